@@ -1,0 +1,113 @@
+"""Every refusal of the gateway is one of these types; one place (`gateway/app.py`) turns them into responses.
+
+GatewayError
+├── BadRequest            400  invalid_json, invalid_request, streaming_not_supported
+├── Unauthorized          401  unauthorized
+├── Forbidden             403  forbidden, blocked_by_policy, local_surface_required, unknown_route
+├── NotFound              404  not_found, session_not_found, receipt_not_found, policy_not_found, model_not_found
+├── MethodNotAllowed      405  method_not_allowed
+├── Conflict              409  conflict
+├── Gone                  410  session_expired
+├── TooLarge              413  body_too_large
+├── UnsupportedMedia      415  unsupported_media_type, unsupported_encoding, attachment_refused
+├── Unprocessable         422  validation_error
+├── TooManyRequests       429  rate_limited
+├── InternalError         500  internal_error
+├── BadUpstream           502  upstream_unreachable, upstream_invalid
+├── Unavailable           503  detection_failed, detection_timeout, store_unavailable, overloaded
+└── UpstreamTimeout       504  upstream_timeout
+
+A message says what is wrong and how to mend it. It never repeats a value it rejects: the value may be private.
+"""
+
+from typing import ClassVar
+
+
+class GatewayError(Exception):
+    """A refusal with its HTTP status, a stable `code`, and the `param` (field name) it is about, if any.
+
+    `retry_after` is in seconds.
+    """
+
+    status: ClassVar[int] = 500
+    default_code: ClassVar[str] = "internal_error"
+    kind: ClassVar[str] = "api_error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        param: str | None = None,
+        retry_after: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or self.default_code
+        self.param = param
+        self.retry_after = retry_after
+
+    def body(self, request_id: str) -> dict[str, object]:
+        """The error body of the native and chat-completions endpoints."""
+        error = {"code": self.code, "message": self.message, "type": self.kind, "param": self.param}
+        return {"error": error, "request_id": request_id}
+
+
+class BadRequest(GatewayError):
+    status, default_code, kind = 400, "invalid_request", "invalid_request_error"
+
+
+class Unauthorized(GatewayError):
+    status, default_code, kind = 401, "unauthorized", "authentication_error"
+
+
+class Forbidden(GatewayError):
+    status, default_code, kind = 403, "forbidden", "permission_error"
+
+
+class NotFound(GatewayError):
+    status, default_code, kind = 404, "not_found", "invalid_request_error"
+
+
+class MethodNotAllowed(GatewayError):
+    status, default_code, kind = 405, "method_not_allowed", "invalid_request_error"
+
+
+class Conflict(GatewayError):
+    status, default_code, kind = 409, "conflict", "invalid_request_error"
+
+
+class Gone(GatewayError):
+    status, default_code, kind = 410, "session_expired", "invalid_request_error"
+
+
+class TooLarge(GatewayError):
+    status, default_code, kind = 413, "body_too_large", "invalid_request_error"
+
+
+class UnsupportedMedia(GatewayError):
+    status, default_code, kind = 415, "unsupported_media_type", "invalid_request_error"
+
+
+class Unprocessable(GatewayError):
+    status, default_code, kind = 422, "validation_error", "invalid_request_error"
+
+
+class TooManyRequests(GatewayError):
+    status, default_code, kind = 429, "rate_limited", "rate_limit_error"
+
+
+class InternalError(GatewayError):
+    status, default_code, kind = 500, "internal_error", "api_error"
+
+
+class BadUpstream(GatewayError):
+    status, default_code, kind = 502, "upstream_unreachable", "upstream_error"
+
+
+class Unavailable(GatewayError):
+    status, default_code, kind = 503, "store_unavailable", "api_error"
+
+
+class UpstreamTimeout(GatewayError):
+    status, default_code, kind = 504, "upstream_timeout", "upstream_error"

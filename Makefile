@@ -1,0 +1,47 @@
+# The two to know: `make run` and `make test`. Both set up .venv first; nothing is installed outside it.
+# Options go through ARGS:  make run ARGS="--no-web --gateway-port 9000"    make test ARGS="tests/gateway -x"
+
+PY := .venv/bin/python
+UV := .venv-lock/bin/python -m uv
+COMPILE = $(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-emit-index-url \
+	--no-annotate --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) pyproject.toml
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format bench docs setup setup-runtime lock
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 24
+
+run: setup ## start gateway, proxy and mitmweb on this machine
+	@exec $(PY) run_proxy.py serve $(ARGS)
+
+test: setup ## run all tests
+	@$(PY) -m pytest $(ARGS)
+
+lint: setup ## style and strict types
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
+
+format: setup ## put the code into the house's format
+	@$(PY) -m ruff check --fix-only .
+	@$(PY) -m ruff format .
+
+bench: setup ## measure against bare mitmproxy (benchmarks/)
+	@$(PY) benchmarks/proxy.py $(ARGS)
+
+docs: setup ## write the generated pages of docs/ anew
+	@$(PY) -m scripts.settings_reference > docs/settings.md.new && mv docs/settings.md.new docs/settings.md
+
+setup: ## install what development and tests need
+	@sh scripts/setup.sh dev
+
+setup-runtime: ## install only what production needs
+	@sh scripts/setup.sh runtime
+
+lock: setup ## work out requirements/*.txt from pyproject.toml (UPGRADE=1: take newer versions)
+	@$(PY) -m venv .venv-lock && .venv-lock/bin/python -m pip install --quiet uv
+	@$(COMPILE) --output-file requirements/runtime.txt >/dev/null
+	@$(COMPILE) --group dev --constraint requirements/runtime.txt --output-file requirements/dev.txt >/dev/null
+	@rm -rf .venv-lock

@@ -5,9 +5,9 @@ Called by scripts/setup.sh with the Python that the environment is made from:
     python scripts/install.py dev|runtime           installs what is missing
     python scripts/install.py --check dev|runtime   exit status 0 when there is nothing to do
 
-Nothing outside `.venv` changes. A stamp in the environment holds the hash of the lock it was made from. A
-second call waits for the first. An install that was interrupted leaves its mark, and the next call starts from
-nothing, because pip takes a half-written package for a whole one.
+Nothing outside `.venv` changes. A stamp in the environment holds the hash of the lock it was made from.
+A second call waits for the first. An install that was interrupted leaves its mark, and the next call starts
+from nothing, because pip takes a half-written package for a whole one.
 """
 
 import fcntl
@@ -94,7 +94,7 @@ def install(kind: str) -> None:
     MARK.touch()
     STAMP.unlink(missing_ok=True)
     say(f"installing the locked {kind} packages into .venv (Python {minor}); a minute or two at first")
-    pip = [str(PYTHON), "-I", "-m", "pip", "install", "--quiet", "--no-input", "--require-virtualenv"]
+    pip = [str(PYTHON), "-I", "-m", "pip", "install", "-qq", "--no-input", "--require-virtualenv"]
     wish = ["--disable-pip-version-check", "--require-hashes", "--requirement", str(lock(kind))]
     run(*pip, *wish, why="pip could not install the locked packages; its message is above")
     STAMP.write_text(stamp(kind, minor))

@@ -1,0 +1,97 @@
+"""Host patterns: which servers the proxy listener decrypts. Everything else stays an untouched tunnel.
+
+A pattern is `host` or `host:port`. In it `*` stands for any part of one label, and a leading `*.` for one or
+more whole labels: `*.openai.azure.com`, `bedrock-runtime.*.amazonaws.com`. IPv6 addresses stand in brackets.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterable
+
+WELL_KNOWN_HOSTS = (
+    "api.openai.com",
+    "*.api.openai.com",
+    "*.openai.azure.com",
+    "*.services.ai.azure.com",
+    "*.models.ai.azure.com",
+    "models.inference.ai.azure.com",
+    "models.github.ai",
+    "api.anthropic.com",
+    "generativelanguage.googleapis.com",
+    "aiplatform.googleapis.com",
+    "*-aiplatform.googleapis.com",
+    "bedrock-runtime.*.amazonaws.com",
+    "bedrock-runtime-fips.*.amazonaws.com",
+    "api.mistral.ai",
+    "codestral.mistral.ai",
+    "api.cohere.com",
+    "api.cohere.ai",
+    "api.groq.com",
+    "api.deepseek.com",
+    "api.x.ai",
+    "api.perplexity.ai",
+    "api.fireworks.ai",
+    "api.together.xyz",
+    "api.together.ai",
+    "openrouter.ai",
+    "api.cerebras.ai",
+    "api.sambanova.ai",
+    "api.deepinfra.com",
+    "api.moonshot.ai",
+    "api.z.ai",
+    "dashscope.aliyuncs.com",
+    "dashscope-intl.aliyuncs.com",
+    "integrate.api.nvidia.com",
+    "router.huggingface.co",
+)
+
+_PORT = re.compile(r":(\d{1,5})\Z")
+_LABELS = re.compile(r"(?:\*\.)?[a-z0-9_*-]{1,63}(?:\.[a-z0-9_*-]{1,63})*\Z")
+
+
+def check_host_pattern(pattern: str) -> str:
+    """The pattern in its one form: lower case, no trailing dot. Raises ValueError without repeating it."""
+    host, port = _split(pattern.strip().lower())
+    if port is not None and not 1 <= port <= 65535:
+        raise ValueError("a port lies between 1 and 65535")
+    if host.startswith("["):
+        host = _bracketed(host)
+    else:
+        host = host.removesuffix(".")
+        if not _LABELS.match(host):
+            raise ValueError("a host is written host, host:port or *.domain, without scheme and path")
+        if "*" in "".join(host.split(".")[-2:]):
+            raise ValueError(
+                "the last two labels of a host must be spelled out: a wider pattern would decrypt strangers"
+            )
+    return host if port is None else f"{host}:{port}"
+
+
+def host_regexes(patterns: Iterable[str]) -> tuple[str, ...]:
+    """An anchored expression for each checked pattern, to be searched in `host:port` ignoring case."""
+    return tuple(_regex(pattern) for pattern in patterns)
+
+
+def _bracketed(host: str) -> str:
+    try:
+        return f"[{ipaddress.IPv6Address(host.removeprefix('[').removesuffix(']')).compressed}]"
+    except ValueError:
+        # The library's own message quotes the address.
+        raise ValueError("an IPv6 address is not well formed, or not in brackets") from None
+
+
+def _regex(pattern: str) -> str:
+    host, port = _split(pattern)
+    if host.startswith("["):
+        # An address is written with brackets in a Host header and without them in a socket's peer name.
+        name = rf"\[?{re.escape(host[1:-1])}\]?"
+    else:
+        lead, rest = (r"(?:[^.:]+\.)+", host[2:]) if host.startswith("*.") else ("", host)
+        # With the root's dot it is the same host; without this, a dot would be a way past the gateway.
+        name = lead + re.escape(rest).replace(r"\*", "[^.:]+") + r"\.?"
+    return rf"\A{name}:{r'\d+' if port is None else port}\Z"
+
+
+def _split(pattern: str) -> tuple[str, int | None]:
+    found = _PORT.search(pattern)
+    return (pattern[: found.start()], int(found[1])) if found else (pattern, None)

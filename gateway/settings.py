@@ -1,0 +1,286 @@
+"""The gateway's settings: command line over `SVC_*` variables over a TOML file over the defaults here.
+
+`load_settings` is the way in. It refuses what it does not know, and its messages name the setting, never the
+value. docs/settings.md is made from this module.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from contextvars import ContextVar
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, Self
+
+from pydantic import ByteSize, Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import SettingsError as SourceError
+
+from gateway.hosts import WELL_KNOWN_HOSTS, host_regexes
+from gateway.setting_types import HostPatterns, Port, Seconds, SessionSeconds, Size, Strings
+from gateway.upstream_settings import UpstreamName, UpstreamSettings, Url
+
+BUILTIN_POLICIES = Path(__file__).resolve().parent.parent / "policies"
+CONFIGURED_UPSTREAM = "configured-upstream"
+PREFIX = "SVC_"
+# A settings file is copied, mailed and committed; these are not to be in it.
+ENVIRONMENT_ONLY = frozenset({"api_key", "upstream_key", "installation_key"})
+
+_file_values: ContextVar[Mapping[str, Any]] = ContextVar("_file_values", default=MappingProxyType({}))
+_MIB = 1024 * 1024
+
+
+class SettingsError(Exception):
+    """The settings cannot be used. `problems` are lines of `setting: what is wrong`, without values."""
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class Settings(BaseSettings):
+    """Every setting with its default. Frozen; keys are SecretStr and stay out of every repr."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_nested_delimiter="__",
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+    )
+
+    host: str = Field(
+        "127.0.0.1",
+        min_length=1,
+        description="Address that gateway and proxy listen on. Beyond loopback, put TLS before it.",
+    )
+    gateway_port: Port = Field(
+        8000, description="Port of the gateway: native endpoints and `/v1` as a base URL. 0: any free one."
+    )
+    proxy_port: Port = Field(8080, description="Port of the proxy that `HTTPS_PROXY` names. 0: any free one.")
+    web: bool = Field(True, description="Run mitmweb, where operators see what crossed.")
+    web_host: str = Field(
+        "127.0.0.1", min_length=1, description="Address that mitmweb listens on, apart from `host`."
+    )
+    web_port: Port = Field(8081, description="Port of mitmweb. 0: any free one.")
+    max_flows: int = Field(
+        500, ge=0, le=1_000_000, description="mitmweb keeps at most this many flows; older ones go."
+    )
+    modes: Strings = Field(
+        (), description="Further mitmproxy modes, such as `socks5@1080`, `local:firefox`, `wireguard`."
+    )
+
+    data_dir: Path = Field(
+        Path("data"),
+        description="Folder of the database and the installation's key, readable by its owner only.",
+    )
+    certs_dir: Path = Field(Path("certs"), description="Folder of the proxy's certificate authority.")
+    policies_dir: Path = Field(BUILTIN_POLICIES, description="Folder of the built-in policies (TOML).")
+
+    intercept_hosts: HostPatterns = Field(
+        WELL_KNOWN_HOSTS,
+        description="Hosts the proxy decrypts and protects; all others are tunnelled untouched. "
+        "`host`, `host:port` or a pattern such as `*.openai.azure.com`. Setting it replaces the list.",
+    )
+    intercept_also: HostPatterns = Field((), description="Hosts to decrypt besides `intercept_hosts`.")
+
+    upstream: Url | None = Field(
+        None,
+        description=f"Base URL of an upstream named `{CONFIGURED_UPSTREAM}`, for when one is enough.",
+    )
+    upstream_model: str | None = Field(
+        None, description=f"Model it is asked for when a client names `{CONFIGURED_UPSTREAM}` as the model."
+    )
+    upstream_key: SecretStr | None = Field(None, description=f"Key of `{CONFIGURED_UPSTREAM}`.")
+    upstreams: dict[UpstreamName, UpstreamSettings] = Field(
+        default={}, description="Model providers by name; see below. Asked in this order for a model's name."
+    )
+    default_upstream: str | None = Field(
+        None, description="Upstream for models that no pattern matches. Without it, such a model is refused."
+    )
+    upstream_timeout_seconds: Seconds = Field(600, description="How long an upstream may take to answer.")
+
+    default_policy: str = Field("default", min_length=1, description="Policy of requests that name none.")
+    detection_timeout_seconds: Seconds = Field(
+        5,
+        description="Longest search for private text in a request. After it the request is refused.",
+    )
+    workers: int = Field(4, ge=1, le=64, description="Threads that search for private text.")
+    queue_limit: int = Field(
+        256,
+        ge=1,
+        le=100_000,
+        description="Requests that may wait for them; more are told to come again (503).",
+    )
+    streaming: bool = Field(
+        False,
+        description="Answer `stream: true` on the gateway's port instead of refusing it.",
+    )
+
+    body_limit_bytes: Size = Field(
+        ByteSize(10 * _MIB), description="Largest request body, also after decompression. Above it: 413."
+    )
+    response_limit_bytes: Size = Field(
+        ByteSize(32 * _MIB), description="Largest answer of an upstream. Above it: 502."
+    )
+    rate_limit_per_minute: int = Field(
+        0, ge=0, le=1_000_000, description="Requests a minute for each key. 0: no limit."
+    )
+    session_ttl_seconds: SessionSeconds = Field(
+        3600, description="Lifetime of a vault session that asks for none."
+    )
+    session_max_ttl_seconds: SessionSeconds = Field(
+        86400, description="Longest lifetime a vault session may ask for."
+    )
+    session_max_values: int = Field(
+        10_000, ge=1, le=1_000_000, description="Values that one vault session may hold."
+    )
+
+    api_key: SecretStr | None = Field(
+        None, description="A key accepted with the operator's rights, besides those in the database."
+    )
+    installation_key: SecretStr | None = Field(
+        None,
+        description="Secret that the placeholders of chats are derived from, 32 characters or more, the same "
+        "wherever conversations are shared. Without it, a random one is kept in `data_dir`.",
+    )
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Least severe message that is logged."
+    )
+    log_json: bool = Field(False, description="Log one JSON object a line.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """First wins: what the caller passes (the command line), the environment, the file."""
+        file = InitSettingsSource(settings_cls, init_kwargs=dict(_file_values.get()))
+        return init_settings, env_settings, file
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        ports = [self.gateway_port, self.proxy_port, *([self.web_port] if self.web else [])]
+        taken = [port for port in ports if port]
+        if len(set(taken)) < len(taken):
+            raise ValueError("gateway_port, proxy_port and web_port must differ")
+        if self.session_ttl_seconds > self.session_max_ttl_seconds:
+            raise ValueError("session_ttl_seconds is above session_max_ttl_seconds")
+        if self.upstream and CONFIGURED_UPSTREAM in self.upstreams:
+            raise ValueError(
+                f"upstream and upstreams.{CONFIGURED_UPSTREAM} are the same thing: set one of them"
+            )
+        if self.default_upstream and self.default_upstream not in self.all_upstreams:
+            raise ValueError("default_upstream names none of the upstreams")
+        if self.installation_key and len(self.installation_key.get_secret_value()) < 32:
+            raise ValueError("installation_key needs 32 characters or more")
+        return self
+
+    @property
+    def all_upstreams(self) -> dict[str, UpstreamSettings]:
+        """The named upstreams, with the one of `upstream` first."""
+        if self.upstream is None:
+            return dict(self.upstreams)
+        short = UpstreamSettings(base_url=self.upstream, default_model=self.upstream_model)
+        return {CONFIGURED_UPSTREAM: short, **self.upstreams}
+
+    @property
+    def intercept_regexes(self) -> tuple[str, ...]:
+        """Anchored expressions over `host:port`, as mitmproxy's `allow_hosts` takes them."""
+        return host_regexes((*self.intercept_hosts, *self.intercept_also))
+
+    def upstream_api_key(self, name: str) -> SecretStr | None:
+        """The key sent to the upstream `name`. Raises SettingsError when its variable is not set."""
+        if name == CONFIGURED_UPSTREAM and self.upstream is not None:
+            return self.upstream_key
+        variable = self.upstreams[name].api_key_env
+        if variable is None:
+            return None
+        if not (key := os.environ.get(variable)):
+            raise SettingsError(f"upstreams.{name}.api_key_env: the variable {variable} is not set")
+        return SecretStr(key)
+
+    def make_data_dir(self) -> Path:
+        """The data folder, made when missing, closed to everybody but its owner."""
+        self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self.data_dir.stat().st_mode & 0o077:
+            self.data_dir.chmod(0o700)
+        return self.data_dir
+
+
+def load_settings(config: Path | None = None, **command_line: object) -> Settings:
+    """The settings in force. `command_line` holds settings by name and wins; None means not given.
+
+    `config` (else the variable SVC_CONFIG) names a TOML file. Raises SettingsError with all problems found.
+    """
+    named = config or os.environ.get("SVC_CONFIG")
+    values = _read_file(Path(named)) if named else {}
+    given = {name: value for name, value in command_line.items() if value is not None}
+    token = _file_values.set(values)
+    try:
+        settings = Settings(**given)  # type: ignore[arg-type]
+    except ValidationError as error:
+        details = error.errors(include_input=False, include_url=False, include_context=False)
+        raise SettingsError(*(_problem(each["loc"], each["type"], each["msg"]) for each in details)) from None
+    except SourceError:
+        # Its message and its cause may quote the variable.
+        raise SettingsError(f"a {PREFIX}* variable with a table in it is not valid JSON") from None
+    finally:
+        _file_values.reset(token)
+    _refuse_unknown_variables(settings)
+    for name in settings.upstreams:
+        settings.upstream_api_key(name)
+    return settings
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(f"the settings file {path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        # tomllib's message may quote the file; where it stopped is enough.
+        place = re.search(r"\(at [^()]*\)", str(error))
+        raise SettingsError(
+            f"the settings file {path} is not valid TOML {place[0] if place else ''}".strip()
+        ) from None
+    secrets = sorted(ENVIRONMENT_ONLY & values.keys())
+    if secrets:
+        raise SettingsError(*(f"{name}: set it as {PREFIX}{name.upper()}, not in a file" for name in secrets))
+    return values
+
+
+def _refuse_unknown_variables(settings: Settings) -> None:
+    known = set(Settings.model_fields) | {"config"}
+    tables = {"upstreams"}
+    keys = {upstream.api_key_env for upstream in settings.upstreams.values()}
+    problems = []
+    for variable in sorted(os.environ):
+        field, *path = variable.removeprefix(PREFIX).lower().split("__")
+        fits = field in known and (not path or field in tables)
+        if variable.startswith(PREFIX) and variable not in keys and not fits:
+            problems.append(_unknown(variable, [PREFIX + name.upper() for name in sorted(known)]))
+    if problems:
+        raise SettingsError(*problems)
+
+
+def _problem(place: tuple[int | str, ...], kind: str, message: str) -> str:
+    names = [str(part) for part in place if part != "[key]"]
+    if kind == "extra_forbidden":
+        model = Settings if len(names) == 1 else UpstreamSettings
+        return _unknown(".".join(names), sorted(model.model_fields))
+    text = message.removeprefix("Value error, ")
+    return f"{'.'.join(names)}: {text}" if names else text
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    close = get_close_matches(name.rsplit(".", maxsplit=1)[-1], known, n=1)
+    return f"{name}: there is no such setting" + (f"; did you mean {close[0]}?" if close else "")

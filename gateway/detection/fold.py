@@ -1,0 +1,43 @@
+"""Which characters are the same as another for a reader, and which are nothing at all.
+
+Only one-to-one folds and removals: a folded text is never longer than its source, which keeps the way back simple and exact.
+Source: Unicode Standard Annex 15 (NFKC) and the general categories of the Unicode Character Database.
+"""
+
+import unicodedata
+
+# Invisible although Unicode calls them letters or marks: grapheme joiner, variation selectors, Hangul fillers, Khmer vowels.
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
+_QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
+_SINGLES = _QUOTES | {"\u2028": "\n", "\u2029": "\n", "\u2212": "-", "\u3002": ".", "\u2024": "."}
+_BY_CATEGORY = {"Cf": "", "Zs": " ", "Pd": "-"}
+
+
+def fold(char: str) -> str:
+    """The character a reader would take `char` for: itself, one other, or '' when it cannot be seen.
+
+    Superscripts stay: a footnote mark after a number is no digit of it.
+    """
+    if char in _INVISIBLE:
+        return ""
+    if char in _SINGLES:
+        return _SINGLES[char]
+    category = unicodedata.category(char)
+    if category in _BY_CATEGORY:
+        return _BY_CATEGORY[category]
+    if category == "Nd":
+        return str(unicodedata.digit(char))
+    if category == "Cs":  # half a surrogate pair: no UTF-8 form exists
+        return "\ufffd"
+    if unicodedata.decomposition(char).startswith(("<super>", "<sub>")):
+        return char
+    plain = unicodedata.normalize("NFKC", char)
+    return plain if len(plain) == 1 else char
+
+
+class FoldTable(dict[int, str]):
+    """For `str.translate`: filled on demand, because Unicode is large and one text uses little of it."""
+
+    def __missing__(self, code: int) -> str:
+        folded = self[code] = fold(chr(code))
+        return folded

@@ -1,0 +1,21 @@
+"""Values for examples that have the form of a live secret and are none: computed, so that no file holds one."""
+
+from hashlib import shake_256
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+DIGITS = "0123456789"
+BASE62 = LETTERS + DIGITS
+URL_SAFE = BASE62 + "_-"
+BASE64 = BASE62 + "+/"
+HEX = DIGITS + "abcdef"
+UPPER = LETTERS[:26] + DIGITS
+LOWER = LETTERS[26:] + DIGITS
+BASE32 = LETTERS[:26] + "234567"
+
+
+def sample(length: int, alphabet: str = BASE62) -> str:
+    """The same `length` characters every time; begins and ends with a letter or digit where the alphabet has other signs."""
+    body = "".join(alphabet[byte % len(alphabet)] for byte in shake_256(alphabet.encode()).digest(length))
+    if alphabet[-1].isalnum():
+        return body
+    return "a" + body[1:-1] + "7" if length > 1 else "a"

@@ -1,0 +1,65 @@
+"""International bank account numbers (ISO 13616): country, length and check digits; grouped or not, any case."""
+
+from collections.abc import Iterator, Sequence
+
+from stdnum import iban
+
+from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.tokens import inside_blob
+from gateway.detection.view import View
+
+IBAN_CODE = EntityType("IBAN_CODE", "financial", "An international bank account number.")
+
+_GATE = r"\b[A-Za-z]{2}\d{2}(?:[ \-]?[A-Za-z0-9]){11}"
+# 34 characters are the most ISO 13616 allows; which of them belong to the number, its check digits say.
+_CANDIDATE = compile_pattern(r"\b[A-Za-z]{2}\d{2}(?:[ \-]?[A-Za-z0-9]){11,30}")
+# Characters of a number, by country (SWIFT, IBAN Registry).
+_LENGTHS = {
+    country: length
+    for length, countries in {
+        15: "NO", 16: "BE", 18: "DK FI FK FO GL NL SD", 19: "MK SI", 20: "AT BA EE KZ LT LU MN XK", 21: "CH HR LI LV",
+        22: "BG BH CR DE GB GE IE ME RS VA", 23: "AE GI IL IQ OM SO TL", 24: "AD CZ ES MD PK RO SA SE SK TN VG",
+        25: "LY PT ST", 26: "IS TR", 27: "BI DJ FR GR IT MC MR SM", 28: "AL AZ BY CY DO GT HN HU LB NI PL SV",
+        29: "BR EG PS QA UA", 30: "JO KW MU YE", 31: "MT SC", 32: "LC", 33: "RU",
+    }.items()
+    for country in countries.split()
+}  # fmt: skip
+
+
+def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+    data = view.data
+    at = 0
+    while match := _CANDIDATE.search(data, at):
+        start, end = match.span()
+        number_end = _number_end(data, start, end)
+        at = number_end or start + 4
+        if number_end and not inside_blob(data, start, number_end):
+            yield Match(start, number_end, 1.0, IBAN_CODE.name)
+
+
+def _number_end(data: bytes, start: int, end: int) -> int | None:
+    """Where the valid number ends that begins at `start`, if one does. It must end at a word's end."""
+    left = _LENGTHS.get(data[start : start + 2].decode().upper(), 0)
+    at = start
+    while at < end and left:
+        left -= data[at] not in b" -"
+        at += 1
+    if left or at - start < 15 or (at < len(data) and chr(data[at]).isalnum()):
+        return None
+    return at if iban.is_valid(data[start:at].decode(), check_country=False) else None
+
+
+RECOGNIZERS = (
+    FunctionRecognizer(
+        "iban",
+        (IBAN_CODE,),
+        (_GATE,),
+        _find,
+        examples=(
+            Example("IBAN DE89 3704 0044 0532 0130 00 please", "DE89 3704 0044 0532 0130 00"),
+            Example("gb82west12345698765432", "gb82west12345698765432"),
+            Example("NL91-ABNA-0417-1643-00", "NL91-ABNA-0417-1643-00"),
+        ),
+        counter_examples=("DE88 3704 0044 0532 0130 00", "XX89370400440532013000", "ab12" + "cdef0123456789ab" * 2),
+    ),
+)

@@ -1,0 +1,119 @@
+"""IP addresses (RFC 4291, 5952; with prefix length) and MAC addresses (IEEE 802), without version numbers and the like.
+
+Addresses that belong to nobody (documentation, loopback, unspecified: RFC 5737, 3849, 1122) keep a low score.
+"""
+
+import ipaddress
+from collections.abc import Iterator, Sequence
+
+from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.view import View
+
+IP_ADDRESS = EntityType("IP_ADDRESS", "network", "An IPv4 or IPv6 address or network.")
+MAC_ADDRESS = EntityType("MAC_ADDRESS", "device", "The hardware address of a network interface.")
+
+_V4_GATE = r"\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b"
+_V6_GATE = r"[0-9A-Fa-f]{0,4}:(?:[0-9A-Fa-f]{1,4})?:[0-9A-Fa-f:]*"
+_V4 = compile_pattern(_V4_GATE + r"(?:/\d{1,2}\b)?")
+_V6 = compile_pattern(r"[0-9A-Za-z_]*:[0-9A-Za-z_:]*(?:\.\d+){0,3}(?:%[0-9A-Za-z]+)?(?:/\d{1,3}\b)?")
+_VERSION = compile_pattern(r"(?i)(?:\b(?:version|versions|release|build|firmware|driver|ver|rev|section|chapter)[\s:.=#]*|\bv\.?|[a-z]/)$")
+
+_DOCUMENTATION = tuple(
+    ipaddress.ip_network(network)
+    for network in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20", "0.0.0.0/8")
+)
+_NOBODY, _INTERNAL, _PUBLIC = 0.2, 0.6, 0.95
+_WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+
+_MAC_GATE = r"\b[0-9A-Fa-f]{2}[:\-][0-9A-Fa-f]{2}[:\-][0-9A-Fa-f]{2}[:\-]"
+_CISCO_GATE = r"\b[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\b"
+_MAC = compile_pattern(r"\b[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2})+|(?:-[0-9A-Fa-f]{2})+)\b")
+_CISCO = compile_pattern(_CISCO_GATE)
+
+
+def _score(value: str) -> float | None:
+    host = value.partition("/")[0].partition("%")[0]
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return None
+    if address.is_loopback or address.is_unspecified or address.is_multicast or host == "255.255.255.255":
+        return _NOBODY
+    if any(address in network for network in _DOCUMENTATION if network.version == address.version):
+        return _NOBODY
+    return _INTERNAL if address.is_private or address.is_link_local else _PUBLIC
+
+
+def _find_ip(view: View, hits: Sequence[int]) -> Iterator[Match]:
+    if 0 in hits:
+        yield from _find_v4(view)
+    if 1 in hits:
+        yield from _find_v6(view)
+
+
+def _find_v4(view: View) -> Iterator[Match]:
+    data = view.data
+    for match in _V4.finditer(data):
+        start, end = match.span()
+        if start and data[start - 1] in b".:" and start > 1 and data[start - 2] in _WORD | {ord(":")}:
+            continue  # the tail of something longer: 1.2.3.4.5, ::ffff:10.0.0.1
+        if _VERSION.search(data[max(0, start - 16) : start]):
+            continue
+        score = _score(view.text(start, end))
+        if score is not None:
+            yield Match(start, end, score, IP_ADDRESS.name)
+
+
+def _find_v6(view: View) -> Iterator[Match]:
+    data = view.data
+    for match in _V6.finditer(data):
+        start, end = match.span()
+        if data[start:end].count(b":") < 2 or (start and data[start - 1] in b"."):
+            continue
+        value = view.text(start, end)
+        score = _score(value)
+        if score is not None:
+            yield Match(start, end, score, IP_ADDRESS.name)
+
+
+def _find_mac(view: View, hits: Sequence[int]) -> Iterator[Match]:
+    data = view.data
+    for match in (*_MAC.finditer(data), *_CISCO.finditer(data)):
+        start, end = match.span()
+        value = view.text(start, end)
+        digits = "".join(char for char in value if char.isalnum())
+        neighbour = (start and data[start - 1] in b":-.") or (end < len(data) - 1 and data[end] in b":-." and data[end + 1] in _WORD)
+        # Six pairs are a MAC; more of them are a fingerprint.
+        if len(digits) == 12 and len(set(digits)) > 1 and not neighbour:
+            yield Match(start, end, 0.9, MAC_ADDRESS.name)
+
+
+RECOGNIZERS = (
+    FunctionRecognizer(
+        "network.ip",
+        (IP_ADDRESS,),
+        (_V4_GATE, _V6_GATE),
+        _find_ip,
+        examples=(
+            Example("from 41.173.96.26 at noon", "41.173.96.26", score=0.9),
+            Example("subnet 192.168.1.0/24.", "192.168.1.0/24"),
+            Example("[2400:c401::5054:ff:fe1b:b031]:80", "2400:c401::5054:ff:fe1b:b031", score=0.9),
+            Example("fe80::1", "fe80::1"),
+            Example("::ffff:10.0.0.1", "::ffff:10.0.0.1"),
+            Example("localhost 127.0.0.1", "127.0.0.1", score=0.1),
+        ),
+        counter_examples=("version 1.2.3.4", "v10.0.19.45", "256.1.1.1", "12:30:45", "std::cout", "Chrome/120.0.0.0", "fe80::1text"),
+    ),
+    FunctionRecognizer(
+        "network.mac",
+        (MAC_ADDRESS,),
+        (_MAC_GATE, _CISCO_GATE),
+        _find_mac,
+        examples=(
+            Example("MAC 00:1A:2B:3C:4D:5E", "00:1A:2B:3C:4D:5E"),
+            Example("0d-B3-4a-6A-d9-cF", "0d-B3-4a-6A-d9-cF"),
+            Example("Cisco 0012.3456.789a", "0012.3456.789a"),
+        ),
+        counter_examples=("FF:FF:FF:FF:FF:FF", "00:1A:2B:3C:4D", "SHA1 " + ":".join(["9f"] * 10 + ["a1"] * 10)),
+    ),
+)

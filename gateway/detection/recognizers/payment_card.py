@@ -1,0 +1,93 @@
+"""Payment card numbers: the issuers' ranges (ISO/IEC 7812-1) with the lengths they are given out in, and the Luhn digit."""
+
+from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
+from gateway.detection.recognizers._checks import digits_of, luhn, separators
+
+CREDIT_CARD = EntityType("CREDIT_CARD", "financial", "The number of a payment card.")
+
+# (first, last, lengths): the number's leading digits lie between first and last.
+_BRANDS: tuple[tuple[str, str, frozenset[int]], ...] = (
+    ("34", "34", frozenset({15})),  # American Express
+    ("37", "37", frozenset({15})),
+    ("300", "305", frozenset({14, 16})),  # Diners Club
+    ("3095", "3095", frozenset({14, 16})),
+    ("36", "36", frozenset({14, 16})),
+    ("38", "39", frozenset({14, 16})),
+    ("3528", "3589", frozenset({16, 17, 18, 19})),  # JCB
+    ("1800", "1800", frozenset({15})),
+    ("2131", "2131", frozenset({15})),
+    ("2200", "2204", frozenset({16})),  # Mir
+    ("2221", "2720", frozenset({16})),  # Mastercard
+    ("51", "55", frozenset({16})),
+    ("4", "4", frozenset({16, 19})),  # Visa
+    ("50", "50", frozenset({16, 17, 18, 19})),  # Maestro, Dankort, RuPay, Verve
+    ("56", "58", frozenset({16, 17, 18, 19})),
+    ("60", "60", frozenset({16, 17, 18, 19})),  # Discover, RuPay
+    ("62", "65", frozenset({16, 17, 18, 19})),  # UnionPay, Maestro, Discover
+    ("67", "67", frozenset({16, 17, 18, 19})),
+    ("81", "82", frozenset({16})),  # UnionPay, RuPay
+    ("9792", "9792", frozenset({16})),  # Troy
+    ("1", "1", frozenset({15})),  # UATP
+)
+# Barcodes and ids of 12 and 13 digits are many; a card of that length must be announced.
+_SHORT: tuple[tuple[str, str, frozenset[int]], ...] = (
+    ("4", "4", frozenset({13})),
+    ("50", "50", frozenset({12, 13, 14, 15})),
+    ("56", "69", frozenset({12, 13, 14, 15})),
+)
+
+
+def _of_brand(digits: str, brands: tuple[tuple[str, str, frozenset[int]], ...]) -> bool:
+    return any(
+        first <= digits[: len(first)] <= last and len(digits) in lengths for first, last, lengths in brands
+    )
+
+
+def _card(value: str) -> bool | None:
+    digits = digits_of(value)
+    if len(separators(value)) > 1 or len(set(digits)) < 2 or not luhn(digits):
+        return False
+    if digits[0] == "1" and len(digits) == 15 and digits[:4] != "1800":
+        return None  # one in ten numbers of that length passes Luhn, and UATP cards are rare
+    return True if _of_brand(digits, _BRANDS) else None
+
+
+def _short_card(value: str) -> bool | None:
+    digits = digits_of(value)
+    return None if luhn(digits) and _of_brand(digits, _SHORT) else False
+
+
+_CONTEXT = (
+    *("card", "credit", "debit", "visa", "mastercard", "amex", "american express", "discover", "diners", "jcb", "maestro"),
+    *("cvv", "cvc", "expiry", "payment", "pan", "charge", "kreditkarte", "kartennummer", "carte", "tarjeta", "carta", "cartão"),
+)
+_FOURS = r"\d{4}[ .\-]\d{4}[ .\-]\d{4}[ .\-]\d{4}(?:[ .\-]\d{3})?"
+_AMEX = r"\d{4}[ .\-]\d{6}[ .\-]\d{4,5}"
+
+RECOGNIZERS = (
+    PatternRecognizer(
+        "payment_card.long",
+        CREDIT_CARD,
+        (Pattern(rf"\b(?:\d{{14,19}}|{_FOURS}|{_AMEX})\b", 0.3, gate=r"\d(?:[ .\-]?\d){13}"),),
+        context=_CONTEXT,
+        validator=_card,
+        examples=(
+            Example("4012888888881881 4012-8888-8888-1881", "4012-8888-8888-1881", score=1.0),
+            Example("Card: 4111 1111 1111 1111, thanks", "4111 1111 1111 1111", score=1.0),
+            Example("４１１１１１１１１１１１１１１１", "４１１１１１１１１１１１１１１１", score=1.0),
+            Example("4111\u200b1111\u200b1111\u200b1111", "4111\u200b1111\u200b1111\u200b1111", score=1.0),
+            Example("amex 3714 496353 98431", "3714 496353 98431", score=1.0),
+            Example("my card is 122000000000003", "122000000000003"),
+        ),
+        counter_examples=("4012-8888-8888-1882", "0000 0000 0000 0000", "at 1712345678901234567 ns", "a4111111111111111"),
+    ),
+    PatternRecognizer(
+        "payment_card.short",
+        CREDIT_CARD,
+        (Pattern(r"\b\d{12,15}\b", 0.4, needs_context=True),),
+        context=_CONTEXT,
+        validator=_short_card,
+        examples=(Example("Please charge the card 630427373398.", "630427373398"),),
+        counter_examples=("EAN 4006381333931", "1748503543012", "Please charge the card 630427373399."),
+    ),
+)

@@ -1,0 +1,236 @@
+"""Telephone numbers: international ones by the world's numbering plans (phonenumbers), national ones by layout and context."""
+
+from collections.abc import Iterator, Sequence
+
+import phonenumbers
+
+from gateway.detection.recognizer import (
+    EntityType,
+    Example,
+    FunctionRecognizer,
+    Match,
+    any_word,
+    compile_pattern,
+    near_context,
+)
+from gateway.detection.recognizers._checks import digits_of, is_date, luhn
+from gateway.detection.tokens import inside_blob
+from gateway.detection.view import View
+
+PHONE_NUMBER = EntityType("PHONE_NUMBER", "contact", "A telephone or fax number.")
+
+# Few signs may stand between the digits of one number, and two numbers side by side are told apart by spaces only.
+_GATE = r"\d(?:[ .\-/()]{0,3}\d){6}"
+_EXTENSION = r"(?:[ ,;]{0,2}(?i:x|ext\.?|extension|durchwahl|poste)[ .:]{0,2}\d{1,6}\b)?"
+_CANDIDATE = compile_pattern(
+    r"(?:(?:\+|\b00)[ ]?\(?[1-9](?:[ .\-/()]{0,3}\d){5,14}"
+    r"|(?:\b1[ .\-]{1,2})?(?:\(\d{3}\)[ .\-]{0,2}|\b\d{3}[ .\-])\d{3}[ .\-]\d{4}\b"
+    r"|\(?\b\d(?:[ .\-/()]{0,3}\d){6,14})" + _EXTENSION
+)
+_NANP = compile_pattern(r"^(?:1[ .\-]{1,2})?\(?([2-9]\d{2})\)?[ .\-]{0,2}([2-9]\d{2})[ .\-]?\d{4}(?:\D.*)?$")
+_THREE_THREE_FOUR = compile_pattern(r"^(?:1[ .\-]{1,2})?\(?\d{3}\)?[ .\-]{1,2}\d{3}[ .\-]\d{4}(?:\D.*)?$")
+
+_CONTEXT = compile_pattern(
+    any_word(
+        (
+            *("phone", "telephone", "tel", "mobile", "mobil", "cell", "cellphone", "call", "calling", "called", "fax", "whatsapp"),
+            *("sms", "dial", "ring", "text me", "hotline", "landline", "voicemail", "contact", "reach", "pager", "extension", "signal"),
+            *("telefon", "handy", "rufnummer", "anrufen", "durchwahl", "téléphone", "appeler", "appelez", "portable", "joindre"),
+            *("teléfono", "telefono", "móvil", "celular", "llame", "llamar", "cellulare", "chiamare", "telefone", "telemóvel", "ligue"),
+            *("telefoon", "mobiel", "bellen", "tlf", "puh", "телефон", "тел", "电话", "電話", "手机", "전화", "هاتف", "τηλέφωνο"),
+        )
+    )
+)
+_OTHER_NUMBER = compile_pattern(
+    any_word(
+        (
+            *("order", "invoice", "account", "card", "case", "ticket", "tracking", "serial", "isbn", "issn", "doi", "sku", "ref"),
+            *("iban", "license", "licence", "passport", "zip", "postal", "version", "patent", "part", "model", "ssn", "social"),
+            *("article", "arxiv", "pmid", "routing", "vat", "bestellung", "rechnung", "konto", "commande", "facture", "pedido"),
+        )
+    )
+    + r"\W*(?:[\pL.#:°]+\W*){0,3}$"
+)
+_NATIONAL_REGIONS = ("GB", "DE", "FR", "IT", "NL", "JP", "AU")
+_YEARS = compile_pattern(r"^(?:1[5-9]|20)\d\d[ .\-/]{1,3}(?:1[5-9]|20)\d\d$")
+_WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+_DIGIT = frozenset(b"0123456789")
+
+
+def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+    data = view.data
+    at = 0
+    while match := _CANDIDATE.search(data, at):
+        start, end = match.span()
+        found = _judge(view, start, end) if _stands_alone(data, start, end) else None
+        if found is None:
+            at = _after_first_group(data, start, end)
+        else:
+            number_end, score = found
+            at = number_end
+            yield Match(start, number_end, score, PHONE_NUMBER.name)
+
+
+def _after_first_group(data: bytes, start: int, end: int) -> int:
+    """Where to look again: the next group of digits may begin a number of its own."""
+    at = start + 1
+    while at < end and (data[at] in _DIGIT or data[at] not in b" ("):
+        at += 1
+    return max(at, start + 1)
+
+
+def _stands_alone(data: bytes, start: int, end: int) -> bool:
+    """No part of a longer number, word, path, price or percentage."""
+    if start:
+        before = data[start - 1]
+        second = data[start - 2] if start > 1 else 32
+        if before in _WORD or before in b"$#%" or (before in b".,-/:+" and second in _DIGIT):
+            return False
+        if before in b"-/" and second in _WORD:
+            return False
+        if data[max(0, start - 3) : start].decode("utf-8", "ignore").strip().endswith(("€", "£", "¥")):
+            return False
+    return not inside_blob(data, start, end)
+
+
+def _ends(data: bytes, end: int) -> bool:
+    if end < len(data):
+        after = data[end]
+        second = data[end + 1] if end + 1 < len(data) else 32
+        if after in _WORD or after in b"%" or (after in b".,-/:" and second in _WORD):
+            return False
+    return True
+
+
+def _judge(view: View, start: int, end: int) -> tuple[int, float] | None:
+    value = view.text(start, end)
+    if value[0] == "+" or value.startswith("00"):
+        found = _international(view, start, end)
+        if found or value[0] == "+":
+            return found
+    score = _national(view, start, end, value) if _ends(view.data, end) else None
+    return None if score is None else (end, score)
+
+
+def _international(view: View, start: int, end: int) -> tuple[int, float] | None:
+    """Shortens the candidate group by group until it is a number: what follows may be another one."""
+    possible: int | None = None
+    data = view.data
+    while end > start:
+        value = view.text(start, end)
+        if len(digits_of(value)) < 7:
+            break
+        number = _parse("+" + value[2:] if value.startswith("00") else value, None)
+        if number is not None and _ends(data, end):
+            if phonenumbers.is_valid_number(number):
+                return end, 1.0
+            if possible is None and phonenumbers.is_possible_number(number):
+                possible = end
+        end -= 1
+        while end > start and data[end] not in b" /":
+            end -= 1
+        while end > start and data[end - 1] not in _DIGIT:
+            end -= 1
+    return None if possible is None else (possible, 0.6)
+
+
+def _national(view: View, start: int, end: int, value: str) -> float | None:
+    digits = digits_of(value)
+    if not 7 <= len(digits) <= 17 or _is_other(value, digits):
+        return None
+    data = view.data
+    other = _OTHER_NUMBER.search(data[max(0, start - 40) : start]) is not None
+    near = not other and near_context(_CONTEXT, data, start, end)
+    grouped = any(not char.isdigit() for char in value)
+    if _NANP.search(value) and (grouped or near):
+        return 0.95 if near else 0.4 if other else 0.75 if grouped else 0.5
+    if near and len(digits) <= 13:
+        return 0.9 if _valid_somewhere(value, digits) else 0.7
+    if other or not grouped:
+        return None
+    if value[0] == "0" or value.startswith("(0"):
+        return 0.65 if _valid_somewhere(value, digits) else 0.35
+    if value[0] == "(" or _THREE_THREE_FOUR.search(value):
+        return 0.5
+    return 0.3 if 7 <= len(digits) <= 11 else None
+
+
+def _valid_somewhere(value: str, digits: str) -> bool:
+    if digits[0] != "0":
+        return False
+    numbers = (_parse(value, region) for region in _NATIONAL_REGIONS)
+    return any(number is not None and phonenumbers.is_valid_number(number) for number in numbers)
+
+
+def _parse(value: str, region: str | None) -> phonenumbers.PhoneNumber | None:
+    try:
+        return phonenumbers.parse(value, region)
+    except phonenumbers.NumberParseException:
+        return None
+
+
+def _is_other(value: str, digits: str) -> bool:
+    """Dates and times, spans of years, thousands, addresses of machines, books, cards, Social Security numbers."""
+    parts = [part for part in value.replace("(", " ").replace(")", " ").replace("-", " ").replace("/", " ").replace(".", " ").split(" ") if part]
+    lengths = [len(part) for part in parts]
+    signs = {char for char in value if not char.isdigit()}
+    if len(set(digits)) == 1 or _YEARS.search(value):
+        return True
+    if lengths[:3] == [3, 2, 4] and len(parts) == 3 and len(signs) == 1:
+        return True
+    if len(parts) >= 3 and lengths[0] == 4 and _any_date(parts[0], parts[1], parts[2]):
+        return True
+    if len(parts) >= 3 and lengths[2] in {2, 4} and lengths[0] <= 2 and lengths[1] <= 2 and len(parts) <= 4 and _any_date(parts[2], parts[1], parts[0]):
+        return len(parts) > 3 or signs != {" "}
+    if len(signs) == 1 and signs <= {" ", "."} and lengths[0] <= 3 and len(parts) >= 3 and set(lengths[1:]) == {3} and digits[0] != "0":
+        return True
+    if signs == {"."} and len(parts) == 4 and max(lengths) <= 3:
+        return True
+    if len(digits) == 13 and digits[:3] in {"978", "979"}:
+        return True
+    return 14 <= len(digits) <= 19 and luhn(digits)
+
+
+def _any_date(year: str, one: str, other: str) -> bool:
+    full = int(year) if len(year) == 4 else 2000 + int(year)
+    if not 1900 <= full <= 2100:
+        return False
+    return any(is_date(full, month, day) for month, day in ((int(one), int(other)), (int(other), int(one))))
+
+
+RECOGNIZERS = (
+    FunctionRecognizer(
+        "phone",
+        (PHONE_NUMBER,),
+        (_GATE,),
+        _find,
+        examples=(
+            Example("My US number is (415) 555-0132.", "(415) 555-0132"),
+            Example("intl +1 415 555 0132 4012888888881881", "+1 415 555 0132"),
+            Example("+44 (20) 7123 4567", "+44 (20) 7123 4567", score=1.0),
+            Example("Brazil: +55 11 98456 5666", "+55 11 98456 5666", score=1.0),
+            Example("0049 30 123456", "0049 30 123456", score=1.0),
+            Example("Tel. 030 / 901820", "030 / 901820", score=0.9),
+            Example("call 01 42 68 53 00 today", "01 42 68 53 00", score=0.9),
+            Example("reach me at 467 3395", "467 3395"),
+            Example("(764)722-5949x11144", "(764)722-5949x11144"),
+            Example("phone 4155550132", "4155550132"),
+            Example("call 415-555-0132 415-555-0199", "415-555-0199"),
+            Example("＋４９ ３０ １２３４５６", "＋４９ ３０ １２３４５６", score=1.0),
+        ),
+        counter_examples=(
+            "2024-01-15 12:30",
+            "15.01.2024",
+            "the years 2019-2024",
+            "ISBN 978-3-16-148410-0",
+            "1 234 567 people",
+            "$1234567",
+            "10.20.30.40",
+            "536-90-4399",
+            "1712345678",
+            "123e4567-e89b-12d3-a456-426614174000",
+            "order 12345678",
+            "a54aa2ff-4155550132",
+        ),
+    ),
+)

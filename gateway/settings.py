@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, Self
 
-from pydantic import ByteSize, Field, SecretStr, ValidationError, model_validator
+from pydantic import ByteSize, Field, FilePath, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 
@@ -95,6 +95,10 @@ class Settings(BaseSettings):
         None, description=f"Model it is asked for when a client names `{CONFIGURED_UPSTREAM}` as the model."
     )
     upstream_key: SecretStr | None = Field(None, description=f"Key of `{CONFIGURED_UPSTREAM}`.")
+    upstream_ca: FilePath | None = Field(
+        None,
+        description="PEM file of the authorities that upstreams are checked against, instead of the public ones.",
+    )
     upstreams: dict[UpstreamName, UpstreamSettings] = Field(
         default={}, description="Model providers by name; see below. Asked in this order for a model's name."
     )

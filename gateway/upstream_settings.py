@@ -4,7 +4,7 @@ import re
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FilePath
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from gateway.models import Trust
 from gateway.setting_types import Seconds, Strings
@@ -61,8 +61,4 @@ class UpstreamSettings(BaseModel):
     )
     timeout_seconds: Seconds | None = Field(
         None, description="How long it may take to answer. Without it, `upstream_timeout_seconds`."
-    )
-    ca_file: FilePath | None = Field(
-        None,
-        description="PEM file of the authority behind its certificate, where the system does not know it.",
     )

@@ -130,6 +130,7 @@ class TestRefusals:
             ("upstream", f"https://host:{PRIVATE}/v1"),
             ("upstream", f"https://[{PRIVATE}]/v1"),
             ("upstream", f"https://host/v1?key={PRIVATE}"),
+            ("upstream_ca", f"/nowhere/{PRIVATE}"),
             ("intercept_also", f"https://{PRIVATE}"),
             ("intercept_also", f"[{PRIVATE}]"),
             ("workers", 0),

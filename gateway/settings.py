@@ -97,7 +97,7 @@ class Settings(BaseSettings):
     upstream_key: SecretStr | None = Field(None, description=f"Key of `{CONFIGURED_UPSTREAM}`.")
     upstream_ca: FilePath | None = Field(
         None,
-        description="PEM file of the authorities that upstreams are checked against, instead of the public ones.",
+        description="PEM file with the authorities of upstreams' certificates, instead of the public ones.",
     )
     upstreams: dict[UpstreamName, UpstreamSettings] = Field(
         default={}, description="Model providers by name; see below. Asked in this order for a model's name."

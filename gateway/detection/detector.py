@@ -16,11 +16,13 @@ _FAMILY = "patterns-1.0"
 class Detector:
     """Finds candidates of every type; what becomes of them is the policy's business.
 
-    `recognizers`: which to run; None stands for all that discovery finds, and then `folders` are searched as well.
-    Raises DefinitionError when a recognizer is wrong or does not do what its own examples say.
+    `recognizers`: which to run; None stands for all that discovery finds, and then `folders` are searched as
+    well. Raises DefinitionError when a recognizer is wrong or does not do what its own examples say.
     """
 
-    def __init__(self, recognizers: Sequence[Recognizer] | None = None, *, folders: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, recognizers: Sequence[Recognizer] | None = None, *, folders: Sequence[Path] = ()
+    ) -> None:
         self._recognizers = tuple(discover(folders) if recognizers is None else recognizers)
         self.types: Mapping[str, EntityType] = MappingProxyType(dict(types_of(self._recognizers)))
         self.version = f"{_FAMILY}+{definitions_digest(self._recognizers)[:12]}"
@@ -51,7 +53,9 @@ class Detector:
         spans = view.source_spans((start, end) for start, end, _ in best)
         entities = [
             Entity(type_name, start, end, score, recognizer)
-            for (start, end), (_, _, type_name), (score, recognizer) in zip(spans, best, best.values(), strict=True)
+            for (start, end), (_, _, type_name), (score, recognizer) in zip(
+                spans, best, best.values(), strict=True
+            )
         ]
         entities.sort(key=lambda one: (one.start, -one.end, one.type))
         return tuple(entities)
@@ -72,7 +76,9 @@ class Detector:
         return best
 
     def _check(self, recognizer: Recognizer) -> None:
-        """Runs the recognizer's own examples, which also builds the automatons that the first requests will need."""
+        """Runs the recognizer's own examples, which also builds the automatons that the first requests will
+        need.
+        """
         for number, example in enumerate(recognizer.examples):
             start = example.text.find(example.value)
             wanted = (example.type or recognizer.types[0].name, start, start + len(example.value))

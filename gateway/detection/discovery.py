@@ -1,4 +1,6 @@
-"""Finds recognizers by folder: every module in `recognizers/` whose name has no leading underscore, and its `RECOGNIZERS`."""
+"""Finds recognizers by folder: every module in `recognizers/` whose name has no leading underscore, and its
+`RECOGNIZERS`.
+"""
 
 import hashlib
 import importlib
@@ -17,7 +19,9 @@ from gateway.detection.recognizer import GROUPS, DefinitionError, EntityType, Re
 
 def discover(folders: Sequence[Path] = ()) -> tuple[Recognizer, ...]:
     """The built-in recognizers, then those of each extra folder, by file name. Raises DefinitionError."""
-    modules = [_import_builtin(info.name) for info in pkgutil.iter_modules(builtin.__path__) if info.name[0] != "_"]
+    modules = [
+        _import_builtin(info.name) for info in pkgutil.iter_modules(builtin.__path__) if info.name[0] != "_"
+    ]
     for folder in folders:
         modules += [
             _import_file(folder / f"{info.name}.py")
@@ -48,7 +52,9 @@ def _recognizers(module: ModuleType) -> Iterable[Recognizer]:
 
 
 def types_of(recognizers: Iterable[Recognizer]) -> Mapping[str, EntityType]:
-    """Every type by name. Raises DefinitionError for a duplicate id, a type defined in two ways, or an unknown group."""
+    """Every type by name. Raises DefinitionError for a duplicate id, a type defined in two ways, or an
+    unknown group.
+    """
     ids: set[str] = set()
     types: dict[str, EntityType] = {}
     for recognizer in recognizers:
@@ -63,12 +69,16 @@ def types_of(recognizers: Iterable[Recognizer]) -> Mapping[str, EntityType]:
             if one.group not in GROUPS:
                 raise DefinitionError(f"{one.name} of {recognizer.id!r} has an unknown group: {one.group!r}.")
             if types.setdefault(one.name, one) != one:
-                raise DefinitionError(f"{recognizer.id!r} defines the type {one.name} otherwise than another recognizer.")
+                raise DefinitionError(
+                    f"{recognizer.id!r} defines the type {one.name} otherwise than another recognizer."
+                )
     return dict(sorted(types.items()))
 
 
 def definitions_digest(recognizers: Iterable[Recognizer]) -> str:
-    """SHA-256, in hex, over everything that decides what is found: definitions, this package's code, number libraries."""
+    """SHA-256, in hex, over everything that decides what is found: definitions, this package's code, number
+    libraries.
+    """
     digest = hashlib.sha256()
     for recognizer in sorted(recognizers, key=lambda one: one.id):
         digest.update(recognizer.definition.encode())

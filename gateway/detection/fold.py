@@ -1,14 +1,20 @@
 """Which characters are the same as another for a reader, and which are nothing at all.
 
-Only one-to-one folds and removals: a folded text is never longer than its source, which keeps the way back simple and exact.
-Source: Unicode Standard Annex 15 (NFKC) and the general categories of the Unicode Character Database.
+Only one-to-one folds and removals: a folded text is never longer than its source, which keeps the way back
+simple and exact. Source: Unicode Standard Annex 15 (NFKC) and the general categories of the Unicode Character
+Database.
 """
 
 import unicodedata
 
-# Invisible although Unicode calls them letters or marks: grapheme joiner, variation selectors, Hangul fillers, Khmer vowels.
-_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
-_QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
+# Invisible although Unicode calls them letters or marks: grapheme joiner, variation selectors, Hangul
+# fillers, Khmer vowels.
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(
+    map(chr, range(0xFE00, 0xFE10))
+)
+_QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc", "'") | dict.fromkeys(
+    "\u201c\u201d\u201e\u201f\u2033", '"'
+)
 _SINGLES = _QUOTES | {"\u2028": "\n", "\u2029": "\n", "\u2212": "-", "\u3002": ".", "\u2024": "."}
 _BY_CATEGORY = {"Cf": "", "Zs": " ", "Pd": "-"}
 

@@ -1,6 +1,8 @@
-"""What a recognizer is, and the two ways to write one: patterns with checks, or a plain function behind a gate.
+"""What a recognizer is, and the two ways to write one: patterns with checks, or a plain function behind a
+gate.
 
-Every expression is RE2 syntax (https://github.com/google/re2/wiki/Syntax): linear time, no look-around, no back-references.
+Every expression is RE2 syntax (https://github.com/google/re2/wiki/Syntax): linear time, no look-around, no
+back-references.
 """
 
 import hashlib
@@ -13,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 import re2
 
-from gateway.detection.tokens import inside_blob
+from gateway.detection.tokens import inside_blob, word_set
 from gateway.detection.view import View
 
 CONTEXT_BEFORE = 90
@@ -30,15 +32,18 @@ class DefinitionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class EntityType:
-    """What can be found. `group` is what policies may rule on together; names follow Presidio where it has one."""
+    """What can be found. `group` is what policies may rule on together; names follow Presidio where it has
+    one.
+    """
 
     name: str
     group: str
     description: str
 
 
-GROUPS = frozenset(
-    "person contact address organization financial government_id health secret network device temporal account custom".split()
+GROUPS = word_set(
+    "person contact address organization financial government_id health secret network device temporal"
+    " account custom"
 )
 
 
@@ -53,7 +58,9 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """In `text`, the recognizer must find exactly `value`, as `type` (default: its first), with at least `score`."""
+    """In `text`, the recognizer must find exactly `value`, as `type` (default: its first), with at least
+    `score`.
+    """
 
     text: str
     value: str
@@ -62,7 +69,9 @@ class Example:
 
 
 class Recognizer(Protocol):
-    """The extension point. `find` runs only on texts in which one of `gates` occurs; `hits` says which, by index."""
+    """The extension point. `find` runs only on texts in which one of `gates` occurs; `hits` says which, by
+    index.
+    """
 
     @property
     def id(self) -> str: ...
@@ -83,15 +92,18 @@ class Recognizer(Protocol):
 
 
 Validator = Callable[[str], bool | None]
-"""Gets the folded value. True: certainly (score 1.0). False: certainly not (dropped). None: cannot say (score stays)."""
+"""Gets the folded value. True: certainly (score 1.0). False: certainly not (dropped). None: cannot say (score
+stays).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One expression. `group` is the part that is private. `gate`, if given, must occur wherever `regex` does, and be cheaper.
+    """One expression. `group` is the part that is private. `gate`, if given, must occur wherever `regex`
+    does, and be cheaper.
 
-    With `needs_context`, a match without a context word near is nothing. `reach` (bytes before, bytes after) keeps an expensive
-    expression to the neighbourhood of each place where the gate matches.
+    With `needs_context`, a match without a context word near is nothing. `reach` (bytes before, bytes after)
+    keeps an expensive expression to the neighbourhood of each place where the gate matches.
     """
 
     regex: str
@@ -128,7 +140,9 @@ class PatternRecognizer:
 
     @cached_property
     def definition(self) -> str:
-        return repr((self.id, self.type, self.patterns, self.context, self.blobs, code_digest(self.validator)))
+        return repr(
+            (self.id, self.type, self.patterns, self.context, self.blobs, code_digest(self.validator))
+        )
 
     @cached_property
     def _compiled(self) -> "tuple[re2._Regexp, ...]":
@@ -171,7 +185,9 @@ class PatternRecognizer:
 
 @dataclass(frozen=True)
 class FunctionRecognizer:
-    """Finds by a plain function, which runs only where one of `gates` occurs: keep them precise, they are the speed."""
+    """Finds by a plain function, which runs only where one of `gates` occurs: keep them precise, they are the
+    speed.
+    """
 
     id: str
     types: tuple[EntityType, ...]
@@ -191,7 +207,8 @@ class FunctionRecognizer:
 def _neighbourhoods(data: bytes, gate: "re2._Regexp", before: int, after: int) -> Iterator[tuple[int, int]]:
     """Disjoint stretches with at least `before` and `after` bytes around every match of `gate`.
 
-    Looks for the gate once in `after` bytes at most, so that a text full of gates costs no more than a long one.
+    Looks for the gate once in `after` bytes at most, so that a text full of gates costs no more than a long
+    one.
     """
     first, last = 0, 0
     while place := gate.search(data, max(last - after, 0)):
@@ -215,7 +232,9 @@ def compile_pattern(regex: str) -> "re2._Regexp":
 
 
 def any_word(words: Sequence[str]) -> str:
-    """An expression for any of `words`, in any case. Up to four letters they stand alone, longer ones may be inflected."""
+    """An expression for any of `words`, in any case. Up to four letters they stand alone, longer ones may be
+    inflected.
+    """
     parts = []
     for word in words:
         before = r"\b" if word[0].isascii() and word[0].isalnum() else ""
@@ -231,7 +250,7 @@ def near_context(context: "re2._Regexp", data: bytes, start: int, end: int) -> b
 
 
 def code_digest(function: Callable[..., object] | None) -> str:
-    """Name of a function and a digest of the file it stands in, so that a changed check changes the version."""
+    """Name of a function and a digest of its file, so that a changed check changes the version."""
     if function is None:
         return ""
     file = inspect.getsourcefile(function)

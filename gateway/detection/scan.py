@@ -1,4 +1,6 @@
-"""One pass over a text that says which expressions occur in it at all (RE2 set: linear in the text, whatever the input)."""
+"""One pass over a text that says which expressions occur in it at all (RE2 set: linear in the text, whatever
+the input).
+"""
 
 from collections.abc import Sequence
 
@@ -25,8 +27,8 @@ class GateScan:
             self._set = re2.Set.SearchSet(options)
             for expression in expressions:
                 self._set.Add(expression)
-            # Matches every text. RE2 reports a search that ran out of memory as "nothing found"; without the canary in
-            # the answer we know that the answer is worth nothing.
+            # Matches every text. RE2 reports a search that ran out of memory as "nothing found"; without the
+            # canary in the answer we know that the answer is worth nothing.
             self._canary: int = self._set.Add("")
             self._set.Compile()
         except re2.error as error:
@@ -42,6 +44,7 @@ class GateScan:
             found.remove(self._canary)
         except ValueError:
             raise Unavailable(
-                "The text could not be scanned completely, so it was not let through.", code="detection_failed"
+                "The text could not be scanned completely, so it was not let through.",
+                code="detection_failed",
             ) from None
         return found

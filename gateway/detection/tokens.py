@@ -1,4 +1,6 @@
-"""What the characters around and inside a value say: runs of base64, randomness, placeholders somebody left to fill in."""
+"""What the characters around and inside a value say: runs of base64, randomness, placeholders somebody left
+to fill in.
+"""
 
 from collections import Counter
 from math import log2
@@ -11,11 +13,17 @@ _LOOK = 160
 _BLOB_LENGTH = 32
 
 
-def inside_blob(data: bytes, start: int, end: int) -> bool:
-    """Whether `data[start:end]` is a piece of a longer base64 run (RFC 4648, section 4), such as an image or a hash.
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, for lists that people read and extend."""
+    return frozenset(text.split())
 
-    Replacing it would corrupt the whole from the inside. Paths of words are no blobs: those mix upper case, lower case and
-    digits, and not only at the beginnings of words.
+
+def inside_blob(data: bytes, start: int, end: int) -> bool:
+    """Whether `data[start:end]` is a piece of a longer base64 run (RFC 4648, section 4), such as an image or
+    a hash.
+
+    Replacing it would corrupt the whole from the inside. Paths of words are no blobs: those mix upper case,
+    lower case and digits, and not only at the beginnings of words.
     """
     if (start == 0 or data[start - 1] not in _BASE64) and (end == len(data) or data[end] not in _BASE64):
         return False
@@ -35,7 +43,9 @@ def inside_blob(data: bytes, start: int, end: int) -> bool:
 
 
 def entropy(value: str) -> float:
-    """Shannon entropy in bits per character; random base64 of 40 characters has about 4.7, English words about 3."""
+    """Shannon entropy in bits per character; random base64 of 40 characters has about 4.7, English words
+    about 3.
+    """
     if not value:
         return 0.0
     total = len(value)

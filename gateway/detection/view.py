@@ -1,11 +1,12 @@
 """The text as recognizers see it, with the exact way back to the source.
 
-A view is UTF-8, folded: full-width forms, foreign digits, typographic dashes, quotes and spaces are their ASCII equals, and
-what cannot be seen is gone. Recognizers speak in byte offsets of `View.data`; `View.source_spans` turns them into code points
-of the source. A text that is only ASCII costs one copy and needs no map.
+A view is UTF-8, folded: full-width forms, foreign digits, typographic dashes, quotes and spaces are their
+ASCII equals, and what cannot be seen is gone. Recognizers speak in byte offsets of `View.data`;
+`View.source_spans` turns them into code points of the source. A text that is only ASCII costs one copy and
+needs no map.
 
-This is the seam for other dresses of a text (percent- or base64-encoded stretches, for example): each is one more view
-whose map leads back to the same source.
+This is the seam for other dresses of a text (percent- or base64-encoded stretches, for example): each is one
+more view whose map leads back to the same source.
 """
 
 from bisect import bisect_right
@@ -20,7 +21,8 @@ Span = tuple[int, int]
 _FOLDS = FoldTable()
 _CONTINUATION = bytes(range(0x80, 0xC0))
 _STRIDE_BITS = 8
-# Above this many different characters to replace, one pass that maps every character is cheaper than a pass for each.
+# Above this many different characters to replace, one pass that maps every character is cheaper than a pass
+# for each.
 _REPLACE_LIMIT = 12
 
 
@@ -53,7 +55,9 @@ class View:
             )
 
     def _whole_grapheme(self, end: int) -> int:
-        """Moves an end past the marks that belong to the character before it: nobody sees half a letter as a border."""
+        """Moves an end past the marks that belong to the character before it: nobody sees half a letter as a
+        border.
+        """
         while end < len(self.source) and self.source[end] > "\x7f" and category(self.source[end])[0] == "M":
             end += 1
         return end

@@ -1,51 +1,63 @@
-"""Secrets nobody has a form for, found by how they are written down: assigned to a telling name, sent in a header, or said.
+"""Secrets nobody has a form for, found by how they are written down: assigned to a telling name, sent in a
+header, or said.
 
-A value counts when it looks made to be secret: random enough, or a password that is quoted, has digits or has signs in it.
-Code that handles secrets is left alone: types, calls, variables, and the stand-ins that people write in examples.
+A value counts when it looks made to be secret: random enough, or a password that is quoted, has digits or has
+signs in it. Code that handles secrets is left alone: types, calls, variables, and the stand-ins that people
+write in examples.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 
+import re2
+
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, BASE64, sample
-from gateway.detection.tokens import entropy
+from gateway.detection.tokens import entropy, word_set
 from gateway.detection.view import View
 
 PASSWORD = EntityType("PASSWORD", "secret", "A password or passphrase.")
 SECRET = EntityType("SECRET", "secret", "A token, key or other secret of no known vendor.")
 
-_PASSWORD_NAMES = r"pass(?:word|wd|phrase|code)s?|pwd|passwort|kennwort|mot[ _]de[ _]passe|mdp|contraseña|senha|wachtwoord"
-_SECRET_NAMES = (
+_CHOSEN_NAMES = (
+    r"pass(?:word|wd|phrase|code)s?|pwd|passwort|kennwort|mot[ _]de[ _]passe|mdp|contraseña|senha|wachtwoord"
+)
+_MADE_NAMES = (
     r"secret|token|api[_-]?key|apikey|access[_-]?key|account[_-]?key|shared[_-]?access[_-]?key|private[_-]?key|encryption[_-]?key|signing[_-]?key"
     r"|client[_-]?secret|auth[_-]?key|credentials?|license[_-]?key|master[_-]?key|secret[_-]?key|webhook[_-]?key|app[_-]?key|service[_-]?key"
 )
-_ASSIGN = r"[\w\-]{0,30}[\"'\]\\]{0,3}\s{0,4}(?::=|=>|===?|=|:|,)\s{0,4}"
+# `key = `, `"key": `, `key => `, `key := `, `key: String = `, `<key>`
+_ASSIGN = (
+    r"[\w\-]{0,30}[\"'\]\\]{0,3}\s{0,4}(?::?\s?(?i:string|str)\s{0,3})?(?:[:.?]{0,3}={1,3}>?|:|,|>)\s{0,6}"
+)
 _QUOTED = r"\\?[\"'`]([^\"'`\r\n\\]{4,512})\\?[\"'`]"
 _BARE = r"([^\s\"'`,;|<>(){}\[\]]{4,512})"
 
-_ASSIGNED_PASSWORD = compile_pattern(rf"(?i)(?:{_PASSWORD_NAMES}){_ASSIGN}(?:{_QUOTED}|{_BARE})")
-_ASSIGNED_SECRET = compile_pattern(rf"(?i)(?:{_SECRET_NAMES}){_ASSIGN}(?:{_QUOTED}|{_BARE})")
+_ASSIGNED_PASSWORD = compile_pattern(rf"(?i)(?:{_CHOSEN_NAMES}){_ASSIGN}(?:{_QUOTED}|{_BARE})")
+_ASSIGNED_SECRET = compile_pattern(rf"(?i)(?:{_MADE_NAMES}){_ASSIGN}(?:{_QUOTED}|{_BARE})")
 _SAID_PASSWORD = compile_pattern(
-    rf"(?i)\b(?:{_PASSWORD_NAMES}|pin)\b[^.\n:=]{{0,24}}?\b(?:is|was|to|ist|lautet|est|es|é)\b:?\s{{1,3}}(?:{_QUOTED}|{_BARE})"
+    rf"(?i)\b(?:{_CHOSEN_NAMES}|pin)\b[^.\n:=]{{0,24}}?\b(?:is|was|to|ist|lautet|est|es|é)\b:?\s{{1,3}}(?:{_QUOTED}|{_BARE})"
 )
 _BEARER = compile_pattern(r"(?i)\b(?:bearer|basic|token)\s+([A-Za-z0-9_\-.~+/]{16,}={0,2})")
-_HEADER = compile_pattern(r"(?i)\b(?:x-[a-z\-]*(?:key|token|auth|secret)|api-key|private-token)[\"']?\s*[:=]\s*[\"']?([^\s\"',;]{8,})")
+_HEADER = compile_pattern(
+    r"(?i)\b(?:x-[a-z\-]*(?:key|token|auth|secret)|api-key|private-token)[\"']?\s*[:=]\s*[\"']?([^\s\"',;]{8,})"
+)
 _COMMAND = compile_pattern(r"(?:\s-u|--user|--proxy-user)[ =][\"']?[^\s:\"']+:([^\s\"'@]{4,})")
 
 _NEXT_FIELD = compile_pattern(r"&[A-Za-z_][\w\-]*=")
-_STAND_INS = frozenset(
-    "none null nil true false undefined string str int bytes bool boolean text varchar number object any password passwd pwd secret token"
-    " changeme change_me example test required optional hidden redacted masked empty default value input env getenv yes no"
-    " secretstr optional[str] required, the not now here self this that what when".split()
+_STAND_INS = word_set(
+    "none null nil true false undefined string str int bytes bool boolean text varchar number object any"
+    " yes no password passwd pwd secret token changeme change_me example test required optional hidden"
+    " redacted masked empty default value input env getenv secretstr the not now here self this that what when"
 )
 _CODE = compile_pattern(
-    r"^(?:\$|<|\{\{|%\(|%[A-Z_]+%|os\.|process\.|env\.|self\.|this\.|config\.|settings\.|args\.|request\.|params\.|props\.|data\.|user\.|\*+$|[xX.*\-_]+$|your|my[_-]|\[)"
+    r"^(?:\$|<|\{\{|%\(|%[A-Z_]+%|\*+$|[xX.*\-_]+$|your|my[_-]|\["
+    r"|(?:os|process|env|self|this|config|settings|args|request|params|props|data|user|var|local)\.)"
     r"|[({]\w*[)}]?$|\(\)"
 )
 
 
 def _made_secret(value: str) -> bool:
-    """Random enough to be generated: RFC 4648 text of 16 characters has about 3.5 bits a character, words have fewer."""
+    """Random enough to be generated: 16 characters of base64 have about 3.5 bits each, words fewer."""
     kinds = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
     if len(value) < 8 or _is_stand_in(value) or " " in value.strip():
         return False
@@ -62,7 +74,9 @@ def _is_stand_in(value: str) -> bool:
 
 
 def _value(match: "re2._Match") -> tuple[int, int, bool]:
-    """Span of the value, and whether it stood in quotes. Without quotes, the next field of a form body is no part of it."""
+    """Span of the value, and whether it stood in quotes. Without quotes, the next field of a form body is no
+    part of it.
+    """
     if match.span(1) != (-1, -1):
         return (*match.span(1), True)
     start, end = match.span(2)
@@ -100,7 +114,9 @@ def _said_passwords(view: View) -> Iterator[Match]:
             yield Match(start, end, 0.8, PASSWORD.name)
 
 
-def _one_group(expression: "re2._Regexp", score: float, type_name: str, check: Callable[[str], bool]) -> Callable[[View], Iterator[Match]]:
+def _one_group(
+    expression: "re2._Regexp", score: float, type_name: str, check: Callable[[str], bool]
+) -> Callable[[View], Iterator[Match]]:
     def find(view: View) -> Iterator[Match]:
         for match in expression.finditer(view.data):
             start, end = match.span(1)
@@ -127,9 +143,9 @@ RECOGNIZERS = (
         "secret.assigned",
         (SECRET, PASSWORD),
         (
-            rf"(?i)(?:{_PASSWORD_NAMES})[\w\-]*[\"'\]\\]*\s*(?::=|=>|=|:|,)",
-            rf"(?i)(?:{_SECRET_NAMES})[\w\-]*[\"'\]\\]*\s*(?::=|=>|=|:|,)",
-            rf"(?i)\b(?:{_PASSWORD_NAMES}|pin)\b[^.\n:=]*\b(?:is|was|to|ist|lautet|est|es|é)\b",
+            rf"(?i)(?:{_CHOSEN_NAMES})[\w\-]*[\"'\]\\]*\s*(?:(?i:string|str)\s*)?[:.?=,>]",
+            rf"(?i)(?:{_MADE_NAMES})[\w\-]*[\"'\]\\]*\s*(?:(?i:string|str)\s*)?[:.?=,>]",
+            rf"(?i)\b(?:{_CHOSEN_NAMES}|pin)\b[^.\n:=]*\b(?:is|was|to|ist|lautet|est|es|é)\b",
             r"(?i)\b(?:bearer|basic|token)\s+[A-Za-z0-9_\-.~+/]{16}",
             r"(?i)\b(?:x-[a-z\-]*(?:key|token|auth|secret)|api-key|private-token)[\"']?\s*[:=]",
             r"(?:\s-u|--user|--proxy-user)[ =][\"']?[^\s:\"']+:",

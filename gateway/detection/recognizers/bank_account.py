@@ -1,10 +1,14 @@
-"""Bank details that only their context gives away: account numbers, ABA routing numbers (with check digit), BICs (ISO 9362)."""
+"""Bank details that only their context gives away: account numbers, ABA routing numbers (with check digit),
+BICs (ISO 9362).
+"""
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._checks import digits_of
 
 US_BANK_NUMBER = EntityType("US_BANK_NUMBER", "financial", "The number of a bank account.")
-ABA_ROUTING_NUMBER = EntityType("ABA_ROUTING_NUMBER", "financial", "The routing number of a United States bank.")
+ABA_ROUTING_NUMBER = EntityType(
+    "ABA_ROUTING_NUMBER", "financial", "The routing number of a United States bank."
+)
 BIC_CODE = EntityType("BIC_CODE", "financial", "The business identifier code (SWIFT code) of a bank.")
 
 _ACCOUNT = r"(?i)\b(?:accounts?|acct|a/c|konto|kontonummer|compte|cuenta|conto|conta|rekening)\b"
@@ -52,7 +56,8 @@ RECOGNIZERS = (
         BIC_CODE,
         (
             Pattern(
-                _BIC + r"[\s/:=]{0,4}(?i:code|number|bic|swift)?[\s:=]{0,3}(?i:is )?\b([A-Z]{4}[A-Z]{2}[A-Z0-9]{2}(?:[A-Z0-9]{3})?)\b",
+                _BIC + r"[\s/:=]{0,4}(?i:code|number|bic|swift)?[\s:=]{0,3}(?i:is )?"
+                r"\b([A-Z]{4}[A-Z]{2}[A-Z0-9]{2}(?:[A-Z0-9]{3})?)\b",
                 0.7,
                 group=1,
                 gate=_BIC,

@@ -1,4 +1,6 @@
-"""Addresses of cryptocurrency wallets: Base58Check (Bitcoin, Litecoin, Dogecoin), Bech32 (BIP 173, 350), and Ethereum's form."""
+"""Addresses of cryptocurrency wallets: Base58Check (Bitcoin, Litecoin, Dogecoin), Bech32 (BIP 173, 350), and
+Ethereum's form.
+"""
 
 from hashlib import sha256
 
@@ -48,7 +50,9 @@ RECOGNIZERS = (
         (Pattern(r"\b[13LMD][1-9A-HJ-NP-Za-km-z]{25,33}\b", 0.1),),
         validator=_base58check,
         examples=(
-            Example("to 16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ now", "16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ", score=1.0),
+            Example(
+                "to 16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ now", "16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ", score=1.0
+            ),
             Example("3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy", score=1.0),
         ),
         counter_examples=("16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyY", "16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ2"),
@@ -59,7 +63,11 @@ RECOGNIZERS = (
         (Pattern(r"\b(?i:bc|tb|ltc)1(?i:[02-9ac-hj-np-z]{38,71})\b", 0.1),),
         validator=_bech32,
         examples=(
-            Example("bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq", "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq", score=1.0),
+            Example(
+                "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
+                "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
+                score=1.0,
+            ),
             Example(
                 "bc1p5d7rjq7g6rdk2yhzks9smlaqtedr4dekq08ge8ztwac72sfr9rusxg3297",
                 "bc1p5d7rjq7g6rdk2yhzks9smlaqtedr4dekq08ge8ztwac72sfr9rusxg3297",

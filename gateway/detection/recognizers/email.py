@@ -1,6 +1,7 @@
-"""E-mail addresses (RFC 5321, with the letters of RFC 6531), and the usual way to write one around a scanner."""
+"""E-mail addresses (RFC 5321, with the letters of RFC 6531), also spelled out to fool scanners."""
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
+from gateway.detection.tokens import word_set
 
 EMAIL_ADDRESS = EntityType("EMAIL_ADDRESS", "contact", "An e-mail address.")
 
@@ -11,7 +12,7 @@ _AT = r"\s?[\[({<]\s?(?i:at)\s?[\])}>]\s?"
 _DOT = r"(?:\.|\s?[\[({<]\s?(?i:dot)\s?[\])}>]\s?)"
 
 # `logo@2x.png` is a file, and `git@host:path` the address of a repository.
-_FILES = frozenset("png jpg jpeg gif svg webp ico css scss js mjs ts tsx json html htm map pdf mp4".split())
+_FILES = word_set("png jpg jpeg gif svg webp ico css scss js mjs ts tsx json html htm map pdf mp4")
 _REPOSITORY_HOSTS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "ssh.dev.azure.com"})
 
 
@@ -36,7 +37,13 @@ RECOGNIZERS = (
             Example("josé@münchen.de", "josé@münchen.de"),
             Example("user@xn--80ak6aa92e.com", "user@xn--80ak6aa92e.com"),
         ),
-        counter_examples=("info@acme.", "logo@2x.png", "git@github.com:acme/tools.git", "left-pad@1.3.0", "@media print"),
+        counter_examples=(
+            "info@acme.",
+            "logo@2x.png",
+            "git@github.com:acme/tools.git",
+            "left-pad@1.3.0",
+            "@media print",
+        ),
     ),
     PatternRecognizer(
         "email.spelled",

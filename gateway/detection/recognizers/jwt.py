@@ -26,7 +26,13 @@ RECOGNIZERS = (
     PatternRecognizer(
         "jwt",
         JWT,
-        (Pattern(r"\bey[JAI][A-Za-z0-9_\-]{8,}={0,2}\.[A-Za-z0-9_\-]*(?:\.[A-Za-z0-9_\-]*){1,3}", 0.5, gate=r"\bey[JAI][A-Za-z0-9_\-]{8}"),),
+        (
+            Pattern(
+                r"\bey[JAI][A-Za-z0-9_\-]{8,}={0,2}\.[A-Za-z0-9_\-]+(?:\.[A-Za-z0-9_\-]*){0,3}",
+                0.5,
+                gate=r"\bey[JAI][A-Za-z0-9_\-]{8}",
+            ),
+        ),
         validator=_header_decodes,
         blobs=True,
         examples=(Example(f"Bearer {_token} is it", _token, score=1.0),),

@@ -1,4 +1,5 @@
-"""IP addresses (RFC 4291, 5952; with prefix length) and MAC addresses (IEEE 802), without version numbers and the like.
+"""IP addresses (RFC 4291, 5952; with prefix length) and MAC addresses (IEEE 802), without version numbers and
+the like.
 
 Addresses that belong to nobody (documentation, loopback, unspecified: RFC 5737, 3849, 1122) keep a low score.
 """
@@ -16,11 +17,20 @@ _V4_GATE = r"\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b"
 _V6_GATE = r"[0-9A-Fa-f]{0,4}:(?:[0-9A-Fa-f]{1,4})?:[0-9A-Fa-f:]*"
 _V4 = compile_pattern(_V4_GATE + r"(?:/\d{1,2}\b)?")
 _V6 = compile_pattern(r"[0-9A-Za-z_]*:[0-9A-Za-z_:]*(?:\.\d+){0,3}(?:%[0-9A-Za-z]+)?(?:/\d{1,3}\b)?")
-_VERSION = compile_pattern(r"(?i)(?:\b(?:version|versions|release|build|firmware|driver|ver|rev|section|chapter)[\s:.=#]*|\bv\.?|[a-z]/)$")
+_VERSION = compile_pattern(
+    r"(?i)(?:\b(?:version|versions|release|build|firmware|driver|ver|rev|section|chapter)[\s:.=#]*|\bv\.?|[a-z]/)$"
+)
 
 _DOCUMENTATION = tuple(
     ipaddress.ip_network(network)
-    for network in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20", "0.0.0.0/8")
+    for network in (
+        "192.0.2.0/24",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "2001:db8::/32",
+        "3fff::/20",
+        "0.0.0.0/8",
+    )
 )
 _NOBODY, _INTERNAL, _PUBLIC = 0.2, 0.6, 0.95
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
@@ -82,7 +92,9 @@ def _find_mac(view: View, hits: Sequence[int]) -> Iterator[Match]:
         start, end = match.span()
         value = view.text(start, end)
         digits = "".join(char for char in value if char.isalnum())
-        neighbour = (start and data[start - 1] in b":-.") or (end < len(data) - 1 and data[end] in b":-." and data[end + 1] in _WORD)
+        neighbour = (start and data[start - 1] in b":-.") or (
+            end < len(data) - 1 and data[end] in b":-." and data[end + 1] in _WORD
+        )
         # Six pairs are a MAC; more of them are a fingerprint.
         if len(digits) == 12 and len(set(digits)) > 1 and not neighbour:
             yield Match(start, end, 0.9, MAC_ADDRESS.name)
@@ -102,7 +114,15 @@ RECOGNIZERS = (
             Example("::ffff:10.0.0.1", "::ffff:10.0.0.1"),
             Example("localhost 127.0.0.1", "127.0.0.1", score=0.1),
         ),
-        counter_examples=("version 1.2.3.4", "v10.0.19.45", "256.1.1.1", "12:30:45", "std::cout", "Chrome/120.0.0.0", "fe80::1text"),
+        counter_examples=(
+            "version 1.2.3.4",
+            "v10.0.19.45",
+            "256.1.1.1",
+            "12:30:45",
+            "std::cout",
+            "Chrome/120.0.0.0",
+            "fe80::1text",
+        ),
     ),
     FunctionRecognizer(
         "network.mac",
@@ -114,6 +134,10 @@ RECOGNIZERS = (
             Example("0d-B3-4a-6A-d9-cF", "0d-B3-4a-6A-d9-cF"),
             Example("Cisco 0012.3456.789a", "0012.3456.789a"),
         ),
-        counter_examples=("FF:FF:FF:FF:FF:FF", "00:1A:2B:3C:4D", "SHA1 " + ":".join(["9f"] * 10 + ["a1"] * 10)),
+        counter_examples=(
+            "FF:FF:FF:FF:FF:FF",
+            "00:1A:2B:3C:4D",
+            "SHA1 " + ":".join(["9f"] * 10 + ["a1"] * 10),
+        ),
     ),
 )

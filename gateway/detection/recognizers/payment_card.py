@@ -1,4 +1,6 @@
-"""Payment card numbers: the issuers' ranges (ISO/IEC 7812-1) with the lengths they are given out in, and the Luhn digit."""
+"""Payment card numbers: the issuers' ranges (ISO/IEC 7812-1) with the lengths they are given out in, and the
+Luhn digit.
+"""
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._checks import digits_of, luhn, separators
@@ -58,8 +60,33 @@ def _short_card(value: str) -> bool | None:
 
 
 _CONTEXT = (
-    *("card", "credit", "debit", "visa", "mastercard", "amex", "american express", "discover", "diners", "jcb", "maestro"),
-    *("cvv", "cvc", "expiry", "payment", "pan", "charge", "kreditkarte", "kartennummer", "carte", "tarjeta", "carta", "cartão"),
+    *(
+        "card",
+        "credit",
+        "debit",
+        "visa",
+        "mastercard",
+        "amex",
+        "american express",
+        "discover",
+        "diners",
+        "jcb",
+        "maestro",
+    ),
+    *(
+        "cvv",
+        "cvc",
+        "expiry",
+        "payment",
+        "pan",
+        "charge",
+        "kreditkarte",
+        "kartennummer",
+        "carte",
+        "tarjeta",
+        "carta",
+        "cartão",
+    ),
 )
 _FOURS = r"\d{4}[ .\-]\d{4}[ .\-]\d{4}[ .\-]\d{4}(?:[ .\-]\d{3})?"
 _AMEX = r"\d{4}[ .\-]\d{6}[ .\-]\d{4,5}"
@@ -79,7 +106,12 @@ RECOGNIZERS = (
             Example("amex 3714 496353 98431", "3714 496353 98431", score=1.0),
             Example("my card is 122000000000003", "122000000000003"),
         ),
-        counter_examples=("4012-8888-8888-1882", "0000 0000 0000 0000", "at 1712345678901234567 ns", "a4111111111111111"),
+        counter_examples=(
+            "4012-8888-8888-1882",
+            "0000 0000 0000 0000",
+            "at 1712345678901234567 ns",
+            "a4111111111111111",
+        ),
     ),
     PatternRecognizer(
         "payment_card.short",

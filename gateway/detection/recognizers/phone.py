@@ -1,4 +1,6 @@
-"""Telephone numbers: international ones by the world's numbering plans (phonenumbers), national ones by layout and context."""
+"""Telephone numbers: international ones by the world's numbering plans (phonenumbers), national ones by
+layout and context.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,8 +21,15 @@ from gateway.detection.view import View
 
 PHONE_NUMBER = EntityType("PHONE_NUMBER", "contact", "A telephone or fax number.")
 
-# Few signs may stand between the digits of one number, and two numbers side by side are told apart by spaces only.
+# Few signs may stand between the digits of one number, and two numbers side by side are told apart by spaces
+# only.
 _GATE = r"\d(?:[ .\-/()]{0,3}\d){6}"
+# Local numbers are shorter; only what stands right beside them says what they are.
+_SHORT = (
+    r"(?i)\b(?:phone|tel|telephone|telefon|mobile|cell|call|dial|fax|teléfono)(?: (?:us|me|him|her))?"
+    r"(?: (?:at|on|under))?[ \t:.]{1,3}(\d{2,3}(?:[ \-]\d{2,4}){1,2})\b"
+)
+_SHORT_CANDIDATE = compile_pattern(_SHORT)
 _EXTENSION = r"(?:[ ,;]{0,2}(?i:x|ext\.?|extension|durchwahl|poste)[ .:]{0,2}\d{1,6}\b)?"
 _CANDIDATE = compile_pattern(
     r"(?:(?:\+|\b00)[ ]?\(?[1-9](?:[ .\-/()]{0,3}\d){5,14}"
@@ -33,25 +42,132 @@ _THREE_THREE_FOUR = compile_pattern(r"^(?:1[ .\-]{1,2})?\(?\d{3}\)?[ .\-]{1,2}\d
 _CONTEXT = compile_pattern(
     any_word(
         (
-            *("phone", "telephone", "tel", "mobile", "mobil", "cell", "cellphone", "call", "calling", "called", "fax", "whatsapp"),
-            *("sms", "dial", "ring", "text me", "hotline", "landline", "voicemail", "contact", "reach", "pager", "extension", "signal"),
-            *("telefon", "handy", "rufnummer", "anrufen", "durchwahl", "téléphone", "appeler", "appelez", "portable", "joindre"),
-            *("teléfono", "telefono", "móvil", "celular", "llame", "llamar", "cellulare", "chiamare", "telefone", "telemóvel", "ligue"),
-            *("telefoon", "mobiel", "bellen", "tlf", "puh", "телефон", "тел", "电话", "電話", "手机", "전화", "هاتف", "τηλέφωνο"),
+            *(
+                "phone",
+                "telephone",
+                "tel",
+                "mobile",
+                "mobil",
+                "cell",
+                "cellphone",
+                "call",
+                "calling",
+                "called",
+                "fax",
+                "whatsapp",
+            ),
+            *(
+                "office",
+                "desk",
+                "sms",
+                "dial",
+                "ring",
+                "text me",
+                "hotline",
+                "landline",
+                "voicemail",
+                "contact",
+                "reach",
+                "pager",
+                "extension",
+                "signal",
+            ),
+            *(
+                "telefon",
+                "handy",
+                "rufnummer",
+                "anrufen",
+                "durchwahl",
+                "téléphone",
+                "appeler",
+                "appelez",
+                "portable",
+                "joindre",
+            ),
+            *(
+                "teléfono",
+                "telefono",
+                "móvil",
+                "celular",
+                "llame",
+                "llamar",
+                "cellulare",
+                "chiamare",
+                "telefone",
+                "telemóvel",
+                "ligue",
+            ),
+            *(
+                "telefoon",
+                "mobiel",
+                "bellen",
+                "tlf",
+                "puh",
+                "телефон",
+                "тел",
+                "电话",
+                "電話",
+                "手机",
+                "전화",
+                "هاتف",
+                "τηλέφωνο",
+            ),
         )
     )
 )
 _OTHER_NUMBER = compile_pattern(
     any_word(
         (
-            *("order", "invoice", "account", "card", "case", "ticket", "tracking", "serial", "isbn", "issn", "doi", "sku", "ref"),
-            *("iban", "license", "licence", "passport", "zip", "postal", "version", "patent", "part", "model", "ssn", "social"),
-            *("article", "arxiv", "pmid", "routing", "vat", "bestellung", "rechnung", "konto", "commande", "facture", "pedido"),
+            *(
+                "order",
+                "invoice",
+                "account",
+                "card",
+                "case",
+                "ticket",
+                "tracking",
+                "serial",
+                "isbn",
+                "issn",
+                "doi",
+                "sku",
+                "ref",
+            ),
+            *(
+                "iban",
+                "license",
+                "licence",
+                "passport",
+                "zip",
+                "postal",
+                "version",
+                "patent",
+                "part",
+                "model",
+                "ssn",
+                "social",
+            ),
+            *(
+                "article",
+                "arxiv",
+                "pmid",
+                "routing",
+                "vat",
+                "bestellung",
+                "rechnung",
+                "konto",
+                "commande",
+                "facture",
+                "pedido",
+            ),
         )
     )
     + r"\W*(?:[\pL.#:°]+\W*){0,3}$"
 )
 _NATIONAL_REGIONS = ("GB", "DE", "FR", "IT", "NL", "JP", "AU")
+_DIGITS = compile_pattern(r"\d+")
+_THOUSANDS = compile_pattern(r"^\d{1,3}(?:(?: \d{3}){2,}|(?:\.\d{3}){2,})$")
+_ALONE = compile_pattern(r"^[\d+ .\-/()]*\d")
 _YEARS = compile_pattern(r"^(?:1[5-9]|20)\d\d[ .\-/]{1,3}(?:1[5-9]|20)\d\d$")
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _DIGIT = frozenset(b"0123456789")
@@ -59,6 +175,12 @@ _DIGIT = frozenset(b"0123456789")
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     data = view.data
+    if 1 in hits:
+        for short in _SHORT_CANDIDATE.finditer(data):
+            if len(digits_of(short[1].decode())) < 7 and _ends(data, short.end(1)):
+                yield Match(short.start(1), short.end(1), 0.6, PHONE_NUMBER.name)
+    if 0 not in hits:
+        return
     at = 0
     while match := _CANDIDATE.search(data, at):
         start, end = match.span()
@@ -135,6 +257,7 @@ def _international(view: View, start: int, end: int) -> tuple[int, float] | None
 
 
 def _national(view: View, start: int, end: int, value: str) -> float | None:
+    value = _ALONE.match(value)[0]
     digits = digits_of(value)
     if not 7 <= len(digits) <= 17 or _is_other(value, digits):
         return None
@@ -146,7 +269,7 @@ def _national(view: View, start: int, end: int, value: str) -> float | None:
         return 0.95 if near else 0.4 if other else 0.75 if grouped else 0.5
     if near and len(digits) <= 13:
         return 0.9 if _valid_somewhere(value, digits) else 0.7
-    if other or not grouped:
+    if other or not grouped or _is_thousands(value, digits):
         return None
     if value[0] == "0" or value.startswith("(0"):
         return 0.65 if _valid_somewhere(value, digits) else 0.35
@@ -170,25 +293,34 @@ def _parse(value: str, region: str | None) -> phonenumbers.PhoneNumber | None:
 
 
 def _is_other(value: str, digits: str) -> bool:
-    """Dates and times, spans of years, thousands, addresses of machines, books, cards, Social Security numbers."""
-    parts = [part for part in value.replace("(", " ").replace(")", " ").replace("-", " ").replace("/", " ").replace(".", " ").split(" ") if part]
+    """Dates and times, spans of years, addresses of machines, books, cards, Social Security numbers."""
+    parts = [part.decode() for part in _DIGITS.findall(value.encode())]
     lengths = [len(part) for part in parts]
     signs = {char for char in value if not char.isdigit()}
-    if len(set(digits)) == 1 or _YEARS.search(value):
-        return True
-    if lengths[:3] == [3, 2, 4] and len(parts) == 3 and len(signs) == 1:
-        return True
-    if len(parts) >= 3 and lengths[0] == 4 and _any_date(parts[0], parts[1], parts[2]):
-        return True
-    if len(parts) >= 3 and lengths[2] in {2, 4} and lengths[0] <= 2 and lengths[1] <= 2 and len(parts) <= 4 and _any_date(parts[2], parts[1], parts[0]):
-        return len(parts) > 3 or signs != {" "}
-    if len(signs) == 1 and signs <= {" ", "."} and lengths[0] <= 3 and len(parts) >= 3 and set(lengths[1:]) == {3} and digits[0] != "0":
-        return True
-    if signs == {"."} and len(parts) == 4 and max(lengths) <= 3:
-        return True
-    if len(digits) == 13 and digits[:3] in {"978", "979"}:
-        return True
-    return 14 <= len(digits) <= 19 and luhn(digits)
+    return (
+        len(parts) > 7  # no numbering plan has so many groups
+        or len(set(digits)) == 1
+        or _YEARS.search(value) is not None
+        or (lengths == [3, 2, 4] and len(signs) == 1)
+        or _starts_with_date(parts, lengths, signs)
+        or (signs == {"."} and len(parts) == 4 and max(lengths) <= 3)
+        or (len(digits) == 13 and digits[:3] in {"978", "979"})
+        or (14 <= len(digits) <= 19 and luhn(digits))
+    )
+
+
+def _starts_with_date(parts: list[str], lengths: list[int], signs: set[str]) -> bool:
+    if len(parts) < 3:
+        return False
+    if lengths[0] == 4:
+        return _any_date(parts[0], parts[1], parts[2])
+    day_first = lengths[2] in {2, 4} and max(lengths[:2]) <= 2 and len(parts) <= 4
+    return day_first and (len(parts) == 4 or signs != {" "}) and _any_date(parts[2], parts[1], parts[0])
+
+
+def _is_thousands(value: str, digits: str) -> bool:
+    """An amount: groups of three with one sign between them."""
+    return digits[0] != "0" and _THOUSANDS.search(value) is not None
 
 
 def _any_date(year: str, one: str, other: str) -> bool:
@@ -202,7 +334,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "phone",
         (PHONE_NUMBER,),
-        (_GATE,),
+        (_GATE, _SHORT),
         _find,
         examples=(
             Example("My US number is (415) 555-0132.", "(415) 555-0132"),
@@ -215,6 +347,9 @@ RECOGNIZERS = (
             Example("reach me at 467 3395", "467 3395"),
             Example("(764)722-5949x11144", "(764)722-5949x11144"),
             Example("phone 4155550132", "4155550132"),
+            Example("You can call 73 448 266", "73 448 266"),
+            Example("Mobile: 33 93 31", "33 93 31"),
+            Example("(895)164-4839x7918 mobile", "(895)164-4839x7918"),
             Example("call 415-555-0132 415-555-0199", "415-555-0199"),
             Example("＋４９ ３０ １２３４５６", "＋４９ ３０ １２３４５６", score=1.0),
         ),

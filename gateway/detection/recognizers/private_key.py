@@ -1,4 +1,6 @@
-"""Private keys, whole: PEM and OpenSSH (RFC 7468), PGP (RFC 9580), PuTTY, age. Cut-off ones too, as far as they go."""
+"""Private keys, whole: PEM and OpenSSH (RFC 7468), PGP (RFC 9580), PuTTY, age. Cut-off ones too, as far as
+they go.
+"""
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._samples import BASE64, UPPER, sample
@@ -23,7 +25,8 @@ RECOGNIZERS = (
                 gate=r"-----BEGIN[ A-Z0-9]* ?PRIVATE KEY",
             ),
             Pattern(
-                r"PuTTY-User-Key-File-\d: (?s:.)*?Private-Lines: \d+\s(?:[A-Za-z0-9+/=]+\s+)+(?:Private-MAC: [0-9a-f]+)?",
+                r"PuTTY-User-Key-File-\d: (?s:.)*?Private-Lines: \d+\s"
+                r"(?:[A-Za-z0-9+/=]+\s+)+(?:Private-MAC: [0-9a-f]+)?",
                 1.0,
                 gate=r"PuTTY-User-Key-File-\d",
             ),
@@ -34,10 +37,17 @@ RECOGNIZERS = (
             Example(f"key:\n{_begin}\n{_body}\n{_end}\nthanks", f"{_begin}\n{_body}\n{_end}"),
             Example(f'"key": "{_begin}\\n{_body}\\n{_end}\\n"', f"{_begin}\\n{_body}\\n{_end}"),
             Example(f"{_begin}\n{_body}\n{_body}", f"{_begin}\n{_body}\n{_body}"),
-            Example("-----BEGIN " + f"PRIVATE KEY-----\n{_body}\n-----END " + "PRIVATE KEY-----", "-----BEGIN " + f"PRIVATE KEY-----\n{_body}\n-----END " + "PRIVATE KEY-----"),
             Example(
-                "-----BEGIN PGP PRIVATE KEY " + f"BLOCK-----\nVersion: 2 - x\n\n{_body}\n-----END PGP PRIVATE KEY " + "BLOCK-----",
-                "-----BEGIN PGP PRIVATE KEY " + f"BLOCK-----\nVersion: 2 - x\n\n{_body}\n-----END PGP PRIVATE KEY " + "BLOCK-----",
+                "-----BEGIN " + f"PRIVATE KEY-----\n{_body}\n-----END " + "PRIVATE KEY-----",
+                "-----BEGIN " + f"PRIVATE KEY-----\n{_body}\n-----END " + "PRIVATE KEY-----",
+            ),
+            Example(
+                "-----BEGIN PGP PRIVATE KEY "
+                + f"BLOCK-----\nVersion: 2 - x\n\n{_body}\n-----END PGP PRIVATE KEY "
+                + "BLOCK-----",
+                "-----BEGIN PGP PRIVATE KEY "
+                + f"BLOCK-----\nVersion: 2 - x\n\n{_body}\n-----END PGP PRIVATE KEY "
+                + "BLOCK-----",
             ),
             Example("AGE-SECRET-KEY-1" + "Q" * 58, "AGE-SECRET-KEY-1" + "Q" * 58),
         ),

@@ -1,4 +1,6 @@
-"""URLs (RFC 3986): plain ones, which a policy may leave alone, and those that carry a credential, which it should not."""
+"""URLs (RFC 3986): plain ones, which a policy may leave alone, and those that carry a credential, which it
+should not.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,12 +14,16 @@ from gateway.detection.recognizer import (
     compile_pattern,
 )
 from gateway.detection.recognizers._samples import HEX, sample
-from gateway.detection.tokens import entropy
+from gateway.detection.tokens import entropy, word_set
 from gateway.detection.view import View
 
 URL = EntityType("URL", "network", "The address of a web page or service, or a domain name.")
-URL_WITH_CREDENTIALS = EntityType("URL_WITH_CREDENTIALS", "secret", "A URL that holds a password, token or signature.")
-CONNECTION_STRING = EntityType("CONNECTION_STRING", "secret", "The address of a database or queue with its password.")
+URL_WITH_CREDENTIALS = EntityType(
+    "URL_WITH_CREDENTIALS", "secret", "A URL that holds a password, token or signature."
+)
+CONNECTION_STRING = EntityType(
+    "CONNECTION_STRING", "secret", "The address of a database or queue with its password."
+)
 
 _STOP = r"\s<>\"'`{}|\\^"
 _REST = rf"[^{_STOP}]*[^{_STOP}.,;:!?)\]]"
@@ -25,7 +31,7 @@ _TOP = (
     "com|org|net|edu|gov|mil|info|biz|app|dev|cloud|online|site|shop|store|tech|xyz|ai|io|co|me|tv|eu|de|uk|fr|es|it|nl|be|ch|at"
     "|dk|se|no|fi|pl|cz|pt|ie|ca|us|mx|br|ar|au|nz|jp|cn|in|kr|za|ru|il"
 )
-_SECRET_NAMES = (
+_PARAMETERS = (
     "access[_-]?token|auth[_-]?token|refresh[_-]?token|id[_-]?token|session[_-]?token|token|api[_-]?key|apikey|key|sig|signature"
     "|secret|client[_-]?secret|password|passwd|pwd|auth|x-amz-signature|x-goog-signature|subscription-key|code|session(?:_?id)?|sid"
 )
@@ -35,8 +41,10 @@ _DATABASES = (
     r"|couchdb|elasticsearch|neo4j|bolt|ldaps?|smtps?|imaps?|nats|mqtts?|memcached|snowflake|redshift|trino|db2)(?:\+[a-z0-9]+)*"
 )
 _WEB = compile_pattern(rf"\b(?i:https?|wss?)://{_REST}")
-_SECRET = compile_pattern(rf"[?&#;](?i:{_SECRET_NAMES})=([^{_STOP}&#]{{8,}})")
-_PLACEHOLDER_WORDS = frozenset("password pass pwd user username secret token xxx xxxx changeme example your_password".split())
+_SECRET = compile_pattern(rf"[?&#;](?i:{_PARAMETERS})=([^{_STOP}&#]{{8,}})")
+_PLACEHOLDER_WORDS = word_set(
+    "password pass pwd user username secret token xxx xxxx changeme example your_password"
+)
 
 
 def _real_password(value: str) -> bool | None:
@@ -64,8 +72,16 @@ RECOGNIZERS = (
         "url.plain",
         URL,
         (
-            Pattern(rf"\b(?i:https?|ftps?|wss?|sftp)://(?:\[[0-9A-Fa-f:.%]+\])?{_REST}", 0.6, gate=r"(?i)\b(?:http|ftp|ws|sftp)s?://"),
-            Pattern(rf"\b(?i:www)\.(?:[\p{{L}}\p{{N}}\-]+\.)+\p{{L}}{{2,}}(?:[/?#:]{_REST})?", 0.6, gate=r"(?i)\bwww\.[^\s.]"),
+            Pattern(
+                rf"\b(?i:https?|ftps?|wss?|sftp)://(?:\[[0-9A-Fa-f:.%]+\])?{_REST}",
+                0.6,
+                gate=r"(?i)\b(?:http|ftp|ws|sftp)s?://",
+            ),
+            Pattern(
+                rf"\b(?i:www)\.(?:[\p{{L}}\p{{N}}\-]+\.)+\p{{L}}{{2,}}(?:[/?#:]{_REST})?",
+                0.6,
+                gate=r"(?i)\bwww\.[^\s.]",
+            ),
             Pattern(
                 rf"\b(?:[\p{{L}}\p{{N}}][\p{{L}}\p{{N}}\-]*\.)+(?:{_TOP})\b(?:/{_REST})?",
                 0.4,
@@ -83,20 +99,42 @@ RECOGNIZERS = (
     PatternRecognizer(
         "url.userinfo",
         URL_WITH_CREDENTIALS,
-        (Pattern(rf"\b(?i:https?|ftps?|sftp|ssh|wss?|git)://{_USERINFO}{_REST}", 0.95, gate=r"://[^\s/@:]*:[^\s/@]+@"),),
+        (
+            Pattern(
+                rf"\b(?i:https?|ftps?|sftp|ssh|wss?|git)://{_USERINFO}{_REST}",
+                0.95,
+                gate=r"://[^\s/@:]*:[^\s/@]+@",
+            ),
+        ),
         validator=_real_password,
         blobs=True,
-        examples=(Example("clone https://jo:" + "s3cr3t" + "@git.acme.org/x.git now", "https://jo:" + "s3cr3t" + "@git.acme.org/x.git"),),
-        counter_examples=("https://user:password@host/", "https://${USER}:${PASS}@host/x", "https://acme.org:8080/@jane"),
+        examples=(
+            Example(
+                "clone https://jo:" + "s3cr3t" + "@git.acme.org/x.git now",
+                "https://jo:" + "s3cr3t" + "@git.acme.org/x.git",
+            ),
+        ),
+        counter_examples=(
+            "https://user:password@host/",
+            "https://${USER}:${PASS}@host/x",
+            "https://acme.org:8080/@jane",
+        ),
     ),
     PatternRecognizer(
         "url.connection_string",
         CONNECTION_STRING,
-        (Pattern(rf"\b(?:jdbc:)?(?i:{_DATABASES})://{_USERINFO}{_REST}", 0.95, gate=r"://[^\s/@:]*:[^\s/@]+@"),),
+        (
+            Pattern(
+                rf"\b(?:jdbc:)?(?i:{_DATABASES})://{_USERINFO}{_REST}", 0.95, gate=r"://[^\s/@:]*:[^\s/@]+@"
+            ),
+        ),
         validator=_real_password,
         blobs=True,
         examples=(
-            Example("DB=postgresql+psycopg://app:" + "hunter2" + "@db:5432/x", "postgresql+psycopg://app:" + "hunter2" + "@db:5432/x"),
+            Example(
+                "DB=postgresql+psycopg://app:" + "hunter2" + "@db:5432/x",
+                "postgresql+psycopg://app:" + "hunter2" + "@db:5432/x",
+            ),
             Example("redis://:" + "p4ss" + "@cache:6379/0", "redis://:" + "p4ss" + "@cache:6379/0"),
         ),
         counter_examples=("postgres://localhost:5432/x", "mysql://user:password@localhost/db"),
@@ -104,10 +142,13 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "url.token",
         (URL_WITH_CREDENTIALS,),
-        (rf"(?i)[?&#;](?:{_SECRET_NAMES})=[^\s&#]",),
+        (rf"(?i)[?&#;](?:{_PARAMETERS})=[^\s&#]",),
         _find_tokens,
         examples=(
-            Example(f"GET https://a.io/x?id=7&api_key={_token}&lang=en ok", f"https://a.io/x?id=7&api_key={_token}&lang=en"),
+            Example(
+                f"GET https://a.io/x?id=7&api_key={_token}&lang=en ok",
+                f"https://a.io/x?id=7&api_key={_token}&lang=en",
+            ),
         ),
         counter_examples=("https://a.io/x?key=subscription", "https://a.io/?code=abcdefgh"),
     ),

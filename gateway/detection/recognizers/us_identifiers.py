@@ -1,4 +1,6 @@
-"""United States numbers: Social Security (SSA, POMS RM 10201), ITIN (IRS), passport and driving licence where announced."""
+"""United States numbers: Social Security (SSA, POMS RM 10201), ITIN (IRS), passport and driving licence where
+announced.
+"""
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._checks import digits_of, separators
@@ -6,7 +8,9 @@ from gateway.detection.recognizers._checks import digits_of, separators
 US_SSN = EntityType("US_SSN", "government_id", "A United States Social Security number.")
 US_ITIN = EntityType("US_ITIN", "government_id", "A United States individual taxpayer identification number.")
 US_PASSPORT = EntityType("US_PASSPORT", "government_id", "The number of a United States passport.")
-US_DRIVER_LICENSE = EntityType("US_DRIVER_LICENSE", "government_id", "The number of a driving licence of a US state.")
+US_DRIVER_LICENSE = EntityType(
+    "US_DRIVER_LICENSE", "government_id", "The number of a driving licence of a US state."
+)
 
 # Printed on specimen cards and in advertisements, never given to a person.
 _SPECIMENS = frozenset({"078051120", "219099999", "123456789", "987654321"})
@@ -18,7 +22,9 @@ def _ssn(value: str) -> bool | None:
     if len(separators(value)) > 1 or digits in _SPECIMENS or len(set(digits)) == 1:
         return False
     area, group, serial = digits[:3], digits[3:5], digits[5:]
-    return None if area not in {"000", "666"} and area < "900" and group != "00" and serial != "0000" else False
+    return (
+        None if area not in {"000", "666"} and area < "900" and group != "00" and serial != "0000" else False
+    )
 
 
 def _itin(value: str) -> bool | None:
@@ -52,7 +58,14 @@ RECOGNIZERS = (
             Example("078 05 1123", "078 05 1123"),
             Example("social security number: 536904399", "536904399", score=0.8),
         ),
-        counter_examples=("078-05-1120", "666-12-3456", "536-00-4399", "Order 536904399", "693-09.4444", "0536-90-4399"),
+        counter_examples=(
+            "078-05-1120",
+            "666-12-3456",
+            "536-00-4399",
+            "Order 536904399",
+            "693-09.4444",
+            "0536-90-4399",
+        ),
     ),
     PatternRecognizer(
         "us.itin",
@@ -72,7 +85,7 @@ RECOGNIZERS = (
         (Pattern(r"\b[A-Z]?\d{8,9}\b", 0.4, gate=r"(?i)\b(?:passport|travel document)", needs_context=True),),
         context=("passport", "travel document"),
         examples=(Example("my passport is A12803456", "A12803456"),),
-        counter_examples=("passport office, room A1280"),
+        counter_examples=("passport office, room A1280",),
     ),
     PatternRecognizer(
         "us.driver_license",

@@ -1,0 +1,71 @@
+"""The words that announce a person's name, in the languages people write to us in. RE2 syntax, any case."""
+
+from dataclasses import dataclass
+
+TITLES = (
+    r"(?:mr|mrs|ms|miss|mx|dr|prof|professor|doctor|sir|rev|capt|sgt|lt|col|gen|hon|fr|hr|herrn?|frau|fräulein"
+    r"|dipl|ing|mme|mlle|monsieur|madame|mademoiselle|maître|sr|sra|srta|señora?|señorita|don|doña|sig|sig\.ra"
+    r"|signora?|dott|dott\.ssa|dhr|mevr|mw)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """`words`: how many the name must have at least. `lower`: whether it may be written in lower case.
+
+    `weak`: the cue announces anything, so the name itself must look like one.
+    """
+
+    regex: str
+    score: float
+    words: int = 1
+    lower: bool = False
+    weak: bool = False
+
+
+INTRODUCTION = Cue(
+    r"\b(?:my (?:full |first |last )?names?(?: is|'s|:)"
+    r"|(?:his|her|their|patient'?s?|customer'?s?|client'?s?) (?:full )?names? (?:is|was)"
+    r"|(?:i am|they) call(?:ed)? me|name's|mein name ist|ich heiße|ich heisse|je m'appelle|mon nom est"
+    r"|me llamo|mi nombre es|mi chiamo|il mio nome è|meu nome é|me chamo|mijn naam is|ik heet)[ \t]+",
+    0.9,
+    lower=True,
+)
+I_AM = Cue(
+    r"\b(?:i'm|i am|this is|ich bin|je suis|(?:yo )?soy|sono|ik ben)[ \t]+", 0.5, lower=True, weak=True
+)
+SALUTATION = Cue(
+    r"\b(?:dear|hi|hello|hey|hallo|liebe|lieber|liebes|cher|chère|estimad[oa]|querid[oa]|hola|bonjour|beste"
+    r"|caro|cara|ciao)[ \t]+",
+    0.8,
+)
+GREETING = Cue(
+    r"\b(?:good (?:morning|afternoon|evening)|guten (?:morgen|tag|abend)|sehr geehrte[rs]?)[ \t]+", 0.7
+)
+TITLE = Cue(rf"\b{TITLES}\b\.?[ \t]+", 0.85)
+SIGNATURE = Cue(
+    r"(?:\b(?:regards|sincerely(?: yours)?|cheers|thanks(?: again)?|thank you|best(?: wishes)?"
+    r"|yours (?:truly|faithfully|sincerely)|respectfully|love|warmly|grüßen?|gruß|grüsse|lg|mfg|vg"
+    r"|cordialement|bien à vous|salutations|saludos|atentamente|abrazos|saluti|groet(?:en)?)"
+    r",?[ \t]*\r?\n\s{0,4}|\b(?:signed|gezeichnet|gez\.)[ ,:]+(?:by )?)(?:[-–][ \t]*)?",
+    0.8,
+)
+# A field called just "name" holds anything; a person's has two words or more.
+FIELD = Cue(
+    r"(?:^|[\n,;{(|>])[\"' \t*_-]*(?:patients?|clients?|customers?|employees?|applicants?|candidates?"
+    r"|contact(?: person)?|insured|tenants?|borrowers?|guests?|passengers?|policyholder|beneficiary"
+    r"|(?:full|patient|client|customer|employee|applicant|contact|account|cardholder|card holder|holder"
+    r"|billing|recipient|legal|maiden|spouse|emergency contact)[ _-]?name"
+    r"|name|nom(?: complet)?|nombre(?: completo)?|nome|naam|kunde|kundin|patientin|mitarbeiter(?:in)?"
+    r"|versicherte[r]?|cardholder|recipient|sender|author|attn|from|to|cc|bcc)[\"'*_]*[ \t]*[:=][ \t\"'*]*",
+    0.75,
+    words=2,
+)
+NAME_FIELD = Cue(
+    r"\b(?:first|last|given|family|middle|maiden|sur|fore|vor|nach|familien|ruf|pré|ape)[ _-]?"
+    r"(?:name|nom|llidos?)[\"'*_]*[ \t]*[:=][ \t\"'*]*",
+    0.8,
+    lower=True,
+)
+
+CUES = (INTRODUCTION, I_AM, SALUTATION, GREETING, TITLE, SIGNATURE, FIELD, NAME_FIELD)

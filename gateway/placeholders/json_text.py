@@ -1,0 +1,101 @@
+"""JSON documents inside strings (tool-call arguments): their literals, with exact places in the source (RFC 8259)."""
+
+import json
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+# Marks `Known.raw` as the token of a JSON number. No raw JSON string can hold this character.
+NUMBER = "\x00"
+SHORTEST_NUMBER = 7
+
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_NUMBER = re.compile(r"(?<![\w.+-])-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?(?![\w.])")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """`document[start:end]`, quotes included for a string. `value` is decoded; numbers keep their spelling.
+
+    `breaks` are pairs of decoded and raw offset, from each of which on the two run in step.
+    """
+
+    start: int
+    end: int
+    value: str
+    breaks: tuple[tuple[int, int], ...]
+
+    def raw_span(self, start: int, end: int) -> tuple[int, int]:
+        """Where `value[start:end]` is spelled in the document."""
+        return self._raw(start), self._raw(end)
+
+    def _raw(self, offset: int) -> int:
+        at, raw = self.breaks[bisect_right(self.breaks, (offset, 1 << 62)) - 1]
+        return raw + offset - at
+
+
+def string_literals(document: str) -> list[Literal]:
+    """Every string of a JSON text, keys included. An unterminated one runs to the end."""
+    found = []
+    for match in _STRING.finditer(document):
+        closed = len(match[0]) > 1 and match[0].endswith('"')
+        raw = match[0][1:-1] if closed else match[0][1:]
+        value, breaks = _decode(raw, match.start() + 1)
+        found.append(Literal(match.start(), match.end(), value, breaks))
+    return found
+
+
+def _decode(raw: str, start: int) -> tuple[str, tuple[tuple[int, int], ...]]:
+    if "\\" not in raw:
+        return raw, ((0, start),)
+    parts: list[str] = []
+    breaks = [(0, start)]
+    decoded = position = 0
+    for match in _ESCAPE.finditer(raw):
+        if match.start() < position:
+            continue
+        parts.append(raw[position : match.start()])
+        decoded += match.start() - position
+        breaks.append((decoded, start + match.start()))
+        char, position = _character(raw, match)
+        parts.append(char)
+        decoded += 1
+        breaks.append((decoded, start + position))
+    parts.append(raw[position:])
+    return "".join(parts), tuple(breaks)
+
+
+def _character(raw: str, match: "re.Match[str]") -> tuple[str, int]:
+    """The character of an escape and where it ends; two escapes may spell one character (surrogates)."""
+    if match[1] is None:
+        return _SHORT.get(match[2], match[2]), match.end()
+    code = int(match[1], 16)
+    if 0xD800 <= code < 0xDC00:
+        low = _ESCAPE.match(raw, match.end())
+        if low and low[1] and 0xDC00 <= int(low[1], 16) < 0xE000:
+            return chr(0x10000 + ((code - 0xD800) << 10) + int(low[1], 16) - 0xDC00), low.end()
+    # A lone half cannot be text; it stands as the replacement character for the recognizers and is never rewritten.
+    return ("\ufffd" if 0xD800 <= code < 0xE000 else chr(code)), match.end()
+
+
+def number_literals(document: str) -> list[Literal]:
+    """Every number of a JSON text with at least `SHORTEST_NUMBER` digits: long enough to be an identifier."""
+    found = []
+    position = 0
+    gaps = []
+    for match in _STRING.finditer(document):
+        gaps.append((position, match.start()))
+        position = match.end()
+    gaps.append((position, len(document)))
+    for start, end in gaps:
+        for match in _NUMBER.finditer(document, start, end):
+            if sum(map(str.isdigit, match[0])) >= SHORTEST_NUMBER:
+                found.append(Literal(match.start(), match.end(), match[0], ((0, match.start()),)))
+    return found
+
+
+def escape_json(value: str) -> str:
+    """The value as it stands between the quotes of a JSON string; only what must be escaped is."""
+    return json.dumps(value, ensure_ascii=False)[1:-1]

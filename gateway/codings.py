@@ -1,0 +1,99 @@
+"""Content codings (RFC 9110 section 8.4.1), decoded within a bound so that a bomb cannot fill memory."""
+
+import zlib
+from collections.abc import Callable
+
+import brotli
+import zstandard
+
+from gateway.errors import BadRequest, TooLarge, UnsupportedMedia
+
+_CHUNK = 64 * 1024
+
+
+class _Overflow(Exception):
+    """The decoded body is longer than allowed."""
+
+
+def _inflate(body: bytes, limit: int, window: int) -> bytes:
+    inflater = zlib.decompressobj(window)
+    result = inflater.decompress(body, limit + 1)
+    if len(result) > limit:
+        raise _Overflow
+    if not inflater.eof or inflater.unused_data:
+        raise ValueError
+    return result
+
+
+def _gzip(body: bytes, limit: int) -> bytes:
+    return _inflate(body, limit, zlib.MAX_WBITS | 16)
+
+
+def _deflate(body: bytes, limit: int) -> bytes:
+    # RFC 9110 means the zlib format; some clients send raw deflate under the same name.
+    try:
+        return _inflate(body, limit, zlib.MAX_WBITS)
+    except zlib.error:
+        return _inflate(body, limit, -zlib.MAX_WBITS)
+
+
+def _brotli(body: bytes, limit: int) -> bytes:
+    decompressor = brotli.Decompressor()
+    result = bytearray(decompressor.process(body, output_buffer_limit=_CHUNK))
+    while not decompressor.is_finished():
+        if len(result) > limit:
+            raise _Overflow
+        if decompressor.can_accept_more_data():
+            raise ValueError
+        result += decompressor.process(b"", output_buffer_limit=_CHUNK)
+    if len(result) > limit:
+        raise _Overflow
+    return bytes(result)
+
+
+def _zstd(body: bytes, limit: int) -> bytes:
+    result = bytearray()
+    reader = zstandard.ZstdDecompressor(max_window_size=1 << 23).stream_reader(body, read_across_frames=True)
+    while chunk := reader.read(_CHUNK):
+        result += chunk
+        if len(result) > limit:
+            raise _Overflow
+    return bytes(result)
+
+
+_DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
+    "gzip": _gzip,
+    "x-gzip": _gzip,
+    "deflate": _deflate,
+    "br": _brotli,
+    "zstd": _zstd,
+}
+
+
+def decode(body: bytes, coding: str | None, limit: int) -> bytes:
+    """The body without its content coding, at most `limit` bytes.
+
+    Raises TooLarge, UnsupportedMedia (`unsupported_encoding`) for an unknown or a second coding, and BadRequest for a
+    body that does not decode.
+    """
+    name = (coding or "identity").strip().lower()
+    if name in {"", "identity"}:
+        if len(body) > limit:
+            raise too_large(limit)
+        return body
+    decoder = _DECODERS.get(name)
+    if decoder is None:
+        message = f"The content coding is not supported; use one of: {', '.join(sorted(_DECODERS))}."
+        raise UnsupportedMedia(message, code="unsupported_encoding", param="Content-Encoding")
+    try:
+        return decoder(body, limit)
+    except _Overflow:
+        raise too_large(limit) from None
+    except (ValueError, EOFError, zlib.error, brotli.error, zstandard.ZstdError):
+        message = "The body does not decode with the content coding it names."
+        raise BadRequest(message, code="invalid_encoding", param="Content-Encoding") from None
+
+
+def too_large(limit: int) -> TooLarge:
+    """The refusal of a body over the limit."""
+    return TooLarge(f"The body is larger than {limit} bytes.")

@@ -1,0 +1,59 @@
+"""Which headers and query may cross together with a protected body.
+
+A header is text like any other: what a recognizer finds private in one keeps the header back. Headers that describe
+the connection or the client's place in the network never cross.
+"""
+
+from collections.abc import Iterable
+
+from gateway.models import PrivacyMode
+from gateway.policy import Policy
+from gateway.protection import Protector
+from gateway.slots import TextSlot
+
+type Field = tuple[bytes, bytes]
+
+# RFC 9110 section 7.6.1 (hop by hop), what is written anew, and what tells where the client sits.
+_NEVER = frozenset(
+    b"""
+    connection keep-alive proxy-connection te trailer transfer-encoding upgrade proxy-authenticate
+    host content-length content-encoding accept-encoding expect via forwarded x-forwarded-for x-forwarded-host
+    x-forwarded-proto x-forwarded-port x-real-ip x-client-ip true-client-ip cf-connecting-ip from referer origin
+    cookie2 sec-websocket-key sec-websocket-version sec-websocket-protocol sec-websocket-extensions
+    """.split()
+)
+_CREDENTIALS = frozenset({b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key", b"cookie"})
+
+
+def crossing_headers(
+    fields: Iterable[Field],
+    protector: Protector,
+    policy: Policy,
+    *,
+    credential: str | None,
+    keep_credentials: bool,
+) -> list[Field]:
+    """The header fields that cross.
+
+    `credential` replaces the client's own `Authorization`; without it the client's credentials cross only if
+    `keep_credentials`, since on the gateway listener they are the gateway's.
+    """
+    candidates = [
+        (name, value)
+        for name, value in fields
+        if name.lower() not in _NEVER and name.lower() not in _CREDENTIALS and not name.lower().startswith(b"x-svc-")
+    ]
+    block = [TextSlot(None, None, value.decode("latin-1")) for _, value in candidates]
+    found = protector.find([block], policy, PrivacyMode.STANDARD)[0]
+    crossing = [field for field, spans in zip(candidates, found.spans, strict=True) if not spans]
+    crossing.append((b"accept-encoding", b"identity"))
+    if credential is not None:
+        crossing.append((b"authorization", b"Bearer " + credential.encode("latin-1")))
+    elif keep_credentials:
+        crossing += [(name, value) for name, value in fields if name.lower() in _CREDENTIALS]
+    return crossing
+
+
+def clean(text: str, protector: Protector, policy: Policy) -> bool:
+    """Whether a query holds nothing the policy hides."""
+    return not text or not any(protector.find([[TextSlot(None, None, text)]], policy, PrivacyMode.STANDARD)[0].spans)

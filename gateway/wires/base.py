@@ -1,0 +1,182 @@
+"""What a wire protocol has to say to be protected: which strings are text, which are structure.
+
+One file a wire in this folder; each defines `WIRE`. Discovery finds it, and two wires with one id fail at start.
+"""
+
+import importlib
+import importlib.util
+import pkgutil
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from gateway.errors import GatewayError
+from gateway.json_body import Json
+from gateway.models import PrivacyMode
+from gateway.slots import JsonSlot, KeySlot, NumberSlot, Slot, TextSlot
+
+type Body = dict[str, Any]
+
+_DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
+_WORD = re.compile(r"[a-z][a-z_]{0,31}\Z")
+# A number as long as this can be an identifier: cards, accounts, phone numbers.
+_SHORTEST_NUMBER = 7
+
+
+@dataclass(slots=True)
+class Conversation:
+    """A request, taken apart. Applying the slots changes `body` in place.
+
+    `blocks` holds the slots in the order a model reads them, cut where an assistant's turn begins: what a block
+    becomes depends on it and the blocks before it alone, so that the next turn repeats the same bytes (law 5).
+    `seed` is the first user message, from which the placeholder key of the conversation is derived.
+    """
+
+    body: Body
+    model: str
+    stream: bool
+    blocks: list[list[Slot]]
+    seed: str
+    attachments: tuple[str, ...] = ()
+    task: str | None = None
+    policy_id: str | None = None
+    mode: PrivacyMode | None = None
+
+
+@dataclass(slots=True)
+class AnswerText:
+    """One string of an answer at `container[key]`, of the given choice. `json` marks tool-call arguments."""
+
+    container: Any
+    key: Any
+    text: str
+    kind: Literal["text", "json"] = "text"
+    choice: int = 0
+    tool: str | None = field(default=None, repr=False)
+
+
+class Wire(Protocol):
+    """One protocol of model calls."""
+
+    @property
+    def id(self) -> str: ...
+
+    def serves(self, method: str, path: str) -> bool:
+        """Whether this is a model call of this wire. `path` without query."""
+        ...
+
+    def harmless(self, method: str, path: str) -> bool:
+        """Whether this call carries no text by its nature (a list of models) and may pass without a body."""
+        ...
+
+    def read(self, body: Body) -> Conversation:
+        """Takes a request apart. Raises BadRequest for what the protocol does not allow."""
+        ...
+
+    def answer_texts(self, body: Body) -> list[AnswerText]:
+        """The strings of an answer, structure left out."""
+        ...
+
+    def usage(self, body: Body) -> tuple[int, int] | None:
+        """Input and output tokens as the upstream counted them, where it says so."""
+        ...
+
+    def annotate(self, body: Body, note: Body) -> None:
+        """Adds the gateway's own member to an answer."""
+        ...
+
+    def refuse_answer(self, body: Body, message: str) -> None:
+        """Replaces every choice of an answer by `message`, finished by the content filter."""
+        ...
+
+    def error_body(self, error: GatewayError, request_id: str) -> Body:
+        """An error as clients of this wire expect it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How to walk a part of a request.
+
+    Keys in `structure` are the protocol's own words and are not looked at, nor is a plain word under `type`.
+    Kinds of opaque content that were met are added to `attachments`.
+    """
+
+    structure: frozenset[str]
+    attachments: set[str] = field(default_factory=set)
+
+    def slots(self, container: Any, key: Any, value: Json) -> Iterator[Slot]:
+        """Every place under `container[key]` where text can stand: strings, long numbers and unfamiliar keys."""
+        if isinstance(value, str):
+            if _DATA_URI.match(value):
+                self.attachments.add("data")
+            elif value:
+                yield TextSlot(container, key, value)
+        elif isinstance(value, dict):
+            for name, inner in value.items():
+                if name != "type" or not (isinstance(inner, str) and _WORD.match(inner)):
+                    yield from self.slots(value, name, inner)
+            yield from self.keys(value)
+        elif isinstance(value, list):
+            for index, inner in enumerate(value):
+                yield from self.slots(value, index, inner)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            if sum(map(str.isdigit, repr(value))) >= _SHORTEST_NUMBER:
+                yield NumberSlot(container, key, value)
+
+    def keys(self, value: Body) -> Iterator[Slot]:
+        """Unfamiliar keys. They come after the values of their object, whose slots address it by the old name."""
+        return (KeySlot(value, name) for name in value if name not in self.structure)
+
+
+def json_slot(container: Any, key: Any, value: Json) -> Iterator[Slot]:
+    """The slot of a string that holds a JSON document."""
+    if isinstance(value, str) and value:
+        yield JsonSlot(container, key, value)
+
+
+def answer_strings(value: Any, container: Any, key: Any, choice: int) -> Iterator[AnswerText]:
+    """Every string under `value`, as plain text."""
+    if isinstance(value, str):
+        yield AnswerText(container, key, value, choice=choice)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from answer_strings(inner, value, name, choice)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from answer_strings(inner, value, index, choice)
+
+
+class Wires:
+    """All wires there are, found in this folder (and in `extra` folders, for a wire of one's own)."""
+
+    def __init__(self, wires: Iterable[Wire]) -> None:
+        self._wires = tuple(wires)
+        ids = [wire.id for wire in self._wires]
+        if len(ids) != len(set(ids)):
+            raise ValueError("two wires share one id")
+
+    @classmethod
+    def discover(cls, *extra: Path) -> "Wires":
+        found: list[Wire] = []
+        for info in pkgutil.iter_modules([str(Path(__file__).parent)]):
+            module = importlib.import_module(f"gateway.wires.{info.name}")
+            if hasattr(module, "WIRE"):
+                found.append(module.WIRE)
+        for folder in extra:
+            for info in pkgutil.iter_modules([str(folder)]):
+                spec = info.module_finder.find_spec(info.name, None)
+                if spec is None or spec.loader is None:
+                    continue
+                module = importlib.util.module_from_spec(spec)
+                spec.loader.exec_module(module)
+                found.append(module.WIRE)
+        return cls(found)
+
+    def serving(self, method: str, path: str) -> Wire | None:
+        return next((wire for wire in self._wires if wire.serves(method, path)), None)
+
+    def harmless(self, method: str, path: str) -> bool:
+        return any(wire.harmless(method, path) for wire in self._wires)

@@ -1,0 +1,268 @@
+"""The chat-completions wire (POST …/chat/completions), as the OpenAI API reference describes it.
+
+Text is what it is not known to be otherwise: an unknown field, part or key is scanned like a message.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from gateway.errors import BadRequest, GatewayError, Unprocessable
+from gateway.models import PrivacyMode
+from gateway.slots import Slot
+from gateway.wires.base import AnswerText, Body, Conversation, Walk, answer_strings, json_slot
+
+_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_TEXT_PARTS = frozenset({"text", "refusal", "input_text", "output_text", "thinking", "reasoning"})
+_PATH = re.compile(r"(?:/[\w.-]+)*/chat/completions\Z")
+_MODELS = re.compile(r"/(?:openai/)?v1/models(?:/[\w.:-]+)?\Z")
+
+# The protocol's own keys and those of JSON Schema. Any other key could be a person's word, and is looked at.
+_KEYS = frozenset(
+    """
+    model messages role content name tool_calls tool_call_id function arguments id type text refusal index
+    image_url url detail input_audio data format file file_id file_data filename audio voice expires_at transcript
+    tools functions function_call tool_choice parallel_tool_calls description parameters strict custom
+    response_format json_schema schema metadata user prediction stop stream stream_options include_usage
+    include_obfuscation modalities logit_bias n temperature top_p top_k min_p frequency_penalty presence_penalty
+    repetition_penalty max_tokens max_completion_tokens seed logprobs top_logprobs service_tier store
+    reasoning_effort reasoning reasoning_content verbosity web_search_options user_location approximate
+    search_context_size safety_identifier prompt_cache_key prompt_cache_retention cache_control mode allowed_tools
+    grammar syntax definition
+    properties required additionalProperties items enum const default examples title anyOf oneOf allOf not $ref
+    $defs $schema $id definitions minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength
+    pattern minItems maxItems uniqueItems prefixItems contains minProperties maxProperties patternProperties
+    propertyNames dependentRequired dependentSchemas if then else readOnly writeOnly deprecated nullable
+    """.split()
+)
+# Fields of the prompt that a model reads before the messages; all others belong to the single request.
+_BEFORE_MESSAGES = ("tools", "functions", "response_format")
+# Numbers and words of the protocol that cannot hold a person's text, checked where they are read.
+_SETTINGS = frozenset({"model", "messages", "stream", "seed"})
+_EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
+
+
+class ChatCompletions:
+    """The wire itself; it holds no state."""
+
+    id = "chat-completions"
+
+    def serves(self, method: str, path: str) -> bool:
+        return method == "POST" and _PATH.match(path) is not None
+
+    def harmless(self, method: str, path: str) -> bool:
+        return method in {"GET", "HEAD"} and _MODELS.match(path) is not None
+
+    def read(self, body: Body) -> Conversation:
+        extensions = {name: _optional_text(body, name) for name in _EXTENSIONS if name in body}
+        for name in extensions:
+            del body[name]
+        model = body.get("model")
+        if not isinstance(model, str) or not model:
+            raise BadRequest("`model` must be a non-empty string.", param="model")
+        stream = body.get("stream", False)
+        if stream is not None and not isinstance(stream, bool):
+            raise BadRequest("`stream` must be true or false.", param="stream")
+        _check_seed(body)
+        messages = body.get("messages")
+        if not isinstance(messages, list) or not messages:
+            raise BadRequest("`messages` must be a non-empty list.", param="messages")
+        conversation = Conversation(body, model, bool(stream), [], "")
+        walk = Walk(_KEYS)
+        block: list[Slot] = []
+        for name in _BEFORE_MESSAGES:
+            if name in body:
+                block += walk.slots(body, name, body[name])
+        for index, message in enumerate(messages):
+            role = _check_message(message, index)
+            if role == "assistant" and block:
+                conversation.blocks.append(block)
+                block = []
+            if role == "user" and not conversation.seed:
+                conversation.seed = _plain_text(message.get("content"))
+            block += _message_slots(message, walk)
+        conversation.blocks.append(block)
+        own = [
+            slot
+            for name, value in body.items()
+            if name not in _BEFORE_MESSAGES and name not in _SETTINGS
+            for slot in walk.slots(body, name, value)
+        ]
+        conversation.blocks.append([*own, *walk.keys(body)])
+        conversation.attachments = tuple(sorted(walk.attachments))
+        conversation.task = extensions.get("svc_task")
+        conversation.policy_id = extensions.get("svc_policy")
+        conversation.mode = _mode(extensions.get("svc_privacy_mode"))
+        return conversation
+
+    def answer_texts(self, body: Body) -> list[AnswerText]:
+        found: list[AnswerText] = []
+        choices = body.get("choices")
+        for position, choice in enumerate(choices if isinstance(choices, list) else []):
+            if not isinstance(choice, dict):
+                continue
+            for name, value in choice.items():
+                if name == "message" and isinstance(value, dict):
+                    found += _answer_message(value, position)
+                elif name not in {"finish_reason", "index"}:
+                    found += answer_strings(value, choice, name, position)
+        structure = {"choices", "id", "object", "model", "created", "usage", "system_fingerprint", "service_tier"}
+        for name, value in body.items():
+            if name not in structure:
+                found += answer_strings(value, body, name, 0)
+        return found
+
+    def usage(self, body: Body) -> tuple[int, int] | None:
+        usage = body.get("usage")
+        if not isinstance(usage, dict):
+            return None
+        counts = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        match counts:
+            case (int(prompt), int(completion)) if prompt >= 0 and completion >= 0:
+                return prompt, completion
+        return None
+
+    def annotate(self, body: Body, note: Body) -> None:
+        body["svc"] = note
+
+    def refuse_answer(self, body: Body, message: str) -> None:
+        choices = body.get("choices")
+        count = len(choices) if isinstance(choices, list) and choices else 1
+        body["choices"] = [
+            {
+                "index": index,
+                "message": {"role": "assistant", "content": message, "refusal": None},
+                "finish_reason": "content_filter",
+            }
+            for index in range(count)
+        ]
+
+    def error_body(self, error: GatewayError, request_id: str) -> Body:
+        return error.body(request_id)
+
+
+def _optional_text(body: Body, name: str) -> str | None:
+    value = body[name]
+    if value is not None and not isinstance(value, str):
+        raise Unprocessable(f"`{name}` must be a string.", param=name)
+    return value
+
+
+def _mode(value: str | None) -> PrivacyMode | None:
+    if value is None:
+        return None
+    try:
+        return PrivacyMode(value)
+    except ValueError:
+        message = "`svc_privacy_mode` must be one of: standard, strict."
+        raise Unprocessable(message, param="svc_privacy_mode") from None
+
+
+def _check_seed(body: Body) -> None:
+    seed = body.get("seed")
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
+        raise BadRequest("`seed` must be an integer.", param="seed")
+
+
+def _check_message(message: Any, index: int) -> str:
+    where = f"messages[{index}]"
+    if not isinstance(message, dict):
+        raise BadRequest(f"`{where}` must be an object.", param=where)
+    role = message.get("role")
+    if not isinstance(role, str) or role not in _ROLES:
+        raise BadRequest(f"`{where}.role` must be one of: {', '.join(sorted(_ROLES))}.", param=f"{where}.role")
+    if not isinstance(message.get("content"), str | list | None):
+        raise BadRequest(f"`{where}.content` must be a string or a list of parts.", param=f"{where}.content")
+    return role
+
+
+def _plain_text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str))
+
+
+def _message_slots(message: Body, walk: Walk) -> Iterator[Slot]:
+    for name, value in message.items():
+        if name == "role":
+            continue
+        if name == "content" and isinstance(value, list):
+            for position, part in enumerate(value):
+                yield from _part_slots(value, position, part, walk)
+        elif name == "tool_calls" and isinstance(value, list):
+            for call in value:
+                yield from _call_slots(call, walk)
+        elif name == "function_call" and isinstance(value, dict):
+            yield from _function_slots(value, walk)
+        elif name == "content" and message["role"] in {"tool", "function"} and _is_json(value):
+            yield from json_slot(message, name, value)
+        else:
+            yield from walk.slots(message, name, value)
+    yield from walk.keys(message)
+
+
+def _part_slots(parts: list[Any], position: int, part: Any, walk: Walk) -> Iterator[Slot]:
+    if not isinstance(part, dict | str):
+        raise BadRequest("A content part must be an object.", param="messages")
+    if isinstance(part, dict) and part.get("type") not in _TEXT_PARTS:
+        kind = part.get("type")
+        walk.attachments.add(kind if isinstance(kind, str) else "unknown")
+    yield from walk.slots(parts, position, part)
+
+
+def _call_slots(call: Any, walk: Walk) -> Iterator[Slot]:
+    if not isinstance(call, dict):
+        raise BadRequest("A tool call must be an object.", param="messages")
+    for name, value in call.items():
+        if name == "function" and isinstance(value, dict):
+            yield from _function_slots(value, walk)
+        else:
+            yield from walk.slots(call, name, value)
+    yield from walk.keys(call)
+
+
+def _function_slots(function: Body, walk: Walk) -> Iterator[Slot]:
+    for name, value in function.items():
+        if name == "arguments" and isinstance(value, str):
+            yield from json_slot(function, name, value)
+        else:
+            yield from walk.slots(function, name, value)
+    yield from walk.keys(function)
+
+
+def _is_json(value: Any) -> bool:
+    return isinstance(value, str) and value.lstrip()[:1] in {"{", "["}
+
+
+def _answer_message(message: Body, choice: int) -> Iterator[AnswerText]:
+    for name, value in message.items():
+        if name == "role":
+            continue
+        if name == "tool_calls" and isinstance(value, list):
+            for call in value:
+                yield from _answer_call(call, choice)
+        elif name == "function_call" and isinstance(value, dict):
+            yield from _answer_call({"function": value}, choice)
+        else:
+            yield from answer_strings(value, message, name, choice)
+
+
+def _answer_call(call: Any, choice: int) -> Iterator[AnswerText]:
+    if not isinstance(call, dict):
+        return
+    function = call.get("function")
+    for name, value in call.items():
+        if name not in {"function", "type"}:
+            yield from answer_strings(value, call, name, choice)
+    if isinstance(function, dict):
+        tool = function.get("name")
+        for name, value in function.items():
+            if name == "arguments" and isinstance(value, str):
+                label = tool if isinstance(tool, str) else None
+                yield AnswerText(function, name, value, kind="json", choice=choice, tool=label)
+            else:
+                yield from answer_strings(value, function, name, choice)
+
+
+WIRE = ChatCompletions()

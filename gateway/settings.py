@@ -97,7 +97,7 @@ class Settings(BaseSettings):
     upstream_key: SecretStr | None = Field(None, description=f"Key of `{CONFIGURED_UPSTREAM}`.")
     upstream_ca: FilePath | None = Field(
         None,
-        description="PEM file with the authorities of upstreams' certificates, instead of the public ones.",
+        description="PEM file of authorities any upstream may be certified by, besides the public ones.",
     )
     upstreams: dict[UpstreamName, UpstreamSettings] = Field(
         default={}, description="Model providers by name; see below. Asked in this order for a model's name."
@@ -190,11 +190,21 @@ class Settings(BaseSettings):
 
     @property
     def all_upstreams(self) -> dict[str, UpstreamSettings]:
-        """The named upstreams, with the one of `upstream` first."""
-        if self.upstream is None:
-            return dict(self.upstreams)
-        short = UpstreamSettings(base_url=self.upstream, default_model=self.upstream_model)
-        return {CONFIGURED_UPSTREAM: short, **self.upstreams}
+        """The named upstreams, with the one of `upstream` first. `upstream_ca` fills in for `ca_file`."""
+        found = dict(self.upstreams)
+        if self.upstream is not None:
+            short = UpstreamSettings(base_url=self.upstream, default_model=self.upstream_model)
+            found = {CONFIGURED_UPSTREAM: short, **found}
+        return {
+            name: each.model_copy(update={"ca_file": each.ca_file or self.upstream_ca})
+            for name, each in found.items()
+        }
+
+    @property
+    def upstream_ca_files(self) -> tuple[Path, ...]:
+        """Every file of further authorities, once: for what checks all upstreams against one set."""
+        files = [self.upstream_ca, *(each.ca_file for each in self.upstreams.values())]
+        return tuple(dict.fromkeys(file for file in files if file is not None))
 
     @property
     def intercept_regexes(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import re
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FilePath
 
 from gateway.models import Trust
 from gateway.setting_types import Seconds, Strings
@@ -61,4 +61,8 @@ class UpstreamSettings(BaseModel):
     )
     timeout_seconds: Seconds | None = Field(
         None, description="How long it may take to answer. Without it, `upstream_timeout_seconds`."
+    )
+    ca_file: FilePath | None = Field(
+        None,
+        description="PEM file of authorities it may be certified by, besides the public ones. Else `upstream_ca`.",
     )

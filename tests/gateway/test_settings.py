@@ -71,6 +71,18 @@ class TestWhereValuesComeFrom:
         assert (upstream.trust, upstream.timeout_seconds) == (Trust.LOCAL, 5)
         assert upstream.models == ("llama*", "qwen*")
 
+    def test_further_authorities_are_those_of_all_or_of_one(self, tmp_path: Path) -> None:
+        common, own = tmp_path / "common.pem", tmp_path / "own.pem"
+        common.touch()
+        own.touch()
+        table = {"base_url": "https://x/v1"}
+        settings = load_settings(
+            upstream="https://y/v1", upstream_ca=common, upstreams={"a": table, "b": table | {"ca_file": own}}
+        )
+        used = {name: each.ca_file for name, each in settings.all_upstreams.items()}
+        assert used == {"configured-upstream": common, "a": common, "b": own}
+        assert settings.upstream_ca_files == (common, own)
+
     def test_a_list_in_a_variable_is_separated_by_commas(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SVC_INTERCEPT_ALSO", "Localhost:8443, *.models.example")
         settings = load_settings()

@@ -1,0 +1,325 @@
+"""What a policy document may say, as TOML or JSON: every field and every bound.
+
+`parse` reads what someone wrote, `ResolvedDocument` is the same with nothing left unsaid. Faults become
+Unprocessable with the path of the field; a message names fields and bounds, never a value.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import orjson
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from gateway.errors import TooLarge, Unprocessable
+
+MAX_BYTES = 64 * 1024
+MAX_RULES = 64
+MAX_PATTERNS = 32
+MAX_PATTERN_CHARS = 512
+MAX_LIST_ENTRIES = 1000
+MAX_DENY_TYPES = 32
+
+GROUPS = (
+    "person",
+    "contact",
+    "address",
+    "organization",
+    "financial",
+    "government_id",
+    "health",
+    "secret",
+    "network",
+    "device",
+    "temporal",
+    "account",
+    "custom",
+)
+
+_TYPE = r"^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$"
+PolicyId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
+TypeName = Annotated[str, StringConstraints(pattern=_TYPE, max_length=48)]
+RuleKey = Annotated[str, StringConstraints(max_length=48)]
+Term = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+RiskScore = Annotated[int, Field(ge=1, le=100)] | Literal["off"]
+Seconds = Annotated[int, Field(ge=60, le=86400)]
+
+ActionName = Literal["placeholder", "mask", "generalize", "hash", "redact", "keep", "block"]
+GuardActionName = Literal["off", "flag", "redact", "replace"]
+
+_OPTION_OF = {
+    "keep_last": "mask",
+    "mask_with": "mask",
+    "to": "generalize",
+    "oldest_year": "generalize",
+    "hash_length": "hash",
+}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class RuleDocument(_Part):
+    """What becomes of findings of a type or group. What it does not say, a less specific rule says."""
+
+    action: ActionName | None = None
+    min_score: Score | None = Field(None, description="Findings below this confidence are left alone.")
+    keep_last: Annotated[int, Field(ge=0, le=4)] | None = Field(
+        None, description="mask: so many characters stay."
+    )
+    mask_with: Literal["*", "#", "X", "•"] | None = None
+    to: Literal["year", "area", "network", "band", "age_90"] | None = Field(
+        None, description="generalize: to what; without it, what the type suggests."
+    )
+    oldest_year: Annotated[int, Field(ge=1900, le=2100)] | None = Field(
+        None, description="generalize to year: this year and all before it become one."
+    )
+    hash_length: Annotated[int, Field(ge=8, le=64)] | None = Field(None, description="hash: hex digits.")
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "RuleDocument":
+        said = self.model_dump(exclude_none=True)
+        if not said:
+            raise ValueError("the rule says nothing")
+        for option in said:
+            wanted = _OPTION_OF.get(option)
+            if wanted is not None and self.action not in (None, wanted):
+                raise ValueError(f"`{option}` belongs to the action `{wanted}`")
+        return self
+
+
+def _known_keys(rules: Mapping[str, RuleDocument]) -> Mapping[str, RuleDocument]:
+    for key, rule in rules.items():
+        if key not in GROUPS and not re.match(_TYPE, key):
+            raise ValueError("a rule is for a TYPE_IN_CAPITALS or one of the groups: " + ", ".join(GROUPS))
+        if key == "secret" and rule.keep_last:
+            raise ValueError("a secret is never shown in part: `keep_last` cannot be set for it")
+    return rules
+
+
+Rules = dict[RuleKey, RuleDocument]
+
+
+class StrictDocument(_Part):
+    """What changes when a request asks for privacy mode `strict`."""
+
+    otherwise: RuleDocument | None = None
+    rules: Rules = Field(default_factory=dict)
+
+    _keys = field_validator("rules")(_known_keys)
+
+
+class AllowDocument(_Part):
+    """Values that are left alone, as a whole and exactly. Without `types`, whatever they are taken for."""
+
+    values: list[Term] = Field(min_length=1, max_length=MAX_LIST_ENTRIES)
+    types: list[TypeName] | None = Field(None, min_length=1, max_length=64)
+    ignore_case: bool = False
+
+
+class DenyDocument(_Part):
+    """Terms that are hidden wherever they stand, as findings of `type` with score 1."""
+
+    type: TypeName
+    terms: list[Term] = Field(min_length=1, max_length=MAX_LIST_ENTRIES)
+    ignore_case: bool = True
+    whole_word: bool = True
+
+
+class PatternDocument(_Part):
+    """An expression in RE2 syntax. A group named `value`, if there is one, is the private part."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=40)]
+    type: TypeName
+    regex: Annotated[str, StringConstraints(min_length=1, max_length=MAX_PATTERN_CHARS)]
+    score: Score = 0.8
+    context: list[Annotated[str, StringConstraints(min_length=2, max_length=64)]] = Field(
+        default_factory=list, max_length=20, description="Words near a match that make it surer."
+    )
+    needs_context: bool = Field(False, description="Without such a word near, a match is nothing.")
+
+    @model_validator(mode="after")
+    def _context_to_need(self) -> "PatternDocument":
+        if self.needs_context and not self.context:
+            raise ValueError("`needs_context` without any `context` word would never match")
+        return self
+
+
+class RestoreDocument(_Part):
+    """Where a value may be put back."""
+
+    urls: Literal["source", "never", "always"] = "source"
+    tool_arguments: bool = True
+
+
+class GuardDocument(_Part):
+    """What happens to an answer, by what the guard finds in it."""
+
+    unknown_placeholder: GuardActionName = "flag"
+    forged_placeholder: GuardActionName = "flag"
+    protected_value_in_clear: GuardActionName = "flag"
+    new_sensitive_value: GuardActionName = "flag"
+    placeholder_in_url: GuardActionName = "redact"
+    instruction_to_reveal: GuardActionName = "flag"
+
+
+class RouteDocument(_Part):
+    """When a request takes a stricter route."""
+
+    shard_tokens: Annotated[int, Field(ge=100, le=1_000_000)] | Literal["off"] = 8000
+    shard_findings: Annotated[int, Field(ge=1, le=100_000)] = 40
+    shard_density: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = 10.0
+    local_risk: RiskScore = "off"
+    blocked_risk: RiskScore = "off"
+    local_types: list[RuleKey] = Field(default_factory=list, max_length=64)
+    blocked_types: list[RuleKey] = Field(default_factory=list, max_length=64)
+
+    @field_validator("local_types", "blocked_types")
+    @classmethod
+    def _types_or_groups(cls, names: list[str]) -> list[str]:
+        if any(name not in GROUPS and not re.match(_TYPE, name) for name in names):
+            raise ValueError("each is a TYPE_IN_CAPITALS or one of the groups: " + ", ".join(GROUPS))
+        return names
+
+
+class SessionDocument(_Part):
+    """Bounds of vault sessions, in seconds and number of values."""
+
+    default_ttl_seconds: Seconds = 3600
+    max_ttl_seconds: Seconds = 86400
+    max_values: Annotated[int, Field(ge=1, le=100_000)] = 10_000
+
+    @model_validator(mode="after")
+    def _default_within(self) -> "SessionDocument":
+        if self.default_ttl_seconds > self.max_ttl_seconds:
+            raise ValueError("`default_ttl_seconds` is above `max_ttl_seconds`")
+        return self
+
+
+class StreamingDocument(_Part):
+    """Whether answers may be streamed, and whether the guard reads them whole before."""
+
+    allowed: bool = True
+    guard: Literal["flow", "hold"] = "flow"
+
+
+class _Sections(_Part):
+    id: PolicyId
+    title: Annotated[str, StringConstraints(min_length=1, max_length=120)]
+    description: Annotated[str, StringConstraints(max_length=8000)] = ""
+    otherwise: RuleDocument | None = None
+    rules: Rules = Field(default_factory=dict)
+    strict: StrictDocument = StrictDocument()
+    allow: list[AllowDocument] = Field(default_factory=list, max_length=MAX_LIST_ENTRIES)
+    deny: list[DenyDocument] = Field(default_factory=list, max_length=MAX_LIST_ENTRIES)
+    patterns: list[PatternDocument] = Field(default_factory=list, max_length=MAX_PATTERNS)
+    attachments: Literal["refuse", "pass"] = "refuse"
+    restore: RestoreDocument = RestoreDocument()
+    guard: GuardDocument = GuardDocument()
+    route: RouteDocument = RouteDocument()
+    session: SessionDocument = SessionDocument()
+    streaming: StreamingDocument = StreamingDocument()
+
+    _keys = field_validator("rules")(_known_keys)
+
+    @model_validator(mode="after")
+    def _bounded(self) -> "_Sections":
+        entries = sum(len(one.values) for one in self.allow) + sum(len(one.terms) for one in self.deny)
+        if entries > MAX_LIST_ENTRIES:
+            raise ValueError(f"the allow and deny lists hold more than {MAX_LIST_ENTRIES} entries together")
+        if len({one.type for one in self.deny}) > MAX_DENY_TYPES:
+            raise ValueError(f"the deny list names more than {MAX_DENY_TYPES} types")
+        if len({one.name for one in self.patterns}) < len(self.patterns):
+            raise ValueError("two patterns have the same name")
+        return self
+
+
+class PolicyDocument(_Sections):
+    """A policy as someone writes it."""
+
+    extends: PolicyId | None = None
+    version: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
+        None, description="Built-in policies only; the gateway numbers custom ones."
+    )
+
+    @model_validator(mode="after")
+    def _few_rules(self) -> "PolicyDocument":
+        if len(self.rules) + len(self.strict.rules) > MAX_RULES:
+            raise ValueError(f"the policy has more than {MAX_RULES} rules")
+        if self.extends == self.id:
+            raise ValueError("a policy cannot extend itself")
+        return self
+
+
+class ExtendsRef(_Part):
+    """The one version of another policy that a policy builds on."""
+
+    id: PolicyId
+    version: int
+    hash: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class ResolvedDocument(_Sections):
+    """A policy with everything it extends worked in and every default said."""
+
+    version: Annotated[int, Field(ge=1)]
+    builtin: bool
+    extends: ExtendsRef | None = None
+
+
+def parse(document: Mapping[str, Any]) -> PolicyDocument:
+    """A document as written. Raises TooLarge (over 64 KiB as JSON) and Unprocessable, naming the field."""
+    try:
+        size = len(orjson.dumps(dict(document)))
+    except (orjson.JSONEncodeError, TypeError):
+        raise Unprocessable("The policy holds something that is no JSON value.") from None
+    if size > MAX_BYTES:
+        raise TooLarge(f"The policy is larger than {MAX_BYTES // 1024} KiB.")
+    return checked(PolicyDocument, document)
+
+
+def checked[T: BaseModel](model: type[T], document: Mapping[str, Any]) -> T:
+    """`document` as `model`. Raises Unprocessable with the first fault that says most, and where it is."""
+    try:
+        return model.model_validate(dict(document))
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_input=False, include_context=False)
+        raise _refusal(faults) from None
+
+
+def _refusal(faults: list[Any]) -> Unprocessable:
+    fault = faults[0]
+    where = ".".join(_safe_name(part) for part in fault["loc"] if not _branch(part)) or None
+    if fault["type"] == "extra_forbidden":
+        reason = "there is no such field"
+    else:
+        reason = str(fault["msg"]).removeprefix("Value error, ")
+        reason = reason[0].lower() + reason[1:]
+    more = f" ({len(faults) - 1} more faults)" if len(faults) > 1 else ""
+    return Unprocessable(f"Policy refused: {where + ': ' if where else ''}{reason}.{more}", param=where)
+
+
+def _branch(part: int | str) -> bool:
+    """Pydantic names the branch of a union in the path: noise to whoever wrote the document."""
+    return isinstance(part, str) and (
+        part in {"int", "[key]"} or "constrained-" in part or part.startswith("literal[")
+    )
+
+
+def _safe_name(part: int | str) -> str:
+    # A key is a name, unless someone pasted a value in its place.
+    return (
+        str(part)
+        if isinstance(part, int) or re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,47}", part)
+        else "(unnamed)"
+    )

@@ -1,0 +1,211 @@
+"""A document and what it extends become one policy.
+
+Over a parent, a policy's fields replace the parent's, rule by rule and field by field; its lists and
+patterns are added to the parent's (a pattern of the same name replaces the parent's). What nobody says has
+the defaults of `document`.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import rfc8785
+
+from gateway.detection.view import read
+from gateway.errors import Unprocessable
+from gateway.models import Action, PrivacyMode
+from gateway.policy.document import (
+    GROUPS,
+    PolicyDocument,
+    ResolvedDocument,
+    RouteDocument,
+    RuleDocument,
+    checked,
+)
+from gateway.policy.lists import AllowList, spellings
+from gateway.policy.matching import Matcher
+from gateway.policy.model import (
+    GuardRules,
+    Policy,
+    RestoreRules,
+    RouteRules,
+    SessionRules,
+    StreamingRules,
+)
+from gateway.policy.patterns import ExpressionError, check_pattern
+from gateway.policy.rules import OWN_GROUP, RuleBook
+
+_NOT_INHERITED = frozenset({"id", "title", "description", "version", "builtin", "extends", "hash"})
+
+
+def resolve(document: PolicyDocument, *, version: int, builtin: bool, parent: Policy | None) -> Policy:
+    """The policy that `document` describes over `parent`, which must be what `document.extends` names.
+
+    Raises Unprocessable when the two together are no sound policy.
+    """
+    own = document.model_dump(exclude_unset=True, exclude_none=True)
+    merged: dict[str, Any] = {}
+    if parent is not None:
+        merged = {key: value for key, value in parent.document.items() if key not in _NOT_INHERITED}
+    _overlay(merged, {key: value for key, value in own.items() if key not in ("version", "extends")})
+    merged |= {"version": version, "builtin": builtin}
+    if parent is not None:
+        merged["extends"] = {"id": parent.id, "version": parent.version, "hash": parent.hash}
+    resolved = checked(ResolvedDocument, merged)
+    policy = build(canonical_form(resolved.model_dump(exclude_none=True)), resolved)
+    _check(resolved, policy)
+    return policy
+
+
+def load(document: Mapping[str, Any]) -> Policy:
+    """A policy from its stored, resolved document. Raises Unprocessable when it is none."""
+    content = {key: value for key, value in document.items() if key != "hash"}
+    resolved = checked(ResolvedDocument, content)
+    return build(canonical_form(content), resolved)
+
+
+def canonical_form(document: Mapping[str, Any]) -> bytes:
+    """RFC 8785 canonical JSON of a resolved document without its hash."""
+    return rfc8785.dumps(dict(document))
+
+
+def build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
+    """The policy of a resolved document."""
+    guard, restore, session = resolved.guard, resolved.restore, resolved.session
+    own_types = frozenset(type_name for _, type_name in _own_types(resolved))
+    return Policy(
+        id=resolved.id,
+        version=resolved.version,
+        title=resolved.title,
+        description=resolved.description,
+        builtin=resolved.builtin,
+        hash=hashlib.sha256(canonical).hexdigest(),
+        attachments=resolved.attachments,
+        restore=RestoreRules(**restore.model_dump()),
+        guard=GuardRules(**guard.model_dump()),
+        route=_route(resolved.route),
+        session=SessionRules(**session.model_dump()),
+        streaming=StreamingRules(**resolved.streaming.model_dump()),
+        canonical=canonical,
+        rules=RuleBook(
+            _said(resolved.otherwise),
+            {key: _said(rule) for key, rule in resolved.rules.items()},
+            _said(resolved.strict.otherwise),
+            {key: _said(rule) for key, rule in resolved.strict.rules.items()},
+            own_types,
+        ),
+        allow_list=AllowList(resolved.allow),
+        matcher=Matcher(resolved.deny, resolved.patterns) if own_types else None,
+    )
+
+
+def _said(rule: RuleDocument | None) -> dict[str, Any]:
+    return {} if rule is None else rule.model_dump(exclude_none=True)
+
+
+def _route(route: RouteDocument) -> RouteRules:
+    def number(value: int | str) -> int | None:
+        return value if isinstance(value, int) else None
+
+    return RouteRules(
+        shard_tokens=number(route.shard_tokens),
+        shard_findings=route.shard_findings,
+        shard_density=route.shard_density,
+        local_risk=number(route.local_risk),
+        blocked_risk=number(route.blocked_risk),
+        local_types=frozenset(route.local_types),
+        blocked_types=frozenset(route.blocked_types),
+    )
+
+
+def _overlay(base: dict[str, Any], over: Mapping[str, Any], path: str = "") -> None:
+    """Works `over` into `base`, in place."""
+    for key, value in over.items():
+        here = f"{path}.{key}" if path else key
+        if here in {"allow", "deny"}:
+            base[key] = [*base.get(key, []), *(one for one in value if one not in base.get(key, []))]
+        elif here == "patterns":
+            names = {one["name"] for one in value}
+            base[key] = [*(one for one in base.get(key, []) if one["name"] not in names), *value]
+        elif isinstance(value, dict) and isinstance(base.get(key), dict):
+            if "action" in value and value["action"] != base[key].get("action"):
+                # The options of another action mean nothing to this one.
+                base[key] = {name: said for name, said in base[key].items() if name == "min_score"}
+            _overlay(base[key], value, here)
+        else:
+            base[key] = value
+
+
+def _check(resolved: ResolvedDocument, policy: Policy) -> None:
+    """What no field can tell alone. Raises Unprocessable."""
+    for index, pattern in enumerate(resolved.patterns):
+        _check_folds_to_itself(pattern.regex, f"patterns.{index}.regex")
+        try:
+            check_pattern(pattern)
+        except ExpressionError as error:
+            raise _refused(f"patterns.{index}.regex", f"the pattern cannot be used: {error}") from None
+    _check_lists(resolved)
+    _check_own_types(resolved, policy)
+    _check_strict(policy)
+    if policy.matcher is not None:
+        try:
+            policy.matcher.compile()
+        except ExpressionError as error:
+            raise _refused("deny", str(error)) from None
+
+
+def _check_folds_to_itself(regex: str, where: str) -> None:
+    # Texts are searched folded, so that a `–` in a pattern would wait for a character that never comes.
+    if read(regex).data.decode() != regex:
+        raise _refused(
+            where, "typographic dashes, quotes, spaces and full-width letters are read as plain ones"
+        )
+
+
+def _check_lists(resolved: ResolvedDocument) -> None:
+    denied: set[str] = set()
+    for index, entry in enumerate(resolved.deny):
+        for number, term in enumerate(entry.terms):
+            if not spellings(term):
+                raise _refused(f"deny.{index}.terms.{number}", "there is nothing to see in this term")
+            denied.add(term.casefold())
+    for index, allowed in enumerate(resolved.allow):
+        for number, value in enumerate(allowed.values):
+            if value.casefold() in denied:
+                raise _refused(f"allow.{index}.values.{number}", "this value is both allowed and denied")
+
+
+def _check_own_types(resolved: ResolvedDocument, policy: Policy) -> None:
+    for where, type_name in _own_types(resolved):
+        if policy.rule_for(type_name, OWN_GROUP, PrivacyMode.STANDARD).action is Action.KEEP:
+            raise _refused(
+                where, "the rules keep findings of this type in clear; give it a type of its own or a rule"
+            )
+
+
+def _own_types(resolved: ResolvedDocument) -> Iterator[tuple[str, str]]:
+    for index, entry in enumerate(resolved.deny):
+        yield f"deny.{index}.type", entry.type
+    for index, pattern in enumerate(resolved.patterns):
+        yield f"patterns.{index}.type", pattern.type
+
+
+def _check_strict(policy: Policy) -> None:
+    """Strict mode may only hide more."""
+    named = policy.rules.named()
+    for group in GROUPS:
+        for type_name in [*sorted(named.difference(GROUPS)), "-"]:
+            standard = policy.rules.work_out(type_name, group, PrivacyMode.STANDARD)
+            strict = policy.rules.work_out(type_name, group, PrivacyMode.STRICT)
+            weaker = (
+                (strict.action is Action.KEEP and standard.action is not Action.KEEP)
+                or (standard.action is Action.BLOCK and strict.action is not Action.BLOCK)
+                or (strict.min_score > standard.min_score and standard.action is not Action.KEEP)
+            )
+            if weaker:
+                key = type_name if type_name in named else group
+                raise _refused(f"strict.rules.{key}", "strict mode would hide less than standard mode does")
+
+
+def _refused(where: str, reason: str) -> Unprocessable:
+    return Unprocessable(f"Policy refused: {where}: {reason}.", param=where)

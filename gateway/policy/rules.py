@@ -1,0 +1,103 @@
+"""Which rule holds for a finding.
+
+A rule may leave things unsaid; then the next less specific one speaks. From least to most specific:
+
+    otherwise < strict.otherwise < rules[group] < rules[TYPE] < strict.rules[group] < strict.rules[TYPE]
+
+with the strict ones in strict mode only. A rule that changes the action also drops the options of the
+action before.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gateway.models import Action, PrivacyMode
+
+OWN_GROUP = "custom"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOptions:
+    """How an action is done. None: as the type of the value suggests (gateway/transforms.py)."""
+
+    keep_last: int | None = None
+    mask_with: str = "*"
+    to: str | None = None
+    oldest_year: int | None = None
+    hash_length: int = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What becomes of a finding of at least `min_score` (0-1)."""
+
+    action: Action
+    min_score: float
+    options: RuleOptions = RuleOptions()
+
+
+RuleDict = Mapping[str, Any]
+
+
+class RuleBook:
+    """The rules of one resolved policy. Remembers each answer: there are as many as entity types."""
+
+    __slots__ = ("_known", "_otherwise", "_rules", "_strict", "_strict_otherwise", "own_types")
+
+    def __init__(
+        self,
+        otherwise: RuleDict,
+        rules: Mapping[str, RuleDict],
+        strict_otherwise: RuleDict,
+        strict_rules: Mapping[str, RuleDict],
+        own_types: frozenset[str],
+    ) -> None:
+        self._otherwise = otherwise
+        self._rules = rules
+        self._strict_otherwise = strict_otherwise
+        self._strict = strict_rules
+        self.own_types = own_types
+        self._known: dict[tuple[str, str, PrivacyMode], Rule] = {}
+
+    def rule_for(self, type: str, group: str, mode: PrivacyMode) -> Rule:
+        key = (type, group, mode)
+        rule = self._known.get(key)
+        if rule is None:
+            rule = self._known[key] = self.work_out(type, group, mode)
+        return rule
+
+    def named(self) -> frozenset[str]:
+        """Every type and group some rule names."""
+        return frozenset(self._rules) | frozenset(self._strict)
+
+    def work_out(self, type: str, group: str, mode: PrivacyMode) -> Rule:
+        """The same, without remembering."""
+        strict = mode is PrivacyMode.STRICT
+        if type in self.own_types:
+            # Whatever group the detector has it in: a rule that keeps the group must not open what the
+            # policy's own list says to hide.
+            group = OWN_GROUP
+        layers = [
+            self._otherwise,
+            self._strict_otherwise if strict else {},
+            self._rules.get(group, {}),
+            self._rules.get(type, {}),
+            self._strict.get(group, {}) if strict else {},
+            self._strict.get(type, {}) if strict else {},
+        ]
+        rule = Rule(Action.PLACEHOLDER, 0.5)
+        for layer in layers:
+            rule = _over(rule, layer)
+        return rule
+
+
+def _over(rule: Rule, layer: RuleDict) -> Rule:
+    if not layer:
+        return rule
+    action = Action(layer.get("action", rule.action))
+    options = rule.options if action is rule.action else RuleOptions()
+    said = {key: value for key, value in layer.items() if key not in ("action", "min_score")}
+    return Rule(
+        action, float(layer.get("min_score", rule.min_score)), replace(options, **said) if said else options
+    )

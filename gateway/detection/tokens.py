@@ -18,6 +18,11 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def phrases(text: str) -> tuple[str, ...]:
+    """The comma-separated phrases of a text, in order."""
+    return tuple(" ".join(phrase.split()) for phrase in text.split(","))
+
+
 def inside_blob(data: bytes, start: int, end: int) -> bool:
     """Whether `data[start:end]` is a piece of a longer base64 run (RFC 4648, section 4), such as an image or
     a hash.

@@ -23,12 +23,12 @@ _CHOSEN_NAMES = (
 )
 _MADE_NAMES = (
     r"secret|token|api[_-]?key|apikey|access[_-]?key|account[_-]?key|shared[_-]?access[_-]?key|private[_-]?key|encryption[_-]?key|signing[_-]?key"
-    r"|client[_-]?secret|auth[_-]?key|credentials?|license[_-]?key|master[_-]?key|secret[_-]?key|webhook[_-]?key|app[_-]?key|service[_-]?key"
+    r"|client[_-]?secret|auth[_-]?key|credentials?|license[_-]?key|master[_-]?key|secret[_-]?key"
+    r"|webhook[_-]?key|app[_-]?key|service[_-]?key"
 )
 # `key = `, `"key": `, `key => `, `key := `, `key: String = `, `<key>`
-_ASSIGN = (
-    r"[\w\-]{0,30}[\"'\]\\]{0,3}\s{0,4}(?::?\s?(?i:string|str)\s{0,3})?(?:[:.?]{0,3}={1,3}>?|:|,|>)\s{0,6}"
-)
+_TYPED = r"(?::?\s?(?i:string|str)\s{0,3})?"
+_ASSIGN = rf"(?:[\w\-]{{0,30}}[\"'\]\\]{{0,3}}\s{{0,4}}{_TYPED}(?:[:.?]{{0,3}}={{1,3}}>?|:|>)|[\"'],)\s{{0,6}}"
 _QUOTED = r"\\?[\"'`]([^\"'`\r\n\\]{4,512})\\?[\"'`]"
 _BARE = r"([^\s\"'`,;|<>(){}\[\]]{4,512})"
 
@@ -47,26 +47,30 @@ _NEXT_FIELD = compile_pattern(r"&[A-Za-z_][\w\-]*=")
 _STAND_INS = word_set(
     "none null nil true false undefined string str int bytes bool boolean text varchar number object any"
     " yes no password passwd pwd secret token changeme change_me example test required optional hidden"
-    " redacted masked empty default value input env getenv secretstr the not now here self this that what when"
+    " redacted masked empty default value input env getenv secretstr the not now self that what when"
 )
+_IDENTIFIER = compile_pattern(r"^[A-Za-z_]+(?:\.[A-Za-z_]+)*(?:=.*)?$")
 _CODE = compile_pattern(
     r"^(?:\$|<|\{\{|%\(|%[A-Z_]+%|\*+$|[xX.*\-_]+$|your|my[_-]|\["
     r"|(?:os|process|env|self|this|config|settings|args|request|params|props|data|user|var|local)\.)"
-    r"|[({]\w*[)}]?$|\(\)"
+    r"|^\{+[\w.\- ]*\}+$|\(\)"
 )
 
 
 def _made_secret(value: str) -> bool:
     """Random enough to be generated: 16 characters of base64 have about 3.5 bits each, words fewer."""
-    kinds = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
     if len(value) < 8 or _is_stand_in(value) or " " in value.strip():
         return False
-    return entropy(value) >= (2.8 if kinds else 3.6)
+    if any(char.isdigit() for char in value) and any(char.isalpha() for char in value):
+        return entropy(value) >= 2.8
+    if len({char for char in value if not char.isalnum()}) >= 4:
+        return entropy(value) >= 3.6
+    return len(value) >= 16 and value not in {value.lower(), value.upper()} and entropy(value) >= 3.6
 
 
 def _chosen_password(value: str) -> bool:
-    """What people choose: anything but a plain word."""
-    return not _is_stand_in(value) and not value.isalpha() and len(set(value)) > 2
+    """What people choose: anything but a plain word or a name from a program."""
+    return not _is_stand_in(value) and len(set(value)) > 2 and _IDENTIFIER.search(value) is None
 
 
 def _is_stand_in(value: str) -> bool:
@@ -93,7 +97,7 @@ def _assigned_passwords(view: View) -> Iterator[Match]:
     for match in _ASSIGNED_PASSWORD.finditer(view.data):
         start, end, quoted = _value(match)
         value = view.text(start, end)
-        if _chosen_password(value) or (quoted and " " not in value and not _is_stand_in(value)):
+        if _chosen_password(value) or (quoted and value.isalpha() and not _is_stand_in(value)):
             yield Match(start, end, 0.9 if quoted or _made_secret(value) else 0.7, PASSWORD.name)
 
 
@@ -143,8 +147,8 @@ RECOGNIZERS = (
         "secret.assigned",
         (SECRET, PASSWORD),
         (
-            rf"(?i)(?:{_CHOSEN_NAMES})[\w\-]*[\"'\]\\]*\s*(?:(?i:string|str)\s*)?[:.?=,>]",
-            rf"(?i)(?:{_MADE_NAMES})[\w\-]*[\"'\]\\]*\s*(?:(?i:string|str)\s*)?[:.?=,>]",
+            rf"(?i)(?:{_CHOSEN_NAMES})(?:[\w\-]*[\"'\]\\]*\s*(?:(?i:string|str)\s*)?[:.?=>]|[\"'],)",
+            rf"(?i)(?:{_MADE_NAMES})(?:[\w\-]*[\"'\]\\]*\s*(?:(?i:string|str)\s*)?[:.?=>]|[\"'],)",
             rf"(?i)\b(?:{_CHOSEN_NAMES}|pin)\b[^.\n:=]*\b(?:is|was|to|ist|lautet|est|es|é)\b",
             r"(?i)\b(?:bearer|basic|token)\s+[A-Za-z0-9_\-.~+/]{16}",
             r"(?i)\b(?:x-[a-z\-]*(?:key|token|auth|secret)|api-key|private-token)[\"']?\s*[:=]",

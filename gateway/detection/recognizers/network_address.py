@@ -18,7 +18,7 @@ _V6_GATE = r"[0-9A-Fa-f]{0,4}:(?:[0-9A-Fa-f]{1,4})?:[0-9A-Fa-f:]*"
 _V4 = compile_pattern(_V4_GATE + r"(?:/\d{1,2}\b)?")
 _V6 = compile_pattern(r"[0-9A-Za-z_]*:[0-9A-Za-z_:]*(?:\.\d+){0,3}(?:%[0-9A-Za-z]+)?(?:/\d{1,3}\b)?")
 _VERSION = compile_pattern(
-    r"(?i)(?:\b(?:version|versions|release|build|firmware|driver|ver|rev|section|chapter)[\s:.=#]*|\bv\.?|[a-z]/)$"
+    r"(?i)(?:\b(?:version|versions|release|build|firmware|driver|ver|rev|sections?|chapter)[\s:.=#\"']*|\bv\.?|[a-z]/)$"
 )
 
 _DOCUMENTATION = tuple(
@@ -47,9 +47,13 @@ def _score(value: str) -> float | None:
         address = ipaddress.ip_address(host)
     except ValueError:
         return None
-    if address.is_loopback or address.is_unspecified or address.is_multicast or host == "255.255.255.255":
+    if address.is_loopback or address.is_unspecified or address.is_multicast:
         return _NOBODY
     if any(address in network for network in _DOCUMENTATION if network.version == address.version):
+        return _NOBODY
+    if (
+        host.startswith(("24", "25", "192.0.0.", "198.18.", "100.64.0.0")) and address.version == 4
+    ):  # netmasks and special registries
         return _NOBODY
     return _INTERNAL if address.is_private or address.is_link_local else _PUBLIC
 

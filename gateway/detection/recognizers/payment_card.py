@@ -4,6 +4,7 @@ Luhn digit.
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._checks import digits_of, luhn, separators
+from gateway.detection.tokens import phrases
 
 CREDIT_CARD = EntityType("CREDIT_CARD", "financial", "The number of a payment card.")
 
@@ -59,34 +60,11 @@ def _short_card(value: str) -> bool | None:
     return None if luhn(digits) and _of_brand(digits, _SHORT) else False
 
 
-_CONTEXT = (
-    *(
-        "card",
-        "credit",
-        "debit",
-        "visa",
-        "mastercard",
-        "amex",
-        "american express",
-        "discover",
-        "diners",
-        "jcb",
-        "maestro",
-    ),
-    *(
-        "cvv",
-        "cvc",
-        "expiry",
-        "payment",
-        "pan",
-        "charge",
-        "kreditkarte",
-        "kartennummer",
-        "carte",
-        "tarjeta",
-        "carta",
-        "cartão",
-    ),
+_CONTEXT = phrases(
+    """
+    card, credit, debit, visa, mastercard, amex, american express, discover, diners, jcb, maestro, cvv,
+    cvc, expiry, payment, pan, charge, kreditkarte, kartennummer, carte, tarjeta, carta, cartão
+    """
 )
 _FOURS = r"\d{4}[ .\-]\d{4}[ .\-]\d{4}[ .\-]\d{4}(?:[ .\-]\d{3})?"
 _AMEX = r"\d{4}[ .\-]\d{6}[ .\-]\d{4,5}"

@@ -39,6 +39,7 @@ _TITLE_WORDS = word_set(
     "mr mrs ms miss mx dr prof professor doctor sir rev herr herrn frau mme mlle monsieur madame sr sra srta"
     " señor señora don doña"
 )
+_ALSO_WORDS = frozenset(b"miss don col gen hon fr ing sig lt hr sir rev mw dipl doctor la".split())
 _ENDS = frozenset(b'\n\r.,;:!?)"]}>-<')
 
 
@@ -46,12 +47,19 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     data = view.data
     for hit in hits:
         for place in _PLACES[hit].finditer(data):
-            if CUES[hit] is TITLE and _STREET.search(data[max(0, place.start() - 48) : place.start()]):
-                continue  # 17 Elm Dr Springfield
+            if CUES[hit] is TITLE and not _is_title(data, place.start(), place[0].strip()):
+                continue
             match = _NAMES[hit].match(data, place.end(), place.end() + _LONGEST)
             found = match and _name(view, match.start(1), match.end(1), CUES[hit])
             if found:
                 yield found
+
+
+def _is_title(data: bytes, start: int, title: bytes) -> bool:
+    """Not the end of a street (17 Elm Dr), and no title that is another word here (a miss, MS Windows)."""
+    if _STREET.search(data[max(0, start - 48) : start]):
+        return False
+    return title not in {b"MS", b"miss.", b"Miss."} and (title.endswith(b".") or title not in _ALSO_WORDS)
 
 
 def _name(view: View, start: int, end: int, cue: Cue) -> Match | None:
@@ -140,6 +148,7 @@ RECOGNIZERS = (
             "my name is on the list",
             "my name is too long to fit",
             "Hi there!",
+            "a cache miss. Store it in MS Windows",
             "at 1737 Cheriton Dr Springfield",
             "Best regards,\nThe Support Team",
             "name: nginx",

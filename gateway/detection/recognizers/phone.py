@@ -16,7 +16,7 @@ from gateway.detection.recognizer import (
     near_context,
 )
 from gateway.detection.recognizers._checks import digits_of, is_date, luhn
-from gateway.detection.tokens import inside_blob
+from gateway.detection.tokens import inside_blob, phrases
 from gateway.detection.view import View
 
 PHONE_NUMBER = EntityType("PHONE_NUMBER", "contact", "A telephone or fax number.")
@@ -41,125 +41,26 @@ _THREE_THREE_FOUR = compile_pattern(r"^(?:1[ .\-]{1,2})?\(?\d{3}\)?[ .\-]{1,2}\d
 
 _CONTEXT = compile_pattern(
     any_word(
-        (
-            *(
-                "phone",
-                "telephone",
-                "tel",
-                "mobile",
-                "mobil",
-                "cell",
-                "cellphone",
-                "call",
-                "calling",
-                "called",
-                "fax",
-                "whatsapp",
-            ),
-            *(
-                "office",
-                "desk",
-                "sms",
-                "dial",
-                "ring",
-                "text me",
-                "hotline",
-                "landline",
-                "voicemail",
-                "contact",
-                "reach",
-                "pager",
-                "extension",
-                "signal",
-            ),
-            *(
-                "telefon",
-                "handy",
-                "rufnummer",
-                "anrufen",
-                "durchwahl",
-                "téléphone",
-                "appeler",
-                "appelez",
-                "portable",
-                "joindre",
-            ),
-            *(
-                "teléfono",
-                "telefono",
-                "móvil",
-                "celular",
-                "llame",
-                "llamar",
-                "cellulare",
-                "chiamare",
-                "telefone",
-                "telemóvel",
-                "ligue",
-            ),
-            *(
-                "telefoon",
-                "mobiel",
-                "bellen",
-                "tlf",
-                "puh",
-                "телефон",
-                "тел",
-                "电话",
-                "電話",
-                "手机",
-                "전화",
-                "هاتف",
-                "τηλέφωνο",
-            ),
+        phrases(
+            """
+            phone, telephone, tel, mobile, mobil, cell, cellphone, call, calling, called, fax, whatsapp,
+            office, desk, sms, dial, ring, text me, hotline, landline, voicemail, contact, reach, pager,
+            extension, signal, telefon, handy, rufnummer, anrufen, durchwahl, téléphone, appeler, appelez,
+            portable, joindre, teléfono, telefono, móvil, celular, llame, llamar, cellulare, chiamare,
+            telefone, telemóvel, ligue, telefoon, mobiel, bellen, tlf, puh, телефон, тел.,
+            电话, 電話, 手机, 전화, هاتف, τηλέφωνο
+            """
         )
     )
 )
 _OTHER_NUMBER = compile_pattern(
     any_word(
-        (
-            *(
-                "order",
-                "invoice",
-                "account",
-                "card",
-                "case",
-                "ticket",
-                "tracking",
-                "serial",
-                "isbn",
-                "issn",
-                "doi",
-                "sku",
-                "ref",
-            ),
-            *(
-                "iban",
-                "license",
-                "licence",
-                "passport",
-                "zip",
-                "postal",
-                "version",
-                "patent",
-                "part",
-                "model",
-                "ssn",
-                "social",
-            ),
-            *(
-                "article",
-                "arxiv",
-                "pmid",
-                "routing",
-                "vat",
-                "bestellung",
-                "rechnung",
-                "konto",
-                "commande",
-                "facture",
-                "pedido",
-            ),
+        phrases(
+            """
+            order, invoice, account, card, case, ticket, tracking, serial, isbn, issn, doi, sku, ref,
+            iban, license, licence, passport, zip, postal, version, patent, part, model, ssn, social,
+            article, arxiv, pmid, routing, vat, bestellung, rechnung, konto, commande, facture, pedido
+            """
         )
     )
     + r"\W*(?:[\pL.#:°]+\W*){0,3}$"
@@ -226,6 +127,8 @@ def _ends(data: bytes, end: int) -> bool:
 
 def _judge(view: View, start: int, end: int) -> tuple[int, float] | None:
     value = view.text(start, end)
+    if value[0] == "(" and ")" not in value:
+        return None
     if value[0] == "+" or value.startswith("00"):
         found = _international(view, start, end)
         if found or value[0] == "+":
@@ -244,9 +147,9 @@ def _international(view: View, start: int, end: int) -> tuple[int, float] | None
             break
         number = _parse("+" + value[2:] if value.startswith("00") else value, None)
         if number is not None and _ends(data, end):
-            if phonenumbers.is_valid_number(number):
+            if phonenumbers.is_valid_number(number) and value[-2] != ".":
                 return end, 1.0
-            if possible is None and phonenumbers.is_possible_number(number):
+            if possible is None and value[1] != " " and phonenumbers.is_possible_number(number):
                 possible = end
         end -= 1
         while end > start and data[end] not in b" /":
@@ -263,8 +166,13 @@ def _national(view: View, start: int, end: int, value: str) -> float | None:
         return None
     data = view.data
     other = _OTHER_NUMBER.search(data[max(0, start - 40) : start]) is not None
-    near = not other and near_context(_CONTEXT, data, start, end)
     grouped = any(not char.isdigit() for char in value)
+    # Digits in one piece can be anything: for them the word must be close, and before them.
+    near = not other and (
+        near_context(_CONTEXT, data, start, end)
+        if grouped
+        else _CONTEXT.search(data, max(0, start - 36), start) is not None
+    )
     if _NANP.search(value) and (grouped or near):
         return 0.95 if near else 0.4 if other else 0.75 if grouped else 0.5
     if near and len(digits) <= 13:
@@ -299,11 +207,13 @@ def _is_other(value: str, digits: str) -> bool:
     signs = {char for char in value if not char.isdigit()}
     return (
         len(parts) > 7  # no numbering plan has so many groups
+        or "   " in value  # columns of a table
+        or (parts[0] == "0" and value[1:2] in {".", "-"})  # a fraction, a range
         or len(set(digits)) == 1
         or _YEARS.search(value) is not None
         or (lengths == [3, 2, 4] and len(signs) == 1)
         or _starts_with_date(parts, lengths, signs)
-        or (signs == {"."} and len(parts) == 4 and max(lengths) <= 3)
+        or ("." in signs and len(parts) in {4, 5} and max(lengths) <= 3 and value.count(".") == 3)
         or (len(digits) == 13 and digits[:3] in {"978", "979"})
         or (14 <= len(digits) <= 19 and luhn(digits))
     )

@@ -40,7 +40,7 @@ def _licence(value: str) -> bool | None:
 
 _SSN_CONTEXT = ("ssn", "ssns", "social security", "social", "soc sec", "ss#", "ssid", "taxpayer", "tin")
 _ITIN_CONTEXT = ("itin", "individual taxpayer", "taxpayer", "tax id", "tax identification", "tin")
-_LICENCE_CUE = r"(?i)\b(?:driver'?s?'?|driving|drivers|dl|operator'?s?)(?:[ _-]?licen[cs]es?)?\b"
+_LICENCE_CUE = r"(?i)\b(?:(?:driver'?s?'?|driving|drivers|operator'?s?)[ _-]?licen[cs]es?|dl|dln)\b"
 
 RECOGNIZERS = (
     PatternRecognizer(

@@ -29,7 +29,5 @@ def installation_key(settings: Settings) -> bytes:
             path.hardlink_to(draft.name)
     key = path.read_bytes()
     if len(key) != _SIZE:
-        raise SettingsError(
-            f"{FILE} in data_dir is damaged: it must hold {_SIZE} bytes; restore it from a backup"
-        )
+        raise SettingsError(f"{FILE} in data_dir is damaged: it must hold {_SIZE} bytes; restore it from a backup")
     return key

@@ -62,13 +62,9 @@ class Settings(BaseSettings):
     )
     proxy_port: Port = Field(8080, description="Port of the proxy that `HTTPS_PROXY` names. 0: any free one.")
     web: bool = Field(True, description="Run mitmweb, where operators see what crossed.")
-    web_host: str = Field(
-        "127.0.0.1", min_length=1, description="Address that mitmweb listens on, apart from `host`."
-    )
+    web_host: str = Field("127.0.0.1", min_length=1, description="Address that mitmweb listens on, apart from `host`.")
     web_port: Port = Field(8081, description="Port of mitmweb. 0: any free one.")
-    max_flows: int = Field(
-        500, ge=0, le=1_000_000, description="mitmweb keeps at most this many flows; older ones go."
-    )
+    max_flows: int = Field(500, ge=0, le=1_000_000, description="mitmweb keeps at most this many flows; older ones go.")
     modes: Strings = Field(
         (), description="Further mitmproxy modes, such as `socks5@1080`, `local:firefox`, `wireguard`."
     )
@@ -127,21 +123,13 @@ class Settings(BaseSettings):
     body_limit_bytes: Size = Field(
         ByteSize(10 * _MIB), description="Largest request body, also after decompression. Above it: 413."
     )
-    response_limit_bytes: Size = Field(
-        ByteSize(32 * _MIB), description="Largest answer of an upstream. Above it: 502."
-    )
+    response_limit_bytes: Size = Field(ByteSize(32 * _MIB), description="Largest answer of an upstream. Above it: 502.")
     rate_limit_per_minute: int = Field(
         0, ge=0, le=1_000_000, description="Requests a minute for each key. 0: no limit."
     )
-    session_ttl_seconds: SessionSeconds = Field(
-        3600, description="Lifetime of a vault session that asks for none."
-    )
-    session_max_ttl_seconds: SessionSeconds = Field(
-        86400, description="Longest lifetime a vault session may ask for."
-    )
-    session_max_values: int = Field(
-        10_000, ge=1, le=1_000_000, description="Values that one vault session may hold."
-    )
+    session_ttl_seconds: SessionSeconds = Field(3600, description="Lifetime of a vault session that asks for none.")
+    session_max_ttl_seconds: SessionSeconds = Field(86400, description="Longest lifetime a vault session may ask for.")
+    session_max_values: int = Field(10_000, ge=1, le=1_000_000, description="Values that one vault session may hold.")
 
     api_key: SecretStr | None = Field(
         None, description="A key accepted with the operator's rights, besides those in the database."
@@ -179,9 +167,7 @@ class Settings(BaseSettings):
         if self.session_ttl_seconds > self.session_max_ttl_seconds:
             raise ValueError("session_ttl_seconds is above session_max_ttl_seconds")
         if self.upstream and CONFIGURED_UPSTREAM in self.upstreams:
-            raise ValueError(
-                f"upstream and upstreams.{CONFIGURED_UPSTREAM} are the same thing: set one of them"
-            )
+            raise ValueError(f"upstream and upstreams.{CONFIGURED_UPSTREAM} are the same thing: set one of them")
         if self.default_upstream and self.default_upstream not in self.all_upstreams:
             raise ValueError("default_upstream names none of the upstreams")
         if self.installation_key and len(self.installation_key.get_secret_value()) < 32:
@@ -196,8 +182,7 @@ class Settings(BaseSettings):
             short = UpstreamSettings(base_url=self.upstream, default_model=self.upstream_model)
             found = {CONFIGURED_UPSTREAM: short, **found}
         return {
-            name: each.model_copy(update={"ca_file": each.ca_file or self.upstream_ca})
-            for name, each in found.items()
+            name: each.model_copy(update={"ca_file": each.ca_file or self.upstream_ca}) for name, each in found.items()
         }
 
     @property
@@ -263,9 +248,7 @@ def _read_file(path: Path) -> dict[str, Any]:
     except ValueError as error:
         # tomllib's message may quote the file; where it stopped is enough.
         place = re.search(r"\(at [^()]*\)", str(error))
-        raise SettingsError(
-            f"the settings file {path} is not valid TOML {place[0] if place else ''}".strip()
-        ) from None
+        raise SettingsError(f"the settings file {path} is not valid TOML {place[0] if place else ''}".strip()) from None
     secrets = sorted(ENVIRONMENT_ONLY & values.keys())
     if secrets:
         raise SettingsError(*(f"{name}: set it as {PREFIX}{name.upper()}, not in a file" for name in secrets))

@@ -49,9 +49,7 @@ class UpstreamSettings(BaseModel):
         pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
         description="Name of the variable that holds its key. Without it, no credential of ours is sent.",
     )
-    models: Strings = Field(
-        ("*",), min_length=1, description="Model names that go to it; `*` stands for anything."
-    )
+    models: Strings = Field(("*",), min_length=1, description="Model names that go to it; `*` stands for anything.")
     default_model: str | None = Field(
         None, description="The model it is asked for when a client names the upstream instead of a model."
     )
@@ -64,5 +62,5 @@ class UpstreamSettings(BaseModel):
     )
     ca_file: FilePath | None = Field(
         None,
-        description="PEM file of authorities it may be certified by, besides the public ones. Else `upstream_ca`.",
+        description="PEM file of further authorities for its certificate. Without it, `upstream_ca`.",
     )

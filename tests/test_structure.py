@@ -80,10 +80,7 @@ def project() -> dict[str, list[str]]:
     """The declared dependencies by bare name: `runtime` and `dev`."""
     document = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wishes = {"runtime": document["project"]["dependencies"], "dev": document["dependency-groups"]["dev"]}
-    return {
-        kind: [re.split(r"[^A-Za-z0-9_.-]", wish)[0].lower() for wish in listed]
-        for kind, listed in wishes.items()
-    }
+    return {kind: [re.split(r"[^A-Za-z0-9_.-]", wish)[0].lower() for wish in listed] for kind, listed in wishes.items()}
 
 
 def test_the_walker_sees_every_form_of_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,9 +132,7 @@ def test_nothing_in_the_gateway_imports_the_app() -> None:
 
 def test_no_source_file_is_too_long() -> None:
     files = python_files(*PRODUCT, "scripts", "benchmarks", "tests") + sorted((ROOT / "scripts").glob("*.sh"))
-    lengths = {
-        str(file.relative_to(ROOT)): len(file.read_text(encoding="utf-8").splitlines()) for file in files
-    }
+    lengths = {str(file.relative_to(ROOT)): len(file.read_text(encoding="utf-8").splitlines()) for file in files}
     assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
 
 

@@ -18,9 +18,7 @@ def test_the_first_start_makes_a_key_that_stays(tmp_path: Path) -> None:
 
 
 def test_two_installations_have_different_keys(tmp_path: Path) -> None:
-    assert installation_key(Settings(data_dir=tmp_path / "a")) != installation_key(
-        Settings(data_dir=tmp_path / "b")
-    )
+    assert installation_key(Settings(data_dir=tmp_path / "a")) != installation_key(Settings(data_dir=tmp_path / "b"))
 
 
 def test_all_that_start_at_once_get_the_same_key(tmp_path: Path) -> None:
@@ -30,9 +28,7 @@ def test_all_that_start_at_once_get_the_same_key(tmp_path: Path) -> None:
     assert len(keys) == 1
 
 
-def test_a_key_from_the_environment_wins_and_leaves_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_from_the_environment_wins_and_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SVC_INSTALLATION_KEY", "k" * 32)
     assert installation_key(load_settings(data_dir=tmp_path)) == b"k" * 32
     assert not (tmp_path / FILE).exists()

@@ -40,9 +40,7 @@ class TestWhereValuesComeFrom:
         assert settings.all_upstreams == {}
         assert settings.body_limit_bytes == 10 * 1024 * 1024
 
-    def test_command_line_over_environment_over_file(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_command_line_over_environment_over_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         config = written(tmp_path, "gateway_port = 1001\nproxy_port = 1002\nweb_port = 1003\n")
         monkeypatch.setenv("SVC_PROXY_PORT", "2002")
         monkeypatch.setenv("SVC_WEB_PORT", "2003")
@@ -50,9 +48,7 @@ class TestWhereValuesComeFrom:
         assert (settings.gateway_port, settings.proxy_port, settings.web_port) == (1001, 2002, 3003)
         assert settings.host == "127.0.0.1"
 
-    def test_the_file_may_be_named_by_a_variable(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_the_file_may_be_named_by_a_variable(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SVC_CONFIG", str(written(tmp_path, "max_flows = 7")))
         assert load_settings().max_flows == 7
 
@@ -111,9 +107,7 @@ class TestRefusals:
 
     def test_an_unknown_key_of_an_upstream_is_named(self, tmp_path: Path) -> None:
         text = f'[upstreams.a]\nbase_url = "https://x/v1"\napi_key = "{PRIVATE}"'
-        assert problems(config=written(tmp_path, text)).startswith(
-            "upstreams.a.api_key: there is no such setting"
-        )
+        assert problems(config=written(tmp_path, text)).startswith("upstreams.a.api_key: there is no such setting")
 
     @pytest.mark.parametrize("variable", ["SVC_GATEWAY_PROT", "SVC_HOST__NAME", "SVC_", "SVC_GATEWAY-PORT"])
     def test_an_unknown_variable_is_named(self, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,9 +148,7 @@ class TestRefusals:
     def test_a_wrong_value_is_named_by_its_field_and_not_shown(self, name: str, value: object) -> None:
         assert problems(**{name: value}).startswith(name)
 
-    def test_the_same_value_from_a_variable_is_not_shown_either(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_the_same_value_from_a_variable_is_not_shown_either(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SVC_UPSTREAMS", "{" + PRIVATE)
         assert "valid JSON" in problems()
 
@@ -222,9 +214,7 @@ class TestSecrets:
         assert message == f"{name}: set it as SVC_{name.upper()}, not in a file"
 
     def test_every_secret_field_is_for_the_environment_only(self) -> None:
-        secret = {
-            name for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation)
-        }
+        secret = {name for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation)}
         assert secret == ENVIRONMENT_ONLY
 
     def test_no_repr_and_no_dump_shows_a_secret(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,9 +256,7 @@ class TestReference:
     def test_every_setting_is_described(self, model: type[Settings] | type[UpstreamSettings]) -> None:
         assert [name for name, field in model.model_fields.items() if not field.description] == []
 
-    def test_the_example_of_the_page_is_a_settings_file(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_the_example_of_the_page_is_a_settings_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-" + "example")
         example = page().split("```toml\n")[1].split("```")[0]
         settings = load_settings(written(tmp_path, example))

@@ -1,0 +1,159 @@
+"""Keys: who may use the gateway. Secrets are shown once and kept as SHA-256; memory answers, the store remembers.
+
+A fast hash is right for them: they are 256 random bits, not passwords, and nothing can be guessed.
+"""
+
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from hmac import compare_digest
+from secrets import token_hex, token_urlsafe
+from typing import Any
+
+import sqlite_utils
+
+from gateway.errors import NotFound, Unauthorized, Unprocessable
+from gateway.models import Caller, Scope
+from gateway.store import Store
+
+_PREFIX = "svck_"
+_LONGEST_SECRET = 512
+_LONGEST_LABEL = 64
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRecord:
+    """What is known of a key, without its secret."""
+
+    key_id: str
+    label: str
+    scope: Scope
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+    @property
+    def active(self) -> bool:
+        return self.revoked_at is None
+
+
+class KeyRing:
+    """The keys in the store, as of at most `poll_seconds` ago, and those given at start."""
+
+    def __init__(self, store: Store, poll_seconds: float = 1.0) -> None:
+        self._store = store
+        self._poll_seconds = poll_seconds
+        self._static: dict[bytes, Caller] = {}
+        self._callers: dict[bytes, Caller] = {}
+        self._revision: int | None = None
+        self._checked = float("-inf")
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self._callers) + len(self._static)} keys>"
+
+    async def load(self) -> None:
+        """Reads the keys. Raises Unavailable."""
+        self._adopt(*await self._store.read(_read_keys))
+
+    @property
+    def empty(self) -> bool:
+        """Whether the store holds no active key (one given by `add_static` does not count)."""
+        return not self._callers
+
+    def add_static(self, secret: str, scope: Scope, key_id: str = "key_environment") -> None:
+        """Accepts a secret that is not in the store, for the life of this process."""
+        if not secret:
+            raise ValueError("a key must not be empty")
+        self._static[_digest(secret)] = Caller(key_id, scope)
+
+    def authenticate(self, secret: str) -> Caller:
+        """Whose secret this is. Raises Unauthorized; Unavailable when it cannot be known whether keys were revoked."""
+        if len(secret) <= _LONGEST_SECRET:
+            self._refresh()
+            digest = _digest(secret)
+            # What the look-up could tell by its time is a beginning of the digest, which does not lead to the secret,
+            # and who asks cannot choose it. The comparison that decides takes the same time whatever differs.
+            for known, callers in ((digest, self._callers), (digest, self._static)):
+                caller = callers.get(known)
+                if caller is not None and compare_digest(known, digest):
+                    return caller
+        raise Unauthorized("The API key is missing or not valid.")
+
+    async def create(self, label: str, scope: Scope) -> tuple[str, KeyRecord]:
+        """A new key: its secret, which nobody can ask for again, and its record. Raises Unprocessable."""
+        if not (0 < len(label) <= _LONGEST_LABEL and label.isprintable()):
+            raise Unprocessable(f"A label has 1 to {_LONGEST_LABEL} printable characters.", param="label")
+        secret = _PREFIX + token_urlsafe(32)
+        now = datetime.now(UTC).replace(microsecond=0)
+        record = KeyRecord("key_" + token_hex(8), label, scope, now)
+        row = [record.key_id, label, scope.value, _digest(secret), now.isoformat()]
+
+        def write(db: sqlite_utils.Database) -> None:
+            db.conn.execute(
+                "INSERT INTO keys (key_id, label, scope, secret_hash, created_at) VALUES (?, ?, ?, ?, ?)", row
+            )
+            db.conn.execute("UPDATE keys_revision SET revision = revision + 1")
+
+        await self._store.write(write)
+        await self.load()
+        return secret, record
+
+    async def list(self) -> tuple[KeyRecord, ...]:
+        """Every key there ever was, oldest first."""
+
+        def read(db: sqlite_utils.Database) -> list[tuple[str, str, str, str, str | None]]:
+            columns = "key_id, label, scope, created_at, revoked_at"
+            return db.conn.execute(f"SELECT {columns} FROM keys ORDER BY created_at, rowid").fetchall()  # noqa: S608
+
+        return tuple(_record(*row) for row in await self._store.read(read))
+
+    async def revoke(self, key_id: str) -> KeyRecord:
+        """Ends a key for good; revoking it again changes nothing. Raises NotFound."""
+        now = datetime.now(UTC).replace(microsecond=0).isoformat()
+
+        def write(db: sqlite_utils.Database) -> tuple[str, str, str, str, str | None] | None:
+            db.conn.execute("UPDATE keys SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL", [now, key_id])
+            db.conn.execute("UPDATE keys_revision SET revision = revision + 1")
+            columns = "key_id, label, scope, created_at, revoked_at"
+            row: Any = db.conn.execute(f"SELECT {columns} FROM keys WHERE key_id = ?", [key_id]).fetchone()  # noqa: S608
+            return row
+
+        row = await self._store.write(write) if key_id.isascii() else None
+        if row is None:
+            raise NotFound("There is no such key. `keys list` shows those there are.", param="key_id")
+        await self.load()
+        return _record(*row)
+
+    def _refresh(self) -> None:
+        """Asks the store whether another process changed the keys: some ten microseconds, once in `poll_seconds`."""
+        if time.monotonic() - self._checked < self._poll_seconds:
+            return
+        with self._lock:
+            if time.monotonic() - self._checked >= self._poll_seconds:
+                if self._store.read_now(_read_revision) != self._revision:
+                    self._adopt(*self._store.read_now(_read_keys))
+                self._checked = time.monotonic()
+
+    def _adopt(self, revision: int, callers: dict[bytes, Caller]) -> None:
+        if self._revision is None or revision >= self._revision:
+            self._revision, self._callers = revision, callers
+
+
+def _read_revision(db: sqlite_utils.Database) -> int:
+    return int(db.conn.execute("SELECT revision FROM keys_revision").fetchone()[0])
+
+
+def _read_keys(db: sqlite_utils.Database) -> tuple[int, dict[bytes, Caller]]:
+    rows = db.conn.execute("SELECT secret_hash, key_id, scope FROM keys WHERE revoked_at IS NULL")
+    return _read_revision(db), {bytes(digest): Caller(key_id, Scope(scope)) for digest, key_id, scope in rows}
+
+
+def _record(key_id: str, label: str, scope: str, created_at: str, revoked_at: str | None) -> KeyRecord:
+    revoked = datetime.fromisoformat(revoked_at) if revoked_at else None
+    return KeyRecord(key_id, label, Scope(scope), datetime.fromisoformat(created_at), revoked)
+
+
+def _digest(secret: str) -> bytes:
+    return sha256(secret.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,6 @@
+"""The embedded store: one SQLite file, one writer with group commit, a few readers. See docs/receipts.md."""
+
+from gateway.store.connection import StoreError
+from gateway.store.store import Store
+
+__all__ = ["Store", "StoreError"]

@@ -1,0 +1,102 @@
+"""The tables, in the order in which they came. Never change a released step: add one."""
+
+import sqlite_utils
+
+from gateway.policy.storage import create_policies_table
+from gateway.store.migrations import Migrations
+
+migrations = Migrations()
+
+
+@migrations("0001_receipts")
+def _receipts(db: sqlite_utils.Database) -> None:
+    """`body` is the canonical form that `hash` is taken over; `owner` is the id of the key that made the request."""
+    db.conn.execute(
+        """
+        CREATE TABLE receipts (
+            sequence INTEGER PRIMARY KEY,
+            kind TEXT NOT NULL CHECK (kind IN ('receipt', 'outcome')),
+            request_id TEXT NOT NULL,
+            owner TEXT NOT NULL,
+            body TEXT NOT NULL,
+            hash TEXT NOT NULL,
+            signature TEXT NOT NULL
+        ) STRICT
+        """
+    )
+    db.conn.execute("CREATE UNIQUE INDEX receipts_by_request ON receipts (request_id, kind)")
+    db.conn.execute("CREATE INDEX receipts_by_owner ON receipts (owner, sequence) WHERE kind = 'receipt'")
+    db.conn.execute(
+        """
+        CREATE TABLE receipts_head (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            size INTEGER NOT NULL,
+            head TEXT NOT NULL,
+            checkpoint TEXT NOT NULL
+        ) STRICT
+        """
+    )
+    db.conn.execute(
+        """
+        CREATE TABLE usage (
+            meter TEXT NOT NULL,
+            name TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY (meter, name)
+        ) STRICT, WITHOUT ROWID
+        """
+    )
+
+
+@migrations("0002_vault")
+def _vault(db: sqlite_utils.Database) -> None:
+    """Times are Unix seconds. `sealed` opens only with the session's token, of which only a hash is kept."""
+    db.conn.execute(
+        """
+        CREATE TABLE vault_sessions (
+            session_id TEXT PRIMARY KEY,
+            token_hash BLOB NOT NULL,
+            owner TEXT NOT NULL,
+            expires_at REAL NOT NULL,
+            rows INTEGER NOT NULL DEFAULT 0,
+            held INTEGER NOT NULL DEFAULT 0,
+            max_values INTEGER NOT NULL,
+            purged INTEGER NOT NULL DEFAULT 0
+        ) STRICT
+        """
+    )
+    db.conn.execute("CREATE INDEX vault_sessions_by_expiry ON vault_sessions (purged, expires_at)")
+    db.conn.execute(
+        """
+        CREATE TABLE vault_rows (
+            session_id TEXT NOT NULL REFERENCES vault_sessions (session_id) ON DELETE CASCADE,
+            row INTEGER NOT NULL,
+            sealed BLOB NOT NULL,
+            PRIMARY KEY (session_id, row)
+        ) STRICT
+        """
+    )
+
+
+@migrations("0003_keys")
+def _keys(db: sqlite_utils.Database) -> None:
+    """`keys_revision` counts changes, so that other processes notice them by one small query."""
+    db.conn.execute(
+        """
+        CREATE TABLE keys (
+            key_id TEXT PRIMARY KEY,
+            label TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            secret_hash BLOB NOT NULL UNIQUE,
+            created_at TEXT NOT NULL,
+            revoked_at TEXT
+        ) STRICT
+        """
+    )
+    db.conn.execute("CREATE TABLE keys_revision (revision INTEGER NOT NULL) STRICT")
+    db.conn.execute("INSERT INTO keys_revision VALUES (0)")
+
+
+@migrations("0004_policies")
+def _policies(db: sqlite_utils.Database) -> None:
+    create_policies_table(db)

@@ -1,0 +1,79 @@
+"""The store: what the parts of the gateway see of the database."""
+
+import asyncio
+import concurrent.futures
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import sqlite_utils
+
+from gateway.store.connection import connect_writer
+from gateway.store.readers import Readers
+from gateway.store.schema import migrations
+from gateway.store.writer import SUBMIT_LIMIT, WRITE_LIMIT, Operation, Writer
+
+
+class Store:
+    """One SQLite file, shared by any number of processes. Work is a function over a `sqlite_utils.Database`.
+
+    Writing work must be short, must not commit, and must not be a coroutine. It may run more than once in the life
+    of a caller that tries again, and it runs even when the caller stopped waiting.
+    """
+
+    def __init__(self, db: sqlite_utils.Database, path: Path) -> None:
+        self._writer = Writer(db)
+        self._readers = Readers(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Opens or makes the database (0600) and brings its tables up to date. Raises StoreError."""
+        db = connect_writer(path)
+        try:
+            migrations.apply(db)
+        except BaseException:
+            db.close()
+            raise
+        return cls(db, path)
+
+    def close(self) -> None:
+        """Writes what is queued, then closes. Afterwards everything raises Unavailable."""
+        self._readers.close()
+        self._writer.close()
+
+    async def write[T](self, work: Callable[[sqlite_utils.Database], T]) -> T:
+        """Runs `work` in the next transaction; durable when this returns.
+
+        Raises what `work` raises, which undoes `work` alone; Unavailable with the code `store_unavailable` when the
+        transaction fails, `overloaded` when too many wait.
+        """
+        waiter: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._writer.put(Operation(work, waiter), WRITE_LIMIT)
+        result: T = await waiter
+        return result
+
+    def submit[T](self, work: Callable[[sqlite_utils.Database], T]) -> concurrent.futures.Future[T]:
+        """As `write`, from any thread and without waiting. The future is done when the work is durable."""
+        waiter: concurrent.futures.Future[T] = concurrent.futures.Future()
+        self._writer.put(Operation(work, waiter), SUBMIT_LIMIT)
+        return waiter
+
+    async def read[T](self, work: Callable[[sqlite_utils.Database], T]) -> T:
+        """Runs `work` on one snapshot that holds everything submitted before this call."""
+        if not self._writer.idle:
+            barrier: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._writer.put(Operation(None, barrier), SUBMIT_LIMIT)
+            await barrier
+        return await self._readers.run(work)
+
+    def read_now[T](self, work: Callable[[sqlite_utils.Database], T]) -> T:
+        """Runs `work` at once, on this thread, on what is committed. Only for queries of microseconds."""
+        return self._readers.run_now(work)
+
+    def before_commit(self, work: Callable[[sqlite_utils.Database], None]) -> None:
+        """Runs `work` at the end of every transaction, inside it. If it fails, the transaction fails."""
+        self._writer.before_commit(work)
+
+    def checkpoint_soon(self) -> None:
+        """Has deleted rows leave the write-ahead log too, as soon as no reader needs them."""
+        self._writer.checkpoint_soon()

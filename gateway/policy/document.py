@@ -74,9 +74,7 @@ class RuleDocument(_Part):
 
     action: ActionName | None = None
     min_score: Score | None = Field(None, description="Findings below this confidence are left alone.")
-    keep_last: Annotated[int, Field(ge=0, le=4)] | None = Field(
-        None, description="mask: so many characters stay."
-    )
+    keep_last: Annotated[int, Field(ge=0, le=4)] | None = Field(None, description="mask: so many characters stay.")
     mask_with: Literal["*", "#", "X", "•"] | None = None
     to: Literal["year", "area", "network", "band", "age_90"] | None = Field(
         None, description="generalize: to what; without it, what the type suggests."
@@ -215,8 +213,8 @@ class StreamingDocument(_Part):
 
 class _Sections(_Part):
     id: PolicyId
-    title: Annotated[str, StringConstraints(min_length=1, max_length=120)]
-    description: Annotated[str, StringConstraints(max_length=8000)] = ""
+    title: Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[^\x00-\x1f\x7f]*$")]
+    description: Annotated[str, StringConstraints(max_length=8000, pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*$")] = ""
     otherwise: RuleDocument | None = None
     rules: Rules = Field(default_factory=dict)
     strict: StrictDocument = StrictDocument()
@@ -311,15 +309,9 @@ def _refusal(faults: list[Any]) -> Unprocessable:
 
 def _branch(part: int | str) -> bool:
     """Pydantic names the branch of a union in the path: noise to whoever wrote the document."""
-    return isinstance(part, str) and (
-        part in {"int", "[key]"} or "constrained-" in part or part.startswith("literal[")
-    )
+    return isinstance(part, str) and (part in {"int", "[key]"} or "constrained-" in part or part.startswith("literal["))
 
 
 def _safe_name(part: int | str) -> str:
     # A key is a name, unless someone pasted a value in its place.
-    return (
-        str(part)
-        if isinstance(part, int) or re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,47}", part)
-        else "(unnamed)"
-    )
+    return str(part) if isinstance(part, int) or re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,47}", part) else "(unnamed)"

@@ -51,6 +51,8 @@ class Matcher:
         """Raises ExpressionError when the lists and patterns do not fit the memory set aside for them."""
         try:
             self._scan.hits(b"")
+            for search in self._searches:
+                list(search.spans(b""))
         except (DefinitionError, Unavailable):
             raise ExpressionError("the lists and patterns are too large together") from None
 
@@ -69,9 +71,7 @@ class Matcher:
             for span in search.spans(view.data):
                 found.append((search, span))
                 if len(found) > MAX_FINDINGS:
-                    raise Unavailable(
-                        "The policy's patterns match too often in this text.", code="detection_failed"
-                    )
+                    raise Unavailable("The policy's patterns match too often in this text.", code="detection_failed")
         places = view.source_spans((start, end) for _, (start, end, _) in found)
         entities = [
             Entity(search.type, start, end, score, search.recognizer)

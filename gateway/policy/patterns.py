@@ -19,7 +19,7 @@ WINDOW = 16 * 1024
 
 TERMS_MEMORY = 64 << 20
 _PATTERN_MEMORY = 8 << 20
-_MAX_PROGRAM = 20_000
+_MAX_PROGRAM = 50_000
 """RE2 instructions: the most a pattern may cost for each byte of text."""
 
 _CONTEXT_GAIN = 0.4

@@ -56,9 +56,7 @@ class PolicyRegistry:
     Raises Unprocessable when a file is no sound policy, two have one id, or `extends` runs in a circle.
     """
 
-    def __init__(
-        self, folder: Path, customs: CustomPolicies | None = None, *, more: Sequence[Path] = ()
-    ) -> None:
+    def __init__(self, folder: Path, customs: CustomPolicies | None = None, *, more: Sequence[Path] = ()) -> None:
         self._customs = customs
         self._lock = threading.RLock()
         self._loading = threading.Lock()
@@ -117,9 +115,7 @@ class PolicyRegistry:
             raise Unavailable("This gateway keeps no custom policies.")
         parsed = parse(document)
         if parsed.version is not None:
-            raise Unprocessable(
-                "Policy refused: version: the gateway numbers custom policies.", param="version"
-            )
+            raise Unprocessable("Policy refused: version: the gateway numbers custom policies.", param="version")
         async with self._creating:
             for _ in range(_ATTEMPTS):
                 # Also what another process has made meanwhile, such as the version we are about to take.
@@ -130,9 +126,13 @@ class PolicyRegistry:
         raise Conflict("Others are changing this policy at the same time. Try again.")
 
     def preview(self, document: Mapping[str, Any]) -> Policy:
-        """The policy that `document` would make, without keeping it. Raises as `create` but for ids."""
+        """The policy that `document` would make, without keeping it: built-in if it has a version of its own.
+
+        Raises Unprocessable and TooLarge.
+        """
         parsed = parse(document)
-        return resolve(parsed, version=parsed.version or 1, builtin=False, parent=self._parent(parsed))
+        is_builtin = parsed.version is not None
+        return resolve(parsed, version=parsed.version or 1, builtin=is_builtin, parent=self._parent(parsed))
 
     def _next_version(self, parsed: PolicyDocument) -> tuple[Policy, bool]:
         """What `parsed` makes, and whether that is new."""
@@ -158,9 +158,7 @@ class PolicyRegistry:
         if parent is None:
             raise Unprocessable("Policy refused: extends: there is no such policy.", param="extends")
         if self._depth(parent) >= MAX_DEPTH:
-            raise Unprocessable(
-                f"Policy refused: extends: more than {MAX_DEPTH} policies deep.", param="extends"
-            )
+            raise Unprocessable(f"Policy refused: extends: more than {MAX_DEPTH} policies deep.", param="extends")
         return parent
 
     def _depth(self, policy: Policy | None) -> int:

@@ -15,7 +15,6 @@ from gateway.detection.view import read
 from gateway.errors import Unprocessable
 from gateway.models import Action, PrivacyMode
 from gateway.policy.document import (
-    GROUPS,
     PolicyDocument,
     ResolvedDocument,
     RouteDocument,
@@ -33,7 +32,7 @@ from gateway.policy.model import (
     StreamingRules,
 )
 from gateway.policy.patterns import ExpressionError, check_pattern
-from gateway.policy.rules import OWN_GROUP, RuleBook
+from gateway.policy.rules import OWN_GROUP, RuleBook, is_weaker
 
 _NOT_INHERITED = frozenset({"id", "title", "description", "version", "builtin", "extends", "hash"})
 
@@ -157,9 +156,7 @@ def _check(resolved: ResolvedDocument, policy: Policy) -> None:
 def _check_folds_to_itself(regex: str, where: str) -> None:
     # Texts are searched folded, so that a `–` in a pattern would wait for a character that never comes.
     if read(regex).data.decode() != regex:
-        raise _refused(
-            where, "typographic dashes, quotes, spaces and full-width letters are read as plain ones"
-        )
+        raise _refused(where, "typographic dashes, quotes, spaces and full-width letters are read as plain ones")
 
 
 def _check_lists(resolved: ResolvedDocument) -> None:
@@ -178,9 +175,7 @@ def _check_lists(resolved: ResolvedDocument) -> None:
 def _check_own_types(resolved: ResolvedDocument, policy: Policy) -> None:
     for where, type_name in _own_types(resolved):
         if policy.rule_for(type_name, OWN_GROUP, PrivacyMode.STANDARD).action is Action.KEEP:
-            raise _refused(
-                where, "the rules keep findings of this type in clear; give it a type of its own or a rule"
-            )
+            raise _refused(where, "the rules keep findings of this type in clear; give it a type of its own or a rule")
 
 
 def _own_types(resolved: ResolvedDocument) -> Iterator[tuple[str, str]]:
@@ -191,20 +186,14 @@ def _own_types(resolved: ResolvedDocument) -> Iterator[tuple[str, str]]:
 
 
 def _check_strict(policy: Policy) -> None:
-    """Strict mode may only hide more."""
-    named = policy.rules.named()
-    for group in GROUPS:
-        for type_name in [*sorted(named.difference(GROUPS)), "-"]:
-            standard = policy.rules.work_out(type_name, group, PrivacyMode.STANDARD)
-            strict = policy.rules.work_out(type_name, group, PrivacyMode.STRICT)
-            weaker = (
-                (strict.action is Action.KEEP and standard.action is not Action.KEEP)
-                or (standard.action is Action.BLOCK and strict.action is not Action.BLOCK)
-                or (strict.min_score > standard.min_score and standard.action is not Action.KEEP)
-            )
-            if weaker:
-                key = type_name if type_name in named else group
-                raise _refused(f"strict.rules.{key}", "strict mode would hide less than standard mode does")
+    """Strict mode may only hide more. What a group's strict rule does to a type of it, `RuleBook` looks after."""
+    for name in ("otherwise", *sorted(policy.rules.named())):
+        standard = policy.rules.layered(name, name, PrivacyMode.STANDARD)
+        strict = policy.rules.layered(name, name, PrivacyMode.STRICT)
+        surer = strict.min_score > standard.min_score and standard.action is not Action.KEEP
+        if surer or is_weaker(strict.action, standard.action):
+            where = "strict.otherwise" if name == "otherwise" else f"strict.rules.{name}"
+            raise _refused(where, "strict mode would hide less than standard mode does")
 
 
 def _refused(where: str, reason: str) -> Unprocessable:

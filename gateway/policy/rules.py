@@ -72,12 +72,24 @@ class RuleBook:
         return frozenset(self._rules) | frozenset(self._strict)
 
     def work_out(self, type: str, group: str, mode: PrivacyMode) -> Rule:
-        """The same, without remembering."""
-        strict = mode is PrivacyMode.STRICT
+        """The same, without remembering. A strict rule for a group cannot weaken a standard rule for one of its types."""
         if type in self.own_types:
-            # Whatever group the detector has it in: a rule that keeps the group must not open what the
-            # policy's own list says to hide.
+            # Whatever group the detector has it in: a rule that keeps the group must not open what the policy's own list
+            # says to hide.
             group = OWN_GROUP
+        standard = self.layered(type, group, PrivacyMode.STANDARD)
+        if mode is PrivacyMode.STANDARD:
+            return standard
+        strict = self.layered(type, group, PrivacyMode.STRICT)
+        if is_weaker(strict.action, standard.action):
+            strict = replace(standard, min_score=strict.min_score)
+        if standard.action is Action.KEEP:
+            return strict
+        return replace(strict, min_score=min(standard.min_score, strict.min_score))
+
+    def layered(self, type: str, group: str, mode: PrivacyMode) -> Rule:
+        """What the layers say, one over the other, sound or not."""
+        strict = mode is PrivacyMode.STRICT
         layers = [
             self._otherwise,
             self._strict_otherwise if strict else {},
@@ -92,12 +104,16 @@ class RuleBook:
         return rule
 
 
+def is_weaker(action: Action, than: Action) -> bool:
+    """Whether an action lets more out: keep is weaker than all others, block stronger than all others."""
+    strength = {Action.KEEP: 0, Action.BLOCK: 2}
+    return strength.get(action, 1) < strength.get(than, 1)
+
+
 def _over(rule: Rule, layer: RuleDict) -> Rule:
     if not layer:
         return rule
     action = Action(layer.get("action", rule.action))
     options = rule.options if action is rule.action else RuleOptions()
     said = {key: value for key, value in layer.items() if key not in ("action", "min_score")}
-    return Rule(
-        action, float(layer.get("min_score", rule.min_score)), replace(options, **said) if said else options
-    )
+    return Rule(action, float(layer.get("min_score", rule.min_score)), replace(options, **said) if said else options)

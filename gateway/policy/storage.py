@@ -31,11 +31,7 @@ class MemoryPolicies:
         return [(after + number, orjson.loads(row)) for number, row in enumerate(rows, 1)]
 
     def save(self, document: Mapping[str, Any]) -> bool:
-        keys = (
-            {document["hash"]}
-            if document["builtin"]
-            else {document["hash"], (document["id"], document["version"])}
-        )
+        keys = {document["hash"]} if document["builtin"] else {document["hash"], (document["id"], document["version"])}
         with self._lock:
             if keys & self._taken:
                 return False
@@ -58,9 +54,7 @@ class SqlitePolicies:
 
     def load_all(self, after: int = 0) -> Iterable[tuple[int, Mapping[str, Any]]]:
         def read(db: sqlite_utils.Database) -> list[tuple[int, str]]:
-            rows = db.execute(
-                "SELECT position, document FROM policies WHERE position > ? ORDER BY position", [after]
-            )
+            rows = db.execute("SELECT position, document FROM policies WHERE position > ? ORDER BY position", [after])
             return list(rows.fetchall())
 
         return [(position, orjson.loads(document)) for position, document in self._wait(read)]
@@ -99,6 +93,4 @@ def create_policies_table(db: sqlite_utils.Database) -> None:
         ) STRICT
         """
     )
-    db.execute(
-        "CREATE UNIQUE INDEX IF NOT EXISTS policies_custom ON policies (id, version) WHERE builtin = 0"
-    )
+    db.execute("CREATE UNIQUE INDEX IF NOT EXISTS policies_custom ON policies (id, version) WHERE builtin = 0")

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PRODUCT = ("run_proxy.py", "addons", "gateway")
 LONGEST = 400
 # The upper floor of gateway/: what answers requests and puts the parts together. Everything else is a part.
-UPPER = {"app", "http_routing", "http_errors", "api_docs", "service", "operations", "pipeline"}
+UPPER = {"app", "commands", "http_routing", "http_errors", "api_docs", "service", "operations", "pipeline"}
 GROUND = {"models", "errors"}
 # Folders of a checkout that are made, not written.
 MADE = {".git", ".venv", ".venv-lock", "data", "__pycache__"}

@@ -49,6 +49,10 @@ class Slot(Protocol):
         """Puts the protected text in place. `spans[i]` belong to `texts[i]`, sorted and disjoint."""
         ...
 
+    def protected(self) -> Sequence[str]:
+        """The texts as they stand now."""
+        ...
+
 
 def splice(text: str, spans: Spans, piece: Callable[[Span], str]) -> str:
     """`text` with each span replaced by `piece(span)`."""
@@ -75,23 +79,25 @@ class TextSlot:
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         if spans[0]:
             text = self.texts[0]
-            self.container[self.key] = splice(
-                text, spans[0], lambda span: replace(span, text[span.start : span.end])
-            )
+            self.container[self.key] = splice(text, spans[0], lambda span: replace(span, text[span.start : span.end]))
+
+    def protected(self) -> Sequence[str]:
+        text = self.container[self.key] if self.container is not None else self.texts[0]
+        return (text,)
 
 
 class KeySlot:
     """A key of an object; the order of the object's keys is kept.
 
-    `slots` of the object's values must be applied before it or address the same object; both hold, since a key slot
-    renames in place.
+    It is applied after the slots of the object's values, which address them by the old key.
     """
 
-    __slots__ = ("container", "texts")
+    __slots__ = ("_now", "container", "texts")
 
     def __init__(self, container: dict[str, Any], key: str) -> None:
         self.container = container
         self.texts = (key,)
+        self._now = key
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         if not spans[0]:
@@ -101,6 +107,10 @@ class KeySlot:
         items = [(new if key == old else key, value) for key, value in self.container.items()]
         self.container.clear()
         self.container.update(items)
+        self._now = new
+
+    def protected(self) -> Sequence[str]:
+        return (self._now,)
 
 
 class NumberSlot:
@@ -118,6 +128,9 @@ class NumberSlot:
             token = self.texts[0]
             whole = _whole(spans[0], len(token))
             self.container[self.key] = replace(whole, token, NUMBER + token)
+
+    def protected(self) -> Sequence[str]:
+        return (str(self.container[self.key]),)
 
 
 def _whole(spans: Spans, length: int) -> Span:
@@ -165,3 +178,6 @@ class JsonSlot:
             position = end
         parts.append(self.document[position:])
         self.container[self.key] = "".join(parts)
+
+    def protected(self) -> Sequence[str]:
+        return [literal.value for literal in string_literals(self.container[self.key])]

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 
 from gateway.errors import GatewayError, Unavailable
 
@@ -32,7 +33,7 @@ class Workers:
         loop = asyncio.get_running_loop()
         self._busy += 1
         work = self._pool.submit(job, *args, **kwargs)
-        work.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._leave))
+        work.add_done_callback(lambda _: self._call_leave(loop))
         try:
             async with asyncio.timeout(self._timeout):
                 return await asyncio.shield(asyncio.wrap_future(work))
@@ -48,6 +49,10 @@ class Workers:
             message = "Looking for private text failed; nothing was sent."
             raise Unavailable(message, code="detection_failed") from None
 
+    def _call_leave(self, loop: asyncio.AbstractEventLoop) -> None:
+        with suppress(RuntimeError):  # the loop may be closed by the time a job that was given up ends
+            loop.call_soon_threadsafe(self._leave)
+
     def _leave(self) -> None:
         self._busy -= 1
 
@@ -56,7 +61,7 @@ class Workers:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _abandon(work: Future[object]) -> None:
+def _abandon[T](work: Future[T]) -> None:
     work.cancel()
     # An exception of a job nobody waits for any more is taken, so that it is not printed with the text in it.
-    work.add_done_callback(lambda done: done.cancelled() or done.exception())
+    work.add_done_callback(lambda done: None if done.cancelled() else done.exception())

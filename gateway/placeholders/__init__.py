@@ -1,4 +1,4 @@
-"""Placeholders: `[TYPE_XXXXX]`, keyed and stateless. Grammar, session, the URL rule, and JSON text. See docs/placeholders.md."""
+"""Placeholders, `[TYPE_XXXXX]`: grammar, session, the URL rule, JSON text. See docs/placeholders.md."""
 
 from gateway.placeholders.grammar import Found, looks_like_placeholder
 from gateway.placeholders.json_text import NUMBER, escape_json, number_literals, string_literals

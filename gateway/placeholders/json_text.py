@@ -82,17 +82,15 @@ def _character(raw: str, match: "re.Match[str]") -> tuple[str, int]:
 
 def number_literals(document: str) -> list[Literal]:
     """Every number of a JSON text with at least `SHORTEST_NUMBER` digits: long enough to be an identifier."""
-    found = []
+    found: list[Literal] = []
     position = 0
-    gaps = []
-    for match in _STRING.finditer(document):
-        gaps.append((position, match.start()))
-        position = match.end()
-    gaps.append((position, len(document)))
-    for start, end in gaps:
-        for match in _NUMBER.finditer(document, start, end):
-            if sum(map(str.isdigit, match[0])) >= SHORTEST_NUMBER:
-                found.append(Literal(match.start(), match.end(), match[0], ((0, match.start()),)))
+    for start, end in [*(match.span() for match in _STRING.finditer(document)), (len(document), len(document))]:
+        found += (
+            Literal(*match.span(), match[0], ((0, match.start()),))
+            for match in _NUMBER.finditer(document, position, start)
+            if sum(map(str.isdigit, match[0])) >= SHORTEST_NUMBER
+        )
+        position = end
     return found
 
 

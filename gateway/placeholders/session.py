@@ -54,7 +54,13 @@ class RestoredTree:
 
 def conversation_key(installation_key: bytes, caller: str, first_user_text: str) -> bytes:
     """The 32-byte session key of a chat (HKDF-SHA256, RFC 5869): the same conversation, the same key."""
-    context = b"\x00".join((b"privacy-gateway conversation v1", caller.encode(), first_user_text.encode("utf-8", "surrogatepass")))
+    context = b"\x00".join(
+        (
+            b"privacy-gateway conversation v1",
+            caller.encode(),
+            first_user_text.encode("utf-8", "surrogatepass"),
+        )
+    )
     return HKDF(SHA256(), 32, salt=None, info=context).derive(installation_key)
 
 
@@ -82,15 +88,12 @@ class Placeholders:
 
         Where two values would share a tag, the later gets a longer one.
         """
-        name = self._by_value.get((kind, value, raw))
-        if name is not None:
-            return name
+        if (minted := self._by_value.get((kind, value, raw))) is not None:
+            return minted
         message = b"".join(_framed(part) for part in (kind, value, raw))
         tag = encode_tag(hmac.digest(self._key, message, "sha256"))
-        for length in range(grammar.SHORTEST_TAG, grammar.LONGEST_TAG + 1):
-            name = canonical(kind, tag[:length])
-            if name not in self._by_name and name not in self._taken:
-                break
+        names = (canonical(kind, tag[:length]) for length in range(grammar.SHORTEST_TAG, grammar.LONGEST_TAG + 1))
+        name = next(name for name in names if name not in self._by_name and name not in self._taken)
         entry = Known(name, kind, value, raw)
         self._add(entry)
         self._fresh.append(entry)
@@ -191,9 +194,7 @@ class Placeholders:
                 names = list(value)
             else:
                 seen += keys
-            return {
-                name: self._tree(inner, rules, seen) for name, inner in zip(names, value.values(), strict=True)
-            }
+            return {name: self._tree(inner, rules, seen) for name, inner in zip(names, value.values(), strict=True)}
         return value
 
     def _unknown(self, text: str) -> tuple[str, ...]:

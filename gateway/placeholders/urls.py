@@ -91,9 +91,7 @@ def _hosts(text: str, hits: Iterable[Found]) -> list[tuple[int, int]]:
     return found
 
 
-def _grown(
-    text: str, span: tuple[int, int], hits: Sequence[Found]
-) -> tuple[tuple[int, int], list[Found]]:
+def _grown(text: str, span: tuple[int, int], hits: Sequence[Found]) -> tuple[tuple[int, int], list[Found]]:
     start, end = span
     held: list[Found] = []
     for hit in hits:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeGuard
 
 from gateway.errors import GatewayError
 from gateway.json_body import Json
@@ -122,13 +122,17 @@ class Walk:
         elif isinstance(value, list):
             for index, inner in enumerate(value):
                 yield from self.slots(value, index, inner)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            if sum(map(str.isdigit, repr(value))) >= _SHORTEST_NUMBER:
-                yield NumberSlot(container, key, value)
+        elif _is_long_number(value):
+            yield NumberSlot(container, key, value)
 
     def keys(self, value: Body) -> Iterator[Slot]:
         """Unfamiliar keys. They come after the values of their object, whose slots address it by the old name."""
         return (KeySlot(value, name) for name in value if name not in self.structure)
+
+
+def _is_long_number(value: Json) -> TypeGuard[int | float]:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and sum(map(str.isdigit, repr(value))) >= _SHORTEST_NUMBER
 
 
 def json_slot(container: Any, key: Any, value: Json) -> Iterator[Slot]:

@@ -18,23 +18,21 @@ _PATH = re.compile(r"(?:/[\w.-]+)*/chat/completions\Z")
 _MODELS = re.compile(r"/(?:openai/)?v1/models(?:/[\w.:-]+)?\Z")
 
 # The protocol's own keys and those of JSON Schema. Any other key could be a person's word, and is looked at.
-_KEYS = frozenset(
-    """
-    model messages role content name tool_calls tool_call_id function arguments id type text refusal index
-    image_url url detail input_audio data format file file_id file_data filename audio voice expires_at transcript
-    tools functions function_call tool_choice parallel_tool_calls description parameters strict custom
-    response_format json_schema schema metadata user prediction stop stream stream_options include_usage
-    include_obfuscation modalities logit_bias n temperature top_p top_k min_p frequency_penalty presence_penalty
-    repetition_penalty max_tokens max_completion_tokens seed logprobs top_logprobs service_tier store
-    reasoning_effort reasoning reasoning_content verbosity web_search_options user_location approximate
-    search_context_size safety_identifier prompt_cache_key prompt_cache_retention cache_control mode allowed_tools
-    grammar syntax definition
-    properties required additionalProperties items enum const default examples title anyOf oneOf allOf not $ref
-    $defs $schema $id definitions minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength
-    pattern minItems maxItems uniqueItems prefixItems contains minProperties maxProperties patternProperties
-    propertyNames dependentRequired dependentSchemas if then else readOnly writeOnly deprecated nullable
-    """.split()
-)
+_WORDS = """
+model messages role content name tool_calls tool_call_id function arguments id type text refusal index image_url url
+detail input_audio data format file file_id file_data filename audio voice expires_at transcript tools functions
+function_call tool_choice parallel_tool_calls description parameters strict custom response_format json_schema
+schema metadata user prediction stop stream stream_options include_usage include_obfuscation modalities logit_bias n
+temperature top_p top_k min_p frequency_penalty presence_penalty repetition_penalty max_tokens max_completion_tokens
+seed logprobs top_logprobs service_tier store reasoning_effort reasoning reasoning_content verbosity
+web_search_options user_location approximate search_context_size safety_identifier prompt_cache_key
+prompt_cache_retention cache_control mode allowed_tools grammar syntax definition properties required
+additionalProperties items enum const default examples title anyOf oneOf allOf not $ref $defs $schema $id
+definitions minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern minItems
+maxItems uniqueItems prefixItems contains minProperties maxProperties patternProperties propertyNames
+dependentRequired dependentSchemas if then else readOnly writeOnly deprecated nullable
+"""
+_KEYS = frozenset(_WORDS.split())
 # Fields of the prompt that a model reads before the messages; all others belong to the single request.
 _BEFORE_MESSAGES = ("tools", "functions", "response_format")
 # Numbers and words of the protocol that cannot hold a person's text, checked where they are read.
@@ -106,7 +104,16 @@ class ChatCompletions:
                     found += _answer_message(value, position)
                 elif name not in {"finish_reason", "index"}:
                     found += answer_strings(value, choice, name, position)
-        structure = {"choices", "id", "object", "model", "created", "usage", "system_fingerprint", "service_tier"}
+        structure = {
+            "choices",
+            "id",
+            "object",
+            "model",
+            "created",
+            "usage",
+            "system_fingerprint",
+            "service_tier",
+        }
         for name, value in body.items():
             if name not in structure:
                 found += answer_strings(value, body, name, 0)

@@ -1,0 +1,74 @@
+"""The proxy's certificate authority: where it is, and how to trust it on this machine."""
+
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+
+import certifi
+from mitmproxy.certs import CertStore
+from mitmproxy.options import CONF_BASENAME, KEY_SIZE
+
+
+def make_authority(folder: Path) -> Path:
+    """The authority's certificate (PEM), made on first use; its private key stays beside it, for its owner only.
+
+    Beside them, `ca-bundle.pem` holds it together with the public authorities: programs that take one file of trusted
+    authorities still reach every other host.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    CertStore.from_store(folder, CONF_BASENAME, KEY_SIZE)
+    certificate = folder / f"{CONF_BASENAME}-ca-cert.pem"
+    wanted = certificate.read_text() + Path(certifi.where()).read_text(encoding="utf-8")
+    bundle = bundle_of(folder)
+    if not bundle.exists() or bundle.read_text(encoding="utf-8") != wanted:
+        bundle.write_text(wanted, encoding="utf-8")
+    return certificate
+
+
+def bundle_of(folder: Path) -> Path:
+    """The file with our authority and the public ones."""
+    return folder / "ca-bundle.pem"
+
+
+def upstream_authorities(folder: Path, extra: Sequence[Path]) -> Path | None:
+    """One file of the authorities that upstreams are verified by; None where the public ones do.
+
+    mitmproxy takes a single file for all upstreams, so the extra authorities vouch for every one of them.
+    """
+    if not extra:
+        return None
+    bundle = folder / "upstream-ca.pem"
+    parts = [
+        Path(certifi.where()).read_text(encoding="utf-8"),
+        *(path.read_text(encoding="utf-8") for path in extra),
+    ]
+    bundle.write_text("\n".join(parts), encoding="utf-8")
+    return bundle
+
+
+def describe_authority(folder: Path) -> str:
+    """How to trust the authority here, in words to copy."""
+    certificate = make_authority(folder).resolve()
+    bundle = bundle_of(folder).resolve()
+    trust = {
+        "Linux": f"  sudo cp {certificate} /usr/local/share/ca-certificates/privacy-gateway.crt && "
+        "sudo update-ca-certificates",
+        "Darwin": f"  sudo security add-trusted-cert -d -k /Library/Keychains/System.keychain {certificate}",
+        "Windows": f"  certutil -addstore -f Root {certificate}",
+    }.get(platform.system(), "  see certs/README.md")
+    return "\n".join(
+        (
+            f"The proxy's certificate authority: {certificate}",
+            "",
+            "For one program, without touching the system:",
+            "  export HTTPS_PROXY=http://127.0.0.1:8080",
+            f"  export SSL_CERT_FILE={bundle}   # Python (httpx, openai), Go",
+            f"  export REQUESTS_CA_BUNDLE={bundle} CURL_CA_BUNDLE={bundle}   # requests, curl",
+            f"  export NODE_EXTRA_CA_CERTS={certificate}   # Node.js",
+            "",
+            f"For this machine ({platform.system()}):",
+            trust,
+            "",
+            "Every way, and how to remove it again: certs/README.md",
+        )
+    )

@@ -1,0 +1,55 @@
+"""Answers native endpoints in-process: hosts the ASGI application (ASGI 3.0) inside mitmproxy."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import unquote
+
+from mitmproxy import http
+
+type Message = MutableMapping[str, Any]
+type AsgiApp = Callable[
+    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]
+]
+
+
+async def serve(app: AsgiApp, flow: http.HTTPFlow, headers: http.Headers) -> http.Response:
+    """The application's response to a flow. `headers` are the client's own, which the flow no longer shows.
+
+    An exception of the application is the caller's to handle: nothing is sent then.
+    """
+    path, _, query = flow.request.data.path.partition(b"?")
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "http_version": "1.1",
+        "method": flow.request.method,
+        "scheme": "http",
+        "path": unquote(path.decode("latin-1")),
+        "raw_path": path,
+        "query_string": query,
+        "root_path": "",
+        "headers": [(name.lower(), value) for name, value in headers.fields],
+        "client": flow.client_conn.peername,
+        "server": flow.client_conn.sockname,
+    }
+    start: Message = {}
+    body = bytearray()
+    asked = False
+
+    async def receive() -> Message:
+        nonlocal asked
+        if not asked:
+            asked = True
+            return {"type": "http.request", "body": flow.request.raw_content or b"", "more_body": False}
+        await asyncio.Event().wait()
+        raise AssertionError("unreachable")
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            start.update(message)
+        elif message["type"] == "http.response.body":
+            body.extend(message.get("body", b""))
+
+    await app(scope, receive, send)
+    return http.Response.make(start["status"], bytes(body), http.Headers(tuple(map(tuple, start.get("headers", ())))))

@@ -1,0 +1,73 @@
+"""Wires the gateway into mitmproxy: which addons run, in which order, under which options.
+
+Order is part of the safety: ours stand where mitmproxy's script loader stands, before everything that saves, shows or
+intercepts a flow. The script loader itself is left out, as is every addon that would act on what is not protected.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mitmproxy import addons, master, options
+from mitmproxy.addons import errorcheck, script
+from mitmproxy.tools.web.master import WebMaster
+
+from addons.options import REQUIRED, OptionGuard
+
+# The reverse listener's own upstream: it leads nowhere, so that nothing reaches anybody by default (RFC 2606).
+NOWHERE = "http://gateway.invalid:1"
+_NOWHERE_PATTERN = r"^gateway\.invalid:1$"
+
+
+class HeadlessMaster(master.Master):
+    """mitmproxy without a user interface."""
+
+    def __init__(self, opts: options.Options) -> None:
+        super().__init__(opts)
+        self.addons.add(*addons.default_addons(), errorcheck.ErrorCheck())
+
+
+def build_master(
+    ours: Sequence[object],
+    *,
+    host: str,
+    gateway_port: int,
+    proxy_port: int,
+    modes: Sequence[str],
+    intercept_patterns: Sequence[str],
+    confdir: Path,
+    body_limit: int,
+    upstream_ca: Path | None,
+    web: tuple[str, int] | None,
+) -> master.Master:
+    """A mitmproxy master that runs `ours`, not yet started. Needs a running event loop.
+
+    `intercept_patterns` are the regular expressions (on `host:port`) of what the proxy may decrypt; `web` is host and
+    port of mitmweb. Raises OptionsError for modes mitmproxy does not know.
+    """
+    fixed: dict[str, Any] = {
+        "mode": [f"reverse:{NOWHERE}@{host}:{gateway_port}", f"regular@{host}:{proxy_port}", *modes],
+        "allow_hosts": [_NOWHERE_PATTERN, *intercept_patterns],
+        "body_size_limit": str(body_limit),
+        "confdir": str(confdir),
+        "ssl_verify_upstream_trusted_ca": str(upstream_ca) if upstream_ca else None,
+    }
+    opts = options.Options()
+    result: master.Master = WebMaster(opts, with_termlog=False) if web else HeadlessMaster(opts)
+    _insert(result, [OptionGuard(fixed), *ours])
+    opts.update(**{name: value for name, (value, _) in REQUIRED.items() if name in opts}, **fixed)
+    if web:
+        opts.update(web_host=web[0], web_port=web[1], web_open_browser=False)
+    return result
+
+
+def _insert(result: master.Master, ours: Sequence[object]) -> None:
+    """Puts our addons into the place of the script loader."""
+    chain = result.addons.chain
+    loader = next(index for index, addon in enumerate(chain) if isinstance(addon, script.ScriptLoader))
+    result.addons.remove(chain[loader])
+    before = len(chain)
+    result.addons.add(*ours)
+    added = chain[before:]
+    del chain[before:]
+    chain[loader:loader] = added

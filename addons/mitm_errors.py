@@ -1,0 +1,42 @@
+"""mitmproxy's own error pages, in our shape.
+
+Some refusals happen below the hooks: a body over the limit, a malformed head, an upstream that cannot be reached.
+mitmproxy answers them with an HTML page that may quote the request. There is no option for it, so the one function
+that writes the page is replaced; a test holds that it is still the one.
+"""
+
+from mitmproxy import http
+from mitmproxy.net.http import http1
+from mitmproxy.proxy.layers.http import _http1
+
+from gateway.errors import BadRequest, BadUpstream, GatewayError, InternalError, TooLarge, UpstreamTimeout
+from gateway.ids import new_request_id
+from gateway.json_body import dump
+
+
+def _error_for(status: int) -> GatewayError:
+    match status:
+        case 413:
+            return TooLarge("The body is larger than the gateway takes.")
+        case 502 | 503:
+            return BadUpstream("The upstream could not be reached or broke off.")
+        case 504:
+            return UpstreamTimeout("The upstream did not answer in time.")
+        case _ if 400 <= status < 500:
+            return BadRequest("The request could not be read.")
+        case _:
+            return InternalError("The gateway failed to handle this request.")
+
+
+def error_response(status_code: int, message: str = "") -> bytes:
+    """The bytes of an error response; `message`, which may quote the request, is dropped."""
+    error = _error_for(status_code)
+    request_id = new_request_id()
+    headers = {"content-type": "application/json", "connection": "close", "x-svc-request-id": request_id}
+    response = http.Response.make(error.status, dump(error.body(request_id)), headers)
+    return bytes(http1.assemble_response(response))
+
+
+def speak_json() -> None:
+    """Replaces mitmproxy's error page in this process."""
+    _http1.make_error_response = error_response

@@ -1,0 +1,170 @@
+"""The two entrances: every HTTP flow is answered here, refused here, or leaves protected.
+
+`requestheaders` takes the credentials and the destination out of the flow; `request` protects the body and gives them
+back. In between the flow points to a dead end, so a flow that is forgotten reaches nobody. The answer is restored on
+its way to the client, through `flow.response.stream`; what the flow keeps is what crossed.
+"""
+
+from mitmproxy import exceptions, http
+
+from addons.boundary import disarm, fail_closed, refuse
+from addons.credentials import scrub, seal
+from addons.gateway_host import AsgiApp, serve
+from addons.restoring import AnswerStream
+from addons.review import show
+from addons.state import Listener, Visit, Visits, listener_of
+from gateway.codings import decode
+from gateway.errors import BadRequest, GatewayError, NotFound
+from gateway.ids import new_request_id
+from gateway.json_body import parse_object
+from gateway.service import Crossing, Service
+
+
+class Protect:
+    """The addon. Native calls are handed to `app`, calls of models to the service's pipeline."""
+
+    def __init__(self, service: Service, app: AsgiApp, visits: Visits) -> None:
+        self._service = service
+        self._app = app
+        self._visits = visits
+
+    @fail_closed
+    def requestheaders(self, flow: http.HTTPFlow) -> None:
+        request = flow.request
+        listener = listener_of(flow)
+        if listener is Listener.PROXY and not self._service.intercepts(request.host, request.port):
+            # Plain HTTP to somebody else: none of our business, and not ours to show.
+            request.stream = True
+            raise exceptions.AddonHalt
+        target = (request.data.host, request.data.port, request.scheme)
+        self._visits.enter(flow, Visit(new_request_id(), listener, request.headers, target))
+        request.headers = scrub(request.headers)
+        disarm(flow)
+        raise exceptions.AddonHalt
+
+    @fail_closed
+    async def request(self, flow: http.HTTPFlow) -> None:
+        if flow.request.stream or flow.response is not None:
+            raise exceptions.AddonHalt
+        visit = self._visits.of(flow)
+        if visit is None:
+            raise NotFound("This request did not come through an entrance of the gateway.")
+        if "upgrade" in visit.headers:
+            raise BadRequest("The gateway does not upgrade connections.", code="upgrade_refused", param="Upgrade")
+        path, _, query = flow.request.path.partition("?")
+        visit.wire = self._service.wires.serving(flow.request.method, path)
+        crossing = await (
+            self._from_gateway(flow, visit)
+            if visit.listener is Listener.GATEWAY
+            else self._from_proxy(flow, visit, path, query)
+        )
+        if crossing is None:
+            visit.native = True
+            flow.response = await serve(self._app, flow, visit.headers)
+            raise exceptions.AddonHalt
+        self._release(flow, visit, crossing)
+
+    async def _from_gateway(self, flow: http.HTTPFlow, visit: Visit) -> Crossing | None:
+        """What may cross; None for a call that the application answers."""
+        if visit.wire is None:
+            return None
+        caller = self._service.authenticate(visit.headers.get("authorization"), visit.headers.get("x-svc-key"))
+        body = parse_object(self._body(flow, visit))
+        upstream = self._service.upstream_for(body.get("model"))
+        if upstream is None:
+            return None
+        return await self._service.cross_to_upstream(
+            visit.wire, body, caller, upstream, visit.headers.fields, request_id=visit.request_id
+        )
+
+    async def _from_proxy(self, flow: http.HTTPFlow, visit: Visit, path: str, query: str) -> Crossing:
+        host, port, scheme = visit.target
+        url = f"{scheme}://{host}:{port}{path}"
+        if visit.wire is None:
+            if flow.request.raw_content:
+                raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
+            return await self._service.cross_harmless(flow.request.method, url, path, query, visit.headers.fields)
+        body = parse_object(self._body(flow, visit))
+        return await self._service.cross_to_host(
+            visit.wire, body, url, query, visit.headers.fields, request_id=visit.request_id
+        )
+
+    def _body(self, flow: http.HTTPFlow, visit: Visit) -> bytes:
+        limit = self._service.settings.body_limit_bytes
+        return decode(flow.request.raw_content or b"", visit.headers.get("content-encoding"), limit)
+
+    def _release(self, flow: http.HTTPFlow, visit: Visit, crossing: Crossing) -> None:
+        """The one place where a flow gets its destination back."""
+        visit.exchange = crossing.exchange
+        flow.request.trailers = None
+        flow.request.headers = seal(http.Headers(tuple(crossing.headers)))
+        flow.request.url = crossing.url
+        flow.request.content = crossing.body
+        visit.cleared = True
+        show(flow, visit)
+
+    @fail_closed
+    def responseheaders(self, flow: http.HTTPFlow) -> None:
+        visit = self._visits.of(flow)
+        if visit is None or visit.native or not visit.cleared or flow.response is None:
+            if visit is None and flow.request.stream and flow.response is not None:
+                flow.response.stream = True
+            raise exceptions.AddonHalt
+        response = flow.response
+        visit.answer_headers = scrub(response.headers)
+        response.headers = seal(response.headers)
+        response.headers["x-svc-request-id"] = visit.request_id
+        if visit.exchange is None or not _has_body(flow):
+            return
+        exchange, status = visit.exchange, response.status_code
+        coding = response.headers.pop("content-encoding", None)
+        response.headers.pop("content-length", None)
+        response.headers["transfer-encoding"] = "chunked"
+        annotate = visit.listener is Listener.GATEWAY
+        visit.answer = AnswerStream(
+            lambda body: self._service.pipeline.close(exchange, status, body, annotate=annotate),
+            coding,
+            self._service.settings.response_limit_bytes,
+        )
+        response.stream = visit.answer
+
+    @fail_closed
+    def response(self, flow: http.HTTPFlow) -> None:
+        visit = self._visits.of(flow)
+        if visit is None or visit.native or not visit.cleared or flow.response is None:
+            raise exceptions.AddonHalt
+        if visit.answer is not None:
+            # It has been sent by now; from here on the flow holds what the upstream said, as it said it.
+            flow.response.data.content = visit.answer.received
+            flow.response.headers = visit.answer_headers or http.Headers()
+        if visit.exchange is not None and not visit.exchange.closed:
+            self._service.pipeline.close(visit.exchange, flow.response.status_code, b"", annotate=False)
+        self._visits.leave(flow)
+
+    def error(self, flow: http.HTTPFlow) -> None:
+        visit = self._visits.of(flow)
+        if visit is None or not visit.cleared:
+            # Nothing of it has crossed, so there is nothing to show.
+            flow.request.data.content = b""
+            raise exceptions.AddonHalt
+        if visit.exchange is not None:
+            self._service.pipeline.fail(visit.exchange, "failed")
+        self._visits.leave(flow)
+
+    def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
+        """Shapes the refusal as the client's wire wants it (called by the boundary)."""
+        visit = self._visits.of(flow)
+        if visit is None:
+            return
+        body = visit.wire.error_body(error, visit.request_id) if visit.wire else None
+        refuse(flow, error, visit.request_id, body)
+        if visit.exchange is not None:
+            self._service.pipeline.fail(visit.exchange, "failed")
+
+
+def _has_body(flow: http.HTTPFlow) -> bool:
+    """Whether a body follows the response's head (RFC 9112 section 6.3)."""
+    assert flow.response is not None
+    status = flow.response.status_code
+    empty = flow.response.headers.get("content-length") == "0"
+    return flow.request.method != "HEAD" and status >= 200 and status not in {204, 304} and not empty

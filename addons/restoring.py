@@ -1,0 +1,56 @@
+"""The answer on its way to the client: collected, restored, handed on, while the flow keeps what the upstream sent."""
+
+import logging
+from collections.abc import Callable
+
+from gateway.codings import decode
+from gateway.errors import GatewayError
+
+_log = logging.getLogger(__name__)
+
+
+class AnswerStream:
+    """Given to mitmproxy as `flow.response.stream`: called with each chunk, and with b"" at the end.
+
+    It never raises, since that would cut the answer short. What cannot be restored, or is too long to hold, goes to
+    the client as the upstream sent it: protected. Only a compressed answer that does not decode ends empty.
+    """
+
+    def __init__(self, restore: Callable[[bytes], bytes], coding: str | None, limit: int) -> None:
+        self._restore = restore
+        self._coding = coding
+        self._limit = limit
+        self._held: list[bytes] = []
+        self._size = 0
+        self._overflowed = False
+        self.received = b""
+
+    def __call__(self, chunk: bytes) -> bytes | list[bytes]:
+        if chunk:
+            return self._take(chunk)
+        self.received = b"".join(self._held)
+        self._held.clear()
+        if self._overflowed or not self.received:
+            return b""
+        try:
+            plain = decode(self.received, self._coding, self._limit)
+        except GatewayError as error:
+            _log.warning("an answer could not be decoded: %s", error.code)
+            return b""
+        try:
+            return self._restore(plain)
+        except Exception as error:  # noqa: BLE001 - never raises: the protected answer is the safe one
+            _log.error("restoring an answer failed: %s", type(error).__name__)
+            return plain
+
+    def _take(self, chunk: bytes) -> bytes | list[bytes]:
+        if self._overflowed:
+            return b"" if self._coding else chunk
+        self._held.append(chunk)
+        self._size += len(chunk)
+        if self._size <= self._limit:
+            return []
+        self._overflowed = True
+        held = b"".join(self._held)
+        self._held.clear()
+        return b"" if self._coding else held

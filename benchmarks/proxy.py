@@ -1,0 +1,197 @@
+"""Requests per second and latency of the gateway, side by side with bare mitmproxy, in one run on this machine.
+
+    python -m benchmarks.proxy [--seconds 3] [--connections 1,16,64] [--sizes 1,10,100] [--json FILE]
+
+Every request holds a new text, so nothing is answered from memory; receipts are durable before anything crosses. The
+ratio to bare mitmproxy in reverse mode is the figure to compare: it cancels out the machine.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+
+import trustme
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from benchmarks.texts import chats, conversation, prose
+from benchmarks.traffic import Target, measure, one_by_one
+
+ROOT = Path(__file__).parents[1]
+KEY = "svck_" + "benchmark-only-" * 3
+BARE = "bare mitmproxy"
+
+
+def _port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def _process(*command: str, ports: list[int], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("SVC_")} | {"SVC_API_KEY": KEY}
+    with log.open("ab") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, cwd=ROOT, env=environment)
+    try:
+        for port in ports:
+            _await(port, process, log)
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(20)
+
+
+def _await(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(600):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        if process.poll() is not None:
+            break
+        time.sleep(0.05)
+    raise RuntimeError(f"{process.args!r} did not start:\n{log.read_text()[-2000:]}")
+
+
+def _resident(process: subprocess.Popen[bytes]) -> float:
+    """Resident memory in MB (Linux)."""
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+        return int(next(line.split()[1] for line in lines if line.startswith("VmRSS"))) / 1024
+    return float("nan")
+
+
+def _bodies(target: Target, size: int, count: int) -> list[bytes]:
+    rng = random.Random(size)
+    if target.path == "/v1/protect" or target.path == "/v1/analyze":
+        return [json.dumps({"text": prose(size, rng)}).encode() for _ in range(count)]
+    return chats(size, count, "svc-demo" if target.name == "svc-demo" else "echo", seed=rng.randrange(2**30))
+
+
+async def _run(options: argparse.Namespace) -> dict[str, object]:
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
+        folder = Path(name)
+        ca = trustme.CA()
+        ca.cert_pem.write_to_path(folder / "ca.pem")
+        ca.issue_cert("localhost").private_key_and_cert_chain_pem.write_to_path(folder / "server.pem")
+        plain, tls, bare, gateway, proxy = (_port() for _ in range(5))
+        start = [sys.executable, "-m", "benchmarks.traffic"]
+        stack.enter_context(_process(*start, str(plain), ports=[plain], log=folder / "plain.log"))
+        stack.enter_context(_process(*start, str(tls), str(folder / "server.pem"), ports=[tls], log=folder / "tls.log"))
+        mitm = stack.enter_context(
+            _process(
+                str(Path(sys.executable).parent / "mitmdump"),
+                "-q",
+                *("--mode", f"reverse:http://127.0.0.1:{plain}@{bare}"),
+                *("--set", f"confdir={folder / 'bare'}"),
+                ports=[bare],
+                log=folder / "bare.log",
+            )
+        )
+        ours = stack.enter_context(
+            _process(
+                *(sys.executable, "run_proxy.py", "serve", "--no-web"),
+                *("--gateway-port", str(gateway), "--proxy-port", str(proxy)),
+                *("--data-dir", str(folder / "data"), "--certs-dir", str(folder / "certs")),
+                *("--upstream", f"http://127.0.0.1:{plain}/v1", "--upstream-ca", str(folder / "ca.pem")),
+                *("--intercept", "localhost"),
+                ports=[gateway, proxy],
+                log=folder / "gateway.log",
+            )
+        )
+        authority = str(folder / "certs" / "mitmproxy-ca-cert.pem")
+        targets = [
+            Target("upstream itself", plain),
+            Target(BARE, bare),
+            Target("gateway", gateway, key=KEY),
+            Target("proxy (TLS both ways)", proxy, tunnel=f"localhost:{tls}", ca=authority),
+            Target("svc-demo", gateway, key=KEY),
+            Target("/v1/protect", gateway, "/v1/protect", key=KEY),
+            Target("/v1/analyze", gateway, "/v1/analyze", key=KEY),
+        ]
+        cells = await _table(targets, options)
+        turns = await _turns(targets[2], options)
+        memory = {BARE: _resident(mitm), "gateway": _resident(ours)}
+    return {"cells": cells, "turns": turns, "memory_mb": memory, "cores": os.cpu_count()}
+
+
+async def _table(targets: list[Target], options: argparse.Namespace) -> list[dict[str, object]]:
+    cells: list[dict[str, object]] = []
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("measuring", total=len(options.sizes) * len(options.connections) * len(targets))
+        for size in options.sizes:
+            for connections in options.connections:
+                for target in targets:
+                    bodies = _bodies(target, size * 1024, max(64, 4000 // size))
+                    figures = await measure(target, bodies, connections, options.seconds)
+                    cell = {"target": target.name, "kb": size, "connections": connections, **asdict(figures)}
+                    cells.append(cell)
+                    progress.advance(task)
+    return cells
+
+
+async def _turns(target: Target, options: argparse.Namespace) -> dict[str, float]:
+    """A conversation's first turn and its twentieth, when the nineteen before have been served."""
+    rng = random.Random(20)
+    talks = [conversation(20, 512, "echo", rng) for _ in range(40)]
+    await one_by_one(target, [conversation(1, 512, "echo", rng)[0] for _ in range(10)])
+    first = median(await one_by_one(target, [talk[0] for talk in talks]))
+    await one_by_one(target, [talk[18] for talk in talks])
+    last = median(await one_by_one(target, [talk[19] for talk in talks]))
+    return {"turn_1_ms": first, "turn_20_ms": last, "ratio": last / first}
+
+
+def _print(result: dict[str, object]) -> None:
+    console = Console()
+    cells: list[dict[str, object]] = result["cells"]  # type: ignore[assignment]
+    table = Table("KB", "connections", "target", "requests/s", "of bare", "p50 ms", "p99 ms", "errors")
+    for cell in cells:
+        same = [c for c in cells if (c["kb"], c["connections"]) == (cell["kb"], cell["connections"])]
+        bare = next(float(c["rate"]) for c in same if c["target"] == BARE)  # type: ignore[arg-type]
+        rate = float(cell["rate"])  # type: ignore[arg-type]
+        table.add_row(
+            str(cell["kb"]),
+            str(cell["connections"]),
+            str(cell["target"]),
+            f"{rate:.0f}",
+            f"{rate / bare:.2f}" if bare else "",
+            f"{cell['p50']:.2f}",
+            f"{cell['p99']:.2f}",
+            str(cell["errors"]),
+        )
+    console.print(table)
+    console.print("turns", result["turns"], "memory (MB)", result["memory_mb"])
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=3.0, help="time of each cell")
+    parser.add_argument("--connections", type=_numbers, default=[1, 16, 64])
+    parser.add_argument("--sizes", type=_numbers, default=[1, 10, 100], help="sizes of the chats in KB")
+    parser.add_argument("--json", type=Path, help="write the figures there, too")
+    options = parser.parse_args()
+    result = asyncio.run(_run(options))
+    _print(result)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""The two ends of a measurement: an echoing upstream, and clients that each keep one connection busy.
+
+Both speak just enough HTTP/1.1 and do it the same way for every target, so that ratios between targets hold.
+"""
+
+import asyncio
+import itertools
+import ssl
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+
+
+async def _echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = next(
+                int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")
+            )
+            content = orjson.loads(await reader.readexactly(length))["messages"][-1]["content"]
+            message = {"role": "assistant", "content": content}
+            body = orjson.dumps(
+                {
+                    "id": "chatcmpl-1",
+                    "object": "chat.completion",
+                    "created": 1,
+                    "model": "echo",
+                    "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+                }
+            )
+            head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body)
+            writer.write(head + body)
+    except (asyncio.IncompleteReadError, ConnectionError):
+        writer.close()
+
+
+async def upstream(port: int, certificate: str | None = None) -> None:
+    """Serves until it is ended."""
+    context = None
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+    server = await asyncio.start_server(_echo, "127.0.0.1", port, limit=1 << 24, ssl=context)
+    await server.serve_forever()
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where requests go. `tunnel` is host:port to CONNECT to, through which TLS is spoken with `ca`."""
+
+    name: str
+    port: int
+    path: str = "/v1/chat/completions"
+    key: str = "none"
+    tunnel: str | None = None
+    ca: str | None = None
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What one cell of the table shows. Times in milliseconds."""
+
+    rate: float
+    p50: float
+    p99: float
+    errors: int
+
+
+def _request(target: Target, body: bytes) -> bytes:
+    host = target.tunnel or f"127.0.0.1:{target.port}"
+    return (
+        f"POST {target.path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n"
+        f"authorization: Bearer {target.key}\r\naccept: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+    ).encode() + body
+
+
+async def _connect(target: Target) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", target.port, limit=1 << 24)
+    if target.tunnel:
+        writer.write(f"CONNECT {target.tunnel} HTTP/1.1\r\nhost: {target.tunnel}\r\n\r\n".encode())
+        head = await reader.readuntil(b"\r\n\r\n")
+        if b" 200 " not in head.split(b"\r\n")[0]:
+            raise ConnectionError("the proxy refused the tunnel")
+        await writer.start_tls(ssl.create_default_context(cafile=target.ca), server_hostname="localhost")
+    return reader, writer
+
+
+async def _answer(reader: asyncio.StreamReader) -> bool:
+    head = await reader.readuntil(b"\r\n\r\n")
+    lowered = head.lower()
+    if b"transfer-encoding: chunked" in lowered:
+        while size := int(await reader.readline(), 16):
+            await reader.readexactly(size + 2)
+        await reader.readline()
+    else:
+        length = next(int(line.split(b":")[1]) for line in lowered.split(b"\r\n") if line.startswith(b"content-length"))
+        await reader.readexactly(length)
+    return head.startswith(b"HTTP/1.1 200")
+
+
+async def measure(target: Target, bodies: Sequence[bytes], connections: int, seconds: float) -> Figures:
+    """Keeps `connections` busy for `seconds`, after a warm-up of a fifth of it."""
+    supply = itertools.cycle(_request(target, body) for body in bodies)
+    times: list[float] = []
+    errors = 0
+    start = time.perf_counter() + seconds / 5
+    end = start + seconds
+
+    async def client() -> None:
+        nonlocal errors
+        reader, writer = await _connect(target)
+        while (now := time.perf_counter()) < end:
+            writer.write(next(supply))
+            good = await _answer(reader)
+            done = time.perf_counter()
+            if now >= start:
+                times.append(done - now)
+                errors += not good
+        writer.close()
+
+    await asyncio.gather(*(client() for _ in range(connections)))
+    times.sort()
+    if not times:
+        return Figures(0, 0, 0, errors)
+    return Figures(len(times) / seconds, times[len(times) // 2] * 1000, times[int(len(times) * 0.99)] * 1000, errors)
+
+
+async def one_by_one(target: Target, bodies: Sequence[bytes]) -> list[float]:
+    """The time of each request in milliseconds, one after the other on one connection."""
+    reader, writer = await _connect(target)
+    times = []
+    for body in bodies:
+        start = time.perf_counter()
+        writer.write(_request(target, body))
+        await _answer(reader)
+        times.append((time.perf_counter() - start) * 1000)
+    writer.close()
+    return times
+
+
+if __name__ == "__main__":
+    asyncio.run(upstream(int(sys.argv[1]), *sys.argv[2:3]))

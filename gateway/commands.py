@@ -1,0 +1,103 @@
+"""Commands over the store: keys. Each prints a table, or JSON with `--json`."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from gateway.auth import KeyRing
+from gateway.errors import GatewayError
+from gateway.json_body import dump
+from gateway.models import Scope
+from gateway.settings import Settings
+from gateway.store import Store
+
+type Loader = Callable[[argparse.Namespace], Settings]
+type AddFolders = Callable[[argparse.ArgumentParser], None]
+type Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
+    """Registers `keys`."""
+    keys = commands.add_parser("keys", help="make, list and revoke the keys of the gateway")
+    actions = keys.add_subparsers(title="actions", required=True, metavar="ACTION")
+
+    create = actions.add_parser("create", help="make a key and show it once")
+    create.add_argument("label", help="what the key is for; a word for people")
+    create.add_argument("--scope", choices=[scope.value for scope in Scope], default=Scope.CLIENT.value)
+    _finish(create, add_folders, load, _create)
+
+    _finish(actions.add_parser("list", help="all keys, never their secrets"), add_folders, load, _list)
+
+    revoke = actions.add_parser("revoke", help="end a key, at once and for good")
+    revoke.add_argument("key_id")
+    _finish(revoke, add_folders, load, _revoke)
+
+
+def _finish(
+    parser: argparse.ArgumentParser,
+    add_folders: AddFolders,
+    load: Loader,
+    action: Callable[[KeyRing, argparse.Namespace], Awaitable[None]],
+) -> None:
+    add_folders(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+    def run(options: argparse.Namespace) -> int:
+        return asyncio.run(_with_keys(load(options), action, options))
+
+    parser.set_defaults(run=run)
+
+
+async def _with_keys(
+    settings: Settings,
+    action: Callable[[KeyRing, argparse.Namespace], Awaitable[None]],
+    options: argparse.Namespace,
+) -> int:
+    store = Store.open(settings.make_data_dir() / "gateway.db")
+    try:
+        keys = KeyRing(store)
+        await keys.load()
+        await action(keys, options)
+    except GatewayError as error:
+        print(error.message, file=sys.stderr)
+        return 1
+    finally:
+        store.close()
+    return 0
+
+
+async def _create(keys: KeyRing, options: argparse.Namespace) -> None:
+    secret, record = await keys.create(options.label, Scope(options.scope))
+    if options.json:
+        _print_json({**asdict(record), "key": secret})
+    else:
+        print(f"{record.key_id} ({record.scope}), shown this once:\n{secret}")
+
+
+async def _list(keys: KeyRing, options: argparse.Namespace) -> None:
+    rows: list[dict[str, Any]] = [asdict(record) for record in await keys.list()]
+    if options.json:
+        _print_json(rows)
+        return
+    table = Table("Key", "Label", "Scope", "Made", "Revoked")
+    for row in rows:
+        table.add_row(*(str(row[name] or "") for name in ("key_id", "label", "scope", "created_at", "revoked_at")))
+    Console().print(table)
+
+
+async def _revoke(keys: KeyRing, options: argparse.Namespace) -> None:
+    await keys.revoke(options.key_id)
+    if options.json:
+        _print_json({"key_id": options.key_id, "revoked": True})
+    else:
+        print(f"{options.key_id} is revoked.")
+
+
+def _print_json(value: object) -> None:
+    print(dump(value).decode())

@@ -1,0 +1,111 @@
+"""The one place where an error becomes a response. Every route, method and listener answers in the same shape."""
+
+import logging
+import re
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from gateway.errors import (
+    BadRequest,
+    GatewayError,
+    InternalError,
+    MethodNotAllowed,
+    NotFound,
+    Unprocessable,
+)
+from gateway.ids import new_request_id
+from gateway.json_body import dump
+
+_log = logging.getLogger(__name__)
+
+_NAME = re.compile(r"[A-Za-z0-9_]{1,40}\Z")
+
+_SCHEMA = {
+    "type": "object",
+    "required": ["error", "request_id"],
+    "additionalProperties": False,
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message", "type", "param"],
+            "additionalProperties": False,
+            "properties": {
+                "code": {"type": "string"},
+                "message": {"type": "string"},
+                "type": {"type": "string"},
+                "param": {"type": ["string", "null"]},
+            },
+        },
+        "request_id": {"type": "string"},
+    },
+}
+
+
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """OpenAPI entries for the errors a route may answer."""
+    content = {"application/json": {"schema": _SCHEMA}}
+    return {status: {"description": "Error", "content": content} for status in statuses}
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Registers the handlers for every kind of error."""
+
+    async def gateway_error(request: Request, error: Exception) -> Response:
+        assert isinstance(error, GatewayError)
+        return error_response(error, request)
+
+    async def http_error(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        if error.status_code == 404:
+            return error_response(NotFound("There is nothing at this path."), request)
+        if error.status_code == 405:
+            allow = (error.headers or {}).get("Allow")
+            response = error_response(MethodNotAllowed("This path does not take this method."), request)
+            if allow:
+                response.headers["allow"] = allow
+            return response
+        return error_response(BadRequest("The request could not be read."), request)
+
+    async def validation_error(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        return error_response(_unprocessable(error), request)
+
+    async def unexpected(request: Request, error: Exception) -> Response:
+        # Its text may repeat what it stumbled over, so only its type is told.
+        _log.error("a route failed: %s", type(error).__name__)
+        return error_response(InternalError("The gateway failed to handle this request."), request)
+
+    app.add_exception_handler(GatewayError, gateway_error)
+    app.add_exception_handler(HTTPException, http_error)
+    app.add_exception_handler(RequestValidationError, validation_error)
+    app.add_exception_handler(Exception, unexpected)
+
+
+def error_response(error: GatewayError, request: Request) -> Response:
+    """The response of an error."""
+    request_id = getattr(request.state, "request_id", None) or new_request_id()
+    headers = {"x-svc-request-id": request_id}
+    if error.retry_after is not None:
+        headers["retry-after"] = str(error.retry_after)
+    if error.status == 401:
+        headers["www-authenticate"] = "Bearer"
+    return Response(dump(error.body(request_id)), error.status, headers, media_type="application/json")
+
+
+def _unprocessable(error: RequestValidationError) -> Unprocessable:
+    """The first problem, by field name. pydantic's own messages name limits and types, never the input."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"][1:])
+    if first["type"] == "extra_forbidden":
+        # The name of an unknown field is the caller's own text: told where it reads like a name, else left out.
+        named = all(_NAME.match(str(part)) for part in first["loc"][1:])
+        return Unprocessable(
+            f"There is no field `{place}` here." if named else "There is an unknown field.",
+            param=place if named else None,
+        )
+    message = str(first["msg"]).removeprefix("Value error, ")
+    return Unprocessable(f"`{place or 'body'}`: {message}.", param=place or None)

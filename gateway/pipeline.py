@@ -1,0 +1,346 @@
+"""The one ordered path of an exchange: open (protect) -> the crossing -> close (inspect, restore).
+
+Both entrances use it: mitmproxy's hooks and the ASGI application. Between `open` and `close` stands the crossing,
+which is theirs. The receipt is durable when `open` returns; until then nothing may leave.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+
+from gateway.assessment import Assessment, assess
+from gateway.errors import BadRequest, Forbidden, GatewayError, UnsupportedMedia
+from gateway.inspection import GuardContext, Verdict, inspect
+from gateway.json_body import dump, parse
+from gateway.models import Caller, Entity, PrivacyMode, RiskLevel, Route, RouteDecision, Trust
+from gateway.placeholders import Placeholders, RestoreScope, conversation_key, urls_with_placeholders
+from gateway.policy import Policy, PolicyRegistry
+from gateway.protection import Found, Protected, Protector
+from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog
+from gateway.slots import Slot, TextSlot
+from gateway.tokens import estimate
+from gateway.wires import AnswerText, Body, Wire
+from gateway.workers import Workers
+
+type Blocks = Sequence[Sequence[Slot]]
+
+_log = logging.getLogger(__name__)
+
+CONTENT_FILTERED = "The answer was withheld by the privacy policy."
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a call is to go: the surface's id, its trust, and the model's name there."""
+
+    surface: str
+    trust: Trust
+    model: str
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One crossing under way. Lives in memory for as long as the request is served and is never written down."""
+
+    request_id: str
+    caller: Caller
+    wire: Wire
+    policy: Policy
+    mode: PrivacyMode
+    assessment: Assessment
+    body: bytes
+    receipt: Receipt
+    protected: Protected = field(repr=False)
+    placeholders: Placeholders = field(repr=False)
+    scope: RestoreScope = field(repr=False)
+    verdict: Verdict | None = None
+    closed: bool = False
+
+    def note(self) -> Body:
+        """The `svc` member of a chat answer."""
+        route = self.assessment.route
+        return {
+            "request_id": self.request_id,
+            "receipt": self.receipt.as_dict(),
+            "route": {"decision": route.decision.value, "reasons": list(route.reasons)},
+            "guard": self.verdict.as_dict() if self.verdict else None,
+            "policy": asdict(self.policy.ref),
+        }
+
+
+@dataclass(slots=True)
+class Done:
+    """What protecting a message came to. `tokens` are estimates of the source and of what may cross."""
+
+    protected: Protected = field(repr=False)
+    assessment: Assessment
+    urls: frozenset[str] = field(repr=False)
+    tokens: tuple[int, int]
+
+
+@dataclass(slots=True)
+class Examined:
+    """What stands in a text, nothing changed."""
+
+    found: list[Found] = field(repr=False)
+    assessment: Assessment
+
+
+class Pipeline:
+    """Opens and closes exchanges. Holds no state of any of them."""
+
+    def __init__(
+        self,
+        *,
+        protector: Protector,
+        policies: PolicyRegistry,
+        receipts: ReceiptLog,
+        workers: Workers,
+        installation_key: bytes,
+        default_policy: str,
+        engine_version: str,
+        model_hash: str | None = None,
+    ) -> None:
+        self._protector = protector
+        self._policies = policies
+        self._receipts = receipts
+        self._workers = workers
+        self._installation_key = installation_key
+        self._default_policy = default_policy
+        self._engine = (engine_version, model_hash)
+
+    def policy(self, policy_id: str | None) -> Policy:
+        """The policy asked for, else the default one. Raises NotFound (`policy_not_found`)."""
+        return self._policies.get(policy_id or self._default_policy)
+
+    async def examine(self, text: str, task: str | None, policy: Policy, mode: PrivacyMode) -> Examined:
+        """Looks at a text and assesses it."""
+
+        def job() -> Examined:
+            found = self._protector.find([[TextSlot(None, None, text)]], policy, mode, block=False)
+            spans = [span.entity() for spans in found[0].spans for span in spans]
+            assessment = self._assess(spans, found[0].kept, [text], task, policy, mode, local_available=False)
+            return Examined(found, assessment)
+
+        return await self._workers.run(job)
+
+    async def protect(
+        self,
+        blocks: Blocks,
+        task: str | None,
+        policy: Policy,
+        mode: PrivacyMode,
+        placeholders: Placeholders,
+        *,
+        local_available: bool,
+    ) -> Done:
+        """Protects the slots of a message in place."""
+        return await self._workers.run(
+            self._protect, blocks, task, policy, mode, placeholders, local_available=local_available
+        )
+
+    def _protect(
+        self,
+        blocks: Blocks,
+        task: str | None,
+        policy: Policy,
+        mode: PrivacyMode,
+        placeholders: Placeholders,
+        *,
+        local_available: bool,
+    ) -> Done:
+        slots = [slot for block in blocks for slot in block]
+        texts = [text for slot in slots for text in slot.texts]
+        protected = self._protector.protect(blocks, policy, mode, placeholders)
+        found = [span.entity() for span in protected.hidden]
+        assessment = self._assess(found, protected.kept, texts, task, policy, mode, local_available=local_available)
+        after = [text for slot in slots for text in slot.protected()]
+        urls = frozenset[str]().union(*map(urls_with_placeholders, after)) if len(placeholders) else frozenset[str]()
+        return Done(protected, assessment, urls, (sum(map(estimate, texts)), sum(map(estimate, after))))
+
+    def _assess(
+        self,
+        hidden: Sequence[Entity],
+        kept: Sequence[Entity],
+        texts: Sequence[str],
+        task: str | None,
+        policy: Policy,
+        mode: PrivacyMode,
+        *,
+        local_available: bool,
+    ) -> Assessment:
+        return assess(
+            hidden,
+            kept=kept,
+            texts=texts,
+            types=self._protector.types,
+            task=task,
+            policy=policy,
+            mode=mode,
+            local_available=local_available,
+        )
+
+    async def open(
+        self,
+        wire: Wire,
+        body: Body,
+        caller: Caller,
+        destination: Destination,
+        *,
+        local_available: bool,
+        streaming: bool = False,
+        request_id: str,
+    ) -> Exchange:
+        """Protects a parsed request in place and returns what may cross, its receipt durable.
+
+        Raises GatewayError for everything that must not cross.
+        """
+        conversation = wire.read(body)
+        if conversation.stream and not streaming:
+            message = "Streaming is not supported; send the request with `stream` false."
+            raise BadRequest(message, code="streaming_not_supported", param="stream")
+        policy = self.policy(conversation.policy_id)
+        mode = conversation.mode or PrivacyMode.STANDARD
+        if conversation.attachments and policy.attachments == "refuse":
+            message = "The request holds attachments; they cannot be protected, and the policy does not let them pass."
+            raise UnsupportedMedia(message, code="attachment_refused", param="messages")
+        placeholders = Placeholders(conversation_key(self._installation_key, caller.key_id, conversation.seed))
+        done = await self.protect(
+            conversation.blocks,
+            conversation.task,
+            policy,
+            mode,
+            placeholders,
+            local_available=local_available,
+        )
+        body["model"] = destination.model
+        crossing = dump(body)
+        refused = _refusal(done.assessment.route, destination)
+        receipt = await self.record(request_id, "chat", caller, policy, done, crossing, crossed=refused is None)
+        scope = RestoreScope(policy.restore.urls, done.urls)
+        exchange = Exchange(
+            request_id,
+            caller,
+            wire,
+            policy,
+            mode,
+            done.assessment,
+            crossing,
+            receipt,
+            done.protected,
+            placeholders,
+            scope,
+        )
+        if refused is not None:
+            self.fail(exchange, "refused")
+            raise refused
+        return exchange
+
+    async def record(
+        self,
+        request_id: str,
+        operation: str,
+        caller: Caller,
+        policy: Policy,
+        done: Done | None,
+        content: bytes,
+        *,
+        crossed: bool,
+    ) -> Receipt:
+        """The receipt of an operation, durable on return. `content` is digested, never kept."""
+        version, model_hash = self._engine
+        draft = ReceiptDraft(
+            request_id=request_id,
+            operation=operation,
+            policy=policy.ref,
+            engine_version=version,
+            model_hash=model_hash,
+            route=done.assessment.route.decision.value if done else RouteDecision.DIRECT.value,
+            risk_level=done.assessment.risk.level.value if done else RiskLevel.NONE.value,
+            entity_counts=done.protected.counts() if done else {},
+            transformation_counts=done.protected.actions() if done else {},
+            tokens_input=done.tokens[0] if done else 0,
+            tokens_external=done.tokens[1] if done and crossed else 0,
+            protected_digest=sha256(content).hexdigest(),
+        )
+        return await self._receipts.append(draft, caller.key_id)
+
+    def close(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
+        """Inspects what came back, restores it for the client, and records the outcome.
+
+        Never raises: what cannot be read is handed on as it came, placeholders and all, which is safe.
+        """
+        restored = body
+        outcome = "answered" if status < 400 else "upstream_error"
+        tokens: tuple[int, int] | None = None
+        try:
+            answer = parse(body)
+            if isinstance(answer, dict):
+                tokens = exchange.wire.usage(answer)
+                if self._restore(exchange, answer) == "replaced":
+                    outcome = "guarded"
+                if annotate and status < 400:
+                    exchange.wire.annotate(answer, exchange.note())
+            restored = dump(answer)
+        except GatewayError:
+            outcome = "unreadable_answer"
+        except Exception as error:  # noqa: BLE001 - never raises: the client gets the answer unrestored
+            _log.error("restoring failed: %s", type(error).__name__)
+            outcome = "restore_failed"
+        self._finish(exchange, outcome, status, tokens)
+        return restored
+
+    def _restore(self, exchange: Exchange, answer: Body) -> str:
+        texts = exchange.wire.answer_texts(answer)
+        context = GuardContext(exchange.placeholders, exchange.scope, self._protector)
+        verdict = inspect([text.text for text in texts], context, exchange.policy.guard)
+        exchange.verdict = verdict
+        if verdict.action == "replace":
+            exchange.wire.refuse_answer(answer, CONTENT_FILTERED)
+            return "replaced"
+        for position, text in enumerate(texts):
+            self._restore_text(exchange, text, verdict.redacted(position, text.text))
+        return "restored"
+
+    def _restore_text(self, exchange: Exchange, text: AnswerText, content: str) -> None:
+        if text.kind == "json":
+            if exchange.policy.restore.tool_arguments:
+                content = exchange.placeholders.restore_json(content, rules=exchange.scope).text
+        else:
+            content = exchange.placeholders.restore(content, rules=exchange.scope).text
+        if content != text.text:
+            text.container[text.key] = content
+
+    @contextmanager
+    def answering(self, exchange: Exchange) -> Iterator[None]:
+        """While a surface answers: if that fails, the exchange is recorded as failed."""
+        try:
+            yield
+        except BaseException:
+            self.fail(exchange, "failed")
+            raise
+
+    def fail(self, exchange: Exchange, outcome: str) -> None:
+        """Records that an opened exchange came to no answer. Safe to call twice."""
+        self._finish(exchange, outcome, None, None)
+
+    def _finish(self, exchange: Exchange, outcome: str, status: int | None, tokens: tuple[int, int] | None) -> None:
+        if exchange.closed:
+            return
+        exchange.closed = True
+        guard = exchange.verdict.as_dict() if exchange.verdict else None
+        draft = OutcomeDraft(outcome=outcome, status=status, tokens=tokens, guard=guard)
+        self._receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
+
+
+def _refusal(route: Route, destination: Destination) -> GatewayError | None:
+    """Why a request may not go where it was to go, if it may not."""
+    why = " ".join(route.reasons)
+    if route.decision is RouteDecision.BLOCKED:
+        return Forbidden(f"The policy does not let this request leave. {why}".strip(), code="blocked_by_policy")
+    if route.decision is RouteDecision.LOCAL and destination.trust is not Trust.LOCAL:
+        message = f"This request may go to a local surface only. {why}".strip()
+        return Forbidden(message, code="local_surface_required", param="model")
+    return None

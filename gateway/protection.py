@@ -1,0 +1,335 @@
+"""Findings and a policy become protected text.
+
+The rules, in this order:
+
+1. The detector and the policy's own patterns say what is there; the policy says what becomes of each type.
+2. Findings that overlap are resolved among those the policy hides, so that nothing kept can shadow something hidden.
+3. What is once found is hidden everywhere in its block and in every later block, also where no recognizer sees it.
+   Earlier blocks have crossed before, with an earlier turn; changing them now would hide nothing and would break the
+   promise that the same turn gives the same bytes (law 5).
+4. A text that already holds, literally, what would become one of the session's placeholders never opens it (law 4):
+   within one block the value gets a longer tag; in a later block the literal itself is hidden.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from secrets import token_bytes
+from typing import Protocol
+
+from gateway.detection import EntityType, resolve_overlaps
+from gateway.errors import Forbidden, Unavailable
+from gateway.models import Action, Entity, PrivacyMode, Transformation
+from gateway.placeholders import Placeholders
+from gateway.policy import Policy
+from gateway.slots import Slot, Span, Spans
+from gateway.transforms import apply_action
+
+LITERAL = "PLACEHOLDER"
+_SHORTEST_REPEAT = 4
+
+
+class Finder(Protocol):
+    """What protection needs of a detector."""
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def types(self) -> Mapping[str, EntityType]: ...
+
+    def detect(self, text: str) -> tuple[Entity, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the policy makes of one block: `spans[i]` of its i-th text; `kept` are findings left in clear."""
+
+    spans: tuple[Spans, ...]
+    kept: tuple[Entity, ...]
+
+
+@dataclass(slots=True)
+class Protected:
+    """What protection did. `hidden` and `kept` together are all findings, with offsets of their own texts."""
+
+    hidden: list[Span] = field(default_factory=list)
+    kept: list[Entity] = field(default_factory=list)
+    transformations: list[Transformation] = field(default_factory=list)
+
+    def counts(self) -> dict[str, int]:
+        """Hidden findings by entity type."""
+        result: dict[str, int] = {}
+        for span in self.hidden:
+            result[span.type] = result.get(span.type, 0) + 1
+        return dict(sorted(result.items()))
+
+    def actions(self) -> dict[str, int]:
+        """Hidden findings by action."""
+        result: dict[str, int] = {}
+        for span in self.hidden:
+            result[span.action.value] = result.get(span.action.value, 0) + 1
+        return dict(sorted(result.items()))
+
+
+class Memory:
+    """What was found in a block, by a keyed digest of its text and all before it. Holds offsets, never text.
+
+    Bounded by the number of spans; the least recently used block goes first.
+    """
+
+    def __init__(self, capacity: int = 200_000) -> None:
+        self._key = token_bytes(32)
+        self._capacity = capacity
+        self._size = 0
+        self._blocks: OrderedDict[bytes, Found] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def digest(self, before: bytes, texts: Iterable[str]) -> bytes:
+        digest = blake2b(before, key=self._key, digest_size=24)
+        for text in texts:
+            data = text.encode("utf-8", "surrogatepass")
+            digest.update(len(data).to_bytes(8))
+            digest.update(data)
+        return digest.digest()
+
+    def get(self, digest: bytes) -> Found | None:
+        with self._lock:
+            found = self._blocks.get(digest)
+            if found is not None:
+                self._blocks.move_to_end(digest)
+            return found
+
+    def put(self, digest: bytes, found: Found) -> None:
+        with self._lock:
+            if digest in self._blocks:
+                return
+            self._blocks[digest] = found
+            self._size += _weight(found)
+            while self._size > self._capacity and self._blocks:
+                _, oldest = self._blocks.popitem(last=False)
+                self._size -= _weight(oldest)
+
+
+def _weight(found: Found) -> int:
+    return 8 + len(found.spans) + 2 * sum(map(len, found.spans)) + 2 * len(found.kept)
+
+
+class Protector:
+    """Protects the slots of a message. Pure but for its memory; safe to use from several threads."""
+
+    def __init__(self, finder: Finder, *, hash_key: bytes, memory: Memory | None = None) -> None:
+        self._finder = finder
+        self._hash_key = hash_key
+        self._memory = memory or Memory()
+
+    @property
+    def version(self) -> str:
+        return self._finder.version
+
+    @property
+    def types(self) -> Mapping[str, EntityType]:
+        return self._finder.types
+
+    def find(
+        self, blocks: Sequence[Sequence[Slot]], policy: Policy, mode: PrivacyMode, *, block: bool = True
+    ) -> list[Found]:
+        """What the policy hides in each block, without changing anything.
+
+        Raises Forbidden (`blocked_by_policy`) where the policy blocks a type that was found, unless `block` is false.
+        """
+        values: dict[str, Span] = {}
+        chain = f"{policy.hash}\n{mode}\n{self._finder.version}".encode()
+        result: list[Found] = []
+        for slots in blocks:
+            texts = [text for slot in slots for text in slot.texts]
+            chain = self._memory.digest(chain, texts)
+            found = self._memory.get(chain)
+            if found is None:
+                found = self._look(texts, policy, mode, values)
+                self._memory.put(chain, found)
+            _collect(values, texts, found.spans)
+            result.append(found)
+        blocked = sorted({s.type for f in result for spans in f.spans for s in spans if s.action is Action.BLOCK})
+        if blocked and block:
+            message = f"The policy `{policy.id}` does not let {', '.join(blocked)} leave."
+            raise Forbidden(message, code="blocked_by_policy")
+        return result
+
+    def protect(
+        self, blocks: Sequence[Sequence[Slot]], policy: Policy, mode: PrivacyMode, placeholders: Placeholders
+    ) -> Protected:
+        """Protects every slot in place and says what was done.
+
+        Transformations have offsets of their own slot's text; for a request of one text that is the text as sent.
+        """
+        found = _escape_literals(blocks, self.find(blocks, policy, mode), placeholders)
+        done = Protected()
+        replacer = _Replacer(policy, mode, placeholders, self.types, self._hash_key)
+        for block, result in zip(blocks, found, strict=True):
+            done.kept += result.kept
+            position = 0
+            for slot in block:
+                spans = result.spans[position : position + len(slot.texts)]
+                position += len(slot.texts)
+                if any(spans):
+                    slot.apply(spans, replacer)
+                    done.hidden += [span for each in spans for span in each]
+        done.transformations = replacer.transformations
+        return done
+
+    def _look(self, texts: Sequence[str], policy: Policy, mode: PrivacyMode, values: Mapping[str, Span]) -> Found:
+        kept: list[Entity] = []
+        hidden = [self._hidden(text, policy, mode, kept) for text in texts]
+        known = dict(values)
+        _collect(known, texts, hidden)
+        spans = tuple(_repeats(text, each, known) for text, each in zip(texts, hidden, strict=True))
+        return Found(spans, tuple(kept))
+
+    def _hidden(self, text: str, policy: Policy, mode: PrivacyMode, kept: list[Entity]) -> Spans:
+        candidates: list[Entity] = []
+        for entity in (*self._finder.detect(text), *policy.find(text)):
+            kind = self.types.get(entity.type)
+            rule = policy.rule_for(entity.type, kind.group if kind else "custom", mode)
+            allowed = policy.allows(entity.type, text[entity.start : entity.end])
+            if rule.action is Action.KEEP or entity.score < rule.min_score or allowed:
+                kept.append(entity)
+            else:
+                candidates.append(entity)
+        if not candidates:
+            return ()
+        spans = []
+        for entity in resolve_overlaps(candidates):
+            kind = self.types.get(entity.type)
+            rule = policy.rule_for(entity.type, kind.group if kind else "custom", mode)
+            spans.append(Span(entity.start, entity.end, entity.type, rule.action, entity.score, entity.recognizer))
+        return tuple(spans)
+
+
+class _Replacer:
+    """Turns a span into what stands in its place, and keeps the record."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        mode: PrivacyMode,
+        placeholders: Placeholders,
+        types: Mapping[str, EntityType],
+        hash_key: bytes,
+    ) -> None:
+        self._policy = policy
+        self._mode = mode
+        self._placeholders = placeholders
+        self._types = types
+        self._hash_key = hash_key
+        self.transformations: list[Transformation] = []
+        self._shift = 0
+        self._last = -1
+
+    def __call__(self, span: Span, value: str, raw: str | None = None) -> str:
+        placeholder: str | None = None
+        if span.action is Action.PLACEHOLDER:
+            text = placeholder = self._placeholders.mint(span.type, value, raw=raw)
+        else:
+            kind = self._types.get(span.type)
+            rule = self._policy.rule_for(span.type, kind.group if kind else "custom", self._mode)
+            text = apply_action(rule, span.type, value, key=self._hash_key)
+        if span.start < self._last:
+            self._shift = 0
+        self._last = span.end
+        start = span.start + self._shift
+        self._shift += len(text) - (span.end - span.start)
+        self.transformations.append(
+            Transformation(
+                span.type,
+                span.action,
+                placeholder,
+                span.start,
+                span.end,
+                start,
+                start + len(text),
+                span.score,
+            )
+        )
+        return text
+
+
+def _collect(values: dict[str, Span], texts: Sequence[str], found: Sequence[Spans]) -> None:
+    """Adds what was hidden to the values that are hidden wherever they stand."""
+    for text, spans in zip(texts, found, strict=True):
+        for span in spans:
+            if span.end - span.start >= _SHORTEST_REPEAT:
+                values.setdefault(text[span.start : span.end], span)
+
+
+def _repeats(text: str, spans: Spans, values: Mapping[str, Span]) -> Spans:
+    """Adds the occurrences of known values that no finding covers."""
+    lowered = text.lower()
+    same_length = len(lowered) == len(text)
+    extra: list[Span] = []
+    for value, known in values.items():
+        # A single word may be an ordinary word in lower case; anything longer is the value in any case.
+        fold = same_length and not value.isalpha()
+        where, what = (lowered, value.lower()) if fold else (text, value)
+        at = where.find(what)
+        while at >= 0:
+            end = at + len(what)
+            if _whole_word(text, at, end) and not any(s.start <= at and end <= s.end for s in spans):
+                extra.append(replace(known, start=at, end=end))
+            at = where.find(what, end)
+    return _united((*spans, *extra)) if extra else spans
+
+
+def _united(spans: Iterable[Span]) -> Spans:
+    """Overlapping spans become one, typed by the first, so that no rest of either stays in clear."""
+    merged: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if not merged or span.start >= merged[-1].end:
+            merged.append(span)
+        elif span.end > merged[-1].end:
+            merged.append(replace(merged.pop(), end=span.end))
+    return tuple(merged)
+
+
+def _escape_literals(blocks: Sequence[Sequence[Slot]], found: list[Found], placeholders: Placeholders) -> list[Found]:
+    """Rule 4 of this module. Placeholders a native session knew before are its owner's own, and stay."""
+    before = {entry.placeholder for entry in placeholders.entries()}
+    texts = [[text for slot in block for text in slot.texts] for block in blocks]
+    for _ in range(8):
+        minted: dict[str, int] = {}
+        for index, (block, result) in enumerate(zip(texts, found, strict=True)):
+            for text, spans in zip(block, result.spans, strict=True):
+                for span in spans:
+                    if span.action is Action.PLACEHOLDER:
+                        minted.setdefault(placeholders.mint(span.type, text[span.start : span.end]), index)
+        if not minted:
+            return found
+        taken: set[str] = set()
+        escaped: list[Found] = []
+        for index, (block, result) in enumerate(zip(texts, found, strict=True)):
+            all_spans = list(result.spans)
+            for position, text in enumerate(block):
+                for hit in placeholders.find(text):
+                    owner = minted.get(hit.placeholder)
+                    if owner is None or hit.placeholder in before:
+                        continue
+                    if any(s.start <= hit.start and hit.end <= s.end for s in all_spans[position]):
+                        continue
+                    if owner >= index:
+                        taken.add(hit.placeholder)
+                    literal = Span(hit.start, hit.end, LITERAL, Action.PLACEHOLDER, 1.0, "literal")
+                    all_spans[position] = _united((*all_spans[position], literal))
+            escaped.append(Found(tuple(all_spans), result.kept))
+        if not taken:
+            return escaped
+        for placeholder in sorted(taken):
+            placeholders.reissue(placeholder)
+    raise Unavailable("The text holds too many look-alikes of placeholders.", code="detection_failed")
+
+
+def _whole_word(text: str, start: int, end: int) -> bool:
+    before = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
+    after = end < len(text) and text[end - 1].isalnum() and text[end].isalnum()
+    return not before and not after

@@ -1,0 +1,261 @@
+"""The composition root: builds every part from the settings, starts and stops them together, and knows who calls whom.
+
+Both entrances ask it the same things: who is this, where may it go, what may cross.
+"""
+
+import asyncio
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from types import TracebackType
+from typing import Any, Self
+
+from gateway.auth import KeyRing
+from gateway.crossing import clean, crossing_headers
+from gateway.detection import Detector
+from gateway.errors import NotFound, Unauthorized
+from gateway.ids import new_request_id
+from gateway.installation import installation_key
+from gateway.json_body import dump
+from gateway.models import Caller, Scope, Trust
+from gateway.operations import Operations
+from gateway.pipeline import Destination, Exchange, Pipeline
+from gateway.policy import PolicyRegistry, SqlitePolicies
+from gateway.protection import Protector
+from gateway.ratelimit import RateLimiter
+from gateway.receipts import ReceiptLog, Signer
+from gateway.settings import Settings
+from gateway.store import Store
+from gateway.surfaces import SurfaceRegistry, UpstreamConfig, UpstreamSurface
+from gateway.vault import Vault
+from gateway.wires import Body, Wire, Wires
+from gateway.workers import Workers
+
+type Field = tuple[bytes, bytes]
+
+_PURGE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """What may cross to `url`. `exchange` is None for a call that carries no text."""
+
+    url: str
+    headers: list[Field]
+    body: bytes
+    exchange: Exchange | None = None
+
+
+class Service:
+    """Every part of a running gateway. Use as an async context manager, which stops it."""
+
+    def __init__(self, settings: Settings, store: Store, keys: KeyRing, policies: PolicyRegistry) -> None:
+        self.settings = settings
+        self.store = store
+        self.keys = keys
+        self.policies = policies
+        self.wires = Wires.discover()
+        self.surfaces = SurfaceRegistry.discover(settings)
+        self.receipts = ReceiptLog(store, Signer.load(settings.data_dir))
+        self.vault = Vault(store)
+        self.limits = RateLimiter(settings.rate_limit_per_minute)
+        key = installation_key(settings)
+        detector = Detector()
+        self.protector = Protector(detector, hash_key=_derived(key, b"hash"))
+        self.workers = Workers(settings.workers, settings.queue_limit, settings.detection_timeout_seconds)
+        self.pipeline = Pipeline(
+            protector=self.protector,
+            policies=policies,
+            receipts=self.receipts,
+            workers=self.workers,
+            installation_key=key,
+            default_policy=settings.default_policy,
+            engine_version=detector.version,
+        )
+        self.operations = Operations(self.pipeline, self.vault, local_available=self.surfaces.local_available)
+        self._caller_key = _derived(key, b"caller")
+        self._hosts = [re.compile(pattern, re.IGNORECASE) for pattern in settings.intercept_regexes]
+        self._purging: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def start(cls, settings: Settings) -> Self:
+        """Opens the store and everything that stands on it."""
+        store = Store.open(settings.make_data_dir() / "gateway.db")
+        keys = KeyRing(store)
+        await keys.load()
+        if settings.api_key is not None:
+            keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
+        policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, SqlitePolicies(store))
+        service = cls(settings, store, keys, policies)
+        service.pipeline.policy(None)
+        service._purging = asyncio.create_task(service._purge())
+        return service
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._purging is not None:
+            self._purging.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._purging
+        self.workers.close()
+        await self.surfaces.aclose()
+        await asyncio.to_thread(self.store.close)
+
+    async def _purge(self) -> None:
+        while True:
+            await asyncio.sleep(_PURGE_SECONDS)
+            await self.vault.purge()
+
+    async def check(self) -> None:
+        """Whether requests can be served. Raises Unavailable if the store does not answer."""
+        await self.store.read(lambda database: database.execute("select 1").fetchone())
+
+    async def first_key(self) -> str | None:
+        """An operator key, made if there is none yet and none comes from the environment."""
+        if self.settings.api_key is not None or not self.keys.empty:
+            return None
+        secret, _ = await self.keys.create("first operator", Scope.OPERATOR)
+        return secret
+
+    def authenticate(self, authorization: str | None, svc_key: str | None) -> Caller:
+        """Who calls the gateway listener: `X-SVC-Key`, else `Authorization: Bearer`.
+
+        Raises Unauthorized, and TooManyRequests beyond the key's rate.
+        """
+        secret = svc_key
+        if secret is None and authorization is not None:
+            scheme, _, value = authorization.partition(" ")
+            secret = value.strip() if scheme.lower() == "bearer" else None
+        if not secret:
+            raise Unauthorized("Send a key as `Authorization: Bearer …` or `X-SVC-Key`.")
+        caller = self.keys.authenticate(secret)
+        self.limits.check(caller.key_id)
+        return caller
+
+    def intercepts(self, host: str, port: int) -> bool:
+        """Whether the proxy listener may look into traffic to a host."""
+        return any(pattern.search(f"{host}:{port}") for pattern in self._hosts)
+
+    def upstream_for(self, model: object) -> tuple[UpstreamConfig, str] | None:
+        """The upstream for a model and its name there; None where a surface of our own answers."""
+        surface, name = self.surfaces.resolve(model)
+        return (surface.config, name) if isinstance(surface, UpstreamSurface) else None
+
+    async def cross_to_upstream(
+        self,
+        wire: Wire,
+        body: Body,
+        caller: Caller,
+        upstream: tuple[UpstreamConfig, str],
+        fields: Iterable[Field],
+        *,
+        request_id: str,
+    ) -> Crossing:
+        """A call on the gateway listener, protected for a configured upstream.
+
+        Where the client brought its gateway key as `X-SVC-Key`, its `Authorization` is the upstream's and crosses.
+        """
+        config, model = upstream
+        fields = list(fields)
+        exchange = await self.pipeline.open(
+            wire,
+            body,
+            caller,
+            Destination(config.name, config.trust, model),
+            local_available=self.surfaces.local_available,
+            streaming=self.settings.streaming,
+            request_id=request_id,
+        )
+        names = {name.lower() for name, _ in fields}
+        own = {b"x-svc-key", b"authorization"} <= names
+        headers = crossing_headers(
+            fields,
+            self.protector,
+            exchange.policy,
+            credential=None if own else config.api_key,
+            keep_credentials=own,
+        )
+        return Crossing(config.endpoint(), headers, exchange.body, exchange)
+
+    async def cross_to_host(
+        self, wire: Wire, body: Body, url: str, query: str, fields: Iterable[Field], *, request_id: str
+    ) -> Crossing:
+        """A call on the proxy listener, protected on its way to where the client sent it, with its credentials."""
+        fields = list(fields)
+        model = body.get("model")
+        exchange = await self.pipeline.open(
+            wire,
+            body,
+            self._proxied_caller(fields),
+            Destination("proxy", Trust.EXTERNAL, model if isinstance(model, str) else ""),
+            local_available=self.surfaces.local_available,
+            request_id=request_id,
+        )
+        headers = crossing_headers(fields, self.protector, exchange.policy, credential=None, keep_credentials=True)
+        return Crossing(self._with_query(url, query), headers, exchange.body, exchange)
+
+    async def cross_harmless(self, method: str, url: str, path: str, query: str, fields: Iterable[Field]) -> Crossing:
+        """A call that carries no text by its nature. Raises NotFound (`unknown_route`) for any other."""
+        if not self.wires.harmless(method, path):
+            message = "The gateway does not know this call and does not let it leave."
+            raise NotFound(message, code="unknown_route")
+        policy = self.pipeline.policy(None)
+        headers = crossing_headers(fields, self.protector, policy, credential=None, keep_credentials=True)
+        return Crossing(self._with_query(url, query), headers, b"")
+
+    def _with_query(self, url: str, query: str) -> str:
+        if not clean(query, self.protector, self.pipeline.policy(None)):
+            raise NotFound("The query of the request holds private text, which cannot cross.", code="unknown_route")
+        return f"{url}?{query}" if query else url
+
+    def _proxied_caller(self, fields: Iterable[Field]) -> Caller:
+        """Clients of the proxy have no key of ours; the one they send upstream tells them apart, and stays unknown."""
+        secret = b"\n".join(
+            value for name, value in fields if name.lower() in {b"authorization", b"x-api-key", b"api-key"}
+        )
+        return Caller("proxy_" + sha256(self._caller_key + secret).hexdigest()[:16], Scope.CLIENT)
+
+    async def chat(self, body: Body, caller: Caller, path: str, fields: Iterable[Field]) -> tuple[int, bytes, str]:
+        """A chat-completions call served without mitmproxy: by the demo, or through httpx by an upstream.
+
+        Returns status, body and request id.
+        """
+        wire = self.wires.serving("POST", path)
+        if wire is None:
+            raise NotFound("There is nothing at this path.")
+        surface, model = self.surfaces.resolve(body.get("model"))
+        request_id = new_request_id()
+        if isinstance(surface, UpstreamSurface):
+            crossing = await self.cross_to_upstream(
+                wire, body, caller, (surface.config, model), fields, request_id=request_id
+            )
+            exchange = crossing.exchange
+            assert exchange is not None
+            with self.pipeline.answering(exchange):
+                reply = await surface.send(crossing.body, crossing.headers)
+                return (
+                    reply.status,
+                    self.pipeline.close(exchange, reply.status, reply.body, annotate=True),
+                    request_id,
+                )
+        exchange = await self.pipeline.open(
+            wire,
+            body,
+            caller,
+            Destination(surface.id, surface.trust, model),
+            local_available=self.surfaces.local_available,
+            request_id=request_id,
+        )
+        with self.pipeline.answering(exchange):
+            answer: dict[str, Any] = await surface.complete(body)
+            return 200, self.pipeline.close(exchange, 200, dump(answer), annotate=True), request_id
+
+
+def _derived(key: bytes, purpose: bytes) -> bytes:
+    return sha256(b"privacy-gateway " + purpose + b"\x00" + key).digest()

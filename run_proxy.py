@@ -1,0 +1,96 @@
+"""The command line: `serve` (the default) runs gateway, proxy and mitmweb; the other commands look after them."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from gateway import __version__
+from gateway.commands import add_commands
+from gateway.settings import Settings, SettingsError, load_settings
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit status: 0 done, 1 failed, 2 misused."""
+    parser = _parser()
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or (given[0].startswith("-") and given[0] not in {"-h", "--help", "--version"}):
+        given.insert(0, "serve")
+    options = parser.parse_args(given)
+    try:
+        return int(options.run(options))
+    except SettingsError as error:
+        print("\n".join(("The settings cannot be used:", *error.problems)), file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="run_proxy.py", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"privacy-gateway {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    serve = commands.add_parser("serve", help="run gateway, proxy and mitmweb (the default)")
+    serve.add_argument("--web", action=argparse.BooleanOptionalAction, default=None, help="run mitmweb (default: yes)")
+    serve.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
+    for name in ("gateway", "proxy", "web"):
+        serve.add_argument(f"--{name}-port", type=int, metavar="PORT", help=f"port of the {name} listener; 0: any")
+    _add_folders(serve)
+    serve.add_argument("--upstream", metavar="URL", help="base URL of the upstream `configured-upstream`")
+    serve.add_argument("--upstream-model", metavar="MODEL", help="model asked for as `configured-upstream`")
+    serve.add_argument("--upstream-ca", type=Path, metavar="FILE", help="further authority to trust for upstreams")
+    serve.add_argument("--intercept", action="append", metavar="HOST", help="decrypt this host too (repeatable)")
+    serve.add_argument("--mode", action="append", metavar="MODE", help="further mitmproxy mode (repeatable)")
+    serve.set_defaults(run=_serve)
+
+    ca = commands.add_parser("ca", help="where the proxy's certificate authority is and how to trust it")
+    _add_folders(ca)
+    ca.set_defaults(run=_ca)
+
+    add_commands(commands, _add_folders, _settings)
+    return parser
+
+
+def _add_folders(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings file (TOML)")
+    parser.add_argument("--data-dir", type=Path, metavar="DIR", help="database and installation key (default: data)")
+    parser.add_argument("--certs-dir", type=Path, metavar="DIR", help="certificate authority (default: certs)")
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    known = {
+        "host": "host",
+        "web": "web",
+        "gateway_port": "gateway_port",
+        "proxy_port": "proxy_port",
+        "web_port": "web_port",
+        "data_dir": "data_dir",
+        "certs_dir": "certs_dir",
+        "upstream": "upstream",
+        "upstream_model": "upstream_model",
+        "upstream_ca": "upstream_ca",
+        "intercept": "intercept_also",
+        "mode": "modes",
+    }
+    return load_settings(options.config, **{setting: getattr(options, name, None) for name, setting in known.items()})
+
+
+def _serve(options: argparse.Namespace) -> int:
+    # mitmproxy takes a while to load, and the other commands do not need it.
+    from addons.logs import set_up_logging
+    from addons.serving import serve
+
+    settings = _settings(options)
+    set_up_logging(settings.log_level, json_lines=settings.log_json)
+    return asyncio.run(serve(settings))
+
+
+def _ca(options: argparse.Namespace) -> int:
+    from addons.authority import describe_authority
+
+    print(describe_authority(_settings(options).certs_dir))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""The gateway as its users start it: `run_proxy.py` in a process of its own, on free ports."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).parents[2]
+OPERATOR_KEY = "svck_" + "operator-of-the-tests-" * 2
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass
+class Running:
+    """A gateway under test."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    proxy_port: int
+    web_port: int | None
+    data: Path
+    certs: Path
+    log: Path
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def proxy(self) -> str:
+        return f"http://127.0.0.1:{self.proxy_port}"
+
+    @property
+    def ca(self) -> Path:
+        return self.certs / "mitmproxy-ca-cert.pem"
+
+    def client(self, key: str = OPERATOR_KEY) -> httpx.Client:
+        return httpx.Client(base_url=self.url, headers={"authorization": f"Bearer {key}"}, timeout=30, trust_env=False)
+
+    def output(self) -> str:
+        return self.log.read_text(errors="replace")
+
+
+@contextlib.contextmanager
+def gateway(
+    folder: Path, *arguments: str, web: bool = False, environment: dict[str, str] | None = None
+) -> Iterator[Running]:
+    """Starts a gateway with its data below `folder` and stops it again."""
+    port, proxy_port, web_port = free_port(), free_port(), free_port()
+    data, certs, log = folder / "data", folder / "certs", folder / "gateway.log"
+    command = [
+        sys.executable,
+        str(ROOT / "run_proxy.py"),
+        "serve",
+        "--data-dir",
+        str(data),
+        "--certs-dir",
+        str(certs),
+    ]
+    command += ["--gateway-port", str(port), "--proxy-port", str(proxy_port)]
+    command += ["--web", "--web-port", str(web_port)] if web else ["--no-web"]
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("SVC_") and "proxy" not in k.lower()}
+    env = clean | {"SVC_API_KEY": OPERATOR_KEY} | (environment or {})
+    with log.open("ab") as output:
+        process = subprocess.Popen([*command, *arguments], stdout=output, stderr=output, env=env, cwd=folder)
+    running = Running(process, port, proxy_port, web_port if web else None, data, certs, log)
+    try:
+        _wait(running)
+        yield running
+    finally:
+        process.terminate()
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait(running: Running) -> None:
+    deadline = time.monotonic() + 40
+    while time.monotonic() < deadline:
+        if running.process.poll() is not None:
+            raise RuntimeError(f"the gateway ended at start:\n{running.output()}")
+        with contextlib.suppress(httpx.TransportError):
+            if httpx.get(f"{running.url}/healthz", timeout=2, trust_env=False).status_code == 200:
+                return
+        time.sleep(0.05)
+    raise TimeoutError(f"the gateway did not start:\n{running.output()}")

@@ -20,9 +20,7 @@ class Detector:
     well. Raises DefinitionError when a recognizer is wrong or does not do what its own examples say.
     """
 
-    def __init__(
-        self, recognizers: Sequence[Recognizer] | None = None, *, folders: Sequence[Path] = ()
-    ) -> None:
+    def __init__(self, recognizers: Sequence[Recognizer] | None = None, *, folders: Sequence[Path] = ()) -> None:
         self._recognizers = tuple(discover(folders) if recognizers is None else recognizers)
         self.types: Mapping[str, EntityType] = MappingProxyType(dict(types_of(self._recognizers)))
         self.version = f"{_FAMILY}+{definitions_digest(self._recognizers)[:12]}"
@@ -53,9 +51,7 @@ class Detector:
         spans = view.source_spans((start, end) for start, end, _ in best)
         entities = [
             Entity(type_name, start, end, score, recognizer)
-            for (start, end), (_, _, type_name), (score, recognizer) in zip(
-                spans, best, best.values(), strict=True
-            )
+            for (start, end), (_, _, type_name), (score, recognizer) in zip(spans, best, best.values(), strict=True)
         ]
         entities.sort(key=lambda one: (one.start, -one.end, one.type))
         return tuple(entities)
@@ -82,9 +78,7 @@ class Detector:
         for number, example in enumerate(recognizer.examples):
             start = example.text.find(example.value)
             wanted = (example.type or recognizer.types[0].name, start, start + len(example.value))
-            scores = [
-                one.score for one in self.detect(example.text) if (one.type, one.start, one.end) == wanted
-            ]
+            scores = [one.score for one in self.detect(example.text) if (one.type, one.start, one.end) == wanted]
             if not scores or scores[0] < example.score:
                 raise DefinitionError(f"{recognizer.id!r} does not find the value of its example {number}.")
         names = {one.name for one in recognizer.types}

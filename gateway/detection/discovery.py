@@ -19,9 +19,7 @@ from gateway.detection.recognizer import GROUPS, DefinitionError, EntityType, Re
 
 def discover(folders: Sequence[Path] = ()) -> tuple[Recognizer, ...]:
     """The built-in recognizers, then those of each extra folder, by file name. Raises DefinitionError."""
-    modules = [
-        _import_builtin(info.name) for info in pkgutil.iter_modules(builtin.__path__) if info.name[0] != "_"
-    ]
+    modules = [_import_builtin(info.name) for info in pkgutil.iter_modules(builtin.__path__) if info.name[0] != "_"]
     for folder in folders:
         modules += [
             _import_file(folder / f"{info.name}.py")

@@ -9,9 +9,7 @@ import unicodedata
 
 # Invisible although Unicode calls them letters or marks: grapheme joiner, variation selectors, Hangul
 # fillers, Khmer vowels.
-_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(
-    map(chr, range(0xFE00, 0xFE10))
-)
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
 _QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc", "'") | dict.fromkeys(
     "\u201c\u201d\u201e\u201f\u2033", '"'
 )

@@ -42,8 +42,7 @@ class EntityType:
 
 
 GROUPS = word_set(
-    "person contact address organization financial government_id health secret network device temporal"
-    " account custom"
+    "person contact address organization financial government_id health secret network device temporal account custom"
 )
 
 
@@ -92,18 +91,18 @@ class Recognizer(Protocol):
 
 
 Validator = Callable[[str], bool | None]
-"""Gets the folded value. True: certainly (score 1.0). False: certainly not (dropped). None: cannot say (score
-stays).
-"""
+"""Gets the folded value. True: certainly, score 1.0. False: certainly not, dropped. None: the score stays."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One expression. `group` is the part that is private. `gate`, if given, must occur wherever `regex`
-    does, and be cheaper.
+    """One expression, with the score of what it finds.
 
+    `group` is the part that is private. `gate`, if given, must occur wherever `regex` does, and be cheaper.
     With `needs_context`, a match without a context word near is nothing. `reach` (bytes before, bytes after)
-    keeps an expensive expression to the neighbourhood of each place where the gate matches.
+    keeps an expensive expression to the neighbourhood of each place where the gate matches. With `retry`, a
+    match the checks refuse is searched again from its second word, as another may begin there; only for
+    expressions of bounded length, or the search would not be linear.
     """
 
     regex: str
@@ -112,6 +111,7 @@ class Pattern:
     gate: str | None = None
     needs_context: bool = False
     reach: tuple[int, int] | None = None
+    retry: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,9 +140,7 @@ class PatternRecognizer:
 
     @cached_property
     def definition(self) -> str:
-        return repr(
-            (self.id, self.type, self.patterns, self.context, self.blobs, code_digest(self.validator))
-        )
+        return repr((self.id, self.type, self.patterns, self.context, self.blobs, code_digest(self.validator)))
 
     @cached_property
     def _compiled(self) -> "tuple[re2._Regexp, ...]":
@@ -153,21 +151,24 @@ class PatternRecognizer:
         return compile_pattern(any_word(self.context)) if self.context else None
 
     def find(self, view: View, hits: Sequence[int]) -> Iterator[Match]:
+        data = view.data
         for hit in hits:
             pattern = self.patterns[hit]
-            for match in self._matches(view.data, hit):
-                start, end = match.span(pattern.group)
-                score = self._score(view, pattern, start, end)
-                if score is not None:
-                    yield Match(start, end, score, self.type.name)
+            areas = iter(((0, len(data)),))
+            if pattern.reach is not None:
+                areas = _neighbourhoods(data, compile_pattern(self.gates[hit]), *pattern.reach)
+            for first, last in areas:
+                yield from self._search(view, pattern, self._compiled[hit], first, last)
 
-    def _matches(self, data: bytes, number: int) -> "Iterator[re2._Match]":
-        pattern, expression = self.patterns[number], self._compiled[number]
-        if pattern.reach is None:
-            yield from expression.finditer(data)
-            return
-        for first, last in _neighbourhoods(data, compile_pattern(self.gates[number]), *pattern.reach):
-            yield from expression.finditer(data, first, last)
+    def _search(self, view: View, pattern: Pattern, expression: "re2._Regexp", at: int, last: int) -> Iterator[Match]:
+        while match := expression.search(view.data, at, last):
+            start, end = match.span(pattern.group)
+            score = self._score(view, pattern, start, end)
+            if score is not None:
+                yield Match(start, end, score, self.type.name)
+            at = max(match.end(), match.start() + 1)
+            if score is None and pattern.retry:
+                at = _next_word(view.data, start, end)
 
     def _score(self, view: View, pattern: Pattern, start: int, end: int) -> float | None:
         if start >= end or (not self.blobs and inside_blob(view.data, start, end)):
@@ -219,6 +220,12 @@ def _neighbourhoods(data: bytes, gate: "re2._Regexp", before: int, after: int) -
         last = place.end() + 2 * after
     if last:
         yield max(first, 0), last
+
+
+def _next_word(data: bytes, start: int, end: int) -> int:
+    while start < end and (data[start : start + 1].isalnum() or data[start] >= 0x80):
+        start += 1
+    return start + 1 if start < end else end
 
 
 def compile_pattern(regex: str) -> "re2._Regexp":

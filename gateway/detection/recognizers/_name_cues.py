@@ -31,17 +31,13 @@ INTRODUCTION = Cue(
     0.9,
     lower=True,
 )
-I_AM = Cue(
-    r"\b(?:i'm|i am|this is|ich bin|je suis|(?:yo )?soy|sono|ik ben)[ \t]+", 0.5, lower=True, weak=True
-)
+I_AM = Cue(r"\b(?:i'm|i am|this is|ich bin|je suis|(?:yo )?soy|sono|ik ben)[ \t]+", 0.5, lower=True, weak=True)
 SALUTATION = Cue(
     r"\b(?:dear|hi|hello|hey|hallo|liebe|lieber|liebes|cher|chère|estimad[oa]|querid[oa]|hola|bonjour|beste"
     r"|caro|cara|ciao)[ \t]+",
     0.8,
 )
-GREETING = Cue(
-    r"\b(?:good (?:morning|afternoon|evening)|guten (?:morgen|tag|abend)|sehr geehrte[rs]?)[ \t]+", 0.7
-)
+GREETING = Cue(r"\b(?:good (?:morning|afternoon|evening)|guten (?:morgen|tag|abend)|sehr geehrte[rs]?)[ \t]+", 0.7)
 TITLE = Cue(rf"\b{TITLES}\b\.?[ \t]+", 0.85)
 SIGNATURE = Cue(
     r"(?:\b(?:regards|sincerely(?: yours)?|cheers|thanks(?: again)?|thank you|best(?: wishes)?"

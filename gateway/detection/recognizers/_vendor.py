@@ -18,6 +18,7 @@ def vendor(name: str, prefix: str, body: str, example: str, *more: str) -> Patte
         (Pattern(prefix + body, 0.95, gate=prefix),),
         validator=_no_dummy,
         examples=tuple(Example(f'key = "{one}";', one) for one in (example, *more)),
+        counter_examples=(example[:8], f"{example[:8]} is how keys begin"),
     )
 
 
@@ -30,4 +31,5 @@ def announced(name: str, cue: str, body: str, example: str) -> PatternRecognizer
         (Pattern(rf"(?i:{cue}){between}({body})\b", 0.9, group=1, gate=f"(?i:{cue})"),),
         validator=_no_dummy,
         examples=(Example(f"{name.upper()}_API_KEY={example}", example),),
+        counter_examples=(f"id = {example};",),
     )

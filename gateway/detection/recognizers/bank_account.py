@@ -6,9 +6,7 @@ from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRe
 from gateway.detection.recognizers._checks import digits_of
 
 US_BANK_NUMBER = EntityType("US_BANK_NUMBER", "financial", "The number of a bank account.")
-ABA_ROUTING_NUMBER = EntityType(
-    "ABA_ROUTING_NUMBER", "financial", "The routing number of a United States bank."
-)
+ABA_ROUTING_NUMBER = EntityType("ABA_ROUTING_NUMBER", "financial", "The routing number of a United States bank.")
 BIC_CODE = EntityType("BIC_CODE", "financial", "The business identifier code (SWIFT code) of a bank.")
 
 _ACCOUNT = r"(?i)\b(?:accounts?|acct|a/c|konto|kontonummer|compte|cuenta|conto|conta|rekening)\b"

@@ -50,9 +50,7 @@ RECOGNIZERS = (
         (Pattern(r"\b[13LMD][1-9A-HJ-NP-Za-km-z]{25,33}\b", 0.1),),
         validator=_base58check,
         examples=(
-            Example(
-                "to 16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ now", "16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ", score=1.0
-            ),
+            Example("to 16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ now", "16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ", score=1.0),
             Example("3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy", score=1.0),
         ),
         counter_examples=("16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyY", "16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ2"),

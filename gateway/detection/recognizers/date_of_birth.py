@@ -34,9 +34,7 @@ _CUE = (
     r"|\bfecha de nacimiento|\bnacid[oa]\b|\bnació\b|\bdata di nascita|\bnat[oa] il\b"
     r"|\bdata de nascimento|\bnascid[oa]\b|\bgeboortedatum)"
 )
-_BETWEEN = (
-    r"[\"'\s:=,(\-*]{0,6}(?:(?i:is|was|on|am|the|le|el|il|em|op|den|ist|est|es|er|a)\b[\s:]{0,3}){0,3}[\"'(]?"
-)
+_BETWEEN = r"[\"'\s:=,(\-*]{0,6}(?:(?i:is|was|on|am|the|le|el|il|em|op|den|ist|est|es|er|a)\b[\s:]{0,3}){0,3}[\"'(]?"
 _PARTS = re.compile(r"\d+")
 
 

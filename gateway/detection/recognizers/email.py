@@ -50,6 +50,6 @@ RECOGNIZERS = (
         EMAIL_ADDRESS,
         (Pattern(rf"{_LOCAL}{_AT}(?:{_LABEL}{_DOT})+{_TOP}", 0.85, gate=_AT),),
         examples=(Example("jane.doe [at] acme [dot] org", "jane.doe [at] acme [dot] org"),),
-        counter_examples=("We meet (at) noon.",),
+        counter_examples=("We meet (at) noon.", "f (at) x"),
     ),
 )

@@ -67,11 +67,7 @@ RECOGNIZERS = (
         "teams_webhook",
         r"\.webhook\.office\.com/",
         r"webhookb2/[0-9a-f@\-]{36,73}/IncomingWebhook/[0-9a-f]{32}/[0-9a-f\-]{36}",
-        "."
-        + "webhook.office.com"
-        + f"/webhookb2/{_uuid}@{_uuid}/IncomingWebhook/"
-        + sample(32, HEX)
-        + f"/{_uuid}",
+        "." + "webhook.office.com" + f"/webhookb2/{_uuid}@{_uuid}/IncomingWebhook/" + sample(32, HEX) + f"/{_uuid}",
     ),
     vendor(
         "discord",
@@ -113,9 +109,7 @@ RECOGNIZERS = (
         r"[0-9a-f]{64}-[A-Za-z0-9]{16}\b",
         "xkeysib" + "-" + sample(64, HEX) + "-" + sample(16),
     ),
-    vendor(
-        "resend", r"\bre_[A-Za-z0-9]{8}_", r"[A-Za-z0-9]{24}\b", "re" + "_" + sample(8) + "_" + sample(24)
-    ),
+    vendor("resend", r"\bre_[A-Za-z0-9]{8}_", r"[A-Za-z0-9]{24}\b", "re" + "_" + sample(8) + "_" + sample(24)),
     vendor(
         "hubspot",
         r"\bpat-[a-z]{2}\d-",
@@ -124,9 +118,7 @@ RECOGNIZERS = (
     ),
     vendor("facebook", r"\bEAA[MC][A-Za-z0-9]{12}", r"[A-Za-z0-9]{60,}\b", "EAAC" + sample(120)),
     vendor("twitter", r"\bA{20,22}", r"[A-Za-z0-9%]{60,110}", "A" * 22 + sample(80)),
-    vendor(
-        "dropbox", r"\bsl\.[A-Za-z0-9_\-]{20}", r"[A-Za-z0-9_\-]{100,}", "sl" + "." + sample(136, URL_SAFE)
-    ),
+    vendor("dropbox", r"\bsl\.[A-Za-z0-9_\-]{20}", r"[A-Za-z0-9_\-]{100,}", "sl" + "." + sample(136, URL_SAFE)),
     vendor(
         "mapbox",
         r"\b[ps]k\.eyJ",

@@ -13,9 +13,7 @@ RECOGNIZERS = (
     announced("aws", r"aws|amazon|secret_?access_?key", r"[A-Za-z0-9/+]{40}", sample(40, BASE64)),
     vendor("aws_bedrock", r"\bABSK", r"[A-Za-z0-9+/]{100,270}={0,2}", "ABSK" + sample(120, BASE64) + "=="),
     vendor("google", r"\bAIza", r"[A-Za-z0-9_\-]{35}", "AIza" + sample(35, URL_SAFE)),
-    vendor(
-        "google_client_secret", r"\bGOCSPX-", r"[A-Za-z0-9_\-]{28}", "GOCSPX" + "-" + sample(28, URL_SAFE)
-    ),
+    vendor("google_client_secret", r"\bGOCSPX-", r"[A-Za-z0-9_\-]{28}", "GOCSPX" + "-" + sample(28, URL_SAFE)),
     vendor("google_access_token", r"\bya29\.", r"[A-Za-z0-9_\-.]{30,}", "ya29" + "." + sample(80, URL_SAFE)),
     vendor(
         "azure_storage",
@@ -62,9 +60,7 @@ RECOGNIZERS = (
         "sntrys" + "_" + sample(100),
         "sntryu" + "_" + sample(64, HEX),
     ),
-    vendor(
-        "grafana", r"\bgl(?:sa|c)_", r"[A-Za-z0-9_+/=]{32,}", "glsa" + "_" + sample(32) + "_" + sample(8, HEX)
-    ),
+    vendor("grafana", r"\bgl(?:sa|c)_", r"[A-Za-z0-9_+/=]{32,}", "glsa" + "_" + sample(32) + "_" + sample(8, HEX)),
     vendor(
         "dynatrace",
         r"\bdt0[a-z]\d\d\.",
@@ -80,9 +76,7 @@ RECOGNIZERS = (
     ),
     vendor("fly", r"\b(?:fo1_|FlyV1 |fm[12][a-z]?_)", r"[A-Za-z0-9+/=,_\-]{40,}", "fo1" + "_" + sample(43)),
     vendor("vault", r"\bhv[sbr]\.", r"[A-Za-z0-9_\-]{24,}", "hvs" + "." + sample(90, URL_SAFE)),
-    vendor(
-        "terraform", r"\.atlasv1\.", r"[A-Za-z0-9_\-]{60,70}", "." + "atlasv1" + "." + sample(64, URL_SAFE)
-    ),
+    vendor("terraform", r"\.atlasv1\.", r"[A-Za-z0-9_\-]{60,70}", "." + "atlasv1" + "." + sample(64, URL_SAFE)),
     vendor("pulumi", r"\bpul-", r"[0-9a-f]{40}\b", "pul" + "-" + sample(40, HEX)),
     vendor(
         "doppler",

@@ -31,16 +31,12 @@ RECOGNIZERS = (
         "ATATT3" + "xFfGF0" + sample(180, URL_SAFE),
     ),
     vendor("npm", r"\bnpm_", r"[A-Za-z0-9]{36}\b", "npm" + "_" + sample(36)),
-    vendor(
-        "pypi", r"\bpypi-AgE", r"[A-Za-z0-9_\-]{50,}", "pypi" + "-AgEIcHlwaS5vcmc" + sample(120, URL_SAFE)
-    ),
+    vendor("pypi", r"\bpypi-AgE", r"[A-Za-z0-9_\-]{50,}", "pypi" + "-AgEIcHlwaS5vcmc" + sample(120, URL_SAFE)),
     vendor("rubygems", r"\brubygems_", r"[0-9a-f]{48}\b", "rubygems" + "_" + sample(48, HEX)),
     vendor("crates", r"\bcio[A-Za-z0-9]{8}", r"[A-Za-z0-9]{24}\b", "cio" + sample(32)),
     vendor("nuget", r"\boy2[a-z0-9]{8}", r"[a-z0-9]{35}\b", "oy2" + sample(43, LOWER)),
     vendor("clojars", r"\bCLOJARS_", r"[a-z0-9]{60}\b", "CLOJARS" + "_" + sample(60, LOWER)),
-    vendor(
-        "docker", r"\bdckr_(?:pat|oat)_", r"[A-Za-z0-9_\-]{27,40}", "dckr" + "_pat_" + sample(27, URL_SAFE)
-    ),
+    vendor("docker", r"\bdckr_(?:pat|oat)_", r"[A-Za-z0-9_\-]{27,40}", "dckr" + "_pat_" + sample(27, URL_SAFE)),
     vendor("artifactory", r"\bAKCp", r"[A-Za-z0-9]{66,75}\b", "AKCp" + sample(69)),
     vendor(
         "postman",
@@ -57,9 +53,7 @@ RECOGNIZERS = (
         "secret" + "_" + sample(43),
     ),
     vendor("figma", r"\bfig[dou]r?_", r"[A-Za-z0-9_\-]{40,}", "figd" + "_" + sample(40, URL_SAFE)),
-    vendor(
-        "airtable", r"\bpat[A-Za-z0-9]{14}\.", r"[0-9a-f]{64}\b", "pat" + sample(14) + "." + sample(64, HEX)
-    ),
+    vendor("airtable", r"\bpat[A-Za-z0-9]{14}\.", r"[0-9a-f]{64}\b", "pat" + sample(14) + "." + sample(64, HEX)),
     vendor("sonar", r"\bsq[upa]_", r"[0-9a-f]{40}\b", "squ" + "_" + sample(40, HEX)),
     vendor(
         "circleci",

@@ -38,7 +38,7 @@ _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 _MAC_GATE = r"\b[0-9A-Fa-f]{2}[:\-][0-9A-Fa-f]{2}[:\-][0-9A-Fa-f]{2}[:\-]"
 _CISCO_GATE = r"\b[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\b"
 _MAC = compile_pattern(r"\b[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2})+|(?:-[0-9A-Fa-f]{2})+)\b")
-_CISCO = compile_pattern(_CISCO_GATE)
+_MAC_FORMS = (_MAC, compile_pattern(_CISCO_GATE))
 
 
 def _score(value: str) -> float | None:
@@ -87,12 +87,13 @@ def _find_v6(view: View) -> Iterator[Match]:
         value = view.text(start, end)
         score = _score(value)
         if score is not None:
-            yield Match(start, end, score, IP_ADDRESS.name)
+            code = not any(char.isdigit() for char in value)  # a::b is a name in C++ and Rust
+            yield Match(start, end, _NOBODY if code else score, IP_ADDRESS.name)
 
 
 def _find_mac(view: View, hits: Sequence[int]) -> Iterator[Match]:
     data = view.data
-    for match in (*_MAC.finditer(data), *_CISCO.finditer(data)):
+    for match in (match for hit in hits for match in _MAC_FORMS[hit].finditer(data)):
         start, end = match.span()
         value = view.text(start, end)
         digits = "".join(char for char in value if char.isalnum())

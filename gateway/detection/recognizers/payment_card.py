@@ -41,9 +41,7 @@ _SHORT: tuple[tuple[str, str, frozenset[int]], ...] = (
 
 
 def _of_brand(digits: str, brands: tuple[tuple[str, str, frozenset[int]], ...]) -> bool:
-    return any(
-        first <= digits[: len(first)] <= last and len(digits) in lengths for first, last, lengths in brands
-    )
+    return any(first <= digits[: len(first)] <= last and len(digits) in lengths for first, last, lengths in brands)
 
 
 def _card(value: str) -> bool | None:
@@ -66,14 +64,18 @@ _CONTEXT = phrases(
     cvc, expiry, payment, pan, charge, kreditkarte, kartennummer, carte, tarjeta, carta, cartão
     """
 )
-_FOURS = r"\d{4}[ .\-]\d{4}[ .\-]\d{4}[ .\-]\d{4}(?:[ .\-]\d{3})?"
+_FOURS = r"\d{4}[ .\-]\d{4}[ .\-]\d{4}[ .\-]\d{4}"
+_GATE = r"\d(?:[ .\-]?\d){13}"
 _AMEX = r"\d{4}[ .\-]\d{6}[ .\-]\d{4,5}"
 
 RECOGNIZERS = (
     PatternRecognizer(
         "payment_card.long",
         CREDIT_CARD,
-        (Pattern(rf"\b(?:\d{{14,19}}|{_FOURS}|{_AMEX})\b", 0.3, gate=r"\d(?:[ .\-]?\d){13}"),),
+        (
+            Pattern(rf"\b(?:\d{{14,19}}|{_FOURS}|{_AMEX})\b", 0.3, gate=_GATE, retry=True),
+            Pattern(rf"\b{_FOURS}[ .\-]\d{{3}}\b", 0.3, gate=_FOURS, retry=True),
+        ),
         context=_CONTEXT,
         validator=_card,
         examples=(
@@ -83,6 +85,8 @@ RECOGNIZERS = (
             Example("4111\u200b1111\u200b1111\u200b1111", "4111\u200b1111\u200b1111\u200b1111", score=1.0),
             Example("amex 3714 496353 98431", "3714 496353 98431", score=1.0),
             Example("my card is 122000000000003", "122000000000003"),
+            Example("4111 1111 1111 1111 123 is number and code", "4111 1111 1111 1111", score=1.0),
+            Example("room 1234 4111 1111 1111 1111", "4111 1111 1111 1111", score=1.0),
         ),
         counter_examples=(
             "4012-8888-8888-1882",

@@ -27,9 +27,7 @@ _LONGEST = 160
 
 _GATES = tuple(f"(?i){cue.regex}" for cue in CUES)
 _PLACES = tuple(compile_pattern(gate) for gate in _GATES)
-_NAMES = tuple(
-    compile_pattern(rf"(?:(?i:{TITLES})\b\.?[ \t]+)*({_ANY_CASE if cue.lower else _NAME})") for cue in CUES
-)
+_NAMES = tuple(compile_pattern(rf"(?:(?i:{TITLES})\b\.?[ \t]+)*({_ANY_CASE if cue.lower else _NAME})") for cue in CUES)
 _PART = compile_pattern(r"[^ \t]+")
 _STREET = compile_pattern(r"\b\d+[ \t]+(?:[\p{L}'\-]+[ \t]+){1,3}$")
 _LOWER_PARTICLES = word_set(

@@ -18,12 +18,8 @@ from gateway.detection.tokens import entropy, word_set
 from gateway.detection.view import View
 
 URL = EntityType("URL", "network", "The address of a web page or service, or a domain name.")
-URL_WITH_CREDENTIALS = EntityType(
-    "URL_WITH_CREDENTIALS", "secret", "A URL that holds a password, token or signature."
-)
-CONNECTION_STRING = EntityType(
-    "CONNECTION_STRING", "secret", "The address of a database or queue with its password."
-)
+URL_WITH_CREDENTIALS = EntityType("URL_WITH_CREDENTIALS", "secret", "A URL that holds a password, token or signature.")
+CONNECTION_STRING = EntityType("CONNECTION_STRING", "secret", "The address of a database or queue with its password.")
 
 _STOP = r"\s<>\"'`{}|\\^"
 _REST = rf"[^{_STOP}]*[^{_STOP}.,;:!?)\]]"
@@ -42,9 +38,7 @@ _DATABASES = (
 )
 _WEB = compile_pattern(rf"\b(?i:https?|wss?)://{_REST}")
 _SECRET = compile_pattern(rf"[?&#;](?i:{_PARAMETERS})=([^{_STOP}&#]{{8,}})")
-_PLACEHOLDER_WORDS = word_set(
-    "password pass pwd user username secret token xxx xxxx changeme example your_password"
-)
+_PLACEHOLDER_WORDS = word_set("password pass pwd user username secret token xxx xxxx changeme example your_password")
 
 
 def _real_password(value: str) -> bool | None:
@@ -123,11 +117,7 @@ RECOGNIZERS = (
     PatternRecognizer(
         "url.connection_string",
         CONNECTION_STRING,
-        (
-            Pattern(
-                rf"\b(?:jdbc:)?(?i:{_DATABASES})://{_USERINFO}{_REST}", 0.95, gate=r"://[^\s/@:]*:[^\s/@]+@"
-            ),
-        ),
+        (Pattern(rf"\b(?:jdbc:)?(?i:{_DATABASES})://{_USERINFO}{_REST}", 0.95, gate=r"://[^\s/@:]*:[^\s/@]+@"),),
         validator=_real_password,
         blobs=True,
         examples=(

@@ -8,9 +8,7 @@ from gateway.detection.recognizers._checks import digits_of, separators
 US_SSN = EntityType("US_SSN", "government_id", "A United States Social Security number.")
 US_ITIN = EntityType("US_ITIN", "government_id", "A United States individual taxpayer identification number.")
 US_PASSPORT = EntityType("US_PASSPORT", "government_id", "The number of a United States passport.")
-US_DRIVER_LICENSE = EntityType(
-    "US_DRIVER_LICENSE", "government_id", "The number of a driving licence of a US state."
-)
+US_DRIVER_LICENSE = EntityType("US_DRIVER_LICENSE", "government_id", "The number of a driving licence of a US state.")
 
 # Printed on specimen cards and in advertisements, never given to a person.
 _SPECIMENS = frozenset({"078051120", "219099999", "123456789", "987654321"})
@@ -22,9 +20,7 @@ def _ssn(value: str) -> bool | None:
     if len(separators(value)) > 1 or digits in _SPECIMENS or len(set(digits)) == 1:
         return False
     area, group, serial = digits[:3], digits[3:5], digits[5:]
-    return (
-        None if area not in {"000", "666"} and area < "900" and group != "00" and serial != "0000" else False
-    )
+    return None if area not in {"000", "666"} and area < "900" and group != "00" and serial != "0000" else False
 
 
 def _itin(value: str) -> bool | None:

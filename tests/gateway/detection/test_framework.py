@@ -1,0 +1,120 @@
+"""Recognizers are found by folder, and a wrong one is refused at start with its name."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gateway.detection import DefinitionError, Detector, EntityType
+from gateway.detection.recognizer import Example, Pattern, PatternRecognizer
+
+STAFF_ID = EntityType("STAFF_ID", "custom", "A staff number of a company that does not exist.")
+STAFF = PatternRecognizer(
+    "staff_id",
+    STAFF_ID,
+    (Pattern(r"\bSTAFF-\d{6}\b", 0.8),),
+    examples=(Example("ask STAFF-204711", "STAFF-204711"),),
+    counter_examples=("STAFF-1",),
+)
+
+DROPPED_IN = """
+from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
+
+BADGE = EntityType("BADGE", "custom", "The number on a visitor's badge.")
+RECOGNIZERS = (
+    PatternRecognizer(
+        "badge",
+        BADGE,
+        (Pattern(r"\\bVISITOR-\\d{4}\\b", 0.9),),
+        examples=(Example("badge VISITOR-0042", "VISITOR-0042"),),
+        counter_examples=("VISITOR-42",),
+    ),
+)
+"""
+
+
+def test_a_file_dropped_into_a_folder_is_a_recognizer(tmp_path: Path, detector: Detector) -> None:
+    (tmp_path / "badge.py").write_text(DROPPED_IN)
+    (tmp_path / "_helper.py").write_text("raise RuntimeError('helpers are not imported')")
+    extended = Detector(folders=[tmp_path])
+    (found,) = extended.detect("Please give VISITOR-1234 a coffee.")
+    assert (found.type, found.start, found.end, found.recognizer) == ("BADGE", 12, 24, "badge")
+    assert extended.types["BADGE"].group == "custom"
+    assert extended.version != detector.version
+    assert detector.detect("Please give VISITOR-1234 a coffee.") == ()
+
+
+def test_a_module_without_recognizers_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty.py").write_text("")
+    with pytest.raises(DefinitionError, match=r"empty.*RECOGNIZERS"):
+        Detector(folders=[tmp_path])
+
+
+def test_two_recognizers_of_one_id_are_refused() -> None:
+    with pytest.raises(DefinitionError, match="staff_id"):
+        Detector([STAFF, replace(STAFF, patterns=(Pattern(r"\bSTAFF-\d{6}", 0.7),))])
+
+
+def test_one_type_defined_in_two_ways_is_refused() -> None:
+    other = replace(STAFF, id="other", type=replace(STAFF_ID, group="account"))
+    with pytest.raises(DefinitionError, match="STAFF_ID"):
+        Detector([STAFF, other])
+
+
+def test_two_recognizers_may_share_a_type() -> None:
+    other = PatternRecognizer("staff_mail", STAFF_ID, (Pattern(r"\bstaff\d{6}@", 0.6),))
+    assert list(Detector([STAFF, other]).types) == ["STAFF_ID"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (replace(STAFF, type=replace(STAFF_ID, group="nonsense")), "nonsense"),
+        (replace(STAFF, patterns=()), "gates"),
+        (replace(STAFF, patterns=(Pattern(r"(?=STAFF)", 0.5),)), "gates"),
+        (replace(STAFF, patterns=(Pattern(r"(STAFF)-\1", 0.5, gate="STAFF"),)), "RE2"),
+        (replace(STAFF, examples=(Example("STAFF-1", "STAFF-1"),)), "example 0"),
+        (replace(STAFF, examples=(Example("STAFF-204711", "STAFF-204711", score=0.9),)), "example 0"),
+        (replace(STAFF, counter_examples=("STAFF-204711",)), "counter-example 0"),
+    ],
+    ids=["group", "no gates", "look-ahead", "back-reference", "not found", "weaker", "found"],
+)
+def test_a_wrong_definition_is_refused_with_its_reason(wrong: PatternRecognizer, said: str) -> None:
+    with pytest.raises(DefinitionError, match=said):
+        Detector([wrong])
+
+
+def test_the_version_follows_the_definitions() -> None:
+    versions = {
+        Detector([STAFF]).version,
+        Detector([replace(STAFF, patterns=(Pattern(r"\bSTAFF-\d{6}\b", 0.81),))]).version,
+        Detector([replace(STAFF, context=("staff",))]).version,
+        Detector([replace(STAFF, validator=lambda value: None)]).version,
+    }
+    assert len(versions) == 4
+    assert Detector([STAFF]).version in versions
+    assert all(version.startswith("patterns-") for version in versions)
+
+
+def test_context_raises_and_a_validator_overrides_the_score() -> None:
+    def even(value: str) -> bool | None:
+        last = int(value[-1])
+        return None if last == 1 else last % 2 == 0
+
+    detector = Detector(
+        [
+            replace(
+                STAFF, patterns=(Pattern(r"\bSTAFF-\d{6}\b", 0.3),), context=("employee",), validator=even, examples=()
+            )
+        ]
+    )
+
+    def score(text: str) -> float | None:
+        found = detector.detect(text)
+        return found[0].score if found else None
+
+    assert score("see STAFF-204711") == 0.3
+    assert score("the employee is STAFF-204711") == 0.7
+    assert score("STAFF-204711 (employee)") == 0.7
+    assert score("see STAFF-204712") == 1.0
+    assert score("the employee is STAFF-204713") is None

@@ -1,0 +1,42 @@
+"""Recall and precision on labelled documents, where those are at hand. docs/detection.md has the figures."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gateway.detection import Detector, resolve_overlaps
+
+LIKELY = 0.5
+# Ours, theirs, least recall and precision of exact spans.
+TYPES = {
+    "EMAIL_ADDRESS": ("EMAIL_ADDRESS", 0.99, 0.99),
+    "CREDIT_CARD": ("CREDIT_CARD", 0.98, 0.99),
+    "IBAN_CODE": ("IBAN_CODE", 0.99, 0.99),
+    "US_SSN": ("US_SSN", 0.99, 0.99),
+    "IP_ADDRESS": ("IP_ADDRESS", 0.99, 0.99),
+    "URL": ("DOMAIN_NAME", 0.99, 0.99),
+    "PHONE_NUMBER": ("PHONE_NUMBER", 0.95, 0.95),
+}
+
+
+@pytest.mark.parametrize("name", ["presidio_synth_v2.dev", "presidio_generated_large.dev"])
+def test_structured_identifiers(detector: Detector, shared_data: Path, name: str) -> None:
+    file = shared_data / f"{name}.jsonl"
+    if not file.is_file():
+        pytest.skip(f"{file.name} is not among the labelled data on this machine")
+    gold: dict[str, set[tuple[int, int, int]]] = {type_name: set() for type_name in TYPES}
+    found: dict[str, set[tuple[int, int, int]]] = {type_name: set() for type_name in TYPES}
+    for number, line in enumerate(file.read_text("utf-8").splitlines()):
+        document = json.loads(line)
+        for type_name, (label, _, _) in TYPES.items():
+            spans = (one for one in document["spans"] if one["label"] == label)
+            gold[type_name] |= {(number, one["start"], one["end"]) for one in spans}
+        likely = (one for one in detector.detect(document["text"]) if one.score >= LIKELY)
+        for one in resolve_overlaps(likely):
+            if one.type in TYPES:
+                found[one.type].add((number, one.start, one.end))
+    for type_name, (_, recall, precision) in TYPES.items():
+        right = len(gold[type_name] & found[type_name])
+        assert right >= recall * len(gold[type_name]), type_name
+        assert right >= precision * len(found[type_name]), type_name

@@ -1,0 +1,128 @@
+"""`svc-demo`: a surface without a model, so that a newcomer sees the whole way of a request before having a provider.
+
+It reads the protected request only and writes with the placeholders it was given, as a good model would. The same
+request gives the same words: there is no chance and no clock in them.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
+from typing import Any
+
+from gateway.errors import BadRequest
+from gateway.json_body import dump
+from gateway.models import Trust
+from gateway.surfaces.base import Body
+from gateway.surfaces.demo_text import answer, facts
+from gateway.tokens import estimate
+
+MODEL = "svc-demo"
+_MOST_CHOICES = 128
+
+
+class DemoSurface:
+    """Answers chat-completions requests in-process. `count` measures a text in tokens."""
+
+    id = MODEL
+    trust = Trust.LOCAL
+
+    def __init__(self, count: Callable[[str], int] = estimate) -> None:
+        self._count = count
+
+    def models(self) -> tuple[str, ...]:
+        return (MODEL,)
+
+    async def complete(self, body: Body) -> Body:
+        """The answer. Raises BadRequest for an `n` or a token limit that is none."""
+        choices = _whole(body, "n", 1, _MOST_CHOICES) or 1
+        limit = _whole(body, "max_completion_tokens", 1) or _whole(body, "max_tokens", 1)
+        messages = [message for message in _list(body.get("messages")) if isinstance(message, dict)]
+        content = self._content(messages, _wants_json(body))
+        finish = "stop"
+        if limit is not None and self._count(content) > limit:
+            content, finish = self._shortened(content, limit), "length"
+        prompt = sum(self._count(text) for message in messages for text in _texts(message.get("content")))
+        completion = self._count(content) * choices
+        return {
+            "id": f"chatcmpl-{sha256(dump(body)).hexdigest()[:24]}",
+            "object": "chat.completion",
+            "created": int(time.time()),
+            "model": MODEL,
+            "choices": [
+                {
+                    "index": index,
+                    "message": {"role": "assistant", "content": content, "refusal": None},
+                    "logprobs": None,
+                    "finish_reason": finish,
+                }
+                for index in range(choices)
+            ],
+            "usage": {
+                "prompt_tokens": prompt,
+                "completion_tokens": completion,
+                "total_tokens": prompt + completion,
+            },
+        }
+
+    def _content(self, messages: list[Body], as_json: bool) -> str:
+        asked = [message for message in messages if message.get("role") in {"user", "tool", "function"}]
+        last = "\n".join(_texts(asked[-1].get("content"))) if asked else ""
+        text = answer(last)
+        if not as_json:
+            return text
+        return json.dumps({"answer": text, "values": facts(last)}, ensure_ascii=False)
+
+    def _shortened(self, content: str, limit: int) -> str:
+        """As many whole words as fit. A placeholder has no space in it, so none is cut."""
+        kept = ""
+        for word in _words(content):
+            if self._count(kept + word) > limit:
+                break
+            kept += word
+        return kept.rstrip()
+
+
+def _words(text: str) -> Iterator[str]:
+    """The words of a text, each with the white space before it."""
+    position = 0
+    while position < len(text):
+        end = position
+        while end < len(text) and text[end].isspace():
+            end += 1
+        while end < len(text) and not text[end].isspace():
+            end += 1
+        yield text[position:end]
+        position = end
+
+
+def _texts(content: Any) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    for part in _list(content):
+        if isinstance(part, dict) and isinstance(part.get("text"), str):
+            yield part["text"]
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _wants_json(body: Body) -> bool:
+    wished = body.get("response_format")
+    return isinstance(wished, dict) and wished.get("type") in {"json_object", "json_schema"}
+
+
+def _whole(body: Body, name: str, least: int, most: int | None = None) -> int | None:
+    value = body.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < least or (most is not None and value > most):
+        span = f"from {least} to {most}" if most is not None else f"of at least {least}"
+        raise BadRequest(f"`{name}` must be a whole number {span}.", param=name)
+    return value
+
+
+def build(settings: object) -> Iterable[DemoSurface]:
+    """The demo needs no settings and is always there."""
+    return (DemoSurface(),)

@@ -1,0 +1,200 @@
+"""What the demo says: it recognises a handful of tasks and answers each in a few plain sentences.
+
+Every placeholder of the request appears in the answer, so that the answer's reader sees each value restored.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from gateway.placeholders import looks_like_placeholder
+
+type Facts = dict[str, list[str]]
+"""Placeholders by entity type, in the order of the text."""
+
+_TASKS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (name, re.compile(words, re.IGNORECASE))
+    for name, words in (
+        (
+            "summarise",
+            r"summar|\btl;?dr\b|\bsum up|zusammenfass|\bfass(?:e|t|en)?\b.{0,60}\bzusammen|\brésum|\bresum[ea]",
+        ),
+        ("translate", r"\btranslat|übersetz|\btradui|\btraduc"),
+        (
+            "extract",
+            r"\bextract|\b(?:list|find) (?:all|the|every)|extrahier|liste .{0,30}\bauf\b|\bextra(?:i|e)",
+        ),
+        ("classify", r"\bclassif|\bcategori[sz]|klassifizier|\bclasse[rz]?\b|\bclasifica"),
+        (
+            "draft",
+            r"\b(?:draft|write|compose|reply|respond|answer)\b|\bentw[iu]rf|\b(?:be)?antworte|\bschreib"
+            r"|\brédige|\brépond|\bécri[st]|\bredacta|\bescrib|\bresponde",
+        ),
+    )
+)
+_GREETING = re.compile(
+    r"\s*(?:hello|hi|hey|good (?:morning|afternoon|evening)|hallo|guten (?:tag|morgen|abend)|bonjour|salut"
+    r"|hola|buen[oa]s)\b",
+    re.IGNORECASE,
+)
+_TAG = r"(\[[A-Z][A-Z0-9_]*\])"
+_ADDRESSEE = re.compile(
+    rf"\b(?:to|dear|for|from|at|an|von|liebe[r]?|à|pour|cher|chère|para|de|estimad[oa])\s+(?:(?:mr|ms|mrs|dr)\.?\s+)?{_TAG}",
+    re.IGNORECASE,
+)
+_SENDER = re.compile(
+    rf"\b(?:my name is|i am|i'm|regards,?|sincerely,?|ich heiße|ich bin|grüße,?|je m'appelle|je suis|me llamo"
+    rf"|soy)\s+{_TAG}",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_LONGEST = 240
+
+_LABELS = {
+    "PERSON": "person",
+    "EMAIL_ADDRESS": "e-mail address",
+    "PHONE_NUMBER": "phone number",
+    "IBAN_CODE": "IBAN",
+    "CREDIT_CARD": "payment card",
+    "US_SSN": "social security number",
+    "DATE_OF_BIRTH": "date of birth",
+    "LOCATION": "place",
+    "ORGANIZATION": "organisation",
+    "IP_ADDRESS": "IP address",
+    "API_KEY": "API key",
+}
+_IN_LETTER = {
+    "EMAIL_ADDRESS": "You will receive a confirmation at {}.",
+    "PHONE_NUMBER": "Should anything be unclear, I will call {}.",
+    "IBAN_CODE": "The amount will be transferred to {}.",
+    "US_BANK_NUMBER": "The amount will be transferred to {}.",
+    "CREDIT_CARD": "The payment concerns the card {}.",
+    "LOCATION": "The documents will be sent to {}.",
+    "STREET_ADDRESS": "The documents will be sent to {}.",
+    "ORGANIZATION": "I will inform {} as well.",
+    "API_KEY": "Please treat {} as exposed and replace it.",
+    "PASSWORD": "Please treat {} as exposed and replace it.",
+    "SECRET": "Please treat {} as exposed and replace it.",
+}
+_TOPICS = (
+    ("security", {"API_KEY", "PASSWORD", "SECRET", "PRIVATE_KEY", "JWT", "CONNECTION_STRING"}),
+    ("finance", {"IBAN_CODE", "CREDIT_CARD", "US_BANK_NUMBER", "ABA_ROUTING_NUMBER", "BIC_CODE", "CRYPTO"}),
+    ("identity", {"US_SSN", "US_ITIN", "US_PASSPORT", "US_DRIVER_LICENSE", "DATE_OF_BIRTH"}),
+    ("correspondence", {"EMAIL_ADDRESS", "PHONE_NUMBER", "PERSON"}),
+)
+
+
+def answer(text: str) -> str:
+    """The demo's answer to the last thing a user said."""
+    known = facts(text)
+    for name, words in _TASKS:
+        if words.search(text):
+            return _WRITERS[name](text, known)
+    if _GREETING.match(text) and len(text) < _LONGEST:
+        return _greeting(known)
+    return _reply(text, known)
+
+
+def facts(text: str) -> Facts:
+    """The placeholders of a text by type."""
+    found: Facts = {}
+    for hit in looks_like_placeholder(text):
+        values = found.setdefault(hit.placeholder[1:-1].rpartition("_")[0], [])
+        if hit.placeholder not in values:
+            values.append(hit.placeholder)
+    return found
+
+
+def _greeting(known: Facts) -> str:
+    people = known.get("PERSON", [])
+    rest = _listed({kind: values for kind, values in known.items() if kind != "PERSON"})
+    lines = [f"Hello {_joined(people)}!" if people else "Hello!", "How can I help you?"]
+    return " ".join(lines) + (f"\n\nI have noted:\n{rest}" if rest else "")
+
+
+def _letter(text: str, known: Facts) -> str:
+    people = known.get("PERSON", [])
+    sender = next((name for name in _SENDER.findall(text) if name in people), None)
+    others = [name for name in people if name != sender]
+    named = next((name for name in _ADDRESSEE.findall(text) if name in others), None)
+    addressee = named or next(iter(others), None)
+    concerned = [name for name in others if name != addressee]
+    lines = ["Thank you for your message. I have read it with care and will see to it today."]
+    if concerned:
+        lines.append(f"I have also noted what it says about {_joined(concerned)}.")
+    for kind, values in known.items():
+        if kind != "PERSON":
+            pattern = _IN_LETTER.get(kind, f"I have noted the {_label(kind)} {{}}.")
+            lines.append(pattern.format(_joined(values)))
+    greeting = f"Dear {addressee}," if addressee else "Hello,"
+    return f"{greeting}\n\n{' '.join(lines)}\n\nKind regards" + (f",\n{sender}" if sender else "")
+
+
+def _summary(text: str, known: Facts) -> str:
+    sentences = [each.strip() for each in _SENTENCE.split(_material(text)) if each.strip()]
+    first = sentences[:1]
+    telling = [each for each in sentences[1:] if looks_like_placeholder(each)]
+    chosen = [each if len(each) <= _LONGEST or looks_like_placeholder(each) else each[:_LONGEST] for each in first]
+    summary = " ".join([*chosen, *telling])
+    return f"In short: {summary}\n\n{_missing(summary, known)}".rstrip()
+
+
+def _extract(text: str, known: Facts) -> str:
+    return f"This is what I found:\n{_listed(known)}" if known else "I found no names, addresses or numbers in it."
+
+
+def _translation(text: str, known: Facts) -> str:
+    material = _material(text)
+    note = "I am the built-in demo and do not translate; this is the text as it reached me:"
+    return f"{note}\n\n{material}\n\n{_missing(material, known)}".rstrip()
+
+
+def _category(text: str, known: Facts) -> str:
+    topic = next((name for name, kinds in _TOPICS if kinds & known.keys()), "general")
+    values = f"\n\nIt mentions:\n{_listed(known)}" if known else ""
+    return f"Category: {topic}{values}"
+
+
+def _reply(text: str, known: Facts) -> str:
+    if not known:
+        return "I am the built-in demo. I read your message and found nothing in it that had to be hidden from me."
+    return (
+        f"I have read your message. It mentions:\n{_listed(known)}\n\n"
+        "I am the built-in demo and saw only placeholders; what you read here was put back by the gateway."
+    )
+
+
+_WRITERS: dict[str, Callable[[str, Facts], str]] = {
+    "summarise": _summary,
+    "translate": _translation,
+    "extract": _extract,
+    "classify": _category,
+    "draft": _letter,
+}
+
+
+def _material(text: str) -> str:
+    """What the instruction is about: the text behind its colon or its first line, else all of it."""
+    head, colon, rest = text.partition(":")
+    if colon and rest.strip() and len(head) < _LONGEST and "\n" not in head:
+        return rest.strip()
+    head, _, rest = text.partition("\n")
+    return rest.strip() if rest.strip() and len(head) < _LONGEST else text.strip()
+
+
+def _missing(said: str, known: Facts) -> str:
+    """The placeholders that an answer has not used yet."""
+    left = {kind: [value for value in values if value not in said] for kind, values in known.items()}
+    rest = _listed({kind: values for kind, values in left.items() if values})
+    return f"Also mentioned:\n{rest}" if rest else ""
+
+
+def _listed(known: Facts) -> str:
+    return "\n".join(f"- {_label(kind)}: {_joined(values)}" for kind, values in known.items())
+
+
+def _label(kind: str) -> str:
+    return _LABELS.get(kind, kind.replace("_", " ").lower())
+
+
+def _joined(values: Sequence[str]) -> str:
+    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} and {values[-1]}"

@@ -1,0 +1,240 @@
+"""A configured provider over HTTP: one pooled client, one bounded answer, no way around.
+
+Nothing of the environment can divert it (no proxy variables, no .netrc), and it follows no redirect: the place a
+redirect names was never configured, and a client that followed it itself would send its plain text there.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import httpx
+
+from gateway.codings import decode
+from gateway.errors import BadRequest, BadUpstream, GatewayError, UpstreamTimeout
+from gateway.json_body import dump, parse_object
+from gateway.models import Trust
+from gateway.surfaces.base import Body, UpstreamConfig
+
+type Field = tuple[bytes, bytes]
+
+_LIMITS = httpx.Limits(max_connections=256, max_keepalive_connections=64, keepalive_expiry=30)
+_CONNECT_SECONDS = 10.0
+
+# Written anew for the connection at hand (RFC 9110 section 7.6.1), or decided here.
+_NOT_SENT = frozenset(
+    b"""
+    host connection keep-alive proxy-connection te trailer transfer-encoding upgrade expect
+    content-length content-type content-encoding accept-encoding
+    """.split()
+)
+_NOT_RETURNED = frozenset(
+    b"""
+    connection keep-alive proxy-connection proxy-authenticate te trailer transfer-encoding upgrade
+    content-length content-encoding set-cookie alt-svc strict-transport-security
+    """.split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamReply:
+    """What an upstream said, its content coding undone. Headers are lower-case and end to end only."""
+
+    status: int
+    headers: tuple[Field, ...]
+    body: bytes = field(repr=False)
+
+
+class UpstreamSurface:
+    """One provider. `response_limit` bounds its answer in bytes, before and after decompression.
+
+    Raises ValueError when the CA file of the configuration cannot be used.
+    """
+
+    def __init__(self, config: UpstreamConfig, *, response_limit: int = 32 * 1024 * 1024) -> None:
+        self.config = config
+        self._limit = response_limit
+        seconds = config.timeout_seconds
+        self._client = httpx.AsyncClient(
+            http1=True,
+            http2=False,
+            verify=_trusted(config.ca_file),
+            follow_redirects=False,
+            trust_env=False,
+            limits=_LIMITS,
+            timeout=httpx.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds)),
+            headers={"user-agent": "privacy-gateway", "accept": "application/json"},
+        )
+
+    def __repr__(self) -> str:
+        return f"UpstreamSurface({self.config!r})"
+
+    @property
+    def id(self) -> str:
+        return self.config.name
+
+    @property
+    def trust(self) -> Trust:
+        return self.config.trust
+
+    def models(self) -> tuple[str, ...]:
+        return self.config.plain_models
+
+    def model_for(self, name: str, *, anything: bool = True) -> str | None:
+        return self.config.model_for(name, anything=anything)
+
+    async def send(self, body: bytes, headers: Iterable[Field] = ()) -> UpstreamReply:
+        """Sends a protected body as it is and returns the answer, whatever its status.
+
+        `headers` are those that may cross. An `Authorization` among them is the client's own for this upstream and
+        goes before the configured key. Raises BadUpstream (`upstream_unreachable`; `upstream_invalid` for an answer too
+        large, not decodable, or a redirect) and UpstreamTimeout.
+        """
+        request = self._client.build_request(
+            "POST", self.config.endpoint(), content=body, headers=list(self._fields(headers))
+        )
+        try:
+            async with asyncio.timeout(self.config.timeout_seconds):
+                return await self._exchange(request)
+        except (TimeoutError, httpx.TimeoutException):
+            raise UpstreamTimeout(f"The upstream `{self.id}` did not answer in time.") from None
+        except httpx.TransportError as error:
+            raise BadUpstream(f"The upstream `{self.id}` {_fault(error)}.") from None
+
+    async def complete(self, body: Body) -> Body:
+        """The answer as an object. An error status of the upstream is a BadUpstream here; see `send` for its body."""
+        reply = await self.send(dump(body))
+        if reply.status >= 400:
+            raise self._invalid(f"answered with status {reply.status}")
+        try:
+            return parse_object(reply.body)
+        except BadRequest:
+            raise self._invalid("answered with something that is not a JSON object") from None
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
+
+    def _fields(self, headers: Iterable[Field]) -> Iterator[Field]:
+        yield b"content-type", b"application/json"
+        # An answer in the clear saves both sides the work; one that comes compressed all the same is still read.
+        yield b"accept-encoding", b"identity"
+        credential = self.config.api_key
+        for name, value in headers:
+            lowered = name.lower()
+            if lowered == b"authorization":
+                credential = None
+            if lowered not in _NOT_SENT:
+                yield lowered, value
+        if credential is not None:
+            yield b"authorization", b"Bearer " + credential.encode("latin-1", "replace")
+
+    async def _exchange(self, request: httpx.Request) -> UpstreamReply:
+        response = await self._client.send(request, stream=True)
+        try:
+            if response.is_redirect or 300 <= response.status_code < 400:
+                raise self._invalid("answered with a redirect; set its base URL to where that leads")
+            raw = bytearray()
+            async for chunk in response.aiter_raw():
+                raw += chunk
+                if len(raw) > self._limit:
+                    raise self._invalid(f"sent more than {self._limit} bytes")
+        finally:
+            await response.aclose()
+        try:
+            body = decode(bytes(raw), response.headers.get("content-encoding"), self._limit)
+        except GatewayError:
+            message = f"sent an answer that does not decode within {self._limit} bytes"
+            raise self._invalid(message) from None
+        fields = tuple(
+            (name.lower(), value) for name, value in response.headers.raw if name.lower() not in _NOT_RETURNED
+        )
+        return UpstreamReply(response.status_code, fields, body)
+
+    def _invalid(self, what: str) -> BadUpstream:
+        return BadUpstream(f"The upstream `{self.id}` {what}.", code="upstream_invalid")
+
+
+def _trusted(ca_file: Path | None) -> ssl.SSLContext:
+    """The well-known authorities, those of the system, and those of the file."""
+    context = httpx.create_ssl_context(trust_env=False)
+    context.load_default_certs()
+    if ca_file is not None:
+        try:
+            context.load_verify_locations(cafile=ca_file)
+        except (OSError, ssl.SSLError):
+            raise ValueError("the CA file of an upstream cannot be read as PEM certificates") from None
+    return context
+
+
+def _fault(error: httpx.TransportError) -> str:
+    """What went wrong, in words of ours: httpx's own may quote the URL."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return "has a certificate that cannot be verified; name its authority in `ca_file`"
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(error, httpx.ConnectError):
+        return "cannot be reached"
+    return "broke off the connection"
+
+
+class UpstreamTable(Protocol):
+    """One row of the settings."""
+
+    @property
+    def base_url(self) -> str: ...
+    @property
+    def models(self) -> tuple[str, ...]: ...
+    @property
+    def trust(self) -> Trust: ...
+    @property
+    def default_model(self) -> str | None: ...
+    @property
+    def timeout_seconds(self) -> float | None: ...
+    @property
+    def ca_file(self) -> Path | None: ...
+
+
+class Secret(Protocol):
+    """A key that shows itself only when asked."""
+
+    def get_secret_value(self) -> str: ...
+
+
+class UpstreamSource(Protocol):
+    """What this module needs of the settings."""
+
+    @property
+    def all_upstreams(self) -> Mapping[str, Any]: ...
+    @property
+    def upstream_timeout_seconds(self) -> float: ...
+    @property
+    def response_limit_bytes(self) -> int: ...
+
+    def upstream_api_key(self, name: str) -> Secret | None: ...
+
+
+def build(settings: UpstreamSource) -> Iterator[UpstreamSurface]:
+    """A surface for every configured upstream, in the order of the settings."""
+    for name, table in settings.all_upstreams.items():
+        key = settings.upstream_api_key(name)
+        yield UpstreamSurface(
+            _config(name, table, key, settings.upstream_timeout_seconds),
+            response_limit=int(settings.response_limit_bytes),
+        )
+
+
+def _config(name: str, table: UpstreamTable, key: Secret | None, timeout: float) -> UpstreamConfig:
+    return UpstreamConfig(
+        name=name,
+        base_url=table.base_url,
+        api_key=key.get_secret_value() if key is not None else None,
+        models=tuple(table.models),
+        trust=table.trust,
+        default_model=table.default_model,
+        timeout_seconds=float(table.timeout_seconds or timeout),
+        ca_file=table.ca_file,
+    )

@@ -1,0 +1,176 @@
+"""Which surface a model's name means, and that surfaces are found by being there."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gateway.errors import BadRequest, NotFound
+from gateway.models import Trust
+from gateway.settings import load_settings
+from gateway.surfaces import DemoSurface, SurfaceRegistry, UpstreamConfig, UpstreamSurface
+
+
+@dataclass
+class Fixed:
+    """A surface of one's own, as small as one can be."""
+
+    id: str
+    names: tuple[str, ...] = ()
+    trust: Trust = Trust.EXTERNAL
+
+    def models(self) -> tuple[str, ...]:
+        return self.names
+
+    async def complete(self, body: dict[str, Any]) -> dict[str, Any]:
+        return body
+
+
+def upstream(name: str, *models: str, **config: Any) -> UpstreamSurface:
+    return UpstreamSurface(UpstreamConfig(name, f"https://{name}.example/v1", models=models or ("*",), **config))
+
+
+def resolved(registry: SurfaceRegistry, model: str) -> tuple[str, str]:
+    surface, name = registry.resolve(model)
+    return surface.id, name
+
+
+def test_the_order_of_resolving() -> None:
+    registry = SurfaceRegistry(
+        [
+            DemoSurface(),
+            upstream("acme", "gpt-*", "acme-one", default_model="gpt-9"),
+            upstream("house", "llama-[0-9]", "*", trust=Trust.LOCAL),
+        ]
+    )
+    assert resolved(registry, "svc-demo") == ("svc-demo", "svc-demo")
+    assert resolved(registry, "acme-one") == ("acme", "acme-one")
+    assert resolved(registry, "acme") == ("acme", "gpt-9")
+    assert resolved(registry, "gpt-5") == ("acme", "gpt-5")
+    assert resolved(registry, "llama-3") == ("house", "llama-3")
+    assert resolved(registry, "anything") == ("house", "anything")
+    assert resolved(registry, "configured-upstream") == ("acme", "gpt-9")
+
+
+def test_who_takes_everything_is_asked_last() -> None:
+    registry = SurfaceRegistry([upstream("acme"), upstream("house", "llama-*")])
+    assert resolved(registry, "llama-3") == ("house", "llama-3")
+    assert resolved(registry, "other") == ("acme", "other")
+
+
+def test_an_upstream_of_that_name_is_the_configured_one() -> None:
+    registry = SurfaceRegistry([upstream("acme"), upstream("configured-upstream", default_model="m")])
+    assert resolved(registry, "configured-upstream") == ("configured-upstream", "m")
+
+
+def test_the_default_upstream_takes_the_rest_and_is_the_configured_one() -> None:
+    registry = SurfaceRegistry([upstream("acme", "gpt-*"), upstream("house", "one")], default="house")
+    assert resolved(registry, "unheard-of") == ("house", "unheard-of")
+    assert resolved(registry, "configured-upstream") == ("house", "one")
+
+
+@pytest.mark.parametrize("model", ["unheard-of", "configured-upstream", "SVC-DEMO"])
+def test_a_model_nobody_takes(model: str) -> None:
+    registry = SurfaceRegistry([DemoSurface()])
+    with pytest.raises(NotFound) as refused:
+        registry.resolve(model)
+    assert refused.value.code == "model_not_found"
+    assert model not in refused.value.message
+
+
+@pytest.mark.parametrize("model", [None, "", 7, ["svc-demo"]])
+def test_what_is_no_name(model: object) -> None:
+    with pytest.raises(BadRequest):
+        SurfaceRegistry([DemoSurface()]).resolve(model)
+
+
+def test_what_cannot_be_told_apart_fails_at_start() -> None:
+    with pytest.raises(ValueError, match="one id"):
+        SurfaceRegistry([Fixed("a"), Fixed("a")])
+    with pytest.raises(ValueError, match="one model name"):
+        SurfaceRegistry([Fixed("a", ("m",)), Fixed("b", ("m",))])
+    with pytest.raises(ValueError, match="default"):
+        SurfaceRegistry([Fixed("a")], default="b")
+
+
+def test_the_models_list() -> None:
+    registry = SurfaceRegistry([DemoSurface(), upstream("acme", "gpt-*", "acme-one")], created=1)
+    assert registry.models() == [
+        {"id": "svc-demo", "object": "model", "created": 1, "owned_by": "svc"},
+        {"id": "acme", "object": "model", "created": 1, "owned_by": "acme"},
+        {"id": "acme-one", "object": "model", "created": 1, "owned_by": "acme"},
+        {"id": "configured-upstream", "object": "model", "created": 1, "owned_by": "acme"},
+    ]
+    assert [model["id"] for model in SurfaceRegistry([DemoSurface()]).models()] == ["svc-demo"]
+
+
+def test_whether_a_surface_is_local() -> None:
+    assert SurfaceRegistry([Fixed("a", trust=Trust.LOCAL)]).local_available
+    assert not SurfaceRegistry([Fixed("a")]).local_available
+
+
+@pytest.mark.anyio
+async def test_every_upstream_of_the_settings_is_a_surface(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-" + "of-the-tests"
+    monkeypatch.setenv("HOUSE_KEY", key)
+    tables = {
+        "house": {
+            "base_url": "http://127.0.0.1:9/v1",
+            "api_key_env": "HOUSE_KEY",
+            "models": ["llama-*"],
+            "trust": "local",
+        }
+    }
+    settings = load_settings(upstream="https://api.example/v1", upstream_model="m", upstreams=tables)
+    registry = SurfaceRegistry.discover(settings)
+    assert [surface.id for surface in registry.surfaces] == ["svc-demo", "configured-upstream", "house"]
+    house, name = registry.resolve("llama-3")
+    assert isinstance(house, UpstreamSurface)
+    assert (name, house.trust, house.config.api_key) == ("llama-3", Trust.LOCAL, key)
+    assert house.config.timeout_seconds == settings.upstream_timeout_seconds
+    assert house.config.endpoint() == "http://127.0.0.1:9/v1/chat/completions"
+    assert resolved(registry, "configured-upstream") == ("configured-upstream", "m")
+    await registry.aclose()
+
+
+PLUGIN = """
+from gateway.models import Trust
+
+class Parrot:
+    id = "parrot"
+    trust = Trust.LOCAL
+
+    def models(self):
+        return ("parrot-1",)
+
+    async def complete(self, body):
+        return {"choices": [], "said": body["messages"][-1]["content"]}
+
+def build(settings):
+    return [Parrot()]
+"""
+
+
+@dataclass
+class NoUpstreams:
+    all_upstreams: dict[str, Any] = field(default_factory=dict)
+    upstream_timeout_seconds: float = 1
+    response_limit_bytes: int = 1024
+
+
+@pytest.mark.anyio
+async def test_a_surface_is_added_by_dropping_in_one_file(tmp_path: Path) -> None:
+    (tmp_path / "parrot.py").write_text(PLUGIN)
+    registry = SurfaceRegistry.discover(NoUpstreams(), tmp_path)
+    surface, _ = registry.resolve("parrot-1")
+    assert await surface.complete({"messages": [{"content": "hello"}]}) == {"choices": [], "said": "hello"}
+    (tmp_path / "parrot_two.py").write_text(PLUGIN)
+    with pytest.raises(ValueError, match="one id"):
+        SurfaceRegistry.discover(NoUpstreams(), tmp_path)
+
+
+def test_discovery_takes_the_default_of_the_settings() -> None:
+    settings = SimpleNamespace(**vars(NoUpstreams()), default_upstream="svc-demo")
+    assert resolved(SurfaceRegistry.discover(settings), "anything") == ("svc-demo", "anything")

@@ -1,13 +1,11 @@
-"""What a person wants to know of a policy before using it: what is odd, what differs from another, what it would do."""
+"""What a person wants to know of a policy before using it: what is odd, and what differs from another."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from difflib import get_close_matches
-from secrets import token_bytes
 from typing import Any
 
 from gateway.detection import EntityType
-from gateway.errors import Forbidden
 from gateway.generalization import kind_for
 from gateway.models import Action, Notice, PrivacyMode
 from gateway.policy.document import GROUPS
@@ -22,16 +20,6 @@ class Difference:
     path: str
     before: Any
     after: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """What a policy makes of a text. `blocked` says why nothing would leave."""
-
-    protected_text: str | None
-    transformations: tuple[dict[str, Any], ...]
-    kept: tuple[dict[str, Any], ...]
-    blocked: str | None
 
 
 def warnings(policy: Policy, types: Mapping[str, EntityType]) -> tuple[Notice, ...]:
@@ -98,26 +86,3 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from _leaves(inner, f"{path}.{inner.get('name', index)}")
     else:
         yield path, value
-
-
-def attempt(policy: Policy, text: str, mode: PrivacyMode) -> Trial:
-    """What the gateway would do with `text` under `policy`, with a key made up for the occasion."""
-    # Protection knows policies; policies know nothing of protection until someone wants to see one at work.
-    from gateway.detection import Detector  # noqa: PLC0415
-    from gateway.placeholders import Placeholders  # noqa: PLC0415
-    from gateway.protection import Protector  # noqa: PLC0415
-    from gateway.slots import TextSlot  # noqa: PLC0415
-
-    protector = Protector(Detector(), hash_key=token_bytes(32))
-    holder = {"text": text}
-    try:
-        slot = TextSlot(holder, "text", text)
-        done = protector.protect([[slot]], policy, mode, Placeholders(token_bytes(32)))
-    except Forbidden as refusal:
-        return Trial(None, (), (), refusal.message)
-    return Trial(
-        holder["text"],
-        tuple(asdict(one) for one in done.transformations),
-        tuple(asdict(one) for one in done.kept),
-        None,
-    )

@@ -72,10 +72,10 @@ class RuleBook:
         return frozenset(self._rules) | frozenset(self._strict)
 
     def work_out(self, type: str, group: str, mode: PrivacyMode) -> Rule:
-        """The same, without remembering. A strict rule for a group cannot weaken a standard rule for one of its types."""
+        """The same, without remembering. What strict says of a group cannot weaken what standard says of its types."""
         if type in self.own_types:
-            # Whatever group the detector has it in: a rule that keeps the group must not open what the policy's own list
-            # says to hide.
+            # Whatever group the detector has it in: a rule that keeps that group must not open what the policy's own
+            # list says to hide.
             group = OWN_GROUP
         standard = self.layered(type, group, PrivacyMode.STANDARD)
         if mode is PrivacyMode.STANDARD:

@@ -40,16 +40,22 @@ class MemoryPolicies:
             return True
 
 
-class Writer(Protocol):
-    """What is needed of the store (gateway/store): the future is done when the work is durable."""
+class Tables(Protocol):
+    """What is needed of the store (gateway/store)."""
 
-    def submit[T](self, work: Callable[[sqlite_utils.Database], T]) -> concurrent.futures.Future[T]: ...
+    def submit[T](self, work: Callable[[sqlite_utils.Database], T]) -> concurrent.futures.Future[T]:
+        """The future is done when the work is durable."""
+        ...
+
+    def read_now[T](self, work: Callable[[sqlite_utils.Database], T]) -> T:
+        """Runs on this thread, on what is committed."""
+        ...
 
 
 class SqlitePolicies:
     """Keeps documents in the table `policies`, which several processes may share."""
 
-    def __init__(self, store: Writer) -> None:
+    def __init__(self, store: Tables) -> None:
         self._store = store
 
     def load_all(self, after: int = 0) -> Iterable[tuple[int, Mapping[str, Any]]]:
@@ -57,7 +63,7 @@ class SqlitePolicies:
             rows = db.execute("SELECT position, document FROM policies WHERE position > ? ORDER BY position", [after])
             return list(rows.fetchall())
 
-        return [(position, orjson.loads(document)) for position, document in self._wait(read)]
+        return [(position, orjson.loads(document)) for position, document in self._store.read_now(read)]
 
     def save(self, document: Mapping[str, Any]) -> bool:
         row = [document["id"], document["version"], document["hash"], int(document["builtin"])]
@@ -69,11 +75,8 @@ class SqlitePolicies:
             )
             return done.rowcount == 1
 
-        return self._wait(write)
-
-    def _wait[T](self, work: Callable[[sqlite_utils.Database], T]) -> T:
         try:
-            return self._store.submit(work).result(_TIMEOUT_SECONDS)
+            return self._store.submit(write).result(_TIMEOUT_SECONDS)
         except TimeoutError:
             raise Unavailable("The store did not answer in time.") from None
 

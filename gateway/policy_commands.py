@@ -10,31 +10,45 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from secrets import token_bytes
+from typing import Any
 
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.errors import GatewayError
+from gateway.detection import Detector
+from gateway.errors import Forbidden, GatewayError
 from gateway.models import PrivacyMode
+from gateway.placeholders import Placeholders
 from gateway.policy.files import read_policy_file
 from gateway.policy.model import Policy
 from gateway.policy.registry import PolicyRegistry
-from gateway.policy.review import Trial, attempt, differences, warnings
+from gateway.policy.review import differences, warnings
 from gateway.policy.storage import SqlitePolicies
+from gateway.protection import Protector
+from gateway.settings import Settings
+from gateway.slots import TextSlot
+from gateway.store import Store
 
-if TYPE_CHECKING:
-    from gateway.settings import Settings
-
-type Loader = Callable[[argparse.Namespace], "Settings"]
+type Loader = Callable[[argparse.Namespace], Settings]
 type AddFolders = Callable[[argparse.ArgumentParser], None]
 type Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 type Action = Callable[[PolicyRegistry, argparse.Namespace], int]
 
 _DATABASE = "gateway.db"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a policy makes of a text. `blocked` says why nothing would leave."""
+
+    protected_text: str | None
+    transformations: tuple[dict[str, Any], ...]
+    kept: tuple[dict[str, Any], ...]
+    blocked: str | None
 
 
 def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
@@ -65,7 +79,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     finish(trial, try_policy)
 
 
-def _run(action: Action, settings: "Settings", options: argparse.Namespace) -> int:
+def _run(action: Action, settings: Settings, options: argparse.Namespace) -> int:
     try:
         with _registry(settings) as registry:
             return action(registry, options)
@@ -77,14 +91,12 @@ def _run(action: Action, settings: "Settings", options: argparse.Namespace) -> i
 
 
 @contextmanager
-def _registry(settings: "Settings") -> Iterator[PolicyRegistry]:
+def _registry(settings: Settings) -> Iterator[PolicyRegistry]:
     """Built-in policies, and the custom ones if there is a database already; none is made for a look."""
     database = settings.data_dir / _DATABASE
     if not database.is_file():
         yield PolicyRegistry(settings.policies_dir)
         return
-    from gateway.store import Store  # noqa: PLC0415 - only where there is something stored
-
     store = Store.open(database)
     try:
         yield PolicyRegistry(settings.policies_dir, SqlitePolicies(store))
@@ -109,8 +121,6 @@ def list_policies(registry: PolicyRegistry, options: argparse.Namespace) -> int:
 
 def check_policy(registry: PolicyRegistry, options: argparse.Namespace) -> int:
     """Whether the file is accepted. Warnings do not fail it."""
-    from gateway.detection import Detector  # noqa: PLC0415 - building it takes a moment
-
     policy = load_policy(options.policy, registry)
     notices = warnings(policy, Detector().types)
     if options.json:
@@ -149,6 +159,23 @@ def try_policy(registry: PolicyRegistry, options: argparse.Namespace) -> int:
     else:
         _show_trial(done)
     return 0
+
+
+def attempt(policy: Policy, text: str, mode: PrivacyMode) -> Trial:
+    """What the gateway would do with `text` under `policy`, with a key made up for the occasion."""
+    protector = Protector(Detector(), hash_key=token_bytes(32))
+    holder = {"text": text}
+    try:
+        slot = TextSlot(holder, "text", text)
+        done = protector.protect([[slot]], policy, mode, Placeholders(token_bytes(32)))
+    except Forbidden as refusal:
+        return Trial(None, (), (), refusal.message)
+    return Trial(
+        holder["text"],
+        tuple(asdict(one) for one in done.transformations),
+        tuple(asdict(one) for one in done.kept),
+        None,
+    )
 
 
 def load_policy(name: str, registry: PolicyRegistry) -> Policy:

@@ -6,7 +6,6 @@ back-references.
 """
 
 import hashlib
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -258,8 +257,9 @@ def near_context(context: "re2._Regexp", data: bytes, start: int, end: int) -> b
 
 def code_digest(function: Callable[..., object] | None) -> str:
     """Name of a function and a digest of its file, so that a changed check changes the version."""
-    if function is None:
-        return ""
-    file = inspect.getsourcefile(function)
-    source = Path(file).read_bytes() if file and Path(file).is_file() else b""
-    return f"{function.__module__}.{function.__qualname__}:{hashlib.sha256(source).hexdigest()}"
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return repr(type(function))
+    file = Path(code.co_filename)
+    source = file.read_bytes() if file.is_file() else code.co_code
+    return f"{code.co_qualname}:{hashlib.sha256(source).hexdigest()}"

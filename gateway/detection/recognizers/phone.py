@@ -66,6 +66,8 @@ _OTHER_NUMBER = compile_pattern(
     + r"\W*(?:[\pL.#:°]+\W*){0,3}$"
 )
 _NATIONAL_REGIONS = ("GB", "DE", "FR", "IT", "NL", "JP", "AU")
+_MOST_GROUPS = 7  # no numbering plan has more
+_GROUP = compile_pattern(r"[^ ()]+")
 _DIGITS = compile_pattern(r"\d+")
 _THOUSANDS = compile_pattern(r"^\d{1,3}(?:(?: \d{3}){2,}|(?:\.\d{3}){2,})$")
 _ALONE = compile_pattern(r"^[\d+ .\-/()]*\d")
@@ -85,6 +87,8 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     at = 0
     while match := _CANDIDATE.search(data, at):
         start, end = match.span()
+        if data[start] == ord("(") and b")" not in match[0]:
+            start += 1  # it opens a remark, not an area code
         found = _judge(view, start, end) if _stands_alone(data, start, end) else None
         if found is None:
             at = _after_first_group(data, start, end)
@@ -95,11 +99,15 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
 
 
 def _after_first_group(data: bytes, start: int, end: int) -> int:
-    """Where to look again: the next group of digits may begin a number of its own."""
-    at = start + 1
-    while at < end and (data[at] in _DIGIT or data[at] not in b" ("):
-        at += 1
-    return max(at, start + 1)
+    """Where to look again: the next group of digits may begin a number of its own.
+
+    Of a long row of groups only the last can still be one, which keeps the search of such a row linear.
+    """
+    groups: list[int] = [group.start() for group in _GROUP.finditer(data, start, end)]
+    if len(groups) < 2:
+        return end
+    at = groups[max(1, len(groups) - _MOST_GROUPS)]
+    return at - 1 if data[at - 1] == ord("(") else at
 
 
 def _stands_alone(data: bytes, start: int, end: int) -> bool:
@@ -127,8 +135,6 @@ def _ends(data: bytes, end: int) -> bool:
 
 def _judge(view: View, start: int, end: int) -> tuple[int, float] | None:
     value = view.text(start, end)
-    if value[0] == "(" and ")" not in value:
-        return None
     if value[0] == "+" or value.startswith("00"):
         found = _international(view, start, end)
         if found or value[0] == "+":
@@ -206,7 +212,7 @@ def _is_other(value: str, digits: str) -> bool:
     lengths = [len(part) for part in parts]
     signs = {char for char in value if not char.isdigit()}
     return (
-        len(parts) > 7  # no numbering plan has so many groups
+        len(parts) > _MOST_GROUPS
         or "   " in value  # columns of a table
         or (parts[0] == "0" and value[1:2] in {".", "-"})  # a fraction, a range
         or len(set(digits)) == 1
@@ -257,6 +263,7 @@ RECOGNIZERS = (
             Example("reach me at 467 3395", "467 3395"),
             Example("(764)722-5949x11144", "(764)722-5949x11144"),
             Example("phone 4155550132", "4155550132"),
+            Example("call Jane (4155550132 is hers)", "4155550132"),
             Example("You can call 73 448 266", "73 448 266"),
             Example("Mobile: 33 93 31", "33 93 31"),
             Example("(895)164-4839x7918 mobile", "(895)164-4839x7918"),

@@ -1,0 +1,20 @@
+"""The walk-through in docs/adding-a-recognizer.md works as it is printed."""
+
+from pathlib import Path
+
+from gateway.detection import Detector
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+
+
+def test_the_recognizer_of_the_walk_through_is_found_and_finds(tmp_path: Path) -> None:
+    printed = (DOCS / "adding-a-recognizer.md").read_text("utf-8")
+    (tmp_path / "parcel.py").write_text(printed.split("```python\n")[1].split("```")[0], "utf-8")
+    detector = Detector(folders=[tmp_path])
+    found = [one for one in detector.detect("Ihre Sendung RR473124829GB ist da.") if one.recognizer == "parcel.s10"]
+    assert [(one.type, one.start, one.end, one.score) for one in found] == [("TRACKING_NUMBER", 13, 26, 1.0)]
+
+
+def test_every_type_is_in_the_docs(detector: Detector) -> None:
+    printed = (DOCS / "detection.md").read_text("utf-8")
+    assert [name for name in detector.types if name not in printed] == []

@@ -57,7 +57,7 @@ def _is_title(data: bytes, start: int, title: bytes) -> bool:
     """Not the end of a street (17 Elm Dr), and no title that is another word here (a miss, MS Windows)."""
     if _STREET.search(data[max(0, start - 48) : start]):
         return False
-    return title not in {b"MS", b"miss.", b"Miss."} and (title.endswith(b".") or title not in _ALSO_WORDS)
+    return title not in {b"MS", b"DR", b"HR", b"miss.", b"Miss."} and (title.endswith(b".") or title not in _ALSO_WORDS)
 
 
 def _name(view: View, start: int, end: int, cue: Cue) -> Match | None:
@@ -100,7 +100,7 @@ def _believed(words: list[str], cue: Cue, after: bytes) -> float | None:
     """The score of a name, or None: in lower case, or after a weak cue, it must look like one."""
     known = words[0].lower() in GIVEN_NAMES
     capital = words[0][0].isupper()
-    if len("".join(words)) < 2:
+    if len("".join(words).replace(".", "")) < 2:
         return None
     if cue.weak:
         if known:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_hex, token_urlsafe
-from typing import Any
+from typing import cast
 
 import sqlite_utils
 
@@ -21,6 +21,10 @@ from gateway.store import Store
 _PREFIX = "svck_"
 _LONGEST_SECRET = 512
 _LONGEST_LABEL = 64
+_INDEX = 8
+
+# By the beginning of the digest: the whole digest, and whose it is.
+type Keys = dict[bytes, tuple[bytes, Caller]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +48,14 @@ class KeyRing:
     def __init__(self, store: Store, poll_seconds: float = 1.0) -> None:
         self._store = store
         self._poll_seconds = poll_seconds
-        self._static: dict[bytes, Caller] = {}
-        self._callers: dict[bytes, Caller] = {}
+        self._static: Keys = {}
+        self._keys: Keys = {}
         self._revision: int | None = None
         self._checked = float("-inf")
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self._callers) + len(self._static)} keys>"
+        return f"<{type(self).__name__} of {len(self._keys) + len(self._static)} keys>"
 
     async def load(self) -> None:
         """Reads the keys. Raises Unavailable."""
@@ -60,25 +64,26 @@ class KeyRing:
     @property
     def empty(self) -> bool:
         """Whether the store holds no active key (one given by `add_static` does not count)."""
-        return not self._callers
+        return not self._keys
 
     def add_static(self, secret: str, scope: Scope, key_id: str = "key_environment") -> None:
         """Accepts a secret that is not in the store, for the life of this process."""
         if not secret:
             raise ValueError("a key must not be empty")
-        self._static[_digest(secret)] = Caller(key_id, scope)
+        digest = _digest(secret)
+        self._static[digest[:_INDEX]] = (digest, Caller(key_id, scope))
 
     def authenticate(self, secret: str) -> Caller:
         """Whose secret this is. Raises Unauthorized; Unavailable when it cannot be known whether keys were revoked."""
         if len(secret) <= _LONGEST_SECRET:
             self._refresh()
             digest = _digest(secret)
-            # What the look-up could tell by its time is a beginning of the digest, which does not lead to the secret,
-            # and who asks cannot choose it. The comparison that decides takes the same time whatever differs.
-            for known, callers in ((digest, self._callers), (digest, self._static)):
-                caller = callers.get(known)
-                if caller is not None and compare_digest(known, digest):
-                    return caller
+            # What a look-up's time could tell is the beginning of a digest, which leads to no secret. The comparison
+            # that decides takes the same time wherever the two differ.
+            for keys in (self._keys, self._static):
+                known = keys.get(digest[:_INDEX])
+                if known is not None and compare_digest(known[0], digest):
+                    return known[1]
         raise Unauthorized("The API key is missing or not valid.")
 
     async def create(self, label: str, scope: Scope) -> tuple[str, KeyRecord]:
@@ -117,8 +122,8 @@ class KeyRing:
             db.conn.execute("UPDATE keys SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL", [now, key_id])
             db.conn.execute("UPDATE keys_revision SET revision = revision + 1")
             columns = "key_id, label, scope, created_at, revoked_at"
-            row: Any = db.conn.execute(f"SELECT {columns} FROM keys WHERE key_id = ?", [key_id]).fetchone()  # noqa: S608
-            return row
+            found = db.conn.execute(f"SELECT {columns} FROM keys WHERE key_id = ?", [key_id]).fetchone()  # noqa: S608
+            return cast("tuple[str, str, str, str, str | None] | None", found)
 
         row = await self._store.write(write) if key_id.isascii() else None
         if row is None:
@@ -136,18 +141,18 @@ class KeyRing:
                     self._adopt(*self._store.read_now(_read_keys))
                 self._checked = time.monotonic()
 
-    def _adopt(self, revision: int, callers: dict[bytes, Caller]) -> None:
-        if self._revision is None or revision >= self._revision:
-            self._revision, self._callers = revision, callers
+    def _adopt(self, revision: int, keys: Keys) -> None:
+        self._revision, self._keys = revision, keys
 
 
 def _read_revision(db: sqlite_utils.Database) -> int:
     return int(db.conn.execute("SELECT revision FROM keys_revision").fetchone()[0])
 
 
-def _read_keys(db: sqlite_utils.Database) -> tuple[int, dict[bytes, Caller]]:
+def _read_keys(db: sqlite_utils.Database) -> tuple[int, Keys]:
     rows = db.conn.execute("SELECT secret_hash, key_id, scope FROM keys WHERE revoked_at IS NULL")
-    return _read_revision(db), {bytes(digest): Caller(key_id, Scope(scope)) for digest, key_id, scope in rows}
+    keys = {digest[:_INDEX]: (digest, Caller(key_id, Scope(scope))) for digest, key_id, scope in rows}
+    return _read_revision(db), keys
 
 
 def _record(key_id: str, label: str, scope: str, created_at: str, revoked_at: str | None) -> KeyRecord:

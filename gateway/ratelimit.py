@@ -26,7 +26,7 @@ class RateLimiter:
         self._lock = threading.Lock()
 
     def check(self, key_id: str) -> None:
-        """Counts one request. Raises TooManyRequests with `retry_after` in whole seconds; that request is not counted."""
+        """Counts one request. Raises TooManyRequests (`retry_after` in seconds); that one is not counted."""
         if not self._interval:
             return
         now = self._clock()

@@ -39,7 +39,5 @@ async def usage(store: Store) -> dict[str, Any]:
     return {
         "total_operations": sum(meters.get("operations", {}).values()),
         **{group: meters.get(group, {}) for group in _GROUPS},
-        "tokens": {
-            name: tokens.get(name, 0) for name in ("input", "external", "reported_input", "reported_output")
-        },
+        "tokens": {name: tokens.get(name, 0) for name in ("input", "external", "reported_input", "reported_output")},
     }

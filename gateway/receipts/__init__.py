@@ -1,0 +1,27 @@
+"""Receipts: what crossed, in numbers and digests, chained and signed. See docs/receipts.md.
+
+drafts      what may go into a record
+records     canonical form, hash, signature
+chain       how the log grows, inside the store's transaction
+checkpoint  the signed head, without which a cut log would look whole
+verify      everything recomputed
+log         the face: append, read, verify
+"""
+
+from gateway.receipts.drafts import OPERATIONS, OUTCOMES, OutcomeDraft, ReceiptDraft
+from gateway.receipts.log import ReceiptLog
+from gateway.receipts.records import Receipt
+from gateway.receipts.signing import Signer
+from gateway.receipts.verify import Check, Verification
+
+__all__ = [
+    "OPERATIONS",
+    "OUTCOMES",
+    "Check",
+    "OutcomeDraft",
+    "Receipt",
+    "ReceiptDraft",
+    "ReceiptLog",
+    "Signer",
+    "Verification",
+]

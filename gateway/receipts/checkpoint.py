@@ -1,0 +1,56 @@
+"""The signed head of the log, in the form of a signed note (C2SP signed-note).
+
+    privacy-gateway/receipts
+    <number of records>
+    <hash of the last one, base64>
+
+    — privacy-gateway/receipts <base64 of key hash and signature>
+
+It stands beside the records and moves with them in one transaction: without it, cutting off the newest records would
+leave a shorter chain that is whole. The hash is the head of a chain, not the root of a Merkle tree.
+"""
+
+from base64 import b64decode, b64encode
+from dataclasses import dataclass
+from hashlib import sha256
+
+from gateway.receipts.signing import Signer
+
+NAME = "privacy-gateway/receipts"
+GENESIS = "0" * 64
+_ED25519 = b"\x01"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where the log ends: the number of records, and the hash of the last one in hex."""
+
+    size: int = 0
+    hash: str = GENESIS
+
+
+def sign_head(head: Head, signer: Signer) -> str:
+    """The note."""
+    text = _text(head)
+    signature = b64encode(_key_hash(signer) + signer.sign(text.encode())).decode()
+    return f"{text}\n— {NAME} {signature}\n"
+
+
+def is_signed_head(note: str, head: Head, signer: Signer) -> bool:
+    """Whether `note` is the signer's note for exactly this head."""
+    beginning = f"{_text(head)}\n— {NAME} "
+    if not (note.startswith(beginning) and note.endswith("\n")):
+        return False
+    try:
+        signature = b64decode(note[len(beginning) : -1], validate=True)
+    except ValueError:
+        return False
+    return signature[:4] == _key_hash(signer) and signer.verify(signature[4:], _text(head).encode())
+
+
+def _text(head: Head) -> str:
+    return f"{NAME}\n{head.size}\n{b64encode(bytes.fromhex(head.hash)).decode()}\n"
+
+
+def _key_hash(signer: Signer) -> bytes:
+    return sha256(NAME.encode() + b"\n" + _ED25519 + signer.public_bytes).digest()[:4]

@@ -1,0 +1,138 @@
+"""What goes into a receipt. Nothing that could be source text passes: only enumerated words, names of types, digests
+and counts.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from gateway.models import Action, PolicyRef, RiskLevel, RouteDecision
+from gateway.policy.model import GuardRules
+
+OPERATIONS = frozenset(
+    {"analyze", "chat", "completions", "embeddings", "messages", "playground", "protect", "reconstruct"}
+    | {"responses", "shard"}
+)
+OUTCOMES = frozenset(
+    {"answered", "guarded", "refused", "failed", "cancelled", "timeout", "upstream_error", "upstream_unreachable"}
+    | {"unreadable_answer", "restore_failed"}
+)
+GUARD_ACTIONS = frozenset({"pass", "flag", "redact", "replace"})
+GUARD_KINDS = frozenset(field.name for field in fields(GuardRules))
+LARGEST = 2**53 - 1
+
+_REQUEST_ID = re.compile(r"req_[0-9a-f]{1,64}")
+_POLICY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_TYPE = re.compile(r"[A-Z0-9_]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptDraft:
+    """What a request did. Raises ValueError, naming the field, for anything that a receipt must not hold.
+
+    `protected_digest` is SHA-256 in hex over the bytes that cross. Tokens are estimates of what came in and of
+    what crosses.
+    """
+
+    request_id: str
+    operation: str
+    policy: PolicyRef
+    engine_version: str
+    model_hash: str | None
+    route: str
+    risk_level: str
+    entity_counts: Mapping[str, int]
+    transformation_counts: Mapping[str, int]
+    tokens_input: int
+    tokens_external: int
+    protected_digest: str
+
+    def __post_init__(self) -> None:
+        _match(_REQUEST_ID, self.request_id, "request_id")
+        _word(self.operation, OPERATIONS, "operation")
+        _match(_POLICY_ID, self.policy.id, "policy.id")
+        _number(self.policy.version, "policy.version")
+        _match(_SHA256, self.policy.hash, "policy.hash")
+        _match(_VERSION, self.engine_version, "engine_version")
+        if self.model_hash is not None:
+            _match(_SHA256, self.model_hash, "model_hash")
+        _word(self.route, {route.value for route in RouteDecision}, "route")
+        _word(self.risk_level, {level.value for level in RiskLevel}, "risk_level")
+        for type_, count in self.entity_counts.items():
+            _match(_TYPE, type_, "entity_counts")
+            _number(count, "entity_counts")
+        for action, count in self.transformation_counts.items():
+            _word(action, {action.value for action in Action}, "transformation_counts")
+            _number(count, "transformation_counts")
+        _number(self.tokens_input, "tokens_input")
+        _number(self.tokens_external, "tokens_external")
+        _match(_SHA256, self.protected_digest, "protected_digest")
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeDraft:
+    """What came of a crossing. `status` is the upstream's HTTP status, `tokens` what it says it used (in, out).
+
+    Of the guard's verdict only the action and the counts by kind are kept. Raises ValueError, naming the field.
+    """
+
+    outcome: str
+    status: int | None = None
+    tokens: tuple[int, int] | None = None
+    guard: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        _word(self.outcome, OUTCOMES, "outcome")
+        if self.status is not None:
+            _number(self.status, "status")
+            if not 100 <= self.status <= 599:
+                raise ValueError("status is no HTTP status")
+        if self.tokens is not None:
+            if len(self.tokens) != 2:
+                raise ValueError("tokens are two numbers")
+            for number in self.tokens:
+                _number(number, "tokens")
+        if self.guard is not None:
+            object.__setattr__(self, "guard", _guard_counts(self.guard))
+
+
+def is_request_id(text: str) -> bool:
+    """Whether there could be a receipt under this id at all."""
+    return _REQUEST_ID.fullmatch(text) is not None
+
+
+def _guard_counts(verdict: Mapping[str, Any]) -> dict[str, Any]:
+    """`{action, findings: {kind: count}}` of a verdict whose findings are a list of `{kind, count?}`, or counts.
+
+    A finding may hold what it found; so everything else is left behind, not checked.
+    """
+    action, found = verdict.get("action"), verdict.get("findings", ())
+    _word(action, GUARD_ACTIONS, "guard.action")
+    if isinstance(found, Mapping):
+        pairs = list(found.items())
+    else:
+        pairs = [(finding["kind"], finding.get("count", 1)) for finding in found]
+    counts: dict[str, int] = {}
+    for kind, count in pairs:
+        _word(kind, GUARD_KINDS, "guard.findings")
+        _number(count, "guard.findings")
+        counts[kind] = counts.get(kind, 0) + count
+    return {"action": action, "findings": counts}
+
+
+def _match(pattern: re.Pattern[str], value: object, name: str) -> None:
+    if not isinstance(value, str) or pattern.fullmatch(value) is None:
+        raise ValueError(f"{name} is not of the form a receipt may hold")
+
+
+def _word(value: object, known: "frozenset[str] | set[str]", name: str) -> None:
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name} is none of the words a receipt may hold")
+
+
+def _number(value: object, name: str) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
+        raise ValueError(f"{name} is not a count")

@@ -1,0 +1,197 @@
+"""The log of receipts: appended to before anything crosses, read and verified afterwards."""
+
+import asyncio
+import concurrent.futures
+import logging
+import sqlite3
+from hashlib import sha256
+from typing import Any
+
+import rfc8785
+import sqlite_utils
+
+from gateway.errors import Conflict, GatewayError, NotFound
+from gateway.models import Caller, Scope
+from gateway.receipts.chain import Chain
+from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft, is_request_id
+from gateway.receipts.queries import Filed, read_filed, read_head, read_page, read_records
+from gateway.receipts.records import Receipt, Record, outcome_body, receipt_body
+from gateway.receipts.signing import Signer
+from gateway.receipts.verify import (
+    ChainWalk,
+    HeadRow,
+    Verification,
+    check_filing,
+    check_head,
+    check_outcome,
+    check_record,
+)
+from gateway.store import Store
+from gateway.usage import count
+
+_log = logging.getLogger(__name__)
+
+_CHUNK = 1000
+
+
+class ReceiptLog:
+    """Receipts of one installation. Clients see their own, operators all; what one may not see does not exist."""
+
+    def __init__(self, store: Store, signer: Signer) -> None:
+        self._store = store
+        self._signer = signer
+        self._chain = Chain(signer)
+        # Walking the chain is the most work that one request can ask for.
+        self._walking = asyncio.Lock()
+        store.before_commit(self._chain.sign_head)
+
+    async def append(self, draft: ReceiptDraft, owner: str) -> Receipt:
+        """Writes a receipt for the key `owner`; durable on return.
+
+        Raises Unavailable when it cannot be, Conflict when the request already has one.
+        """
+
+        def write(db: sqlite_utils.Database) -> Record:
+            record = self._chain.append(
+                db, "receipt", draft.request_id, owner, lambda head, key_id: receipt_body(draft, head, key_id)
+            )
+            count(
+                db,
+                [
+                    ("operations", draft.operation, 1),
+                    ("routes", draft.route, 1),
+                    ("risk_levels", draft.risk_level, 1),
+                    ("tokens", "input", draft.tokens_input),
+                    ("tokens", "external", draft.tokens_external),
+                    *(("entities", name, number) for name, number in draft.entity_counts.items()),
+                    *(("transformations", name, number) for name, number in draft.transformation_counts.items()),
+                ],
+            )
+            return record
+
+        try:
+            record = await self._store.write(write)
+        except sqlite3.IntegrityError:
+            raise Conflict("This request has a receipt already.") from None
+        self._chain.is_durable(record)
+        return Receipt(draft.request_id, record)
+
+    def append_outcome(self, request_id: str, draft: OutcomeDraft, owner: str) -> None:
+        """Writes what came of the request, in the background. The first outcome of a request stands."""
+
+        def write(db: sqlite_utils.Database) -> Record | None:
+            found = dict(
+                db.conn.execute(
+                    "SELECT kind, hash FROM receipts WHERE request_id = ? AND owner = ?", [request_id, owner]
+                ).fetchall()
+            )
+            if "receipt" not in found:
+                raise NotFound("There is no receipt that this would be the outcome of.", code="receipt_not_found")
+            if "outcome" in found:
+                return None
+            record = self._chain.append(
+                db,
+                "outcome",
+                request_id,
+                owner,
+                lambda head, key_id: outcome_body(request_id, draft, found["receipt"], head, key_id),
+            )
+            reported = draft.tokens or (0, 0)
+            count(
+                db,
+                [
+                    ("outcomes", draft.outcome, 1),
+                    ("tokens", "reported_input", reported[0]),
+                    ("tokens", "reported_output", reported[1]),
+                ],
+            )
+            return record
+
+        try:
+            self._store.submit(write).add_done_callback(self._outcome_written)
+        except GatewayError as error:
+            _log.error("an outcome could not be recorded: %s", error.code)
+
+    async def get(self, request_id: str, caller: Caller) -> Receipt:
+        """One receipt with its outcome. Raises NotFound (`receipt_not_found`)."""
+        return (await self._find(request_id, caller))[0].receipt()
+
+    async def list(self, caller: Caller, limit: int, offset: int) -> tuple[list[Receipt], int]:
+        """A page of receipts, newest first, and how many there are."""
+        owner = _owner(caller)
+        filed, total = await self._store.read(lambda db: read_page(db, owner, limit, offset))
+        return [each.receipt() for each in filed], total
+
+    async def verify(self, request_id: str, caller: Caller) -> Verification:
+        """Recomputes the receipt's records and the whole chain. Raises NotFound (`receipt_not_found`)."""
+        filed, _ = await self._find(request_id, caller)
+        checks = [*check_record(filed.record, self._signer), check_filing(filed.record)]
+        if filed.outcome is not None:
+            checks += check_outcome(filed.record, filed.outcome, self._signer)
+        async with self._walking:
+            walk, head = await self._walk()
+        checks += [walk.check(), check_head(walk, head, self._signer)]
+        return Verification(request_id, tuple(checks), walk.size, walk.head)
+
+    async def anchor_payload(self, request_id: str, caller: Caller) -> dict[str, Any]:
+        """What one would publish to commit to this receipt and to the log as it stands. Nothing is submitted.
+
+        `payload_hash` is SHA-256 over the RFC 8785 form of `payload`. Raises NotFound (`receipt_not_found`).
+        """
+        filed, head = await self._find(request_id, caller)
+        receipt = filed.receipt()
+        payload = {
+            "receipt_hash": receipt.hash,
+            "outcome_hash": receipt.outcome.hash if receipt.outcome else None,
+            "log_size": head.size if head else 0,
+            "log_head": (head.hash or b"").decode(errors="replace") if head else "",
+        }
+        return {
+            "request_id": request_id,
+            "algorithm": "sha-256",
+            "payload": payload,
+            "payload_hash": sha256(rfc8785.dumps(payload)).hexdigest(),
+            "checkpoint": (head.checkpoint or b"").decode(errors="replace") if head else "",
+            "key_id": self._signer.key_id,
+            "public_key": self._signer.public_bytes.hex(),
+            "submitted": False,
+        }
+
+    async def _find(self, request_id: str, caller: Caller) -> tuple[Filed, HeadRow | None]:
+        owner = _owner(caller)
+        if is_request_id(request_id):
+            filed, head = await self._store.read(lambda db: (read_filed(db, request_id, owner), read_head(db)))
+            if filed is not None:
+                return filed, head
+        raise NotFound("There is no such receipt.", code="receipt_not_found", param="request_id")
+
+    async def _walk(self) -> tuple[ChainWalk, HeadRow | None]:
+        """Follows the whole chain in chunks, so that neither other readers nor the event loop wait for long.
+
+        The head is read together with the last chunk: they must agree, while others append.
+        """
+        walk, after = ChainWalk(), 0
+
+        def step(db: sqlite_utils.Database) -> tuple[int | None, HeadRow | None]:
+            rows = read_records(db, after, _CHUNK)
+            walk.feed(rows)
+            more = len(rows) == _CHUNK and walk.broken is None
+            return (rows[-1].sequence if more else None), read_head(db)
+
+        while True:
+            last, head = await self._store.read(step)
+            if last is None:
+                return walk, head
+            after = last
+
+    def _outcome_written(self, done: "concurrent.futures.Future[Record | None]") -> None:
+        error = None if done.cancelled() else done.exception()
+        if error is not None:
+            _log.error("an outcome could not be recorded: %s", getattr(error, "code", type(error).__name__))
+        elif not done.cancelled() and (record := done.result()) is not None:
+            self._chain.is_durable(record)
+
+
+def _owner(caller: Caller) -> str | None:
+    """Whose receipts the caller may see; None for everybody's."""
+    return None if caller.scope is Scope.OPERATOR else caller.key_id

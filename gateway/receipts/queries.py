@@ -1,0 +1,78 @@
+"""Reading records. Columns are read as bytes, because what somebody wrote into the file need not be text."""
+
+from dataclasses import dataclass
+
+import sqlite_utils
+
+from gateway.receipts.records import Receipt, Record
+from gateway.receipts.verify import HeadRow, Row
+
+_COLUMNS = ", ".join(
+    ["sequence", *(f"CAST({name} AS BLOB)" for name in ("kind", "request_id", "body", "hash", "signature"))]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """What the database has under one request id."""
+
+    request_id: str
+    record: Row
+    outcome: Row | None = None
+
+    def receipt(self) -> Receipt:
+        return Receipt(self.request_id, _record(self.record), _record(self.outcome) if self.outcome else None)
+
+
+def read_filed(db: sqlite_utils.Database, request_id: str, owner: str | None) -> Filed | None:
+    """The receipt of a request, if `owner` made it (None: whoever made it)."""
+    found = db.conn.execute(
+        f"SELECT {_COLUMNS} FROM receipts WHERE request_id = ?1 AND kind = 'receipt' AND (?2 IS NULL OR owner = ?2)",  # noqa: S608
+        [request_id, owner],
+    ).fetchone()
+    return _with_outcomes(db, [Row(*found)])[0] if found else None
+
+
+def read_page(db: sqlite_utils.Database, owner: str | None, limit: int, offset: int) -> tuple[list[Filed], int]:
+    """Receipts, newest first, and how many there are."""
+    whose, parameters = ("kind = 'receipt'", []) if owner is None else ("kind = 'receipt' AND owner = ?", [owner])
+    total = db.conn.execute(f"SELECT count(*) FROM receipts WHERE {whose}", parameters).fetchone()[0]  # noqa: S608
+    rows = db.conn.execute(
+        f"SELECT {_COLUMNS} FROM receipts WHERE {whose} ORDER BY sequence DESC LIMIT ? OFFSET ?",  # noqa: S608
+        [*parameters, limit, offset],
+    ).fetchall()
+    return _with_outcomes(db, [Row(*row) for row in rows]), total
+
+
+def read_records(db: sqlite_utils.Database, after: int, limit: int) -> list[Row]:
+    """Records of both kinds in the order of the chain."""
+    rows = db.conn.execute(
+        f"SELECT {_COLUMNS} FROM receipts WHERE sequence > ? ORDER BY sequence LIMIT ?",  # noqa: S608
+        [after, limit],
+    )
+    return [Row(*row) for row in rows]
+
+
+def read_head(db: sqlite_utils.Database) -> HeadRow | None:
+    row = db.conn.execute(
+        "SELECT size, CAST(head AS BLOB), CAST(checkpoint AS BLOB) FROM receipts_head WHERE id = 1"
+    ).fetchone()
+    return HeadRow(*row) if row else None
+
+
+def _with_outcomes(db: sqlite_utils.Database, records: list[Row]) -> list[Filed]:
+    ids = [_text(record.request_id) for record in records]
+    rows = db.conn.execute(
+        f"SELECT {_COLUMNS} FROM receipts WHERE kind = 'outcome' AND request_id IN ({', '.join('?' * len(ids))})",  # noqa: S608
+        ids,
+    )
+    outcomes = {row.request_id: row for row in (Row(*found) for found in rows)}
+    return [Filed(id, record, outcomes.get(record.request_id)) for id, record in zip(ids, records, strict=True)]
+
+
+def _record(row: Row) -> Record:
+    return Record(row.sequence, _text(row.body), _text(row.hash), _text(row.signature))
+
+
+def _text(column: bytes | None) -> str:
+    return (column or b"").decode(errors="replace")

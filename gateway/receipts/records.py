@@ -1,0 +1,121 @@
+"""Records: what a receipt and its outcome look like, and what their hashes are taken over. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from gateway.receipts.checkpoint import Head
+from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft
+from gateway.receipts.signing import Signer
+
+type Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of the log: `body` in its canonical form, SHA-256 over it in hex, Ed25519 over that hash in hex."""
+
+    sequence: int
+    body: str
+    hash: str
+    signature: str
+
+    def as_dict(self) -> Body:
+        """The wire form. A record that somebody damaged in the database says so; verification says more."""
+        try:
+            body = {**orjson.loads(self.body)}
+        except (orjson.JSONDecodeError, TypeError):
+            body = {"sequence": self.sequence, "damaged": True}
+        return {**body, "hash": self.hash, "signature": self.signature}
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A receipt, with the record of its outcome when there is one. Holds no source text."""
+
+    request_id: str
+    record: Record
+    outcome: Record | None = None
+
+    @property
+    def sequence(self) -> int:
+        return self.record.sequence
+
+    @property
+    def hash(self) -> str:
+        return self.record.hash
+
+    def as_dict(self) -> Body:
+        """The wire form. Without `hash`, `signature` and `outcome` it is what `hash` is taken over."""
+        receipt = {"request_id": self.request_id, **self.record.as_dict()}
+        if self.outcome is not None:
+            receipt["outcome"] = self.outcome.as_dict()
+        return receipt
+
+
+def receipt_body(draft: ReceiptDraft, head: Head, key_id: str) -> Body:
+    """The body of the receipt that comes after `head`."""
+    policy = draft.policy
+    return {
+        "request_id": draft.request_id,
+        "sequence": head.size + 1,
+        "operation": draft.operation,
+        "created_at": _now(),
+        "policy": {"id": policy.id, "version": policy.version, "hash": policy.hash},
+        "engine": {"version": draft.engine_version, "model_hash": draft.model_hash},
+        "route": draft.route,
+        "risk_level": draft.risk_level,
+        "entity_counts": _plain(draft.entity_counts),
+        "transformation_counts": _plain(draft.transformation_counts),
+        "tokens": {"input": draft.tokens_input, "external": draft.tokens_external},
+        "protected_digest": draft.protected_digest,
+        "previous_hash": head.hash,
+        "key_id": key_id,
+    }
+
+
+def outcome_body(request_id: str, draft: OutcomeDraft, receipt_hash: str, head: Head, key_id: str) -> Body:
+    """The body of an outcome that comes after `head`."""
+    tokens = draft.tokens
+    return {
+        "request_id": request_id,
+        "sequence": head.size + 1,
+        "created_at": _now(),
+        "receipt_hash": receipt_hash,
+        "outcome": draft.outcome,
+        "status": draft.status,
+        "tokens": {"input": tokens[0], "output": tokens[1]} if tokens else None,
+        "guard": draft.guard,
+        "previous_hash": head.hash,
+        "key_id": key_id,
+    }
+
+
+def seal(body: Body, signer: Signer) -> Record:
+    """Canonical form, hash and signature."""
+    canonical = canonical_form(body)
+    digest = sha256(canonical)
+    return Record(body["sequence"], canonical.decode(), digest.hexdigest(), signer.sign(digest.digest()).hex())
+
+
+def canonical_form(body: Mapping[str, Any]) -> bytes:
+    """RFC 8785 for bodies as made here.
+
+    Sorted keys and no spaces are all of it, because the drafts let in only ASCII that needs no escape, integers below
+    2^53, no fractions; and ASCII sorts the same in UTF-8 as in UTF-16. This takes half a microsecond where a complete
+    implementation takes 35; verification uses that one.
+    """
+    return orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
+
+
+def _plain(counts: Mapping[str, int]) -> dict[str, int]:
+    """The keys may be members of an enumeration."""
+    return {str(name): number for name, number in counts.items()}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,185 @@
+"""Verification: a record by itself, the chain from its genesis, and the signed head. Pure; no row can make it fail.
+
+Rows come as SQLite keeps them, and somebody may have changed them: every column is bytes, or None.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import orjson
+import rfc8785
+
+from gateway.receipts.checkpoint import GENESIS, Head, is_signed_head
+from gateway.receipts.signing import Signer
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A record as it lies in the database."""
+
+    sequence: int
+    kind: bytes | None
+    request_id: bytes | None
+    body: bytes | None
+    hash: bytes | None
+    signature: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeadRow:
+    """The signed head as it lies in the database."""
+
+    size: int
+    hash: bytes | None
+    checkpoint: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was recomputed; `detail` says in words what is wrong, without values."""
+
+    name: str
+    ok: bool
+    detail: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "ok": self.ok, **({"detail": self.detail} if self.detail else {})}
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What came of verifying one receipt and the log it stands in."""
+
+    request_id: str
+    checks: tuple[Check, ...]
+    size: int
+    head: str
+
+    @property
+    def valid(self) -> bool:
+        return all(check.ok for check in self.checks)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The body of `GET /v1/receipts/{request_id}/verify`."""
+        checks = [check.as_dict() for check in self.checks]
+        log = {"size": self.size, "head": self.head}
+        return {"request_id": self.request_id, "valid": self.valid, "checks": checks, "log": log}
+
+
+class ChainWalk:
+    """Follows the chain record by record from its genesis, and notes where it first breaks."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.head = GENESIS
+        self.broken: str | None = None
+
+    def feed(self, rows: Iterable[Row]) -> None:
+        """The next records in ascending order."""
+        for row in rows:
+            if self.broken is None:
+                self.broken = self._follow(row)
+
+    def check(self) -> Check:
+        return Check("chain", self.broken is None, self.broken)
+
+    def _follow(self, row: Row) -> str | None:
+        expected = self.size + 1
+        if row.sequence != expected:
+            return f"breaks at sequence {expected}: the record is missing"
+        digest = sha256(row.body or b"").hexdigest()
+        if row.hash != digest.encode():
+            return f"breaks at sequence {expected}: the record is not what its hash says"
+        body = parse(row.body)
+        if body is None or body.get("sequence") != expected:
+            return f"breaks at sequence {expected}: the record is of another place"
+        if body.get("previous_hash") != self.head:
+            return f"breaks at sequence {expected}: the record does not follow from the one before"
+        if not _is_what_it_is_filed_as(row, body):
+            return f"breaks at sequence {expected}: the record is filed as another"
+        self.size, self.head = expected, digest
+        return None
+
+
+def check_record(row: Row, signer: Signer, *, prefix: str = "") -> list[Check]:
+    """Hash and signature of one record, recomputed from the JSON it is served as."""
+    body = parse(row.body)
+    digest = _recomputed(body)
+    hash_ok = digest is not None and digest.hex().encode() == row.hash == sha256(row.body or b"").hexdigest().encode()
+    checks = [Check(prefix + "hash", hash_ok, None if hash_ok else "the record is not what its hash says")]
+    detail = None
+    if body is None or body.get("key_id") != signer.key_id:
+        detail = "signed with a key that is not this installation's"
+    elif digest is None or not signer.verify(_from_hex(row.signature), digest):
+        detail = "the signature is not of this record"
+    return [*checks, Check(prefix + "signature", detail is None, detail)]
+
+
+def check_outcome(receipt: Row, outcome: Row, signer: Signer) -> list[Check]:
+    """The outcome's own record, and that it is the outcome of this very receipt."""
+    body = parse(outcome.body) or {}
+    ok = receipt.hash is not None and str(body.get("receipt_hash")).encode(errors="replace") == receipt.hash
+    detail = None if ok else "the outcome is of another receipt"
+    return [*check_record(outcome, signer, prefix="outcome_"), Check("outcome_receipt", ok, detail)]
+
+
+def check_filing(row: Row) -> Check:
+    """Whether the record is kept under the names that stand in it."""
+    body = parse(row.body)
+    ok = body is not None and body.get("sequence") == row.sequence and _is_what_it_is_filed_as(row, body)
+    return Check("filing", ok, None if ok else "the record is filed as another")
+
+
+def check_head(walk: ChainWalk, row: HeadRow | None, signer: Signer) -> Check:
+    """Whether the chain ends where the signed head says that it ends."""
+    detail = None
+    if row is None:
+        detail = "the signed head is missing"
+    elif not _is_signed(row, signer):
+        detail = "the head does not carry this installation's signature"
+    elif walk.broken is None and (walk.size, walk.head.encode()) != (row.size, row.hash):
+        detail = f"the chain ends at sequence {walk.size}, the signed head at {row.size}"
+    elif walk.broken is not None:
+        detail = "the chain breaks before its end"
+    return Check("head", detail is None, detail)
+
+
+def parse(body: bytes | None) -> dict[str, Any] | None:
+    """The JSON object, or None for whatever is none."""
+    try:
+        value = orjson.loads(body or b"")
+    except orjson.JSONDecodeError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _recomputed(body: dict[str, Any] | None) -> bytes | None:
+    if body is None:
+        return None
+    try:
+        return sha256(rfc8785.dumps(body)).digest()
+    except (rfc8785.CanonicalizationError, RecursionError):
+        return None
+
+
+def _is_what_it_is_filed_as(row: Row, body: Mapping[str, Any]) -> bool:
+    kind = b"outcome" if "receipt_hash" in body else b"receipt"
+    request_id = body.get("request_id")
+    return row.kind == kind and isinstance(request_id, str) and request_id.encode(errors="replace") == row.request_id
+
+
+def _is_signed(row: HeadRow, signer: Signer) -> bool:
+    try:
+        head = Head(row.size, (row.hash or b"").decode("ascii"))
+        return is_signed_head((row.checkpoint or b"").decode(), head, signer)
+    except ValueError:
+        return False
+
+
+def _from_hex(text: bytes | None) -> bytes:
+    try:
+        return bytes.fromhex((text or b"").decode("ascii"))
+    except ValueError:
+        return b""

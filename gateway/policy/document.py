@@ -120,7 +120,7 @@ class StrictDocument(_Part):
 class AllowDocument(_Part):
     """Values that are left alone, as a whole and exactly. Without `types`, whatever they are taken for."""
 
-    values: list[Term] = Field(min_length=1, max_length=MAX_LIST_ENTRIES)
+    values: list[Term] = Field(min_length=1, max_length=MAX_LIST_ENTRIES, repr=False)
     types: list[TypeName] | None = Field(None, min_length=1, max_length=64)
     ignore_case: bool = False
 
@@ -129,7 +129,7 @@ class DenyDocument(_Part):
     """Terms that are hidden wherever they stand, as findings of `type` with score 1."""
 
     type: TypeName
-    terms: list[Term] = Field(min_length=1, max_length=MAX_LIST_ENTRIES)
+    terms: list[Term] = Field(min_length=1, max_length=MAX_LIST_ENTRIES, repr=False)
     ignore_case: bool = True
     whole_word: bool = True
 

@@ -12,7 +12,7 @@ from typing import Any
 import rfc8785
 
 from gateway.detection.view import read
-from gateway.errors import Unprocessable
+from gateway.errors import Unavailable, Unprocessable
 from gateway.models import Action, PrivacyMode
 from gateway.policy.document import (
     PolicyDocument,
@@ -57,10 +57,15 @@ def resolve(document: PolicyDocument, *, version: int, builtin: bool, parent: Po
 
 
 def load(document: Mapping[str, Any]) -> Policy:
-    """A policy from its stored, resolved document. Raises Unprocessable when it is none."""
+    """A policy from its stored, resolved document. Raises Unavailable when that is not what its hash says."""
     content = {key: value for key, value in document.items() if key != "hash"}
-    resolved = checked(ResolvedDocument, content)
-    return build(canonical_form(content), resolved)
+    try:
+        canonical = canonical_form(content)
+        if hashlib.sha256(canonical).hexdigest() != document.get("hash"):
+            raise Unavailable("A stored policy is not what its hash says; it is not used.")
+        return build(canonical, checked(ResolvedDocument, content))
+    except (rfc8785.CanonicalizationError, Unprocessable):
+        raise Unavailable("A stored policy cannot be read by this version of the gateway.") from None
 
 
 def canonical_form(document: Mapping[str, Any]) -> bytes:

@@ -1,0 +1,132 @@
+"""What a document may say: every refusal has its reason and repeats no value."""
+
+import asyncio
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.errors import GatewayError, TooLarge, Unprocessable
+from gateway.policy import MemoryPolicies
+from gateway.policy.files import read_policy_file
+from tests.gateway.policy import VECTORS, document, policy, registry
+
+REFUSED: dict[str, dict[str, Any]] = json.loads((VECTORS / "refused.json").read_text(encoding="utf-8"))
+
+
+def test_every_refused_policy_is_a_file_and_every_file_is_listed() -> None:
+    assert sorted(REFUSED) == sorted(path.name for path in (VECTORS / "refused").iterdir())
+    assert len(REFUSED) >= 40
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_refused_when_posted(name: str) -> None:
+    expected = REFUSED[name]
+    customs = MemoryPolicies()
+    policies = registry(customs)
+    before = len(list(customs.load_all()))
+    with pytest.raises(GatewayError) as refusal:
+        asyncio.run(policies.create(read_policy_file(VECTORS / "refused" / name)))
+    assert expected["reason"] in refusal.value.message
+    assert refusal.value.param == expected["param"]
+    assert refusal.value.status == expected.get("status", 422)
+    assert len(list(customs.load_all())) == before
+
+
+@pytest.mark.parametrize("name", sorted(set(REFUSED) - {n for n, e in REFUSED.items() if e.get("only") == "create"}))
+def test_refused_when_previewed_as_a_file(name: str) -> None:
+    with pytest.raises(GatewayError):
+        registry().preview(read_policy_file(VECTORS / "refused" / name))
+
+
+@pytest.mark.parametrize("field", ["id", "title", "description", "attachments", "extends"])
+def test_a_refusal_repeats_no_value(field: str) -> None:
+    canary = "Canary Jane Roe +44 20 7946 0958\x00"
+    with pytest.raises(Unprocessable) as refusal:
+        policy(**{field: canary})
+    assert "Canary" not in str(refusal.value)
+    assert "7946" not in str(refusal.value.body("req_1"))
+    assert refusal.value.param == field
+
+
+def test_a_value_in_the_place_of_a_name_is_not_repeated() -> None:
+    with pytest.raises(Unprocessable) as refusal:
+        policy(rules={"jane@example.org": {"action": "redact", "colour": "red"}})
+    assert "jane" not in str(refusal.value.body("req_1"))
+    with pytest.raises(Unprocessable) as refusal:
+        policy(**{"jane@example.org": 1})
+    assert "jane" not in str(refusal.value.body("req_1"))
+
+
+def test_the_reason_of_a_pattern_repeats_nothing_of_it() -> None:
+    for regex in ("canary(", "canary[", "canary**", "canary\\q", "canary(?P<x", "(?=canary)", "canary{1001}"):
+        with pytest.raises(Unprocessable) as refusal:
+            policy(patterns=[{"name": "p", "type": "X", "regex": regex}])
+        assert "canary" not in refusal.value.message
+
+
+def test_what_is_at_the_bounds_is_accepted() -> None:
+    made = policy(
+        id="a" * 64,
+        title="t" * 120,
+        rules={f"TYPE_{n}": {"action": "redact"} for n in range(64)},
+        patterns=[{"name": f"p{n}", "type": "TICKET", "regex": f"{n}" + "x" * 500} for n in range(32)],
+        deny=[{"type": f"PROJECT_{n}", "terms": [f"term {n} {m}" for m in range(20)]} for n in range(32)],
+        allow=[{"values": [f"value {n}" for n in range(360)]}],
+        session={"default_ttl_seconds": 60, "max_ttl_seconds": 60, "max_values": 1},
+    )
+    assert made.session.max_ttl_seconds == 60
+
+
+def test_size_counts_bytes_as_posted() -> None:
+    terms = ["é" * 150 for _ in range(200)]
+    assert policy(deny=[{"type": "X", "terms": terms}]).id == "acme"
+    with pytest.raises(TooLarge):
+        policy(deny=[{"type": "X", "terms": terms + ["é" * 150] * 100}])
+
+
+def test_the_number_of_further_faults_is_told() -> None:
+    with pytest.raises(Unprocessable, match=r"\(2 more faults\)"):
+        policy(colour=1, size=2, shape=3)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda x: st.lists(x) | st.dictionaries(st.text(), x),
+    )
+)
+def test_any_json_value_anywhere_is_accepted_or_refused(value: Any) -> None:
+    for field in ("rules", "deny", "patterns", "strict", "route", "title", "extends"):
+        try:
+            policy(**{field: value})
+        except GatewayError as refusal:
+            assert refusal.status in (413, 422)
+
+
+def test_a_policy_file_is_toml_or_json(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("id: acme")
+    with pytest.raises(Unprocessable, match=r"a\.yaml: A policy file ends in \.toml or \.json"):
+        read_policy_file(tmp_path / "a.yaml")
+    (tmp_path / "a.json").write_text(json.dumps(document()))
+    (tmp_path / "a.toml").write_text('id = "acme"\ntitle = "Acme"\n')
+    assert read_policy_file(tmp_path / "a.json") == read_policy_file(tmp_path / "a.toml") == document()
+
+
+def test_a_huge_policy_file_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("#" * (64 * 1024 + 1))
+    with pytest.raises(TooLarge, match=r"a\.toml"):
+        read_policy_file(tmp_path / "a.toml")
+
+
+def test_the_example_of_the_documentation_is_a_policy() -> None:
+    page = (VECTORS.parents[2] / "docs" / "policies.md").read_text(encoding="utf-8")
+    examples = [block.partition("```")[0] for block in page.split("```toml\n")[1:]]
+    assert examples
+    for example in examples:
+        made = registry().preview(tomllib.loads(example))
+        assert made.title

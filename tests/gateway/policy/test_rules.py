@@ -1,0 +1,119 @@
+"""Which rule holds for a finding."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.models import Action, PrivacyMode
+from gateway.policy import Rule, RuleOptions
+from gateway.policy.document import GROUPS
+from tests.gateway.policy import policy
+
+STANDARD, STRICT = PrivacyMode.STANDARD, PrivacyMode.STRICT
+
+
+def test_type_before_group_before_otherwise() -> None:
+    made = policy(
+        otherwise={"action": "keep"},
+        rules={"person": {"action": "redact"}, "PERSON": {"action": "hash"}},
+    )
+    assert made.rule_for("PERSON", "person", STANDARD).action is Action.HASH
+    assert made.rule_for("AGE", "person", STANDARD).action is Action.REDACT
+    assert made.rule_for("IP_ADDRESS", "network", STANDARD).action is Action.KEEP
+
+
+def test_without_any_rule_everything_likely_becomes_a_placeholder() -> None:
+    assert policy().rule_for("ANYTHING", "person", STANDARD) == Rule(Action.PLACEHOLDER, 0.5, RuleOptions())
+
+
+def test_what_a_rule_does_not_say_the_less_specific_one_says() -> None:
+    made = policy(
+        otherwise={"action": "redact", "min_score": 0.7},
+        rules={"person": {"min_score": 0.2}, "PERSON": {"action": "mask", "mask_with": "#"}},
+    )
+    assert made.rule_for("PERSON", "person", STANDARD) == Rule(Action.MASK, 0.2, RuleOptions(mask_with="#"))
+    assert made.rule_for("AGE", "person", STANDARD) == Rule(Action.REDACT, 0.2)
+
+
+def test_another_action_drops_the_options_of_the_one_before() -> None:
+    made = policy(
+        rules={
+            "financial": {"action": "mask", "keep_last": 2},
+            "CREDIT_CARD": {"action": "hash"},
+            "IBAN_CODE": {"keep_last": 3},
+        }
+    )
+    assert made.rule_for("CREDIT_CARD", "financial", STANDARD).options == RuleOptions()
+    assert made.rule_for("IBAN_CODE", "financial", STANDARD).options == RuleOptions(keep_last=3)
+
+
+@pytest.mark.parametrize(
+    ("type_name", "group", "action", "min_score"),
+    [
+        ("PERSON", "person", Action.REDACT, 0.1),  # strict.rules.PERSON
+        ("AGE", "person", Action.HASH, 0.3),  # strict.rules.person, with what strict.otherwise says
+        ("LOCATION", "address", Action.MASK, 0.3),  # rules.LOCATION
+        ("IP_ADDRESS", "network", Action.PLACEHOLDER, 0.3),  # strict.otherwise
+    ],
+)
+def test_strict_rules_stand_over_the_others(type_name: str, group: str, action: Action, min_score: float) -> None:
+    made = policy(
+        otherwise={"action": "placeholder"},
+        rules={"person": {"action": "keep"}, "PERSON": {"action": "placeholder"}, "LOCATION": {"action": "mask"}},
+        strict={
+            "otherwise": {"min_score": 0.3},
+            "rules": {"person": {"action": "hash"}, "PERSON": {"action": "redact", "min_score": 0.1}},
+        },
+    )
+    rule = made.rule_for(type_name, group, STRICT)
+    assert (rule.action, rule.min_score) == (action, min_score)
+
+
+def test_a_strict_rule_for_a_group_cannot_weaken_the_rule_for_a_type() -> None:
+    """Nobody can tell from the document that AGE is of the group `person`: detection says so at run time."""
+    made = policy(
+        rules={"AGE": {"action": "block", "min_score": 0.1}, "person": {"action": "keep"}},
+        strict={"rules": {"person": {"action": "redact", "min_score": 0.4}}},
+    )
+    assert made.rule_for("AGE", "person", STRICT) == Rule(Action.BLOCK, 0.1)
+    assert made.rule_for("PERSON", "person", STRICT) == Rule(Action.REDACT, 0.4)
+
+
+def test_a_denied_type_follows_the_rule_of_custom_not_of_the_group_detection_has_it_in() -> None:
+    made = policy(
+        rules={"organization": {"action": "keep"}, "custom": {"action": "redact"}},
+        deny=[{"type": "ORGANIZATION", "terms": ["Aurora"]}],
+    )
+    assert made.rule_for("ORGANIZATION", "organization", STANDARD).action is Action.REDACT
+    assert made.own_types == {"ORGANIZATION": "custom"}
+
+
+def test_the_same_question_gets_the_same_object() -> None:
+    made = policy()
+    assert made.rule_for("PERSON", "person", STRICT) is made.rule_for("PERSON", "person", STRICT)
+
+
+ACTIONS = st.sampled_from([action.value for action in Action])
+RULES = st.fixed_dictionaries({}, optional={"action": ACTIONS, "min_score": st.floats(0, 1)}).filter(bool)
+KEYS = st.sampled_from(["PERSON", "AGE", "LOCATION", "person", "address", "temporal"])
+STRENGTH = {Action.KEEP: 0, Action.BLOCK: 2}
+
+
+@given(
+    st.dictionaries(KEYS, RULES, max_size=6),
+    st.dictionaries(KEYS, RULES, max_size=6),
+    st.sampled_from(["PERSON", "AGE", "OTHER"]),
+    st.sampled_from(GROUPS),
+)
+def test_strict_mode_never_hides_less(
+    rules: dict[str, Any], strict: dict[str, Any], type_name: str, group: str
+) -> None:
+    from gateway.policy.rules import RuleBook
+
+    book = RuleBook({}, rules, {}, strict, frozenset())
+    standard, stricter = book.rule_for(type_name, group, STANDARD), book.rule_for(type_name, group, STRICT)
+    assert STRENGTH.get(stricter.action, 1) >= STRENGTH.get(standard.action, 1)
+    if standard.action is not Action.KEEP:
+        assert stricter.min_score <= standard.min_score

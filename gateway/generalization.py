@@ -94,7 +94,7 @@ def _year(text: str, oldest: int | None) -> str | None:
 
 
 def _years_of_compact(digits: str) -> set[int]:
-    """The years that YYYYMMDD, DDMMYYYY or MMDDYYYY can mean; both readings, where there are two."""
+    """The year of YYYYMMDD, DDMMYYYY or MMDDYYYY. No digits read both ways: no month is 19 or 20."""
     first, last = digits[:4], digits[4:]
     readings = [
         (first, digits[4:6], digits[6:]),

@@ -185,8 +185,9 @@ def load_policy(name: str, registry: PolicyRegistry) -> Policy:
         return registry.preview(read_policy_file(path))
     if re.fullmatch(r"[0-9a-f]{64}", name):
         return registry.by_hash(name)
-    id, _, version = name.partition("@")
-    return registry.get(id, int(version) if version.isdecimal() else None)
+    if match := re.fullmatch(r"(.*)@([0-9]{1,9})", name):
+        return registry.get(match[1], int(match[2]))
+    return registry.get(name)
 
 
 def _show_trial(done: Trial) -> None:

@@ -97,8 +97,9 @@ class Protect:
         """The one place where a flow gets its destination back."""
         visit.exchange = crossing.exchange
         flow.request.trailers = None
-        flow.request.headers = seal(http.Headers(tuple(crossing.headers)))
+        flow.request.headers = seal(http.Headers([(b"host", b""), *crossing.headers]))
         flow.request.url = crossing.url
+        flow.request.host_header = flow.request.pretty_url.split("/")[2]
         flow.request.content = crossing.body
         visit.cleared = True
         show(flow, visit)
@@ -111,7 +112,6 @@ class Protect:
                 flow.response.stream = True
             raise exceptions.AddonHalt
         response = flow.response
-        visit.answer_headers = scrub(response.headers)
         response.headers = seal(response.headers)
         response.headers["x-svc-request-id"] = visit.request_id
         if visit.exchange is None or not _has_body(flow):
@@ -134,9 +134,8 @@ class Protect:
         if visit is None or visit.native or not visit.cleared or flow.response is None:
             raise exceptions.AddonHalt
         if visit.answer is not None:
-            # It has been sent by now; from here on the flow holds what the upstream said, as it said it.
+            # The client has its restored answer by now; from here on the flow holds what the upstream said.
             flow.response.data.content = visit.answer.received
-            flow.response.headers = visit.answer_headers or http.Headers()
         if visit.exchange is not None and not visit.exchange.closed:
             self._service.pipeline.close(visit.exchange, flow.response.status_code, b"", annotate=False)
         self._visits.leave(flow)

@@ -14,6 +14,7 @@ class AnswerStream:
 
     It never raises, since that would cut the answer short. What cannot be restored, or is too long to hold, goes to
     the client as the upstream sent it: protected. Only a compressed answer that does not decode ends empty.
+    `received` is the answer as the upstream sent it, its content coding undone.
     """
 
     def __init__(self, restore: Callable[[bytes], bytes], coding: str | None, limit: int) -> None:
@@ -28,20 +29,20 @@ class AnswerStream:
     def __call__(self, chunk: bytes) -> bytes | list[bytes]:
         if chunk:
             return self._take(chunk)
-        self.received = b"".join(self._held)
+        held = b"".join(self._held)
         self._held.clear()
-        if self._overflowed or not self.received:
+        if self._overflowed or not held:
             return b""
         try:
-            plain = decode(self.received, self._coding, self._limit)
+            self.received = decode(held, self._coding, self._limit)
         except GatewayError as error:
             _log.warning("an answer could not be decoded: %s", error.code)
             return b""
         try:
-            return self._restore(plain)
+            return self._restore(self.received)
         except Exception as error:  # noqa: BLE001 - never raises: the protected answer is the safe one
             _log.error("restoring an answer failed: %s", type(error).__name__)
-            return plain
+            return self.received
 
     def _take(self, chunk: bytes) -> bytes | list[bytes]:
         if self._overflowed:

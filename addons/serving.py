@@ -75,9 +75,9 @@ class Welcome:
             lines += ["Keys were made before; `run_proxy.py keys create` makes another.", ""]
         lines += [
             "Try this:",
-            f"  curl -s {gateway}/v1/chat/completions -H 'Authorization: Bearer {key}' \\",
+            f'  curl -s {gateway}/v1/chat/completions -H "Authorization: Bearer {key}" \\',
             '    -H \'Content-Type: application/json\' -d \'{"model": "svc-demo", "messages": [{"role": "user",',
-            '    "content": "Draft a reply to Anna Schmidt, anna@acme.test, IBAN DE89370400440532013000"}]}\'',
+            '    "content": "Draft a reply: my name is Anna Schmidt, anna@acme.test, IBAN DE89370400440532013000"}]}\'',
             "",
             f"An SDK:          OPENAI_BASE_URL={gateway}/v1 OPENAI_API_KEY={key}",
             f"Without change:  HTTPS_PROXY={proxy} SSL_CERT_FILE={bundle}",

@@ -37,7 +37,6 @@ class Visit:
     native: bool = False
     cleared: bool = False
     answer: AnswerStream | None = field(default=None, repr=False)
-    answer_headers: http.Headers | None = None
 
 
 class Visits:

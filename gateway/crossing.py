@@ -17,7 +17,7 @@ type Field = tuple[bytes, bytes]
 _NEVER = frozenset(
     b"""
     connection keep-alive proxy-connection te trailer transfer-encoding upgrade proxy-authenticate
-    host content-length content-encoding accept-encoding expect via forwarded x-forwarded-for x-forwarded-host
+    host content-length content-type content-encoding accept-encoding expect via forwarded x-forwarded-for x-forwarded-host
     x-forwarded-proto x-forwarded-port x-real-ip x-client-ip true-client-ip cf-connecting-ip from referer origin
     cookie2 sec-websocket-key sec-websocket-version sec-websocket-protocol sec-websocket-extensions
     """.split()
@@ -46,7 +46,7 @@ def crossing_headers(
     block = [TextSlot(None, None, value.decode("latin-1")) for _, value in candidates]
     found = protector.find([block], policy, PrivacyMode.STANDARD)[0]
     crossing = [field for field, spans in zip(candidates, found.spans, strict=True) if not spans]
-    crossing.append((b"accept-encoding", b"identity"))
+    crossing += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
     if credential is not None:
         crossing.append((b"authorization", b"Bearer " + credential.encode("latin-1")))
     elif keep_credentials:

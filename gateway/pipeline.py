@@ -294,8 +294,14 @@ class Pipeline:
 
     def _restore(self, exchange: Exchange, answer: Body) -> str:
         texts = exchange.wire.answer_texts(answer)
-        context = GuardContext(exchange.placeholders, exchange.scope, self._protector)
-        verdict = inspect([text.text for text in texts], context, exchange.policy.guard)
+        context = GuardContext(
+            exchange.placeholders,
+            exchange.scope,
+            request=exchange.body,
+            types=self._protector.types,
+            entities=[self._protector.detect(text.text) for text in texts],
+        )
+        verdict = inspect(texts, context, exchange.policy.guard)
         exchange.verdict = verdict
         if verdict.action == "replace":
             exchange.wire.refuse_answer(answer, CONTENT_FILTERED)
@@ -330,9 +336,17 @@ class Pipeline:
         if exchange.closed:
             return
         exchange.closed = True
-        guard = exchange.verdict.as_dict() if exchange.verdict else None
+        guard = _guard_counts(exchange.verdict) if exchange.verdict else None
         draft = OutcomeDraft(outcome=outcome, status=status, tokens=tokens, guard=guard)
         self._receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
+
+
+def _guard_counts(verdict: Verdict) -> dict[str, object]:
+    """The action and the findings by the policy's rule, as an outcome record keeps them."""
+    counts: dict[str, int] = {}
+    for finding in verdict.findings:
+        counts[finding.rule] = counts.get(finding.rule, 0) + finding.count
+    return {"action": verdict.action, "findings": counts}
 
 
 def _refusal(route: Route, destination: Destination) -> GatewayError | None:

@@ -133,6 +133,10 @@ class Protector:
     def types(self) -> Mapping[str, EntityType]:
         return self._finder.types
 
+    def detect(self, text: str) -> tuple[Entity, ...]:
+        """All candidates in a text, whatever a policy would make of them."""
+        return self._finder.detect(text)
+
     def find(
         self, blocks: Sequence[Sequence[Slot]], policy: Policy, mode: PrivacyMode, *, block: bool = True
     ) -> list[Found]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from types import TracebackType
 from typing import Any, Self
@@ -110,7 +111,7 @@ class Service:
     async def _purge(self) -> None:
         while True:
             await asyncio.sleep(_PURGE_SECONDS)
-            await self.vault.purge()
+            await self.vault.purge(datetime.now(UTC))
 
     async def check(self) -> None:
         """Whether requests can be served. Raises Unavailable if the store does not answer."""

@@ -56,9 +56,13 @@ class Running:
 
 @contextlib.contextmanager
 def gateway(
-    folder: Path, *arguments: str, web: bool = False, environment: dict[str, str] | None = None
+    folder: Path,
+    *arguments: str,
+    web: bool = False,
+    environment: dict[str, str] | None = None,
+    command: list[str] | None = None,
 ) -> Iterator[Running]:
-    """Starts a gateway with its data below `folder` and stops it again."""
+    """Starts a gateway with its data below `folder` and stops it again. `command` replaces `run_proxy.py` itself."""
     port, proxy_port, web_port = free_port(), free_port(), free_port()
     data, certs, log = folder / "data", folder / "certs", folder / "gateway.log"
     command = [

@@ -77,8 +77,13 @@ def test_tool_calls_cross_protected_and_come_back_restored(running: Running, ups
         answer = client.post("/v1/chat/completions", json=body).json()
         message = answer["choices"][0]["message"]
         assert json.loads(message["tool_calls"][0]["function"]["arguments"])["to"] == "w.oxenfoord@acme.test"
-        messages += [message, {"role": "tool", "tool_call_id": "call_1", "content": '{"sent": "w.oxenfoord@acme.test"}'}]
-        upstream.answer = lambda request: completion({"role": "assistant", "content": request.json["messages"][-1]["content"]})
+        messages += [
+            message,
+            {"role": "tool", "tool_call_id": "call_1", "content": '{"sent": "w.oxenfoord@acme.test"}'},
+        ]
+        upstream.answer = lambda request: completion(
+            {"role": "assistant", "content": request.json["messages"][-1]["content"]}
+        )
         second = client.post("/v1/chat/completions", json=body).json()
     assert second["choices"][0]["message"]["content"] == '{"sent": "w.oxenfoord@acme.test"}'
     assert b"acme.test" not in upstream.seen
@@ -121,7 +126,11 @@ def test_a_host_that_is_not_intercepted_keeps_its_own_certificate(
 def test_errors_of_the_upstream_reach_the_client(running: Running, upstream: Upstream) -> None:
     def refuses(request: Recorded) -> Reply:
         text = request.json["messages"][-1]["content"]
-        return Reply(json.dumps({"error": {"message": f"no: {text}", "code": "bad"}}).encode(), 429, {"retry-after": "7", "content-type": "application/json"})
+        return Reply(
+            json.dumps({"error": {"message": f"no: {text}", "code": "bad"}}).encode(),
+            429,
+            {"retry-after": "7", "content-type": "application/json"},
+        )
 
     upstream.answer = refuses
     with running.client() as client:
@@ -151,5 +160,3 @@ def test_a_hundred_documents_come_back_to_the_byte(running: Running, upstream: U
             sent = upstream.recorded[-1].json["messages"][0]["content"]
             assert not [1 for value in values if value in sent]
     assert hidden > 50
-
-

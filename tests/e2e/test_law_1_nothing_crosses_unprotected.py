@@ -1,0 +1,244 @@
+"""Law 1: every path to an upstream fails closed. None of these requests may leave a trace at either upstream."""
+
+import gzip
+import json
+import socket
+import ssl
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import brotli
+import httpx
+import pytest
+import zstandard
+
+from tests.e2e.server import OPERATOR_KEY, Running, gateway
+from tests.e2e.upstream import Upstream
+
+CANARY = "canary.law-one@acme.test"
+CHAT = {"model": "configured-upstream", "messages": [{"role": "user", "content": f"mail {CANARY}"}]}
+KEY = {"authorization": f"Bearer {OPERATOR_KEY}", "content-type": "application/json"}
+
+
+@pytest.fixture(params=["gateway", "proxy"])
+def entrance(
+    request: pytest.FixtureRequest, running: Running, upstream: Upstream, tls_upstream: Upstream
+) -> Iterator[tuple[httpx.Client, Upstream]]:
+    """A client at each listener, with the upstream it leads to."""
+    if request.param == "gateway":
+        with httpx.Client(base_url=running.url, headers=KEY, trust_env=False, timeout=30) as client:
+            yield client, upstream
+    else:
+        context = ssl.create_default_context(cafile=str(running.ca))
+        with httpx.Client(
+            base_url=tls_upstream.url, proxy=running.proxy, verify=context, headers=KEY, trust_env=False, timeout=30
+        ) as client:
+            yield client, tls_upstream
+
+
+def refused(answer: httpx.Response, status: int, code: str) -> None:
+    assert answer.status_code == status, answer.text
+    error = answer.json()
+    assert error["error"]["code"] == code
+    assert set(error) == {"error", "request_id"}
+    assert set(error["error"]) == {"code", "message", "type", "param"}
+    assert "canary" not in answer.text
+
+
+BODIES = {
+    "broken": (b'{"model": "configured-upstream", "messages": [{"content": "canary', 400, "invalid_json"),
+    "no JSON": (CANARY.encode(), 400, "invalid_json"),
+    "empty": (b"", 400, "invalid_json"),
+    "a list": (json.dumps([CHAT]).encode(), 400, "invalid_json"),
+    "broken UTF-8": (json.dumps(CHAT).encode().replace(b"canary", b"canary\xff"), 400, "invalid_json"),
+    "lone surrogate": (json.dumps(CHAT).replace("canary", "canary\\ud800").encode(), 400, "invalid_json"),
+    "duplicate keys": (b'{"model": "configured-upstream", "messages": [], "messages": [{"role": "user"}]}', 400, "invalid_json"),
+    "deep": (b'{"model":"configured-upstream","x":' + b"[" * 500 + b"]" * 500 + b"}", 400, "invalid_json"),
+    "huge number": (json.dumps({**CHAT, "seed": 10**40}).encode(), 400, "invalid_json"),
+    "no messages": (json.dumps({**CHAT, "messages": []}).encode(), 400, "invalid_request"),
+    "unknown role": (json.dumps({**CHAT, "messages": [{"role": CANARY, "content": "x"}]}).encode(), 400, "invalid_request"),
+    "content is a number": (json.dumps({**CHAT, "messages": [{"role": "user", "content": 7}]}).encode(), 400, "invalid_request"),
+    "streaming": (json.dumps({**CHAT, "stream": True}).encode(), 400, "streaming_not_supported"),
+    "image": (
+        json.dumps({**CHAT, "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]}]}).encode(),
+        415,
+        "attachment_refused",
+    ),
+    "unknown part": (
+        json.dumps({**CHAT, "messages": [{"role": "user", "content": [{"type": "hologram", "data": CANARY}]}]}).encode(),
+        415,
+        "attachment_refused",
+    ),
+    "unknown policy": (json.dumps({**CHAT, "svc_policy": "no-such-policy"}).encode(), 404, "policy_not_found"),
+    "bad mode": (json.dumps({**CHAT, "svc_privacy_mode": CANARY}).encode(), 422, "validation_error"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_body_that_cannot_be_protected(entrance: tuple[httpx.Client, Upstream], name: str) -> None:
+    client, upstream = entrance
+    body, status, code = BODIES[name]
+    refused(client.post("/v1/chat/completions", content=body), status, code)
+    assert not upstream.recorded
+
+
+def _raw_deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
+CODINGS = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "deflate (raw)": _raw_deflate,
+    "br": brotli.compress,
+    "zstd": zstandard.compress,
+}
+
+
+@pytest.mark.parametrize("name", CODINGS)
+def test_a_compressed_body_is_protected(entrance: tuple[httpx.Client, Upstream], name: str) -> None:
+    client, upstream = entrance
+    body = CODINGS[name](json.dumps(CHAT).encode())
+    headers = {"content-encoding": name.split()[0]}
+    answer = client.post("/v1/chat/completions", content=body, headers=headers)
+    assert answer.json()["choices"][0]["message"]["content"] == f"mail {CANARY}"
+    assert b"canary" not in upstream.seen
+    assert upstream.recorded[-1].header("content-encoding") is None
+
+
+@pytest.mark.parametrize("name", ["gzip", "deflate", "br", "zstd"])
+def test_a_bomb_is_defused(entrance: tuple[httpx.Client, Upstream], name: str) -> None:
+    client, upstream = entrance
+    bomb = CODINGS[name](json.dumps(CHAT).encode() + b" " * (64 << 20))
+    assert len(bomb) < 1 << 20
+    refused(
+        client.post("/v1/chat/completions", content=bomb, headers={"content-encoding": name}), 413, "body_too_large"
+    )
+    assert not upstream.recorded
+
+
+@pytest.mark.parametrize(
+    ("coding", "status", "code"), [("lzw", 415, "unsupported_encoding"), ("gzip", 400, "invalid_encoding"), ("gzip, gzip", 415, "unsupported_encoding")]
+)  # fmt: skip
+def test_a_coding_that_cannot_be_undone(
+    entrance: tuple[httpx.Client, Upstream], coding: str, status: int, code: str
+) -> None:
+    client, upstream = entrance
+    answer = client.post("/v1/chat/completions", content=json.dumps(CHAT), headers={"content-encoding": coding})
+    refused(answer, status, code)
+    assert not upstream.recorded
+
+
+def test_a_body_over_the_limit(entrance: tuple[httpx.Client, Upstream]) -> None:
+    client, upstream = entrance
+    big = json.dumps({**CHAT, "pad": "x" * (11 << 20)}).encode()
+    refused(client.post("/v1/chat/completions", content=big), 413, "body_too_large")
+
+    def chunks() -> Iterator[bytes]:
+        yield big[: 6 << 20]
+        yield big[6 << 20 :]
+
+    refused(client.post("/v1/chat/completions", content=chunks()), 413, "body_too_large")
+    assert not upstream.recorded
+
+
+@pytest.mark.parametrize("path", ["/v1/responses", "/v1/embeddings", "/v1/files", "/", "/v1/chat/completions/extra"])
+def test_an_unknown_route(entrance: tuple[httpx.Client, Upstream], path: str) -> None:
+    client, upstream = entrance
+    answer = client.post(path, json=CHAT)
+    assert answer.status_code == 404
+    assert answer.json()["error"]["code"] in {"not_found", "unknown_route"}
+    assert client.get(f"{path}?q={CANARY}").status_code in {404, 405}
+    assert not upstream.recorded
+
+
+def test_an_unknown_field_is_scanned(entrance: tuple[httpx.Client, Upstream]) -> None:
+    client, upstream = entrance
+    body = {
+        **CHAT,
+        "user": CANARY,
+        "metadata": {CANARY: "4111 1111 1111 1111", "card": 4111111111111111},
+        "brand_new": [{"deep": [CANARY]}],
+        "stop": [CANARY],
+    }
+    body["messages"] = [
+        {"role": "user", "name": CANARY, "content": [{"type": "text", "text": CANARY, "extra": CANARY}]}
+    ]
+    answer = client.post("/v1/chat/completions", json=body)
+    assert answer.status_code == 200
+    assert answer.json()["choices"][0]["message"]["content"] == CANARY
+    assert b"canary" not in upstream.seen
+    assert b"4111" not in upstream.seen
+
+
+def test_private_text_in_headers_and_query_stays(entrance: tuple[httpx.Client, Upstream]) -> None:
+    client, upstream = entrance
+    headers = {"x-user": CANARY, "referer": f"https://intern/{CANARY}", "user-agent": f"tool ({CANARY})"}
+    answer = client.post("/v1/chat/completions", json=CHAT, headers=headers)
+    assert answer.status_code == 200
+    client.post(f"/v1/chat/completions?who={CANARY}", json=CHAT)
+    assert b"canary" not in upstream.seen
+
+
+def test_a_websocket_upgrade(entrance: tuple[httpx.Client, Upstream]) -> None:
+    client, upstream = entrance
+    headers = {
+        "connection": "Upgrade",
+        "upgrade": "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+    }
+    refused(client.get("/v1/realtime", headers=headers), 400, "upgrade_refused")
+    assert not upstream.recorded
+
+
+def test_bytes_that_are_not_http(running: Running, upstream: Upstream) -> None:
+    for port in (running.port, running.proxy_port):
+        with socket.create_connection(("127.0.0.1", port), 5) as raw:
+            raw.sendall(f"SSH-2.0-{CANARY}\r\n\r\n".encode())
+            raw.settimeout(5)
+            assert b"canary" not in raw.recv(65536)
+    assert "canary" not in running.output()
+
+
+FAULTS = {
+    "raises": "raise ValueError(text)",
+    "hangs": "import time; time.sleep(60)",
+    "loops": "\n    while True: pass",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_detector(fault: str, tmp_path: Path, upstream: Upstream) -> None:
+    """A detector that raises or hangs is a refusal, and the gateway goes on serving what needs no detection."""
+    launcher = tmp_path / "faulty.py"
+    root = Path(__file__).parents[2]
+    launcher.write_text(
+        f"import sys\nsys.path.insert(0, {str(root)!r})\nfrom gateway.detection import Detector\n"
+        f"def detect(self, text):\n    {FAULTS[fault]}\nDetector.detect = detect\n"
+        "import run_proxy\nsys.exit(run_proxy.main())\n"
+    )
+    environment = {"SVC_DETECTION_TIMEOUT_SECONDS": "0.5"}
+    with (
+        gateway(
+            tmp_path,
+            "--upstream",
+            f"{upstream.url}/v1",
+            environment=environment,
+            command=[sys.executable, str(launcher)],
+        ) as running,
+        running.client() as client,
+    ):
+        for path, body in {
+            "/v1/chat/completions": CHAT,
+            "/v1/protect": {"text": CANARY},
+            "/v1/analyze": {"text": CANARY},
+        }.items():
+            answer = client.post(path, json=body)
+            refused(answer, 503, "detection_failed" if fault == "raises" else "detection_timeout")
+        assert client.get("/healthz").status_code == 200
+        assert "canary" not in running.output()
+    assert not upstream.recorded

@@ -18,6 +18,9 @@ OUTCOMES = frozenset(
     {"answered", "guarded", "refused", "failed", "cancelled", "timeout", "upstream_error", "upstream_unreachable"}
     | {"unreadable_answer", "restore_failed"}
 )
+ROUTES = frozenset(route.value for route in RouteDecision)
+RISK_LEVELS = frozenset(level.value for level in RiskLevel)
+ACTIONS = frozenset(action.value for action in Action)
 GUARD_ACTIONS = frozenset({"pass", "flag", "redact", "replace"})
 GUARD_KINDS = frozenset(field.name for field in fields(GuardRules))
 LARGEST = 2**53 - 1
@@ -59,13 +62,13 @@ class ReceiptDraft:
         _match(_VERSION, self.engine_version, "engine_version")
         if self.model_hash is not None:
             _match(_SHA256, self.model_hash, "model_hash")
-        _word(self.route, {route.value for route in RouteDecision}, "route")
-        _word(self.risk_level, {level.value for level in RiskLevel}, "risk_level")
+        _word(self.route, ROUTES, "route")
+        _word(self.risk_level, RISK_LEVELS, "risk_level")
         for type_, count in self.entity_counts.items():
             _match(_TYPE, type_, "entity_counts")
             _number(count, "entity_counts")
         for action, count in self.transformation_counts.items():
-            _word(action, {action.value for action in Action}, "transformation_counts")
+            _word(action, ACTIONS, "transformation_counts")
             _number(count, "transformation_counts")
         _number(self.tokens_input, "tokens_input")
         _number(self.tokens_external, "tokens_external")
@@ -128,7 +131,7 @@ def _match(pattern: re.Pattern[str], value: object, name: str) -> None:
         raise ValueError(f"{name} is not of the form a receipt may hold")
 
 
-def _word(value: object, known: "frozenset[str] | set[str]", name: str) -> None:
+def _word(value: object, known: frozenset[str], name: str) -> None:
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name} is none of the words a receipt may hold")
 

@@ -32,6 +32,8 @@ from gateway.usage import count
 _log = logging.getLogger(__name__)
 
 _CHUNK = 1000
+# Also below every number that somebody may have given a record of theirs.
+_BEFORE_ALL = -(2**63)
 
 
 class ReceiptLog:
@@ -170,7 +172,7 @@ class ReceiptLog:
 
         The head is read together with the last chunk: they must agree, while others append.
         """
-        walk, after = ChainWalk(), 0
+        walk, after = ChainWalk(), _BEFORE_ALL
 
         def step(db: sqlite_utils.Database) -> tuple[int | None, HeadRow | None]:
             rows = read_records(db, after, _CHUNK)

@@ -1,0 +1,89 @@
+"""Drafts to append, and a slow, obvious second implementation of what makes a log good."""
+
+import json
+import secrets
+import sqlite3
+from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import rfc8785
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from gateway.models import Caller, PolicyRef, Scope
+from gateway.receipts import ReceiptDraft, ReceiptLog, Signer
+from gateway.store import Store
+
+OPERATOR = Caller("key_operator", Scope.OPERATOR)
+ANNA = Caller("key_anna", Scope.CLIENT)
+BERT = Caller("key_bert", Scope.CLIENT)
+
+
+def draft(request_id: str | None = None, **changes: Any) -> ReceiptDraft:
+    fields: dict[str, Any] = {
+        "request_id": request_id or "req_" + secrets.token_hex(16),
+        "operation": "chat",
+        "policy": PolicyRef("default", 3, "a1" * 32),
+        "engine_version": "patterns-1.0+0123456789ab",
+        "model_hash": None,
+        "route": "protected",
+        "risk_level": "medium",
+        "entity_counts": {"PERSON": 2, "EMAIL_ADDRESS": 1},
+        "transformation_counts": {"placeholder": 3},
+        "tokens_input": 120,
+        "tokens_external": 98,
+        "protected_digest": "b2" * 32,
+    }
+    return ReceiptDraft(**(fields | changes))
+
+
+@contextmanager
+def opened(data_dir: Path) -> Iterator[ReceiptLog]:
+    store = Store.open(data_dir / "gateway.db")
+    try:
+        yield ReceiptLog(store, Signer.load(data_dir))
+    finally:
+        store.close()
+
+
+def raw_rows(path: Path) -> list[tuple[int, str, str, str, str, str]]:
+    """Everything in the log as it lies in the file: sequence, kind, request, body, hash, signature."""
+    conn = sqlite3.connect(path)
+    try:
+        columns = "sequence, kind, request_id, body, hash, signature"
+        return conn.execute(f"SELECT {columns} FROM receipts ORDER BY sequence").fetchall()
+    finally:
+        conn.close()
+
+
+def reference_check(path: Path, public_key: Ed25519PublicKey) -> int:
+    """Checks every record, every link and every signature the long way round; returns how many records there are."""
+    previous = "0" * 64
+    rows = raw_rows(path)
+    for number, (sequence, kind, request_id, body, hash_, signature) in enumerate(rows, start=1):
+        record = json.loads(body)
+        assert sequence == record["sequence"] == number
+        assert request_id == record["request_id"]
+        assert record["previous_hash"] == previous
+        assert rfc8785.dumps(record) == body.encode()
+        assert hash_ == sha256(body.encode()).hexdigest()
+        public_key.verify(bytes.fromhex(signature), bytes.fromhex(hash_))
+        assert kind == ("outcome" if "outcome" in record else "receipt")
+        previous = hash_
+    _check_head(path, public_key, len(rows), previous)
+    return len(rows)
+
+
+def _check_head(path: Path, public_key: Ed25519PublicKey, size: int, last: str) -> None:
+    conn = sqlite3.connect(path)
+    try:
+        ((stored_size, head, checkpoint),) = conn.execute("SELECT size, head, checkpoint FROM receipts_head").fetchall()
+    finally:
+        conn.close()
+    assert (stored_size, head) == (size, last)
+    text, signature = checkpoint.split("\n\n")
+    assert text.split("\n") == ["privacy-gateway/receipts", str(size), b64encode(bytes.fromhex(last)).decode()]
+    public_key.verify(b64decode(signature.split(" ")[2])[4:], (text + "\n").encode())

@@ -1,0 +1,130 @@
+"""Nothing that could be source text gets into a record, and what does is in canonical form."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import rfc8785
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.models import Action, PolicyRef, RiskLevel, RouteDecision
+from gateway.receipts import OPERATIONS, OUTCOMES, OutcomeDraft
+from gateway.receipts.checkpoint import Head
+from gateway.receipts.drafts import GUARD_KINDS
+from gateway.receipts.records import canonical_form, outcome_body, receipt_body
+from tests.gateway.receipts.support import draft
+
+CANARY = "Jane Doe, jane@example.com"
+
+BAD_DRAFTS: list[tuple[str, Any]] = [
+    ("request_id", CANARY),
+    ("request_id", "req_"),
+    ("request_id", "req_jane"),
+    ("request_id", "req_01\n"),
+    ("request_id", "req_" + "0" * 65),
+    ("request_id", 1),
+    ("operation", CANARY),
+    ("operation", "jane"),
+    ("policy", PolicyRef(CANARY, 1, "a" * 64)),
+    ("policy", PolicyRef("default", -1, "a" * 64)),
+    ("policy", PolicyRef("default", 1, CANARY)),
+    ("policy", PolicyRef("default", 1, "A" * 64)),
+    ("engine_version", CANARY),
+    ("engine_version", ""),
+    ("model_hash", CANARY),
+    ("model_hash", "ab"),
+    ("route", CANARY),
+    ("route", "PROTECTED"),
+    ("risk_level", CANARY),
+    ("entity_counts", {CANARY: 1}),
+    ("entity_counts", {"person": 1}),
+    ("entity_counts", {"": 1}),
+    ("entity_counts", {"A" * 65: 1}),
+    ("entity_counts", {"PERSON": -1}),
+    ("entity_counts", {"PERSON": CANARY}),
+    ("entity_counts", {"PERSON": 1.5}),
+    ("entity_counts", {"PERSON": True}),
+    ("transformation_counts", {CANARY: 1}),
+    ("transformation_counts", {"jane": 1}),
+    ("transformation_counts", {"mask": 2**53}),
+    ("tokens_input", -1),
+    ("tokens_input", CANARY),
+    ("tokens_external", 2**53),
+    ("protected_digest", CANARY),
+    ("protected_digest", "b" * 63),
+]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), BAD_DRAFTS, ids=[f"{n}-{field}" for n, (field, _) in enumerate(BAD_DRAFTS)]
+)
+def test_a_draft_takes_words_digests_and_counts_only(field: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=field) as refused:
+        draft(**{field: value})
+    assert "jane" not in str(refused.value).lower()
+
+
+BAD_OUTCOMES: list[dict[str, Any]] = [
+    {"outcome": CANARY},
+    {"outcome": "jane"},
+    {"outcome": "answered", "status": "jane"},
+    {"outcome": "answered", "status": 42},
+    {"outcome": "answered", "tokens": (1, -1)},
+    {"outcome": "answered", "tokens": (1, 2, 3)},
+    {"outcome": "answered", "guard": {"action": "jane", "findings": []}},
+    {"outcome": "answered", "guard": {"findings": []}},
+    {"outcome": "answered", "guard": {"action": "flag", "findings": [{"kind": "jane"}]}},
+    {"outcome": "answered", "guard": {"action": "flag", "findings": {"jane": 1}}},
+    {"outcome": "answered", "guard": {"action": "flag", "findings": {"forged_placeholder": "jane"}}},
+]
+
+
+@pytest.mark.parametrize("fields", BAD_OUTCOMES, ids=range(len(BAD_OUTCOMES)))
+def test_an_outcome_takes_words_and_counts_only(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"outcome|status|tokens|guard") as refused:
+        OutcomeDraft(**fields)
+    assert "jane" not in str(refused.value).lower()
+
+
+def test_of_a_verdict_only_counts_are_kept() -> None:
+    finding = {"kind": "protected_value_in_clear", "text": CANARY, "start": 3, "placeholder": "[PERSON_7KQ2M]"}
+    verdict = {"action": "redact", "message": CANARY, "findings": [finding, finding, {"kind": "forged_placeholder"}]}
+    outcome = OutcomeDraft("answered", 200, None, verdict)
+    counts = {"protected_value_in_clear": 2, "forged_placeholder": 1}
+    assert outcome.guard == {"action": "redact", "findings": counts}
+    assert "jane" not in repr(outcome).lower()
+
+
+_COUNT = st.integers(0, 2**53 - 1)
+_DIGEST = st.text("0123456789abcdef", min_size=64, max_size=64)
+
+
+@given(
+    operation=st.sampled_from(sorted(OPERATIONS)),
+    route=st.sampled_from(list(RouteDecision)),
+    risk_level=st.sampled_from(list(RiskLevel)),
+    entity_counts=st.dictionaries(st.from_regex(r"\A[A-Z0-9_]{1,64}\Z"), _COUNT),
+    transformation_counts=st.dictionaries(st.sampled_from(list(Action)), _COUNT),
+    tokens_input=_COUNT,
+    protected_digest=_DIGEST,
+    model_hash=st.none() | _DIGEST,
+    engine_version=st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}\Z"),
+)
+def test_a_receipts_form_is_that_of_rfc_8785(**fields: Any) -> None:
+    body = receipt_body(replace(draft("req_01"), **fields), Head(), "key_0123456789abcdef")
+    assert canonical_form(body) == rfc8785.dumps(body)
+    assert json.loads(canonical_form(body)) == body
+
+
+@given(
+    outcome=st.sampled_from(sorted(OUTCOMES)),
+    status=st.none() | st.integers(100, 599),
+    tokens=st.none() | st.tuples(_COUNT, _COUNT),
+    findings=st.dictionaries(st.sampled_from(sorted(GUARD_KINDS)), _COUNT),
+)
+def test_an_outcomes_form_is_that_of_rfc_8785(outcome: str, status: Any, tokens: Any, findings: Any) -> None:
+    drafted = OutcomeDraft(outcome, status, tokens, {"action": "flag", "findings": findings})
+    body = outcome_body("req_01", drafted, "a" * 64, Head(), "key_0123456789abcdef")
+    assert canonical_form(body) == rfc8785.dumps(body)

@@ -1,0 +1,182 @@
+"""The log by its public face: what a receipt looks like, who sees it, what is counted."""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+import rfc8785
+
+from gateway.errors import Conflict, NotFound
+from gateway.receipts import OutcomeDraft, ReceiptLog, Signer
+from tests.gateway.receipts.support import ANNA, BERT, OPERATOR, draft, opened, reference_check
+
+
+@pytest.fixture
+def log(data_dir: Path) -> Iterator[ReceiptLog]:
+    with opened(data_dir) as log:
+        yield log
+
+
+async def test_a_receipt_is_on_the_wire_as_the_design_says(log: ReceiptLog, data_dir: Path) -> None:
+    receipt = (await log.append(draft("req_01"), ANNA.key_id)).as_dict()
+    signer = Signer.load(data_dir)
+    assert receipt.pop("created_at").endswith("Z")
+    assert len(bytes.fromhex(receipt.pop("signature"))) == 64
+    assert len(bytes.fromhex(receipt.pop("hash"))) == 32
+    assert receipt == {
+        "request_id": "req_01",
+        "sequence": 1,
+        "operation": "chat",
+        "policy": {"id": "default", "version": 3, "hash": "a1" * 32},
+        "engine": {"version": "patterns-1.0+0123456789ab", "model_hash": None},
+        "route": "protected",
+        "risk_level": "medium",
+        "entity_counts": {"PERSON": 2, "EMAIL_ADDRESS": 1},
+        "transformation_counts": {"placeholder": 3},
+        "tokens": {"input": 120, "external": 98},
+        "protected_digest": "b2" * 32,
+        "previous_hash": "0" * 64,
+        "key_id": signer.key_id,
+    }
+
+
+async def test_anybody_can_check_a_served_receipt_with_the_public_key(log: ReceiptLog, data_dir: Path) -> None:
+    request_id = (await log.append(draft(), ANNA.key_id)).request_id
+    log.append_outcome(request_id, OutcomeDraft("answered", 200, (80, 20)), ANNA.key_id)
+    receipt = (await log.get(request_id, ANNA)).as_dict()
+    for record in (receipt.pop("outcome"), receipt):
+        hash_, signature = record.pop("hash"), record.pop("signature")
+        digest = sha256(rfc8785.dumps(record)).digest()
+        assert digest.hex() == hash_
+        Signer.load(data_dir).public_key.verify(bytes.fromhex(signature), digest)
+
+
+async def test_an_outcome_is_a_second_record_of_the_same_request(log: ReceiptLog) -> None:
+    receipt = await log.append(draft(), ANNA.key_id)
+    other = await log.append(draft(), ANNA.key_id)
+    verdict = {"action": "redact", "findings": [{"kind": "forged_placeholder", "count": 2}]}
+    log.append_outcome(receipt.request_id, OutcomeDraft("guarded", 200, (80, 20), verdict), ANNA.key_id)
+    outcome = (await log.get(receipt.request_id, ANNA)).as_dict()["outcome"]
+    assert outcome["sequence"] == 3
+    assert outcome["receipt_hash"] == receipt.hash
+    assert outcome["previous_hash"] == other.hash
+    assert outcome["tokens"] == {"input": 80, "output": 20}
+    assert outcome["guard"] == {"action": "redact", "findings": {"forged_placeholder": 2}}
+    assert "outcome" not in (await log.get(other.request_id, ANNA)).as_dict()
+
+
+async def test_the_first_outcome_stands(log: ReceiptLog) -> None:
+    request_id = (await log.append(draft(), ANNA.key_id)).request_id
+    log.append_outcome(request_id, OutcomeDraft("answered", 200), ANNA.key_id)
+    log.append_outcome(request_id, OutcomeDraft("failed"), ANNA.key_id)
+    assert (await log.get(request_id, ANNA)).as_dict()["outcome"]["outcome"] == "answered"
+    assert (await log.verify(request_id, ANNA)).size == 2
+
+
+@pytest.mark.parametrize(("request_id", "owner"), [("req_ff", ANNA.key_id), ("req_01", BERT.key_id)])
+async def test_an_outcome_without_its_receipt_is_not_recorded(
+    log: ReceiptLog, request_id: str, owner: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await log.append(draft("req_01"), ANNA.key_id)
+    with caplog.at_level(logging.ERROR):
+        log.append_outcome(request_id, OutcomeDraft("answered"), owner)
+        assert (await log.verify("req_01", ANNA)).size == 1
+    assert "outcome" in caplog.text
+
+
+async def test_a_request_has_one_receipt(log: ReceiptLog) -> None:
+    await log.append(draft("req_01"), ANNA.key_id)
+    with pytest.raises(Conflict):
+        await log.append(draft("req_01"), BERT.key_id)
+    assert (await log.verify("req_01", ANNA)).as_dict()["log"]["size"] == 1
+    assert await log.append(draft("req_02"), BERT.key_id)
+    assert (await log.verify("req_02", BERT)).valid
+
+
+async def test_clients_see_their_own_receipts_and_operators_all(log: ReceiptLog) -> None:
+    hers = [(await log.append(draft(), ANNA.key_id)).request_id for _ in range(3)]
+    his = (await log.append(draft(), BERT.key_id)).request_id
+    log.append_outcome(hers[0], OutcomeDraft("answered", 200), ANNA.key_id)
+    rows, total = await log.list(ANNA, 50, 0)
+    assert ([row.request_id for row in rows], total) == (hers[::-1], 3)
+    rows, total = await log.list(OPERATOR, 50, 0)
+    assert ([row.request_id for row in rows], total) == ([his, *hers[::-1]], 4)
+    assert rows[-1].as_dict()["outcome"]["outcome"] == "answered"
+    rows, total = await log.list(OPERATOR, 2, 1)
+    assert ([row.request_id for row in rows], total) == (hers[:0:-1], 4)
+    assert await log.list(ANNA, 50, 3) == ([], 3)
+    assert (await log.get(his, OPERATOR)).request_id == his
+
+
+@pytest.mark.parametrize("request_id", ["req_ff", "", "req_' OR 1=1", "req_\ud800", "REQ_01", "x" * 10_000])
+async def test_what_is_not_there_or_not_ones_own_looks_the_same(log: ReceiptLog, request_id: str) -> None:
+    his = (await log.append(draft(), BERT.key_id)).request_id
+    messages = set()
+    for asked in (request_id, his):
+        for ask in (log.get, log.verify, log.anchor_payload):
+            with pytest.raises(NotFound) as refused:
+                await ask(asked, ANNA)
+            messages.add((refused.value.code, refused.value.message))
+    assert len(messages) == 1
+    assert messages.pop()[0] == "receipt_not_found"
+
+
+async def test_the_anchor_payload_commits_to_receipt_and_log(log: ReceiptLog, data_dir: Path) -> None:
+    receipt = await log.append(draft(), ANNA.key_id)
+    last = await log.append(draft(), BERT.key_id)
+    anchor = await log.anchor_payload(receipt.request_id, ANNA)
+    assert anchor["submitted"] is False
+    assert anchor["payload"] == {
+        "receipt_hash": receipt.hash,
+        "outcome_hash": None,
+        "log_size": 2,
+        "log_head": last.hash,
+    }
+    assert anchor["payload_hash"] == sha256(rfc8785.dumps(anchor["payload"])).hexdigest()
+    # The signed note (C2SP): text, blank line, signature over the text.
+    text, signature = anchor["checkpoint"].split("\n\n")
+    assert text.split("\n")[:2] == ["privacy-gateway/receipts", "2"]
+    assert signature.startswith("\u2014 privacy-gateway/receipts ")
+    assert anchor["public_key"] == Signer.load(data_dir).public_bytes.hex()
+
+
+async def test_a_good_log_verifies_and_the_reference_agrees(log: ReceiptLog, data_dir: Path) -> None:
+    receipts = await asyncio.gather(*(log.append(draft(), ANNA.key_id) for _ in range(30)))
+    for receipt in receipts[::3]:
+        log.append_outcome(receipt.request_id, OutcomeDraft("answered", 200), ANNA.key_id)
+    for receipt in receipts[:4]:
+        verification = await log.verify(receipt.request_id, ANNA)
+        assert verification.as_dict()["valid"] is True
+        assert all(check["ok"] for check in verification.as_dict()["checks"])
+        assert verification.size == 40
+    assert reference_check(data_dir / "gateway.db", Signer.load(data_dir).public_key) == 40
+
+
+async def test_the_chain_goes_on_after_a_restart(data_dir: Path) -> None:
+    for size in (1, 2, 3):
+        with opened(data_dir) as log:
+            receipt = await log.append(draft(), ANNA.key_id)
+            assert receipt.sequence == size
+            assert (await log.verify(receipt.request_id, ANNA)).valid
+    assert reference_check(data_dir / "gateway.db", Signer.load(data_dir).public_key) == 3
+
+
+async def test_a_long_chain_is_followed_in_chunks(log: ReceiptLog, data_dir: Path) -> None:
+    receipts = await asyncio.gather(*(log.append(draft(), ANNA.key_id) for _ in range(2000)))
+    first, again = await asyncio.gather(*(log.verify(receipts[0].request_id, ANNA) for _ in range(2)))
+    assert first.valid
+    assert first == again
+    assert (first.size, first.head) == (2000, receipts[-1].hash)
+
+
+async def test_a_chain_that_grows_while_it_is_followed_verifies(log: ReceiptLog) -> None:
+    receipts = await asyncio.gather(*(log.append(draft(), ANNA.key_id) for _ in range(1500)))
+    verifying = asyncio.create_task(log.verify(receipts[0].request_id, ANNA))
+    for _ in range(20):
+        await log.append(draft(), ANNA.key_id)
+    verification = await verifying
+    assert verification.valid
+    assert verification.size >= 1500

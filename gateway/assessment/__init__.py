@@ -1,0 +1,64 @@
+"""What stands in a request, judged as a whole: risk, route, task categories, warnings.
+
+    assess      all four, from findings and texts
+    evidence    the findings counted by type
+    weights     what a type weighs
+    risk        how much harm the text could do
+    route       where it may go
+    tasks       what is asked for; its words are in task_words
+    notices     what a person should know
+
+Pure functions; quick, since every chat request passes here. The rules are stated in docs/assessment.md.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.assessment.evidence import gather
+from gateway.assessment.notices import warn
+from gateway.assessment.risk import rate
+from gateway.assessment.route import decide
+from gateway.assessment.tasks import read_task
+from gateway.assessment.weights import Weight, weight_of
+from gateway.detection import EntityType
+from gateway.models import Entity, Notice, PrivacyMode, Risk, Route
+from gateway.policy import Policy
+from gateway.tokens import estimate
+
+__all__ = ["Assessment", "Weight", "assess", "weight_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """The judgement over one request. Holds no source text."""
+
+    risk: Risk
+    route: Route
+    task_categories: tuple[str, ...]
+    warnings: tuple[Notice, ...]
+
+
+def assess(
+    entities: Iterable[Entity],
+    *,
+    kept: Iterable[Entity] = (),
+    texts: Sequence[str],
+    types: Mapping[str, EntityType],
+    task: str | None,
+    policy: Policy,
+    mode: PrivacyMode,
+    local_available: bool,
+    attachments: Sequence[str] = (),
+    tokens: int | None = None,
+) -> Assessment:
+    """Judges a request: `entities` are what the policy hides, `kept` what was found and stays in clear.
+
+    `attachments` are the kinds of what crosses unsearched; `tokens` the estimate for `texts`, if it is known.
+    """
+    size = sum(map(estimate, texts)) if tokens is None else tokens
+    evidence = gather(entities, kept, types, policy, mode)
+    reading = read_task(task, texts)
+    risk = rate(evidence, size)
+    route = decide(evidence, risk, size, reading.categories, policy.route, local_available=local_available)
+    warnings = warn(evidence, risk, route, size, reading, mode, attachments, long_tokens=policy.route.shard_tokens)
+    return Assessment(risk, route, reading.categories, warnings)

@@ -1,0 +1,72 @@
+"""All findings of a request, counted by type: the one thing that risk, route and warnings look at.
+
+What is kept in clear is of three kinds. The policy says so for the type; or detection was too unsure; or the allow
+list names the value. Only the last is nothing to worry about.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.assessment.weights import Weight, weight_of
+from gateway.detection import EntityType
+from gateway.models import Action, Entity, PrivacyMode
+from gateway.policy import Policy
+
+_UNSURE = 0.5
+"""How much a finding below the policy's minimum score counts, beside its own score."""
+
+
+@dataclass(slots=True)
+class Evidence:
+    """The findings of one type. `surest` and `amount` are confidences (0-1): the highest, and the sum."""
+
+    type: str
+    group: str
+    action: Action
+    weight: Weight
+    hidden: int = 0
+    kept: int = 0
+    unsure: int = 0
+    surest: float = 0.0
+    amount: float = 0.0
+
+    @property
+    def present(self) -> int:
+        """Findings that are surely there, hidden or not."""
+        return self.hidden + self.kept
+
+
+def gather(
+    entities: Iterable[Entity],
+    kept: Iterable[Entity],
+    types: Mapping[str, EntityType],
+    policy: Policy,
+    mode: PrivacyMode,
+) -> Sequence[Evidence]:
+    """Counts findings by type: `entities` are hidden, `kept` stay in clear. Sorted by type."""
+    found: dict[str, Evidence] = {}
+    least: dict[str, float] = {}
+    for is_hidden, some in ((True, entities), (False, kept)):
+        for entity in some:
+            one = found.get(entity.type)
+            if one is None:
+                kind = types.get(entity.type)
+                group = kind.group if kind is not None else "custom"
+                rule = policy.rule_for(entity.type, group, mode)
+                weight = weight_of(entity.type, group)
+                one = found[entity.type] = Evidence(entity.type, group, rule.action, weight)
+                least[entity.type] = rule.min_score
+            if is_hidden:
+                one.hidden += 1
+                confidence = entity.score
+            elif entity.score < least[entity.type]:
+                one.unsure += 1
+                confidence = entity.score * _UNSURE
+            elif one.action is Action.KEEP:
+                one.kept += 1
+                confidence = entity.score
+            else:
+                continue
+            one.amount += confidence
+            one.surest = max(one.surest, confidence)
+    return [found[type] for type in sorted(found)]

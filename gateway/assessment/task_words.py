@@ -141,7 +141,8 @@ NEEDS_VALUE: dict[str, str] = {
     "spelling": """
         /how (?:is|do you) [^.?\\n]*(?:spell|pronounc)\\pL*/ spelled spelling pronounce* initials alphabetic*
         alphabetisch* /by (?:last|first|sur)\\s?name/ rhyme* anagram* buchstabier* initialen reimt orthograph*
-        aussprech* prononc* /ordre alphabétique/ /orden alfabético/ /ordine alfabetico/ /ordem alfabética/ iniciales iniziali iniciais
+        aussprech* prononc* /ordre alphabétique/ /orden alfabético/ /ordine alfabetico/ /ordem alfabética/
+        iniciales iniziali iniciais
     """,
 }
 """Tasks that cannot be done without the value that a placeholder stands for."""

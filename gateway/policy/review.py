@@ -49,7 +49,7 @@ def _idle_rules(policy: Policy, types: Mapping[str, EntityType]) -> Iterator[tup
                 "nothing_coarser",
                 f"Nothing coarser is known for `{name}`: its values will be removed. Say `to` what.",
             )
-    for name in sorted(set(policy.own_types).intersection(types)):
+    for name in sorted(set(policy.own_types).intersection(types) - policy.rules.named()):
         yield (
             "shared_type",
             f"The policy's own findings are called `{name}`, as are some of detection's: the same rule holds for both. "

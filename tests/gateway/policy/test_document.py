@@ -123,10 +123,13 @@ def test_a_huge_policy_file_is_not_read(tmp_path: Path) -> None:
         read_policy_file(tmp_path / "a.toml")
 
 
-def test_the_example_of_the_documentation_is_a_policy() -> None:
+def test_the_examples_of_the_documentation_hold() -> None:
     page = (VECTORS.parents[2] / "docs" / "policies.md").read_text(encoding="utf-8")
     examples = [block.partition("```")[0] for block in page.split("```toml\n")[1:]]
-    assert examples
-    for example in examples:
-        made = registry().preview(tomllib.loads(example))
-        assert made.title
+    acme, defaults = (registry().preview(tomllib.loads(example)) for example in examples)
+    assert len(acme.find("Aurora, ticket TCK-123456")) == 2
+    stated = policy(id=defaults.id, title=defaults.title)
+    assert defaults.hash == stated.hash, "the page states the defaults"
+    assert set(defaults.document) - set(tomllib.loads(examples[1])) == {
+        *("version", "builtin", "hash", "description", "rules", "strict", "allow", "deny", "patterns")
+    }

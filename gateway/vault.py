@@ -189,7 +189,8 @@ def _unseal(key: bytes, session_id: str, rows: Iterable[tuple[int, bytes]]) -> t
         try:
             if row != number:
                 raise InvalidTag
-            content = json.loads(cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], _bound_to(session_id, row)))
+            opened = cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], _bound_to(session_id, row))
+            content = json.loads(opened.decode("utf-8", "surrogatepass"))
         except (InvalidTag, ValueError):
             raise InternalError("The stored values of this session were damaged; it cannot be opened.") from None
         for entry in content["known"]:
@@ -199,9 +200,10 @@ def _unseal(key: bytes, session_id: str, rows: Iterable[tuple[int, bytes]]) -> t
 
 
 def _pack(entries: Sequence[Known], urls: Sequence[str]) -> bytes:
-    """Escaped JSON, since a value may hold a lone surrogate; padded, so that the size tells little about a value."""
+    """JSON, padded so that the size tells little about a value. Lone surrogates of a value stay as they are."""
     known = [(entry.placeholder, entry.type, entry.value, entry.raw) for entry in entries]
-    content = json.dumps({"known": known, "urls": urls}, separators=(",", ":")).encode()
+    text = json.dumps({"known": known, "urls": urls}, separators=(",", ":"), ensure_ascii=False)
+    content = text.encode("utf-8", "surrogatepass")
     return content.ljust(-(-len(content) // _PADDING) * _PADDING)
 
 

@@ -1,0 +1,96 @@
+"""The meters are the sums of the receipts, whatever happens on the way."""
+
+import asyncio
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.errors import Conflict
+from gateway.models import Action, RiskLevel, RouteDecision
+from gateway.receipts import OPERATIONS, OUTCOMES, OutcomeDraft, ReceiptLog, Signer
+from gateway.store import Store
+from gateway.usage import usage
+from tests.gateway.receipts.support import OPERATOR, draft
+
+
+def sums(receipts: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the meters must say, counted from the receipts themselves."""
+    outcomes = [receipt["outcome"] for receipt in receipts if "outcome" in receipt]
+    reported = [outcome["tokens"] for outcome in outcomes if outcome["tokens"]]
+
+    def add_up(name: str) -> Counter[str]:
+        total: Counter[str] = Counter()
+        for receipt in receipts:
+            total.update({key: number for key, number in receipt[name].items() if number})
+        return total
+
+    return {
+        "total_operations": len(receipts),
+        "operations": Counter(receipt["operation"] for receipt in receipts),
+        "routes": Counter(receipt["route"] for receipt in receipts),
+        "risk_levels": Counter(receipt["risk_level"] for receipt in receipts),
+        "entities": add_up("entity_counts"),
+        "transformations": add_up("transformation_counts"),
+        "outcomes": Counter(outcome["outcome"] for outcome in outcomes),
+        "tokens": {
+            "input": sum(receipt["tokens"]["input"] for receipt in receipts),
+            "external": sum(receipt["tokens"]["external"] for receipt in receipts),
+            "reported_input": sum(tokens["input"] for tokens in reported),
+            "reported_output": sum(tokens["output"] for tokens in reported),
+        },
+    }
+
+
+async def test_before_anything_happened_all_is_zero(data_dir: Path) -> None:
+    store = Store.open(data_dir / "gateway.db")
+    assert await usage(store) == sums([])
+    store.close()
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_the_meters_are_the_sums_of_the_receipts(seed: int, data_dir: Path) -> None:
+    dice = random.Random(seed)
+    store = Store.open(data_dir / "gateway.db")
+    log = ReceiptLog(store, Signer.load(data_dir))
+    broken = False
+
+    def hook(db: object) -> None:
+        if broken:
+            raise OSError("no commit")
+
+    store.before_commit(hook)
+
+    async def one(number: int) -> None:
+        changes = {
+            "operation": dice.choice(sorted(OPERATIONS)),
+            "route": dice.choice(list(RouteDecision)).value,
+            "risk_level": dice.choice(list(RiskLevel)).value,
+            "entity_counts": {name: dice.randrange(4) for name in dice.sample(["PERSON", "IBAN_CODE", "URL"], 2)},
+            "transformation_counts": {dice.choice(list(Action)): dice.randrange(4)},
+            "tokens_input": dice.randrange(1000),
+            "tokens_external": dice.randrange(1000),
+        }
+        receipt = await log.append(draft(f"req_{number:04x}", **changes), "key_anna")
+        if dice.random() < 0.3:
+            # A second receipt of the same request is refused, and not counted.
+            with pytest.raises(Conflict):
+                await log.append(draft(receipt.request_id), "key_anna")
+        for _ in range(dice.randrange(3)):
+            tokens = (dice.randrange(1000), dice.randrange(1000)) if dice.random() < 0.7 else None
+            outcome = OutcomeDraft(dice.choice(sorted(OUTCOMES)), 200, tokens)
+            log.append_outcome(receipt.request_id, outcome, "key_anna")
+
+    await asyncio.gather(*(one(number) for number in range(40)))
+    await store.read(lambda db: None)
+    broken = True
+    lost = await asyncio.gather(*(log.append(draft(), "key_anna") for _ in range(3)), return_exceptions=True)
+    assert all(isinstance(each, Exception) for each in lost)
+    broken = False
+    await one(99)
+    rows, total = await log.list(OPERATOR, 500, 0)
+    assert total == 41
+    assert await usage(store) == sums([row.as_dict() for row in rows])
+    store.close()

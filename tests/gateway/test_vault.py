@@ -1,0 +1,270 @@
+"""The vault: only the right caller with the right token in time opens a session, and the files alone open nothing."""
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import Conflict, GatewayError, Gone, InternalError, NotFound
+from gateway.models import Caller, Scope
+from gateway.placeholders import Known
+from gateway.store import Store
+from gateway.vault import TOMBSTONE, OpenSession, Vault
+
+ANNA = Caller("key_anna", Scope.CLIENT)
+BERT = Caller("key_bert", Scope.OPERATOR)
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
+
+MAIL = Known("[EMAIL_ADDRESS_7KQ2M]", "EMAIL_ADDRESS", "canary-value@example.com", None)
+NAME = Known("[PERSON_ABCDE]", "PERSON", "Canary Värdé \ud83d\ude00 \x00 \ud800", "Canary \\u0056")
+URL = "https://example.com/?q=[EMAIL_ADDRESS_7KQ2M]"
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = NOW.timestamp()
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store(data_dir: Path) -> Iterator[Store]:
+    store = Store.open(data_dir / "gateway.db")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def vault(store: Store, clock: Clock) -> Vault:
+    return Vault(store, clock=clock)
+
+
+async def reopen(vault: Vault, session: OpenSession, caller: Caller = ANNA) -> OpenSession:
+    return await vault.open(session.grant.session_id, session.grant.session_token, caller)
+
+
+def file_bytes(data_dir: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in sorted(data_dir.iterdir()))
+
+
+async def test_what_is_remembered_comes_back_in_order(vault: Vault) -> None:
+    session = await vault.create(ANNA, 3600)
+    assert (session.known, session.urls, session.owner) == ((), frozenset(), ANNA.key_id)
+    assert session.grant.expires_at == NOW + timedelta(hours=1)
+    await vault.remember(session, [MAIL])
+    await vault.remember(session, [NAME], [URL])
+    again = await reopen(vault, session)
+    assert again == replace(session, known=(MAIL, NAME), urls=frozenset({URL}))
+
+
+async def test_a_value_remembered_twice_is_one(vault: Vault) -> None:
+    session = await vault.create(ANNA, 3600)
+    await asyncio.gather(*(vault.remember(session, [MAIL], [URL]) for _ in range(5)))
+    assert (await reopen(vault, session)).known == (MAIL,)
+
+
+async def test_remembering_nothing_writes_nothing(vault: Vault, data_dir: Path) -> None:
+    session = await vault.create(ANNA, 3600)
+    await vault.remember(session, [], [])
+    assert (await reopen(vault, session)).known == ()
+
+
+async def test_each_session_has_keys_of_its_own(vault: Vault) -> None:
+    one, other = await vault.create(ANNA, 60), await vault.create(ANNA, 60)
+    assert len(one.placeholder_key) == 32
+    assert one.placeholder_key != other.placeholder_key
+    assert one.grant.session_id != other.grant.session_id
+    assert one.grant.session_id.startswith("vs_")
+    assert one.grant.session_token.startswith("vst_")
+    # 256 bits in unpadded base64.
+    assert len(one.grant.session_token) == len("vst_") + 43
+
+
+async def test_wrong_id_token_and_owner_look_the_same(vault: Vault) -> None:
+    session, other = await vault.create(ANNA, 60), await vault.create(ANNA, 60)
+    id, token = session.grant.session_id, session.grant.session_token
+    said = set()
+    for asked in (
+        ("vs_" + "0" * 32, token, ANNA),
+        ("", token, ANNA),
+        ("vs_\ud800", token, ANNA),
+        ("vs_' OR 1=1 --", token, ANNA),
+        (id.upper(), token, ANNA),
+        (id, "", ANNA),
+        (id, "\ud800", ANNA),
+        (id, token[:-1], ANNA),
+        (id, other.grant.session_token, ANNA),
+        (other.grant.session_id, token, ANNA),
+        (id, token, BERT),
+    ):
+        with pytest.raises(NotFound) as refused:
+            await vault.open(*asked)
+        said.add((refused.value.code, refused.value.message, refused.value.param))
+    assert len(said) == 1
+    assert said.pop()[0] == "session_not_found"
+    assert await reopen(vault, session) == session
+
+
+async def test_too_late_is_told_only_to_who_has_the_token(vault: Vault, clock: Clock) -> None:
+    session = await vault.create(ANNA, 60)
+    clock.now += 59.9
+    await reopen(vault, session)
+    clock.now += 0.1
+    with pytest.raises(Gone) as refused:
+        await reopen(vault, session)
+    assert refused.value.code == "session_expired"
+    with pytest.raises(NotFound):
+        await reopen(vault, session, BERT)
+    with pytest.raises(NotFound):
+        await vault.open(session.grant.session_id, "vst_wrong", ANNA)
+    with pytest.raises(Gone):
+        await vault.remember(session, [MAIL])
+
+
+async def test_a_session_that_expired_is_told_for_a_day_and_then_forgotten(vault: Vault, clock: Clock) -> None:
+    session, longer = await vault.create(ANNA, 60), await vault.create(ANNA, 86_400)
+    await vault.remember(session, [MAIL])
+    await vault.remember(longer, [NAME])
+    assert await vault.purge(NOW) == 0
+    clock.now += 60
+    assert await vault.purge(NOW + timedelta(seconds=60)) == 1
+    assert await vault.purge(NOW + timedelta(seconds=60)) == 0
+    with pytest.raises(Gone):
+        await reopen(vault, session)
+    assert (await reopen(vault, longer)).known == (NAME,)
+    assert await vault.purge(NOW + timedelta(seconds=59) + TOMBSTONE) == 0
+    with pytest.raises(Gone):
+        await reopen(vault, session)
+    await vault.purge(NOW + timedelta(seconds=60) + TOMBSTONE)
+    with pytest.raises(NotFound):
+        await reopen(vault, session)
+
+
+async def test_many_sessions_are_purged_at_once(vault: Vault) -> None:
+    sessions = await asyncio.gather(*(vault.create(ANNA, 60) for _ in range(1200)))
+    await asyncio.gather(*(vault.remember(session, [MAIL]) for session in sessions[:10]))
+    assert await vault.purge(NOW + TOMBSTONE * 2) == 1200
+    with pytest.raises(NotFound):
+        await reopen(vault, sessions[0])
+
+
+async def test_the_files_hold_no_value_and_no_credential(vault: Vault, store: Store, data_dir: Path) -> None:
+    session = await vault.create(ANNA, 3600)
+    await vault.remember(session, [MAIL, NAME], [URL])
+    await reopen(vault, session)
+    while_open = file_bytes(data_dir)
+    store.close()
+    for files in (while_open, file_bytes(data_dir)):
+        assert session.grant.session_id.encode() in files
+        for secret in (b"anary", MAIL.placeholder.encode(), b"7KQ2M", b"example.com", session.placeholder_key):
+            assert secret not in files
+        assert session.grant.session_token.removeprefix("vst_").encode() not in files
+
+
+async def test_purged_values_leave_the_files_even_sealed(vault: Vault, store: Store, data_dir: Path) -> None:
+    session = await vault.create(ANNA, 60)
+    await vault.remember(session, [MAIL])
+    (sealed,) = await store.read(lambda db: db.conn.execute("SELECT sealed FROM vault_rows").fetchone())
+    assert sealed in file_bytes(data_dir)
+    await vault.purge(NOW + timedelta(seconds=60))
+    for _ in range(500):
+        if sealed not in file_bytes(data_dir):
+            break
+        await asyncio.sleep(0.01)
+    assert sealed not in file_bytes(data_dir)
+
+
+async def test_the_size_of_a_row_tells_little(vault: Vault, store: Store) -> None:
+    short, longer = await vault.create(ANNA, 60), await vault.create(ANNA, 60)
+    await vault.remember(short, [replace(MAIL, value="a@b.example")])
+    await vault.remember(longer, [replace(MAIL, value="a.much.longer.address.than.that@b.example")])
+    sizes = await store.read(lambda db: db.conn.execute("SELECT length(sealed) FROM vault_rows").fetchall())
+    assert sizes[0] == sizes[1]
+
+
+TAMPERING = {
+    "one bit": "UPDATE vault_rows SET sealed = CAST(substr(sealed, 1, 40) || x'00' || substr(sealed, 42) AS BLOB) "
+    "WHERE row = 0",
+    "cut": "UPDATE vault_rows SET sealed = substr(sealed, 1, 50)",
+    "emptied": "UPDATE vault_rows SET sealed = x''",
+    "rows swapped": "UPDATE vault_rows SET row = -1 - row; UPDATE vault_rows SET row = 2 + row;",
+    "first row removed": "DELETE FROM vault_rows WHERE row = 0",
+    "row repeated": "INSERT INTO vault_rows SELECT session_id, 2, sealed FROM vault_rows WHERE row = 1",
+    "row of another session": "CREATE TEMP TABLE other AS SELECT * FROM vault_rows; "
+    "UPDATE vault_rows SET sealed = (SELECT sealed FROM other WHERE other.row = "
+    "vault_rows.row AND other.session_id <> vault_rows.session_id)",
+}
+
+
+@pytest.mark.parametrize("name", TAMPERING)
+async def test_changed_rows_open_to_nothing(name: str, vault: Vault, data_dir: Path) -> None:
+    sessions = [await vault.create(ANNA, 60) for _ in range(2)]
+    for session in sessions:
+        await vault.remember(session, [MAIL])
+        await vault.remember(session, [NAME])
+    conn = sqlite3.connect(data_dir / "gateway.db")
+    conn.executescript(TAMPERING[name])
+    conn.close()
+    for session in sessions:
+        with pytest.raises(InternalError) as refused:
+            await reopen(vault, session)
+        assert "anary" not in str(refused.value)
+
+
+async def test_a_session_holds_so_many_values_and_no_more(vault: Vault) -> None:
+    session = await vault.create(ANNA, 60, max_values=3)
+    await vault.remember(session, [MAIL], [URL])
+    with pytest.raises(Conflict):
+        await vault.remember(session, [NAME, NAME])
+    await vault.remember(session, [NAME])
+    with pytest.raises(Conflict):
+        await vault.remember(session, [], ["https://example.com/[PERSON_ABCDE]"])
+    again = await reopen(vault, session)
+    assert (again.known, again.urls) == ((MAIL, NAME), frozenset({URL}))
+    # What the session had when it was opened costs nothing again.
+    await vault.remember(again, [], [URL])
+
+
+async def test_two_stores_on_one_file_remember_together(vault: Vault, data_dir: Path, clock: Clock) -> None:
+    other_store = Store.open(data_dir / "gateway.db")
+    try:
+        other = Vault(other_store, clock=clock)
+        session = await vault.create(ANNA, 60)
+        values = [replace(MAIL, placeholder=f"[EMAIL_ADDRESS_{number:05}]") for number in range(20)]
+        await asyncio.gather(
+            *((vault if number % 2 else other).remember(session, [value]) for number, value in enumerate(values))
+        )
+        assert set((await reopen(other, session)).known) == set(values)
+    finally:
+        other_store.close()
+
+
+async def test_nothing_private_is_in_a_repr(vault: Vault) -> None:
+    session = await vault.create(ANNA, 60)
+    await vault.remember(session, [MAIL])
+    text = repr(await reopen(vault, session)) + repr(vault)
+    assert session.grant.session_token not in text
+    assert "anary" not in text
+
+
+@pytest.mark.parametrize(("ttl", "most"), [(0, 1), (-1, 1), (60, 0)])
+async def test_a_session_needs_time_and_room(vault: Vault, ttl: int, most: int) -> None:
+    with pytest.raises(ValueError, match="lifetime"):
+        await vault.create(ANNA, ttl, max_values=most)
+
+
+async def test_a_closed_store_opens_no_session(vault: Vault, store: Store) -> None:
+    session = await vault.create(ANNA, 60)
+    store.close()
+    with pytest.raises(GatewayError):
+        await reopen(vault, session)

@@ -1,0 +1,127 @@
+"""Which unit goes to which compartment.
+
+The linkage model: two identifiers of different kinds in one compartment may be of one person, the more likely the
+nearer they stand in the source; and what stays in clear links more than what is hidden. The sum of that over all
+pairs is the linkage of a layout. Units are taken in order and each goes where it adds least, with a small price on
+leaving the compartment of the unit before (a compartment should read like a text) and on filling one up early.
+Identifiers within one unit cannot be parted and are not counted.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.sharding.units import Unit
+
+_CLEAR, _HIDDEN = 2.0, 1.0
+"""What an identifier weighs in a pair: what stays in clear can be looked up elsewhere, a placeholder cannot."""
+_NEAR = 8.0
+"""Units after which a pair counts half."""
+_LEAVING = 1.0
+_FILLING = 0.5
+_EVEN = 1.15
+"""So much more than its even share a compartment may get while another has room."""
+_JOINT = 2.5
+"""Tokens of the blank line between two pieces of a compartment."""
+
+_WORTH = 0.75
+"""A further compartment must bring the linkage below this share of what it was."""
+_LEAST_TOKENS = 24
+"""So much a compartment must get on average before one more is made without need."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """`places[i]` is the compartment of unit i; every compartment from 0 to `count` - 1 has at least one."""
+
+    places: tuple[int, ...]
+    count: int
+    linkage: float
+
+
+type Kinds = Sequence[Mapping[str, bool]]
+"""Per unit: the kinds of identifiers in it, and whether one of that kind stays in clear."""
+
+
+def spread(units: Sequence[Unit], kinds: Kinds, bound: float, most: int) -> Layout | None:
+    """The best layout in 2 to `most` compartments of at most `bound` tokens; None where there is none.
+
+    As few compartments as the bound allows; more only while each takes a good part of the linkage away.
+    """
+    total = sum(unit.tokens for unit in units)
+    best: Layout | None = None
+    for count in range(max(2, int(total // bound)), min(most, len(units)) + 1):
+        if best is not None and total / count < _LEAST_TOKENS:
+            break
+        layout = _fill(units, kinds, bound, count)
+        if layout is None:
+            continue
+        if best is not None and layout.linkage > _WORTH * best.linkage:
+            break
+        best = layout
+        if best.linkage == 0:
+            break
+    return best
+
+
+def linkage(places: Sequence[int], kinds: Kinds) -> float:
+    """The linkage of a given layout, for comparison."""
+    last: list[dict[str, tuple[int, float]]] = [{} for _ in range(max(places, default=0) + 1)]
+    total = 0.0
+    for index, (place, own) in enumerate(zip(places, kinds, strict=True)):
+        total += _added(index, own, last[place])
+        _note(index, own, last[place])
+    return total
+
+
+def _fill(units: Sequence[Unit], kinds: Kinds, bound: float, count: int) -> Layout | None:
+    share = sum(unit.tokens for unit in units) / count
+    loads = [0.0] * count
+    last: list[dict[str, tuple[int, float]]] = [{} for _ in range(count)]
+    places: list[int] = []
+    before = 0
+    total = 0.0
+    for index, (unit, own) in enumerate(zip(units, kinds, strict=True)):
+        chosen, price, added = -1, 0.0, 0.0
+        for place in range(count):
+            load = loads[place] + unit.tokens + (0 if place == before else _JOINT)
+            if load > bound:
+                continue
+            link = _added(index, own, last[place])
+            over = max(0.0, load / share - _EVEN) * 100 if loads[place] else 0.0
+            cost = 10 * link + over + _FILLING * load / share + (0 if place == before else _LEAVING)
+            if chosen < 0 or cost < price:
+                chosen, price, added = place, cost, link
+        if chosen < 0:
+            return None
+        loads[chosen] += unit.tokens + (0 if chosen == before else _JOINT)
+        _note(index, own, last[chosen])
+        total += added
+        places.append(chosen)
+        before = chosen
+    return _without_gaps(places, count, total)
+
+
+def _added(index: int, own: Mapping[str, bool], last: Mapping[str, tuple[int, float]]) -> float:
+    """What the identifiers of unit `index` add in a compartment where `last` says what stands where."""
+    total = 0.0
+    for kind, clear in own.items():
+        weight = _CLEAR if clear else _HIDDEN
+        for other, (where, other_weight) in last.items():
+            if other != kind:
+                total += weight * other_weight / (1 + (index - where) / _NEAR)
+    return total
+
+
+def _note(index: int, own: Mapping[str, bool], last: dict[str, tuple[int, float]]) -> None:
+    for kind, clear in own.items():
+        last[kind] = (index, _CLEAR if clear else _HIDDEN)
+
+
+def _without_gaps(places: list[int], count: int, total: float) -> Layout | None:
+    """Numbers the compartments in the order of the text; None if one stayed empty."""
+    numbers: dict[int, int] = {}
+    for place in places:
+        numbers.setdefault(place, len(numbers))
+    if len(numbers) < count:
+        return None
+    return Layout(tuple(numbers[place] for place in places), count, total)

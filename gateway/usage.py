@@ -17,10 +17,13 @@ type Reading = tuple[str, str, int]
 
 
 def count(db: sqlite_utils.Database, readings: Iterable[Reading]) -> None:
-    """Adds `(meter, name, amount)` each. To be called inside the transaction of what is counted."""
+    """Adds `(meter, name, amount)` each. To be called inside the transaction of what is counted.
+
+    A meter stops at 2^53 - 1, above which JSON's readers lose count.
+    """
     db.conn.executemany(
         "INSERT INTO usage (meter, name, count) VALUES (?, ?, ?) "
-        "ON CONFLICT (meter, name) DO UPDATE SET count = count + excluded.count",
+        "ON CONFLICT (meter, name) DO UPDATE SET count = min(count + excluded.count, 9007199254740991)",
         [reading for reading in readings if reading[2]],
     )
 

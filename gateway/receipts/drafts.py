@@ -24,6 +24,7 @@ ACTIONS = frozenset(action.value for action in Action)
 GUARD_ACTIONS = frozenset({"pass", "flag", "redact", "replace"})
 GUARD_KINDS = frozenset(field.name for field in fields(GuardRules))
 LARGEST = 2**53 - 1
+_MOST_TOKENS = 10**9
 
 _REQUEST_ID = re.compile(r"req_[0-9a-f]{1,64}")
 _POLICY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -79,7 +80,8 @@ class ReceiptDraft:
 class OutcomeDraft:
     """What came of a crossing. `status` is the upstream's HTTP status, `tokens` what it says it used (in, out).
 
-    Of the guard's verdict only the action and the counts by kind are kept. Raises ValueError, naming the field.
+    Numbers that no upstream can mean become None, since they are its words, not ours. Of the guard's verdict only the
+    action and the counts by kind are kept. Raises ValueError, naming the field.
     """
 
     outcome: str
@@ -90,14 +92,16 @@ class OutcomeDraft:
     def __post_init__(self) -> None:
         _word(self.outcome, OUTCOMES, "outcome")
         if self.status is not None:
-            _number(self.status, "status")
+            _integer(self.status, "status")
             if not 100 <= self.status <= 599:
-                raise ValueError("status is no HTTP status")
+                object.__setattr__(self, "status", None)
         if self.tokens is not None:
             if len(self.tokens) != 2:
                 raise ValueError("tokens are two numbers")
             for number in self.tokens:
-                _number(number, "tokens")
+                _integer(number, "tokens")
+            if not all(0 <= number <= _MOST_TOKENS for number in self.tokens):
+                object.__setattr__(self, "tokens", None)
         if self.guard is not None:
             object.__setattr__(self, "guard", _guard_counts(self.guard))
 
@@ -134,6 +138,11 @@ def _match(pattern: re.Pattern[str], value: object, name: str) -> None:
 def _word(value: object, known: frozenset[str], name: str) -> None:
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name} is none of the words a receipt may hold")
+
+
+def _integer(value: object, name: str) -> None:
+    if not isinstance(value, int):
+        raise ValueError(f"{name} is not a number")
 
 
 def _number(value: object, name: str) -> None:

@@ -41,9 +41,13 @@ def is_signed_head(note: str, head: Head, signer: Signer) -> bool:
     beginning = f"{_text(head)}\n— {NAME} "
     if not (note.startswith(beginning) and note.endswith("\n")):
         return False
+    written = note[len(beginning) : -1]
     try:
-        signature = b64decode(note[len(beginning) : -1], validate=True)
+        signature = b64decode(written, validate=True)
     except ValueError:
+        return False
+    # A decoder overlooks the last bits of base64; there is to be one way only to write a note.
+    if b64encode(signature).decode() != written:
         return False
     return signature[:4] == _key_hash(signer) and signer.verify(signature[4:], _text(head).encode())
 

@@ -179,7 +179,9 @@ def _is_signed(row: HeadRow, signer: Signer) -> bool:
 
 
 def _from_hex(text: bytes | None) -> bytes:
+    """Nothing for what is not the one way to write it."""
     try:
-        return bytes.fromhex((text or b"").decode("ascii"))
+        content = bytes.fromhex((text or b"").decode("ascii"))
     except ValueError:
         return b""
+    return content if content.hex().encode() == text else b""

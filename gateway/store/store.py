@@ -17,8 +17,7 @@ from gateway.store.writer import SUBMIT_LIMIT, WRITE_LIMIT, Operation, Writer
 class Store:
     """One SQLite file, shared by any number of processes. Work is a function over a `sqlite_utils.Database`.
 
-    Writing work must be short, must not commit, and must not be a coroutine. It may run more than once in the life
-    of a caller that tries again, and it runs even when the caller stopped waiting.
+    Writing work must be short and must not commit. It runs even when the caller stopped waiting.
     """
 
     def __init__(self, db: sqlite_utils.Database, path: Path) -> None:

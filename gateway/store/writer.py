@@ -8,6 +8,7 @@ import concurrent.futures
 import logging
 import sqlite3
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ WRITE_LIMIT = 4096
 SUBMIT_LIMIT = 2 * WRITE_LIMIT
 _BATCH = 512
 _CHECKPOINT_WAIT_MS = 50
+_CHECKPOINT_SECONDS = 1.0
 
 
 @dataclass(slots=True)
@@ -49,6 +51,7 @@ class Writer:
         self._busy = False
         self._closing = False
         self._checkpoint = False
+        self._next_checkpoint = float("-inf")
         self._before_commit: list[Callable[[sqlite_utils.Database], None]] = []
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
@@ -93,7 +96,7 @@ class Writer:
                 self._do(batch)
                 _settle(batch)
                 del batch
-            if self._checkpoint:
+            if self._checkpoint and time.monotonic() >= self._next_checkpoint:
                 self._empty_wal()
             with self._changed:
                 self._busy = False
@@ -105,7 +108,7 @@ class Writer:
         with self._changed:
             # A checkpoint that found readers in its way is tried again after a while.
             while not (self._queue or self._closing):
-                if not self._changed.wait(1.0 if self._checkpoint else None) or self._checkpoint:
+                if not self._changed.wait(_CHECKPOINT_SECONDS if self._checkpoint else None) or self._checkpoint:
                     break
             if not self._queue and self._closing:
                 return None
@@ -152,16 +155,18 @@ class Writer:
             _log.error("the store could not roll back: %s", _name(error))
 
     def _empty_wal(self) -> None:
+        """Readers are not to hold up the writer for long; what is not done now is done later."""
         conn = self._db.conn
+        self._checkpoint = True
         try:
-            # Readers are not to hold up the writer for long; what is not done now is done later.
             conn.execute(f"PRAGMA busy_timeout = {_CHECKPOINT_WAIT_MS}")
             busy, _, _ = conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            conn.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+            self._checkpoint = bool(busy)
         except sqlite3.Error as error:
             _log.warning("the store could not empty its write-ahead log: %s", _name(error))
-        else:
-            self._checkpoint = bool(busy)
+        finally:
+            self._next_checkpoint = time.monotonic() + _CHECKPOINT_SECONDS
+            conn.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
 
 
 def readable(error: Exception) -> Exception:

@@ -70,6 +70,7 @@ def reference_check(path: Path, public_key: Ed25519PublicKey) -> int:
         assert record["previous_hash"] == previous
         assert rfc8785.dumps(record) == body.encode()
         assert hash_ == sha256(body.encode()).hexdigest()
+        assert signature == signature.lower()
         public_key.verify(bytes.fromhex(signature), bytes.fromhex(hash_))
         assert kind == ("outcome" if "outcome" in record else "receipt")
         previous = hash_

@@ -249,6 +249,25 @@ async def test_deleted_rows_leave_the_files(path: Path) -> None:
     store.close()
 
 
+async def test_deleted_rows_leave_the_files_once_readers_let_go(store: Store, path: Path) -> None:
+    canary = "canary-" + "7f3a" * 8
+    await store.write(add(canary))
+    reading = sqlite3.connect(path, isolation_level=None)
+    reading.execute("BEGIN")
+    assert reading.execute("SELECT count(*) FROM notes").fetchone() == (1,)
+    await store.write(lambda db: db.conn.execute("DELETE FROM notes") and None)
+    store.checkpoint_soon()
+    # Nobody waits for the reader.
+    assert await store.write(add("b")) == "b"
+    assert any(canary.encode() in file.read_bytes() for file in path.parent.iterdir())
+    reading.close()
+    for _ in range(1000):
+        if not any(canary.encode() in file.read_bytes() for file in path.parent.iterdir()):
+            return
+        await asyncio.sleep(0.01)
+    pytest.fail("the deleted row is still in the files")
+
+
 @pytest.mark.parametrize("content", [b"not a database at all" * 100, b"SQLite format 3\x00" + b"\x01" * 4000])
 def test_a_file_that_is_no_database_is_left_alone(path: Path, content: bytes) -> None:
     path.write_bytes(content)

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gateway import __version__
-from gateway.commands import add_commands
+from gateway import __version__, policy_commands
+from gateway import commands as key_commands
 from gateway.settings import Settings, SettingsError, load_settings
 
 
@@ -47,7 +47,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_folders(ca)
     ca.set_defaults(run=_ca)
 
-    add_commands(commands, _add_folders, _settings)
+    for more in (key_commands, policy_commands):
+        more.add_commands(commands, _add_folders, _settings)
     return parser
 
 

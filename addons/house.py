@@ -63,11 +63,9 @@ def build_master(
 
 def _insert(result: master.Master, ours: Sequence[object]) -> None:
     """Puts our addons into the place of the script loader."""
-    chain = result.addons.chain
-    loader = next(index for index, addon in enumerate(chain) if isinstance(addon, script.ScriptLoader))
-    result.addons.remove(chain[loader])
-    before = len(chain)
-    result.addons.add(*ours)
-    added = chain[before:]
-    del chain[before:]
-    chain[loader:loader] = added
+    manager = result.addons
+    place = next(index for index, addon in enumerate(manager.chain) if isinstance(addon, script.ScriptLoader))
+    manager.remove(manager.chain[place])
+    manager.add(*ours)
+    theirs = [addon for addon in manager.chain if addon not in ours]
+    manager.chain = [*theirs[:place], *ours, *theirs[place:]]

@@ -17,6 +17,10 @@ from gateway.app import create_app
 from gateway.service import Service
 from gateway.settings import Settings
 
+# mitmproxy breaks a connection off in the middle of a body over its own limit; up to here the client is read to the
+# end and gets a clean answer from our hooks.
+_HARD_LIMIT = 4
+
 
 async def serve(settings: Settings) -> int:
     """Runs until SIGINT or SIGTERM. Returns the exit status."""
@@ -33,7 +37,7 @@ async def serve(settings: Settings) -> int:
                 modes=settings.modes,
                 intercept_patterns=settings.intercept_regexes,
                 confdir=settings.certs_dir,
-                body_limit=settings.body_limit_bytes,
+                body_limit=_HARD_LIMIT * settings.body_limit_bytes,
                 upstream_ca=upstream_authorities(settings.certs_dir, settings.upstream_ca_files),
                 web=(settings.web_host, settings.web_port) if settings.web else None,
             )

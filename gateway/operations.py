@@ -8,7 +8,7 @@ from gateway.assessment import Assessment
 from gateway.ids import new_request_id
 from gateway.json_body import dump
 from gateway.models import Action, Caller, Entity, PrivacyMode, SessionGrant, Transformation
-from gateway.pipeline import Pipeline
+from gateway.pipeline import Pipeline, Terms
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import Policy
 from gateway.receipts import Receipt
@@ -70,12 +70,12 @@ class Operations:
 
     async def analyze(self, question: Question) -> Analysis:
         """Looks at a text. Creates no session, stores nothing."""
-        policy, mode = self._terms(question)
-        examined = await self._pipeline.examine(question.text, question.task, policy, mode)
+        terms = self._terms(question)
+        examined = await self._pipeline.examine(question.text, terms)
         entities = [(span.entity(), span.action) for found in examined.found for each in found.spans for span in each]
         entities += [(entity, Action.KEEP) for found in examined.found for entity in found.kept]
         entities.sort(key=lambda found: (found[0].start, -found[0].end))
-        return Analysis(new_request_id(), examined.assessment, entities, policy)
+        return Analysis(new_request_id(), examined.assessment, entities, terms.policy)
 
     async def protect(
         self,
@@ -89,17 +89,18 @@ class Operations:
 
         Raises Forbidden where the policy blocks, NotFound and Gone for the session.
         """
-        policy, mode = self._terms(question)
+        terms = self._terms(question)
+        policy = terms.policy
         request_id = new_request_id()
         if credentials is None:
-            session = await self._vault.create(caller, ttl_seconds or policy.session.default_ttl_seconds)
+            rules = policy.session
+            ttl = min(ttl_seconds or rules.default_ttl_seconds, rules.max_ttl_seconds)
+            session = await self._vault.create(caller, ttl, max_values=rules.max_values)
         else:
             session = await self._vault.open(*credentials, caller)
         slot = _slot(question.text)
         placeholders = Placeholders(session.placeholder_key, session.known)
-        done = await self._pipeline.protect(
-            [[slot]], question.task, policy, mode, placeholders, local_available=self._local_available
-        )
+        done = await self._pipeline.protect([[slot]], terms, placeholders)
         text: str = slot.container["text"]
         receipt = await self._pipeline.record(request_id, "protect", caller, policy, done, text.encode(), crossed=True)
         await self._vault.remember(session, placeholders.fresh(), done.urls)
@@ -121,8 +122,9 @@ class Operations:
         unresolved = tuple(dict.fromkeys((*restored.withheld, *restored.unknown)))
         return Reconstruction(request_id, restored.value, restored.resolved, unresolved, receipt)
 
-    def _terms(self, question: Question) -> tuple[Policy, PrivacyMode]:
-        return self._pipeline.policy(question.policy_id), question.mode or PrivacyMode.STANDARD
+    def _terms(self, question: Question) -> Terms:
+        policy = self._pipeline.policy(question.policy_id)
+        return Terms(policy, question.mode or PrivacyMode.STANDARD, question.task, self._local_available)
 
 
 def _slot(text: str) -> TextSlot:

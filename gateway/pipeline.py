@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 
 from gateway.assessment import Assessment, assess
+from gateway.crossing import clean
 from gateway.errors import BadRequest, Forbidden, GatewayError, UnsupportedMedia
 from gateway.inspection import GuardContext, Verdict, inspect
 from gateway.json_body import dump, parse
@@ -70,6 +71,17 @@ class Exchange:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a message is protected under, and what it is for."""
+
+    policy: Policy
+    mode: PrivacyMode
+    task: str | None = None
+    local_available: bool = False
+    attachments: Sequence[str] = ()
+
+
 @dataclass(slots=True)
 class Done:
     """What protecting a message came to. `tokens` are estimates of the source and of what may cross."""
@@ -115,71 +127,56 @@ class Pipeline:
         """The policy asked for, else the default one. Raises NotFound (`policy_not_found`)."""
         return self._policies.get(policy_id or self._default_policy)
 
-    async def examine(self, text: str, task: str | None, policy: Policy, mode: PrivacyMode) -> Examined:
+    async def examine(self, text: str, terms: Terms) -> Examined:
         """Looks at a text and assesses it."""
 
         def job() -> Examined:
-            found = self._protector.find([[TextSlot(None, None, text)]], policy, mode, block=False)
+            found = self._protector.find([[TextSlot(None, None, text)]], terms.policy, terms.mode, block=False)
             spans = [span.entity() for spans in found[0].spans for span in spans]
-            assessment = self._assess(spans, found[0].kept, [text], task, policy, mode, local_available=False)
-            return Examined(found, assessment)
+            return Examined(found, self._assess(spans, found[0].kept, [text], terms, estimate(text)))
 
         return await self._workers.run(job)
 
-    async def protect(
-        self,
-        blocks: Blocks,
-        task: str | None,
-        policy: Policy,
-        mode: PrivacyMode,
-        placeholders: Placeholders,
-        *,
-        local_available: bool,
-    ) -> Done:
-        """Protects the slots of a message in place."""
-        return await self._workers.run(
-            self._protect, blocks, task, policy, mode, placeholders, local_available=local_available
-        )
+    async def protect(self, blocks: Blocks, terms: Terms, placeholders: Placeholders, *, name: str = "") -> Done:
+        """Protects the slots of a message in place. `name` crosses as it is: a model's name.
 
-    def _protect(
-        self,
-        blocks: Blocks,
-        task: str | None,
-        policy: Policy,
-        mode: PrivacyMode,
-        placeholders: Placeholders,
-        *,
-        local_available: bool,
-    ) -> Done:
+        Raises BadRequest (`model`) when the name holds private text, for that cannot be a model's name.
+        """
+
+        def job() -> Done:
+            if name and not clean(name, self._protector, terms.policy):
+                raise BadRequest("`model` is not the name of a model.", param="model")
+            return self._protect(blocks, terms, placeholders)
+
+        return await self._workers.run(job)
+
+    def _protect(self, blocks: Blocks, terms: Terms, placeholders: Placeholders) -> Done:
         slots = [slot for block in blocks for slot in block]
         texts = [text for slot in slots for text in slot.texts]
-        protected = self._protector.protect(blocks, policy, mode, placeholders)
+        protected = self._protector.protect(blocks, terms.policy, terms.mode, placeholders)
         found = [span.entity() for span in protected.hidden]
-        assessment = self._assess(found, protected.kept, texts, task, policy, mode, local_available=local_available)
+        size = sum(map(estimate, texts))
+        assessment = self._assess(found, protected.kept, texts, terms, size)
+        if not len(placeholders):
+            return Done(protected, assessment, frozenset(), (size, size))
         after = [text for slot in slots for text in slot.protected()]
-        urls = frozenset[str]().union(*map(urls_with_placeholders, after)) if len(placeholders) else frozenset[str]()
-        return Done(protected, assessment, urls, (sum(map(estimate, texts)), sum(map(estimate, after))))
+        urls = frozenset[str]().union(*map(urls_with_placeholders, after))
+        return Done(protected, assessment, urls, (size, sum(map(estimate, after))))
 
     def _assess(
-        self,
-        hidden: Sequence[Entity],
-        kept: Sequence[Entity],
-        texts: Sequence[str],
-        task: str | None,
-        policy: Policy,
-        mode: PrivacyMode,
-        *,
-        local_available: bool,
+        self, hidden: Sequence[Entity], kept: Sequence[Entity], texts: Sequence[str], terms: Terms, size: int
     ) -> Assessment:
         return assess(
             hidden,
             kept=kept,
             texts=texts,
             types=self._protector.types,
-            task=task,
-            policy=policy,
-            mode=mode,
-            local_available=local_available,
+            task=terms.task,
+            policy=terms.policy,
+            mode=terms.mode,
+            local_available=terms.local_available,
+            attachments=terms.attachments,
+            tokens=size,
         )
 
     async def open(
@@ -207,14 +204,8 @@ class Pipeline:
             message = "The request holds attachments; they cannot be protected, and the policy does not let them pass."
             raise UnsupportedMedia(message, code="attachment_refused", param="messages")
         placeholders = Placeholders(conversation_key(self._installation_key, caller.key_id, conversation.seed))
-        done = await self.protect(
-            conversation.blocks,
-            conversation.task,
-            policy,
-            mode,
-            placeholders,
-            local_available=local_available,
-        )
+        terms = Terms(policy, mode, conversation.task, local_available, conversation.attachments)
+        done = await self.protect(conversation.blocks, terms, placeholders, name=destination.model)
         body["model"] = destination.model
         crossing = dump(body)
         refused = _refusal(done.assessment.route, destination)

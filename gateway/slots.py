@@ -69,21 +69,21 @@ def splice(text: str, spans: Spans, piece: Callable[[Span], str]) -> str:
 class TextSlot:
     """A plain string at `container[key]`."""
 
-    __slots__ = ("container", "key", "texts")
+    __slots__ = ("_now", "container", "key", "texts")
 
     def __init__(self, container: Any, key: Any, text: str) -> None:
         self.container = container
         self.key = key
-        self.texts = (text,)
+        self.texts = self._now = (text,)
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         if spans[0]:
             text = self.texts[0]
-            self.container[self.key] = splice(text, spans[0], lambda span: replace(span, text[span.start : span.end]))
+            self._now = (splice(text, spans[0], lambda span: replace(span, text[span.start : span.end])),)
+            self.container[self.key] = self._now[0]
 
     def protected(self) -> Sequence[str]:
-        text = self.container[self.key] if self.container is not None else self.texts[0]
-        return (text,)
+        return self._now
 
 
 class KeySlot:
@@ -116,21 +116,22 @@ class KeySlot:
 class NumberSlot:
     """A JSON number at `container[key]`; a finding in it replaces the number as a whole, by a string."""
 
-    __slots__ = ("container", "key", "texts")
+    __slots__ = ("_now", "container", "key", "texts")
 
     def __init__(self, container: Any, key: Any, number: int | float) -> None:
         self.container = container
         self.key = key
-        self.texts = (repr(number),)
+        self.texts = self._now = (repr(number),)
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         if spans[0]:
             token = self.texts[0]
             whole = _whole(spans[0], len(token))
-            self.container[self.key] = replace(whole, token, NUMBER + token)
+            self._now = (replace(whole, token, NUMBER + token),)
+            self.container[self.key] = self._now[0]
 
     def protected(self) -> Sequence[str]:
-        return (str(self.container[self.key]),)
+        return self._now
 
 
 def _whole(spans: Spans, length: int) -> Span:
@@ -144,12 +145,12 @@ class JsonSlot:
     Only the bytes of the findings change inside it: white space, escapes and number spellings around them stay.
     """
 
-    __slots__ = ("_numbers", "_strings", "container", "document", "key", "texts")
+    __slots__ = ("_now", "_numbers", "_strings", "container", "document", "key", "texts")
 
     def __init__(self, container: Any, key: Any, document: str) -> None:
         self.container = container
         self.key = key
-        self.document = document
+        self.document = self._now = document
         self._strings = string_literals(document)
         self._numbers = number_literals(document)
         self.texts = [literal.value for literal in self._strings] + [n.value for n in self._numbers]
@@ -177,7 +178,7 @@ class JsonSlot:
             parts += (self.document[position:start], text)
             position = end
         parts.append(self.document[position:])
-        self.container[self.key] = "".join(parts)
+        self._now = self.container[self.key] = "".join(parts)
 
     def protected(self) -> Sequence[str]:
-        return [literal.value for literal in string_literals(self.container[self.key])]
+        return [literal.value for literal in string_literals(self._now)]

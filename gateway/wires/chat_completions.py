@@ -15,6 +15,7 @@ from gateway.wires.base import AnswerText, Body, Conversation, Walk, answer_stri
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _TEXT_PARTS = frozenset({"text", "refusal", "input_text", "output_text", "thinking", "reasoning"})
 _PATH = re.compile(r"(?:/[\w.-]+)*/chat/completions\Z")
+_MODEL = re.compile(r"[\w@][\w.:/@+-]{0,255}\Z", re.ASCII)
 _MODELS = re.compile(r"/(?:openai/)?v1/models(?:/[\w.:-]+)?\Z")
 
 # The protocol's own keys and those of JSON Schema. Any other key could be a person's word, and is looked at.
@@ -56,8 +57,8 @@ class ChatCompletions:
         for name in extensions:
             del body[name]
         model = body.get("model")
-        if not isinstance(model, str) or not model:
-            raise BadRequest("`model` must be a non-empty string.", param="model")
+        if not isinstance(model, str) or not _MODEL.match(model):
+            raise BadRequest("`model` must be the name of a model, without spaces.", param="model")
         stream = body.get("stream", False)
         if stream is not None and not isinstance(stream, bool):
             raise BadRequest("`stream` must be true or false.", param="stream")

@@ -1,19 +1,25 @@
 """mitmweb's own interface, as an operator's browser uses it."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import httpx
 
 from tests.e2e.server import Running
 
 
-def operator(running: Running) -> httpx.Client:
+@contextmanager
+def operator(running: Running) -> Iterator[httpx.Client]:
     """A client with the token that the gateway printed at its start."""
     token = re.search(r"\?token=(\w+)", running.output())
     assert token, "the gateway prints mitmweb's address"
-    client = httpx.Client(base_url=f"http://127.0.0.1:{running.web_port}", trust_env=False, timeout=30)
-    assert client.get(f"/?token={token[1]}").status_code == 200
-    return client
+    with httpx.Client(base_url=f"http://127.0.0.1:{running.web_port}", trust_env=False, timeout=30) as client:
+        assert client.get(f"/?token={token[1]}").status_code == 200
+        # Tornado's double submit cookie: what is sent in the header must stand in the cookie.
+        client.cookies.set("_mitmproxy_xsrf", "of-the-tests")
+        client.headers["x-xsrftoken"] = "of-the-tests"
+        yield client
 
 
 def everything(client: httpx.Client) -> bytes:

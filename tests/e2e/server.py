@@ -65,15 +65,8 @@ def gateway(
     """Starts a gateway with its data below `folder` and stops it again. `command` replaces `run_proxy.py` itself."""
     port, proxy_port, web_port = free_port(), free_port(), free_port()
     data, certs, log = folder / "data", folder / "certs", folder / "gateway.log"
-    command = [
-        sys.executable,
-        str(ROOT / "run_proxy.py"),
-        "serve",
-        "--data-dir",
-        str(data),
-        "--certs-dir",
-        str(certs),
-    ]
+    command = [*(command or [sys.executable, str(ROOT / "run_proxy.py")]), "serve"]
+    command += ["--data-dir", str(data), "--certs-dir", str(certs)]
     command += ["--gateway-port", str(port), "--proxy-port", str(proxy_port)]
     command += ["--web", "--web-port", str(web_port)] if web else ["--no-web"]
     clean = {k: v for k, v in os.environ.items() if not k.startswith("SVC_") and "proxy" not in k.lower()}

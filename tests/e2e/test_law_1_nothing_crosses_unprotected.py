@@ -102,7 +102,7 @@ CODINGS = {
 def test_a_compressed_body_is_protected(entrance: tuple[httpx.Client, Upstream], name: str) -> None:
     client, upstream = entrance
     body = CODINGS[name](json.dumps(CHAT).encode())
-    headers = {"content-encoding": name.split()[0]}
+    headers = {"content-encoding": name.split(maxsplit=1)[0]}
     answer = client.post("/v1/chat/completions", content=body, headers=headers)
     assert answer.json()["choices"][0]["message"]["content"] == f"mail {CANARY}"
     assert b"canary" not in upstream.seen
@@ -207,7 +207,7 @@ def test_bytes_that_are_not_http(running: Running, upstream: Upstream) -> None:
 FAULTS = {
     "raises": "raise ValueError(text)",
     "hangs": "import time; time.sleep(60)",
-    "loops": "\n    while True: pass",
+    "loops": "while True: pass",
 }
 
 
@@ -218,8 +218,9 @@ def test_a_faulty_detector(fault: str, tmp_path: Path, upstream: Upstream) -> No
     root = Path(__file__).parents[2]
     launcher.write_text(
         f"import sys\nsys.path.insert(0, {str(root)!r})\nfrom gateway.detection import Detector\n"
-        f"def detect(self, text):\n    {FAULTS[fault]}\nDetector.detect = detect\n"
-        "import run_proxy\nsys.exit(run_proxy.main())\n"
+        "sound = Detector.detect\n"
+        f"def detect(self, text):\n    if 'canary' not in text: return sound(self, text)\n    {FAULTS[fault]}\n"
+        "Detector.detect = detect\nimport run_proxy\nsys.exit(run_proxy.main())\n"
     )
     environment = {"SVC_DETECTION_TIMEOUT_SECONDS": "0.5"}
     with (

@@ -23,9 +23,9 @@ _EVEN = 1.15
 _JOINT = 2.5
 """Tokens of the blank line between two pieces of a compartment."""
 
-_WORTH = 0.75
-"""A further compartment must bring the linkage below this share of what it was."""
-_LEAST_TOKENS = 24
+_WORTH = 0.67
+"""Every further compartment must bring the linkage below this share of what it was."""
+_LEAST_TOKENS = 40
 """So much a compartment must get on average before one more is made without need."""
 
 
@@ -49,17 +49,19 @@ def spread(units: Sequence[Unit], kinds: Kinds, bound: float, most: int) -> Layo
     """
     total = sum(unit.tokens for unit in units)
     best: Layout | None = None
+    least = 0.0
     for count in range(max(2, int(total // bound)), min(most, len(units)) + 1):
-        if best is not None and total / count < _LEAST_TOKENS:
+        if best is not None and (best.linkage == 0 or total / count < _LEAST_TOKENS):
             break
         layout = _fill(units, kinds, bound, count)
         if layout is None:
             continue
-        if best is not None and layout.linkage > _WORTH * best.linkage:
-            break
-        best = layout
-        if best.linkage == 0:
-            break
+        price = layout.linkage * float(_WORTH**-count)
+        if best is None or price < least:
+            best, least = layout, price
+    if best is None:
+        # Spreading costs blank lines. Where there is no room for them, whole stretches must do.
+        return _fill(units, [{}] * len(units), bound, min(most, len(units)))
     return best
 
 

@@ -13,6 +13,7 @@ from gateway.detection import Detector, EntityType
 from gateway.errors import Unprocessable
 from gateway.models import Action, Entity, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, looks_like_placeholder
+from gateway.placeholders.grammar import encode_tag
 from gateway.policy import Policy, PolicyRegistry
 from gateway.sharding import Sharded, compartment_key, rejoin, shard
 from gateway.sharding.spread import linkage
@@ -199,7 +200,9 @@ def test_identifiers_of_one_person_are_parted() -> None:
     home = {type: one.index for one in done.compartments for type in one.entity_counts}
     assert len(done.compartments) == 2
     assert home["PERSON"] != home["DATE_OF_BIRTH"]
-    long = text.replace(". ", ". Nothing else is to be said about this at all, and nothing will be. ")
+    long = text.replace(
+        ". ", ". Nothing is to be said about this." + " And nothing will be said, today or later." * 4 + " "
+    )
     moved = [
         span
         for type, value in (("PERSON", "Anna Berg"), ("DATE_OF_BIRTH", "1.2.1980"), ("IBAN_CODE", "DE89"))
@@ -237,6 +240,16 @@ def test_a_literal_is_never_taken_for_a_value() -> None:
     done = divide(held, found(held, "PERSON", "Anna Berg"))
     assert [entry.placeholder for entry in done.entries] != [name]
     assert restored(done, whole(done)) == held
+
+
+def test_a_tag_that_two_compartments_would_share_becomes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.placeholders.session.encode_tag", lambda digest: "00000" + encode_tag(digest)[:21])
+    text = "Call Anna Berg today. Then call Anna Berg tomorrow."
+    done = divide(text, found(text, "PERSON", "Anna Berg"))
+    names = [entry.placeholder for entry in done.entries]
+    assert names[0] == "[PERSON_00000]"
+    assert re.fullmatch(r"\[PERSON_00000\w]", names[1])
+    assert restored(done, whole(done)) == text
 
 
 def test_a_finding_over_a_border_is_not_cut() -> None:
@@ -290,6 +303,18 @@ def test_what_does_not_fit_is_refused_with_the_field() -> None:
     with pytest.raises(Unprocessable, match="single sentence") as caught:
         divide("Short one. " + "word " * 300 + ". Short.", [], token_bound=100)
     assert caught.value.param == "text"
+
+
+def test_a_full_text_is_divided_in_stretches() -> None:
+    text = "Ask Anna Berg first. Then call 555 0100 and wait. " * 40
+    spans = sorted(
+        found(text, "PERSON", "Anna Berg") + found(text, "PHONE_NUMBER", "555 0100"), key=lambda span: span.start
+    )
+    roomy = divide(text, spans, token_bound=300)
+    assert len(roomy.outline.order) > 8
+    tight = divide(text, spans, token_bound=164)
+    assert len(tight.outline.order) == len(tight.compartments) == 8
+    assert restored(tight, whole(tight)) == text
 
 
 @pytest.mark.parametrize("fence", ["| {0} | {0} |\n", "{0};{0};{0}\n"])

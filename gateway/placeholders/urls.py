@@ -7,18 +7,21 @@ missed costs a value.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+import re2
 
 from gateway.placeholders.grammar import Found, looks_like_placeholder
 
 # A URL ends at white space and at quotes; brackets belong to placeholders and do not end it.
-_REST = r"[^\s\"'<>`]*+"
-_PLAIN = re.compile(
-    rf"(?:[a-z][a-z0-9+.-]*+://|(?<![\w:/])//(?=\S)|(?<![\w@.-])www\.|"
-    rf"(?<![\w@.-])(?:[a-z0-9-]+\.){{1,8}}[a-z]{{2,24}}(?::\d{{1,5}})?[/?#]){_REST}",
-    re.IGNORECASE,
+_REST = re.compile(r"[^\s\"'<>`]*+")
+_OPTIONS = re2.Options()
+_OPTIONS.case_sensitive = False
+# Where one may begin. What stands before decides for the schemeless ones whether it does (`_begins`).
+_BEGINNING = re2.compile(
+    r"[a-z][a-z0-9+.-]*://|//|www\.|(?:[a-z0-9-]+\.){1,8}[a-z]{2,24}(?::[0-9]{1,5})?[/?#]", _OPTIONS
 )
 _MARKDOWN = re.compile(r"\]\(\s*+(<[^>\n]*+>?|[^)\n]*+)")
 _REFERENCE = re.compile(r"^ {0,3}\[[^\]\n]++\]:[ \t]*+(\S++)", re.MULTILINE)
@@ -28,7 +31,6 @@ _ATTRIBUTE = re.compile(
     re.IGNORECASE,
 )
 _STYLE = re.compile(r"\burl\(\s*+([^)]*+)", re.IGNORECASE)
-_HINT = re.compile(r"//|\]\(|\]:|=|www\.|url\(|[a-z0-9]\.[a-z]{2,24}(?::\d+)?[/?#]|\]\.|%5d\.", re.IGNORECASE)
 _HOST_TAIL = re.compile(r"\.(?:[a-z0-9-]++\.)*+[a-z]{2,24}(?:[/:?#]|\b)", re.IGNORECASE)
 _SAFE_SCHEME = re.compile(r"(?:mailto|tel|sms):", re.IGNORECASE)
 
@@ -43,7 +45,7 @@ class RestoreScope:
 
 def urls_with_placeholders(text: str) -> frozenset[str]:
     """The destinations of a protected text that hold placeholders, as `withheld` compares them."""
-    if "[" not in text or not _HINT.search(text):
+    if "[" not in text:
         return frozenset()
     hits = looks_like_placeholder(text)
     inside = [(destination, held) for destination, held in _destinations(text, hits) if held]
@@ -52,7 +54,7 @@ def urls_with_placeholders(text: str) -> frozenset[str]:
 
 def withheld(text: str, hits: Sequence[Found], scope: RestoreScope) -> frozenset[int]:
     """Indexes of the hits that must not be opened where they stand."""
-    if scope.urls == "always" or not hits or not _HINT.search(text):
+    if scope.urls == "always" or not hits:
         return frozenset()
     closed: set[int] = set()
     for (start, end), held in _destinations(text, hits):
@@ -68,11 +70,33 @@ def withheld(text: str, hits: Sequence[Found], scope: RestoreScope) -> frozenset
 
 def _destinations(text: str, hits: Sequence[Found]) -> list[tuple[tuple[int, int], list[Found]]]:
     """Spans of destinations, each with the hits in it. A hit that a span runs into belongs to it whole."""
-    spans = [match.span() for match in _PLAIN.finditer(text)]
-    for pattern in (_MARKDOWN, _REFERENCE, _ATTRIBUTE, _STYLE):
-        spans += [_unquoted(text, *match.span(1)) for match in pattern.finditer(text)]
+    if not hits:
+        return []
+    spans = list(_plain(text))
+    for sign, pattern in (("](", _MARKDOWN), ("]:", _REFERENCE), ("=", _ATTRIBUTE), ("(", _STYLE)):
+        if sign in text:
+            spans += [_unquoted(text, *match.span(1)) for match in pattern.finditer(text)]
     spans += _hosts(text, hits)
     return [_grown(text, span, hits) for span in spans]
+
+
+def _plain(text: str) -> Iterator[tuple[int, int]]:
+    """URLs as they stand in a text, with a scheme or without."""
+    position = 0
+    for match in _BEGINNING.finditer(text):
+        start, end = match.span()
+        if start >= position and _begins(text, start, match[0]):
+            position = _REST.match(text, end).end()  # type: ignore[union-attr]
+            yield start, position
+
+
+def _begins(text: str, start: int, sign: str) -> bool:
+    before = text[start - 1 : start]
+    if "://" in sign or not before:
+        return True
+    if sign == "//":
+        return not (before.isalnum() or before in "_:/")
+    return not (before.isalnum() or before in "_@.-")
 
 
 def _unquoted(text: str, start: int, end: int) -> tuple[int, int]:
@@ -102,11 +126,8 @@ def _grown(text: str, span: tuple[int, int], hits: Sequence[Found]) -> tuple[tup
         held.append(hit)
         if hit.end > end:
             # The model's own brackets or a space ended the URL too early; it goes on behind the placeholder.
-            end = _CONTINUED.match(text, hit.end).end()  # type: ignore[union-attr]
+            end = _REST.match(text, hit.end).end()  # type: ignore[union-attr]
     return (start, end), held
-
-
-_CONTINUED = re.compile(_REST)
 
 
 def _is_whole(text: str, start: int, end: int, held: Sequence[Found]) -> bool:

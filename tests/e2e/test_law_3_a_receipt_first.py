@@ -17,7 +17,7 @@ from tests.e2e.upstream import Recorded, Reply, Upstream, completion, echo
 CANARIES = {
     "mail": "canary.law-three@acme.test",
     "card": "4111 1111 1111 1111",
-    "iban": "DE89 3704 0044 0532 0130 00",
+    "iban": "GB82 WEST 1234 5698 7654 32",
     "name": "Canaria Lawthreesdottir",
     "key": "sk-" + "proj-" + "canarylawthree0123456789" * 2,
 }

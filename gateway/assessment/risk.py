@@ -21,7 +21,7 @@ from gateway.models import Risk, RiskLevel
 _ENOUGH_BITS = 28.0
 """Singles out one in 270 million: a country. That is what a reader usually knows already."""
 _MOST_BY_NUMBER = 0.6
-_MOST_BY_LINK = 0.55
+_MOST_BY_LINK = 0.65
 _MOST_BY_AMOUNT = 0.3
 _MOST_BY_DENSITY = 0.15
 _FEW = 4

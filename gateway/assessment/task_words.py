@@ -31,8 +31,8 @@ CATEGORIES: dict[str, str] = {
     "rewrite": """
         rewrit* rephras* paraphras* proofread* reword* shorten* simplif* polish /improve (?:the|this|my)/
         /correct (?:the|this|my) (?:grammar|spelling|text|english)/ grammar umschreib* umformulier* korrigier*
-        korrektur* verbesser* vereinfach* kürze reformul* corrig* correg* riscriv* riformul* semplific* reescrib*
-        reescrev* mejora melhore migliora améliore* raccourci* herschrij* herformul* verbeter* vereenvoudig*
+        korrektur* verbesser* vereinfach* kürze reformul* corrig* corrij* correg* riscriv* riformul* semplific*
+        reescrib* reescrev* mejora melhore migliora améliore* raccourci* herschrij* herformul* verbeter* vereenvoudig*
         ~改写 ~校对 ~書き直
     """,
     "extract": """
@@ -46,8 +46,8 @@ CATEGORIES: dict[str, str] = {
         /(?:is|as) (?:this |it )?(?:spam|urgent|positive|negative)/ etiquet* catégor* indel* ~分类 ~分類
     """,
     "answer": """
-        answer* explain* beantwort* erklär* répond* expliqu* respond* explic* rispond* spieg* antwoord* beantwoord*
-        uitleg* ~回答 ~解释 ~説明
+        answer explain* antworte* beantwort* erklär* répond* expliqu* respond* explic* rispond* spieg* antwoord*
+        beantwoord* uitleg* ~回答 ~解释 ~説明
     """,
     "compare": """
         compar* vergleich* confront* vergelijk* /differences? between/ /unterschiede? zwischen/
@@ -62,8 +62,10 @@ CATEGORIES: dict[str, str] = {
         /(?:this|the|my|your|following|source|write|review|fix|some) code/ /code review/ python javascript typescript
         java sql bash regex* bug bugs debug* refactor* compil* traceback /stack ?trace/ /unit tests?/ algorithm*
         golang rust html css docker* kubernetes /shell script/ /(?:a|this|the|my) (?:function|script|class|program)/ api
-        programmier* quellcode fehlermeldung* skript código codice programmeer* broncode /une? (?:fonction|programme)/
-        /una? (?:función|funzione|programa)/ /uma função/ /eine[nr]? funktion/ /```/ ~代码 ~コード
+        programmier* quellcode fehlermeldung* skript programmeer* broncode
+        /código (?:fuente|fonte|en|em|python|java|sql)/ /codice (?:sorgente|in|python|java|sql)/
+        /une? (?:fonction|programme)/ /una? (?:función|funzione|programa)/ /uma função/ /eine[nr]? funktion/
+        /```/ ~代码 ~コード
     """,
     "analyse_data": """
         dataset* csv spreadsheet* statistic* statistik* statistiq* statistich* estadístic* estatístic* correlat*
@@ -118,12 +120,12 @@ CATEGORIES: dict[str, str] = {
 # A question asks for an answer, unless it asks for something else: "Can you translate this?"
 QUESTION: dict[str, str] = {
     "question": """
-        /(?:what|why|how|who|whom|whose|where|when|which|does|did|is|are|can|could|would|should|may)[^.!?\\n]*\\?/
-        /(?:wer|was|wie|wo|wann|warum|welche[rsnm]?|ist|sind|hat|kann|muss|darf|soll)[^.!?\\n]*\\?/
-        /(?:quel|quelle|quels|quelles|pourquoi|comment|combien|est-ce|qu'est|qui|peut-on|où|quand)[^.!?\\n]*\\?/
-        /(?:chi|che|come|quando|dove|perché|quale|quali|quanto|quanti|cosa|cos'è|posso|può)[^.!?\\n]*\\?/
-        /(?:quem|como|onde|qual|quais|porque|quanto|posso|pode|que)[^.!?\\n]*\\?/
-        /(?:wat|wie|waar|wanneer|waarom|hoe|welke|hoeveel|kan|mag|moet)[^.!?\\n]*\\?/ ~¿ ~？
+        /(?:what|why|how|who|whom|whose|where|when|which|does|did|is|are|can|could|would|should|may)(?:[^.!?\\n]|\\.\\S)*\\?/
+        /(?:wer|was|wie|wo|wann|warum|welche[rsnm]?|ist|sind|hat|kann|muss|darf|soll)(?:[^.!?\\n]|\\.\\S)*\\?/
+        /(?:quel|quelle|quels|quelles|pourquoi|comment|combien|est-ce|qu'est|qui|peut-on|où|quand)(?:[^.!?\\n]|\\.\\S)*\\?/
+        /(?:chi|che|come|quando|dove|perché|quale|quali|quanto|quanti|cosa|cos'è|posso|può)(?:[^.!?\\n]|\\.\\S)*\\?/
+        /(?:quem|como|onde|qual|quais|porque|quanto|posso|pode|que)(?:[^.!?\\n]|\\.\\S)*\\?/
+        /(?:wat|wie|waar|wanneer|waarom|hoe|welke|hoeveel|kan|mag|moet)(?:[^.!?\\n]|\\.\\S)*\\?/ ~¿ ~？
     """,
 }
 ACTIONS = frozenset(

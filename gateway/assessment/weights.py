@@ -23,14 +23,14 @@ class Weight:
 NOTHING = Weight(0.0, 0.0, 0.0)
 
 _GROUPS = {
-    "secret": Weight(0.70, 0, 0.4),
+    "secret": Weight(0.78, 0, 0.4),
     "government_id": Weight(0.52, 30, 0.9),
     "financial": Weight(0.42, 26, 0.8),
     "health": Weight(0.40, 24, 1.2),
     "custom": Weight(0.30, 10, 0.5),
     "account": Weight(0.18, 26, 0.5),
     "address": Weight(0.12, 22, 0.7),
-    "contact": Weight(0.12, 28, 0.3),
+    "contact": Weight(0.10, 28, 0.3),
     "person": Weight(0.10, 18, 0.5),
     "device": Weight(0.08, 26, 0.3),
     "network": Weight(0.06, 18, 0.3),
@@ -39,8 +39,9 @@ _GROUPS = {
 }
 
 _TYPES = {
-    "PRIVATE_KEY": Weight(0.82, 0, 0.4),
-    "CONNECTION_STRING": Weight(0.75, 0, 0.4),
+    "PRIVATE_KEY": Weight(0.86, 0, 0.4),
+    "CONNECTION_STRING": Weight(0.80, 0, 0.4),
+    "PASSWORD": Weight(0.72, 0, 0.4),
     "US_SSN": Weight(0.58, 30, 0.9),
     "CREDIT_CARD": Weight(0.50, 26, 0.8),
     "CRYPTO": Weight(0.30, 26, 0.5),

@@ -69,10 +69,14 @@ class Chain:
             if self._durable or db.conn.execute("SELECT 1 FROM receipts LIMIT 1").fetchone():
                 raise _broken("its head is gone")
             return Head()
-        head = Head(row[0], row[1])
+        size, hash_, checkpoint = row
+        # The types hold in our own table; somebody may have put another in its place.
+        if not (isinstance(size, int) and isinstance(hash_, str) and isinstance(checkpoint, str)):
+            raise _broken("its head is damaged")
+        head = Head(size, hash_)
         if head.size < self._durable:
             raise _broken("records were cut off")
-        if head not in self._made and not is_signed_head(row[2], head, self._signer):
+        if head not in self._made and not is_signed_head(checkpoint, head, self._signer):
             raise _broken("its head does not carry this installation's signature")
         return head
 

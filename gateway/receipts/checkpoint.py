@@ -10,6 +10,7 @@ It stands beside the records and moves with them in one transaction: without it,
 leave a shorter chain that is whole. The hash is the head of a chain, not the root of a Merkle tree.
 """
 
+import re
 from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from hashlib import sha256
@@ -19,6 +20,7 @@ from gateway.receipts.signing import Signer
 NAME = "privacy-gateway/receipts"
 GENESIS = "0" * 64
 _ED25519 = b"\x01"
+_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,9 @@ def sign_head(head: Head, signer: Signer) -> str:
 
 def is_signed_head(note: str, head: Head, signer: Signer) -> bool:
     """Whether `note` is the signer's note for exactly this head."""
+    # Read from hex, capitals would be the same head; chained from, they would be another.
+    if _HASH.fullmatch(head.hash) is None:
+        return False
     beginning = f"{_text(head)}\n— {NAME} "
     if not (note.startswith(beginning) and note.endswith("\n")):
         return False

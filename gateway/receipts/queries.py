@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import sqlite_utils
 
+from gateway.receipts.drafts import LARGEST
 from gateway.receipts.records import Receipt, Record
 from gateway.receipts.verify import HeadRow, Row
 
@@ -57,7 +58,11 @@ def read_head(db: sqlite_utils.Database) -> HeadRow | None:
     row = db.conn.execute(
         "SELECT size, CAST(head AS BLOB), CAST(checkpoint AS BLOB) FROM receipts_head WHERE id = 1"
     ).fetchone()
-    return HeadRow(*row) if row else None
+    if row is None:
+        return None
+    # A size of another type, or one that JSON cannot carry, is none; the signature is not of it either.
+    size = row[0] if isinstance(row[0], int) and 0 <= row[0] <= LARGEST else -1
+    return HeadRow(size, *row[1:])
 
 
 def _with_outcomes(db: sqlite_utils.Database, records: list[Row]) -> list[Filed]:

@@ -27,6 +27,8 @@ WRITE_LIMIT = 4096
 # Work that follows from what was already let in, such as outcomes, still finds room when new requests do not.
 SUBMIT_LIMIT = 2 * WRITE_LIMIT
 _BATCH = 512
+# Work nobody waits for keeps this long for a transaction that is made anyway; it spares the disk one of its own.
+_PATIENCE_SECONDS = 0.025
 _CHECKPOINT_WAIT_MS = 50
 _CHECKPOINT_SECONDS = 1.0
 
@@ -40,6 +42,11 @@ class Operation:
     result: Any = None
     error: BaseException | None = None
 
+    @property
+    def urgent(self) -> bool:
+        """Whether a request waits for it."""
+        return isinstance(self.waiter, asyncio.Future)
+
 
 class Writer:
     """Owns the writing connection and its thread."""
@@ -47,6 +54,7 @@ class Writer:
     def __init__(self, db: sqlite_utils.Database) -> None:
         self._db = db
         self._queue: deque[Operation] = deque()
+        self._urgent = False
         self._changed = threading.Condition()
         self._busy = False
         self._closing = False
@@ -71,7 +79,11 @@ class Writer:
                 message = "Too many requests are waiting for the store. Try again shortly."
                 raise Unavailable(message, code="overloaded", retry_after=1)
             self._queue.append(operation)
-            self._changed.notify()
+            if operation.urgent:
+                self._urgent = True
+            # Later patient work need not wake the thread: the first of it has set the clock.
+            if operation.urgent or len(self._queue) in {1, _BATCH}:
+                self._changed.notify()
 
     def before_commit(self, work: Callable[[sqlite_utils.Database], None]) -> None:
         """Runs `work` at the end of every transaction, inside it. If it fails, the transaction fails."""
@@ -112,8 +124,12 @@ class Writer:
                     break
             if not self._queue and self._closing:
                 return None
+            if self._queue and not self._urgent and not self._closing and not self._checkpoint:
+                self._changed.wait_for(lambda: self._urgent or self._closing, _PATIENCE_SECONDS)
             self._busy = True
-            return [self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))]
+            batch = [self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))]
+            self._urgent = bool(self._queue)
+            return batch
 
     def _do(self, batch: list[Operation]) -> None:
         batch[:] = [operation for operation in batch if _still_wanted(operation)]
@@ -141,8 +157,12 @@ class Writer:
         conn.execute("SAVEPOINT operation")
         try:
             operation.result = work(self._db)
-        except Exception as error:  # noqa: BLE001 - it belongs to the one who waits for this operation
-            operation.error = readable(error)
+        except BaseException as error:  # noqa: BLE001 - it belongs to who waits; a stray CancelledError ends no thread
+            # Handed on as they are, these would end something else there: a task, a generator, the process.
+            if isinstance(error, Exception) and not isinstance(error, StopIteration):
+                operation.error = readable(error)
+            else:
+                operation.error = RuntimeError(f"the work was ended by {_name(error)}")
             # Out of space and the like end the whole transaction by themselves; then the batch fails.
             conn.execute("ROLLBACK TO operation")
         conn.execute("RELEASE operation")
@@ -179,7 +199,7 @@ def readable(error: Exception) -> Exception:
     return error
 
 
-def _name(error: Exception) -> str:
+def _name(error: BaseException) -> str:
     """Never the message of an error: it could quote a value."""
     return getattr(error, "sqlite_errorname", None) or type(error).__name__
 

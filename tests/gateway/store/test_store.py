@@ -87,6 +87,24 @@ async def test_work_that_fails_is_undone_alone(store: Store) -> None:
     assert await store.read(names) == ["a", "b"]
 
 
+@pytest.mark.parametrize("end", [asyncio.CancelledError, StopIteration, SystemExit, KeyboardInterrupt])
+async def test_work_that_is_ended_from_outside_takes_nothing_with_it(store: Store, end: type[BaseException]) -> None:
+    def ended(db: sqlite_utils.Database) -> None:
+        add("lost")(db)
+        raise end
+
+    gate = Gate(store)
+    waiting = asyncio.gather(
+        store.write(add("before")), store.write(ended), store.write(add("after")), return_exceptions=True
+    )
+    await asyncio.sleep(0)
+    gate.open()
+    before, error, after = await asyncio.wait_for(waiting, 10)
+    assert (before, after) == ("before", "after")
+    assert isinstance(error, RuntimeError)
+    assert await store.read(names) == ["before", "after"]
+
+
 async def test_what_waits_shares_one_transaction(store: Store) -> None:
     commits: list[int] = []
     store.before_commit(lambda db: commits.append(1))

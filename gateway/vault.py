@@ -39,13 +39,17 @@ _PURGE_CHUNK = 500
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OpenSession:
-    """A session whose token was shown. `urls` are the protected forms of URLs that its source texts held."""
+    """A session whose token was shown, as it was when it was opened: `rows` are the times it had been added to.
+
+    `urls` are the protected forms of URLs that its source texts held.
+    """
 
     grant: SessionGrant
     placeholder_key: bytes
     known: tuple[Known, ...]
     urls: frozenset[str]
     owner: str
+    rows: int = 0
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self.known)} values>"
@@ -104,19 +108,24 @@ class Vault:
             raise _expired()
         known, urls = _unseal(_derive(session_token, asked, b"seal"), asked, sealed)
         grant = SessionGrant(asked, session_token, expires_at)
-        return OpenSession(grant, _derive(session_token, asked, b"placeholders"), known, urls, caller.key_id)
+        return OpenSession(
+            grant, _derive(session_token, asked, b"placeholders"), known, urls, caller.key_id, len(sealed)
+        )
 
     async def remember(self, session: OpenSession, entries: Sequence[Known], urls: Iterable[str] = ()) -> None:
         """Adds values to a session, durably, in one sealed row. Nothing to add is nothing to do.
 
-        Raises Conflict when the session is full, Gone when it expired meanwhile.
+        Raises Conflict when the session is full, or got another value under one of the same placeholders since it was
+        opened (what was made of it must not be used; trying again gives a longer placeholder); Gone when it expired
+        meanwhile.
         """
         places = sorted(set(urls) - session.urls)
         size = len(entries) + len(places)
         if not size:
             return
         session_id = session.grant.session_id
-        cipher = AESGCM(_derive(session.grant.session_token, session_id, b"seal"))
+        key = _derive(session.grant.session_token, session_id, b"seal")
+        cipher = AESGCM(key)
         content = _pack(entries, places)
         now = self._clock()
 
@@ -130,6 +139,10 @@ class Vault:
             rows, held, most = found
             if held + size > most:
                 raise Conflict("The session holds as many values as it may. Start a new one.", param="session")
+            if rows > session.rows:
+                newer = "SELECT row, sealed FROM vault_rows WHERE session_id = ? AND row >= ? ORDER BY row"
+                added, _ = _unseal(key, session_id, db.conn.execute(newer, [session_id, session.rows]), session.rows)
+                _refuse_other_values(entries, added)
             # The number of the row is settled only here, where no other process can take it.
             nonce = os.urandom(_NONCE)
             sealed = nonce + cipher.encrypt(nonce, content, _bound_to(session_id, rows))
@@ -181,11 +194,20 @@ def _fits(row: tuple[bytes, str, float] | None, digest: bytes, caller: Caller) -
     return token_fits & compare_digest(owner.encode(), caller.key_id.encode()) & (row is not None)
 
 
-def _unseal(key: bytes, session_id: str, rows: Iterable[tuple[int, bytes]]) -> tuple[tuple[Known, ...], frozenset[str]]:
+def _refuse_other_values(entries: Iterable[Known], added: Iterable[Known]) -> None:
+    """Two requests at once may make the same short placeholder of two values; it must not open to the wrong one."""
+    there = {entry.placeholder: entry for entry in added}
+    if any(there.get(entry.placeholder, entry) != entry for entry in entries):
+        raise Conflict("The session was added to at the same time. Send the request again.", param="session")
+
+
+def _unseal(
+    key: bytes, session_id: str, rows: Iterable[tuple[int, bytes]], first: int = 0
+) -> tuple[tuple[Known, ...], frozenset[str]]:
     cipher = AESGCM(key)
     known: dict[str, Known] = {}
     urls: set[str] = set()
-    for number, (row, sealed) in enumerate(rows):
+    for number, (row, sealed) in enumerate(rows, first):
         try:
             if row != number:
                 raise InvalidTag

@@ -64,7 +64,7 @@ async def test_what_is_remembered_comes_back_in_order(vault: Vault) -> None:
     await vault.remember(session, [MAIL])
     await vault.remember(session, [NAME], [URL])
     again = await reopen(vault, session)
-    assert again == replace(session, known=(MAIL, NAME), urls=frozenset({URL}))
+    assert again == replace(session, known=(MAIL, NAME), urls=frozenset({URL}), rows=2)
 
 
 async def test_a_value_remembered_twice_is_one(vault: Vault) -> None:
@@ -247,6 +247,24 @@ async def test_two_stores_on_one_file_remember_together(vault: Vault, data_dir: 
         assert set((await reopen(other, session)).known) == set(values)
     finally:
         other_store.close()
+
+
+async def test_two_at_once_never_give_one_placeholder_to_two_values(vault: Vault) -> None:
+    session = await vault.create(ANNA, 60)
+    await vault.remember(session, [NAME])
+    first, second = await reopen(vault, session), await reopen(vault, session)
+    await vault.remember(first, [MAIL])
+    with pytest.raises(Conflict, match="again"):
+        await vault.remember(second, [replace(MAIL, value="another-value@example.com")])
+    # The same value is no harm, nor is another placeholder; and who asks again sees what is there.
+    await vault.remember(
+        second, [MAIL, replace(MAIL, placeholder="[EMAIL_ADDRESS_7KQ2M9]", value="another-value@x.de")]
+    )
+    assert [entry.value for entry in (await reopen(vault, session)).known] == [
+        NAME.value,
+        MAIL.value,
+        "another-value@x.de",
+    ]
 
 
 async def test_nothing_private_is_in_a_repr(vault: Vault) -> None:

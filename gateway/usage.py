@@ -4,6 +4,8 @@ They are moved in the same transaction as the receipts they count, so that they 
 """
 
 from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import sqlite_utils
@@ -13,34 +15,65 @@ from gateway.store import Store
 # The meters that hold one number for each name.
 _GROUPS = ("operations", "routes", "risk_levels", "entities", "transformations", "outcomes")
 
+_TOKENS = ("input", "external", "reported_input", "reported_output")
+# Days in the answer; the totals go back to the beginning.
+_DAYS = 31
+# Above 2^53 - 1 JSON's readers lose count; there a meter stops.
+_LARGEST = 2**53 - 1
+
 type Reading = tuple[str, str, int]
+type Meters = dict[str, dict[str, int]]
 
 
-def count(db: sqlite_utils.Database, readings: Iterable[Reading]) -> None:
-    """Adds `(meter, name, amount)` each. To be called inside the transaction of what is counted.
+def count(db: sqlite_utils.Database, day: str, readings: Iterable[Reading]) -> None:
+    """Adds `(meter, name, amount)` each, for a day (`YYYY-MM-DD`).
 
-    A meter stops at 2^53 - 1, above which JSON's readers lose count.
+    To be called inside the transaction of what is counted.
     """
     db.conn.executemany(
-        "INSERT INTO usage (meter, name, count) VALUES (?, ?, ?) "
-        "ON CONFLICT (meter, name) DO UPDATE SET count = min(count + excluded.count, 9007199254740991)",
-        [reading for reading in readings if reading[2]],
+        "INSERT INTO usage (day, meter, name, count) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT (day, meter, name) DO UPDATE SET count = min(count + excluded.count, ?)",
+        [(day, *reading, _LARGEST) for reading in readings if reading[2]],
     )
 
 
 async def usage(store: Store) -> dict[str, Any]:
-    """The body of `GET /v1/usage`: everything counted since the database was made. Raises Unavailable.
+    """The body of `GET /v1/usage`: everything counted since the database was made, and the last 31 days with any.
 
     `tokens.input` and `tokens.external` are the gateway's own estimates of what came in and what crossed;
-    `tokens.reported_input` and `tokens.reported_output` are what upstreams said they used.
+    `tokens.reported_input` and `tokens.reported_output` are what upstreams said they used. Raises Unavailable.
     """
-    rows = await store.read(lambda db: db.conn.execute("SELECT meter, name, count FROM usage").fetchall())
-    meters: dict[str, dict[str, int]] = {}
-    for meter, name, amount in sorted(rows):
+
+    def read(db: sqlite_utils.Database) -> tuple[list[tuple[str, str, int]], list[tuple[str, str, str, int]]]:
+        # total() adds floating-point numbers, which do not overflow as sum() does.
+        totals = f"SELECT meter, name, min(cast(total(count) AS INTEGER), {_LARGEST}) FROM usage GROUP BY meter, name"  # noqa: S608
+        newest = "SELECT DISTINCT day FROM usage WHERE day <> '' ORDER BY day DESC LIMIT ?"
+        days = f"SELECT day, meter, name, count FROM usage WHERE day IN ({newest}) ORDER BY day, meter, name"  # noqa: S608
+        return db.conn.execute(totals).fetchall(), db.conn.execute(days, [_DAYS]).fetchall()
+
+    totals, rows = await store.read(read)
+    days = {
+        day: _grouped([(meter, name, amount) for _, meter, name, amount in of_day])
+        for day, of_day in groupby(rows, key=itemgetter(0))
+    }
+    total = _grouped(totals)
+    return {
+        **_summary(total),
+        **{group: total.get(group, {}) for group in _GROUPS},
+        "days": [{"day": day, **_summary(meters)} for day, meters in days.items()],
+    }
+
+
+def _grouped(readings: Iterable[Reading]) -> Meters:
+    meters: Meters = {}
+    for meter, name, amount in sorted(readings):
         meters.setdefault(meter, {})[name] = amount
+    return meters
+
+
+def _summary(meters: Meters) -> dict[str, Any]:
     tokens = meters.get("tokens", {})
     return {
         "total_operations": sum(meters.get("operations", {}).values()),
-        **{group: meters.get(group, {}) for group in _GROUPS},
-        "tokens": {name: tokens.get(name, 0) for name in ("input", "external", "reported_input", "reported_output")},
+        "tokens": {name: tokens.get(name, 0) for name in _TOKENS},
     }

@@ -59,6 +59,7 @@ class ReceiptLog:
             )
             count(
                 db,
+                record.day,
                 [
                     ("operations", draft.operation, 1),
                     ("routes", draft.route, 1),
@@ -101,6 +102,7 @@ class ReceiptLog:
             reported = draft.tokens or (0, 0)
             count(
                 db,
+                record.day,
                 [
                     ("outcomes", draft.outcome, 1),
                     ("tokens", "reported_input", reported[0]),
@@ -138,22 +140,22 @@ class ReceiptLog:
     async def anchor_payload(self, request_id: str, caller: Caller) -> dict[str, Any]:
         """What one would publish to commit to this receipt and to the log as it stands. Nothing is submitted.
 
-        `payload_hash` is SHA-256 over the RFC 8785 form of `payload`. Raises NotFound (`receipt_not_found`).
+        `payload_hash` is SHA-256 over the RFC 8785 form of the members `request_id`, `receipt_hash`, `outcome_hash` and
+        `log`. Raises NotFound (`receipt_not_found`).
         """
         filed, head = await self._find(request_id, caller)
         receipt = filed.receipt()
-        payload = {
+        payload: dict[str, Any] = {
+            "request_id": request_id,
             "receipt_hash": receipt.hash,
             "outcome_hash": receipt.outcome.hash if receipt.outcome else None,
-            "log_size": head.size if head else 0,
-            "log_head": (head.hash or b"").decode(errors="replace") if head else "",
+            "log": {"size": head.size if head else 0, "head": _text(head.hash) if head else ""},
         }
         return {
-            "request_id": request_id,
-            "algorithm": "sha-256",
-            "payload": payload,
+            **payload,
             "payload_hash": sha256(rfc8785.dumps(payload)).hexdigest(),
-            "checkpoint": (head.checkpoint or b"").decode(errors="replace") if head else "",
+            "algorithm": "sha-256",
+            "checkpoint": _text(head.checkpoint) if head else "",
             "key_id": self._signer.key_id,
             "public_key": self._signer.public_bytes.hex(),
             "submitted": False,
@@ -192,6 +194,10 @@ class ReceiptLog:
             _log.error("an outcome could not be recorded: %s", getattr(error, "code", type(error).__name__))
         elif not done.cancelled() and (record := done.result()) is not None:
             self._chain.is_durable(record)
+
+
+def _text(column: bytes | None) -> str:
+    return (column or b"").decode(errors="replace")
 
 
 def _owner(caller: Caller) -> str | None:

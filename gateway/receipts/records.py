@@ -24,6 +24,11 @@ class Record:
     hash: str
     signature: str
 
+    @property
+    def day(self) -> str:
+        """The day it was written on, in UTC."""
+        return str(orjson.loads(self.body)["created_at"])[:10]
+
     def as_dict(self) -> Body:
         """The wire form. A record that somebody damaged in the database says so; verification says more."""
         try:

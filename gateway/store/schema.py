@@ -100,3 +100,22 @@ def _keys(db: sqlite_utils.Database) -> None:
 @migrations("0004_policies")
 def _policies(db: sqlite_utils.Database) -> None:
     create_policies_table(db)
+
+
+@migrations("0005_usage_by_day")
+def _usage_by_day(db: sqlite_utils.Database) -> None:
+    """`day` is in UTC, as in the receipts; empty for what was counted before there were days."""
+    db.conn.execute("ALTER TABLE usage RENAME TO usage_before")
+    db.conn.execute(
+        """
+        CREATE TABLE usage (
+            day TEXT NOT NULL,
+            meter TEXT NOT NULL,
+            name TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY (day, meter, name)
+        ) STRICT, WITHOUT ROWID
+        """
+    )
+    db.conn.execute("INSERT INTO usage SELECT '', meter, name, count FROM usage_before")
+    db.conn.execute("DROP TABLE usage_before")

@@ -129,13 +129,14 @@ async def test_the_anchor_payload_commits_to_receipt_and_log(log: ReceiptLog, da
     last = await log.append(draft(), BERT.key_id)
     anchor = await log.anchor_payload(receipt.request_id, ANNA)
     assert anchor["submitted"] is False
-    assert anchor["payload"] == {
+    payload = {
+        "request_id": receipt.request_id,
         "receipt_hash": receipt.hash,
         "outcome_hash": None,
-        "log_size": 2,
-        "log_head": last.hash,
+        "log": {"size": 2, "head": last.hash},
     }
-    assert anchor["payload_hash"] == sha256(rfc8785.dumps(anchor["payload"])).hexdigest()
+    assert {name: anchor[name] for name in payload} == payload
+    assert anchor["payload_hash"] == sha256(rfc8785.dumps(payload)).hexdigest()
     # The signed note (C2SP): text, blank line, signature over the text.
     text, signature = anchor["checkpoint"].split("\n\n")
     assert text.split("\n")[:2] == ["privacy-gateway/receipts", "2"]

@@ -11,6 +11,7 @@ import sqlite_utils
 from gateway.store import Store, StoreError
 from gateway.store.connection import connect_writer
 from gateway.store.migrations import Migrations
+from gateway.usage import usage
 
 # One file for each released version: what its database looks like, with a row of each kind.
 RELEASED = sorted((Path(__file__).parent / "released").glob("*.sql"))
@@ -44,6 +45,15 @@ def test_a_released_schema_becomes_todays_and_keeps_its_rows(released: Path, tmp
     for table in ("receipts", "receipts_head", "usage", "vault_sessions", "vault_rows", "keys", "policies"):
         assert conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] >= 1, table
     conn.close()
+
+
+async def test_what_was_counted_before_there_were_days_stays_in_the_totals(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    fill(path, (Path(__file__).parent / "released" / "0.1.0.sql").read_text(encoding="utf-8"))
+    store = Store.open(path)
+    meters = await usage(store)
+    store.close()
+    assert (meters["total_operations"], meters["tokens"]["external"], meters["days"]) == (1, 20, [])
 
 
 def test_opening_again_changes_nothing(tmp_path: Path) -> None:

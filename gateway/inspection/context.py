@@ -1,0 +1,91 @@
+"""What the guard must know to judge an answer: the session, the request, and what a recognizer saw in the answer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Protocol
+
+from gateway.inspection.compact import compact
+from gateway.inspection.verdict import Kind, Severity
+from gateway.models import Entity
+from gateway.placeholders import Placeholders, RestoreScope
+
+
+class AnswerPart(Protocol):
+    """One string of an answer. `json` marks the arguments of a tool call."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def choice(self) -> int: ...
+
+
+class Rules(Protocol):
+    """The policy's guard rules."""
+
+    def of(self, kind: str) -> str:
+        """`off`, `flag`, `redact` or `replace` for the name of a rule."""
+        ...
+
+
+class TypeInfo(Protocol):
+    """What is known of an entity type."""
+
+    @property
+    def group(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class GuardContext:
+    """The request behind an answer. `request` is what crossed, as it crossed: protected, JSON or plain text.
+
+    `entities[i]` are the recognizers' candidates in the text of part i, found once and passed in; without them new
+    sensitive values are not looked for.
+    """
+
+    placeholders: Placeholders
+    scope: RestoreScope
+    request: bytes = field(default=b"", repr=False)
+    types: Mapping[str, TypeInfo] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    entities: Sequence[Sequence[Entity]] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One finding: `text[start:end]` of a reading."""
+
+    kind: Kind
+    start: int
+    end: int
+    severity: Severity
+
+
+class Source:
+    """The protected request, asked whether it held something. Reads it only when asked."""
+
+    def __init__(self, request: bytes) -> None:
+        self._request = request
+
+    @cached_property
+    def text(self) -> str:
+        """In lower case; JSON's escapes of white space are white space."""
+        text = self._request.decode("utf-8", "replace").lower()
+        for escape in ("\\n", "\\r", "\\t", '\\"'):
+            text = text.replace(escape, " ")
+        return text
+
+    @cached_property
+    def _compact(self) -> str:
+        return compact(self.text)
+
+    def holds(self, text: str) -> bool:
+        """Exactly, but for case."""
+        return text.lower() in self.text
+
+    def holds_loosely(self, text: str) -> bool:
+        """Its letters and digits, in any case and however separated."""
+        wanted = compact(text)
+        return bool(wanted) and wanted in self._compact

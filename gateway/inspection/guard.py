@@ -1,0 +1,104 @@
+"""Puts the looks at an answer together and lets the policy decide."""
+
+from collections.abc import Iterator, Sequence
+
+from gateway.inspection.context import AnswerPart, GuardContext, Hit, Rules, Source
+from gateway.inspection.instructions import commands, orders
+from gateway.inspection.links import Encodings, in_links
+from gateway.inspection.reading import Reading
+from gateway.inspection.tags import Tags
+from gateway.inspection.tool_calls import exfiltrating
+from gateway.inspection.values import ProtectedValues, new_values
+from gateway.inspection.verdict import KINDS, GuardAction, GuardFinding, Kind, Place, Severity, Verdict
+from gateway.models import Entity
+
+_SHORTEST = 5
+_ORDER: tuple[GuardAction, ...] = ("pass", "flag", "redact", "replace")
+_BY_NAME: dict[str, GuardAction] = {"flag": "flag", "redact": "redact", "replace": "replace"}
+
+
+def inspect(parts: Sequence[AnswerPart], context: GuardContext, rules: Rules) -> Verdict:
+    """What an answer holds that it should not, and what the policy makes of that.
+
+    To be called with the answer as it came, before anything is restored. Pure; linear in the answer but for the number
+    of protected values.
+    """
+    actions = {kind: _BY_NAME[mode] for kind, rule in KINDS.items() if (mode := rules.of(rule)) != "off"}
+    if not actions:
+        return Verdict()
+    look = _Look(context, frozenset(actions))
+    counts: dict[tuple[Kind, Severity], int] = {}
+    places: dict[tuple[Kind, Severity], list[Place]] = {}
+    spans: dict[int, list[tuple[int, int]]] = {}
+    strongest = 0
+    for index, part in enumerate(parts):
+        if len(part.text) < _SHORTEST:
+            continue
+        entities = context.entities[index] if index < len(context.entities) else ()
+        for hit in look.at(part, entities):
+            action = actions[hit.kind]
+            if hit.severity is Severity.LOW:
+                action = "flag"
+            strongest = max(strongest, _ORDER.index(action))
+            key = (hit.kind, hit.severity)
+            counts[key] = counts.get(key, 0) + 1
+            place = Place(part.choice, index)
+            if place not in places.setdefault(key, []):
+                places[key].append(place)
+            if action == "redact":
+                spans.setdefault(index, []).append((hit.start, hit.end))
+    findings = tuple(
+        GuardFinding(kind, KINDS[kind], severity, count, tuple(places[kind, severity]))
+        for (kind, severity), count in sorted(counts.items())
+    )
+    return Verdict(_ORDER[strongest], findings, {index: _united(each) for index, each in spans.items()})
+
+
+class _Look:
+    """What is prepared once for all parts of an answer."""
+
+    def __init__(self, context: GuardContext, kinds: frozenset[Kind]) -> None:
+        self._context = context
+        self._kinds = kinds
+        self._source = Source(context.request)
+        self._tags = Tags(context)
+        self._values = ProtectedValues(context)
+        self._encodings = Encodings(context, self._tags, self._values)
+
+    def at(self, part: AnswerPart, entities: Sequence[Entity]) -> Iterator[Hit]:
+        """The findings in one part, of the kinds that the policy asks for, with offsets of the part's text."""
+        reading = Reading(part)
+        hits: list[Hit] = []
+        for hit in self._in_reading(reading):
+            start, end = reading.to_part(hit.start, hit.end)
+            hits.append(Hit(hit.kind, start, end, hit.severity))
+        if entities and Kind.NEW_SENSITIVE_VALUE in self._kinds:
+            taken = [(hit.start, hit.end) for hit in hits]
+            hits += new_values(part.text, entities, self._context, self._source, taken)
+        return (hit for hit in hits if hit.kind in self._kinds)
+
+    def _in_reading(self, reading: Reading) -> Iterator[Hit]:
+        text, source = reading.text, self._source
+        yield from self._tags.foreign(text, source)
+        yield from self._values.hits(text)
+        found = self._context.placeholders.find(text)
+        if found:
+            yield from in_links(text, found, self._context.scope)
+        if found and reading.json:
+            yield from exfiltrating(reading, found, source)
+        elif found:
+            yield from commands(text, found, source)
+        if "//" in text or "www." in text:
+            yield from self._encodings.hits(text, found, source)
+        yield from orders(text, found, source)
+
+
+def _united(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Sorted and disjoint; what overlaps becomes one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged

@@ -1,0 +1,134 @@
+"""Placeholders on their way out in a link: in a URL the request did not hold, in markup that loads itself, or encoded.
+
+Where a link begins and which links the request held is decided by the rule that also keeps placeholders closed there
+(gateway/placeholders/urls.py); a value is reported here exactly where it is not restored.
+"""
+
+import base64
+import binascii
+import codecs
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from urllib.parse import unquote
+
+from gateway.inspection.context import GuardContext, Hit, Source
+from gateway.inspection.tags import Tags
+from gateway.inspection.values import ProtectedValues
+from gateway.inspection.verdict import Kind, Severity
+from gateway.placeholders import Found, RestoreScope
+from gateway.placeholders.urls import withheld
+
+URL = re.compile(r"(?:\b[a-z][a-z0-9+.-]{1,20}:)?//[^\s\"'<>`\\]+|\bwww\.[^\s\"'<>`\\]+", re.IGNORECASE)
+_BEFORE = 600
+# What a reader's program fetches by itself, without anybody choosing to.
+_LOADING = re.compile(
+    r"!\[[^\]\n]*\]\(\s*<?[^)\n]*\Z"
+    r"|<(?:img|iframe|script|link|object|embed|video|audio|source|svg|image|form|input|body|meta|base|style|track)\b[^>]*\Z"
+    r"|\burl\([^)]*\Z"
+    r"|\[[^\]\n]+\]:[ \t]*<?\S*\Z",
+    re.IGNORECASE,
+)
+_IN_LINK = re.compile(
+    r"(?:\]\(\s*<?|(?:href|action|cite|ping)\s*=\s*[\"']?)[^)\"'\n]*\Z|(?://|www\.)[^\s\"'<>`]*\Z", re.IGNORECASE
+)
+_HOST_BEFORE = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,24}(?::\d{1,5})?[/?#][^\s\"'<>`]*\Z", re.IGNORECASE)
+_HOST_AFTER = re.compile(r"\.(?:[a-z0-9-]+\.)*[a-z]{2,24}(?![\w.])", re.IGNORECASE)
+_START = re.compile(r"[^\s\"'<>`]*\Z")
+_REST = re.compile(r"[^\s\"'<>`)]*")
+_TOKEN = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
+_PARAMETER = re.compile(r"[?&;][\w.-]{1,40}=")
+_MAX_TOKEN = 8192
+_VOWELS = frozenset("AEY")
+
+
+def in_links(text: str, found: Sequence[Found], scope: RestoreScope) -> Iterator[Hit]:
+    """The session's placeholders inside links that the request did not hold. A hit covers the link."""
+    closed = withheld(text, found, RestoreScope("source", scope.source_urls))
+    last = -1
+    for index in sorted(closed):
+        hit = found[index]
+        if hit.start < last:
+            continue
+        before = text[max(0, hit.start - _BEFORE) : hit.start]
+        loading = _LOADING.search(before)
+        if loading or _IN_LINK.search(before) or _HOST_BEFORE.search(before) or _HOST_AFTER.match(text, hit.end):
+            start, last = _link(text, hit)
+            kind = Kind.PLACEHOLDER_IN_MARKUP if loading else Kind.PLACEHOLDER_IN_URL
+            yield Hit(kind, start, last, Severity.HIGH)
+
+
+def _link(text: str, hit: Found) -> tuple[int, int]:
+    """The link around a placeholder, as far as it is sure to be one."""
+    first = max(0, hit.start - _BEFORE)
+    match = _START.search(text[first : hit.start])
+    start = first + match.start() if match else hit.start
+    opened = text.rfind("](", start, hit.start)
+    rest = _REST.match(text, hit.end)
+    return (opened + 2 if opened >= 0 else start), (rest.end() if rest else hit.end)
+
+
+class Encodings:
+    """Looks for the session's placeholders, tags and values behind an encoding."""
+
+    def __init__(self, context: GuardContext, tags: Tags, values: ProtectedValues) -> None:
+        self._placeholders = context.placeholders
+        self._values = values
+        self._all_tags = tags
+
+    @cached_property
+    def _tags(self) -> list[str]:
+        """Those that stand out: a number, or letters with a vowel among them, could be part of anybody's URL."""
+        every = self._all_tags.tags
+        return [tag for tag in every if not tag.isdigit() and not (tag.isalpha() and _VOWELS & set(tag))]
+
+    def hits(self, text: str, found: Sequence[Found], source: Source) -> Iterator[Hit]:
+        """URLs that carry one of them encoded, and that the request did not hold."""
+        for match in URL.finditer(text):
+            start, end = match.span()
+            if any(start <= hit.start < end for hit in found):
+                continue
+            url = match[0].rstrip(").,;:!?*_~|]")
+            if self.hides(url) and not source.holds(url):
+                yield Hit(Kind.ENCODED_EXFILTRATION, start, start + len(url), Severity.HIGH)
+
+    def hides(self, text: str) -> bool:
+        """Percent-encoding (once or twice), base64, base32, hexadecimal, ROT13, reversal, and tags cut to pieces."""
+        plain = unquote(unquote(text))
+        squeezed = "".join(filter(str.isalnum, _PARAMETER.sub("", plain))).upper()
+        if any(tag in squeezed or tag[::-1] in squeezed for tag in self._tags):
+            return True
+        return any(self._known(decoded) for decoded in _decodings(plain))
+
+    def _known(self, text: str) -> bool:
+        return bool(self._placeholders.find(text)) or self._values.within(text)
+
+
+def _decodings(text: str) -> Iterator[str]:
+    yield text[::-1]
+    yield codecs.encode(text, "rot13")
+    for match in _TOKEN.finditer(text):
+        token = match[0].rstrip("=")
+        if len(token) <= _MAX_TOKEN:
+            # A path before the token looks like part of it; each piece may be the one.
+            for piece in {token, *token.split("/")}:
+                yield from _decoded(piece)
+
+
+def _decoded(token: str) -> Iterator[str]:
+    for decoder in (_base64, _base32, bytes.fromhex):
+        try:
+            yield decoder(token).decode("utf-8")
+        except (binascii.Error, ValueError):
+            continue
+
+
+def _base64(token: str) -> bytes:
+    return base64.b64decode(token.translate(_URL_SAFE) + "=" * (-len(token) % 4), validate=True)
+
+
+def _base32(token: str) -> bytes:
+    return base64.b32decode(token.upper() + "=" * (-len(token) % 8))
+
+
+_URL_SAFE = str.maketrans("-_", "+/")

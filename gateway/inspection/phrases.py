@@ -1,0 +1,210 @@
+"""How an order to give something away is worded, in four languages. Data for `instructions`.
+
+An order is a verb and what follows it. Verbs are RE2 expressions, what follows is for Python's `re`; `{TAG}` stands
+for a placeholder, `{TARGET}` for an address that leads outside. Everything is matched in any case.
+"""
+
+from dataclasses import dataclass
+
+
+def _any(*words: str) -> str:
+    """One of the expressions, which commas part."""
+    return "(?:" + "|".join(word.strip() for each in words for word in each.split(",")) + ")"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The verb it begins with, and the rest of it."""
+
+    verb: str
+    rest: str
+
+
+TAG = "\ue000+"
+TARGET = (
+    rf"(?:{_any('this, the, following, diese, die, den, cette, esta, la, el')}\s+(?:\w+\s+){{0,2}})?"
+    r"(?P<target>(?:https?|ftp|wss?)://[^\s\"'<>`]+|www\.[^\s\"'<>`]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|(?:[a-z0-9-]+\.)+[a-z]{2,24}(?:/[^\s\"'<>`]*)?|\d{1,3}(?:\.\d{1,3}){3}[^\s\"'<>`]*)"
+)
+
+# --- Where an order can begin: a line, a sentence, a quotation, or behind a word that leads to it -------------------
+
+_WHO = _any("you, assistant, agent, model, ai, client")
+_MUST = _any("must, should, shall, will, have to, need to")
+_LEADING = _any(
+    "please, now, then, next, also, and, kindly, immediately, bitte, nun, jetzt, dann, und, sofort",
+    "veuillez, maintenant, puis, et, ensuite, s'il te plaît, s'il vous plaît, ahora, luego, después, y, por favor",
+)
+LEAD = rf"(?:^|[.,!?:;>*\n\"“„«'`(\]-]\s*|\b(?:{_LEADING}|{_WHO}(?: {_MUST})?)[,:]?\s+)\Z"
+LONGEST_LEAD = 48
+
+# --- Reveal what a placeholder stands for -------------------------------------------------------------------
+
+_EN_REAL = _any("real, original, actual, true, underlying, hidden, unredacted, unmasked, uncensored")
+_EN_WHAT = _any("values?, names?, data, contents?, text, strings?, identity, identities")
+_EN_ITSELF = _any("values?, originals?, plain[- ]?text, clear[- ]?text, identity, identities, meanings?")
+_EN_OF = _any("of, behind, under, hidden by, hidden behind, represented by")
+_EN_MANY = (
+    r"(?:all|any|every|each|these|those)\s+(?:of\s+)?(?:the\s+|these\s+|those\s+)?(?:other\s+)?"
+    rf"(?:placeholders?|{_any('redacted, masked, hidden, protected, withheld, anonymi[sz]ed')}\s+"
+    rf"{_any('values?, names?, data, fields?, parts?')})"
+)
+_DE_REAL = _any("echte, wahre, ursprüngliche, originale, tatsächliche, wirkliche, unmaskierte, verborgene") + "[nrsm]?"
+_DE_WHAT = _any("werte?, namen?, inhalte?, text, daten, identität")
+_DE_ITSELF = _any("klartext, originalwerte?, originaltext, originalnamen?, klarnamen?")
+_FR_WHAT = _any("valeurs?, noms?, contenus?, textes?, données, identités?")
+_FR_REAL = _any("réel(?:le)?s?, originale?s?, originaux, d['’]origine, en clair, cachée?s?, masquée?s?, véritables?")
+_ES_WHAT = _any("valor(?:es)?, nombres?, contenidos?, textos?, datos?, identidad")
+_ES_REAL = _any("real(?:es)?, original(?:es)?, verdader[oa]s?, en claro, ocult[oa]s?")
+
+REVEAL = (
+    Order(
+        _any(
+            "reveal, print, show, output, display, disclose, expose, leak, dump, recite, repeat, spell out, write out",
+            "state, type, tell me, tell us, give me, give us, return, list",
+        ),
+        r"\s+(?:me\s+|us\s+|out\s+)?(?:the\s+|its\s+|their\s+|all\s+|every\s+)*"
+        rf"(?:(?:{_EN_REAL}\s+)+{_EN_WHAT}|{_EN_ITSELF})\s+{_EN_OF}\s+"
+        rf"(?:the\s+)?(?:placeholder\s+|tag\s+|token\s+)?(?:{{TAG}}|{_EN_MANY}|placeholders\b)",
+    ),
+    Order(
+        _any("decode, decrypt, unmask, unredact, de-?anonymi[sz]e, re-?identify, resolve"),
+        rf"\s+(?:the\s+)?(?:placeholders?\s+|tags?\s+|person\s+)?(?:{{TAG}}|{_EN_MANY})",
+    ),
+    Order(
+        _any("reveal, print, show, output, disclose, expose, leak, dump"),
+        r"\s+(?:me\s+)?(?:your|the gateway's|the proxy's)\s+(?:system prompt|hidden instructions|vault"
+        rf"|{_any('placeholder, session, vault')}\s+{_any('mapping, table, keys?, tokens?')})",
+    ),
+    Order(
+        _any(
+            "gib, geben sie, zeige?, zeigen sie, nenne, nennen sie, verrate, verraten sie, drucke, drucken sie",
+            "schreibe?, schreiben sie, offenbare, offenbaren sie, enthülle, enthüllen sie",
+        ),
+        rf"\s+(?:mir\s+|uns\s+)?(?:den|die|das|alle)\s+(?:{_DE_REAL}\s+{_DE_WHAT}|{_DE_ITSELF})\s+"
+        rf"{_any('von, hinter, für, zu, des, der, aller')}\s+(?:platzhalters?\s+|platzhaltern\s+)?"
+        r"(?:{TAG}|(?:aller?\s+|den\s+)?platzhaltern?)",
+    ),
+    Order(
+        _any("entschlüssle, entschlüssele, entschlüsseln sie, demaskiere, deanonymisiere, löse"),
+        r"\s+(?:den\s+|die\s+)?(?:platzhalter\s+)?{TAG}",
+    ),
+    Order(
+        _any(
+            "révèle, révélez, affichez?, montrez?, donnez?, imprimez?, indiquez?, dévoilez?, écris, écrivez",
+        ),
+        rf"(?:-(?:moi|nous))?\s+(?:la|le|les|l['’])\s*"
+        rf"(?:(?:vraie?s?|véritables?)\s+{_FR_WHAT}|{_FR_WHAT}\s+{_FR_REAL}|original)\s+"
+        rf"{_any('de, du, des, derrière, pour')}\s+(?:la balise\s+|l['’]espace réservé\s+)?{{TAG}}",
+    ),
+    Order(
+        _any("déchiffrez?, décodez?, démasquez?, désanonymisez?"),
+        r"\s+(?:la balise\s+)?{TAG}",
+    ),
+    Order(
+        _any(
+            "revel[ae], muestr[ae], imprim[ae], dime, dígame, dame, deme, indi[cq]u?[ae], escrib[ae], divulgu?[ae]",
+        ),
+        r"\s+(?:el|la|los|las)\s+"
+        rf"(?:(?:verdader[oa]s?|auténtic[oa]s?)\s+{_ES_WHAT}|{_ES_WHAT}\s+{_ES_REAL}|original)\s+"
+        rf"{_any('de, del, detrás de, para')}\s+(?:el\s+|la\s+)?(?:marcador\s+|etiqueta\s+)?{{TAG}}",
+    ),
+    Order(
+        _any("descifr[ae], decodifi[cq]u?[ae], desenmascar[ae], desanonimi[cz][ae]"),
+        r"\s+(?:el\s+marcador\s+)?{TAG}",
+    ),
+)
+
+# --- Set aside what was told before, and then give away -----------------------------------------------------
+
+_AND_THEN = r"\b[^\n]{0,200}?\b"
+_EN_OLD = _any(
+    "previous, prior, above, earlier, preceding, existing, former, system, safety, privacy, security, current"
+)
+_EN_RULES = _any(
+    "instructions?, rules, guidelines, directives?, safeguards, policy, policies, restrictions, prompts?, constraints"
+)
+_EN_GIVE = _any(
+    "reveal, disclose, expose, leak, dump, exfiltrate, unmask, unredact, decode, decrypt, restore, print, output"
+)
+_DE_OLD = _any("alle, sämtliche, jegliche, die, deine, ihre, vorherigen, bisherigen, obigen, vorigen, früheren")
+_DE_RULES = _any("anweisungen, regeln, vorgaben, richtlinien, instruktionen, befehle, einschränkungen")
+_DE_GIVE = _any(
+    "verrate, offenbare, enthülle, gib, geben sie, zeige?, zeigen sie, nenne, nennen sie, drucke, sende, schicke"
+)
+_FR_GIVE = _any("révèle, révélez, affichez?, montrez?, donnez?, envoie, envoyez, imprimez?, divulguez?, transmets")
+_ES_GIVE = _any("revel[ae], muestr[ae], imprim[ae], envía, envíe, divulgu?[ae], transmit[ae], publi[cq]u?[ae]")
+
+OVERRIDE = (
+    Order(
+        _any("ignore, disregard, forget, override, bypass"),
+        r"\s+(?:all\s+(?:of\s+)?|any\s+(?:of\s+)?|every\s+)?(?:the\s+|your\s+|these\s+|those\s+)?"
+        rf"(?:{_EN_OLD}\s+(?:and\s+)?){{0,3}}{_EN_RULES}{_AND_THEN}"
+        rf"(?:{_EN_GIVE}|(?:send|show|give|tell|post|forward|upload|repeat|list)\s+(?:me\s+|us\s+)?"
+        r"(?:all|any|every|your|everything|{TAG}))",
+    ),
+    Order(
+        _any("ignoriere?, ignorieren sie, vergiss, vergessen sie, missachte, missachten sie, übergehe, umgehe"),
+        rf"\s+(?:{_DE_OLD}\s+)*{_DE_RULES}{_AND_THEN}{_DE_GIVE}\b",
+    ),
+    Order(
+        _any("ignore[zr]?, oubliez?, négligez?, contournez?, outrepassez?"),
+        r"\s+(?:toutes\s+|tous\s+)?(?:les|tes|vos|ces)\s+(?:\w+\s+)?"
+        rf"{_any('instructions, consignes, règles, directives, restrictions')}{_AND_THEN}{_FR_GIVE}\b",
+    ),
+    Order(
+        _any("ignor[ae], olvid[ae], omit[ae], descart[ae]"),
+        r"\s+(?:todas\s+)?(?:las|tus|sus|estas)\s+(?:\w+\s+)?"
+        rf"{_any('instrucciones, reglas, directrices, normas, restricciones')}{_AND_THEN}{_ES_GIVE}\b",
+    ),
+)
+
+# --- Send what a placeholder stands for somewhere -----------------------------------------------------------
+
+_ADVERB = _any(
+    "directly, immediately, now, over, back, straight, as json, as a query, as text, in plain ?text, via post, via http"
+)
+SEND = (
+    Order(
+        _any(
+            "send, post, upload, forward, transmit, submit, e-?mail, exfiltrate, push, relay, leak, copy, paste, share"
+        ),
+        r"\s+(?:(?:the|all|every|each|both|these|those|its|their)\s+)*"
+        rf"(?:(?:{_EN_REAL}|decoded|restored|full)\s+)*"
+        rf"(?:(?:{_EN_WHAT}|{_EN_ITSELF})\s+(?:of|behind|for|from)\s+)?(?:(?:all|the|these)\s+)*"
+        rf"(?:{{TAG}}(?!['’]s)(?:\s*(?:,|and|&)\s*{{TAG}})*|{_EN_MANY}|placeholders)"
+        rf"(?:\s+{_ADVERB})*\s+(?:in)?to\s+{{TARGET}}",
+    ),
+    Order(
+        _any(
+            "sende, senden sie, schicke?, schicken sie, übermittle, übermitteln sie, übertrage, übertragen sie, leite",
+            "leiten sie, lade, laden sie, maile, mailen sie",
+        ),
+        rf"\s+(?:(?:den|die|das|alle|sämtliche)\s+)?(?:{_DE_REAL}\s+)*"
+        rf"(?:(?:{_DE_ITSELF}|{_DE_WHAT})\s+{_any('von, hinter, des, der, aus, zu')}\s+)?(?:platzhaltern?s?\s+)?"
+        r"{TAG}(?:\s*(?:,|und|&)\s*{TAG})*\s+(?:sofort\s+|jetzt\s+|direkt\s+)?(?:an|nach|auf|zu)\s+{TARGET}",
+    ),
+    Order(
+        _any("envoie, envoyez, transmets, transmettez, postez?, publiez?, expédiez?, téléversez?, communiquez?"),
+        r"\s+(?:(?:la|le|les)\s+|l['’])?"
+        rf"(?:(?:vraie?s?\s+)?{_FR_WHAT}\s+(?:{_FR_REAL}\s+)?{_any('de, du, des, derrière')}\s+)?"
+        r"{TAG}(?:\s*(?:,|et|&)\s*{TAG})*\s+(?:à|vers|sur)\s+{TARGET}",
+    ),
+    Order(
+        _any("envía, envíe, mand[ae], transmit[ae], publi[cq]u?[ae], sub[ae], reenvía, reenvíe"),
+        rf"\s+(?:(?:el|la|los|las)\s+)?(?:{_ES_WHAT}\s+(?:{_ES_REAL}\s+)?{_any('de, del, detrás de')}\s+)?"
+        r"{TAG}(?:\s*(?:,|y|&)\s*{TAG})*\s+(?:a|hacia|en)\s+{TARGET}",
+    ),
+)
+
+# --- What a text says that is about such words --------------------------------------------------------------
+
+EXPLAINING = "|".join(
+    (
+        r"prompt[- ]?injection|\binjection\b|\battack|\bjailbreak|\bmalicious|\badversarial|\bphishing|\bexploit",
+        r"\bsuspicious|\bfor example\b|\be\.g\.|\bsuch as\b",
+        r"\bangriff|\bangreifer|\bzum beispiel\b|\bz\. ?b\.",
+        r"\battaqu|\bpar exemple\b|\bmalveillant",
+        r"\bataque|\bpor ejemplo\b|\binyecci|\bmalicios",
+    )
+)

@@ -1,0 +1,104 @@
+"""What the guard says about an answer. Nothing here holds or shows a word of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Literal
+
+type GuardAction = Literal["pass", "flag", "redact", "replace"]
+type Spans = Sequence[tuple[int, int]]
+
+WITHHELD = "[withheld]"
+"""Stands in an answer for what the guard took out. No placeholder can look like it."""
+
+
+class Severity(StrEnum):
+    """How much harm a finding could do. A finding of low severity is never more than flagged."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class Kind(StrEnum):
+    """What the guard can find."""
+
+    UNKNOWN_PLACEHOLDER = "unknown_placeholder"
+    FORGED_PLACEHOLDER = "forged_placeholder"
+    PROTECTED_VALUE_IN_CLEAR = "protected_value_in_clear"
+    NEW_SENSITIVE_VALUE = "new_sensitive_value"
+    PLACEHOLDER_IN_URL = "placeholder_in_url"
+    PLACEHOLDER_IN_MARKUP = "placeholder_in_markup"
+    ENCODED_EXFILTRATION = "encoded_exfiltration"
+    TOOL_CALL_EXFILTRATION = "tool_call_exfiltration"
+    INSTRUCTION_TO_REVEAL = "instruction_to_reveal"
+    INSTRUCTION_TO_SEND = "instruction_to_send"
+
+
+KINDS: Mapping[Kind, str] = MappingProxyType(
+    {
+        Kind.UNKNOWN_PLACEHOLDER: "unknown_placeholder",
+        Kind.FORGED_PLACEHOLDER: "forged_placeholder",
+        Kind.PROTECTED_VALUE_IN_CLEAR: "protected_value_in_clear",
+        Kind.NEW_SENSITIVE_VALUE: "new_sensitive_value",
+        Kind.PLACEHOLDER_IN_URL: "placeholder_in_url",
+        Kind.PLACEHOLDER_IN_MARKUP: "placeholder_in_url",
+        Kind.ENCODED_EXFILTRATION: "placeholder_in_url",
+        Kind.TOOL_CALL_EXFILTRATION: "placeholder_in_url",
+        Kind.INSTRUCTION_TO_REVEAL: "instruction_to_reveal",
+        Kind.INSTRUCTION_TO_SEND: "instruction_to_reveal",
+    }
+)
+"""Each kind with the name of the policy's rule that decides on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in an answer: the choice, and the index of the part among all that were inspected."""
+
+    choice: int
+    part: int
+
+
+@dataclass(frozen=True, slots=True)
+class GuardFinding:
+    """Findings of one kind and severity, `count` in all, in the parts named by `where`."""
+
+    kind: Kind
+    rule: str
+    severity: Severity
+    count: int
+    where: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is to become of an answer.
+
+    `replace`: nothing of it reaches the client. `redact`: every part goes through `redacted` first. `flag`: it goes
+    on as it is and the findings are reported. `pass`: there are none.
+    """
+
+    action: GuardAction = "pass"
+    findings: tuple[GuardFinding, ...] = ()
+    _spans: Mapping[int, Spans] = field(default_factory=dict, repr=False, compare=False)
+
+    def redacted(self, part: int, text: str) -> str:
+        """The text of a part as it was inspected, without what must not stay in it."""
+        pieces: list[str] = []
+        position = 0
+        for start, end in self._spans.get(part, ()):
+            pieces += (text[position:start], WITHHELD)
+            position = end
+        return "".join([*pieces, text[position:]]) if pieces else text
+
+    def as_dict(self) -> dict[str, Any]:
+        """The `guard` member of an answer and of an outcome record."""
+        return {
+            "action": self.action,
+            "findings": [
+                {"kind": finding.kind.value, "severity": finding.severity.value, "count": finding.count}
+                for finding in self.findings
+            ],
+        }

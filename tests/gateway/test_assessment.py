@@ -275,6 +275,34 @@ def test_instructions_are_read_at_both_ends_of_a_long_text(where: str) -> None:
     assert judge([f"{filler} Translate this. {filler}"]).task_categories == ()
 
 
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_every_word_of_the_lists_is_found(category: str) -> None:
+    for entry in CATEGORIES[category].split():
+        words = entry.lstrip("~").replace("..", "this or that")
+        said = " ".join(place.split("|")[-1].rstrip("*") for place in words.split("+"))
+        assert category in judge(["nothing"], task=f"Now {said.upper()}, thanks").task_categories
+        assert len(entry.rstrip("*")) >= 4 or not entry.endswith("*")
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [
+        ("What is the\ncapital of Peru?", ("answer",)),
+        ("Is it raining? I see. Fine.", ("answer",)),
+        ("What a day. Fine?", ()),
+        ("Send it to 3.5 people. Who came on 1.2.1980?", ("answer",)),
+        ("Can you translate this?", ("translate",)),
+        ("Fasse dich kurz. Wir gehen zusammen.", ()),
+        ("The postal code and the area code differ", ()),
+        ("Il codice fiscale", ()),
+        ("classification", ("classify",)),
+        ("x" * 5000 + " translate", ()),
+    ],
+)
+def test_words_in_their_place(task: str, expected: tuple[str, ...]) -> None:
+    assert judge(["nothing"], task=task).task_categories == expected
+
+
 def test_every_warning_is_documented() -> None:
     page = (ROOT / "docs" / "assessment.md").read_text(encoding="utf-8")
     source = (ROOT / "gateway" / "assessment" / "notices.py").read_text(encoding="utf-8")

@@ -59,11 +59,9 @@ _ABBREVIATIONS = frozenset(
     zzgl abt gem gez mme mlle mm av bd env dott sig sigg avv geom rag sra srta dña pág núm ud uds lic
     arq dhr mevr mw mej bijv blz enz zgn jl jan feb mar apr jun jul aug sep sept oct okt nov dec dez tue
     wed thu fri
-    """.split()  # noqa: SIM905 - a list of words reads better without quotes
+    """.split()
 )
-_BEFORE_NUMBERS = frozenset(
-    "no nr art fig p pp abs sec vol ch min max ext tel num par para ziff bl z r n nº".split()  # noqa: SIM905
-)
+_BEFORE_NUMBERS = frozenset("no nr art fig p pp abs sec vol ch min max ext tel num par para ziff bl z r n nº".split())
 _HEADING_LONGEST = 80
 _SHORT_LINE = 45
 _FULL_LINE = 60

@@ -30,7 +30,13 @@ class Reading:
     needs: frozenset[str]
 
 
-type _Phrase = tuple[tuple[str, ...], ...]
+type _Places = tuple[tuple[str, ...], ...]
+
+# Too common to look a phrase up by.
+_COMMON = frozenset(
+    "a all are as at check de del do el en for how i in is it la las le les los my o of on or que some that the this to"
+    " un una with work you your".split()
+)
 
 
 class _Vocabulary:
@@ -39,7 +45,7 @@ class _Vocabulary:
     def __init__(self, lists: Mapping[str, str]) -> None:
         self._words: dict[str, set[str]] = {}
         self._stems: dict[str, list[tuple[str, str]]] = {}
-        self._phrases: dict[str, list[tuple[_Phrase, str]]] = {}
+        self._phrases: dict[str, list[tuple[_Places, _Places, str]]] = {}
         self._parts: list[tuple[str, str]] = []
         for name, entries in lists.items():
             for entry in entries.split():
@@ -49,9 +55,11 @@ class _Vocabulary:
         if entry.startswith("~"):
             self._parts.append((entry[1:], name))
         elif "+" in entry:
-            first, *rest = (tuple(place.split("|")) for place in entry.split("+"))
-            for word in first:
-                self._phrases.setdefault(word, []).append((tuple(rest), name))
+            places = tuple(tuple(place.split("|")) for place in entry.split("+"))
+            rare = next((at for at, place in enumerate(places) if _is_rare(place)), 0)
+            for word in places[rare]:
+                # What stands before is matched backwards from the word, what stands after forwards.
+                self._phrases.setdefault(word, []).append((places[:rare][::-1], places[rare + 1 :], name))
         elif entry.endswith("*"):
             self._stems.setdefault(entry[:_STEM], []).append((entry[:-1], name))
         else:
@@ -60,32 +68,41 @@ class _Vocabulary:
     def find(self, text: str, words: Sequence[str]) -> set[str]:
         """The lists of which something occurs. `words` are those of `text`, in lower case, with stops."""
         found: set[str] = set()
+        stems, phrases, exact = self._stems.get, self._phrases.get, self._words.get
         for word in set(words):
-            found.update(self._words.get(word, ()))
-            for stem, name in self._stems.get(word[:_STEM], ()):
+            names = exact(word)
+            if names is not None:
+                found |= names
+            for stem, name in stems(word[:_STEM], ()):
                 if word.startswith(stem):
                     found.add(name)
         for at, word in enumerate(words):
-            for phrase, name in self._phrases.get(word, ()):
-                if name not in found and _follows(phrase, words, at + 1):
+            for before, after, name in phrases(word, ()):
+                if name not in found and _follows(after, words, at + 1, 1) and _follows(before, words, at - 1, -1):
                     found.add(name)
         found.update(name for part, name in self._parts if part in text)
         return found
 
 
-def _follows(phrase: _Phrase, words: Sequence[str], at: int) -> bool:
-    for index, place in enumerate(phrase):
+def _is_rare(place: tuple[str, ...]) -> bool:
+    return place != (_GAP,) and not any(word in _COMMON or word.endswith("*") for word in place)
+
+
+def _follows(places: _Places, words: Sequence[str], at: int, step: int) -> bool:
+    """Whether the places are taken by the words from `at` on, forwards (`step` 1) or backwards (-1)."""
+    for index, place in enumerate(places):
         if place == (_GAP,):
-            return any(_follows(phrase[index + 1 :], words, start) for start in _reach(words, at))
-        if at >= len(words) or not any(_is(words[at], alternative) for alternative in place):
+            rest = places[index + 1 :]
+            return any(_follows(rest, words, start, step) for start in _reach(words, at, step))
+        if not 0 <= at < len(words) or not any(_is(words[at], alternative) for alternative in place):
             return False
-        at += 1
+        at += step
     return True
 
 
-def _reach(words: Sequence[str], at: int) -> Iterable[int]:
-    for start in range(at, min(len(words), at + _GAP_MOST + 1)):
-        if words[start][0] in _STOPS:
+def _reach(words: Sequence[str], at: int, step: int) -> Iterable[int]:
+    for start in range(at, at + step * (_GAP_MOST + 1), step):
+        if not 0 <= start < len(words) or words[start][0] in _STOPS:
             return
         yield start
 

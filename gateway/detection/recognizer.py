@@ -149,13 +149,17 @@ class PatternRecognizer:
     def _context(self) -> "re2._Regexp | None":
         return compile_pattern(any_word(self.context)) if self.context else None
 
+    @cached_property
+    def _compiled_gates(self) -> tuple["re2._Regexp", ...]:
+        return tuple(compile_pattern(gate) for gate in self.gates)
+
     def find(self, view: View, hits: Sequence[int]) -> Iterator[Match]:
         data = view.data
         for hit in hits:
             pattern = self.patterns[hit]
             areas = iter(((0, len(data)),))
             if pattern.reach is not None:
-                areas = _neighbourhoods(data, compile_pattern(self.gates[hit]), *pattern.reach)
+                areas = _neighbourhoods(data, self._compiled_gates[hit], *pattern.reach)
             for first, last in areas:
                 yield from self._search(view, pattern, self._compiled[hit], first, last)
 

@@ -26,7 +26,9 @@ def policy() -> Policy:
     return PolicyRegistry(BUILTIN_POLICIES).get("default")
 
 
-def protect(protector: Protector, policy: Policy, text: str, key: bytes = b"k" * 32) -> tuple[str, Placeholders, Protected]:
+def protect(
+    protector: Protector, policy: Policy, text: str, key: bytes = b"k" * 32
+) -> tuple[str, Placeholders, Protected]:
     placeholders = Placeholders(key)
     slot = TextSlot({"text": text}, "text", text)
     done = protector.protect([[slot]], policy, PrivacyMode.STANDARD, placeholders)
@@ -53,7 +55,9 @@ def test_transformations_say_where_everything_went(protector: Protector, policy:
 
 
 def test_what_is_once_found_is_hidden_everywhere(protector: Protector, policy: Policy) -> None:
-    protected, *_ = protect(protector, policy, "My name is Wilhelmina Oxenfoord. The file of Wilhelmina Oxenfoord is late.")
+    protected, *_ = protect(
+        protector, policy, "My name is Wilhelmina Oxenfoord. The file of Wilhelmina Oxenfoord is late."
+    )
     assert "Wilhelmina" not in protected
 
 

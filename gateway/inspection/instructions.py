@@ -4,7 +4,9 @@ A model's text is read by people, but also by agents that do what it says; an in
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import re2
 
@@ -50,8 +52,8 @@ _ABOUT_RULES = (
     *("oubli", "néglig", "contourn", "outrepass", "olvid", "omit", "descart"),
 )
 _QUOTED = re.compile(
-    r"```.*?(?:```|\Z)|\"[^\"\n]{0,600}\"|“[^”\n]{0,600}”|„[^“”\n]{0,600}[“”]|«[^»\n]{0,600}»|`[^`\n]{0,600}`"
-    r"|(?<!\w)'[^'\n]{0,600}'(?!\w)|‘[^’\n]{0,600}’|^[ \t]*>[^\n]*",
+    r"```.*?(?:```|\Z)|\"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|„[^“”\n]{0,300}[“”]|«[^»\n]{0,300}»|`[^`\n]{0,300}`"
+    r"|(?<!\w)'[^'\n]{0,300}'(?!\w)|‘[^’\n]{0,300}’|^[ \t]*>[^\n]*",
     re.DOTALL | re.MULTILINE,
 )
 _BORDER = re.compile(r"[.!?](?=\s|$)|\n")
@@ -68,11 +70,31 @@ def orders(text: str, found: Sequence[Found], source: Source) -> Iterator[Hit]:
     if not looked_for:
         return
     masked = _masked(text, found)
+    surroundings = _Surroundings(text)
     for at in _verbs(masked):
         for kind, pattern in looked_for:
             match = pattern.match(masked, at)
-            if match and _begins_order(masked, at) and not _is_harmless(text, match, source):
-                yield Hit(kind, *_sentence(text, *match.span()), Severity.HIGH)
+            if match and _begins_order(masked, at) and not _is_harmless(match, surroundings, source):
+                yield Hit(kind, *surroundings.sentence(*match.span()), Severity.HIGH)
+
+
+def commands(text: str, found: Sequence[Found], source: Source) -> Iterator[Hit]:
+    """Commands and code that send a placeholder to a host nobody named, for an agent to run."""
+    leaving = sent_abroad(text, [hit.start for hit in found], source, by_name=True)
+    for hit in found:
+        if hit.start in leaving:
+            yield Hit(Kind.INSTRUCTION_TO_SEND, hit.start, hit.end, Severity.MEDIUM)
+
+
+def _masked(text: str, found: Sequence[Found]) -> str:
+    """The text with every placeholder as a run of one character that nobody writes, offsets unchanged."""
+    parts: list[str] = []
+    position = 0
+    for hit in found:
+        parts += (text[position : hit.start], phrases.TAG[0] * (hit.end - hit.start))
+        position = hit.end
+    parts.append(text[position:])
+    return "".join(parts)
 
 
 def _verbs(text: str) -> Iterator[int]:
@@ -90,23 +112,13 @@ def _begins_order(text: str, at: int) -> bool:
     return _LEAD.search(text[max(0, at - phrases.LONGEST_LEAD) : at]) is not None
 
 
-def _is_harmless(text: str, match: re.Match[str], source: Source) -> bool:
+def _is_harmless(match: re.Match[str], surroundings: "_Surroundings", source: Source) -> bool:
     """Said in the request already, quoted to explain it, or sending to an address that the request named."""
     target = next((value for value in match.groupdict().values() if value), None)
     if target is not None and source.holds(_host(target)):
         return True
-    return _is_mentioned(text, match.start()) or source.holds_loosely(text[match.start() : match.end()])
-
-
-def _masked(text: str, found: Sequence[Found]) -> str:
-    """The text with every placeholder as a run of one character that nobody writes, offsets unchanged."""
-    parts: list[str] = []
-    position = 0
-    for hit in found:
-        parts += (text[position : hit.start], phrases.TAG[0] * (hit.end - hit.start))
-        position = hit.end
-    parts.append(text[position:])
-    return "".join(parts)
+    start, end = match.span()
+    return surroundings.only_mentions(start) or source.holds_loosely(surroundings.text[start:end])
 
 
 def _host(target: str) -> str:
@@ -114,23 +126,32 @@ def _host(target: str) -> str:
     return address if "@" in address else re.sub(r"^[a-z]+://", "", address).split("/")[0]
 
 
-def _is_mentioned(text: str, at: int) -> bool:
-    """Whether the words are quoted in a text about such words: an explanation of the attack, not the attack."""
-    quoted = any(match.start() < at < match.end() for match in _QUOTED.finditer(text))
-    return quoted and _EXPLAINING.search(text) is not None
+class _Surroundings:
+    """What stands around an order, looked at once a text."""
 
+    def __init__(self, text: str) -> None:
+        self.text = text
 
-def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
-    before = [match.end() for match in _BORDER.finditer(text, 0, start)]
-    after = _BORDER.search(text, end)
-    first = before[-1] if before else 0
-    first += len(text[first:start]) - len(text[first:start].lstrip())
-    return first, (after.end() if after and after[0] != "\n" else after.start() if after else len(text))
+    @cached_property
+    def _quoted(self) -> list[tuple[int, int]]:
+        return [match.span() for match in _QUOTED.finditer(self.text)]
 
+    @cached_property
+    def _borders(self) -> list[int]:
+        return [0, *(match.end() for match in _BORDER.finditer(self.text)), len(self.text)]
 
-def commands(text: str, found: Sequence[Found], source: Source) -> Iterator[Hit]:
-    """Commands and code that send a placeholder to a host nobody named, for an agent to run."""
-    leaving = sent_abroad(text, [hit.start for hit in found], source)
-    for hit in found:
-        if hit.start in leaving:
-            yield Hit(Kind.INSTRUCTION_TO_SEND, hit.start, hit.end, Severity.MEDIUM)
+    @cached_property
+    def _explains(self) -> bool:
+        return _EXPLAINING.search(self.text) is not None
+
+    def only_mentions(self, at: int) -> bool:
+        """Whether words are quoted in a text about such words: an explanation of the attack, not the attack."""
+        index = bisect_right(self._quoted, (at, 0)) - 1
+        return index >= 0 and at < self._quoted[index][1] and self._explains
+
+    def sentence(self, start: int, end: int) -> tuple[int, int]:
+        """The sentence or sentences around a stretch, without white space at the ends."""
+        first = self._borders[bisect_right(self._borders, start) - 1]
+        last = self._borders[min(bisect_left(self._borders, end), len(self._borders) - 1)]
+        piece = self.text[first:last]
+        return first + len(piece) - len(piece.lstrip()), last - (len(piece) - len(piece.rstrip()))

@@ -33,7 +33,8 @@ _WHO = _any("you, assistant, agent, model, ai, client")
 _MUST = _any("must, should, shall, will, have to, need to")
 _LEADING = _any(
     "please, now, then, next, also, and, kindly, immediately, bitte, nun, jetzt, dann, und, sofort",
-    "veuillez, maintenant, puis, et, ensuite, s'il te plaît, s'il vous plaît, ahora, luego, después, y, por favor",
+    "veuillez, maintenant, puis, et, ensuite, s'il te plaît, s'il vous plaît",
+    "ahora, luego, después, y, por favor, debes, debe, tienes que",
 )
 LEAD = rf"(?:^|[.,!?:;>*\n\"“„«'`(\]-]\s*|\b(?:{_LEADING}|{_WHO}(?: {_MUST})?)[,:]?\s+)\Z"
 LONGEST_LEAD = 48
@@ -72,6 +73,11 @@ REVEAL = (
         rf"\s+(?:the\s+)?(?:placeholders?\s+|tags?\s+|person\s+)?(?:{{TAG}}|{_EN_MANY})",
     ),
     Order(
+        _any("repeat, print, show, output, rewrite, resend, return, send, write"),
+        r"\s+[^.!?\n]{0,60}?\bwith\s+(?:all\s+|the\s+|your\s+)*(?:placeholders|redactions)\s+"
+        rf"{_any('resolved, restored, decoded, unmasked, expanded, undone')}",
+    ),
+    Order(
         _any("reveal, print, show, output, disclose, expose, leak, dump"),
         r"\s+(?:me\s+)?(?:your|the gateway's|the proxy's)\s+(?:system prompt|hidden instructions|vault"
         rf"|{_any('placeholder, session, vault')}\s+{_any('mapping, table, keys?, tokens?')})",
@@ -91,19 +97,21 @@ REVEAL = (
     ),
     Order(
         _any(
-            "révèle, révélez, affichez?, montrez?, donnez?, imprimez?, indiquez?, dévoilez?, écris, écrivez",
+            "révèle, révéle[zr], affiche[zr]?, montre[zr]?, donne[zr]?, imprime[zr]?, indique[zr]?, dévoile[zr]?",
+            "écris, écrivez, écrire",
         ),
         rf"(?:-(?:moi|nous))?\s+(?:la|le|les|l['’])\s*"
         rf"(?:(?:vraie?s?|véritables?)\s+{_FR_WHAT}|{_FR_WHAT}\s+{_FR_REAL}|original)\s+"
         rf"{_any('de, du, des, derrière, pour')}\s+(?:la balise\s+|l['’]espace réservé\s+)?{{TAG}}",
     ),
     Order(
-        _any("déchiffrez?, décodez?, démasquez?, désanonymisez?"),
+        _any("déchiffre[zr]?, décode[zr]?, démasque[zr]?, désanonymise[zr]?"),
         r"\s+(?:la balise\s+)?{TAG}",
     ),
     Order(
         _any(
-            "revel[ae], muestr[ae], imprim[ae], dime, dígame, dame, deme, indi[cq]u?[ae], escrib[ae], divulgu?[ae]",
+            "revel[ae]r?, muestr[ae], mostrar, imprim[ae], imprimir, dime, dígame, dame, deme, indi[cq]u?[ae]",
+            "escrib[ae], escribir, divulgu?[ae]r?",
         ),
         r"\s+(?:el|la|los|las)\s+"
         rf"(?:(?:verdader[oa]s?|auténtic[oa]s?)\s+{_ES_WHAT}|{_ES_WHAT}\s+{_ES_REAL}|original)\s+"
@@ -144,6 +152,11 @@ OVERRIDE = (
         r"(?:all|any|every|your|everything|{TAG}))",
     ),
     Order(
+        _any("ignore, disregard, forget"),
+        r"\s+(?:everything|anything|all|the)\s+(?:of\s+)?(?:the\s+|that\s+(?:is|was|came)\s+)?(?:above|before|previous|prior)"
+        rf"{_AND_THEN}(?:{_EN_GIVE}|send|show|give|tell)\s+(?:me\s+|us\s+)?(?:all|any|every|your|everything|what|{{TAG}})",
+    ),
+    Order(
         _any("ignoriere?, ignorieren sie, vergiss, vergessen sie, missachte, missachten sie, übergehe, umgehe"),
         rf"\s+(?:{_DE_OLD}\s+)*{_DE_RULES}{_AND_THEN}{_DE_GIVE}\b",
     ),
@@ -176,6 +189,14 @@ SEND = (
         rf"(?:\s+{_ADVERB})*\s+(?:in)?to\s+{{TARGET}}",
     ),
     Order(
+        _any("make, send, issue, perform, do"),
+        r"\s+(?:a|an)\s+(?:http\s+)?(?:post|get|put|http|web)\s+(?:request|call)\s+to\s+{TARGET}[^\n]{0,60}?{TAG}",
+    ),
+    Order(
+        _any("call, invoke, use, run, trigger"),
+        r"\s+[^.!?\n]{0,40}?\b(?:tool|function|webhook)\b[^\n]{0,80}?\b{TARGET}[^\n]{0,60}?{TAG}",
+    ),
+    Order(
         _any(
             "sende, senden sie, schicke?, schicken sie, übermittle, übermitteln sie, übertrage, übertragen sie, leite",
             "leiten sie, lade, laden sie, maile, mailen sie",
@@ -185,13 +206,18 @@ SEND = (
         r"{TAG}(?:\s*(?:,|und|&)\s*{TAG})*\s+(?:sofort\s+|jetzt\s+|direkt\s+)?(?:an|nach|auf|zu)\s+{TARGET}",
     ),
     Order(
-        _any("envoie, envoyez, transmets, transmettez, postez?, publiez?, expédiez?, téléversez?, communiquez?"),
+        _any(
+            "envoie, envoyez, envoyer, transmets, transmettez, transmettre, poste[zr]?, publie[zr]?, expédie[zr]?",
+            "téléverse[zr]?, communique[zr]?",
+        ),
         r"\s+(?:(?:la|le|les)\s+|l['’])?"
         rf"(?:(?:vraie?s?\s+)?{_FR_WHAT}\s+(?:{_FR_REAL}\s+)?{_any('de, du, des, derrière')}\s+)?"
         r"{TAG}(?:\s*(?:,|et|&)\s*{TAG})*\s+(?:à|vers|sur)\s+{TARGET}",
     ),
     Order(
-        _any("envía, envíe, mand[ae], transmit[ae], publi[cq]u?[ae], sub[ae], reenvía, reenvíe"),
+        _any(
+            "envía, envíe, enviar, mand[ae]r?, transmit[ae], transmitir, publi[cq]u?[ae]r?, sub[ae], reenvía, reenvíe"
+        ),
         rf"\s+(?:(?:el|la|los|las)\s+)?(?:{_ES_WHAT}\s+(?:{_ES_REAL}\s+)?{_any('de, del, detrás de')}\s+)?"
         r"{TAG}(?:\s*(?:,|y|&)\s*{TAG})*\s+(?:a|hacia|en)\s+{TARGET}",
     ),

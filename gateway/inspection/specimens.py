@@ -40,6 +40,7 @@ _DESKS = _words(
     info marketing sales support abuse noc security postmaster hostmaster webmaster usenet news www ftp
     help helpdesk service services contact hello hi team office mail email admin administrator root press media pr
     jobs job career careers hr recruiting recruitment privacy dpo legal compliance billing accounts accounting
+    bug bugs report reports list lists dev users announce community committee
     invoice invoices payments orders order shop store feedback newsletter subscribe unsubscribe noreply no-reply
     donotreply bounce git events booking reservations reception research science editor editors letters
     kontakt anfrage hilfe presse bewerbung datenschutz buchhaltung rechnung rezeption

@@ -21,17 +21,18 @@ class Tags:
         return frozenset(entry.placeholder for entry in self._context.placeholders.entries())
 
     @cached_property
-    def _by_type(self) -> dict[str, set[str]]:
-        result: dict[str, set[str]] = {}
+    def _slips(self) -> dict[str, frozenset[str]]:
+        """By type: the tags, and each of them with one character left out."""
+        tags: dict[str, set[str]] = {}
         for name in self._names:
             kind, tag = _parts(name)
-            result.setdefault(kind, set()).add(tag)
-        return result
+            tags.setdefault(kind, set()).update(_without_one(tag))
+        return {kind: frozenset(every) for kind, every in tags.items()}
 
     @cached_property
     def tags(self) -> frozenset[str]:
         """All tags of the session."""
-        return frozenset(tag for tags in self._by_type.values() for tag in tags)
+        return frozenset(_parts(name)[1] for name in self._names)
 
     def foreign(self, text: str, source: Source) -> Iterator[Hit]:
         """Placeholder-shaped words of an answer that are none of the session and were not in the request.
@@ -43,7 +44,8 @@ class Tags:
             if found.placeholder in self._names:
                 continue
             kind, tag = _parts(found.placeholder)
-            forged = tag in self.tags or any(_one_slip(tag, own) for own in self._by_type.get(kind, ()))
+            # Two words that are one slip apart have a form in common when each may lose a character.
+            forged = tag in self.tags or not self._slips.get(kind, frozenset()).isdisjoint(_without_one(tag))
             if not forged and not self._plausible(kind, tag):
                 continue
             if not source.holds(found.placeholder):
@@ -51,7 +53,7 @@ class Tags:
                 yield Hit(what, found.start, found.end, Severity.MEDIUM)
 
     def _plausible(self, kind: str, tag: str) -> bool:
-        exists = kind in self._context.types or kind in self._by_type
+        exists = kind in self._context.types or kind in self._slips
         return exists and any(char.isdigit() for char in tag) and not _specimen(tag)
 
 
@@ -65,14 +67,5 @@ def _specimen(tag: str) -> bool:
     return len(set(tag)) == 1 or tag in _ALPHABET
 
 
-def _one_slip(one: str, other: str) -> bool:
-    """Whether one character was changed, left out or added, or two neighbours swapped."""
-    if one == other or abs(len(one) - len(other)) > 1:
-        return False
-    first = next((index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
-    if first is None:
-        return True
-    a, b = one[first:], other[first:]
-    if len(a) == len(b):
-        return a[1:] == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])
-    return a[1:] == b if len(a) > len(b) else a == b[1:]
+def _without_one(tag: str) -> set[str]:
+    return {tag, *(tag[:index] + tag[index + 1 :] for index in range(len(tag)))}

@@ -19,7 +19,7 @@ _HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//(?:[^/?#@\s]*@)?(\[[0-9a-f:]+\]|[^
 _WHOLE_HOST = re.compile(r"\s*(?:[a-z0-9-]+\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?\s*\Z", re.IGNORECASE)
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _ADDRESSED = rf"(?:[^<>@,;\n]{{0,60}}<)?{_MAIL.pattern}>?"
-_RECIPIENTS = re.compile(rf"\s*{_ADDRESSED}(?:\s*[,;]\s*{_ADDRESSED})*\s*\Z")
+_RECIPIENTS = re.compile(rf"\s*{_ADDRESSED}(?:\s*[,;]\s*{_ADDRESSED})*\s*[,;]?\s*\Z")
 # Programs that send what they are given, and calls that do so in code.
 _PROGRAM = re.compile(
     r"\b(?:curl|wget|invoke-webrequest|invoke-restmethod|iwr|irm|ncat|netcat|nc|telnet|ftp|tftp|scp|rsync|socat|httpie"
@@ -34,8 +34,9 @@ _CALL = re.compile(
 _SENDS = re2.compile(f"(?i)(?:{_PROGRAM.pattern}|{_CALL.pattern})")
 """The same by RE2: one pass, since most texts hold none of them."""
 _COMMAND_END = re.compile(r"(?<!\\)\n|;|&&|\|\|")
+_SHORTEST_OWNER = 5
 _CALL_BEFORE, _CALL_AFTER = 300, 400
-_BARE_HOST = re.compile(r"\b(?:[a-z0-9-]+\.)+[a-z]{2,24}\b|\b\d{1,3}(?:\.\d{1,3}){3}\b", re.IGNORECASE)
+_BARE_HOST = re.compile(r"(?<![\w.-])(?:[a-z0-9-]++\.)+[a-z]{2,24}\b|\b\d{1,3}(?:\.\d{1,3}){3}\b", re.IGNORECASE)
 _LOOPBACK = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\])\Z", re.IGNORECASE)
 _FILE_NAME = re.compile(
     r"\.(?:py|js|ts|sh|txt|json|csv|md|log|xml|ya?ml|html?|conf|cfg|ini|env|sql|go|rs|java|rb|php|pem|gz|zip)\Z",
@@ -71,20 +72,29 @@ def _is_foreign_destination(literal: str, source: Source) -> bool:
     return bool(_WHOLE_HOST.match(text)) and "/" in text and not source.holds(text.partition("/")[0])
 
 
-def foreign_host(text: str, source: Source) -> bool:
+def foreign_host(text: str, source: Source, by_name: bool = False) -> bool:
     """Whether some URL in a text leads to a host that the request did not name and that is not this machine."""
-    hosts = [match[1].lower() for match in _HOST.finditer(text)]
-    return any(not _LOOPBACK.match(host) and not source.holds(host) for host in hosts)
+    return any(_is_foreign(match[1], source, by_name) for match in _HOST.finditer(text))
 
 
-def sent_abroad(text: str, places: Sequence[int], source: Source) -> set[int]:
-    """Those of the places that share a command with a sending program or call and a foreign host."""
+def _is_foreign(host: str, source: Source, by_name: bool) -> bool:
+    if _LOOPBACK.match(host) or source.holds(host):
+        return False
+    owner = host.split(".")[-2:][0]
+    return not (by_name and len(owner) >= _SHORTEST_OWNER and source.holds(owner))
+
+
+def sent_abroad(text: str, places: Sequence[int], source: Source, *, by_name: bool = False) -> set[int]:
+    """Those of the places that share a command with a sending program or call and a foreign host.
+
+    `by_name`: a host also counts as named by the request when its owner's name was ("Stripe", api.stripe.com).
+    """
     if "." not in text or not _SENDS.search(text):
         return set()
     leaving: set[int] = set()
     for first, last in _commands(text):
         inside = [place for place in places if first <= place < last]
-        if inside and _names_foreign_host(text[first:last], source):
+        if inside and _names_foreign_host(text[first:last], source, by_name):
             leaving.update(inside)
     return leaving
 
@@ -99,8 +109,8 @@ def _commands(text: str) -> Iterator[tuple[int, int]]:
         yield max(0, match.start() - _CALL_BEFORE), match.end() + _CALL_AFTER
 
 
-def _names_foreign_host(command: str, source: Source) -> bool:
+def _names_foreign_host(command: str, source: Source, by_name: bool) -> bool:
     if "//" in command:
-        return foreign_host(command, source)
+        return foreign_host(command, source, by_name)
     hosts = [host for host in _BARE_HOST.findall(command) if not _FILE_NAME.search(host)]
-    return any(not _LOOPBACK.match(host) and not source.holds(host) for host in hosts)
+    return any(_is_foreign(host, source, by_name) for host in hosts)

@@ -9,6 +9,7 @@
 """
 
 import base64
+import codecs
 import json
 import re
 from collections.abc import Sequence
@@ -94,6 +95,10 @@ def _made(mark: re.Match[str], session: Placeholders) -> str:
         "tag": tag,
         "tag1": tag[:2],
         "tag2": tag[2:],
+        "hex": placeholder.encode().hex(),
+        "b32": base64.b32encode(placeholder.encode()).decode().rstrip("="),
+        "rot13": codecs.encode(placeholder, "rot13"),
+        "reversed": placeholder[::-1],
         "b64": base64.b64encode(placeholder.encode()).decode(),
         "percent2": quote(quote(placeholder)),
     }

@@ -1,4 +1,4 @@
-"""Sixty answers: thirty that do harm in ten ways, thirty that only look like it. Judged by the default policy's rules."""
+"""Sixty answers, judged by the default policy: thirty that do harm in ten ways, thirty that only look like it."""
 
 from collections import Counter
 from pathlib import Path

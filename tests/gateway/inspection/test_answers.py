@@ -44,3 +44,9 @@ def test_the_rates(rules: Rules) -> None:
     false = sum(case.judged(rules).action != "pass" for case in HARMLESS)
     assert caught / 30 >= 0.95
     assert false / 30 <= 0.03
+
+
+def test_the_page_about_the_guard_names_every_kind_with_its_rule() -> None:
+    page = (POLICIES.parent / "docs" / "guard.md").read_text(encoding="utf-8")
+    for kind, rule in KINDS.items():
+        assert f"| `{kind.value}` | `{rule}` |" in page

@@ -44,7 +44,7 @@ def _port() -> int:
 
 @contextlib.contextmanager
 def _process(*command: str, ports: list[int], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("SVC_")} | {"SVC_API_KEY": KEY}
+    environment = os.environ | {"SVC_API_KEY": KEY}
     with log.open("ab") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, cwd=ROOT, env=environment)
     try:
@@ -122,7 +122,8 @@ async def _run(options: argparse.Namespace) -> dict[str, object]:
             Target("/v1/protect", gateway, "/v1/protect", key=KEY),
             Target("/v1/analyze", gateway, "/v1/analyze", key=KEY),
         ]
-        cells = await _table(targets, options)
+        wanted = [t for t in targets if not options.only or t.name in {BARE, *options.only}]
+        cells = await _table(wanted, options)
         turns = await _turns(targets[2], options)
         memory = {BARE: _resident(mitm), "gateway": _resident(ours)}
     return {"cells": cells, "turns": turns, "memory_mb": memory, "cores": os.cpu_count()}
@@ -185,6 +186,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0, help="time of each cell")
     parser.add_argument("--connections", type=_numbers, default=[1, 16, 64])
     parser.add_argument("--sizes", type=_numbers, default=[1, 10, 100], help="sizes of the chats in KB")
+    parser.add_argument("--only", action="append", metavar="TARGET", help="this target (repeatable) and the bare one")
     parser.add_argument("--json", type=Path, help="write the figures there, too")
     options = parser.parse_args()
     result = asyncio.run(_run(options))

@@ -24,13 +24,15 @@ def _person(rng: random.Random) -> str:
 
 
 def prose(size: int, rng: random.Random) -> str:
-    """About `size` characters, a person with an address and a phone number in every kilobyte."""
+    """About `size` characters of business prose; every 2,500 begin with a person's name, address and phone number."""
     parts: list[str] = []
-    length = 0
+    length = people = 0
     while length < size:
-        sentence = (
-            _person(rng) if length // 1024 >= sum(part.startswith("Dear") for part in parts) else rng.choice(_PROSE)
-        )
+        if length >= people * 2500:
+            sentence = _person(rng)
+            people += 1
+        else:
+            sentence = rng.choice(_PROSE)
         parts.append(sentence)
         length += len(sentence) + 1
     return " ".join(parts)[:size]

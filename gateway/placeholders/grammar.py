@@ -65,10 +65,10 @@ class Found:
     exact: bool
 
 
-def encode_tag(digest: bytes) -> str:
-    """The longest tag of a 32-byte digest; shorter ones are its beginnings."""
+def encode_tag(digest: bytes, length: int) -> str:
+    """The first `length` (at most 26) characters of a 32-byte digest's tag."""
     number = int.from_bytes(digest[:17]) >> 6
-    return "".join(ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+    return "".join([ALPHABET[(number >> shift) & 31] for shift in range(125, 125 - 5 * length, -5)])
 
 
 def canonical(kind: str, tag: str) -> str:

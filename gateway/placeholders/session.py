@@ -91,9 +91,10 @@ class Placeholders:
         if (minted := self._by_value.get((kind, value, raw))) is not None:
             return minted
         message = b"".join(_framed(part) for part in (kind, value, raw))
-        tag = encode_tag(hmac.digest(self._key, message, "sha256"))
-        names = (canonical(kind, tag[:length]) for length in range(grammar.SHORTEST_TAG, grammar.LONGEST_TAG + 1))
-        name = next(name for name in names if name not in self._by_name and name not in self._taken)
+        digest = hmac.digest(self._key, message, "sha256")
+        length = grammar.SHORTEST_TAG
+        while (name := canonical(kind, encode_tag(digest, length))) in self._by_name or name in self._taken:
+            length += 1
         entry = Known(name, kind, value, raw)
         self._add(entry)
         self._fresh.append(entry)

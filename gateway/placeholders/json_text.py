@@ -1,16 +1,20 @@
-"""JSON documents inside strings (tool-call arguments): their literals, with exact places in the source (RFC 8259)."""
+"""JSON documents inside strings (tool-call arguments): their literals, with exact places in the source (RFC 8259).
+
+Broken documents are read as far as they go: a string that is never closed runs to the end.
+"""
 
 import json
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
-# Marks `Known.raw` as the token of a JSON number. No raw JSON string can hold this character.
+# In front of the token of a JSON number in `Known.raw`. No spelling inside a JSON string holds this character bare.
 NUMBER = "\x00"
 SHORTEST_NUMBER = 7
 
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
-_NUMBER = re.compile(r"(?<![\w.+-])-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?(?![\w.])")
+_NUMBER = re.compile(r"(?<![\w.+-])-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?(?![\w.])", re.ASCII)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
@@ -24,8 +28,8 @@ class Literal:
 
     start: int
     end: int
-    value: str
-    breaks: tuple[tuple[int, int], ...]
+    value: str = field(repr=False)
+    breaks: tuple[tuple[int, int], ...] = field(repr=False)
 
     def raw_span(self, start: int, end: int) -> tuple[int, int]:
         """Where `value[start:end]` is spelled in the document."""
@@ -45,6 +49,36 @@ def string_literals(document: str) -> list[Literal]:
         value, breaks = _decode(raw, match.start() + 1)
         found.append(Literal(match.start(), match.end(), value, breaks))
     return found
+
+
+def number_literals(document: str) -> list[Literal]:
+    """Every number of a JSON text with at least `SHORTEST_NUMBER` digits: long enough to be an identifier."""
+    found: list[Literal] = []
+    position = 0
+    for start, end in [*(match.span() for match in _STRING.finditer(document)), (len(document), len(document))]:
+        found += (
+            Literal(*match.span(), match[0], ((0, match.start()),))
+            for match in _NUMBER.finditer(document, position, start)
+            if sum(map(str.isdigit, match[0])) >= SHORTEST_NUMBER
+        )
+        position = end
+    return found
+
+
+def escape_json(value: str) -> str:
+    """The value as it stands between the quotes of a JSON string; only what must be escaped is."""
+    return json.dumps(value, ensure_ascii=False)[1:-1]
+
+
+def splice(text: str, replacements: Iterable[tuple[int, int, str]]) -> str:
+    """`text` with each `(start, end, piece)` replaced. They are sorted and disjoint."""
+    parts: list[str] = []
+    position = 0
+    for start, end, piece in replacements:
+        parts += (text[position:start], piece)
+        position = end
+    parts.append(text[position:])
+    return "".join(parts)
 
 
 def _decode(raw: str, start: int) -> tuple[str, tuple[tuple[int, int], ...]]:
@@ -76,24 +110,5 @@ def _character(raw: str, match: "re.Match[str]") -> tuple[str, int]:
         low = _ESCAPE.match(raw, match.end())
         if low and low[1] and 0xDC00 <= int(low[1], 16) < 0xE000:
             return chr(0x10000 + ((code - 0xD800) << 10) + int(low[1], 16) - 0xDC00), low.end()
-    # A lone half cannot be text; it stands as the replacement character for the recognizers and is never rewritten.
+    # A lone half cannot be text; it stands as the replacement character for the recognizers and keeps its spelling.
     return ("\ufffd" if 0xD800 <= code < 0xE000 else chr(code)), match.end()
-
-
-def number_literals(document: str) -> list[Literal]:
-    """Every number of a JSON text with at least `SHORTEST_NUMBER` digits: long enough to be an identifier."""
-    found: list[Literal] = []
-    position = 0
-    for start, end in [*(match.span() for match in _STRING.finditer(document)), (len(document), len(document))]:
-        found += (
-            Literal(*match.span(), match[0], ((0, match.start()),))
-            for match in _NUMBER.finditer(document, position, start)
-            if sum(map(str.isdigit, match[0])) >= SHORTEST_NUMBER
-        )
-        position = end
-    return found
-
-
-def escape_json(value: str) -> str:
-    """The value as it stands between the quotes of a JSON string; only what must be escaped is."""
-    return json.dumps(value, ensure_ascii=False)[1:-1]

@@ -5,17 +5,27 @@ counter and no stored state, so the same conversation gives the same bytes on ev
 """
 
 import hmac
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from gateway.placeholders import grammar
-from gateway.placeholders.grammar import Found, canonical, encode_tag, looks_like_placeholder
-from gateway.placeholders.json_text import NUMBER, escape_json, string_literals
-from gateway.placeholders.urls import RestoreScope, withheld
+from gateway.placeholders.finder import Vocabulary, scan
+from gateway.placeholders.grammar import (
+    LONGEST_TAG,
+    SHORTEST_TAG,
+    Found,
+    canonical,
+    encode_tag,
+    is_type,
+    type_of,
+)
+from gateway.placeholders.json_text import NUMBER, escape_json, splice, string_literals
+from gateway.placeholders.regions import RestoreScope
+from gateway.placeholders.urls import withheld
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -30,6 +40,16 @@ class Known:
 
     def __repr__(self) -> str:
         return f"Known({self.placeholder})"
+
+    @property
+    def number(self) -> str | None:
+        """The token of the JSON number that the value was, if it was one."""
+        return self.raw.removeprefix(NUMBER) if self.raw and self.raw.startswith(NUMBER) else None
+
+    @property
+    def spelled(self) -> str:
+        """The value between the quotes of a JSON string."""
+        return self.raw if self.raw and not self.raw.startswith(NUMBER) else escape_json(self.value)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,13 +74,7 @@ class RestoredTree:
 
 def conversation_key(installation_key: bytes, caller: str, first_user_text: str) -> bytes:
     """The 32-byte session key of a chat (HKDF-SHA256, RFC 5869): the same conversation, the same key."""
-    context = b"\x00".join(
-        (
-            b"privacy-gateway conversation v1",
-            caller.encode(),
-            first_user_text.encode("utf-8", "surrogatepass"),
-        )
-    )
+    context = b"".join(map(_framed, ("privacy-gateway conversation v1", caller, first_user_text)))
     return HKDF(SHA256(), 32, salt=None, info=context).derive(installation_key)
 
 
@@ -69,146 +83,180 @@ class Placeholders:
 
     def __init__(self, key: bytes, known: Iterable[Known] = ()) -> None:
         self._key = key
-        self._by_name: dict[str, Known] = {}
+        # By the placeholder without its brackets.
+        self._by_core: dict[str, Known] = {}
         self._by_value: dict[tuple[str, str, str | None], str] = {}
-        self._kinds: frozenset[str] = frozenset()
-        self._fresh: list[Known] = []
+        self.vocabulary = Vocabulary()
+        self._fresh: dict[str, Known] = {}
         self._taken: set[str] = set()
         for entry in known:
             self._add(entry)
 
     def __repr__(self) -> str:
-        return f"Placeholders({len(self._by_name)} values)"
+        return f"Placeholders({len(self._by_core)} values)"
 
     def __len__(self) -> int:
-        return len(self._by_name)
+        return len(self._by_core)
 
-    def mint(self, kind: str, value: str, *, raw: str | None = None) -> str:
+    def mint(self, type: str, value: str, *, raw: str | None = None) -> str:
         """The placeholder of a value; the same for the same value, whenever it is asked for.
 
-        Where two values would share a tag, the later gets a longer one.
+        `raw` is its spelling inside a JSON string where that is not the canonical one, or `NUMBER` and the token of a
+        JSON number: such a value has a placeholder of its own. Where two values would share a tag, the later one gets
+        a longer tag. Raises ValueError for a type that is no upper-case name.
         """
-        if (minted := self._by_value.get((kind, value, raw))) is not None:
+        if (minted := self._by_value.get((type, value, raw))) is not None:
             return minted
-        message = b"".join(_framed(part) for part in (kind, value, raw))
-        digest = hmac.digest(self._key, message, "sha256")
-        length = grammar.SHORTEST_TAG
-        while (name := canonical(kind, encode_tag(digest, length))) in self._by_name or name in self._taken:
-            length += 1
-        entry = Known(name, kind, value, raw)
+        if not is_type(type):
+            raise ValueError("a type is an upper-case name of 64 characters or fewer")
+        digest = hmac.digest(self._key, b"".join(map(_framed, (type, value, raw))), "sha256")
+        name = self._free(type, digest)
+        entry = Known(name, type, value, raw)
         self._add(entry)
-        self._fresh.append(entry)
+        self._fresh[name] = entry
         return name
+
+    def _free(self, kind: str, digest: bytes) -> str:
+        for length in range(SHORTEST_TAG, LONGEST_TAG + 1):
+            name = canonical(kind, encode_tag(digest, length))
+            if name[1:-1] not in self._by_core and name not in self._taken:
+                return name
+        # 130 bits of an HMAC that meet twice, or a text that held every tag of a value beforehand.
+        raise OverflowError("no tag is left for this value")
 
     def reissue(self, placeholder: str) -> str:
         """Gives a value minted here a longer tag, because the text holds the shorter one literally."""
-        entry = self._by_name.pop(placeholder)
+        entry = self._fresh.pop(placeholder)
+        del self._by_core[placeholder[1:-1]]
+        self.vocabulary.remove(placeholder[1:-1])
         del self._by_value[entry.type, entry.value, entry.raw]
-        self._fresh.remove(entry)
         self._taken.add(placeholder)
         return self.mint(entry.type, entry.value, raw=entry.raw)
 
     def _add(self, entry: Known) -> None:
-        self._by_name[entry.placeholder] = entry
+        self._by_core[entry.placeholder[1:-1]] = entry
         self._by_value[entry.type, entry.value, entry.raw] = entry.placeholder
-        if entry.type not in self._kinds:
-            self._kinds |= {entry.type}
+        self.vocabulary.add(entry.placeholder[1:-1])
 
     def entries(self) -> tuple[Known, ...]:
         """Every value of the session."""
-        return tuple(self._by_name.values())
+        return tuple(self._by_core.values())
 
     def fresh(self) -> tuple[Known, ...]:
         """The values minted here, without those known from before."""
-        return tuple(self._fresh)
+        return tuple(self._fresh.values())
+
+    def get(self, placeholder: str) -> Known | None:
+        """The value of a canonical placeholder, if it is one of the session."""
+        return self._by_core.get(placeholder[1:-1])
+
+    def scan(self, text: str, *, before: str = "") -> list[Found]:
+        """What `find` gives, and with it everything else in the canonical form."""
+        return scan(text, self.vocabulary, before=before)
 
     def find(self, text: str) -> list[Found]:
         """Where this session's placeholders stand in a text, lenient forms included."""
-        return grammar.find(text, self._kinds, self._by_name.__contains__)
+        return [hit for hit in self.scan(text) if hit.placeholder[1:-1] in self._by_core]
 
     def restore(self, text: str, *, rules: RestoreScope) -> Restored:
         """Opens this session's placeholders in a text. What a value itself holds is never looked at again."""
-        hits = self.find(text)
-        closed = withheld(text, hits, rules)
-        parts: list[str] = []
-        position = 0
-        for index, hit in enumerate(hits):
-            if index not in closed:
-                parts += [text[position : hit.start], self._by_name[hit.placeholder].value]
-                position = hit.end
-        parts.append(text[position:])
-        kept = tuple(hits[index].placeholder for index in sorted(closed))
-        return Restored("".join(parts), len(hits) - len(closed), kept, self._unknown(text))
+        opened, kept, unknown = self._judge(text, rules)
+        if not opened:
+            return Restored(text, 0, kept, unknown)
+        return Restored(splice(text, ((h.start, h.end, e.value) for h, e in opened)), len(opened), kept, unknown)
+
+    def _judge(
+        self, text: str, rules: RestoreScope
+    ) -> tuple[list[tuple[Found, Known]], tuple[str, ...], tuple[str, ...]]:
+        """What is to be opened, what stays closed by the URL rule, and what is nobody's."""
+        own: list[tuple[Found, Known]] = []
+        unknown: list[str] = []
+        for hit in self.scan(text):
+            entry = self._by_core.get(hit.placeholder[1:-1])
+            if entry is not None:
+                own.append((hit, entry))
+            elif self.is_unknown(hit.placeholder):
+                unknown.append(hit.placeholder)
+        closed = withheld(text, [hit for hit, _ in own], rules)
+        kept = tuple(dict.fromkeys(own[index][0].placeholder for index in sorted(closed)))
+        opened = [each for index, each in enumerate(own) if index not in closed] if closed else own
+        return opened, kept, tuple(dict.fromkeys(unknown))
+
+    def is_unknown(self, placeholder: str) -> bool:
+        """Whether something in the canonical form is to be reported: capitals in brackets alone are mostly words."""
+        return type_of(placeholder) in self.vocabulary.kinds or any(map(str.isdigit, placeholder.rpartition("_")[2]))
 
     def restore_json(self, text: str, *, rules: RestoreScope) -> Restored:
-        """The same inside the strings of a JSON document, with JSON's escaping; everything else stays to the byte."""
-        if not self._by_name:
-            return Restored(text, 0, (), self._unknown(text))
+        """The same inside the strings of a JSON document, with JSON's escaping; everything else stays to the byte.
+
+        A string that is nothing but the placeholder of a number becomes the number again.
+        """
         pieces: list[tuple[int, int, str]] = []
-        kept: list[str] = []
+        seen: list[Restored] = []
         for literal in string_literals(text):
-            hits = self.find(literal.value)
-            closed = withheld(literal.value, hits, rules)
-            kept += [hits[index].placeholder for index in sorted(closed)]
-            for index, hit in enumerate(hits):
-                if index in closed:
-                    continue
-                entry = self._by_name[hit.placeholder]
-                if entry.raw and entry.raw.startswith(NUMBER) and (hit.start, hit.end) == (0, len(literal.value)):
-                    pieces.append((literal.start, literal.end, entry.raw.removeprefix(NUMBER)))
-                    continue
-                spelled = entry.raw if entry.raw and not entry.raw.startswith(NUMBER) else escape_json(entry.value)
-                pieces.append((*literal.raw_span(hit.start, hit.end), spelled))
-        parts: list[str] = []
-        position = 0
-        for start, end, piece in pieces:
-            parts += [text[position:start], piece]
-            position = end
-        parts.append(text[position:])
-        return Restored("".join(parts), len(pieces), tuple(kept), self._unknown(text))
+            opened, kept, unknown = self._judge(literal.value, rules)
+            seen.append(Restored("", len(opened), kept, unknown))
+            for hit, entry in opened:
+                if entry.number is not None and (hit.start, hit.end) == (0, len(literal.value)):
+                    pieces.append((literal.start, literal.end, entry.number))
+                else:
+                    pieces.append((*literal.raw_span(hit.start, hit.end), entry.spelled))
+        return Restored(splice(text, pieces), *_sum(seen))
 
     def restore_tree(self, value: Any, *, rules: RestoreScope) -> RestoredTree:
         """The same in every string and key of a parsed JSON value, which is left as it was; the result is a copy.
 
-        Keys that would become one keep their placeholders.
+        Keys that would become one keep their placeholders. Nesting may be of any depth.
         """
         seen: list[Restored] = []
-        copy = self._tree(value, rules, seen)
-        kept = tuple(name for each in seen for name in each.withheld)
-        unknown = tuple(dict.fromkeys(name for each in seen for name in each.unknown))
-        return RestoredTree(copy, sum(each.resolved for each in seen), kept, unknown)
-
-    def _tree(self, value: Any, rules: RestoreScope, seen: list[Restored]) -> Any:
-        if isinstance(value, str):
-            entry = self._by_name.get(value)
-            if entry is not None and entry.raw and entry.raw.startswith(NUMBER):
-                seen.append(Restored("", 1))
-                return _number(entry.raw.removeprefix(NUMBER))
-            seen.append(self.restore(value, rules=rules))
-            return seen[-1].text
-        if isinstance(value, list):
-            return [self._tree(inner, rules, seen) for inner in value]
-        if isinstance(value, dict):
-            keys = [self.restore(key, rules=rules) for key in value]
-            names = [key.text for key in keys]
-            if len(set(names)) < len(names):
-                names = list(value)
+        top: list[Any] = [value]
+        todo: list[list[Any] | dict[str, Any]] = [top]
+        while todo:
+            # A copy already; its members are replaced by copies in turn.
+            container = todo.pop()
+            if isinstance(container, list):
+                container[:] = [self._member(member, rules, seen) for member in container]
+                members: Iterable[Any] = container
             else:
-                seen += keys
-            return {name: self._tree(inner, rules, seen) for name, inner in zip(names, value.values(), strict=True)}
-        return value
+                container.update({key: self._member(member, rules, seen) for key, member in container.items()})
+                members = container.values()
+            todo += (member for member in members if isinstance(member, list | dict))
+        return RestoredTree(top[0], *_sum(seen))
 
-    def _unknown(self, text: str) -> tuple[str, ...]:
-        """Placeholder-shaped words of nobody; a word of capitals in brackets is one only with a digit in its tag."""
-        found = looks_like_placeholder(text)
-        return tuple(
-            dict.fromkeys(
-                hit.placeholder
-                for hit in found
-                if hit.placeholder not in self._by_name
-                and any(char.isdigit() for char in hit.placeholder.rsplit("_", 1)[1])
-            )
-        )
+    def _member(self, member: Any, rules: RestoreScope, seen: list[Restored]) -> Any:
+        if isinstance(member, str):
+            entry = self.get(member)
+            if entry is not None and entry.number is not None:
+                seen.append(Restored("", 1))
+                return _number(entry.number)
+            seen.append(self.restore(member, rules=rules))
+            return seen[-1].text
+        if isinstance(member, list):
+            return list(member)
+        if isinstance(member, dict):
+            return dict(zip(self._keys(list(member), rules, seen), member.values(), strict=True))
+        return member
+
+    def _keys(self, keys: Sequence[str], rules: RestoreScope, seen: list[Restored]) -> Sequence[str]:
+        restored = [self.restore(key, rules=rules) for key in keys]
+        names = [each.text for each in restored]
+        if len(set(names)) < len(names):
+            times = Counter(names)
+            names = [key if times[name] > 1 else name for key, name in zip(keys, names, strict=True)]
+        if len(set(names)) < len(names):
+            return keys
+        seen += [each for each, name in zip(restored, names, strict=True) if name == each.text]
+        return names
+
+
+def _sum(seen: Iterable[Restored]) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
+    """Counts and names of several texts together, each name once."""
+    resolved, kept, unknown = 0, dict[str, None](), dict[str, None]()
+    for each in seen:
+        resolved += each.resolved
+        kept.update(dict.fromkeys(each.withheld))
+        unknown.update(dict.fromkeys(each.unknown))
+    return resolved, tuple(kept), tuple(unknown)
 
 
 def _framed(part: str | None) -> bytes:

@@ -1,0 +1,104 @@
+"""The two expressions that RE2 runs over a text: what could begin a placeholder, and what could still become one.
+
+Both are built for entity types and run in time linear in the text, whatever it holds. They only narrow the search:
+the finder decides, so a type too many in them costs a look, never a wrong hit.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+
+import re2
+
+from gateway.placeholders.grammar import BLANK, BRACKETS, SEPARATOR, SHORTEST_TAG, UNDERSCORE, either
+
+_MOST_TYPES = 200
+_MEMORY = 64 << 20
+# No spelling of a placeholder is longer: 64 characters of type, 31 separators of 10, tag, brackets and blanks.
+_LONGEST = 512
+
+
+class _ForTypes:
+    """An expression kept for all types met so far, since which of them a session has changes with every request."""
+
+    def __init__(self, write: Callable[[Iterable[str]], str]) -> None:
+        self._write = write
+        self._kept: tuple[frozenset[str], re2._Regexp | None] = (frozenset(), None)
+
+    def __call__(self, kinds: frozenset[str]) -> "re2._Regexp":
+        met, pattern = self._kept
+        if pattern is None or not kinds <= met:
+            together = met | kinds if len(met | kinds) <= _MOST_TYPES else kinds
+            pattern = re2.compile(
+                self._write(sorted(together, key=lambda kind: (-len(kind), kind))).encode("latin-1"), _options()
+            )
+            # One assignment of a pair: another thread sees the old or the new, both of which fit together.
+            self._kept = (together, pattern)
+        return pattern
+
+
+def _options() -> re2.Options:
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.case_sensitive = False
+    options.max_mem = _MEMORY
+    options.log_errors = False
+    return options
+
+
+def _starts(kinds: Iterable[str]) -> str:
+    names = "|".join(kind.replace("_", SEPARATOR) for kind in kinds)
+    return f"(?:{names}){SEPARATOR}[0-9A-Za-z]{{{SHORTEST_TAG}}}"
+
+
+def _beginnings(words: Iterable[str]) -> str:
+    """The proper, non-empty beginnings of the words."""
+    return either(tuple(sorted({word[:length] for word in words for length in range(1, len(word))})))
+
+
+def _unfinished(kinds: Iterable[str]) -> str:
+    openings = tuple(word for opening, _ in BRACKETS.values() for word in opening)
+    closings = tuple(word for _, closing in BRACKETS.values() for word in closing)
+    # Whether a brace or a backtick belongs to the placeholder shows only in the character behind it.
+    closing = rf"{BLANK}(?:{_beginnings(closings)}|[}}`])?"
+    tag = f"[0-9A-Za-z]{{1,{SHORTEST_TAG - 1}}}|[0-9A-Za-z]{{{SHORTEST_TAG},64}}(?:{closing})?"
+    separator = rf" ?{_beginnings(UNDERSCORE)}"
+    words = tuple(sorted({word for kind in kinds for word in kind.split("_")}))
+    # Any chain of words that types are made of: the expression stays small, and holds back a few words at most.
+    chain = rf"(?:{either(words)}{SEPARATOR})"
+    cores = rf"{chain}*(?:{_beginnings(words)}|{either(words)}(?:{separator})?)|{chain}+(?:{tag})?"
+    opened = rf"{either(openings)}{BLANK}"
+    foreign = r"(?-i:\[(?:[A-Z][A-Z0-9_]{0,90})?)"
+    return rf"(?:{_beginnings(openings)}|{opened}|(?:{opened})?(?:{cores})|{foreign})\z"
+
+
+_start = _ForTypes(_starts)
+_end = _ForTypes(_unfinished)
+
+
+def bytes_of(folded: str) -> bytes:
+    """One byte for each character; those that no placeholder holds become a question mark."""
+    return folded.encode("latin-1", "replace")
+
+
+def candidate(kinds: frozenset[str], data: bytes, position: int) -> tuple[int, int] | None:
+    """The first span from `position` on that reads like a type of `kinds` and the first characters of a tag."""
+    match = _start(kinds).search(data, position)
+    return match.span() if match else None
+
+
+def unfinished(kinds: frozenset[str], data: bytes) -> int:
+    """From where on the end of `data` could, with more text, become a placeholder. The length of `data` if nothing."""
+    window = data[-_LONGEST:]
+    match = _end(kinds).search(window)
+    return len(data) - len(window) + match.start() if match else len(data)
+
+
+WORDS = re.compile(r"[0-9A-Za-z]+")
+WORD = re.compile(r"[0-9A-Za-z]{1,64}+")
+SEPARATORS = re.compile(SEPARATOR, re.IGNORECASE)
+OPENING = re.compile(
+    "(?:" + "|".join(f"(?P<{kind}>{either(words)})" for kind, (words, _) in BRACKETS.items()) + rf"){BLANK}\Z",
+    re.IGNORECASE,
+)
+CLOSING = {kind: re.compile(BLANK + either(words), re.IGNORECASE) for kind, (_, words) in BRACKETS.items()}
+LONGEST_OPENING = max(len(word) for words, _ in BRACKETS.values() for word in words) + 2

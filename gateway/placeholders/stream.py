@@ -1,0 +1,115 @@
+"""Restoring while the answer is still being written: what comes out is what restoring the whole would have given."""
+
+from collections import deque
+
+from gateway.placeholders.finder import TOUCHED, open_end
+from gateway.placeholders.grammar import Found
+from gateway.placeholders.regions import Mark, RestoreScope
+from gateway.placeholders.session import Placeholders
+from gateway.placeholders.urls import Destinations
+
+
+class StreamRestorer:
+    """Restores a text that comes in pieces. Splitting UTF-8 is the caller's matter: pieces are whole characters.
+
+    Held back is only what could still become a placeholder, and a placeholder whose destination is still being read,
+    with what follows it: never more than the longest destination of the source and a few characters.
+    """
+
+    def __init__(self, placeholders: Placeholders, rules: RestoreScope) -> None:
+        self._placeholders = placeholders
+        self._reader = None if rules.urls == "always" else Destinations(rules)
+        self._buffer = ""
+        self._before = ""
+        self._queue: deque[str | tuple[Mark, str]] = deque()
+        self._resolved = 0
+        self._withheld: dict[str, None] = {}
+        self._unknown: dict[str, None] = {}
+
+    @property
+    def resolved(self) -> int:
+        """How many placeholders were opened so far."""
+        return self._resolved
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """Placeholders that stayed closed by the URL rule so far."""
+        return tuple(self._withheld)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What looked like a placeholder so far and was nobody's."""
+        return tuple(self._unknown)
+
+    def feed(self, piece: str) -> str:
+        """Takes the next piece; gives the text that is ready."""
+        if not self._placeholders:
+            return piece
+        self._buffer += piece
+        self._advance(open_end(self._buffer, self._placeholders.vocabulary))
+        return self._ready()
+
+    def finish(self) -> str:
+        """The answer ends here; gives the rest."""
+        self._advance(len(self._buffer))
+        if self._reader is not None:
+            self._reader.end()
+        return self._ready()
+
+    def _advance(self, end: int) -> None:
+        """Takes the buffer up to `end`, in front of which everything is decided."""
+        position = 0
+        for hit in self._placeholders.scan(self._buffer, before=self._before):
+            if not hit.exact and hit.end == end < len(self._buffer):
+                # What is held back could become a canonical placeholder, and then this one touches it and is none.
+                end = hit.start
+            if hit.start >= end:
+                break
+            self._text(self._buffer[position : hit.start])
+            self._mark(hit)
+            position = hit.end
+            # A backtick that closed this one could open another as well.
+            end = max(end, position)
+        self._text(self._buffer[position:end])
+        self._buffer = self._buffer[end:]
+
+    def _text(self, text: str) -> None:
+        if text:
+            self._before = text[-1]
+            self._queue.append(text)
+            if self._reader is not None:
+                self._reader.text(text)
+
+    def _mark(self, hit: Found) -> None:
+        self._before = TOUCHED
+        written = self._buffer[hit.start : hit.end]
+        own = self._placeholders.get(hit.placeholder) is not None
+        mark = Mark(hit.placeholder, own=own, bracketed=written.endswith("]"))
+        self._queue.append((mark, written))
+        if self._reader is not None:
+            self._reader.mark(mark)
+
+    def _ready(self) -> str:
+        ready: list[str] = []
+        while self._queue:
+            head = self._queue[0]
+            if isinstance(head, str):
+                ready.append(head)
+            elif head[0].decided:
+                ready.append(self._settle(*head))
+            else:
+                break
+            self._queue.popleft()
+        return "".join(ready)
+
+    def _settle(self, mark: Mark, written: str) -> str:
+        entry = self._placeholders.get(mark.name)
+        if entry is None:
+            if self._placeholders.is_unknown(mark.name):
+                self._unknown[mark.name] = None
+            return written
+        if mark.closed:
+            self._withheld[mark.name] = None
+            return written
+        self._resolved += 1
+        return entry.value

@@ -83,7 +83,7 @@ def _serve(options: argparse.Namespace) -> int:
 
     settings = _settings(options)
     set_up_logging(settings.log_level, json_lines=settings.log_json)
-    return asyncio.run(serve(settings))
+    from addons.loop import run; return run(lambda: serve(settings))
 
 
 def _ca(options: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
 """Wires the gateway into mitmproxy: which addons run, in which order, under which options.
 
-Order is part of the safety: ours stand where mitmproxy's script loader stands, before everything that saves, shows or
-intercepts a flow. The script loader itself is left out, as is every addon that would act on what is not protected.
+Order is part of the safety: ours come before everything that saves, shows or intercepts a flow. So is the selection:
+addons that would act on what is not protected yet, replay it or send it elsewhere are taken out of the chain.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mitmproxy import addons, master, options
-from mitmproxy.addons import errorcheck, script
+from mitmproxy.addons import errorcheck
+from mitmproxy.addons.proxyserver import Proxyserver
 from mitmproxy.tools.web.master import WebMaster
 
 from addons.options import REQUIRED, OptionGuard
@@ -17,6 +18,15 @@ from addons.options import REQUIRED, OptionGuard
 # The reverse listener's own upstream: it leads nowhere, so that nothing reaches anybody by default (RFC 2606).
 NOWHERE = "http://gateway.invalid:1"
 _NOWHERE_PATTERN = r"^gateway\.invalid:1$"
+
+
+# What the listeners need, and what operators use in mitmweb. Everything else mitmproxy brings stays out.
+_LISTENERS = frozenset({"core", "block", "disableh2c", "proxyserver", "dnsresolver", "nextlayer", "tlsconfig"})
+_OPERATORS = frozenset(
+    {"comment", "cut", "export", "save", "savehar", "webaddon", "webauth", "intercept", "staticviewer", "view"}
+    | {"eventstore", "commandhistory"}
+)
+_KEPT = _LISTENERS | _OPERATORS | {"errorcheck"}
 
 
 class HeadlessMaster(master.Master):
@@ -62,10 +72,11 @@ def build_master(
 
 
 def _insert(result: master.Master, ours: Sequence[object]) -> None:
-    """Puts our addons into the place of the script loader."""
+    """Takes out what is not kept, and puts our addons before all that sees flows."""
     manager = result.addons
-    place = next(index for index, addon in enumerate(manager.chain) if isinstance(addon, script.ScriptLoader))
-    manager.remove(manager.chain[place])
     manager.add(*ours)
-    theirs = [addon for addon in manager.chain if addon not in ours]
+    theirs = [addon for addon in manager.chain if type(addon).__name__.lower() in _KEPT]
+    # Not `remove`, which tells an addon that everything ends; these are to be as if they had never been there.
+    manager.lookup = {name: addon for name, addon in manager.lookup.items() if addon in theirs or addon in ours}
+    place = 1 + next(index for index, addon in enumerate(theirs) if isinstance(addon, Proxyserver))
     manager.chain = [*theirs[:place], *ours, *theirs[place:]]

@@ -83,7 +83,7 @@ class _Look:
         yield from self._values.hits(text)
         found = self._context.placeholders.find(text)
         if found:
-            yield from in_links(text, found, self._context.scope)
+            yield from in_links(text, found, self._context.placeholders, self._context.scope)
         if found and reading.json:
             yield from exfiltrating(reading, found, source)
         elif found:

@@ -16,8 +16,7 @@ from gateway.inspection.context import GuardContext, Hit, Source
 from gateway.inspection.tags import Tags
 from gateway.inspection.values import ProtectedValues
 from gateway.inspection.verdict import Kind, Severity
-from gateway.placeholders import Found, RestoreScope
-from gateway.placeholders.urls import withheld
+from gateway.placeholders import Found, Placeholders, RestoreScope
 
 URL = re.compile(r"(?:\b[a-z][a-z0-9+.-]{1,20}:)?//[^\s\"'<>`\\]+|\bwww\.[^\s\"'<>`\\]+", re.IGNORECASE)
 _BEFORE = 600
@@ -42,9 +41,9 @@ _MAX_TOKEN = 8192
 _VOWELS = frozenset("AEY")
 
 
-def in_links(text: str, found: Sequence[Found], scope: RestoreScope) -> Iterator[Hit]:
+def in_links(text: str, found: Sequence[Found], placeholders: Placeholders, scope: RestoreScope) -> Iterator[Hit]:
     """The session's placeholders inside links that the request did not hold. A hit covers the link."""
-    closed = withheld(text, found, RestoreScope("source", scope.source_urls))
+    closed = placeholders.closed(text, found, RestoreScope("source", scope.source_urls))
     last = -1
     for index in sorted(closed):
         hit = found[index]

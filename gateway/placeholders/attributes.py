@@ -80,7 +80,9 @@ class Attributes:
             return stop
         char = piece[stop]
         if char in _QUOTED:
+            word = self._word
             self._special(char, opens=True)
+            self._word = word
             self._begin(char)
             return stop + 1
         self._begin("" if char != ">" else char)

@@ -93,7 +93,6 @@ def unfinished(kinds: frozenset[str], data: bytes) -> int:
     return len(data) - len(window) + match.start() if match else len(data)
 
 
-WORDS = re.compile(r"[0-9A-Za-z]+")
 WORD = re.compile(r"[0-9A-Za-z]{1,64}+")
 SEPARATORS = re.compile(SEPARATOR, re.IGNORECASE)
 OPENING = re.compile(

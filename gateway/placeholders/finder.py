@@ -13,7 +13,6 @@ from gateway.placeholders.compiled import (
     OPENING,
     SEPARATORS,
     WORD,
-    WORDS,
     bytes_of,
     candidate,
     unfinished,
@@ -49,7 +48,7 @@ class Vocabulary:
 
     def may_hold_tag(self, text: str) -> bool:
         """Whether one of the words behind the first begins like a tag."""
-        return any(read_tag(word[:SHORTEST_TAG]) in self._heads for word in WORDS.findall(text)[1:])
+        return any(read_tag(word[:SHORTEST_TAG]) in self._heads for word in SEPARATORS.split(text)[1:])
 
     def readings(self, text: str, start: int, end: int) -> list[tuple[str, int]]:
         """Each way to read words from `start` on as a placeholder, and where it ends; the longest type first."""

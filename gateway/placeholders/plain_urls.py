@@ -54,8 +54,7 @@ class PlainUrls:
             elif self._marks:
                 piece = self._in_word(piece)
             else:
-                self._skip(piece)
-                return
+                piece = self._skip(piece)
 
     def mark(self, mark: Mark, *, waits: bool) -> None:
         if self._region is not None:
@@ -77,16 +76,35 @@ class PlainUrls:
             self._region.close()
             self._region = None
 
-    def _skip(self, piece: str) -> None:
-        """Text without a placeholder, outside of a URL: only its last word can matter later."""
+    def _skip(self, piece: str) -> str:
+        """Text without a placeholder, outside of a URL: only its last word can matter later, or what `<` has opened.
+
+        Returns what is still to be read.
+        """
+        angle = piece.rfind("<")
+        if angle >= 0:
+            self._word, self._before, self._cut = "<", "", False
+            piece = piece[angle + 1 :]
+        if self._word[:1] == "<" and (end := _END.search(piece)) is not None:
+            self._word += piece[: end.start()]
+            self._finish_word()
+            return piece[end.start() :]
         at = max(map(piece.rfind, _ENDS))
-        if at < 0:
-            self._word += piece
-            if len(self._word) > _LONG:
-                self._look(final=False)
-        else:
-            self._word = piece[at:] if piece[at] == "<" else piece[at + 1 :]
-            self._before, self._cut = "", False
+        if at >= 0:
+            self._word, self._before, self._cut = "", "", False
+        self._word += piece[at + 1 :]
+        if len(self._word) > _LONG:
+            self._look(final=False)
+        return ""
+
+    def _finish_word(self) -> None:
+        """The word ends with white space or with `<`, and so does the URL in it, unless `<` has opened it."""
+        self._look(final=True)
+        if self._region is not None and self._closer != ">":
+            self._region.close()
+            self._region = None
+        if self._region is None:
+            self._word, self._before, self._cut = "", "", False
 
     def _in_word(self, piece: str) -> str:
         """Text behind a placeholder in the same word. Returns what stands behind the word."""
@@ -101,10 +119,7 @@ class PlainUrls:
             self._look(final=False)
             return ""
         self._word += piece[: end.start()]
-        self._look(final=True)
-        if self._region is not None and self._closer != ">":
-            self._region.close()
-            self._region = None
+        self._finish_word()
         return piece[end.start() :]
 
     def _in_url(self, region: Region, piece: str) -> str:

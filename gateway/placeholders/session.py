@@ -89,6 +89,9 @@ class Placeholders:
         self.vocabulary = Vocabulary()
         self._fresh: dict[str, Known] = {}
         self._taken: set[str] = set()
+        # The guard and the restoring read the same texts one after the other.
+        self._scanned: dict[str, list[Found]] = {}
+        self._closed: dict[tuple[str, RestoreScope], frozenset[int]] = {}
         for entry in known:
             self._add(entry)
 
@@ -129,6 +132,7 @@ class Placeholders:
         entry = self._fresh.pop(placeholder)
         del self._by_core[placeholder[1:-1]]
         self.vocabulary.remove(placeholder[1:-1])
+        self._forget()
         del self._by_value[entry.type, entry.value, entry.raw]
         self._taken.add(placeholder)
         return self.mint(entry.type, entry.value, raw=entry.raw)
@@ -137,6 +141,11 @@ class Placeholders:
         self._by_core[entry.placeholder[1:-1]] = entry
         self._by_value[entry.type, entry.value, entry.raw] = entry.placeholder
         self.vocabulary.add(entry.placeholder[1:-1])
+        self._forget()
+
+    def _forget(self) -> None:
+        self._scanned.clear()
+        self._closed.clear()
 
     def entries(self) -> tuple[Known, ...]:
         """Every value of the session."""
@@ -152,7 +161,19 @@ class Placeholders:
 
     def scan(self, text: str, *, before: str = "") -> list[Found]:
         """What `find` gives, and with it everything else in the canonical form."""
-        return scan(text, self.vocabulary, before=before)
+        if before:
+            return scan(text, self.vocabulary, before=before)
+        found = self._scanned.get(text)
+        if found is None:
+            found = self._scanned[text] = scan(text, self.vocabulary)
+        return found
+
+    def closed(self, text: str, hits: Sequence[Found], rules: RestoreScope) -> frozenset[int]:
+        """Indexes of `hits`, the session's own in `text`, that the URL rule keeps closed."""
+        known = self._closed.get((text, rules))
+        if known is None:
+            known = self._closed[text, rules] = withheld(text, hits, rules)
+        return known
 
     def find(self, text: str) -> list[Found]:
         """Where this session's placeholders stand in a text, lenient forms included."""
@@ -177,7 +198,7 @@ class Placeholders:
                 own.append((hit, entry))
             elif self.is_unknown(hit.placeholder):
                 unknown.append(hit.placeholder)
-        closed = withheld(text, [hit for hit, _ in own], rules)
+        closed = self.closed(text, [hit for hit, _ in own], rules)
         kept = tuple(dict.fromkeys(own[index][0].placeholder for index in sorted(closed)))
         opened = [each for index, each in enumerate(own) if index not in closed] if closed else own
         return opened, kept, tuple(dict.fromkeys(unknown))

@@ -21,6 +21,8 @@ from gateway.models import Caller
 from gateway.operations import Question
 from gateway.service import Service
 from gateway.settings import load_settings
+from gateway.settlement import settlement_state
+from gateway.usage import usage
 
 type Limit = Annotated[int, Query(ge=1, le=500)]
 type Offset = Annotated[int, Query(ge=0, le=2**53)]
@@ -123,6 +125,32 @@ def _native_routes() -> APIRouter:
         reply |= {"unresolved": list(done.unresolved), "receipt": done.receipt.as_dict()}
         return _json(reply)
 
+    @router.post("/shard", responses=_WRITE, summary="Protected compartments that can be worked on apart")
+    async def shard(request: Request, caller: By, body: schemas.ShardRequest) -> Response:
+        done = await _service(request).operations.shard(
+            _question(body),
+            caller,
+            ttl_seconds=body.session_ttl_seconds,
+            max_compartments=body.max_compartments,
+        )
+        return _json(
+            {
+                "request_id": done.request_id,
+                "compartments": [asdict(each) for each in done.sharded.compartments],
+                "outline": done.sharded.outline.as_dict(),
+                "session": asdict(done.session),
+                "risk": asdict(done.assessment.risk),
+                "route": asdict(done.assessment.route),
+                "warnings": [asdict(warning) for warning in done.assessment.warnings],
+                "policy": asdict(done.policy.ref),
+                "receipt": done.receipt.as_dict(),
+            }
+        )
+
+    @router.post("/playground/run", tags=["operator"], responses=_WRITE, summary="Protect, answer, guard and restore")
+    async def playground(request: Request, caller: By, body: schemas.AnalyzeRequest) -> Response:
+        return _json(await _service(request).playground(_question(body), caller))
+
     @router.get("/models", responses=_READ, summary="The model surfaces")
     async def models(request: Request) -> Response:
         return _json({"object": "list", "data": _service(request).surfaces.models()})
@@ -136,13 +164,18 @@ def _native_routes() -> APIRouter:
     @router.get("/policies", responses=_READ, summary="Built-in and custom policies")
     async def policies(request: Request, limit: Limit = 50, offset: Offset = 0) -> Response:
         found = _service(request).policies.list()
-        data = [policy.document | {"hash": policy.hash} for policy in found[offset : offset + limit]]
+        data = [policy.document for policy in found[offset : offset + limit]]
         return _json(_page(data, len(found), limit, offset))
 
     @router.get("/policies/{policy_id}", responses=_READ, summary="Rules, version and hash of a policy")
     async def policy(request: Request, policy_id: ById) -> Response:
         found = _service(request).policies.get(policy_id)
-        return _json(found.document | {"hash": found.hash})
+        return _json(found.document)
+
+    @router.post("/policies", tags=["operator"], responses=_WRITE, status_code=201, summary="A custom policy")
+    async def create_policy(request: Request, body: dict[str, Any]) -> Response:
+        made = await _service(request).policies.create(body)
+        return Response(dump(made.document), 201, media_type="application/json")
 
     @router.get("/receipts", responses=_READ, summary="Metadata-only receipts, newest first")
     async def receipts(request: Request, caller: By, limit: Limit = 50, offset: Offset = 0) -> Response:
@@ -156,6 +189,18 @@ def _native_routes() -> APIRouter:
     @router.get("/receipts/{request_id}/verify", responses=_READ, summary="The receipt's chain, recomputed")
     async def verify(request: Request, caller: By, request_id: ById) -> Response:
         return _json((await _service(request).receipts.verify(request_id, caller)).as_dict())
+
+    @router.get("/receipts/{request_id}/anchor-payload", responses=_READ, summary="What an anchor would commit to")
+    async def anchor(request: Request, caller: By, request_id: ById) -> Response:
+        return _json(await _service(request).receipts.anchor_payload(request_id, caller))
+
+    @router.get("/usage", tags=["operator"], responses=_READ, summary="Aggregate meters")
+    async def meters(request: Request) -> Response:
+        return _json(await usage(_service(request).store))
+
+    @router.get("/payments/x402", responses=_READ, summary="The disabled settlement state")
+    async def settlement() -> Response:
+        return _json(settlement_state())
 
     return router
 

@@ -12,8 +12,9 @@ from gateway.pipeline import Pipeline, Terms
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import Policy
 from gateway.receipts import Receipt
+from gateway.sharding import Sharded
 from gateway.slots import TextSlot
-from gateway.vault import Vault
+from gateway.vault import OpenSession, Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,18 @@ class Reconstruction:
     receipt: Receipt
 
 
+@dataclass(frozen=True, slots=True)
+class ShardedText:
+    """A text in protected compartments, with the credentials that open a synthesis of all of them."""
+
+    request_id: str
+    sharded: Sharded
+    session: SessionGrant
+    assessment: Assessment
+    policy: Policy
+    receipt: Receipt
+
+
 class Operations:
     """The native operations over the same parts that chat uses."""
 
@@ -93,9 +106,7 @@ class Operations:
         policy = terms.policy
         request_id = new_request_id()
         if credentials is None:
-            rules = policy.session
-            ttl = min(ttl_seconds or rules.default_ttl_seconds, rules.max_ttl_seconds)
-            session = await self._vault.create(caller, ttl, max_values=rules.max_values)
+            session = await self._new_session(policy, caller, ttl_seconds)
         else:
             session = await self._vault.open(*credentials, caller)
         slot = _slot(question.text)
@@ -121,6 +132,33 @@ class Operations:
         )
         unresolved = tuple(dict.fromkeys((*restored.withheld, *restored.unknown)))
         return Reconstruction(request_id, restored.value, restored.resolved, unresolved, receipt)
+
+    async def shard(
+        self,
+        question: Question,
+        caller: Caller,
+        *,
+        ttl_seconds: int | None = None,
+        max_compartments: int | None = None,
+    ) -> ShardedText:
+        """Divides a text into protected compartments in a new session.
+
+        Raises Unprocessable for a text that cannot be divided within the bounds, Forbidden where the policy blocks.
+        """
+        terms = self._terms(question)
+        request_id = new_request_id()
+        session = await self._new_session(terms.policy, caller, ttl_seconds)
+        bounds = {} if max_compartments is None else {"max_compartments": max_compartments}
+        sharded, done = await self._pipeline.divide(question.text, terms, session.placeholder_key, **bounds)
+        content = dump([each.protected_text for each in sharded.compartments])
+        receipt = await self._pipeline.record(request_id, "shard", caller, terms.policy, done, content, crossed=True)
+        await self._vault.remember(session, sharded.entries, done.urls)
+        return ShardedText(request_id, sharded, session.grant, done.assessment, terms.policy, receipt)
+
+    async def _new_session(self, policy: Policy, caller: Caller, ttl_seconds: int | None) -> OpenSession:
+        rules = policy.session
+        ttl = min(ttl_seconds or rules.default_ttl_seconds, rules.max_ttl_seconds)
+        return await self._vault.create(caller, ttl, max_values=rules.max_values)
 
     def _terms(self, question: Question) -> Terms:
         policy = self._pipeline.policy(question.policy_id)

@@ -20,6 +20,7 @@ from gateway.placeholders import Placeholders, RestoreScope, conversation_key, u
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection import Found, Protected, Protector
 from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog
+from gateway.sharding import Sharded, shard
 from gateway.slots import Slot, TextSlot
 from gateway.tokens import estimate
 from gateway.wires import AnswerText, Body, Wire
@@ -137,6 +138,32 @@ class Pipeline:
 
         return await self._workers.run(job)
 
+    async def divide(self, text: str, terms: Terms, session_key: bytes, **bounds: int) -> tuple[Sharded, Done]:
+        """Divides a text into protected compartments. What is found in any part of it is hidden in all of them."""
+
+        def job() -> tuple[Sharded, Done]:
+            found = self._protector.find([[TextSlot(None, None, text)]], terms.policy, terms.mode)[0]
+            spans = found.spans[0]
+            sharded = shard(
+                text,
+                spans,
+                found.kept,
+                types=self._protector.types,
+                policy=terms.policy,
+                mode=terms.mode,
+                session_key=session_key,
+                **bounds,
+            )
+            size = estimate(text)
+            assessment = self._assess([span.entity() for span in spans], found.kept, [text], terms, size)
+            urls = frozenset[str]().union(
+                *(urls_with_placeholders(each.protected_text) for each in sharded.compartments)
+            )
+            external = sum(each.tokens for each in sharded.compartments)
+            return sharded, Done(Protected(list(spans), list(found.kept)), assessment, urls, (size, external))
+
+        return await self._workers.run(job)
+
     async def protect(self, blocks: Blocks, terms: Terms, placeholders: Placeholders, *, name: str = "") -> Done:
         """Protects the slots of a message in place. `name` crosses as it is: a model's name.
 
@@ -189,6 +216,7 @@ class Pipeline:
         local_available: bool,
         streaming: bool = False,
         request_id: str,
+        operation: str = "chat",
     ) -> Exchange:
         """Protects a parsed request in place and returns what may cross, its receipt durable.
 
@@ -209,7 +237,7 @@ class Pipeline:
         body["model"] = destination.model
         crossing = dump(body)
         refused = _refusal(done.assessment.route, destination)
-        receipt = await self.record(request_id, "chat", caller, policy, done, crossing, crossed=refused is None)
+        receipt = await self.record(request_id, operation, caller, policy, done, crossing, crossed=refused is None)
         scope = RestoreScope(policy.restore.urls, done.urls)
         exchange = Exchange(
             request_id,

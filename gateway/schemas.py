@@ -47,6 +47,11 @@ class ProtectRequest(AnalyzeRequest):
     session: SessionCredentials | None = None
 
 
+class ShardRequest(AnalyzeRequest):
+    session_ttl_seconds: Ttl | None = None
+    max_compartments: Annotated[int, Field(ge=2, le=8, strict=True)] | None = None
+
+
 class ReconstructRequest(_Request):
     """Exactly one of `text` and `content`."""
 

@@ -7,7 +7,7 @@ import asyncio
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from types import TracebackType
@@ -19,9 +19,9 @@ from gateway.detection import Detector
 from gateway.errors import NotFound, Unauthorized
 from gateway.ids import new_request_id
 from gateway.installation import installation_key
-from gateway.json_body import dump
+from gateway.json_body import dump, parse_object
 from gateway.models import Caller, Scope, Trust
-from gateway.operations import Operations
+from gateway.operations import Operations, Question
 from gateway.pipeline import Destination, Exchange, Pipeline
 from gateway.policy import PolicyRegistry, SqlitePolicies
 from gateway.protection import Protector
@@ -222,6 +222,38 @@ class Service:
         )
         return Caller("proxy_" + sha256(self._caller_key + secret).hexdigest()[:16], Scope.CLIENT)
 
+    async def playground(self, question: Question, caller: Caller) -> dict[str, Any]:
+        """Protects a text, has the demo answer it, guards and restores the answer. The same input, the same words."""
+        wire = self.wires.serving("POST", "/v1/chat/completions")
+        surface, model = self.surfaces.resolve("svc-demo")
+        assert wire is not None
+        body: Body = {"model": model, "messages": [{"role": "user", "content": question.text}]}
+        settings = {"svc_task": question.task, "svc_policy": question.policy_id, "svc_privacy_mode": question.mode}
+        body |= {name: value for name, value in settings.items() if value is not None}
+        exchange = await self.pipeline.open(
+            wire,
+            body,
+            caller,
+            Destination(surface.id, surface.trust, model),
+            local_available=self.surfaces.local_available,
+            request_id=new_request_id(),
+            operation="playground",
+        )
+        with self.pipeline.answering(exchange):
+            answer = await surface.complete(body)
+            restored = parse_object(self.pipeline.close(exchange, 200, dump(answer), annotate=False))
+        note = exchange.note()
+        return {
+            "request_id": exchange.request_id,
+            "protected_text": body["messages"][0]["content"],
+            "protected_answer": _said(answer),
+            "guard": note["guard"],
+            "reconstructed_text": _said(restored),
+            "risk": asdict(exchange.assessment.risk),
+            "route": note["route"],
+            "receipt": note["receipt"],
+        }
+
     async def chat(self, body: Body, caller: Caller, path: str, fields: Iterable[Field]) -> tuple[int, bytes, str]:
         """A chat-completions call served without mitmproxy: by the demo, or through httpx by an upstream.
 
@@ -256,6 +288,10 @@ class Service:
         with self.pipeline.answering(exchange):
             answer: dict[str, Any] = await surface.complete(body)
             return 200, self.pipeline.close(exchange, 200, dump(answer), annotate=True), request_id
+
+
+def _said(answer: Body) -> Any:
+    return answer["choices"][0]["message"]["content"]
 
 
 def _derived(key: bytes, purpose: bytes) -> bytes:

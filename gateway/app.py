@@ -188,7 +188,7 @@ def _native_routes() -> APIRouter:
 
     @router.get("/receipts/{request_id}/verify", responses=_READ, summary="The receipt's chain, recomputed")
     async def verify(request: Request, caller: By, request_id: ById) -> Response:
-        return _json((await _service(request).receipts.verify(request_id, caller)).as_dict())
+        return _json((await _service(request).verify(request_id, caller)).as_dict())
 
     @router.get("/receipts/{request_id}/anchor-payload", responses=_READ, summary="What an anchor would commit to")
     async def anchor(request: Request, caller: By, request_id: ById) -> Response:

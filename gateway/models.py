@@ -3,7 +3,7 @@
 Offsets are Unicode code points of the text as sent. Times are aware datetimes in UTC.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -133,5 +133,5 @@ class SessionGrant:
     """Credentials of a vault session, shown to its owner once."""
 
     session_id: str
-    session_token: str
+    session_token: str = field(repr=False)
     expires_at: datetime

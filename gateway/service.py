@@ -7,7 +7,7 @@ import asyncio
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from types import TracebackType
@@ -26,7 +26,7 @@ from gateway.pipeline import Destination, Exchange, Pipeline
 from gateway.policy import PolicyRegistry, SqlitePolicies
 from gateway.protection import Protector
 from gateway.ratelimit import RateLimiter
-from gateway.receipts import ReceiptLog, Signer
+from gateway.receipts import Check, ReceiptLog, Signer, Verification
 from gateway.settings import Settings
 from gateway.store import Store
 from gateway.surfaces import SurfaceRegistry, UpstreamConfig, UpstreamSurface
@@ -221,6 +221,18 @@ class Service:
             value for name, value in fields if name.lower() in {b"authorization", b"x-api-key", b"api-key"}
         )
         return Caller("proxy_" + sha256(self._caller_key + secret).hexdigest()[:16], Scope.CLIENT)
+
+    async def verify(self, request_id: str, caller: Caller) -> Verification:
+        """A receipt and the log it stands in, recomputed; and whether the policy it names can be shown."""
+        verification = await self.receipts.verify(request_id, caller)
+        receipt = (await self.receipts.get(request_id, caller)).as_dict()
+        policy_hash = receipt.get("policy", {}).get("hash", "")
+        try:
+            await asyncio.to_thread(self.policies.by_hash, policy_hash)
+            check = Check("policy", ok=True)
+        except NotFound:
+            check = Check("policy", ok=False, detail="no document of a policy has the hash that the receipt names")
+        return replace(verification, checks=(*verification.checks, check))
 
     async def playground(self, question: Question, caller: Caller) -> dict[str, Any]:
         """Protects a text, has the demo answer it, guards and restores the answer. The same input, the same words."""

@@ -62,10 +62,12 @@ def _unfinished(kinds: Iterable[str]) -> str:
     closing = rf"{BLANK}(?:{_beginnings(closings)}|[}}`])?"
     tag = f"[0-9A-Za-z]{{1,{SHORTEST_TAG - 1}}}|[0-9A-Za-z]{{{SHORTEST_TAG},64}}(?:{closing})?"
     separator = rf" ?{_beginnings(UNDERSCORE)}"
+    firsts = tuple(sorted({kind.partition("_")[0] for kind in kinds}))
     words = tuple(sorted({word for kind in kinds for word in kind.split("_")}))
     # Any chain of words that types are made of: the expression stays small, and holds back a few words at most.
-    chain = rf"(?:{either(words)}{SEPARATOR})"
-    cores = rf"{chain}*(?:{_beginnings(words)}|{either(words)}(?:{separator})?)|{chain}+(?:{tag})?"
+    begun = rf"{either(firsts)}{SEPARATOR}(?:{either(words)}{SEPARATOR})*"
+    last = rf"{_beginnings(words)}|{either(words)}(?:{separator})?|{tag}"
+    cores = rf"{_beginnings(firsts)}|{either(firsts)}(?:{separator})?|{begun}(?:{last})?"
     opened = rf"{either(openings)}{BLANK}"
     foreign = r"(?-i:\[(?:[A-Z][A-Z0-9_]{0,90})?)"
     return rf"(?:{_beginnings(openings)}|{opened}|(?:{opened})?(?:{cores})|{foreign})\z"

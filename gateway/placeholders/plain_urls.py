@@ -20,11 +20,10 @@ _PROSE = frozenset(" \t\n\r,;!)'\"*`")
 _SENTENCE_ENDS = frozenset({". ", ".\n"})
 _SLASHES = frozenset("/\\")
 # Schemes that a browser follows although no slashes stand behind them.
-_SCHEMES = frozenset(
-    "http https ftp ws wss mailto tel sms javascript vbscript sip sips xmpp callto facetime whatsapp intent".split()
-)
+_SCHEMES = frozenset("http https ftp ws wss mailto tel sms javascript vbscript sip sips xmpp".split())
 # A run of what hosts and schemes are made of, with the character that ends it.
 _RUN = re.compile(rf"([\w{MARK}.+-]*+)([^\w{MARK}.+-]|\Z)", re.DOTALL)
+_ENTITY = re.compile(r"0*(?:46|47|58|92)|[xX]0*(?:2[eEfF]|3[aA]|5[cC])")
 _LONGEST_HOST = 256
 _LONG = 4096
 
@@ -211,6 +210,8 @@ class PlainUrls:
             if after[:1].isdigit() and _is_host(run):
                 return start
             return _WAIT if waiting else _NOTHING
+        if char == ";" and _is_entity(word[start - 1] if start else self._before, run):
+            return start
         if char == "(" and run.lower() == "url":
             return at + 1 if after else _WAIT if waiting else _NOTHING
         if run:
@@ -255,6 +256,13 @@ def _closing_quote(text: str, start: int, end: int, quote: str, *, final: bool) 
             return at
         at = text.find(quote, at + 1, end)
     return -1
+
+
+def _is_entity(before: str, run: str) -> bool:
+    """Whether `#47;`, `&sol;` and the like spell one of `./:` and the backslash: renderers decode before they link."""
+    if before == "&":
+        return run in {"sol", "colon", "period", "bsol"}
+    return before == "#" and _ENTITY.fullmatch(run) is not None
 
 
 def _is_host(run: str) -> bool:

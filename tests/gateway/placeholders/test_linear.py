@@ -1,0 +1,95 @@
+"""Work grows with the text and not faster, on texts made to be hard. Counted in calls, not in seconds."""
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from gateway.placeholders import Placeholders, RestoreScope, StreamRestorer, urls_with_placeholders
+
+from .conftest import KEY
+
+SOURCE = RestoreScope("source")
+SESSION = Placeholders(KEY)
+EMAIL = SESSION.mint("EMAIL_ADDRESS", "anna@acme.test")
+SESSION.mint("PERSON", "Anna")
+CORE = EMAIL[1:-1]
+
+UNITS = {
+    "square brackets": "[",
+    "types": "EMAIL_ADDRESS_",
+    "types in words": "email address person ",
+    "entities": "&lt;&lt;&lt;",
+    "candidates": "PERSON_AAAAA",
+    "candidates apart": "PERSON_AAAAA ",
+    "foreign placeholders": "[PERSON_AAAAA]",
+    "placeholders": EMAIL,
+    "placeholders and dots": f"{EMAIL}.",
+    "placeholders and slashes": f"{EMAIL}/",
+    "placeholders and colons": f"{EMAIL}:",
+    "bare placeholders": f"{CORE} ",
+    "half brackets": f"`{CORE}",
+    "backslashes": "\\",
+    "backticks": "`",
+    "links": f"[a]({EMAIL}",
+    "link openings": "](",
+    "link openings with depth": "](((",
+    "definitions": f"]: {EMAIL}",
+    "definitions on many lines": "]:\n",
+    "URLs": f"https://{EMAIL}",
+    "quoted URLs": f'"https://a.example",{EMAIL}',
+    "quotes in a URL": f'"https://{EMAIL}"x',
+    "autolinks": f"<https://{EMAIL} ",
+    "hosts": f"a.{EMAIL}",
+    "dots": "a.",
+    "slashes": "/",
+    "tags": f'<a href="{EMAIL}',
+    "tags without quotes": f"<a href={EMAIL}",
+    "quotes in tags": f"<a title='{EMAIL}",
+    "equals": f"<a = {EMAIL}",
+    "blank": f"[ \n{CORE}",
+}
+
+
+def calls(work: Callable[[], object]) -> int:
+    """How many Python functions and C functions are entered, and lines run: what a quadratic path multiplies."""
+    count = 0
+
+    def trace(_frame: object, _event: str, _argument: object) -> None:
+        nonlocal count
+        count += 1
+
+    sys.setprofile(trace)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def whole(text: str) -> str:
+    """In a session of its own: a session remembers what it has read."""
+    return Placeholders(KEY, SESSION.entries()).restore(text, rules=SOURCE).text
+
+
+def stream(text: str) -> str:
+    restorer = StreamRestorer(Placeholders(KEY, SESSION.entries()), SOURCE)
+    return "".join([*(restorer.feed(text[at : at + 40]) for at in range(0, len(text), 40)), restorer.finish()])
+
+
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+@pytest.mark.parametrize(
+    "work",
+    [whole, urls_with_placeholders, stream],
+)
+def test_work_grows_with_the_text(unit: str, work: Callable[[str], object]) -> None:
+    small, large = (unit * (size // len(unit)) for size in (9_000, 36_000))
+    work(small)
+    assert calls(lambda: work(large)) <= 6 * calls(lambda: work(small)) + 1000
+
+
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+def test_much_of_it_is_read(unit: str) -> None:
+    """No time is asserted: work that grew with the square of the text would not come to an end."""
+    text = unit * (400_000 // len(unit))
+    assert len(whole(text)) > 0

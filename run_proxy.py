@@ -1,7 +1,6 @@
 """The command line: `serve` (the default) runs gateway, proxy and mitmweb; the other commands look after them."""
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -79,11 +78,12 @@ def _settings(options: argparse.Namespace) -> Settings:
 def _serve(options: argparse.Namespace) -> int:
     # mitmproxy takes a while to load, and the other commands do not need it.
     from addons.logs import set_up_logging
+    from addons.loop import run
     from addons.serving import serve
 
     settings = _settings(options)
     set_up_logging(settings.log_level, json_lines=settings.log_json)
-    from addons.loop import run; return run(lambda: serve(settings))
+    return run(lambda: serve(settings))
 
 
 def _ca(options: argparse.Namespace) -> int:

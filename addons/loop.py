@@ -1,20 +1,27 @@
-"""The event loop: uvloop where it is installed, which writes what belongs together in one go."""
+"""The event loop: uvloop where there is one, which writes what belongs together in one go; asyncio's own on Windows."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-import uvloop
+if sys.platform == "win32":
+    Loop: Callable[[], asyncio.AbstractEventLoop] | None = None
+else:
+    import uvloop
 
+    _TAKEN = {"name", "context"}
 
-class Loop(uvloop.Loop):
-    """uvloop hands task factories arguments that the eager one of older Pythons (mitmproxy's choice) does not take."""
+    class Loop(uvloop.Loop):
+        """uvloop hands task factories arguments that the eager one of older Pythons (mitmproxy's choice) refuses."""
 
-    def set_task_factory(self, factory: Any) -> None:
-        def accepting(loop: asyncio.AbstractEventLoop, coro: Coroutine[Any, Any, Any], **given: Any) -> Any:
-            return factory(loop, coro, **{name: value for name, value in given.items() if name in {"name", "context"} and value is not None})
+        def set_task_factory(self, factory: Any) -> None:
+            def accepting(loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> asyncio.Future[Any]:
+                known = {name: value for name, value in given.items() if name in _TAKEN and value is not None}
+                task: asyncio.Future[Any] = factory(loop, coro, **known)
+                return task
 
-        super().set_task_factory(None if factory is None else accepting)
+            super().set_task_factory(None if factory is None else accepting)
 
 
 def run[T](main: Callable[[], Coroutine[Any, Any, T]]) -> T:

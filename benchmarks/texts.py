@@ -4,8 +4,8 @@ import random
 
 import orjson
 
-_FIRST = ["Anna", "Bruno", "Clara", "David", "Elena", "Felix", "Greta", "Hugo", "Ines", "Jonas", "Karin", "Luis", "Marta", "Nils", "Olga", "Pedro"]
-_LAST = ["Schmidt", "Rossi", "Moreau", "Novak", "Silva", "Jansen", "Weber", "Costa", "Keller", "Berger", "Lindgren", "Romano", "Fischer", "Duarte"]
+_FIRST = "Anna Bruno Clara David Elena Felix Greta Hugo Ines Jonas Karin Luis Marta Nils Olga Pedro".split()
+_LAST = "Schmidt Rossi Moreau Novak Silva Jansen Weber Costa Keller Berger Lindgren Romano Fischer Duarte".split()
 _PROSE = (
     "Thank you for your message about the delivery that arrived last week.",
     "The team has looked at the figures and will send a corrected version before the end of the month.",

@@ -1,5 +1,6 @@
 """Law 5: protecting the same conversation prefix again, on any worker, gives the identical protected prefix."""
 
+import itertools
 from pathlib import Path
 
 from tests.e2e.server import Running, gateway
@@ -38,6 +39,6 @@ def test_turns_and_workers_agree(tmp_path: Path, upstream: Upstream) -> None:
             runs.append(_converse(running, upstream))
     assert all(run == runs[0] for run in runs)
     prefixes = [body[: body.rindex(b"]")] for body in runs[0]]
-    for earlier, later in zip(prefixes, prefixes[1:], strict=False):
+    for earlier, later in itertools.pairwise(prefixes):
         assert later.startswith(earlier)
     assert b"acme.test" not in b"".join(runs[0])

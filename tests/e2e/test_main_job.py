@@ -1,5 +1,6 @@
 """The main job with clients as they are: the openai SDK through the base URL and through HTTPS_PROXY, and httpx."""
 
+import itertools
 import json
 import ssl
 from collections.abc import Iterator
@@ -99,7 +100,7 @@ def test_a_conversation_repeats_its_bytes(running: Running, upstream: Upstream) 
             answer = client.post("/v1/chat/completions", json=body).json()
             messages += [answer["choices"][0]["message"], {"role": "user", "content": f"{turn}: again, please"}]
     bodies = [r.body.rpartition(b"]")[0] for r in upstream.recorded]
-    assert all(later.startswith(earlier) for earlier, later in zip(bodies, bodies[1:], strict=False))
+    assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(bodies))
 
 
 def test_own_upstream_credentials_beside_the_gateway_key(running: Running, upstream: Upstream) -> None:

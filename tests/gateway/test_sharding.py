@@ -243,7 +243,9 @@ def test_a_literal_is_never_taken_for_a_value() -> None:
 
 
 def test_a_tag_that_two_compartments_would_share_becomes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.placeholders.session.encode_tag", lambda digest, length: ("00000" + encode_tag(digest, 26))[:length])
+    monkeypatch.setattr(
+        "gateway.placeholders.session.encode_tag", lambda digest, length: ("00000" + encode_tag(digest, 26))[:length]
+    )
     text = "Call Anna Berg today. Then call Anna Berg tomorrow."
     done = divide(text, found(text, "PERSON", "Anna Berg"))
     names = [entry.placeholder for entry in done.entries]

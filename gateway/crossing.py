@@ -18,7 +18,8 @@ _NEVER = frozenset(
     b"""
     connection keep-alive proxy-connection te trailer transfer-encoding upgrade proxy-authenticate
     host content-length content-type content-encoding accept-encoding expect via forwarded x-forwarded-for
-    x-forwarded-host x-forwarded-proto x-forwarded-port x-real-ip x-client-ip true-client-ip cf-connecting-ip from referer origin
+    x-forwarded-host x-forwarded-proto x-forwarded-port x-real-ip x-client-ip true-client-ip cf-connecting-ip
+    from referer origin
     cookie2 sec-websocket-key sec-websocket-version sec-websocket-protocol sec-websocket-extensions
     """.split()
 )

@@ -66,7 +66,7 @@ BODIES = {
     "content is a number": (said([{"role": "user", "content": 7}]), 400, "invalid_request"),
     "streaming": (json.dumps({**CHAT, "stream": True}).encode(), 400, "streaming_not_supported"),
     "image": (
-        said([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]}]),
+        said([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}]}]),
         415,
         "attachment_refused",
     ),

@@ -74,6 +74,16 @@ def _resident(process: subprocess.Popen[bytes]) -> float:
     return float("nan")
 
 
+def _cpu_seconds(pid: int | None) -> float:
+    """Processor time that a process has used (Linux)."""
+    if pid is None:
+        return float("nan")
+    with contextlib.suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return float("nan")
+
+
 def _bodies(target: Target, size: int, count: int) -> list[bytes]:
     rng = random.Random(size)
     if target.path == "/v1/protect" or target.path == "/v1/analyze":
@@ -115,12 +125,12 @@ async def _run(options: argparse.Namespace) -> dict[str, object]:
         authority = str(folder / "certs" / "mitmproxy-ca-cert.pem")
         targets = [
             Target("upstream itself", plain),
-            Target(BARE, bare),
-            Target("gateway", gateway, key=KEY),
-            Target("proxy (TLS both ways)", proxy, tunnel=f"localhost:{tls}", ca=authority),
-            Target("svc-demo", gateway, key=KEY),
-            Target("/v1/protect", gateway, "/v1/protect", key=KEY),
-            Target("/v1/analyze", gateway, "/v1/analyze", key=KEY),
+            Target(BARE, bare, pid=mitm.pid),
+            Target("gateway", gateway, key=KEY, pid=ours.pid),
+            Target("proxy (TLS both ways)", proxy, tunnel=f"localhost:{tls}", ca=authority, pid=ours.pid),
+            Target("svc-demo", gateway, key=KEY, pid=ours.pid),
+            Target("/v1/protect", gateway, "/v1/protect", key=KEY, pid=ours.pid),
+            Target("/v1/analyze", gateway, "/v1/analyze", key=KEY, pid=ours.pid),
         ]
         wanted = [t for t in targets if not options.only or t.name in {BARE, *options.only}]
         cells = await _table(wanted, options)
@@ -137,8 +147,11 @@ async def _table(targets: list[Target], options: argparse.Namespace) -> list[dic
             for connections in options.connections:
                 for target in targets:
                     bodies = _bodies(target, size * 1024, max(64, 4000 // size))
+                    used = _cpu_seconds(target.pid)
                     figures = await measure(target, bodies, connections, options.seconds)
+                    used = _cpu_seconds(target.pid) - used
                     cell = {"target": target.name, "kb": size, "connections": connections, **asdict(figures)}
+                    cell["cpu_ms"] = used * 1000 / max(1, figures.total)
                     cells.append(cell)
                     progress.advance(task)
     return cells
@@ -158,7 +171,7 @@ async def _turns(target: Target, options: argparse.Namespace) -> dict[str, float
 def _print(result: dict[str, object]) -> None:
     console = Console()
     cells: list[dict[str, object]] = result["cells"]  # type: ignore[assignment]
-    table = Table("KB", "connections", "target", "requests/s", "of bare", "p50 ms", "p99 ms", "errors")
+    table = Table("KB", "connections", "target", "requests/s", "of bare", "p50 ms", "p99 ms", "CPU ms", "errors")
     for cell in cells:
         same = [c for c in cells if (c["kb"], c["connections"]) == (cell["kb"], cell["connections"])]
         bare = next(float(c["rate"]) for c in same if c["target"] == BARE)  # type: ignore[arg-type]
@@ -171,6 +184,7 @@ def _print(result: dict[str, object]) -> None:
             f"{rate / bare:.2f}" if bare else "",
             f"{cell['p50']:.2f}",
             f"{cell['p99']:.2f}",
+            f"{cell['cpu_ms']:.2f}",
             str(cell["errors"]),
         )
     console.print(table)

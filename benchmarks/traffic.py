@@ -59,16 +59,18 @@ class Target:
     key: str = "none"
     tunnel: str | None = None
     ca: str | None = None
+    pid: int | None = None
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What one cell of the table shows. Times in milliseconds."""
+    """What one cell of the table shows. Times in milliseconds; `total` counts the warm-up, too."""
 
     rate: float
     p50: float
     p99: float
     errors: int
+    total: int
 
 
 def _request(target: Target, body: bytes) -> bytes:
@@ -107,16 +109,17 @@ async def measure(target: Target, bodies: Sequence[bytes], connections: int, sec
     """Keeps `connections` busy for `seconds`, after a warm-up of a fifth of it."""
     supply = itertools.cycle(_request(target, body) for body in bodies)
     times: list[float] = []
-    errors = 0
+    errors = total = 0
     start = time.perf_counter() + seconds / 5
     end = start + seconds
 
     async def client() -> None:
-        nonlocal errors
+        nonlocal errors, total
         reader, writer = await _connect(target)
         while (now := time.perf_counter()) < end:
             writer.write(next(supply))
             good = await _answer(reader)
+            total += 1
             done = time.perf_counter()
             if now >= start:
                 times.append(done - now)
@@ -126,8 +129,10 @@ async def measure(target: Target, bodies: Sequence[bytes], connections: int, sec
     await asyncio.gather(*(client() for _ in range(connections)))
     times.sort()
     if not times:
-        return Figures(0, 0, 0, errors)
-    return Figures(len(times) / seconds, times[len(times) // 2] * 1000, times[int(len(times) * 0.99)] * 1000, errors)
+        return Figures(0, 0, 0, errors, total)
+    return Figures(
+        len(times) / seconds, times[len(times) // 2] * 1000, times[int(len(times) * 0.99)] * 1000, errors, total
+    )
 
 
 async def one_by_one(target: Target, bodies: Sequence[bytes]) -> list[float]:

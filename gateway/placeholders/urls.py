@@ -7,6 +7,7 @@ else. Destinations are found generously: what is taken for one without need cost
 what is missed costs a value.
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
@@ -66,7 +67,7 @@ class Destinations:
 def urls_with_placeholders(text: str) -> frozenset[str]:
     """The destinations of a protected text that hold placeholders, in the form in which `RestoreScope` has them."""
     hits = looks_like_placeholder(text)
-    if not hits:
+    if not hits or _stand_free(text, hits):
         return frozenset()
     reader = Destinations(None)
     reader.read(text, hits, [True] * len(hits))
@@ -75,7 +76,7 @@ def urls_with_placeholders(text: str) -> frozenset[str]:
 
 def withheld(text: str, hits: Sequence[Found], scope: RestoreScope) -> frozenset[int]:
     """Indexes of the hits that must not be opened where they stand. `hits` are the session's own, sorted."""
-    if scope.urls == "always" or not hits:
+    if scope.urls == "always" or not hits or _stand_free(text, hits):
         return frozenset()
     own = {hit.start for hit in hits}
     ends = [(hit.start, hit.end) for hit in hits]
@@ -84,6 +85,25 @@ def withheld(text: str, hits: Sequence[Found], scope: RestoreScope) -> frozenset
     marks = Destinations(scope).read(text, both, [hit.start in own for hit in both])
     closed = [mark.closed for mark in marks if mark.own]
     return frozenset(index for index, is_closed in enumerate(closed) if is_closed)
+
+
+def _stand_free(text: str, hits: Sequence[Found]) -> bool:
+    """Whether every placeholder stands between white space, but for the punctuation of a sentence, in plain prose.
+
+    No destination can hold such a one: in running text white space ends it, and what may hold white space needs a sign
+    that is not there. Most texts are done with this.
+    """
+    if any(sign in text for sign in _STRUCTURES) or ("(" in text and "url(" in text.lower()):
+        return False
+    return all(
+        (hit.start == 0 or text[hit.start - 1] in " \n\t") and (_SENTENCE_GOES_ON.match(text, hit.end) is not None)
+        for hit in hits
+    )
+
+
+# What begins a destination that white space does not end: Markdown links and definitions, HTML.
+_STRUCTURES = ("](", "]:", "<", "=")
+_SENTENCE_GOES_ON = re.compile(r"[,.;!?]?(?:[ \n\t]|\Z)")
 
 
 def _overlaps(spans: list[tuple[int, int]], hit: Found) -> bool:

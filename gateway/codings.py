@@ -9,6 +9,7 @@ import zstandard
 from gateway.errors import BadRequest, TooLarge, UnsupportedMedia
 
 _CHUNK = 64 * 1024
+_ZSTD_PIECE = 256
 
 
 class _Overflow(Exception):
@@ -43,21 +44,32 @@ def _brotli(body: bytes, limit: int) -> bytes:
     while not decompressor.is_finished():
         if len(result) > limit:
             raise _Overflow
-        if decompressor.can_accept_more_data():
+        piece = decompressor.process(b"", output_buffer_limit=_CHUNK)
+        if not piece:
             raise ValueError
-        result += decompressor.process(b"", output_buffer_limit=_CHUNK)
+        result += piece
     if len(result) > limit:
         raise _Overflow
     return bytes(result)
 
 
 def _zstd(body: bytes, limit: int) -> bytes:
+    # The reader of the library takes a frame that is cut short for a whole one. This one says where a frame ends, but
+    # knows no bound, so that it gets a little at a time: 4 bytes can stand for a block of 128 KiB (RFC 8878, 3.1.1.2).
+    decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 23)
     result = bytearray()
-    reader = zstandard.ZstdDecompressor(max_window_size=1 << 23).stream_reader(body, read_across_frames=True)
-    while chunk := reader.read(_CHUNK):
-        result += chunk
-        if len(result) > limit:
-            raise _Overflow
+    frame = None
+    for start in range(0, len(body), _ZSTD_PIECE):
+        piece = body[start : start + _ZSTD_PIECE]
+        while piece:
+            frame = frame or decompressor.decompressobj()
+            result += frame.decompress(piece)
+            if len(result) > limit:
+                raise _Overflow
+            piece = frame.unused_data if frame.eof else b""
+            frame = None if frame.eof else frame
+    if frame is not None or not body:
+        raise ValueError
     return bytes(result)
 
 

@@ -1,6 +1,8 @@
 """The command line: `serve` (the default) runs gateway, proxy and mitmweb; the other commands look after them."""
 
 import argparse
+import logging
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -80,10 +82,16 @@ def _serve(options: argparse.Namespace) -> int:
     from addons.logs import set_up_logging
     from addons.loop import run
     from addons.serving import serve
+    from gateway.workers import hanging
 
     settings = _settings(options)
     set_up_logging(settings.log_level, json_lines=settings.log_json)
-    return run(lambda: serve(settings))
+    status = run(lambda: serve(settings))
+    if hanging():
+        logging.shutdown()
+        sys.stdout.flush()
+        os._exit(status)
+    return status
 
 
 def _ca(options: argparse.Namespace) -> int:

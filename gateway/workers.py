@@ -5,13 +5,18 @@ A full queue, a time-out and an unexpected exception are refusals; none of them 
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from time import monotonic
+from typing import Any
 
 from gateway.errors import GatewayError, Unavailable
 
 _log = logging.getLogger(__name__)
+
+_NAME = "protect"
 
 
 class Workers:
@@ -21,7 +26,7 @@ class Workers:
     """
 
     def __init__(self, threads: int, limit: int, timeout: float) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="protect")
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=_NAME)
         self._limit = limit
         self._timeout = timeout
         self._busy = 0
@@ -34,13 +39,17 @@ class Workers:
         self._busy += 1
         work = self._pool.submit(job, *args, **kwargs)
         work.add_done_callback(lambda _: self._call_leave(loop))
+        future = asyncio.wrap_future(work)
+        future.add_done_callback(_take)
         try:
-            async with asyncio.timeout(self._timeout):
-                return await asyncio.shield(asyncio.wrap_future(work))
-        except TimeoutError:
-            _abandon(work)
+            done, _ = await asyncio.wait((future,), timeout=self._timeout)
+        finally:
+            work.cancel()  # what has not begun by now never does
+        if not done:
             message = "Looking for private text took too long; nothing was sent."
-            raise Unavailable(message, code="detection_timeout", retry_after=1) from None
+            raise Unavailable(message, code="detection_timeout", retry_after=1)
+        try:
+            return future.result()
         except GatewayError:
             raise
         except Exception as error:  # noqa: BLE001 - the fail-closed border: any failure of a recognizer is a refusal
@@ -61,7 +70,19 @@ class Workers:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _abandon[T](work: Future[T]) -> None:
-    work.cancel()
-    # An exception of a job nobody waits for any more is taken, so that it is not printed with the text in it.
-    work.add_done_callback(lambda done: None if done.cancelled() else done.exception())
+def hanging(grace: float = 1.0) -> bool:
+    """Whether a job still runs `grace` seconds after all workers were closed.
+
+    The interpreter waits at its end for such a thread, however long; a process that has to end must leave without it.
+    """
+    deadline = monotonic() + grace
+    threads = [thread for thread in threading.enumerate() if thread.name.startswith(f"{_NAME}_")]
+    for thread in threads:
+        thread.join(max(0.0, deadline - monotonic()))
+    return any(thread.is_alive() for thread in threads)
+
+
+def _take(future: asyncio.Future[Any]) -> None:
+    # An exception that nobody waits for any more is taken, so that it is not printed with the text in it.
+    if not future.cancelled():
+        future.exception()

@@ -1,0 +1,107 @@
+"""Workers: the result, or a refusal; never a wait without end, never the text that a job failed on."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from gateway.errors import Forbidden, Unavailable
+from gateway.workers import Workers, hanging
+
+
+@pytest.fixture
+def release() -> Iterator[threading.Event]:
+    """Set at the end, so that no job outlives its test."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+async def test_the_result_of_a_job() -> None:
+    workers = Workers(2, 4, 5)
+    assert await workers.run(lambda text, *, times: text * times, "ab", times=2) == "abab"
+    assert await workers.run(threading.get_ident) != threading.get_ident()
+    workers.close()
+    assert not hanging()
+
+
+async def test_a_refusal_is_passed_on_and_any_other_failure_becomes_one(caplog: pytest.LogCaptureFixture) -> None:
+    workers = Workers(1, 4, 5)
+
+    def refuse() -> None:
+        raise Forbidden("no", code="blocked_by_policy")
+
+    def fail() -> None:
+        raise ValueError("canary-4711")
+
+    with pytest.raises(Forbidden):
+        await workers.run(refuse)
+    with caplog.at_level(logging.DEBUG), pytest.raises(Unavailable) as refusal:
+        await workers.run(fail)
+    assert refusal.value.code == "detection_failed"
+    assert "canary" not in refusal.value.message + caplog.text
+    assert "ValueError" in caplog.text
+    workers.close()
+
+
+async def test_a_job_over_its_time_is_a_refusal_and_keeps_its_place(release: threading.Event) -> None:
+    workers = Workers(1, 1, 0.05)
+    with pytest.raises(Unavailable) as refusal:
+        await workers.run(release.wait)
+    assert refusal.value.code == "detection_timeout"
+    with pytest.raises(Unavailable) as refusal:
+        await workers.run(str)
+    assert (refusal.value.code, refusal.value.retry_after) == ("overloaded", 1)
+    workers.close()
+    assert hanging(0.01)
+    release.set()
+    assert not hanging(5)
+
+
+async def test_a_full_queue_is_a_refusal_and_opens_again(release: threading.Event) -> None:
+    workers = Workers(1, 2, 5)
+    jobs = [asyncio.create_task(workers.run(release.wait)) for _ in range(2)]
+    await asyncio.sleep(0)
+    with pytest.raises(Unavailable) as refusal:
+        await workers.run(str)
+    assert refusal.value.code == "overloaded"
+    release.set()
+    assert await asyncio.gather(*jobs) == [True, True]
+    await asyncio.sleep(0.05)
+    assert await workers.run(str) == ""
+    workers.close()
+
+
+async def test_a_job_that_waits_too_long_for_a_thread_never_runs(release: threading.Event) -> None:
+    workers = Workers(1, 4, 0.05)
+    ran: list[int] = []
+    first = asyncio.create_task(workers.run(release.wait))
+    await asyncio.sleep(0)
+    with pytest.raises(Unavailable):
+        await workers.run(lambda: ran.append(1))
+    with pytest.raises(Unavailable):
+        await first
+    release.set()
+    workers.close()
+    assert not hanging(5)
+    assert ran == []
+
+
+async def test_a_late_failure_of_a_job_given_up_is_said_nowhere(
+    release: threading.Event, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    workers = Workers(1, 1, 0.02)
+
+    def late() -> None:
+        release.wait()
+        raise ValueError("canary-4711")
+
+    with caplog.at_level(logging.DEBUG), pytest.raises(Unavailable):
+        await workers.run(late)
+    release.set()
+    workers.close()
+    assert not hanging(5)
+    await asyncio.sleep(0.05)
+    assert "canary" not in caplog.text + "".join(capfd.readouterr())

@@ -27,7 +27,8 @@ MAX_DEPTH = 4
 
 _FRESH_SECONDS = 2.0
 _MISS_SECONDS = 0.2
-_ATTEMPTS = 5
+_ATTEMPTS = 20
+"""Each one lost is a version that another process has made meanwhile."""
 
 _log = logging.getLogger(__name__)
 

@@ -42,7 +42,7 @@ def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, body: dict
 
 
 def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:
-    """Wraps a hook. The addon may define `refused(flow, error)` to shape the answer; it must not raise."""
+    """Wraps a hook. The addon's `refused(flow, error)` may shape the answer; if it fails, the plain one stands."""
 
     @functools.wraps(hook)
     async def guarded(self: Any, flow: http.HTTPFlow) -> None:
@@ -55,7 +55,10 @@ def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:
         except BaseException as error:
             known = error if isinstance(error, GatewayError) else _unexpected(error)
             refuse(flow, known, new_request_id())
-            self.refused(flow, known)
+            try:
+                self.refused(flow, known)
+            except Exception as shaping:  # noqa: BLE001 - the plain answer is in place already
+                _unexpected(shaping)
             if not isinstance(error, Exception):
                 raise
             raise exceptions.AddonHalt from None

@@ -5,7 +5,7 @@ headers keep the credentials out of the first and put them into the second. HTTP
 why the gateway speaks HTTP/1.1 only (`addons/options.py`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from mitmproxy import http
 
@@ -24,6 +24,7 @@ CREDENTIAL_HEADERS = frozenset(
     }
 )
 SCRUBBED = "[credential]"
+_SHORTEST_SECRET = 12
 
 
 class SealedHeaders(http.Headers):
@@ -36,6 +37,14 @@ class SealedHeaders(http.Headers):
     def __bytes__(self) -> bytes:
         visible = [(name, value) for name, value in self.fields if name.lower() not in self._sealed]
         return bytes(http.Headers([*visible, *self._sealed.values()]))
+
+
+def secrets_of(fields: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
+    """The secrets among header fields, without the word that says what they are (`Bearer`)."""
+    for name, value in fields:
+        secret = value.rpartition(b" ")[2]
+        if name.decode("latin-1").lower() in CREDENTIAL_HEADERS and len(secret) >= _SHORTEST_SECRET:
+            yield secret
 
 
 def scrub(headers: http.Headers) -> http.Headers:

@@ -66,6 +66,9 @@ def build_master(
     result: master.Master = WebMaster(opts, with_termlog=False) if web else HeadlessMaster(opts)
     _insert(result, [OptionGuard(fixed), *ours])
     opts.update(**{name: value for name, (value, _) in REQUIRED.items() if name in opts}, **fixed)
+    for command in ("options.reset", "options.load", "options.save"):
+        # These change options without asking the addons first, and mitmweb lets operators call them.
+        result.commands.commands.pop(command, None)
     if web:
         opts.update(web_host=web[0], web_port=web[1], web_open_browser=False)
     return result

@@ -5,6 +5,8 @@ mitmproxy answers them with an HTML page that may quote the request. There is no
 that writes the page is replaced; a test holds that it is still the one.
 """
 
+from contextvars import ContextVar
+
 from mitmproxy import http
 from mitmproxy.net.http import http1
 from mitmproxy.proxy.layers.http import _http1
@@ -12,6 +14,13 @@ from mitmproxy.proxy.layers.http import _http1
 from gateway.errors import BadRequest, BadUpstream, GatewayError, InternalError, TooLarge, UpstreamTimeout
 from gateway.ids import new_request_id
 from gateway.json_body import dump
+
+_request_id: ContextVar[str | None] = ContextVar("_request_id", default=None)
+
+
+def answer_for(request_id: str) -> None:
+    """The next error page of this task is the answer to that request: its receipt is found under this id."""
+    _request_id.set(request_id)
 
 
 def _error_for(status: int) -> GatewayError:
@@ -31,7 +40,7 @@ def _error_for(status: int) -> GatewayError:
 def error_response(status_code: int, message: str = "") -> bytes:
     """The bytes of an error response; `message`, which may quote the request, is dropped."""
     error = _error_for(status_code)
-    request_id = new_request_id()
+    request_id = _request_id.get() or new_request_id()
     headers = {"content-type": "application/json", "connection": "close", "x-svc-request-id": request_id}
     response = http.Response.make(error.status, dump(error.body(request_id)), headers)
     return bytes(http1.assemble_response(response))

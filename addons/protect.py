@@ -8,13 +8,14 @@ its way to the client, through `flow.response.stream`; what the flow keeps is wh
 from mitmproxy import exceptions, http
 
 from addons.boundary import disarm, fail_closed, refuse
-from addons.credentials import scrub, seal
+from addons.credentials import scrub, seal, secrets_of
 from addons.gateway_host import AsgiApp, serve
+from addons.mitm_errors import answer_for
 from addons.restoring import AnswerStream
 from addons.review import show
 from addons.state import Listener, Visit, Visits, listener_of
 from gateway.codings import decode
-from gateway.errors import BadRequest, GatewayError, NotFound
+from gateway.errors import BadRequest, BadUpstream, GatewayError, NotFound
 from gateway.ids import new_request_id
 from gateway.json_body import parse_object
 from gateway.service import Crossing, Service
@@ -32,7 +33,7 @@ class Protect:
     def requestheaders(self, flow: http.HTTPFlow) -> None:
         request = flow.request
         listener = listener_of(flow)
-        if listener is Listener.PROXY and not self._service.intercepts(request.host, request.port):
+        if listener is Listener.PROXY and not self._is_ours(flow):
             # Plain HTTP to somebody else: none of our business, and not ours to show.
             request.stream = True
             raise exceptions.AddonHalt
@@ -42,6 +43,12 @@ class Protect:
         disarm(flow)
         raise exceptions.AddonHalt
 
+    def _is_ours(self, flow: http.HTTPFlow) -> bool:
+        """Whether a flow of the proxy goes to a model API, by whatever name: what was decrypted was so for a reason."""
+        request, client = flow.request, flow.client_conn
+        names = (request.host, request.pretty_host, client.sni or "")
+        return client.tls or any(self._service.intercepts(name, request.port) for name in names if name)
+
     @fail_closed
     async def request(self, flow: http.HTTPFlow) -> None:
         if flow.request.stream or flow.response is not None:
@@ -49,6 +56,8 @@ class Protect:
         visit = self._visits.of(flow)
         if visit is None:
             raise NotFound("This request did not come through an entrance of the gateway.")
+        if "%" in flow.request.path.partition("?")[0]:
+            raise NotFound("There is nothing at this path.")
         if "upgrade" in visit.headers:
             raise BadRequest("The gateway does not upgrade connections.", code="upgrade_refused", param="Upgrade")
         path, _, query = flow.request.path.partition("?")
@@ -102,6 +111,7 @@ class Protect:
         flow.request.host_header = flow.request.pretty_url.split("/")[2]
         flow.request.content = crossing.body
         visit.cleared = True
+        visit.secrets = tuple(secrets_of(crossing.headers))
         show(flow, visit)
 
     @fail_closed
@@ -112,6 +122,9 @@ class Protect:
                 flow.response.stream = True
             raise exceptions.AddonHalt
         response = flow.response
+        if 300 <= response.status_code < 400:
+            # A client that follows it would send its plain text there by itself. The answer is replaced in `response`.
+            return
         response.headers = seal(response.headers)
         response.headers["x-svc-request-id"] = visit.request_id
         if visit.exchange is None or not _has_body(flow):
@@ -125,6 +138,7 @@ class Protect:
             lambda body: self._service.pipeline.close(exchange, status, body, annotate=annotate),
             coding,
             self._service.settings.response_limit_bytes,
+            visit.secrets,
         )
         response.stream = visit.answer
 
@@ -133,6 +147,8 @@ class Protect:
         visit = self._visits.of(flow)
         if visit is None or visit.native or not visit.cleared or flow.response is None:
             raise exceptions.AddonHalt
+        if 300 <= flow.response.status_code < 400:
+            raise BadUpstream("The upstream answered with a redirect, which is not passed on.", code="upstream_invalid")
         if visit.answer is not None:
             # The client has its restored answer by now; from here on the flow holds what the upstream said.
             flow.response.data.content = visit.answer.received
@@ -148,6 +164,7 @@ class Protect:
             raise exceptions.AddonHalt
         if visit.exchange is not None:
             self._service.pipeline.fail(visit.exchange, "failed")
+        answer_for(visit.request_id)
         self._visits.leave(flow)
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:

@@ -1,7 +1,7 @@
 """The answer on its way to the client: collected, restored, handed on, while the flow keeps what the upstream sent."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gateway.codings import decode
 from gateway.errors import GatewayError
@@ -17,10 +17,13 @@ class AnswerStream:
     `received` is the answer as the upstream sent it, its content coding undone.
     """
 
-    def __init__(self, restore: Callable[[bytes], bytes], coding: str | None, limit: int) -> None:
+    def __init__(
+        self, restore: Callable[[bytes], bytes], coding: str | None, limit: int, secrets: Sequence[bytes] = ()
+    ) -> None:
         self._restore = restore
         self._coding = coding
         self._limit = limit
+        self._secrets = secrets
         self._held: list[bytes] = []
         self._size = 0
         self._overflowed = False
@@ -35,6 +38,9 @@ class AnswerStream:
             return b""
         try:
             self.received = decode(held, self._coding, self._limit)
+            for secret in self._secrets:
+                # Some upstreams quote the key they refuse; neither the client nor an operator is to read it.
+                self.received = self.received.replace(secret, b"[credential]")
         except GatewayError as error:
             _log.warning("an answer could not be decoded: %s", error.code)
             return b""

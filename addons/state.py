@@ -36,6 +36,7 @@ class Visit:
     exchange: Exchange | None = field(default=None, repr=False)
     native: bool = False
     cleared: bool = False
+    secrets: tuple[bytes, ...] = field(default=(), repr=False)
     answer: AnswerStream | None = field(default=None, repr=False)
 
 

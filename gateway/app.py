@@ -51,6 +51,7 @@ def create_app(service: Service | None = None) -> FastAPI:
         description="Protects private text before model work, restores it afterwards, and keeps receipts.",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=lifespan,
     )
     app.state.service = service

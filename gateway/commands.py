@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from gateway.auth import KeyRing
 from gateway.errors import GatewayError
@@ -85,7 +85,7 @@ async def _list(keys: KeyRing, options: argparse.Namespace) -> None:
     if options.json:
         _print_json(rows)
         return
-    table = Table("Key", "Label", "Scope", "Made", "Revoked")
+    table = Table(Column("Key", no_wrap=True), "Label", "Scope", "Made", "Revoked")
     for row in rows:
         table.add_row(*(str(row[name] or "") for name in ("key_id", "label", "scope", "created_at", "revoked_at")))
     Console().print(table)

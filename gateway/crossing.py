@@ -5,6 +5,7 @@ the connection or the client's place in the network never cross.
 """
 
 from collections.abc import Iterable
+from urllib.parse import unquote_plus
 
 from gateway.models import PrivacyMode
 from gateway.policy import Policy
@@ -23,7 +24,7 @@ _NEVER = frozenset(
     cookie2 sec-websocket-key sec-websocket-version sec-websocket-protocol sec-websocket-extensions
     """.split()
 )
-_CREDENTIALS = frozenset({b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key", b"cookie"})
+CREDENTIALS = frozenset({b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key", b"cookie"})
 
 
 def crossing_headers(
@@ -32,17 +33,16 @@ def crossing_headers(
     policy: Policy,
     *,
     credential: str | None,
-    keep_credentials: bool,
+    credentials: frozenset[bytes] = frozenset(),
 ) -> list[Field]:
     """The header fields that cross.
 
-    `credential` replaces the client's own `Authorization`; without it the client's credentials cross only if
-    `keep_credentials`, since on the gateway listener they are the gateway's.
+    `credential` replaces the client's own; without it those of the client's that are named in `credentials` cross.
     """
     candidates = [
         (name, value)
         for name, value in fields
-        if name.lower() not in _NEVER and name.lower() not in _CREDENTIALS and not name.lower().startswith(b"x-svc-")
+        if name.lower() not in _NEVER and name.lower() not in CREDENTIALS and not name.lower().startswith(b"x-svc-")
     ]
     block = [TextSlot(None, None, value.decode("latin-1")) for _, value in candidates]
     found = protector.find([block], policy, PrivacyMode.STANDARD)[0]
@@ -50,11 +50,15 @@ def crossing_headers(
     crossing += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
     if credential is not None:
         crossing.append((b"authorization", b"Bearer " + credential.encode("latin-1")))
-    elif keep_credentials:
-        crossing += [(name, value) for name, value in fields if name.lower() in _CREDENTIALS]
+    else:
+        crossing += [(name, value) for name, value in fields if name.lower() in credentials]
     return crossing
 
 
 def clean(text: str, protector: Protector, policy: Policy) -> bool:
-    """Whether a query holds nothing the policy hides."""
-    return not text or not any(protector.find([[TextSlot(None, None, text)]], policy, PrivacyMode.STANDARD)[0].spans)
+    """Whether a query or a name holds nothing the policy hides, in whatever depth of percent-encoding."""
+    forms = [text]
+    for _ in range(3):
+        forms.append(unquote_plus(forms[-1]))
+    block = [TextSlot(None, None, form) for form in dict.fromkeys(forms) if form]
+    return not any(protector.find([block], policy, PrivacyMode.STANDARD)[0].spans)

@@ -119,6 +119,15 @@ def parse_object(body: bytes | str) -> dict[str, Json]:
     return value
 
 
+def is_json(text: str) -> bool:
+    """Whether a text is one JSON document: then its strings, keys and numbers are all there is to it."""
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
 def dump(value: object) -> bytes:
     """Compact UTF-8 JSON. Raises BadRequest (`invalid_json`) for lone surrogates, which UTF-8 cannot carry."""
     try:

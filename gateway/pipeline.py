@@ -14,7 +14,7 @@ from gateway.assessment import Assessment, assess
 from gateway.crossing import clean
 from gateway.errors import BadRequest, Forbidden, GatewayError, UnsupportedMedia
 from gateway.inspection import GuardContext, Verdict, inspect
-from gateway.json_body import dump, parse
+from gateway.json_body import dump, is_json, parse
 from gateway.models import Caller, Entity, PrivacyMode, RiskLevel, Route, RouteDecision, Trust
 from gateway.placeholders import Placeholders, RestoreScope, conversation_key, urls_with_placeholders
 from gateway.policy import Policy, PolicyRegistry
@@ -330,7 +330,7 @@ class Pipeline:
         return "restored"
 
     def _restore_text(self, exchange: Exchange, text: AnswerText, content: str) -> None:
-        if text.kind == "json":
+        if text.kind == "json" and is_json(content):
             if exchange.policy.restore.tool_arguments:
                 content = exchange.placeholders.restore_json(content, rules=exchange.scope).text
         else:

@@ -11,9 +11,11 @@ The rules, in this order:
    within one block the value gets a longer tag; in a later block the literal itself is hidden.
 """
 
+import re
 import threading
+from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from secrets import token_bytes
@@ -29,6 +31,8 @@ from gateway.transforms import apply_action
 
 LITERAL = "PLACEHOLDER"
 _SHORTEST_REPEAT = 4
+_FEW_VALUES = 32
+_WORD = re.compile(r"[^\W_]+")
 
 
 class Finder(Protocol):
@@ -271,19 +275,43 @@ def _collect(values: dict[str, Span], texts: Sequence[str], found: Sequence[Span
 def _repeats(text: str, spans: Spans, values: Mapping[str, Span]) -> Spans:
     """Adds the occurrences of known values that no finding covers."""
     lowered = text.lower()
-    same_length = len(lowered) == len(text)
+    if len(lowered) != len(text):
+        lowered = text
+    covered = [span.start for span in spans]
     extra: list[Span] = []
-    for value, known in values.items():
+    find = _each if len(values) <= _FEW_VALUES else _indexed
+    for at, value in find(text, lowered, values):
+        end = at + len(value)
+        before = bisect_right(covered, at) - 1
+        if _whole_word(text, at, end) and not (before >= 0 and spans[before].end >= end):
+            extra.append(replace(values[value], start=at, end=end))
+    return _united((*spans, *extra)) if extra else spans
+
+
+def _each(text: str, lowered: str, values: Mapping[str, Span]) -> Iterator[tuple[int, str]]:
+    """Looks for one value after the other: quickest for a few."""
+    for value in values:
         # A single word may be an ordinary word in lower case; anything longer is the value in any case.
-        fold = same_length and not value.isalpha()
-        where, what = (lowered, value.lower()) if fold else (text, value)
+        where, what = (text, value) if value.isalpha() else (lowered, value.lower())
         at = where.find(what)
         while at >= 0:
-            end = at + len(what)
-            if _whole_word(text, at, end) and not any(s.start <= at and end <= s.end for s in spans):
-                extra.append(replace(known, start=at, end=end))
-            at = where.find(what, end)
-    return _united((*spans, *extra)) if extra else spans
+            yield at, value
+            at = where.find(what, at + len(what))
+
+
+def _indexed(text: str, lowered: str, values: Mapping[str, Span]) -> Iterator[tuple[int, str]]:
+    """Goes through the words of the text once, whatever the number of values, by the first word of each."""
+    first_words: dict[str, list[tuple[int, str]]] = {}
+    for value in values:
+        word = _WORD.search(value)
+        if word is not None:
+            first_words.setdefault(word[0].lower(), []).append((word.start(), value))
+    for word in _WORD.finditer(lowered):
+        for offset, value in first_words.get(word[0], ()):
+            at = word.start() - offset
+            where, what = (text, value) if value.isalpha() else (lowered, value.lower())
+            if at >= 0 and where.startswith(what, at):
+                yield at, value
 
 
 def _united(spans: Iterable[Span]) -> Spans:

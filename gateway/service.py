@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from gateway.auth import KeyRing
-from gateway.crossing import clean, crossing_headers
+from gateway.crossing import CREDENTIALS, clean, crossing_headers
 from gateway.detection import Detector
 from gateway.errors import NotFound, Unauthorized
 from gateway.ids import new_request_id
@@ -173,16 +173,26 @@ class Service:
             streaming=self.settings.streaming,
             request_id=request_id,
         )
-        names = {name.lower() for name, _ in fields}
-        own = {b"x-svc-key", b"authorization"} <= names
+        own = self._brings_own_credential(fields)
         headers = crossing_headers(
             fields,
             self.protector,
             exchange.policy,
             credential=None if own else config.api_key,
-            keep_credentials=own,
+            credentials=frozenset({b"authorization"}) if own else frozenset(),
         )
         return Crossing(config.endpoint(), headers, exchange.body, exchange)
+
+    def _brings_own_credential(self, fields: Iterable[Field]) -> bool:
+        """Whether `Authorization` is the upstream's. A key of ours in it, by mistake, is not and stays here."""
+        given = {name.lower(): value for name, value in fields}
+        if b"x-svc-key" not in given or b"authorization" not in given:
+            return False
+        try:
+            self.keys.authenticate(given[b"authorization"].rpartition(b" ")[2].decode("latin-1"))
+        except Unauthorized:
+            return True
+        return False
 
     async def cross_to_host(
         self, wire: Wire, body: Body, url: str, query: str, fields: Iterable[Field], *, request_id: str
@@ -198,7 +208,7 @@ class Service:
             local_available=self.surfaces.local_available,
             request_id=request_id,
         )
-        headers = crossing_headers(fields, self.protector, exchange.policy, credential=None, keep_credentials=True)
+        headers = crossing_headers(fields, self.protector, exchange.policy, credential=None, credentials=CREDENTIALS)
         return Crossing(self._with_query(url, query), headers, exchange.body, exchange)
 
     async def cross_harmless(self, method: str, url: str, path: str, query: str, fields: Iterable[Field]) -> Crossing:
@@ -207,7 +217,7 @@ class Service:
             message = "The gateway does not know this call and does not let it leave."
             raise NotFound(message, code="unknown_route")
         policy = self.pipeline.policy(None)
-        headers = crossing_headers(fields, self.protector, policy, credential=None, keep_credentials=True)
+        headers = crossing_headers(fields, self.protector, policy, credential=None, credentials=CREDENTIALS)
         return Crossing(self._with_query(url, query), headers, b"")
 
     def _with_query(self, url: str, query: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeGuard
 
 from gateway.errors import GatewayError
-from gateway.json_body import Json
+from gateway.json_body import Json, is_json
 from gateway.models import PrivacyMode
 from gateway.slots import JsonSlot, KeySlot, NumberSlot, Slot, TextSlot
 
@@ -135,10 +135,9 @@ def _is_long_number(value: Json) -> TypeGuard[int | float]:
     return number and sum(map(str.isdigit, repr(value))) >= _SHORTEST_NUMBER
 
 
-def json_slot(container: Any, key: Any, value: Json) -> Iterator[Slot]:
-    """The slot of a string that holds a JSON document."""
-    if isinstance(value, str) and value:
-        yield JsonSlot(container, key, value)
+def json_slot(container: Any, key: Any, value: str) -> Slot:
+    """The slot of a string that should hold a JSON document; one that does not is text as a whole."""
+    return JsonSlot(container, key, value) if is_json(value) else TextSlot(container, key, value)
 
 
 def answer_strings(value: Any, container: Any, key: Any, choice: int) -> Iterator[AnswerText]:

@@ -37,7 +37,7 @@ _KEYS = frozenset(_WORDS.split())
 # Fields of the prompt that a model reads before the messages; all others belong to the single request.
 _BEFORE_MESSAGES = ("tools", "functions", "response_format")
 # Numbers and words of the protocol that cannot hold a person's text, checked where they are read.
-_SETTINGS = frozenset({"model", "messages", "stream", "seed"})
+_SETTINGS = frozenset({"model", "messages", "stream"})
 _EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
 
 
@@ -204,7 +204,7 @@ def _message_slots(message: Body, walk: Walk) -> Iterator[Slot]:
         elif name == "function_call" and isinstance(value, dict):
             yield from _function_slots(value, walk)
         elif name == "content" and message["role"] in {"tool", "function"} and _is_json(value):
-            yield from json_slot(message, name, value)
+            yield json_slot(message, name, value)
         else:
             yield from walk.slots(message, name, value)
     yield from walk.keys(message)
@@ -233,7 +233,7 @@ def _call_slots(call: Any, walk: Walk) -> Iterator[Slot]:
 def _function_slots(function: Body, walk: Walk) -> Iterator[Slot]:
     for name, value in function.items():
         if name == "arguments" and isinstance(value, str):
-            yield from json_slot(function, name, value)
+            yield json_slot(function, name, value)
         else:
             yield from walk.slots(function, name, value)
     yield from walk.keys(function)

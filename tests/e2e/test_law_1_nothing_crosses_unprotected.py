@@ -15,7 +15,7 @@ import pytest
 import zstandard
 
 from tests.e2e.server import OPERATOR_KEY, Running, gateway
-from tests.e2e.upstream import Upstream
+from tests.e2e.upstream import Reply, Upstream
 
 CANARY = "canary.law-one@acme.test"
 CHAT = {"model": "configured-upstream", "messages": [{"role": "user", "content": f"mail {CANARY}"}]}
@@ -211,6 +211,94 @@ def test_bytes_that_are_not_http(running: Running, upstream: Upstream) -> None:
             raw.settimeout(5)
             assert b"canary" not in raw.recv(65536)
     assert "canary" not in running.output()
+
+
+ARGUMENTS = (
+    CANARY,
+    f"My name is Anna, {CANARY}, 4111 1111 1111 1111",
+    f"{{'a': '{CANARY}'}}",
+    f"a: {CANARY}\ncard: 4111 1111 1111 1111",
+    f"send({CANARY}, card=4111111111111111)",
+    f'{{"card": 4111111111111111, "mail": {CANARY}}}',
+    f'{{"a": "{CANARY}',
+)
+
+
+@pytest.mark.parametrize("arguments", ARGUMENTS, ids=range(len(ARGUMENTS)))
+def test_tool_arguments_that_are_no_json(entrance: tuple[httpx.Client, Upstream], arguments: str) -> None:
+    client, upstream = entrance
+    function = {"name": "f", "arguments": arguments}
+    call = {"id": "c", "type": "function", "function": function}
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "assistant", "content": None, "function_call": function},
+        {"role": "user", "content": "on"},
+    ]
+    assert client.post("/v1/chat/completions", json={**CHAT, "messages": messages}).status_code == 200
+    assert b"canary" not in upstream.seen
+    assert b"4111" not in upstream.seen
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_is_not_passed_on(entrance: tuple[httpx.Client, Upstream], status: int) -> None:
+    """A client that follows it would send its plain text there by itself."""
+    client, upstream = entrance
+    headers = {"location": f"{upstream.url}/elsewhere", "content-type": "text/plain"}
+    for body in (b"", b"moved"):
+        upstream.answer = lambda _, body=body: Reply(body, status, headers)  # type: ignore[misc]
+        answer = client.post("/v1/chat/completions", json=CHAT, follow_redirects=True)
+        refused(answer, 502, "upstream_invalid")
+        assert "location" not in answer.headers
+    assert b"canary" not in upstream.seen
+
+
+def test_the_gateway_itself_redirects_nowhere(running: Running) -> None:
+    with running.client() as client:
+        for path in ("/v1/chat/completions/", "/v1/chat%2fcompletions", "/v1/%63hat/completions", "/v1/protect/"):
+            answer = client.post(path, json=CHAT)
+            assert answer.status_code == 404, path
+            assert "location" not in answer.headers
+
+
+def test_plain_http_to_an_intercepted_host_by_its_host_header(running: Running, tls_upstream: Upstream) -> None:
+    with httpx.Client(proxy=running.proxy, trust_env=False) as client:
+        headers = {"host": f"localhost:{tls_upstream.port}"}
+        client.post(f"http://127.0.0.1:{tls_upstream.port}/v1/chat/completions", json=CHAT, headers=headers)
+    assert b"canary" not in tls_upstream.seen
+
+
+@pytest.mark.parametrize("mail", [CANARY, CANARY.replace("@", "%40"), CANARY.replace("@", "%2540")])
+def test_a_query_with_private_text(running: Running, tls_upstream: Upstream, mail: str) -> None:
+    context = ssl.create_default_context(cafile=str(running.ca))
+    with httpx.Client(proxy=running.proxy, verify=context, trust_env=False) as client:
+        answer = client.post(f"{tls_upstream.url}/v1/chat/completions?user={mail}", json=CHAT)
+    assert answer.status_code == 404
+    assert not tls_upstream.recorded
+
+
+def test_our_own_keys_do_not_cross(running: Running, upstream: Upstream) -> None:
+    headers = KEY | {"x-svc-key": OPERATOR_KEY, "api-key": OPERATOR_KEY, "cookie": f"k={OPERATOR_KEY}"}
+    answer = httpx.post(f"{running.url}/v1/chat/completions", json=CHAT, headers=headers, trust_env=False)
+    assert answer.status_code == 200
+    assert OPERATOR_KEY.encode() not in upstream.seen
+
+
+def test_a_key_that_the_upstream_quotes_is_not_passed_on(running: Running, upstream: Upstream) -> None:
+    upstream.answer = lambda _: Reply(b'{"error": {"message": "no: upstream-key-of-the-tests"}}', 401)
+    with running.client() as client:
+        assert "upstream-key-of-the-tests" not in client.post("/v1/chat/completions", json=CHAT).text
+
+
+def test_a_crowded_text_does_not_hold_up_the_rest(running: Running, upstream: Upstream) -> None:
+    """20,000 different values in one message: work that grew with their square would take minutes."""
+    crowded = " ".join(f"user{n}@host{n}.test" for n in range(20000))
+    with running.client() as client:
+        client.timeout = 60
+        for text in (crowded, "4111 " * 50000, "Dear " * 50000):
+            body = {**CHAT, "messages": [{"role": "user", "content": text}]}
+            assert client.post("/v1/chat/completions", json=body).status_code in {200, 503}
+            assert client.post("/v1/chat/completions", json=CHAT).status_code == 200
 
 
 FAULTS = {

@@ -125,6 +125,17 @@ def test_no_canary_is_kept_or_said_anywhere(own: Running, upstream: Upstream) ->
         assert not [text[max(0, text.find(secret) - 700) :][:900] for text in said if secret in text]
 
 
+def test_the_id_of_an_error_leads_to_its_receipt(tmp_path: Path) -> None:
+    """An upstream that cannot be reached: the answer is made below the hooks, and still names its receipt."""
+    with gateway(tmp_path, "--upstream", "http://127.0.0.1:9/v1") as running, running.client() as client:
+        answer = client.post("/v1/chat/completions", json=_chat())
+        assert answer.status_code == 502
+        request_id = answer.json()["request_id"]
+        receipt = client.get(f"/v1/receipts/{request_id}")
+        assert receipt.status_code == 200
+        assert receipt.json()["outcome"]["outcome"] == "failed"
+
+
 def test_without_a_store_nothing_crosses(tmp_path: Path, upstream: Upstream) -> None:
     """A database that cannot be written is a refusal."""
     with gateway(tmp_path, "--upstream", f"{upstream.url}/v1") as running, running.client() as client:

@@ -1,0 +1,54 @@
+"""Credentials cross and are seen nowhere: not in what mitmweb, dumps and HAR files read of a flow."""
+
+import pytest
+from mitmproxy import flow as mitm_flow
+from mitmproxy import http
+from mitmproxy.addons.savehar import SaveHar
+from mitmproxy.net.http.http1 import assemble_request_head
+from mitmproxy.test import tflow
+from mitmproxy.tools.web.app import flow_to_json
+
+from addons.credentials import CREDENTIAL_HEADERS, SCRUBBED, scrub, seal
+
+# Put together, so that no scanner of this repository takes it for a live one.
+SECRET = b"Bearer " + b"sk-canary-" + b"4711" * 8
+
+
+def headers(name: str) -> http.Headers:
+    return http.Headers([(b"Host", b"api.example"), (name.title().encode(), SECRET), (b"X-Other", b"plain")])
+
+
+@pytest.mark.parametrize("name", sorted(CREDENTIAL_HEADERS))
+def test_a_sealed_credential_is_written_to_the_wire_only(name: str) -> None:
+    sealed = seal(headers(name))
+    assert bytes(sealed).count(SECRET) == 1
+    assert sealed[name] == SCRUBBED
+    assert b"canary" not in b"".join(part for field in sealed.fields for part in field)
+    assert "canary" not in repr(sealed) + repr(sealed.get_state())
+    assert sealed["x-other"] == "plain"
+
+
+@pytest.mark.parametrize("name", sorted(CREDENTIAL_HEADERS))
+def test_a_scrubbed_credential_is_nowhere(name: str) -> None:
+    scrubbed = scrub(headers(name.upper()))
+    assert b"canary" not in bytes(scrubbed)
+    assert [field for field, _ in scrubbed.fields] == [field for field, _ in headers(name).fields]
+
+
+def test_what_operators_can_look_at_does_not_hold_it() -> None:
+    flow = tflow.tflow(resp=True)
+    flow.request.headers = seal(headers("authorization"))
+    assert flow.response is not None
+    flow.response.headers = seal(http.Headers([(b"Set-Cookie", SECRET), (b"Set-Cookie", SECRET)]))
+    assert b"canary" in assemble_request_head(flow.request)
+    seen: list[object] = [flow.get_state(), flow_to_json(flow), SaveHar().make_har([flow]), flow.copy().get_state()]
+    restored = mitm_flow.Flow.from_state(flow.get_state())
+    seen.append(restored.get_state())
+    assert "canary" not in repr(seen)
+
+
+def test_a_change_of_another_header_is_written_and_the_credential_still_is() -> None:
+    sealed = seal(headers("x-api-key"))
+    sealed["x-other"] = "changed"
+    del sealed["host"]
+    assert bytes(sealed) == b"X-Other: changed\r\nX-Api-Key: " + SECRET + b"\r\n"

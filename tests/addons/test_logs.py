@@ -1,0 +1,83 @@
+"""Nothing that others write to the log can hold what a client sent."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from addons import logs
+
+CANARY = "canary-4711"
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
+    """What is logged as JSON lines; the state of `logging` is put back at the end."""
+    root, factory = logging.getLogger(), logging.getLogRecordFactory()
+    handlers, level = list(root.handlers), root.level
+    levels = {name: logging.getLogger(name).level for name in logging.Logger.manager.loggerDict}
+    stream = io.StringIO()
+    monkeypatch.setattr(logs.sys, "stderr", stream)
+    logs.set_up_logging("debug", json_lines=True)
+    yield stream
+    logging.setLogRecordFactory(factory)
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    for name in logging.Logger.manager.loggerDict:
+        logging.getLogger(name).setLevel(levels.get(name, logging.NOTSET))
+
+
+def lines(stream: io.StringIO) -> list[dict[str, str]]:
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mitmproxy.proxy.server",
+        "mitmproxy.addonmanager",
+        "tornado.general",
+        "asyncio",
+        "uvicorn.error",
+        "httpx",
+        "hpack",
+    ],
+)
+def test_a_foreign_record_loses_its_text(written: io.StringIO, name: str) -> None:
+    logging.getLogger(name).warning("bad request: %s", CANARY)
+    logging.getLogger(name).error(CANARY)
+    try:
+        raise ValueError(CANARY)
+    except ValueError:
+        logging.getLogger(name).exception("failed on %r", CANARY)
+    said = lines(written)
+    assert [line["level"] for line in said] == ["warning", "error", "error"]
+    assert all(line["message"].startswith(f"{name} reports a problem at test_logs.py:") for line in said)
+    assert said[2]["message"].endswith("(ValueError)")
+    assert CANARY not in written.getvalue()
+
+
+def test_chatter_and_access_logs_stay_out(written: io.StringIO) -> None:
+    logging.getLogger("mitmproxy.proxy.server").info(CANARY)
+    logging.getLogger("tornado.access").error(CANARY)
+    logging.getLogger("uvicorn.access").error(CANARY)
+    assert written.getvalue() == ""
+
+
+def test_our_own_records_keep_their_words_and_lose_the_exceptions_text(written: io.StringIO) -> None:
+    try:
+        raise ValueError(CANARY)
+    except ValueError:
+        logging.getLogger("gateway.store").exception("the store failed: %s", "disk full")
+    assert [line["message"] for line in lines(written)] == ["the store failed: disk full"]
+    assert CANARY not in written.getvalue()
+
+
+def test_what_speaks_of_the_start_is_left(written: io.StringIO) -> None:
+    logging.getLogger("mitmproxy.addons.errorcheck").error("address already in use")
+    logging.getLogger("mitmproxy.proxy.server").warning(
+        "Client TLS handshake failed. The client does not trust the proxy's certificate for api.example."
+    )
+    assert [line["message"][:16] for line in lines(written)] == ["address already ", "Client TLS hands"]

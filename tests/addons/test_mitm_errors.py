@@ -1,0 +1,67 @@
+"""mitmproxy's own error pages speak as ours do, and repeat nothing of the request."""
+
+import ast
+import inspect
+import json
+from collections.abc import Iterator
+from http.client import HTTPResponse
+from io import BytesIO
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from mitmproxy.proxy.layers.http import _http1
+
+from addons.mitm_errors import error_response, speak_json
+
+
+@pytest.fixture
+def speaking(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(_http1, "make_error_response", _http1.make_error_response)
+    speak_json()
+    yield
+
+
+def parsed(response: bytes) -> tuple[int, dict[str, Any], str | None]:
+    stream = SimpleNamespace(makefile=lambda *_: BytesIO(response))
+    reader = HTTPResponse(cast(Any, stream))
+    reader.begin()
+    body = json.loads(reader.read())
+    assert reader.read() == b""
+    assert reader.getheader("x-svc-request-id") == body["request_id"]
+    return reader.status, body["error"], reader.getheader("connection")
+
+
+@pytest.mark.parametrize(
+    ("status", "answered", "code"),
+    [
+        (400, 400, "invalid_request"),
+        (413, 413, "body_too_large"),
+        (431, 400, "invalid_request"),
+        (502, 502, "upstream_unreachable"),
+        (503, 502, "upstream_unreachable"),
+        (504, 504, "upstream_timeout"),
+        (500, 500, "internal_error"),
+        (599, 500, "internal_error"),
+    ],
+)
+def test_the_page(status: int, answered: int, code: str) -> None:
+    response = error_response(status, "canary-4711 <script>")
+    assert b"canary" not in response
+    got, error, connection = parsed(response)
+    assert (got, error["code"], connection) == (answered, code, "close")
+
+
+@pytest.mark.usefixtures("speaking")
+def test_the_replaced_function_is_the_one_mitmproxy_calls() -> None:
+    """By name, from the module's globals, in each of the places that answer with a page, and nowhere else."""
+    assert _http1.make_error_response is error_response
+    calls = [
+        node
+        for node in ast.walk(ast.parse(inspect.getsource(_http1)))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "make_error_response"
+    ]
+    assert len(calls) == 2
+    assert [len(call.args) for call in calls] == [2, 2]
+    assert "make_error_response" in _http1.Http1Server.send.__code__.co_names
+    assert "make_error_response" in _http1.Http1Server.read_headers.__code__.co_names

@@ -1,0 +1,180 @@
+"""What others add is one file each: a recognizer, a policy, a wire and a surface, dropped in and used together."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.detection import Detector
+from gateway.errors import NotFound
+from gateway.json_body import dump
+from gateway.models import Caller, PrivacyMode, Scope, Trust
+from gateway.pipeline import Destination, Pipeline
+from gateway.policy import PolicyRegistry
+from gateway.protection import Protector
+from gateway.receipts import ReceiptLog, Signer
+from gateway.settings import BUILTIN_POLICIES, load_settings
+from gateway.store import Store
+from gateway.surfaces import SurfaceRegistry
+from gateway.wires import Wires
+from gateway.workers import Workers
+
+FILES = {
+    "recognizers/badge.py": """
+from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
+
+BADGE = EntityType("BADGE", "custom", "The number on a visitor's badge.")
+RECOGNIZERS = (
+    PatternRecognizer(
+        "badge",
+        BADGE,
+        (Pattern(r"\\bVISITOR-\\d{4}\\b", 0.9),),
+        examples=(Example("badge VISITOR-0042", "VISITOR-0042"),),
+        counter_examples=("VISITOR-42",),
+    ),
+)
+""",
+    "policies/reception.toml": """
+id = "reception"
+version = 1
+title = "Reception"
+extends = "default"
+
+[rules.BADGE]
+action = "placeholder"
+""",
+    "wires/telegram.py": '''
+from gateway.slots import TextSlot
+from gateway.wires.base import AnswerText, Conversation
+
+
+class Telegram:
+    """One text there, one text back."""
+
+    id = "telegram"
+
+    def serves(self, method, path):
+        return (method, path) == ("POST", "/telegram")
+
+    def harmless(self, method, path):
+        return False
+
+    def read(self, body):
+        slots = [TextSlot(body, "text", body["text"])]
+        return Conversation(body, body["model"], False, [slots], body["text"], policy_id=body.pop("policy"))
+
+    def answer_texts(self, body):
+        return [AnswerText(body, "reply", body["reply"])]
+
+    def usage(self, body):
+        return None
+
+    def annotate(self, body, note):
+        body["receipt"] = note["request_id"]
+
+    def refuse_answer(self, body, message):
+        body["reply"] = message
+
+    def error_body(self, error, request_id):
+        return {"fault": error.code}
+
+
+WIRE = Telegram()
+''',
+    "surfaces/parrot.py": """
+from gateway.models import Trust
+
+
+class Parrot:
+    id = "parrot"
+    trust = Trust.LOCAL
+
+    def __init__(self):
+        self.heard = []
+
+    def models(self):
+        return ("parrot-1",)
+
+    async def complete(self, body):
+        self.heard.append(body["text"])
+        return {"reply": "You said: " + body["text"]}
+
+
+def build(settings):
+    yield Parrot()
+""",
+}
+
+
+@pytest.fixture
+def added(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) -> None:
+    detector = Detector(folders=[added / "recognizers"])
+    policies = PolicyRegistry(BUILTIN_POLICIES, more=[added / "policies"])
+    wire = Wires.discover(added / "wires").serving("POST", "/telegram")
+    surfaces = SurfaceRegistry.discover(load_settings(None, data_dir=data_dir), added / "surfaces")
+    assert wire is not None
+    surface, model = surfaces.resolve("parrot-1")
+    assert surface.trust is Trust.LOCAL
+    store = Store.open(data_dir / "gateway.db")
+    workers = Workers(1, 4, 10)
+    pipeline = Pipeline(
+        protector=Protector(detector, hash_key=b"h" * 32),
+        policies=policies,
+        receipts=ReceiptLog(store, Signer.load(data_dir)),
+        workers=workers,
+        installation_key=b"k" * 32,
+        default_policy="default",
+        engine_version=detector.version,
+    )
+    body: dict[str, Any] = {
+        "model": "parrot-1",
+        "policy": "reception",
+        "text": "VISITOR-4711 waits; write to anna@acme.test.",
+    }
+    try:
+        exchange = await pipeline.open(
+            wire,
+            body,
+            Caller("key_anna", Scope.CLIENT),
+            Destination(surface.id, surface.trust, model),
+            local_available=surfaces.local_available,
+            request_id="req_0123456789abcdef0123456789abcdef",
+        )
+        answer = await surface.complete(body)
+        closed = pipeline.close(exchange, 200, dump(answer), annotate=True)
+    finally:
+        workers.close()
+        store.close()
+    (heard,) = surface.heard  # type: ignore[attr-defined]
+    assert heard.startswith("[BADGE_")
+    assert "4711" not in heard
+    assert "anna" not in heard
+    assert exchange.policy.id == "reception"
+    assert exchange.protected.counts() == {"BADGE": 1, "EMAIL_ADDRESS": 1}
+    assert closed == dump(
+        {
+            "reply": "You said: VISITOR-4711 waits; write to anna@acme.test.",
+            "receipt": "req_0123456789abcdef0123456789abcdef",
+        }
+    )
+
+
+def test_without_the_files_there_is_none_of_them(data_dir: Path) -> None:
+    assert "BADGE" not in Detector().types
+    assert Wires.discover().serving("POST", "/telegram") is None
+    with pytest.raises(NotFound):
+        PolicyRegistry(BUILTIN_POLICIES).get("reception")
+    with pytest.raises(NotFound):
+        SurfaceRegistry.discover(load_settings(None, data_dir=data_dir)).resolve("parrot-1")
+
+
+def test_a_rule_of_the_added_policy_knows_the_added_type(added: Path) -> None:
+    policy = PolicyRegistry(BUILTIN_POLICIES, more=[added / "policies"]).get("reception")
+    assert policy.rule_for("BADGE", "custom", PrivacyMode.STANDARD).action.value == "placeholder"

@@ -71,7 +71,7 @@ class Welcome:
         ]
         gateway, proxy = (f"http://{self._settings.host}:{port}" for port in ports[:2])
         bundle = bundle_of(self._settings.certs_dir).resolve()
-        key = self._new_key or "$SVC_API_KEY"
+        key = self._new_key or ("$KEY" if self._settings.api_key is None else "$SVC_API_KEY")
         lines = [
             "",
             f"Privacy Gateway listens on {gateway} (base URL {gateway}/v1) and, as a proxy, on {proxy}",
@@ -80,7 +80,10 @@ class Welcome:
         if self._new_key:
             lines += [f"Your operator key, shown this once:  {self._new_key}", ""]
         elif self._settings.api_key is None:
-            lines += ["Keys were made before; `run_proxy.py keys create` makes another.", ""]
+            lines += [
+                "Keys were made before; `.venv/bin/python run_proxy.py keys create` makes another. Here one is $KEY.",
+                "",
+            ]
         lines += [
             "Try this:",
             f'  curl -s {gateway}/v1/chat/completions -H "Authorization: Bearer {key}" \\',

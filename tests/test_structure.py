@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PRODUCT = ("run_proxy.py", "addons", "gateway")
 LONGEST = 400
 # The upper floor of gateway/: what answers requests and puts the parts together. Everything else is a part.
-UPPER = {"app", "commands", "policy_commands", "http_routing", "http_errors", "api_docs", "schemas", "settlement", "service"}
-UPPER |= {"operations", "pipeline"}
+UPPER = {"app", "commands", "policy_commands", "http_routing", "http_errors", "api_docs", "schemas", "settlement"}
+UPPER |= {"service", "operations", "pipeline"}
 GROUND = {"models", "errors"}
 # Folders of a checkout that are made, not written.
 MADE = {".git", ".venv", ".venv-lock", "data", "__pycache__"}

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from gateway.models import Action, PrivacyMode, RiskLevel, RouteDecision, Scope
+from gateway.models import Action, PrivacyMode, RiskLevel, RouteDecision
 
 
 def _without_surrogates(text: str) -> str:
@@ -134,21 +134,6 @@ class ProtectReply(_Reply):
     receipt: dict[str, Any]
 
 
-class ReconstructReply(_Reply):
-    request_id: str
-    text: str | None = None
-    content: Any = None
-    resolved: int
-    unresolved: list[str]
-    receipt: dict[str, Any]
-
-
 class Health(_Reply):
     status: Literal["ok"]
     version: str
-
-
-class KeyReply(_Reply):
-    key_id: str
-    label: str
-    scope: Scope

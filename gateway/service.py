@@ -29,7 +29,7 @@ from gateway.ratelimit import RateLimiter
 from gateway.receipts import Check, ReceiptLog, Signer, Verification
 from gateway.settings import Settings
 from gateway.store import Store
-from gateway.surfaces import SurfaceRegistry, UpstreamConfig, UpstreamSurface
+from gateway.surfaces import Surface, SurfaceRegistry, UpstreamConfig, UpstreamSurface
 from gateway.vault import Vault
 from gateway.wires import Body, Wire, Wires
 from gateway.workers import Workers
@@ -252,18 +252,8 @@ class Service:
         body: Body = {"model": model, "messages": [{"role": "user", "content": question.text}]}
         settings = {"svc_task": question.task, "svc_policy": question.policy_id, "svc_privacy_mode": question.mode}
         body |= {name: value for name, value in settings.items() if value is not None}
-        exchange = await self.pipeline.open(
-            wire,
-            body,
-            caller,
-            Destination(surface.id, surface.trust, model),
-            local_available=self.surfaces.local_available,
-            request_id=new_request_id(),
-            operation="playground",
-        )
-        with self.pipeline.answering(exchange):
-            answer = await surface.complete(body)
-            restored = parse_object(self.pipeline.close(exchange, 200, dump(answer), annotate=False))
+        exchange, answer, closed = await self._answer_here(wire, body, caller, surface, model, operation="playground")
+        restored = parse_object(closed)
         note = exchange.note()
         return {
             "request_id": exchange.request_id,
@@ -285,8 +275,8 @@ class Service:
         if wire is None:
             raise NotFound("There is nothing at this path.")
         surface, model = self.surfaces.resolve(body.get("model"))
-        request_id = new_request_id()
         if isinstance(surface, UpstreamSurface):
+            request_id = new_request_id()
             crossing = await self.cross_to_upstream(
                 wire, body, caller, (surface.config, model), fields, request_id=request_id
             )
@@ -299,17 +289,26 @@ class Service:
                     self.pipeline.close(exchange, reply.status, reply.body, annotate=True),
                     request_id,
                 )
+        exchange, _, closed = await self._answer_here(wire, body, caller, surface, model)
+        return 200, closed, exchange.request_id
+
+    async def _answer_here(
+        self, wire: Wire, body: Body, caller: Caller, surface: Surface, model: str, *, operation: str = "chat"
+    ) -> tuple[Exchange, Body, bytes]:
+        """One exchange with a surface of our own: how it went, what the surface said, and that restored."""
         exchange = await self.pipeline.open(
             wire,
             body,
             caller,
             Destination(surface.id, surface.trust, model),
             local_available=self.surfaces.local_available,
-            request_id=request_id,
+            request_id=new_request_id(),
+            operation=operation,
         )
+        annotate = operation == "chat"
         with self.pipeline.answering(exchange):
-            answer: dict[str, Any] = await surface.complete(body)
-            return 200, self.pipeline.close(exchange, 200, dump(answer), annotate=True), request_id
+            answer = await surface.complete(body)
+            return exchange, answer, self.pipeline.close(exchange, 200, dump(answer), annotate=annotate)
 
 
 def _said(answer: Body) -> Any:

@@ -1,0 +1,42 @@
+"""How well detection does on labelled text: what was found, what was hidden, and what should not have been.
+
+    read_lines     documents and cases from the lines of a file
+    LabelMap       what a label of the file means: its type, and whether it must be hidden
+    Seeker         what the gateway finds and hides in a text under a policy
+    score_documents, score_cases   the figures, and every place where the two do not agree
+    html_report    those places as one page to look through
+
+Pure: no files, no clock. See docs/evaluation.md.
+"""
+
+from gateway.evaluation.case_scoring import CasesScore, EntityScore, score_cases
+from gateway.evaluation.disagreements import Disagreement, Kind
+from gateway.evaluation.figures import DocumentsScore, LabelScore, TypeScore
+from gateway.evaluation.labels import LabelMap, Treatment
+from gateway.evaluation.reading import Case, Document, GoldSpan, Labelled, read_lines
+from gateway.evaluation.report import Evaluated, html_report
+from gateway.evaluation.scoring import score_documents
+from gateway.evaluation.seeking import Finding, Seeker
+
+__all__ = [
+    "Case",
+    "CasesScore",
+    "Disagreement",
+    "Document",
+    "DocumentsScore",
+    "EntityScore",
+    "Evaluated",
+    "Finding",
+    "GoldSpan",
+    "Kind",
+    "LabelMap",
+    "LabelScore",
+    "Labelled",
+    "Seeker",
+    "Treatment",
+    "TypeScore",
+    "html_report",
+    "read_lines",
+    "score_cases",
+    "score_documents",
+]

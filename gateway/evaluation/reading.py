@@ -1,0 +1,123 @@
+"""Labelled text in the common format: one JSON object a line, offsets in Unicode code points.
+
+    document   {"id", "text", "spans": [{"start", "end", "label", "value"?}]}
+    case       {"id", "entity", "text", "polarity": "positive" | "negative", "expected_spans": [[start, end]] | null}
+
+Other members are ignored. A line is a document if it has `spans`, a case if it has `polarity`.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway.errors import Unprocessable
+
+type Interval = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldSpan:
+    """`text[start:end]` is of `label`, say the people who labelled it."""
+
+    start: int
+    end: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text with everything in it that somebody labelled."""
+
+    id: str
+    text: str = field(repr=False)
+    spans: tuple[GoldSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A short text that holds an `entity` or only looks as if it did. `spans` is None where nobody said where."""
+
+    id: str
+    entity: str
+    text: str = field(repr=False)
+    positive: bool
+    spans: tuple[Interval, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """What a file holds."""
+
+    documents: tuple[Document, ...]
+    cases: tuple[Case, ...]
+
+
+class _Wrong(ValueError):
+    """What is wrong with a line, in words that repeat nothing of it."""
+
+
+def read_lines(lines: Iterable[str], limit: int | None = None) -> Labelled:
+    """The first `limit` documents and cases. Raises Unprocessable with the number of the line it cannot use."""
+    documents: list[Document] = []
+    cases: list[Case] = []
+    for number, line in enumerate(lines, 1):
+        if limit is not None and len(documents) + len(cases) >= limit:
+            break
+        if not line.strip():
+            continue
+        try:
+            read = _read(_object(line), number)
+        except _Wrong as wrong:
+            raise Unprocessable(f"Line {number}: {wrong}.") from None
+        if isinstance(read, Document):
+            documents.append(read)
+        else:
+            cases.append(read)
+    return Labelled(tuple(documents), tuple(cases))
+
+
+def _object(line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        raise _Wrong("it is not JSON") from None
+    if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+        raise _Wrong("it is no object with a `text`")
+    return value
+
+
+def _read(line: dict[str, Any], number: int) -> Document | Case:
+    identity, text = str(line.get("id", number)), line["text"]
+    if isinstance(line.get("spans"), list):
+        return Document(identity, text, tuple(sorted((_gold(one, text) for one in line["spans"]), key=_place)))
+    if line.get("polarity") in {"positive", "negative"} and isinstance(line.get("entity"), str):
+        return Case(identity, line["entity"], text, line["polarity"] == "positive", _expected(line, text))
+    raise _Wrong("it has neither `spans` (a document) nor `polarity` and `entity` (a case)")
+
+
+def _gold(span: Any, text: str) -> GoldSpan:
+    if not isinstance(span, dict) or not isinstance(span.get("label"), str):
+        raise _Wrong("a span has no `label`")
+    start, end = _interval((span.get("start"), span.get("end")), text)
+    if "value" in span and span["value"] != text[start:end]:
+        raise _Wrong("a span's `value` is not what stands there (offsets are Unicode code points)")
+    return GoldSpan(start, end, span["label"])
+
+
+def _expected(line: dict[str, Any], text: str) -> tuple[Interval, ...] | None:
+    spans = line.get("expected_spans")
+    if not isinstance(spans, list) or (line["polarity"] == "positive" and not spans):
+        return None
+    return tuple(_interval(tuple(one) if isinstance(one, list) else (), text) for one in spans)
+
+
+def _interval(pair: tuple[Any, ...], text: str) -> Interval:
+    match pair:
+        case (int(start), int(end)) if 0 <= start < end <= len(text):
+            return start, end
+    raise _Wrong("a span does not lie within the text")
+
+
+def _place(span: GoldSpan) -> Interval:
+    return span.start, span.end

@@ -1,0 +1,187 @@
+"""Labelled documents are compared with what the gateway makes of them. Two questions, answered apart:
+
+- Is what is found of the right type, at the right place? Per type: precision, recall and F1 of exact spans, and by
+  overlap (recall over the labelled spans, precision over the found ones). A finding counts whatever the policy does
+  with it.
+- Is hidden what must be, and nothing else? Whatever the type: a labelled span is hidden when every word of it is
+  (see `characters`); a document is, when all that must be hidden in it is.
+
+Findings on spans to be ignored count for neither.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+from gateway.evaluation.characters import covered, share, telling
+from gateway.evaluation.disagreements import Disagreement, Kind
+from gateway.evaluation.figures import DocumentsScore, LabelScore, TypeScore
+from gateway.evaluation.labels import LabelMap, Treatment
+from gateway.evaluation.reading import Document, GoldSpan, Interval
+from gateway.evaluation.seeking import Finding, Seeker
+from gateway.models import PrivacyMode
+
+
+@dataclass(frozen=True, slots=True)
+class _Gold:
+    """A labelled span with what it means. `needed`: the positions that must be hidden for it to be hidden."""
+
+    span: GoldSpan
+    type: str
+    treatment: Treatment
+    needed: frozenset[int]
+
+    @property
+    def at(self) -> Interval:
+        return self.span.start, self.span.end
+
+
+def score_documents(
+    documents: Iterable[Document],
+    seeker: Seeker,
+    labels: LabelMap,
+    section: str,
+    *,
+    types: Collection[str] = (),
+    advance: Callable[[], None] = lambda: None,
+) -> tuple[DocumentsScore, list[Disagreement]]:
+    """The figures and every disagreement, in the order of the documents.
+
+    `types`: only these common types count, everything else is ignored. `advance` is called after each document.
+    """
+    work = _Scoring(seeker, labels, section, frozenset(types))
+    for document in documents:
+        work.add(document)
+        advance()
+    work.score.types = dict(sorted(work.score.types.items()))
+    return work.score, work.disagreements
+
+
+class _Scoring:
+    def __init__(self, seeker: Seeker, labels: LabelMap, section: str, types: frozenset[str]) -> None:
+        self._seeker = seeker
+        self._labels = labels
+        self._section = section
+        self._types = types
+        required = {Treatment.REDACT}
+        if seeker.mode is PrivacyMode.STRICT:
+            required.add(Treatment.OPTIONAL)
+        self._required = frozenset(required)
+        self._common: dict[str, str] = {}
+        self.score = DocumentsScore()
+        self.disagreements: list[Disagreement] = []
+
+    def add(self, document: Document) -> None:
+        golds = [self._gold(document.text, span) for span in document.spans]
+        findings = self._seeker.seek(document.text)
+        counted = [one for one in findings if not self._types or self._type(one) in self._types]
+        self._count_types(golds, counted)
+        self._count_hidden(document, golds, findings, counted)
+        self._note(document, golds, findings, counted)
+
+    def _type(self, finding: Finding) -> str:
+        name = finding.type
+        if name not in self._common:
+            self._common[name] = self._labels.common(self._section, name, self._seeker.group(name))
+        return self._common[name]
+
+    def _gold(self, text: str, span: GoldSpan) -> _Gold:
+        meaning = self._labels.meaning(self._section, span.label)
+        treatment = meaning.treatment
+        if self._types and meaning.common not in self._types:
+            treatment = Treatment.IGNORE
+        return _Gold(span, meaning.common, treatment, frozenset(telling(text, span.start, span.end)))
+
+    def _count_types(self, golds: list[_Gold], counted: list[Finding]) -> None:
+        gold_at: dict[str, set[Interval]] = defaultdict(set)
+        found_at: dict[str, set[Interval]] = defaultdict(set)
+        for gold in golds:
+            if gold.treatment is not Treatment.IGNORE:
+                gold_at[gold.type].add(gold.at)
+        ignored = [gold.at for gold in golds if gold.treatment is Treatment.IGNORE]
+        for finding in counted:
+            name, at = self._type(finding), (finding.start, finding.end)
+            if not share(ignored, at) or share(gold_at[name], at):
+                found_at[name].add(at)
+        for name in {*gold_at, *found_at}:
+            wanted, found = gold_at[name], found_at[name]
+            if not wanted and not found:
+                continue
+            row = self.score.types.setdefault(name, TypeScore(name))
+            row.gold += len(wanted)
+            row.found += len(found)
+            row.exact += len(wanted & found)
+            row.gold_overlapped += sum(share(found, at) for at in wanted)
+            row.found_overlapped += sum(share(wanted, at) for at in found)
+
+    def _count_hidden(
+        self, document: Document, golds: list[_Gold], findings: Iterable[Finding], counted: Iterable[Finding]
+    ) -> None:
+        score, text = self.score, document.text
+        hidden = covered((one.start, one.end) for one in findings if one.hidden)
+        score.documents += 1
+        open_spans = Counter[bool]()
+        for gold in golds:
+            if gold.treatment is Treatment.IGNORE:
+                continue
+            whole, touched = gold.needed <= hidden, not gold.needed.isdisjoint(hidden)
+            name = gold.span.label
+            row = score.labels.setdefault(name, LabelScore(name, gold.type, gold.treatment))
+            row.gold += 1
+            row.hidden += whole
+            row.touched += touched
+            if gold.treatment in self._required:
+                score.required += 1
+                score.required_hidden += whole
+                score.required_touched += touched
+                open_spans[whole] += 1
+            elif gold.treatment is Treatment.KEEP:
+                score.keep += 1
+                score.keep_touched += touched
+        score.private_documents += bool(open_spans)
+        score.hidden_documents += bool(open_spans) and not open_spans[False]
+
+        signs = {at for at, char in enumerate(text) if char.isalnum()}
+        ignored = covered(gold.at for gold in golds if gold.treatment is Treatment.IGNORE)
+        required = covered(gold.at for gold in golds if gold.treatment in self._required)
+        private = required | covered(gold.at for gold in golds if gold.treatment is Treatment.OPTIONAL)
+        chosen = covered((one.start, one.end) for one in counted if one.hidden)
+        score.characters += len(signs)
+        score.characters_hidden_rightly += len(hidden & private & signs)
+        score.characters_hidden_wrongly += len((chosen - private - ignored) & signs)
+        score.characters_left += len((required - hidden) & signs)
+        score.hidden_spans += sum(one.hidden for one in counted)
+
+    def _note(
+        self, document: Document, golds: list[_Gold], findings: tuple[Finding, ...], counted: list[Finding]
+    ) -> None:
+        hidden = covered((one.start, one.end) for one in findings if one.hidden)
+
+        def say(kind: Kind, type_name: str, at: Interval) -> None:
+            place = Disagreement(kind, type_name, document.id, document.text, *at, document.spans, findings)
+            self.disagreements.append(place)
+
+        for gold in golds:
+            if kind := self._trouble(gold, hidden, findings):
+                say(kind, gold.type, gold.at)
+        labelled = [gold.at for gold in golds]
+        for finding in counted:
+            at = (finding.start, finding.end)
+            if not share(labelled, at):
+                self.score.false_alarms += finding.hidden
+                say(Kind.FALSE_ALARM if finding.hidden else Kind.FALSE_FINDING, self._type(finding), at)
+
+    def _trouble(self, gold: _Gold, hidden: set[int], findings: Iterable[Finding]) -> Kind | None:
+        if gold.treatment is Treatment.IGNORE:
+            return None
+        if gold.treatment is Treatment.KEEP:
+            return None if gold.needed.isdisjoint(hidden) else Kind.OVER_REDACTED
+        if gold.treatment in self._required and not gold.needed <= hidden:
+            return Kind.MISSED if gold.needed.isdisjoint(hidden) else Kind.PARTLY
+        there = [one for one in findings if share([(one.start, one.end)], gold.at)]
+        same = [one for one in there if self._type(one) == gold.type]
+        if any((one.start, one.end) == gold.at for one in same):
+            return None
+        if same:
+            return Kind.BORDERS
+        return Kind.OTHER_TYPE if there else Kind.UNFOUND

@@ -1,0 +1,54 @@
+"""A finder that finds the words it is told to, so that tests say what is found in the text itself."""
+
+import re
+from collections.abc import Mapping
+from typing import Self
+
+from gateway.detection import EntityType
+from gateway.evaluation import Seeker
+from gateway.models import Entity, PrivacyMode
+from gateway.policy import PolicyRegistry
+from gateway.protection import Finder, Protector
+from gateway.settings import BUILTIN_POLICIES
+
+POLICIES = PolicyRegistry(BUILTIN_POLICIES)
+_MARK = re.compile(r"<([A-Z_]+) ([^<>]+)>")
+_GROUPS = {
+    "PERSON": "person",
+    "EMAIL_ADDRESS": "contact",
+    "PHONE_NUMBER": "contact",
+    "US_SSN": "government_id",
+    "URL": "network",
+    "API_KEY": "secret",
+}
+
+
+class Words:
+    """Finds each value, wherever it stands, as its type."""
+
+    version = "words"
+
+    def __init__(self, values: Mapping[str, str], score: float = 0.9) -> None:
+        self._values = values
+        self._score = score
+        self.types = {name: EntityType(name, group, "") for name, group in _GROUPS.items()}
+
+    @classmethod
+    def marked(cls, text: str) -> tuple[Self, str]:
+        """A finder of what is marked `<TYPE value>`, and the text without the marks."""
+        return cls({match[2]: match[1] for match in _MARK.finditer(text)}), _MARK.sub(r"\2", text)
+
+    def detect(self, text: str) -> tuple[Entity, ...]:
+        found = (
+            Entity(kind, match.start(), match.end(), self._score, "words")
+            for value, kind in self._values.items()
+            for match in re.finditer(re.escape(value), text)
+        )
+        return tuple(sorted(found, key=lambda one: one.start))
+
+
+def seeker(
+    finder: Finder, mode: PrivacyMode = PrivacyMode.STANDARD, policy: str = "default", min_score: float | None = None
+) -> Seeker:
+    """What the gateway would do with what `finder` finds."""
+    return Seeker(Protector(finder, hash_key=bytes(32)), POLICIES.get(policy), mode, min_score)

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gateway import __version__, policy_commands
+from gateway import __version__, policy_commands, receipt_commands, usage_commands
 from gateway import commands as key_commands
 from gateway.settings import Settings, SettingsError, load_settings
+from gateway.terminal import print_json
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,9 +47,10 @@ def _parser() -> argparse.ArgumentParser:
 
     ca = commands.add_parser("ca", help="where the proxy's certificate authority is and how to trust it")
     _add_folders(ca)
+    ca.add_argument("--json", action="store_true", help="print JSON")
     ca.set_defaults(run=_ca)
 
-    for more in (key_commands, policy_commands):
+    for more in (key_commands, policy_commands, receipt_commands, usage_commands):
         more.add_commands(commands, _add_folders, _settings)
     return parser
 
@@ -95,9 +97,14 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _ca(options: argparse.Namespace) -> int:
-    from addons.authority import describe_authority
+    from addons.authority import bundle_of, describe_authority, make_authority
 
-    print(describe_authority(_settings(options).certs_dir))
+    folder = _settings(options).certs_dir
+    if options.json:
+        certificate = make_authority(folder)
+        print_json({"certificate": str(certificate.resolve()), "bundle": str(bundle_of(folder).resolve())})
+    else:
+        print(describe_authority(folder))
     return 0
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import Any
@@ -10,16 +9,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Column, Table
 
-from gateway.auth import KeyRing
+from gateway.auth import KeyRecord, KeyRing
 from gateway.errors import GatewayError
-from gateway.json_body import dump
 from gateway.models import Scope
 from gateway.settings import Settings
 from gateway.store import Store
-
-type Loader = Callable[[argparse.Namespace], Settings]
-type AddFolders = Callable[[argparse.ArgumentParser], None]
-type Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+from gateway.terminal import DATABASE, AddFolders, Loader, Subparsers, print_json, say_error
 
 
 def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
@@ -59,13 +54,13 @@ async def _with_keys(
     action: Callable[[KeyRing, argparse.Namespace], Awaitable[None]],
     options: argparse.Namespace,
 ) -> int:
-    store = Store.open(settings.make_data_dir() / "gateway.db")
+    store = Store.open(settings.make_data_dir() / DATABASE)
     try:
         keys = KeyRing(store)
         await keys.load()
         await action(keys, options)
     except GatewayError as error:
-        print(error.message, file=sys.stderr)
+        say_error(error.message, error.code, error.param, as_json=options.json)
         return 1
     finally:
         store.close()
@@ -75,17 +70,18 @@ async def _with_keys(
 async def _create(keys: KeyRing, options: argparse.Namespace) -> None:
     secret, record = await keys.create(options.label, Scope(options.scope))
     if options.json:
-        _print_json({**asdict(record), "key": secret})
+        print_json({**_shown(record), "key": secret})
     else:
         print(f"{record.key_id} ({record.scope}), shown this once:\n{secret}")
 
 
 async def _list(keys: KeyRing, options: argparse.Namespace) -> None:
-    rows: list[dict[str, Any]] = [asdict(record) for record in await keys.list()]
+    rows: list[dict[str, Any]] = [_shown(record) for record in await keys.list()]
     if options.json:
-        _print_json(rows)
+        print_json(rows)
         return
-    table = Table(Column("Key", no_wrap=True), "Label", "Scope", "Made", "Revoked")
+    columns = (Column(name, overflow="fold") for name in ("Label", "Scope", "Made", "Revoked"))
+    table = Table(Column("Key", no_wrap=True, min_width=20), *columns)
     for row in rows:
         table.add_row(*(str(row[name] or "") for name in ("key_id", "label", "scope", "created_at", "revoked_at")))
     Console().print(table)
@@ -94,10 +90,13 @@ async def _list(keys: KeyRing, options: argparse.Namespace) -> None:
 async def _revoke(keys: KeyRing, options: argparse.Namespace) -> None:
     await keys.revoke(options.key_id)
     if options.json:
-        _print_json({"key_id": options.key_id, "revoked": True})
+        print_json({"key_id": options.key_id, "revoked": True})
     else:
         print(f"{options.key_id} is revoked.")
 
 
-def _print_json(value: object) -> None:
-    print(dump(value).decode())
+def _shown(record: KeyRecord) -> dict[str, Any]:
+    """The wire form; times in RFC 3339, UTC."""
+    times = {"created_at": record.created_at, "revoked_at": record.revoked_at}
+    written = {name: time and time.isoformat().replace("+00:00", "Z") for name, time in times.items()}
+    return {**asdict(record), **written}

@@ -111,7 +111,7 @@ def list_policies(registry: PolicyRegistry, options: argparse.Namespace) -> int:
         fields = ("id", "version", "title", "description", "builtin", "hash")
         _print_json([{name: getattr(policy, name) for name in fields} for policy in found])
         return 0
-    table = Table("Policy", "Version", "Kind", "Title", "Hash")
+    table = Table(Column("Policy", overflow="fold"), "Version", "Kind", Column("Title", overflow="fold"), "Hash")
     for policy in found:
         kind = "built-in" if policy.builtin else "custom"
         table.add_row(policy.id, str(policy.version), kind, Text(policy.title), policy.hash[:12])

@@ -38,20 +38,21 @@ def count(db: sqlite_utils.Database, day: str, readings: Iterable[Reading]) -> N
 
 
 async def usage(store: Store) -> dict[str, Any]:
-    """The body of `GET /v1/usage`: everything counted since the database was made, and the last 31 days with any.
+    """The body of `GET /v1/usage`. Raises Unavailable."""
+    return await store.read(read_usage)
+
+
+def read_usage(db: sqlite_utils.Database) -> dict[str, Any]:
+    """Everything counted since the database was made, and the last 31 days with any.
 
     `tokens.input` and `tokens.external` are the gateway's own estimates of what came in and what crossed;
-    `tokens.reported_input` and `tokens.reported_output` are what upstreams said they used. Raises Unavailable.
+    `tokens.reported_input` and `tokens.reported_output` are what upstreams said they used.
     """
-
-    def read(db: sqlite_utils.Database) -> tuple[list[tuple[str, str, int]], list[tuple[str, str, str, int]]]:
-        # total() adds floating-point numbers, which do not overflow as sum() does.
-        totals = f"SELECT meter, name, min(cast(total(count) AS INTEGER), {_LARGEST}) FROM usage GROUP BY meter, name"  # noqa: S608
-        newest = "SELECT DISTINCT day FROM usage WHERE day <> '' ORDER BY day DESC LIMIT ?"
-        days = f"SELECT day, meter, name, count FROM usage WHERE day IN ({newest}) ORDER BY day, meter, name"  # noqa: S608
-        return db.conn.execute(totals).fetchall(), db.conn.execute(days, [_DAYS]).fetchall()
-
-    totals, rows = await store.read(read)
+    # total() adds floating-point numbers, which do not overflow as sum() does.
+    sums = f"SELECT meter, name, min(cast(total(count) AS INTEGER), {_LARGEST}) FROM usage GROUP BY meter, name"  # noqa: S608
+    newest = "SELECT DISTINCT day FROM usage WHERE day <> '' ORDER BY day DESC LIMIT ?"
+    of_days = f"SELECT day, meter, name, count FROM usage WHERE day IN ({newest}) ORDER BY day, meter, name"  # noqa: S608
+    totals, rows = db.conn.execute(sums).fetchall(), db.conn.execute(of_days, [_DAYS]).fetchall()
     days = {
         day: _grouped([(meter, name, amount) for _, meter, name, amount in of_day])
         for day, of_day in groupby(rows, key=itemgetter(0))

@@ -22,7 +22,7 @@ class Filed:
     outcome: Row | None = None
 
     def receipt(self) -> Receipt:
-        return Receipt(self.request_id, _record(self.record), _record(self.outcome) if self.outcome else None)
+        return Receipt(self.request_id, record_of(self.record), record_of(self.outcome) if self.outcome else None)
 
 
 def read_filed(db: sqlite_utils.Database, request_id: str, owner: str | None) -> Filed | None:
@@ -54,6 +54,11 @@ def read_records(db: sqlite_utils.Database, after: int, limit: int) -> list[Row]
     return [Row(*row) for row in rows]
 
 
+def count_records(db: sqlite_utils.Database) -> int:
+    """Of both kinds."""
+    return int(db.conn.execute("SELECT count(*) FROM receipts").fetchone()[0])
+
+
 def read_head(db: sqlite_utils.Database) -> HeadRow | None:
     row = db.conn.execute(
         "SELECT size, CAST(head AS BLOB), CAST(checkpoint AS BLOB) FROM receipts_head WHERE id = 1"
@@ -75,7 +80,8 @@ def _with_outcomes(db: sqlite_utils.Database, records: list[Row]) -> list[Filed]
     return [Filed(id, record, outcomes.get(record.request_id)) for id, record in zip(ids, records, strict=True)]
 
 
-def _record(row: Row) -> Record:
+def record_of(row: Row) -> Record:
+    """The record as it lies there, whole or damaged."""
     return Record(row.sequence, _text(row.body), _text(row.hash), _text(row.signature))
 
 

@@ -119,10 +119,14 @@ def check_record(row: Row, signer: Signer, *, prefix: str = "") -> list[Check]:
 
 def check_outcome(receipt: Row, outcome: Row, signer: Signer) -> list[Check]:
     """The outcome's own record, and that it is the outcome of this very receipt."""
-    body = parse(outcome.body) or {}
-    ok = receipt.hash is not None and str(body.get("receipt_hash")).encode(errors="replace") == receipt.hash
-    detail = None if ok else "the outcome is of another receipt"
-    return [*check_record(outcome, signer, prefix="outcome_"), Check("outcome_receipt", ok, detail)]
+    return [*check_record(outcome, signer, prefix="outcome_"), check_belonging(receipt, outcome)]
+
+
+def check_belonging(receipt: Row | None, outcome: Row) -> Check:
+    """Whether an outcome is the outcome of this very receipt."""
+    named = str((parse(outcome.body) or {}).get("receipt_hash")).encode(errors="replace")
+    ok = receipt is not None and receipt.hash is not None and named == receipt.hash
+    return Check("outcome_receipt", ok, None if ok else "the outcome is of another receipt")
 
 
 def check_filing(row: Row) -> Check:

@@ -1,6 +1,7 @@
 """The embedded store: one SQLite file, one writer with group commit, a few readers. See docs/receipts.md."""
 
 from gateway.store.connection import StoreError
+from gateway.store.look import Look
 from gateway.store.store import Store
 
-__all__ = ["Store", "StoreError"]
+__all__ = ["Look", "Store", "StoreError"]

@@ -1,7 +1,7 @@
 """Migrations: decorated functions, run once each, in order, forward only. A released one never changes."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 import sqlite_utils
 
@@ -52,18 +52,35 @@ class Migrations:
                 f"the database in data_dir cannot be brought up to date: {error.sqlite_errorname}"
             ) from None
 
-    def _apply_missing(self, db: sqlite_utils.Database) -> None:
-        tables = {name for (name,) in db.conn.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-        if tables and "migrations" not in tables:
-            raise StoreError("the file in data_dir is a database, but not one of this gateway; it is left alone")
-        db.conn.execute(_TABLE)
-        applied = {id for (id,) in db.conn.execute("SELECT id FROM migrations")}
-        if applied - self._steps.keys():
+    def check(self, db: sqlite_utils.Database) -> None:
+        """Whether the tables are those of this version. Changes nothing. Raises StoreError, sqlite3.Error."""
+        missing = self._steps.keys() - _applied(db, self._steps.keys())
+        if missing:
             raise StoreError(
-                "the database in data_dir was made by a newer version of the gateway; install that version, "
-                "or restore the backup made before it ran"
+                "the database in data_dir was made by an older version of the gateway; "
+                "start this one once, and it is brought up to date"
             )
+
+    def _apply_missing(self, db: sqlite_utils.Database) -> None:
+        applied = _applied(db, self._steps.keys())
+        db.conn.execute(_TABLE)
         for id, step in self._steps.items():
             if id not in applied:
                 step(db)
                 db.conn.execute("INSERT INTO migrations (id) VALUES (?)", [id])
+
+
+def _applied(db: sqlite_utils.Database, known: Set[str]) -> set[str]:
+    """The steps a database has seen. Raises StoreError for a database of something else, or of a newer version."""
+    tables = {name for (name,) in db.conn.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if not tables:
+        return set()
+    if "migrations" not in tables:
+        raise StoreError("the file in data_dir is a database, but not one of this gateway; it is left alone")
+    applied = {id for (id,) in db.conn.execute("SELECT id FROM migrations")}
+    if applied - known:
+        raise StoreError(
+            "the database in data_dir was made by a newer version of the gateway; install that version, "
+            "or restore the backup made before it ran"
+        )
+    return applied

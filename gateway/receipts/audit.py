@@ -1,0 +1,176 @@
+"""The whole log, read from the database itself: every record verified, or every record written out.
+
+For a look from outside the running gateway. It may append meanwhile: each chunk is a snapshot of its own, and the head
+is read together with the last one, so that the two agree.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlite_utils
+
+from gateway.errors import NotFound
+from gateway.receipts.drafts import is_request_id
+from gateway.receipts.queries import Filed, count_records, read_filed, read_head, read_records, record_of
+from gateway.receipts.signing import Signer
+from gateway.receipts.verify import (
+    ChainWalk,
+    Check,
+    HeadRow,
+    Row,
+    Verification,
+    check_belonging,
+    check_filing,
+    check_head,
+    check_outcome,
+    check_record,
+    parse,
+)
+from gateway.store import Look
+
+FORMAT = "privacy-gateway/receipts-export"
+FORMAT_VERSION = 1
+
+_CHUNK = 1000
+# Also below every number that somebody may have given a record of theirs.
+_BEFORE_ALL = -(2**63)
+
+type Progress = Callable[[int], None]
+"""Is told how many records were read since it was told last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What came of verifying the whole log. `broken_at` is the sequence of the first record that is not as written."""
+
+    checks: tuple[Check, ...]
+    size: int
+    head: str
+    broken_at: int | None
+    policies: frozenset[str]
+    """The hashes of policies that the receipts name."""
+
+    @property
+    def valid(self) -> bool:
+        return all(check.ok for check in self.checks)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "valid": self.valid,
+            "broken_at": self.broken_at,
+            "checks": [check.as_dict() for check in self.checks],
+            "log": {"size": self.size, "head": self.head},
+        }
+
+
+def audit(look: Look, signer: Signer, progress: Progress) -> Audit:
+    """Recomputes every record, its signature, its place in the chain, and the signed head. Raises Unavailable."""
+    walk = ChainWalk()
+    policies: set[str] = set()
+    faults: dict[str, tuple[int, str]] = {}
+    reading = _Reading(look, progress)
+    for rows in reading:
+        walk.feed(rows)
+        for row in rows:
+            for check in _checks(look, row, signer):
+                if not check.ok:
+                    faults.setdefault(check.name, (row.sequence, f"sequence {row.sequence}: {check.detail}"))
+            policy = (parse(row.body) or {}).get("policy")
+            if isinstance(policy, dict):
+                policies.add(str(policy.get("hash")))
+    checks = [walk.check()]
+    for name in ("hash", "signature", "outcome_receipt"):
+        fault = faults.get(name)
+        checks.append(Check(name, fault is None, fault[1] if fault else None))
+    if reading.head is None and walk.size == 0 and walk.broken is None:
+        checks.append(Check("head", ok=True, detail="the log is empty"))
+    else:
+        checks.append(check_head(walk, reading.head, signer))
+    broken = [sequence for sequence, _ in faults.values()] + ([walk.size + 1] if walk.broken else [])
+    return Audit(tuple(checks), walk.size, walk.head, min(broken, default=None), frozenset(policies))
+
+
+def verify_receipt(look: Look, signer: Signer, request_id: str, progress: Progress) -> Verification:
+    """One receipt and the chain that it stands in. Raises NotFound (`receipt_not_found`), Unavailable."""
+    filed = find(look, request_id)
+    checks = [*check_record(filed.record, signer), check_filing(filed.record)]
+    if filed.outcome is not None:
+        checks += check_outcome(filed.record, filed.outcome, signer)
+    walk = ChainWalk()
+    reading = _Reading(look, progress)
+    for rows in reading:
+        walk.feed(rows)
+    checks += [walk.check(), check_head(walk, reading.head, signer)]
+    return Verification(request_id, tuple(checks), walk.size, walk.head)
+
+
+def find(look: Look, request_id: str) -> Filed:
+    """Whoever made the request. Raises NotFound (`receipt_not_found`)."""
+    filed = look.read(lambda db: read_filed(db, request_id, None)) if is_request_id(request_id) else None
+    if filed is None:
+        message = "There is no such receipt. `receipts list` shows those there are."
+        raise NotFound(message, code="receipt_not_found", param="request_id")
+    return filed
+
+
+def size_of(look: Look) -> int:
+    """How many records there are, receipts and outcomes together."""
+    return look.read(count_records)
+
+
+def export(look: Look, signer: Signer, progress: Progress) -> Iterator[dict[str, Any]]:
+    """The log as JSON objects: a header with the public key, every record in the order of the chain, the signed head.
+
+    docs/receipts.md describes the format, and how to verify it with nothing of this gateway.
+    """
+    yield {
+        "type": "header",
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "key_id": signer.key_id,
+        "public_key": signer.public_bytes.hex(),
+    }
+    reading = _Reading(look, progress)
+    for rows in reading:
+        for row in rows:
+            yield {"type": _text(row.kind), "record": record_of(row).as_dict()}
+    if (head := reading.head) is not None:
+        yield {"type": "head", "size": head.size, "hash": _text(head.hash), "checkpoint": _text(head.checkpoint)}
+
+
+class _Reading:
+    """Every record in ascending order, in chunks; afterwards `head` is the head that belongs to the last of them."""
+
+    def __init__(self, look: Look, progress: Progress) -> None:
+        self._look = look
+        self._progress = progress
+        self.head: HeadRow | None = None
+
+    def __iter__(self) -> Iterator[list[Row]]:
+        after = _BEFORE_ALL
+
+        def step(db: sqlite_utils.Database) -> tuple[list[Row], HeadRow | None]:
+            return read_records(db, after, _CHUNK), read_head(db)
+
+        while True:
+            rows, self.head = self._look.read(step)
+            yield rows
+            self._progress(len(rows))
+            if len(rows) < _CHUNK:
+                return
+            after = rows[-1].sequence
+
+
+def _checks(look: Look, row: Row, signer: Signer) -> Iterator[Check]:
+    yield from check_record(row, signer)
+    if row.kind == b"outcome":
+        filed = look.read(lambda db: read_filed(db, _text(row.request_id), None))
+        yield check_belonging(filed.record if filed else None, row)
+
+
+def _text(column: bytes | None) -> str:
+    return (column or b"").decode(errors="replace")

@@ -1,0 +1,77 @@
+"""`keys …` and `ca`, through the entry point."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from run_proxy import main
+
+
+class Command:
+    """Runs a command against one data folder."""
+
+    def __init__(self, data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._folders = ["--data-dir", str(data_dir), "--certs-dir", str(data_dir.parent / "certs")]
+        self._capsys = capsys
+        self.errors = ""
+
+    def __call__(self, *words: str) -> tuple[int, str]:
+        status = main([*words, *self._folders])
+        out, self.errors = self._capsys.readouterr()
+        return status, out
+
+    def json(self, *words: str) -> tuple[int, Any]:
+        status, out = self(*words, "--json")
+        return status, json.loads(out)
+
+
+@pytest.fixture
+def command(data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    monkeypatch.setenv("COLUMNS", "80")
+    return Command(data_dir, capsys)
+
+
+def test_a_key_is_made_listed_and_revoked(command: Command) -> None:
+    status, made = command.json("keys", "create", "laptop", "--scope", "operator")
+    assert (status, made["label"], made["scope"], made["revoked_at"]) == (0, "laptop", "operator", None)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", made["created_at"])
+    secret = made.pop("key")
+    assert command.json("keys", "list") == (0, [made])
+    assert command.json("keys", "revoke", made["key_id"]) == (0, {"key_id": made["key_id"], "revoked": True})
+    status, out = command("keys", "list", "--json")
+    assert secret not in out
+    assert json.loads(out)[0]["revoked_at"]
+
+
+def test_in_words(command: Command) -> None:
+    status, out = command("keys", "create", "l" * 64)
+    assert status == 0
+    key_id, secret = out.split()[0], out.splitlines()[1]
+    assert "shown this once" in out
+    status, table = command("keys", "list")
+    assert status == 0
+    assert key_id in table
+    assert secret not in table
+    assert max(map(len, table.splitlines())) <= 80
+    assert command("keys", "revoke", key_id) == (0, f"{key_id} is revoked.\n")
+
+
+def test_what_is_refused(command: Command) -> None:
+    for words, code in ((("create", ""), "validation_error"), (("revoke", "key_unknown"), "not_found")):
+        status, reply = command.json("keys", *words)
+        assert (status, reply["ok"], reply["error"]["code"]) == (1, False, code)
+        assert command("keys", *words) == (1, "")
+        assert command.errors
+
+
+def test_the_authority(command: Command) -> None:
+    status, paths = command.json("ca")
+    assert status == 0
+    assert Path(paths["certificate"]).read_text().startswith("-----BEGIN CERTIFICATE-----")
+    assert Path(paths["certificate"]).read_text() in Path(paths["bundle"]).read_text()
+    status, words = command("ca")
+    assert status == 0
+    assert paths["certificate"] in words

@@ -44,7 +44,10 @@ class Destination:
 
 @dataclass(slots=True)
 class Exchange:
-    """One crossing under way. Lives in memory for as long as the request is served and is never written down."""
+    """One crossing under way. Lives in memory for as long as the request is served and is never written down.
+
+    `edit` is the receipt of what crossed instead, where an operator edited the request.
+    """
 
     request_id: str
     caller: Caller
@@ -59,6 +62,7 @@ class Exchange:
     scope: RestoreScope = field(repr=False)
     verdict: Verdict | None = None
     closed: bool = False
+    edit: str | None = None
 
     def note(self) -> Body:
         """The `svc` member of a chat answer."""
@@ -356,7 +360,7 @@ class Pipeline:
             return
         exchange.closed = True
         guard = _guard_counts(exchange.verdict) if exchange.verdict else None
-        draft = OutcomeDraft(outcome=outcome, status=status, tokens=tokens, guard=guard)
+        draft = OutcomeDraft(outcome=outcome, status=status, tokens=tokens, guard=guard, edit=exchange.edit)
         self._receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
 
 

@@ -5,10 +5,12 @@ records     canonical form, hash, signature
 chain       how the log grows, inside the store's transaction
 checkpoint  the signed head, without which a cut log would look whole
 verify      everything recomputed
+following   the receipt a request left, for whoever serves it
 log         the face: append, read, verify
 """
 
 from gateway.receipts.drafts import OPERATIONS, OUTCOMES, OutcomeDraft, ReceiptDraft
+from gateway.receipts.following import Followed, following
 from gateway.receipts.log import ReceiptLog
 from gateway.receipts.records import Receipt
 from gateway.receipts.signing import Signer
@@ -18,10 +20,12 @@ __all__ = [
     "OPERATIONS",
     "OUTCOMES",
     "Check",
+    "Followed",
     "OutcomeDraft",
     "Receipt",
     "ReceiptDraft",
     "ReceiptLog",
     "Signer",
     "Verification",
+    "following",
 ]

@@ -11,7 +11,7 @@ from gateway.models import Action, PolicyRef, RiskLevel, RouteDecision
 from gateway.policy.model import GuardRules
 
 OPERATIONS = frozenset(
-    {"analyze", "chat", "completions", "embeddings", "messages", "playground", "protect", "reconstruct"}
+    {"analyze", "chat", "completions", "edit", "embeddings", "messages", "playground", "protect", "reconstruct"}
     | {"responses", "shard"}
 )
 OUTCOMES = frozenset(
@@ -38,7 +38,8 @@ class ReceiptDraft:
     """What a request did. Raises ValueError, naming the field, for anything that a receipt must not hold.
 
     `protected_digest` is SHA-256 in hex over the bytes that cross. Tokens are estimates of what came in and of
-    what crosses.
+    what crosses. `amends` is the request whose protected bytes an operator edited before they left; the digest is of
+    what crosses instead.
     """
 
     request_id: str
@@ -53,6 +54,7 @@ class ReceiptDraft:
     tokens_input: int
     tokens_external: int
     protected_digest: str
+    amends: str | None = None
 
     def __post_init__(self) -> None:
         _match(_REQUEST_ID, self.request_id, "request_id")
@@ -74,11 +76,14 @@ class ReceiptDraft:
         _number(self.tokens_input, "tokens_input")
         _number(self.tokens_external, "tokens_external")
         _match(_SHA256, self.protected_digest, "protected_digest")
+        if self.amends is not None:
+            _match(_REQUEST_ID, self.amends, "amends")
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeDraft:
     """What came of a crossing. `status` is the upstream's HTTP status, `tokens` what it says it used (in, out).
+    `edit` is the receipt of what crossed instead, where an operator edited the request.
 
     Numbers that no upstream can mean become None, since they are its words, not ours. Of the guard's verdict only the
     action and the counts by kind are kept. Raises ValueError, naming the field.
@@ -88,6 +93,7 @@ class OutcomeDraft:
     status: int | None = None
     tokens: tuple[int, int] | None = None
     guard: Mapping[str, Any] | None = None
+    edit: str | None = None
 
     def __post_init__(self) -> None:
         _word(self.outcome, OUTCOMES, "outcome")
@@ -104,6 +110,8 @@ class OutcomeDraft:
                 object.__setattr__(self, "tokens", None)
         if self.guard is not None:
             object.__setattr__(self, "guard", _guard_counts(self.guard))
+        if self.edit is not None:
+            _match(_REQUEST_ID, self.edit, "edit")
 
 
 def is_request_id(text: str) -> bool:

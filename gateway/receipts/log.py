@@ -14,6 +14,7 @@ from gateway.errors import Conflict, GatewayError, NotFound
 from gateway.models import Caller, Scope
 from gateway.receipts.chain import Chain
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft, is_request_id
+from gateway.receipts.following import note_outcome, note_receipt
 from gateway.receipts.queries import Filed, read_filed, read_head, read_page, read_records
 from gateway.receipts.records import Receipt, Record, outcome_body, receipt_body
 from gateway.receipts.signing import Signer
@@ -77,10 +78,13 @@ class ReceiptLog:
         except sqlite3.IntegrityError:
             raise Conflict("This request has a receipt already.") from None
         self._chain.is_durable(record)
-        return Receipt(draft.request_id, record)
+        receipt = Receipt(draft.request_id, record)
+        note_receipt(receipt)
+        return receipt
 
     def append_outcome(self, request_id: str, draft: OutcomeDraft, owner: str) -> None:
         """Writes what came of the request, in the background. The first outcome of a request stands."""
+        note_outcome(draft)
 
         def write(db: sqlite_utils.Database) -> Record | None:
             found = dict(

@@ -65,6 +65,7 @@ class Receipt:
 def receipt_body(draft: ReceiptDraft, head: Head, key_id: str) -> Body:
     """The body of the receipt that comes after `head`."""
     policy = draft.policy
+    amends = {"amends": draft.amends} if draft.amends else {}
     return {
         "request_id": draft.request_id,
         "sequence": head.size + 1,
@@ -78,6 +79,7 @@ def receipt_body(draft: ReceiptDraft, head: Head, key_id: str) -> Body:
         "transformation_counts": _plain(draft.transformation_counts),
         "tokens": {"input": draft.tokens_input, "external": draft.tokens_external},
         "protected_digest": draft.protected_digest,
+        **amends,
         "previous_hash": head.hash,
         "key_id": key_id,
     }
@@ -86,6 +88,7 @@ def receipt_body(draft: ReceiptDraft, head: Head, key_id: str) -> Body:
 def outcome_body(request_id: str, draft: OutcomeDraft, receipt_hash: str, head: Head, key_id: str) -> Body:
     """The body of an outcome that comes after `head`."""
     tokens = draft.tokens
+    edit = {"edit": draft.edit} if draft.edit else {}
     return {
         "request_id": request_id,
         "sequence": head.size + 1,
@@ -95,6 +98,7 @@ def outcome_body(request_id: str, draft: OutcomeDraft, receipt_hash: str, head: 
         "status": draft.status,
         "tokens": {"input": tokens[0], "output": tokens[1]} if tokens else None,
         "guard": draft.guard,
+        **edit,
         "previous_hash": head.hash,
         "key_id": key_id,
     }

@@ -1,0 +1,63 @@
+"""The receipt a request left, told to whoever serves it; and the two records of a request that an operator edited."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gateway.receipts import OutcomeDraft, ReceiptLog, following
+from tests.gateway.receipts.support import ANNA, draft, opened
+
+
+@pytest.fixture
+def log(data_dir: Path) -> Iterator[ReceiptLog]:
+    with opened(data_dir) as log:
+        yield log
+
+
+async def test_what_a_task_writes_is_told_to_whoever_follows_it(log: ReceiptLog) -> None:
+    async def serve() -> str:
+        with following() as followed:
+            assert followed.receipt is None
+            receipt = await log.append(draft(), ANNA.key_id)
+            log.append_outcome(receipt.request_id, OutcomeDraft("answered", 200), ANNA.key_id)
+            await asyncio.sleep(0)
+        assert followed.receipt is receipt
+        assert followed.outcome is not None
+        assert followed.outcome.outcome == "answered"
+        return receipt.request_id
+
+    first, second = await asyncio.gather(serve(), serve())
+    assert first != second
+
+
+async def test_nobody_follows_what_comes_after(log: ReceiptLog) -> None:
+    with following() as followed:
+        pass
+    await log.append(draft(), ANNA.key_id)
+    assert followed.receipt is None
+
+
+async def test_an_edit_is_a_receipt_of_its_own_that_names_what_it_amends(log: ReceiptLog) -> None:
+    first = await log.append(draft("req_01"), ANNA.key_id)
+    amending = replace(draft("req_02"), operation="edit", amends="req_01", protected_digest="c3" * 32)
+    await log.append(amending, ANNA.key_id)
+    log.append_outcome("req_01", OutcomeDraft("answered", 200, edit="req_02"), ANNA.key_id)
+    edit = (await log.get("req_02", ANNA)).as_dict()
+    assert (edit["operation"], edit["amends"], edit["protected_digest"]) == ("edit", "req_01", "c3" * 32)
+    edited = (await log.get("req_01", ANNA)).as_dict()
+    assert edited["protected_digest"] == first.as_dict()["protected_digest"]
+    assert edited["outcome"]["edit"] == "req_02"
+    assert "amends" not in edited
+    for request_id in ("req_01", "req_02"):
+        assert (await log.verify(request_id, ANNA)).valid
+
+
+@pytest.mark.parametrize("word", ["anna.schmidt@acme.test", "req_", "REQ_01", ""])
+def test_only_a_request_id_can_be_named(word: str) -> None:
+    with pytest.raises(ValueError, match=r"^amends is not"):
+        replace(draft(), amends=word)
+    with pytest.raises(ValueError, match=r"^edit is not"):
+        OutcomeDraft("answered", edit=word)

@@ -25,16 +25,33 @@ type Reading = tuple[str, str, int]
 type Meters = dict[str, dict[str, int]]
 
 
-def count(db: sqlite_utils.Database, day: str, readings: Iterable[Reading]) -> None:
-    """Adds `(meter, name, amount)` each, for a day (`YYYY-MM-DD`).
+class Counter:
+    """Collects readings while a transaction is under way, and adds them to the meters at its end."""
 
-    To be called inside the transaction of what is counted.
-    """
-    db.conn.executemany(
-        "INSERT INTO usage (day, meter, name, count) VALUES (?, ?, ?, ?) "
-        "ON CONFLICT (day, meter, name) DO UPDATE SET count = min(count + excluded.count, ?)",
-        [(day, *reading, _LARGEST) for reading in readings if reading[2]],
-    )
+    def __init__(self) -> None:
+        self._collected: dict[tuple[str, str, str], int] = {}
+
+    def add(self, day: str, readings: Iterable[Reading]) -> None:
+        """Adds `(meter, name, amount)` each, for a day (`YYYY-MM-DD`)."""
+        for meter, name, amount in readings:
+            if amount:
+                key = (day, meter, str(name))
+                self._collected[key] = self._collected.get(key, 0) + amount
+
+    def write(self, db: sqlite_utils.Database) -> None:
+        """Moves the meters by what was collected; inside the transaction of what is counted."""
+        if not self._collected:
+            return
+        values = ", ".join(["(?, ?, ?, ?)"] * len(self._collected))
+        db.conn.execute(
+            f"INSERT INTO usage (day, meter, name, count) VALUES {values} "  # noqa: S608
+            f"ON CONFLICT (day, meter, name) DO UPDATE SET count = min(count + excluded.count, {_LARGEST})",
+            [column for key, amount in self._collected.items() for column in (*key, min(amount, _LARGEST))],
+        )
+
+    def forget(self) -> None:
+        """The transaction ended, one way or the other."""
+        self._collected.clear()
 
 
 async def usage(store: Store) -> dict[str, Any]:

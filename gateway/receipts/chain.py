@@ -1,4 +1,8 @@
-"""Extending the chain. All of it runs inside the store's write transaction, which one process at a time holds."""
+"""Extending the chain. All of it runs inside the store's write transaction, which one process at a time holds.
+
+Records are collected while a transaction is under way and written at its end, all in one statement: who shares a
+transaction also shares its cost.
+"""
 
 import logging
 from collections.abc import Callable
@@ -22,42 +26,51 @@ class Chain:
 
     def __init__(self, signer: Signer) -> None:
         self._signer = signer
-        # Heads made in the transaction under way. The last of them is signed before the transaction ends.
-        self._made: set[Head] = set()
-        self._moved = False
         self._durable = 0
+        self._made: Head | None = None
+        # Of the transaction under way: where the chain ends with what was collected, and what was.
+        self._end: Head | None = None
+        self._rows: list[tuple[int, str, str, str, str, str, str]] = []
+        self._collected: dict[str, dict[str, tuple[str, str]]] = {}
+
+    def filed(self, db: sqlite_utils.Database, request_id: str) -> dict[str, tuple[str, str]]:
+        """What the log has of a request: kind -> (owner, hash), with what the transaction under way collected."""
+        rows = db.conn.execute("SELECT kind, owner, hash FROM receipts WHERE request_id = ?", (request_id,)).fetchall()
+        return {kind: (owner, hash_) for kind, owner, hash_ in rows} | self._collected.get(request_id, {})
 
     def append(
         self, db: sqlite_utils.Database, kind: str, request_id: str, owner: str, body: Callable[[Head, str], Body]
     ) -> Record:
         """Adds the record whose `body` follows from the head and the key's id. Raises Unavailable for a broken log."""
-        record = seal(body(self._head(db), self._signer.key_id), self._signer)
-        db.conn.execute(
-            "INSERT INTO receipts (sequence, kind, request_id, owner, body, hash, signature) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (record.sequence, kind, request_id, owner, record.body, record.hash, record.signature),
-        )
-        db.conn.execute(
-            "INSERT INTO receipts_head (id, size, head, checkpoint) VALUES (1, ?, ?, '') ON CONFLICT (id) "
-            "DO UPDATE SET size = excluded.size, head = excluded.head, checkpoint = ''",
-            (record.sequence, record.hash),
-        )
-        self._made.add(Head(record.sequence, record.hash))
-        self._moved = True
+        end = self._end or self._head(db)
+        record = seal(body(end, self._signer.key_id), self._signer)
+        self._end = Head(record.sequence, record.hash)
+        self._rows.append((record.sequence, kind, request_id, owner, record.body, record.hash, record.signature))
+        self._collected.setdefault(request_id, {})[kind] = (owner, record.hash)
         return record
 
-    def sign_head(self, db: sqlite_utils.Database) -> None:
-        """Signs where the log ends now: once for all that one transaction appended."""
-        if not self._moved:
+    def write(self, db: sqlite_utils.Database) -> None:
+        """Writes what was collected, and signs where the log ends now: once for all of a transaction."""
+        end = self._end
+        if end is None:
             return
-        row = db.conn.execute("SELECT size, head FROM receipts_head WHERE id = 1").fetchone()
-        self._moved = False
-        self._made.clear()
-        # Without a row, all that was appended was undone again.
-        if row is not None:
-            head = Head(*row)
-            db.conn.execute("UPDATE receipts_head SET checkpoint = ? WHERE id = 1", [sign_head(head, self._signer)])
-            self._made.add(head)
+        values = ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * len(self._rows))
+        db.conn.execute(
+            f"INSERT INTO receipts (sequence, kind, request_id, owner, body, hash, signature) VALUES {values}",  # noqa: S608
+            [column for row in self._rows for column in row],
+        )
+        db.conn.execute(
+            "INSERT INTO receipts_head (id, size, head, checkpoint) VALUES (1, ?, ?, ?) ON CONFLICT (id) "
+            "DO UPDATE SET size = excluded.size, head = excluded.head, checkpoint = excluded.checkpoint",
+            (end.size, end.hash, sign_head(end, self._signer)),
+        )
+        self._made = end
+
+    def forget(self) -> None:
+        """The transaction ended, one way or the other."""
+        self._end = None
+        self._rows.clear()
+        self._collected.clear()
 
     def is_durable(self, record: Record) -> None:
         """From now on a log that ends before this record has been cut."""
@@ -76,7 +89,7 @@ class Chain:
         head = Head(size, hash_)
         if head.size < self._durable:
             raise _broken("records were cut off")
-        if head not in self._made and not is_signed_head(checkpoint, head, self._signer):
+        if head != self._made and not is_signed_head(checkpoint, head, self._signer):
             raise _broken("its head does not carry this installation's signature")
         return head
 

@@ -3,7 +3,6 @@
 import asyncio
 import concurrent.futures
 import logging
-import sqlite3
 from hashlib import sha256
 from typing import Any
 
@@ -28,7 +27,7 @@ from gateway.receipts.verify import (
     check_record,
 )
 from gateway.store import Store
-from gateway.usage import count
+from gateway.usage import Counter
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +45,10 @@ class ReceiptLog:
         self._chain = Chain(signer)
         # Walking the chain is the most work that one request can ask for.
         self._walking = asyncio.Lock()
-        store.before_commit(self._chain.sign_head)
+        self._counter = Counter()
+        for each in (self._chain, self._counter):
+            store.before_commit(each.write)
+            store.afterwards(each.forget)
 
     async def append(self, draft: ReceiptDraft, owner: str) -> Receipt:
         """Writes a receipt for the key `owner`; durable on return.
@@ -55,11 +57,12 @@ class ReceiptLog:
         """
 
         def write(db: sqlite_utils.Database) -> Record:
+            if self._chain.filed(db, draft.request_id):
+                raise Conflict("This request has a receipt already.")
             record = self._chain.append(
                 db, "receipt", draft.request_id, owner, lambda head, key_id: receipt_body(draft, head, key_id)
             )
-            count(
-                db,
+            self._counter.add(
                 record.day,
                 [
                     ("operations", draft.operation, 1),
@@ -73,10 +76,7 @@ class ReceiptLog:
             )
             return record
 
-        try:
-            record = await self._store.write(write)
-        except sqlite3.IntegrityError:
-            raise Conflict("This request has a receipt already.") from None
+        record = await self._store.write(write, collects=True)
         self._chain.is_durable(record)
         receipt = Receipt(draft.request_id, record)
         note_receipt(receipt)
@@ -87,12 +87,8 @@ class ReceiptLog:
         note_outcome(draft)
 
         def write(db: sqlite_utils.Database) -> Record | None:
-            found = dict(
-                db.conn.execute(
-                    "SELECT kind, hash FROM receipts WHERE request_id = ? AND owner = ?", [request_id, owner]
-                ).fetchall()
-            )
-            if "receipt" not in found:
+            found = self._chain.filed(db, request_id)
+            if "receipt" not in found or found["receipt"][0] != owner:
                 raise NotFound("There is no receipt that this would be the outcome of.", code="receipt_not_found")
             if "outcome" in found:
                 return None
@@ -101,11 +97,10 @@ class ReceiptLog:
                 "outcome",
                 request_id,
                 owner,
-                lambda head, key_id: outcome_body(request_id, draft, found["receipt"], head, key_id),
+                lambda head, key_id: outcome_body(request_id, draft, found["receipt"][1], head, key_id),
             )
             reported = draft.tokens or (0, 0)
-            count(
-                db,
+            self._counter.add(
                 record.day,
                 [
                     ("outcomes", draft.outcome, 1),
@@ -116,7 +111,7 @@ class ReceiptLog:
             return record
 
         try:
-            self._store.submit(write).add_done_callback(self._outcome_written)
+            self._store.submit(write, collects=True).add_done_callback(self._outcome_written)
         except GatewayError as error:
             _log.error("an outcome could not be recorded: %s", error.code)
 

@@ -40,21 +40,23 @@ class Store:
         self._readers.close()
         self._writer.close()
 
-    async def write[T](self, work: Callable[[sqlite_utils.Database], T]) -> T:
+    async def write[T](self, work: Callable[[sqlite_utils.Database], T], *, collects: bool = False) -> T:
         """Runs `work` in the next transaction; durable when this returns.
 
-        Raises what `work` raises, which undoes `work` alone; Unavailable with the code `store_unavailable` when the
+        Work that only `collects` for one who writes before the commit is cheaper, and must not write itself. Raises what `work` raises, which undoes `work` alone; Unavailable with the code `store_unavailable` when the
         transaction fails, `overloaded` when too many wait.
         """
         waiter: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._writer.put(Operation(work, waiter), WRITE_LIMIT)
+        self._writer.put(Operation(work, waiter, collects), WRITE_LIMIT)
         result: T = await waiter
         return result
 
-    def submit[T](self, work: Callable[[sqlite_utils.Database], T]) -> concurrent.futures.Future[T]:
+    def submit[T](
+        self, work: Callable[[sqlite_utils.Database], T], *, collects: bool = False
+    ) -> concurrent.futures.Future[T]:
         """As `write`, from any thread and without waiting. The future is done when the work is durable."""
         waiter: concurrent.futures.Future[T] = concurrent.futures.Future()
-        self._writer.put(Operation(work, waiter), SUBMIT_LIMIT)
+        self._writer.put(Operation(work, waiter, collects), SUBMIT_LIMIT)
         return waiter
 
     async def read[T](self, work: Callable[[sqlite_utils.Database], T]) -> T:
@@ -72,6 +74,10 @@ class Store:
     def before_commit(self, work: Callable[[sqlite_utils.Database], None]) -> None:
         """Runs `work` at the end of every transaction, inside it. If it fails, the transaction fails."""
         self._writer.before_commit(work)
+
+    def afterwards(self, work: Callable[[], None]) -> None:
+        """Runs `work` after every transaction, committed or not."""
+        self._writer.afterwards(work)
 
     def checkpoint_soon(self) -> None:
         """Has deleted rows leave the write-ahead log too, as soon as no reader needs them."""

@@ -35,10 +35,14 @@ _CHECKPOINT_SECONDS = 1.0
 
 @dataclass(slots=True)
 class Operation:
-    """A piece of work and the one who waits for it. Without work it is a barrier: it only waits its turn."""
+    """A piece of work and the one who waits for it. Without work it is a barrier: it only waits its turn.
+
+    One that `collects` writes nothing itself, but hands what is to be written to one who writes it before the commit.
+    """
 
     work: Work | None
     waiter: "asyncio.Future[Any] | concurrent.futures.Future[Any]"
+    collects: bool = False
     result: Any = None
     error: BaseException | None = None
 
@@ -61,6 +65,7 @@ class Writer:
         self._checkpoint = False
         self._next_checkpoint = float("-inf")
         self._before_commit: list[Callable[[sqlite_utils.Database], None]] = []
+        self._afterwards: list[Callable[[], None]] = []
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -88,6 +93,10 @@ class Writer:
     def before_commit(self, work: Callable[[sqlite_utils.Database], None]) -> None:
         """Runs `work` at the end of every transaction, inside it. If it fails, the transaction fails."""
         self._before_commit.append(work)
+
+    def afterwards(self, work: Callable[[], None]) -> None:
+        """Runs `work` after every transaction, committed or not."""
+        self._afterwards.append(work)
 
     def checkpoint_soon(self) -> None:
         """Asks that the write-ahead log be emptied, so that deleted rows are in no file any more."""
@@ -151,10 +160,14 @@ class Writer:
                 # A barrier only says that what came before it is decided, and it is.
                 if operation.work is not None and operation.error is None:
                     operation.error = Unavailable("The store cannot write at the moment. Try again shortly.")
+        finally:
+            for clear in self._afterwards:
+                clear()
 
     def _do_one(self, operation: Operation, work: Work) -> None:
         conn = self._db.conn
-        conn.execute("SAVEPOINT operation")
+        if not operation.collects:
+            conn.execute("SAVEPOINT operation")
         try:
             operation.result = work(self._db)
         except BaseException as error:  # noqa: BLE001 - it belongs to who waits; a stray CancelledError ends no thread
@@ -164,8 +177,10 @@ class Writer:
             else:
                 operation.error = RuntimeError(f"the work was ended by {_name(error)}")
             # Out of space and the like end the whole transaction by themselves; then the batch fails.
-            conn.execute("ROLLBACK TO operation")
-        conn.execute("RELEASE operation")
+            if not operation.collects:
+                conn.execute("ROLLBACK TO operation")
+        if not operation.collects:
+            conn.execute("RELEASE operation")
 
     def _roll_back(self) -> None:
         try:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gateway import __version__, policy_commands, receipt_commands, usage_commands
+from gateway import __version__, evaluation_commands, policy_commands, receipt_commands, usage_commands
 from gateway import commands as key_commands
 from gateway.settings import Settings, SettingsError, load_settings
 from gateway.terminal import print_json
@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     ca.add_argument("--json", action="store_true", help="print JSON")
     ca.set_defaults(run=_ca)
 
-    for more in (key_commands, policy_commands, receipt_commands, usage_commands):
+    for more in (key_commands, policy_commands, receipt_commands, usage_commands, evaluation_commands):
         more.add_commands(commands, _add_folders, _settings)
     return parser
 

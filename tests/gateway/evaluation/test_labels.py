@@ -1,0 +1,84 @@
+"""What a label means, and which common type a type of ours is."""
+
+from typing import Any
+
+import pytest
+
+from gateway.errors import Unprocessable
+from gateway.evaluation import LabelMap, Treatment
+
+MAP: dict[str, Any] = {
+    "claims": {"NAME": {"common": "PERSON", "action": "redact"}, "*": {"common": "OTHER", "action": "keep"}},
+    "claims_2024": {"EMAIL_ADDRESS": {"common": "EMAIL", "action": "optional"}},
+    "tokens": {"*": {"common": "SECRET", "action": "redact"}, "nif": {"common": "NATIONAL_ID", "action": "redact"}},
+    "findings": {"MY_NUMBER": "OTHER"},
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "section"),
+    [
+        ("claims.dev.jsonl", "claims"),
+        ("claims_2024.jsonl", "claims_2024"),
+        ("claims_2023.jsonl", "claims"),
+        ("claimsmade.jsonl", ""),
+        ("other.jsonl", ""),
+    ],
+)
+def test_the_section_of_a_file_is_the_longest_name_it_begins_with(file: str, section: str) -> None:
+    assert LabelMap.parse(MAP).section(file) == section
+
+
+@pytest.mark.parametrize(
+    ("section", "label", "common", "treatment"),
+    [
+        ("claims", "NAME", "PERSON", Treatment.REDACT),
+        ("claims", "WEATHER", "OTHER", Treatment.KEEP),
+        ("claims_2024", "NAME", "NAME", Treatment.REDACT),
+        ("", "NAME", "NAME", Treatment.REDACT),
+    ],
+)
+def test_the_meaning_of_a_label(section: str, label: str, common: str, treatment: Treatment) -> None:
+    meaning = LabelMap.parse(MAP).meaning(section, label)
+    assert (meaning.common, meaning.treatment) == (common, treatment)
+
+
+@pytest.mark.parametrize(
+    ("section", "type_name", "group", "common"),
+    [
+        ("claims_2024", "EMAIL_ADDRESS", "contact", "EMAIL"),
+        ("claims", "EMAIL_ADDRESS", "contact", "EMAIL"),
+        ("claims", "MY_NUMBER", "government_id", "OTHER"),
+        ("claims", "PERSON", "person", "PERSON"),
+        ("tokens", "API_KEY", "secret", "SECRET"),
+        ("tokens", "FR_NIR", "government_id", "NATIONAL_ID"),
+        ("tokens", "VEHICLE_ID", "device", "VEHICLE_ID"),
+        ("claims", "DATE_OF_BIRTH", "person", "DATE_OF_BIRTH"),
+    ],
+)
+def test_the_common_type_of_a_type_of_ours(section: str, type_name: str, group: str, common: str) -> None:
+    assert LabelMap.parse(MAP).common(section, type_name, group) == common
+
+
+def test_without_a_map_everything_means_itself() -> None:
+    labels = LabelMap.empty()
+    assert labels.section("claims.jsonl") == ""
+    assert labels.common("", "API_KEY", "secret") == "API_KEY"
+    assert labels.meaning("", "API_KEY").treatment is Treatment.REDACT
+
+
+@pytest.mark.parametrize(
+    ("document", "says"),
+    [
+        ([], "object of objects"),
+        ({"claims": 1}, "object of objects"),
+        ({"findings": {"A": 1}}, "from names to names"),
+        ({"claims": {"NAME": {"common": "PERSON", "action": "eat"}}}, "claims.NAME"),
+        ({"claims": {"NAME": {"common": "PERSON"}}}, "claims.NAME"),
+        ({"claims": {"NAME": "PERSON"}}, "claims.NAME"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "map",
+)
+def test_a_map_that_cannot_be_used_is_refused(document: Any, says: str) -> None:
+    with pytest.raises(Unprocessable, match=says):
+        LabelMap.parse(document)

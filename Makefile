@@ -33,6 +33,7 @@ bench: setup ## measure against bare mitmproxy (benchmarks/)
 
 docs: setup ## write the generated pages of docs/ anew
 	@$(PY) -m scripts.settings_reference > docs/settings.md.new && mv docs/settings.md.new docs/settings.md
+	@$(PY) -m scripts.entities_reference > docs/entities.md.new && mv docs/entities.md.new docs/entities.md
 
 setup: ## install what development and tests need
 	@sh scripts/setup.sh dev

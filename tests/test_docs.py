@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts import entities_reference
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "certs" / "README.md"])
 
@@ -37,3 +39,14 @@ def test_every_make_target_that_is_written_of_exists() -> None:
     }
     assert {"run", "test", "setup"} <= targets
     assert named <= targets
+
+
+def test_the_page_of_entities_is_current() -> None:
+    """A type that a policy's author cannot look up is as good as not there."""
+    written = (ROOT / "docs" / "entities.md").read_text(encoding="utf-8")
+    assert written == entities_reference.page(), "docs/entities.md is not current: run `make docs`"
+
+
+def test_the_page_of_entities_tells_countries_from_words() -> None:
+    names = {"DE_TAX_ID": "DE", "UK_NHS": "UK", "IP_ADDRESS": None, "URL": None, "MAC_ADDRESS": None}
+    assert {name: entities_reference.country_of(name) for name in names} == names

@@ -8,17 +8,18 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request
+from fastapi import APIRouter, Body, Depends, FastAPI, Path, Query, Request
 from fastapi.responses import Response
 
 from gateway import __version__, schemas
-from gateway.api_docs import add_docs
+from gateway.api_docs import add_docs, operation_id
 from gateway.errors import Unprocessable
-from gateway.http_errors import add_error_handlers, error_responses
+from gateway.http_errors import add_error_handlers
 from gateway.http_routing import NativeRoute, caller_of
 from gateway.json_body import dump
 from gateway.models import Caller
-from gateway.operations import Question
+from gateway.operations import ProtectedText, Question, ShardedText
+from gateway.schemas import documented
 from gateway.service import Service
 from gateway.settings import load_settings
 from gateway.settlement import settlement_state
@@ -28,9 +29,8 @@ type Limit = Annotated[int, Query(ge=1, le=500)]
 type Offset = Annotated[int, Query(ge=0, le=2**53)]
 type ById = Annotated[str, Path(min_length=1, max_length=128)]
 type By = Annotated[Caller, Depends(caller_of)]
-
-_READ = error_responses(401, 403, 404, 422, 429, 503)
-_WRITE = error_responses(400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 503)
+type ChatBody = Annotated[dict[str, Any], Body(), schemas.ReadElsewhere(schemas.ChatRequest)]
+type PolicyBody = Annotated[dict[str, Any], Body(), schemas.ReadElsewhere(schemas.PolicyRequest)]
 
 
 def create_app(service: Service | None = None) -> FastAPI:
@@ -52,6 +52,7 @@ def create_app(service: Service | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=operation_id,
         lifespan=lifespan,
     )
     app.state.service = service
@@ -65,10 +66,10 @@ def create_app(service: Service | None = None) -> FastAPI:
 def _open_routes() -> APIRouter:
     router = APIRouter()
 
-    @router.get("/healthz", summary="Health check")
-    async def healthz(request: Request) -> schemas.Health:
+    @router.get("/healthz", **documented("healthz"))
+    async def healthz(request: Request) -> Response:
         await _service(request).check()
-        return schemas.Health(status="ok", version=__version__)
+        return _json({"status": "ok", "version": __version__})
 
     return router
 
@@ -76,45 +77,39 @@ def _open_routes() -> APIRouter:
 def _native_routes() -> APIRouter:
     router = APIRouter(prefix="/v1", route_class=NativeRoute)
 
-    @router.post("/analyze", responses=_WRITE, summary="Risk, route and findings of a text; stores nothing")
-    async def analyze(request: Request, body: schemas.AnalyzeRequest) -> schemas.AnalyzeReply:
+    @router.post("/analyze", **documented("analyze"))
+    async def analyze(request: Request, body: schemas.AnalyzeRequest) -> Response:
         done = await _service(request).operations.analyze(_question(body))
-        entities = [{**asdict(entity), "action": action} for entity, action in done.entities]
-        return schemas.AnalyzeReply.model_validate(
+        return _json(
             {
                 "request_id": done.request_id,
                 "risk": asdict(done.assessment.risk),
                 "route": asdict(done.assessment.route),
-                "entities": entities,
+                "entities": [{**asdict(entity), "action": action} for entity, action in done.entities],
                 "task_categories": done.assessment.task_categories,
                 "warnings": [asdict(warning) for warning in done.assessment.warnings],
                 "policy": asdict(done.policy.ref),
             }
         )
 
-    @router.post("/protect", responses=_WRITE, summary="Protected text with the session that opens it")
-    async def protect(request: Request, caller: By, body: schemas.ProtectRequest) -> schemas.ProtectReply:
+    @router.post("/protect", **documented("protect"))
+    async def protect(request: Request, caller: By, body: schemas.ProtectRequest) -> Response:
         done = await _service(request).operations.protect(
             _question(body),
             caller,
             ttl_seconds=body.session_ttl_seconds,
             credentials=_credentials(body.session) if body.session else None,
         )
-        return schemas.ProtectReply.model_validate(
+        return _json(
             {
                 "request_id": done.request_id,
                 "protected_text": done.text,
                 "transformations": [asdict(each) for each in done.transformations],
-                "session": asdict(done.session),
-                "risk": asdict(done.assessment.risk),
-                "route": asdict(done.assessment.route),
-                "warnings": [asdict(warning) for warning in done.assessment.warnings],
-                "policy": asdict(done.policy.ref),
-                "receipt": done.receipt.as_dict(),
+                **_of_session(done),
             }
         )
 
-    @router.post("/reconstruct", responses=_WRITE, summary="The session's own placeholders, opened")
+    @router.post("/reconstruct", **documented("reconstruct"))
     async def reconstruct(request: Request, caller: By, body: schemas.ReconstructRequest) -> Response:
         given = body.model_fields_set & {"text", "content"}
         if len(given) != 1:
@@ -126,7 +121,7 @@ def _native_routes() -> APIRouter:
         reply |= {"unresolved": list(done.unresolved), "receipt": done.receipt.as_dict()}
         return _json(reply)
 
-    @router.post("/shard", responses=_WRITE, summary="Protected compartments that can be worked on apart")
+    @router.post("/shard", **documented("shard"))
     async def shard(request: Request, caller: By, body: schemas.ShardRequest) -> Response:
         done = await _service(request).operations.shard(
             _question(body),
@@ -139,67 +134,63 @@ def _native_routes() -> APIRouter:
                 "request_id": done.request_id,
                 "compartments": [asdict(each) for each in done.sharded.compartments],
                 "outline": done.sharded.outline.as_dict(),
-                "session": asdict(done.session),
-                "risk": asdict(done.assessment.risk),
-                "route": asdict(done.assessment.route),
-                "warnings": [asdict(warning) for warning in done.assessment.warnings],
-                "policy": asdict(done.policy.ref),
-                "receipt": done.receipt.as_dict(),
+                **_of_session(done),
             }
         )
 
-    @router.post("/playground/run", tags=["operator"], responses=_WRITE, summary="Protect, answer, guard and restore")
-    async def playground(request: Request, caller: By, body: schemas.AnalyzeRequest) -> Response:
+    @router.post("/playground/run", **documented("playground"))
+    async def playground(request: Request, caller: By, body: schemas.PlaygroundRequest) -> Response:
         return _json(await _service(request).playground(_question(body), caller))
 
-    @router.get("/models", responses=_READ, summary="The model surfaces")
+    @router.get("/models", **documented("models"))
     async def models(request: Request) -> Response:
         return _json({"object": "list", "data": _service(request).surfaces.models()})
 
-    @router.post("/chat/completions", responses=_WRITE, summary="Chat completions, protected")
-    async def chat(request: Request, caller: By, body: dict[str, Any]) -> Response:
+    @router.post("/chat/completions", **documented("chat"))
+    async def chat(request: Request, caller: By, body: ChatBody) -> Response:
         service = _service(request)
         status, answer, request_id = await service.chat(body, caller, request.url.path, request.headers.raw)
         return Response(answer, status, {"x-svc-request-id": request_id}, media_type="application/json")
 
-    @router.get("/policies", responses=_READ, summary="Built-in and custom policies")
+    @router.get("/policies", **documented("policies"))
     async def policies(request: Request, limit: Limit = 50, offset: Offset = 0) -> Response:
         found = _service(request).policies.list()
         data = [policy.document for policy in found[offset : offset + limit]]
         return _json(_page(data, len(found), limit, offset))
 
-    @router.get("/policies/{policy_id}", responses=_READ, summary="Rules, version and hash of a policy")
+    @router.get("/policies/{policy_id}", **documented("policy"))
     async def policy(request: Request, policy_id: ById) -> Response:
         found = _service(request).policies.get(policy_id)
         return _json(found.document)
 
-    @router.post("/policies", tags=["operator"], responses=_WRITE, status_code=201, summary="A custom policy")
-    async def create_policy(request: Request, body: dict[str, Any]) -> Response:
+    @router.post("/policies", **documented("create_policy"))
+    async def create_policy(request: Request, body: PolicyBody) -> Response:
         made = await _service(request).policies.create(body)
-        return Response(dump(made.document), 201, media_type="application/json")
+        headers = {"location": f"/v1/policies/{made.id}"}
+        return Response(dump(made.document), 201, headers, media_type="application/json")
 
-    @router.get("/receipts", responses=_READ, summary="Metadata-only receipts, newest first")
+    @router.get("/receipts", **documented("receipts"))
     async def receipts(request: Request, caller: By, limit: Limit = 50, offset: Offset = 0) -> Response:
         rows, total = await _service(request).receipts.list(caller, limit, offset)
         return _json(_page([row.as_dict() for row in rows], total, limit, offset))
 
-    @router.get("/receipts/{request_id}", responses=_READ, summary="One receipt, with its outcome")
+    @router.get("/receipts/{request_id}", **documented("receipt"))
     async def receipt(request: Request, caller: By, request_id: ById) -> Response:
         return _json((await _service(request).receipts.get(request_id, caller)).as_dict())
 
-    @router.get("/receipts/{request_id}/verify", responses=_READ, summary="The receipt's chain, recomputed")
+    @router.get("/receipts/{request_id}/verify", **documented("verify"))
     async def verify(request: Request, caller: By, request_id: ById) -> Response:
         return _json((await _service(request).verify(request_id, caller)).as_dict())
 
-    @router.get("/receipts/{request_id}/anchor-payload", responses=_READ, summary="What an anchor would commit to")
+    @router.get("/receipts/{request_id}/anchor-payload", **documented("anchor"))
     async def anchor(request: Request, caller: By, request_id: ById) -> Response:
         return _json(await _service(request).receipts.anchor_payload(request_id, caller))
 
-    @router.get("/usage", tags=["operator"], responses=_READ, summary="Aggregate meters")
+    @router.get("/usage", **documented("usage"))
     async def meters(request: Request) -> Response:
         return _json(await usage(_service(request).store))
 
-    @router.get("/payments/x402", responses=_READ, summary="The disabled settlement state")
+    @router.get("/payments/x402", **documented("settlement"))
     async def settlement() -> Response:
         return _json(settlement_state())
 
@@ -217,6 +208,19 @@ def _question(body: schemas.AnalyzeRequest) -> Question:
 
 def _credentials(session: schemas.SessionCredentials) -> tuple[str, str]:
     return session.session_id, session.session_token
+
+
+def _of_session(done: ProtectedText | ShardedText) -> dict[str, Any]:
+    """What answers that come with a session have in common."""
+    expires_at = done.session.expires_at.isoformat().replace("+00:00", "Z")
+    return {
+        "session": {**asdict(done.session), "expires_at": expires_at},
+        "risk": asdict(done.assessment.risk),
+        "route": asdict(done.assessment.route),
+        "warnings": [asdict(warning) for warning in done.assessment.warnings],
+        "policy": asdict(done.policy.ref),
+        "receipt": done.receipt.as_dict(),
+    }
 
 
 def _page(data: list[Any], total: int, limit: int, offset: int) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import logging
 import re
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -24,32 +23,6 @@ _log = logging.getLogger(__name__)
 
 _NAME = re.compile(r"[A-Za-z0-9_]{1,40}\Z")
 
-_SCHEMA = {
-    "type": "object",
-    "required": ["error", "request_id"],
-    "additionalProperties": False,
-    "properties": {
-        "error": {
-            "type": "object",
-            "required": ["code", "message", "type", "param"],
-            "additionalProperties": False,
-            "properties": {
-                "code": {"type": "string"},
-                "message": {"type": "string"},
-                "type": {"type": "string"},
-                "param": {"type": ["string", "null"]},
-            },
-        },
-        "request_id": {"type": "string"},
-    },
-}
-
-
-def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """OpenAPI entries for the errors a route may answer."""
-    content = {"application/json": {"schema": _SCHEMA}}
-    return {status: {"description": "Error", "content": content} for status in statuses}
-
 
 def add_error_handlers(app: FastAPI) -> None:
     """Registers the handlers for every kind of error."""
@@ -60,6 +33,8 @@ def add_error_handlers(app: FastAPI) -> None:
 
     async def http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
+        if (refusal := _stranger(request)) is not None:
+            return error_response(refusal, request)
         if error.status_code == 404:
             return error_response(NotFound("There is nothing at this path."), request)
         if error.status_code == 405:
@@ -83,6 +58,18 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(RequestValidationError, validation_error)
     app.add_exception_handler(Exception, unexpected)
+
+
+def _stranger(request: Request) -> GatewayError | None:
+    """Below `/v1` a key comes first, also where there is nothing."""
+    if not request.url.path.startswith("/v1/") or hasattr(request.state, "caller"):
+        return None
+    headers, service = request.headers, request.app.state.service
+    try:
+        service.authenticate(headers.get("authorization"), headers.get("x-svc-key"))
+    except GatewayError as refusal:
+        return refusal
+    return None
 
 
 def error_response(error: GatewayError, request: Request) -> Response:

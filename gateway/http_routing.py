@@ -13,8 +13,9 @@ from fastapi.routing import APIRoute
 from gateway.codings import decode, too_large
 from gateway.errors import BadRequest, Forbidden, UnsupportedMedia
 from gateway.ids import new_request_id
-from gateway.json_body import Json, parse
+from gateway.json_body import Json, parse_object
 from gateway.models import Caller, Scope
+from gateway.schemas import OPERATOR, SCOPE
 
 
 class StrictRequest(Request):
@@ -45,15 +46,15 @@ class StrictRequest(Request):
         self._plain = decode(bytes(raw), self.headers.get("content-encoding"), limit)
         if not self._plain.strip():
             raise BadRequest("The body is empty; send a JSON object.", code="invalid_json")
-        self._parsed = parse(self._plain)
+        self._parsed = parse_object(self._plain)
 
 
 class NativeRoute(APIRoute):
-    """A route behind a key. The application's state holds the `service`; tags name the scope `operator`."""
+    """A route behind a key. The application's state holds the `service`; the OpenAPI document says for whom it is."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
-        operators_only = "operator" in self.tags
+        operators_only = (self.openapi_extra or {}).get(SCOPE) == OPERATOR
         has_body = self.body_field is not None
 
         async def strict(request: Request) -> Response:

@@ -1,0 +1,112 @@
+"""The chat-completions bodies, as far as the gateway itself reads or writes them. Everything else passes through."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gateway.models import PrivacyMode
+from gateway.schemas.parts import Count, GuardReply, PolicyId, PolicyRefReply, Reply, RequestId, RouteReply
+from gateway.schemas.receipts import ReceiptReply
+
+Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
+
+
+class _Open(BaseModel):
+    """Other members are protected like text, and passed on."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class ContentPart(_Open):
+    """A part with text. Other kinds, such as images, are refused (415), or passed where the policy says so."""
+
+    type: Literal["text", "refusal", "input_text", "output_text", "thinking", "reasoning"]
+    text: str | None = None
+
+
+class ChatMessage(_Open):
+    role: Role
+    content: str | list[ContentPart | str] | None = None
+
+
+class ChatRequest(_Open):
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "model": "svc-demo",
+                "messages": [
+                    {
+                        "role": "user",
+                        "content": "My name is Anna Schmidt, write to anna.schmidt@acme.example.",
+                    }
+                ],
+                "svc_task": "answer",
+            }
+        }
+    )
+
+    model: Annotated[str, Field(pattern=r"^[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,255}$")] = Field(
+        description="`svc-demo`, `configured-upstream`, or a model that an upstream takes."
+    )
+    messages: Annotated[list[ChatMessage], Field(min_length=1)]
+    stream: bool | None = Field(
+        None, description="Refused when true (`streaming_not_supported`), unless the setting `streaming` is on."
+    )
+    seed: int | None = None
+    n: Annotated[int, Field(ge=1, le=128)] | None = Field(None, description="Choices; the demo takes up to 128.")
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    max_completion_tokens: Annotated[int, Field(ge=1)] | None = None
+    svc_task: str | None = Field(None, description="What is to be done with the text. Never sent on.")
+    svc_policy: PolicyId | None = Field(None, description="A policy. Without it, the default one. Never sent on.")
+    svc_privacy_mode: PrivacyMode | None = Field(None, description="As in protect. Never sent on.")
+
+
+class AnswerMessage(_Open):
+    role: Literal["assistant"]
+    content: str | None = None
+
+
+class ChoiceReply(_Open):
+    index: Count
+    message: AnswerMessage
+    finish_reason: str | None = Field(description="`content_filter` where the guard withheld the answer.")
+
+
+class TokenUsageReply(_Open):
+    prompt_tokens: Count
+    completion_tokens: Count
+    total_tokens: Count
+
+
+class NoteReply(Reply):
+    """The gateway's own member of the answer."""
+
+    request_id: RequestId
+    receipt: ReceiptReply
+    route: RouteReply
+    guard: GuardReply | None
+    policy: PolicyRefReply
+
+
+class ChatReply(_Open):
+    """The answer of the model, restored, with the member `svc`. What else an upstream says passes through."""
+
+    id: str
+    object: Literal["chat.completion"]
+    created: int
+    model: str
+    choices: list[ChoiceReply]
+    usage: TokenUsageReply | None = None
+    svc: NoteReply
+
+
+class ModelReply(Reply):
+    id: str
+    object: Literal["model"]
+    created: int
+    owned_by: str = Field(description="`svc`, or the name of the upstream.")
+
+
+class ModelListReply(Reply):
+    object: Literal["list"]
+    data: list[ModelReply]

@@ -1,0 +1,98 @@
+"""The parts of a postal address behind its street, and how far an address goes on: flat, box, postcode, city, state
+and country, on the same line or the next ones. All expressions are for `View.data`; none has a capturing group, which
+lets RE2 stay in its fast automaton.
+"""
+
+from gateway.detection.recognizer import compile_pattern
+from gateway.detection.recognizers._street_words import COUNTRIES, US_STATES
+
+CAPITAL = r"(?:[dlDL]')?\p{Lu}[^\s,;:()\"<>!?]*"
+PARTICLE = (
+    r"(?:de|la|le|les|l'|d'|du|des|del|della|dello|delle|dei|degli|di|da|do|dos|das|e|y|et|van|von|der|den|het|ten|ter"
+    r"|am|an|im|in|zum|zur|auf|bei|sur|sous|en|upon|on|the|of|and|los|las|el|i|st\.|ste\.|vom|og|och|al|aan|op|sul|nad"
+    r"|pod|u|a|ao|à|aux)"
+)
+NAME = rf"(?:{CAPITAL}|\d{{1,3}}(?:st|nd|rd|th)|{PARTICLE})"
+HOUSE = (
+    r"\d{1,5}(?:[ ]?(?:bis|ter|quater)\b|[a-zA-Z]\b|[ ][A-Za-h]\b)?"
+    r"(?:[ ]?[-/][ ]?(?:\d{1,5}[a-zA-Z]?|[IVX]{1,4}|[a-zA-Z])\b){0,3}"
+)
+UK_POSTCODE = r"(?:[A-PR-UWYZ][A-HK-Y]?\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}|GIR ?0AA)"
+CANADIAN_POSTCODE = r"[ABCEGHJ-NPRSTVXY]\d[A-Z][ -]?\d[A-Z]\d"
+POSTCODE = (
+    rf"(?:{UK_POSTCODE}|{CANADIAN_POSTCODE}|(?:[A-Z]{{1,3}}[- ])?(?:\d{{5}}-\d{{3,4}}|\d{{4}}-\d{{3}}|\d{{2}}-\d{{3}}"
+    r"|\d{3}-\d{4}|\d{4} ?[A-Z]{2}|\d{3} \d{2,3}|\d{4,6}))\b"
+)
+US_ZIP = rf"(?i:{US_STATES})\b\.?[ ,]{{0,2}}\d{{5}}(?:-\d{{4}})?\b"
+MILITARY = r"(?i:[afd]po)[ ,]{1,2}(?i:a[aep])[ ]\d{5}(?:-\d{4})?\b"
+UNIT = (
+    r"(?:(?i:apt|apartment|appartement|appt?|suite|ste|unit|flat|room|rm|floor|fl|bldg|building|block|blk|lot|level"
+    r"|p\.? ?o\.? ?box|box|postfach|postbus|departamento|depto|dpto|piso|puerta|planta|esc(?:alera)?|interno|int|scala"
+    r"|piano|b[âa]t(?:iment)?|[ée]tage|escalier|wohnung|whg|stock|bus|bte|bo[îi]te|apto|apartamento|andar|bloco|lote"
+    r"|sala|lok|lgh|lejl|daire|kat|casa|quadra)"
+    r"\b\.?[ ]?(?:n?[°º]\.?[ ]?|#|no\.? ?|:[ ]?)?(?:\d{1,6}[A-Za-z]?(?:[-/]\d{1,4})?|[A-Z])\b"
+    r"|#[ ]?\d{1,5}[A-Za-z]?\b|m\.[ ]?\d{1,4}\b"
+    r"|\d{1,2}(?:st|nd|rd|th|er|[eè]me|e|º|ª|°|\.)[ ]?(?i:floor|fl|og|stock|[ée]tage|piso|andar|izq(?:uierda)?|izda"
+    r"|dcha|derecha|esq|dto|fte|[a-f])\b\.?)"
+)
+_LINE = r"[ \t]*(?:\r?\n[>?|*#\t ]{0,40}){1,2}"
+_GAP = rf"(?:[ \t]*[,;][ \t]*(?:{_LINE})?|{_LINE}(?:,[ \t]*)?|[ \t]+[-|/·•][ \t]+|[ \t]+|<br[ ]?/?>[ \t]*|\\n[ \t]*)"
+GAP = rf"(?:{_GAP}|\.[ \t]+)"
+_CITY_WORD = r"(?:[SM]te?\.[ ]?|[dlDL]')?\p{Lu}[^\s\d,;:()\"<>!?.]*"
+_CITY = (
+    rf"{_CITY_WORD}(?:[ \-']+(?:{PARTICLE}[ ]){{0,2}}{_CITY_WORD}){{0,4}}"
+    r"(?:[ ]\([\p{L} .'\-]{2,20}\)|[ ]\d{1,2}\b)?"
+)
+_COUNTRY = rf"(?i:{COUNTRIES})\b(?:[ ]\([^()\n]{{2,20}}\))?"
+_CERTAIN = rf"(?:{UNIT}|{US_ZIP}|{MILITARY}|{POSTCODE}|(?:{_CITY_WORD}[ ]){{0,3}}{_COUNTRY})"
+_LOWER = rf"[\p{{Ll}}'\-]+(?:[ ][\p{{Ll}}'\-]+){{0,3}}[, \n>?|*#]+(?:\d{{5}}\b|(?i:{COUNTRIES})\b)"
+
+_NEXT_CERTAIN = compile_pattern(GAP + _CERTAIN)
+_NEXT_CITY = compile_pattern(_GAP + _CITY)
+_NEXT_LOWER = compile_pattern(_GAP + _LOWER)
+_CITY_ENDS = compile_pattern(
+    r"$|[\r\n.,;?!)\"'<\]}|\\]|[ ](?:for|and|in|on|at|is|was|until|since|from|to|with|by|or)\b"
+)
+_MOST_PARTS = 10
+_LONGEST = 220
+
+
+def tail(data: bytes, end: int) -> tuple[int, bool]:
+    """Where the address goes to whose street ends at `end`, and whether a flat, postcode or country says so.
+
+    A city counts when a postcode, state or country follows, or when it is all that stands between a comma or a flat
+    and the end of the clause.
+    """
+    at = sure = end
+    certain = False
+    limit = min(len(data), end + _LONGEST)
+    for _ in range(_MOST_PARTS):
+        if (found := _NEXT_CERTAIN.match(data, at, limit)) and not _goes_on(data, found.end()):
+            at = sure = found.end()
+            certain = True
+            continue
+        city = _NEXT_CITY.match(data, at, limit)
+        if city is None:
+            lower = _NEXT_LOWER.match(data, at, limit)
+            if lower is None or not (certain or data[at : at + 1] == b","):
+                break
+            at = sure = lower.end()
+            certain = True
+            continue
+        gap = data[at]
+        at = _whole_words(data, at, city.end())
+        if gap not in b"\r\n" and (gap == 0x2C or certain) and _CITY_ENDS.match(data, at):
+            sure = at
+    return sure, certain
+
+
+def _whole_words(data: bytes, start: int, end: int) -> int:
+    """Leaves out a last word that goes on with a digit: the district in "London N16"."""
+    if not data[end : end + 1].isdigit():
+        return end
+    return max(data.rfind(b" ", start, end), start)
+
+
+def _goes_on(data: bytes, end: int) -> bool:
+    """What looks like a postcode is the beginning of a longer number, such as a telephone's."""
+    return data[end : end + 1] in (b"-", b"/", b" ") and data[end + 1 : end + 2].isdigit()

@@ -1,0 +1,254 @@
+"""How people announce an identifier, in English, German, French, Spanish, Italian, Portuguese and Dutch.
+
+Tables only: for each type, the things that are numbered. `LABELS` puts them together with the words for
+"number" the way each language does: "customer no.", "Kundennummer", "n° de client". RE2 syntax, any case.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gateway.detection.recognizer import EntityType
+
+MEDICAL_RECORD_NUMBER = EntityType("MEDICAL_RECORD_NUMBER", "health", "The number of a patient or a medical record.")
+HEALTH_INSURANCE_NUMBER = EntityType(
+    "HEALTH_INSURANCE_NUMBER", "health", "The number of a person at a health insurance."
+)
+INSURANCE_NUMBER = EntityType("INSURANCE_NUMBER", "account", "The number of an insurance policy.")
+ACCOUNT_NUMBER = EntityType("ACCOUNT_NUMBER", "account", "The number of an account, a loan or a subscription.")
+CUSTOMER_ID = EntityType("CUSTOMER_ID", "account", "The number of a customer, client or supplier.")
+MEMBERSHIP_ID = EntityType("MEMBERSHIP_ID", "account", "The number of a member, of a loyalty or library card.")
+EMPLOYEE_ID = EntityType("EMPLOYEE_ID", "account", "The number of an employee.")
+STUDENT_ID = EntityType("STUDENT_ID", "account", "The number of a student, pupil or candidate.")
+CASE_NUMBER = EntityType("CASE_NUMBER", "account", "The number of a case, file, claim or application.")
+CONTRACT_NUMBER = EntityType("CONTRACT_NUMBER", "account", "The number of a contract.")
+BOOKING_REFERENCE = EntityType("BOOKING_REFERENCE", "account", "The code of a booking or reservation.")
+ORDER_NUMBER = EntityType(
+    "ORDER_NUMBER", "account", "The number of an order, invoice, ticket or shipment: a candidate, for strict modes."
+)
+ID_NUMBER = EntityType("ID_NUMBER", "government_id", "The number of a document that says who somebody is.")
+REFERENCE_NUMBER = EntityType("REFERENCE_NUMBER", "account", "A reference that the text calls so.")
+
+
+_ENGLISH = (
+    r"(?:id(?:entifier|entification)?(?:[ _-]?(?:number|no\b|nr\b|num\b|code|#))?|number|no\b|nr\b|num\b|#|№|code"
+    r"|ref(?:erence)?(?:[ _-]?(?:number|no\b|nr\b|id|code|#))?)"
+)
+_GERMAN = r"(?:nummern?|nr\b|id\b|kennung|zeichen|kennzahl|code|nummer[ -]id)"
+_DUTCH = r"(?:nummer|nr\b|id\b|kenmerk|code)"
+_ROMANCE = (
+    r"(?:n[°ºo]\.?|n\.[°ºo]?|n[uú]m(?:[eé]ro)?\b\.?|№|id\b|identifiants?|identificador|identificativo|c[oóò]dig[oe]"
+    r"|codice|code|r[eé]f(?:[eé]rence)?\b\.?|refer[eê]ncia|riferimento|matricule|matricola)"
+)
+_OF = (
+    r"(?: ?(?:de l'|de la|del|de los|de las|della|dell'|dello|dei|degli|delle|du|des|dos|das|do|da|de|di|d')[ ]?"
+    r"|[ _-])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What stands before a value of `type`: the thing that is numbered, as alternatives by how the language joins
+    it with the word for "number"; `alone` needs none. `score`: of a value behind a colon or "is".
+    """
+
+    type: EntityType
+    score: float
+    english: str = ""
+    german: str = ""
+    dutch: str = ""
+    romance: str = ""
+    alone: str = ""
+
+
+def announcing(labels: Sequence[Label]) -> str:
+    """One expression for all of `labels`."""
+
+    def of(language: str) -> str:
+        return "|".join(filter(None, (getattr(label, language) for label in labels)))
+
+    joined = (
+        (of("english"), rf"(?:%s)(?:'s)?[ _-]?{_ENGLISH}"),
+        (of("german"), rf"(?:%s)[ _-]?{_GERMAN}"),
+        (of("dutch"), rf"(?:%s)[ _-]?{_DUTCH}"),
+        (of("romance"), rf"{_ROMANCE}{_OF}(?:%s)|(?:%s)[ _-]?{_ROMANCE}"),
+        (of("alone"), "(?:%s)"),
+    )
+    return "|".join(form.replace("%s", nouns) for nouns, form in joined if nouns)
+
+
+LABELS = (
+    Label(
+        MEDICAL_RECORD_NUMBER,
+        0.8,
+        english="(?:electronic )?(?:medical|health|hospital|patient)[ _-]?(?:record|chart|file)"
+        "|patient(?:[ _-]account)?"
+        "|chart|hospital|encounter|admission|specimen|accession|prescription|rx",
+        german="patienten|krankenakten?|krankenhaus|behandlungs?|aufnahme|rezept",
+        dutch="pati[eë]nt(?:en)?|ziekenhuis|opname",
+        romance="dossier m[eé]dical|dossier patient|patiente?|s[eé]jour|ordonnance|historia cl[ií]nica"
+        "|historial cl[ií]nico"
+        "|historial|paciente|expediente m[eé]dico|receta|cartella clinica|paziente|ricovero|prontu[aá]rio"
+        "|processo cl[ií]nico"
+        "|ficha m[eé]dica",
+        alone=r"\bmrn\b|\bemrn\b|\bnhc\b|\bipp\b|\bpid\b",
+    ),
+    Label(
+        HEALTH_INSURANCE_NUMBER,
+        0.8,
+        english="health[ _-]?(?:insurance|plan|card)(?:[ _-](?:beneficiary|member|subscriber|policy))?|medicare"
+        "|medicaid"
+        "|(?:health[ _-]plan |plan |insurance )?beneficiary|(?:plan|insurance)[ _-](?:member|subscriber)",
+        german="krankenversicherungs|krankenversicherten|krankenkassen|versicherten|gesundheitskarten",
+        dutch="zorgverzekering(?:s)?|zorgverzekerden|verzekerden|zorgpas",
+        romance="assur[eé]e?(?: social)?|carte vitale|mutuelle|tarjeta sanitaria|seguro m[eé]dico"
+        "|seguro de salud|asegurado"
+        "|tessera sanitaria|assicurato|cart[aã]o (?:de sa[uú]de|nacional de sa[uú]de)|plano de sa[uú]de"
+        "|utente(?: de sa[uú]de)?",
+        alone=r"\bkvnr\b",
+    ),
+    Label(
+        INSURANCE_NUMBER,
+        0.75,
+        english="(?:insurance )?polic(?:y|yholder)|(?:car|home|life|travel|auto"
+        "|vehicle )?insurance(?:[ _-](?:policy|card|certificate))?",
+        german="versicherungs(?:schein|police|vertrags)?|policen?",
+        dutch="polis|verzekering(?:s)?",
+        romance="police|police d'assurance|contrat d'assurance|assurance|p[oó]liza|seguro|polizza|assicurazione"
+        "|ap[oó]lice",
+        alone=r"\bversicherungsschein\b",
+    ),
+    Label(
+        STUDENT_ID,
+        0.75,
+        english="student|pupil|enrol+ment|matriculation|applicant|candidate|registrant|alumni|examinee",
+        german="matrikel|studenten|studierenden|sch[uü]ler|pr[uü]flings|bewerber|teilnehmer|immatrikulations",
+        dutch="student(?:en)?|leerling(?:en)?|kandidaat|deelnemer(?:s)?",
+        romance="[eé]tudiante?|[eé]l[eè]ve|candidate?|inscription|estudiante|alumn[oa]|matr[ií]cula|candidat[oa]"
+        "|studente"
+        "|alunn[oa]|iscrizione|estudante|alun[oa]|inscri[cç][aã]o",
+        alone=r"\bstudienummer\b",
+    ),
+    Label(
+        EMPLOYEE_ID,
+        0.75,
+        english="employee|emp|staff|personnel|worker|payroll|badge|contractor|officer|service|crew",
+        german="personal|mitarbeiter|angestellten|dienst(?:ausweis)?|beamten|lohn",
+        dutch="personeels?|medewerkers?|werknemers?",
+        romance="employ[eé]e?|salari[eé]e?|agent|personnel|badge|empleado|trabajador|n[oó]mina|legajo|funcionari[oa]"
+        "|dipendente|badge|funcion[aá]ri[oa]|empregado|colaborador|trabalhador",
+        alone=r"\bmatricule\b|\bmatricola\b|\blegajo\b|\bstammnummer\b",
+    ),
+    Label(
+        MEMBERSHIP_ID,
+        0.7,
+        english="members?(?:hip)?(?:[ _-]card)?|loyalty(?:[ _-](?:card|program))?|frequent[ _-]?flyer"
+        "|library[ _-]card|rewards?(?:[ _-]card)?"
+        "|club[ _-]card|subscriber|donor|volunteer|participant",
+        german="mitglieds?(?:ausweis)?|bonus(?:karten)?|vielflieger|kundenkarten|bibliotheksausweis|spender|probanden",
+        dutch="lid(?:maatschaps?)?|klantenkaart|bonuskaart|bibliotheekpas|donateurs?",
+        romance="adh[eé]rente?|membre|soci[eé]taire|carte de fid[eé]lit[eé]|carte de membre|licenci[eé]e?"
+        "|soci[oa]|miembro"
+        "|afiliad[oa]|afiliaci[oó]n|tarjeta de (?:fidelidad|socio)|tessera(?: socio)?|membro|carta fedelt[aà]"
+        "|s[oó]ci[oa]|associad[oa]|cart[aã]o de fidelidade",
+    ),
+    Label(
+        CUSTOMER_ID,
+        0.75,
+        english="customer|client|cust|consumer|vendor|supplier|merchant|guest|payer|payee|creditor|debtor"
+        "|tax ?payer|policy ?owner",
+        german="kunden|kundin|debitoren|kreditoren|lieferanten|gesch[aä]ftspartner|g[aä]ste|mandanten|gl[aä]ubiger",
+        dutch="klant(?:en)?|debiteur(?:en)?|relatie|leveranciers?|cliënt(?:en)?|client(?:en)?",
+        romance="cliente?|compte client|fournisseur|usager|allocataire|proveedor|abonad[oa]|titular|fornitore"
+        "|utente|fornecedor|utilizador|contribuinte",
+        alone=r"\bkdnr\b|\bkd\.?[ -]?nr\b",
+    ),
+    Label(
+        CONTRACT_NUMBER,
+        0.7,
+        english="contract|agreement|lease|tenancy",
+        german="vertrags?|mietvertrags?|leasing",
+        dutch="contracts?|overeenkomst|huurcontract",
+        romance="contrat|bail|contrato|contratto|ades[aã]o",
+    ),
+    Label(
+        BOOKING_REFERENCE,
+        0.7,
+        english="booking|reservation|confirmation|itinerary|e-?ticket",
+        german="buchungs|reservierungs|best[aä]tigungs",
+        dutch="boekings?|reserverings?|bevestigings?",
+        romance="r[eé]servation|confirmation|reserva|localizador|confirmaci[oó]n|prenotazione|conferma"
+        "|confirma[cç][aã]o",
+        alone=r"\bpnr\b|\brecord locator\b|\blocalizador\b",
+    ),
+    Label(
+        CASE_NUMBER,
+        0.7,
+        english="(?:court |police |legal |support )?case|file|docket|(?:insurance )?claim|incident(?: report)?"
+        "|complaint|matter|police report|report|petition"
+        "|application|permit|inquiry|enquiry|warrant|citation",
+        german="akten|gesch[aä]fts|vorgangs|fall|schaden?s?(?:fall)?|antrags|verfahrens|beschwerde|anzeigen?|unser|ihr",
+        dutch="zaak|dossier|schade(?:claim)?|claim|aanvraag|klacht|proces",
+        romance="dossier|affaire|sinistre|plainte|demande|proc[eé]dure|expediente|caso|causa|denuncia|siniestro"
+        "|solicitud|tr[aá]mite"
+        "|pratica|fascicolo|sinistro|procedimento|protocollo|domanda|processo|protocolo|ocorr[eê]ncia|pedido de apoio",
+        alone=r"\baktenzeichen\b|\baz\.|\bgesch(?:ä|ae)ftszeichen\b|\bdossier\b|\bexpediente\b|\bpratica\b"
+        r"|\bprotocollo\b",
+    ),
+    Label(
+        ID_NUMBER,
+        0.7,
+        english="(?:national|citizen|resident|voter|military|government|personal|state|alien"
+        "|photo)[ _-]?(?:id(?:entity|entification)?|registration|residence)?"
+        "(?:[ _-]card)?|id[ _-]?card|identity(?:[ _-](?:card|document))?|identification(?:[ _-]card)?|passport"
+        "|visa|green card|residence permit|work permit"
+        "|driver'?s?'?[ _-]?licen[cs]e|driving[ _-]licen[cs]e|(?:professional |medical |nursing )?licen[cs]e"
+        "|(?:birth |marriage |death )?certificate"
+        "|registration|tax(?:payer)?(?:[ _-]id(?:entification)?)?|social[ _-](?:security|insurance)|national insurance",
+        german="(?:personal)?ausweis|reisepass|pass|f[uü]hrerschein|aufenthaltstitel|identifikations?"
+        "|sozialversicherungs|rentenversicherungs"
+        "|steuer(?:identifikations|liche identifikations)?|approbations|lizenz|zertifikats|urkunden"
+        "|registrierungs|melde",
+        dutch="identiteitskaart|identiteits?(?:bewijs)?|id-?kaart|paspoort|rijbewijs|burgerservice|document"
+        "|vreemdelingen|verblijfs",
+        romance="carte (?:nationale )?d'identit[eé]|pi[eè]ce d'identit[eé]|passeport|permis(?: de conduire)?"
+        "|titre de s[eé]jour|s[eé]curit[eé] sociale"
+        "|identit[eé]|fiscal|identidad|documento(?: de identidad)?|c[eé]dula|pasaporte|licencia(?: de conducir)?"
+        "|permiso(?: de conducir)?|carn[eé](?: de (?:identidad|conducir))?"
+        "|seguridad social|identificaci[oó]n(?: fiscal)?|carta d'identit[aà]|passaporto|patente(?: di guida)?"
+        "|permesso(?: di soggiorno)?|documento(?: d'identit[aà])?"
+        "|identidade|cart[aã]o de cidad[aã]o|bilhete de identidade|passaporte|carta de condu[cç][aã]o"
+        "|identifica[cç][aã]o(?: fiscal)?|seguran[cç]a social|registro geral",
+        alone=r"\bid number\b|\bid no\b",
+    ),
+    Label(
+        ACCOUNT_NUMBER,
+        0.7,
+        english="(?:bank |billing |savings |checking |utility |online |user )?(?:account|acct|a/c)|loan|mortgage"
+        "|meter|subscription|portfolio|brokerage|deposit|device",
+        german="konto|darlehens?|kredit|depot|z[aä]hler|abo(?:nnement)?s?|mandats|kundenkonto|anschluss",
+        dutch="rekening|lening|hypotheek|abonnements?|meter|aansluitings?",
+        romance="compte|pr[eê]t|abonn[eé]e?|abonnement|cuenta|pr[eé]stamo|suministro|contador"
+        "|conto(?: corrente)?|prestito|mutuo|abbonamento|utenza|contatore"
+        "|conta(?: corrente)?|empr[eé]stimo|assinatura|instala[cç][aã]o",
+    ),
+    Label(
+        ORDER_NUMBER,
+        0.4,
+        english="(?:purchase |work |sales )?order|invoice|inv|ticket|receipt|transaction|txn|payment|shipment"
+        "|tracking|delivery|quote|parcel|return|rma",
+        german="bestell|auftrags|rechnungs|ticket|beleg|liefer(?:schein)?|sendungs|transaktions|angebots|paket",
+        dutch="bestel|order|factuur|ticket|transactie|zending",
+        romance="commande|facture|transaction|suivi|colis|livraison|pedido|factura|transacci[oó]n|seguimiento"
+        "|env[ií]o|ordine|fattura|scontrino|transazione|spedizione"
+        "|encomenda|fatura|nota fiscal|transa[cç][aã]o|rastreio|rastreamento",
+    ),
+    Label(
+        REFERENCE_NUMBER,
+        0.5,
+        english="(?:unique|our|your|tracking|internal|unique personal)",
+        romance="notre|votre|nuestra|vuestra|nostro|vostro|nossa|vossa",
+        alone=r"\breference(?:[ _-]?(?:number|no\b|id|code|#))|\bref(?:[ _-]?(?:number|no\b|id|code|#)|\.(?: no\b)?)"
+        r"|\breferenz(?:nummer|nr\b|code)?\b|\breferentie(?:nummer)?\b|\b(?:ons|uw) kenmerk\b|\bkenmerk\b|\bzeichen\b"
+        r"|\bn[uú]mero de refer[eê]ncia\b|\bnumero di riferimento\b|\bnum[eé]ro de r[eé]f[eé]rence\b",
+    ),
+)

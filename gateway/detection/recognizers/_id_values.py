@@ -1,0 +1,67 @@
+"""What an identifier may look like that only its label gives away."""
+
+import re
+
+from gateway.detection.recognizer import compile_pattern
+from gateway.detection.recognizers._checks import is_date
+
+# Groups of digits with spaces between them; or one word of letters, digits and a few signs.
+VALUE = compile_pattern(
+    r"(?:[A-Z]{1,4}[ -]?)?\d{1,6}(?: \d{2,6}){1,7}\b|\d{1,3} [A-Z][A-Za-z]{0,3} \d{1,6}/\d{2,4}\b"
+    r"|[A-Z]{1,4} \d[\w\-/]*\w|\w(?:[\w\-/.#]{0,38}\w)?"
+)
+
+_NUMBER_PARTS = re.compile(r"\d+")
+_DATE = re.compile(r"(\d{4}|\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{1,2})(?:T.*)?")
+_CLOCK_OR_PRICE = re.compile(r"\d{1,3}(?:[.,]\d{3})*[.,]\d{1,2}|\d{1,2}[:.]\d{2}")
+_VERSION = re.compile(r"[vV]?\d{1,3}(?:\.\d{1,2}){1,3}(?:[-.]?(?:rc|a|b|alpha|beta|dev)\d*)?")
+_HEX = re.compile(r"(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9A-F]{32}|[0-9A-F]{40}|[0-9A-F]{64})")
+_IN_CODE = re.compile(r"[a-z]+_?\d{1,3}|0x.*|[a-z]+(?:_[a-z]+)*_?\d?|[a-z]+[A-Z]\w*|\w+\.[a-z]{1,4}")
+_SAMPLE = re.compile(r"(\w)\1*|[Xx0]+")
+_PRICE_BEFORE = frozenset(b"$%\xa3\xac\xa5")
+_AFTER = re.compile(
+    rb"[ \t]?(?:%|\xe2\x82\xac|\xc2\xa3|\$|(?:eur|euros?|usd|gbp|chf|dollars?|pounds?|people|persons|items|pieces|times"
+    rb"|years?|months?|weeks?|days?|hours?|minutes?|seconds?|ms|kb|mb|gb|tb|km|kg|cm|mm|miles?|percent|tage|jahre|stunden|ans|jours"
+    rb"|a\xc3\xb1os|d\xc3\xadas|anni|giorni|anos|dias|jaar|dagen)\b)",
+    re.IGNORECASE,
+)
+
+
+def plausible(data: bytes, start: int, end: int, *, explicit: bool) -> bool:
+    """Whether `data[start:end]` may be somebody's number. `explicit`: a colon, "is" or the like stands before it."""
+    value = data[start:end].decode("utf-8", "replace")
+    letters = sum(char.isalpha() for char in value)
+    digits = sum(char.isdigit() for char in value)
+    if digits + letters < 4 or digits < 2 or digits * 4 < letters or len(value) > 40:
+        return False
+    if not letters and digits < 4:
+        return False
+    if end < len(data) and (data[end] in b"(@" or data[end] >= 0x80):
+        return False
+    if (start and data[start - 1] in _PRICE_BEFORE) or _AFTER.match(data, end):
+        return False
+    if _looks_like_something_else(value):
+        return False
+    return explicit or not _year(value)
+
+
+def _year(value: str) -> bool:
+    return len(value) == 4 and value.isdigit() and 1900 <= int(value) <= 2099
+
+
+def _looks_like_something_else(value: str) -> bool:
+    if _CLOCK_OR_PRICE.fullmatch(value) or _VERSION.fullmatch(value) or _HEX.fullmatch(value):
+        return True
+    if _IN_CODE.fullmatch(value) or _SAMPLE.fullmatch(value):
+        return True
+    return _is_day(value)
+
+
+def _is_day(value: str) -> bool:
+    parts = _DATE.fullmatch(value)
+    if parts is None:
+        return False
+    first, second, third = int(parts[1]), int(parts[3]), int(parts[4])
+    year = third if third > 31 else third + 2000
+    orders = ((first, second, third), (year, second, first), (year, first, second))
+    return any(is_date(*order) for order in orders)

@@ -1,0 +1,80 @@
+"""The words that make a street, by where they stand: after the name (High Street), before it (rue de la Paix), or
+grown together with it (Hauptstraße). RE2 alternatives, any case. Weak ones are also other words, and need more
+of an address around them.
+"""
+
+AFTER = (
+    r"street|avenue|road|boulevard|drive|lane|terrace|crescent|parkway|highway|freeway|expressway|turnpike|gardens"
+    r"|mews|esplanade|broadway|st|ave|av|rd|blvd|dr|ln|terr|cres|pkwy|hwy|pde|gdns|cir|trl|sq|ct|pl|wy|cswy"
+    r"|utca|útja|út|tér|körút|sokak|sokağı|sok|caddesi|cad|bulvarı|terrasse"
+)
+AFTER_WEAK = (
+    r"way|court|place|square|circle|trail|close|grove|row|walk|alley|loop|route|plaza|path|ridge|run|crossing|hill"
+    r"|heights|view|park|point|quay|wharf|parade|green|rise|vale|bay|creek|landing|bend|cove|causeway|pike|dale"
+    r"|end|mall"
+    r"|tee|mnt|tn|iela|gatvė|prospekt|str"
+)
+BEFORE = (
+    r"rue|chemin|all[ée]e|impasse|quai|faubourg|ruelle|mont[ée]e|boulevard|bd|bld|avenue|calle|avenida|avda|paseo"
+    r"|carrer|camino|carretera|ctra|ronda|traves[íi]a|glorieta|pasaje|cuesta|viale|piazza|piazzale|corso"
+    r"|vicolo|contrada|localit[àa]|lungo(?:mare|tevere|arno)|p\.zza|v\.le|c\.so|rua|travessa|pra[çc]a|alameda"
+    r"|estrada|rodovia|beco|cal[çc]ada|ulica|ul|aleja|aleje|osiedle|strada|bulevardul|calea|ulice|n[áa]m[ěe]st[íi]"
+    r"|trg|jalan|jl|lorong|улица|ул|проспект|пр|Λεωφ(?:όρος)?|Οδός|Πλατεία|Λ|plaça|largo|av"
+)
+"""A full stop may follow these, then no space need to."""
+BEFORE_WEAK = r"via|place|pl|route|passage|cours|plaza|square|villa|voie|sentier|plac|al|os|R"
+JOINED = (
+    r"stra(?:ß|ss)en?|str\.?|gasse|allee|chaussee|ufer|damm|promenade|straat|laan|gracht|plein|kade|singel|steeg"
+    r"|plantsoen|gatan|gata|gaten|vägen|veien|vegen|gränd|stigen|torget|vej|gade|stræde|boulevarden|allé|katu|kuja"
+    r"|polku|puiestee|tänav|gatvė|iela|braut|vegur"
+)
+JOINED_WEAK = (
+    r"weg|platz|ring|hof|berg|graben|markt|steig|kamp|wall|tor|gärten|winkel|siedlung|dreef|dijk|pad|tie|tee|vei"
+    r"|bakken|parken|rinne|holm|lund|hólar|rimi"
+)
+MONTHS = (
+    r"jan(?:uary?|vier|uar|eiro)?|feb(?:ruary?|rero|braio|ruar)?|mar(?:ch|ço|zo|s)?|märz|apr(?:il|ile)?|may|mai"
+    r"|mayo|jun[eio]?"
+    r"|jul[yi]?|aug(?:ust)?|ago(?:sto)?|sep(?:t|tember)?|oct(?:ober|ubre)?|okt(?:ober)?|nov(?:ember)?"
+    r"|dec(?:ember)?|dez(?:ember)?"
+)
+
+_COUNTRIES = r"""
+afghanistan|albania|algeria|andorra|angola|argentina|armenia|australia|austria|österreich|autriche|azerbaijan|bahamas
+|bahrain
+|bangladesh|barbados|belarus|belgium|belgië|belgique|belgien|belize|benin|bhutan|bolivia|bosnia(?: and herzegovina)?
+|botswana|brazil|brasil
+|brunei|bulgaria|burkina faso|burundi|cambodia|cameroon|canada|kanada|cape verde|chad|chile|china|colombia|congo
+|costa rica|croatia
+|hrvatska|cuba|cyprus|czech republic|czechia|denmark|danmark|dänemark|djibouti|dominica|dominican republic|ecuador
+|egypt|el salvador
+|england|eritrea|estonia|eesti|eswatini|ethiopia|fiji|finland|suomi|france|frankreich|francia|gabon|gambia|georgia
+|germany
+|deutschland|allemagne|alemania|germania|ghana|greece|greenland|grenada|guatemala|guinea|guyana|haiti|honduras
+|hong kong|hungary
+|iceland|ísland|india|indonesia|iran|iraq|ireland|israel|italy|italia|italien|ivory coast|jamaica|japan|jordan
+|kazakhstan|kenya
+|kiribati|kosovo|kuwait|kyrgyzstan|laos|latvia|lebanon|lesotho|liberia|libya|liechtenstein|lithuania|luxembourg
+|luxemburg|macau
+|madagascar|malawi|malaysia|maldives|mali|malta|mauritania|mauritius|mexico|méxico|moldova|monaco|mongolia|montenegro
+|morocco
+|mozambique|myanmar|namibia|nauru|nepal|netherlands|nederland|niederlande|new zealand|nicaragua|niger|nigeria
+|north macedonia
+|norway|norge|norwegen|oman|pakistan|palau|panama|paraguay|peru|perú|philippines|poland|polska|polen|portugal
+|puerto rico|qatar
+|romania|russia|rwanda|samoa|san marino|saudi arabia|schweiz|suisse|svizzera|scotland|senegal|serbia|seychelles
+|sierra leone|singapore
+|slovakia|slovenia|slovenija|solomon islands|somalia|south africa|south korea|south sudan|spain|españa|spanien
+|sri lanka|sudan
+|suriname|swaziland|sweden|sverige|schweden|switzerland|syria|taiwan|tajikistan|tanzania|thailand|togo|tonga|tunisia
+|turkey
+|türkiye|türkei|turkmenistan|tuvalu|uganda|ukraine|united arab emirates|united kingdom|uk
+|united states(?: of america)?|usa|u\.s\.a\.
+|uruguay|uzbekistan|vanuatu|venezuela|vietnam|wales|yemen|zambia|zimbabwe
+"""
+COUNTRIES = _COUNTRIES.replace("\n", "")
+
+US_STATES = (
+    "AL|AK|AZ|AR|CA|CO|CT|DE|DC|FL|GA|HI|ID|IL|IN|IA|KS|KY|LA|ME|MD|MA|MI|MN|MS|MO|MT|NE|NV|NH|NJ|NM|NY|NC|ND|OH|OK"
+    "|OR|PA|PR|RI|SC|SD|TN|TX|UT|VT|VA|WA|WV|WI|WY|AA|AE|AP|GU|VI"
+)

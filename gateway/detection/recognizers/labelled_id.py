@@ -1,0 +1,99 @@
+"""Identifiers that nobody has a pattern for, found by how people introduce them: "customer no.: K-4711",
+"Kundennummer 4711 23", "n° de dossier est 2023/118", `"employee_id": "E00712"`, <PatientId>00412</PatientId>.
+
+What a value may look like decides the rest: it has digits enough, and is no date, price, version, hash or name
+in a program. Numbers of orders, invoices and tickets are candidates (0.4), which strict modes hide.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers import _id_labels as labels
+from gateway.detection.recognizers._id_labels import BOOKING_REFERENCE, LABELS, Label, announcing
+from gateway.detection.recognizers._id_values import VALUE, plausible
+from gateway.detection.view import View
+
+_COPULA = r"(?:is|was|are|reads|to|ist|war|lautet|est|était|es|era|è|é|foi|are|sono|has been|wurde)"
+# What stands between: signs of forms, JSON, XML and tables; or some words and "is".
+_BETWEEN = (
+    r"""(?:\.?(?:[ \t]+[^\s\d:=,;.<>|"]+){0,4}(?:[ \t]+""" + _COPULA + r"""|[ \t]*[:=#])[ \t"'*`:#(]{1,5}"""
+    r"""|[.\s"'`*_:=#()\[\]>|/-]{0,10}"""
+    r"""|</[\w:]+>\s*<[\w:]+[^<>]*>\s*"""
+    r"""|"\s+(?:[\w-]+="[^"<>\n]*"\s+)?(?:value|content)=")"""
+    r"(?:(?i:n[°ºo]\.?|#|№)[ \t]?)?"
+)
+_HEAD = r"((?:[A-Z]{1,4} )?(?:[A-Za-z]{1,6}[\-/_.#]?){0,2}\d)"
+_ANY_LABEL = announcing(LABELS)
+_GATE = rf"(?:\b|_)((?i:{_ANY_LABEL}))(?i:{_BETWEEN})"
+_NUMBERED = _GATE + _HEAD
+_BOOKED = (
+    rf"(?:\b|_)((?i:{announcing([label for label in LABELS if label.type is BOOKING_REFERENCE])}))(?i:{_BETWEEN})"
+    r"([A-Z]{6})\b"
+)
+_LONGEST = 90
+"""Bytes from the label's first letter to the value's first digit."""
+
+_PLACES = (compile_pattern(_NUMBERED), compile_pattern(_BOOKED))
+_TYPES = tuple((label, compile_pattern(f"(?i)(?:{announcing([label])})")) for label in LABELS)
+_EXPLICIT = compile_pattern(rf"(?i)[:=#>|]|\b{_COPULA}\b")
+
+
+def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+    data = view.data
+    for hit in hits:
+        at = 0
+        while place := _PLACES[hit].search(data, at):
+            at = place.end(1)
+            start = place.start(2)
+            if start - place.start(1) > _LONGEST:
+                continue
+            value = VALUE.match(data, start)
+            label = _label(place[1])
+            if value is None or label is None:
+                continue
+            explicit = _EXPLICIT.search(data, place.end(1), start) is not None or place[1].endswith(b"#")
+            end = value.end()
+            if hit == 1 or plausible(data, start, end, explicit=explicit):
+                yield Match(start, end, label.score if explicit else label.score - 0.1, label.type.name)
+                at = end
+
+
+def _label(text: bytes) -> Label | None:
+    return next((label for label, expression in _TYPES if expression.fullmatch(text)), None)
+
+
+RECOGNIZERS = (
+    FunctionRecognizer(
+        "labelled.id",
+        tuple(label.type for label in LABELS),
+        (_NUMBERED, _BOOKED),
+        _find,
+        examples=(
+            Example("Customer ID: C-48213", "C-48213", labels.CUSTOMER_ID.name),
+            Example("Meine Kundennummer lautet 4711 2233.", "4711 2233", labels.CUSTOMER_ID.name),
+            Example("Kd.-Nr. 30012345", "30012345", labels.CUSTOMER_ID.name),
+            Example("n° de dossier : 2023-00418", "2023-00418", labels.CASE_NUMBER.name),
+            Example("mi número de cliente es 88120034", "88120034", labels.CUSTOMER_ID.name),
+            Example("matricola 0451278", "0451278", labels.EMPLOYEE_ID.name),
+            Example("polisnummer: 55.201.338", "55.201.338", labels.INSURANCE_NUMBER.name),
+            Example("MRN 00481516", "00481516", labels.MEDICAL_RECORD_NUMBER.name),
+            Example('{"employee_id": "E00712"}', "E00712", labels.EMPLOYEE_ID.name),
+            Example("<studentNumber>20231187</studentNumber>", "20231187", labels.STUDENT_ID.name),
+            Example('<input name="member_id" value="M-991233">', "M-991233", labels.MEMBERSHIP_ID.name),
+            Example("Vertragsnummer 7700-1234-01", "7700-1234-01", labels.CONTRACT_NUMBER.name),
+            Example("booking reference XKQJRT", "XKQJRT", labels.BOOKING_REFERENCE.name),
+            Example("order number 4711-88213", "4711-88213", labels.ORDER_NUMBER.name, score=0.3),
+        ),
+        counter_examples=(
+            "customer number two",
+            "case no. 3",
+            "file number: 2024-01-15",
+            "the contract number is 19.99 euros",
+            "customer_id = customer2",
+            "customer_id bigint(20), order_id int64",
+            "policy version 1.2.3",
+            "issue #12345, HTTP code 404, chapter number 12, page no. 1204",
+            "The case is about 2500 people.",
+        ),
+    ),
+)

@@ -1,0 +1,137 @@
+"""Postal addresses: streets with their number, in the layouts of Europe, the Americas, Australia and Japan (in
+Latin letters), post boxes, military mail, and what follows them to the postcode and the country.
+
+A street is known by its word (Street, rue, -straße), by the flat behind it (Suite 104), or by the words before it
+("lives at 43 …", "Address:"). The span reaches from the first number or name of the street to the last part of the
+address, over several lines.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers._address_parts import GAP, UNIT, tail
+from gateway.detection.recognizers._street_forms import AFTER_NAME, FIELD, FORMS, Form
+from gateway.detection.recognizers._street_words import MONTHS
+from gateway.detection.tokens import word_set
+from gateway.detection.view import View
+
+STREET_ADDRESS = EntityType("STREET_ADDRESS", "address", "A postal address, from its street or post box on.")
+
+_EXACT = tuple(compile_pattern(form.regex) for form in FORMS)
+_WEAK = 0.3
+_TAIL_GAIN = _CUE_GAIN = 0.25
+_MOST = 0.95
+_BEFORE = 60
+
+_CUE = compile_pattern(
+    r"(?i)\b(?:address|adres(?:se)?|anschrift|direcci[oó]n|domicili[oa]d?[oa]?|indirizzo|endere[cç]o|morada"
+    r"|liv(?:e|es|ed|ing)|resid(?:e|es|ed|ing|ence)|located|meet|deliver(?:ed|y)?|ship(?:ped|ping)?|mail(?:ed)?|sent"
+    r"|send|mov(?:e|ed|ing)|drops?|taxi|pick(?:ed)? ?up|billing|home|house|corner|wohn(?:e|t|en|haft)|zieh|habite"
+    r"|demeurant|vive|vivo|abito|residente|mora|moro|woon(?:t)?|restaurant|office|property|stop)\b"
+)
+_FIRST_UNIT = compile_pattern(rf"{UNIT}{GAP}$")
+_MONTH = compile_pattern(rf"(?i)(?:{MONTHS})\.?")
+_NO_STREET = word_set(
+    "the a an in at to for and or but is was are were with from by this that these those people men women children"
+    " years days hours minutes times items of on my your his her their its our which who i we they he she it not down"
+    " up into off across per about over under near along every each more than between port version windows python"
+)
+_LOWER_TYPES = word_set("street avenue road boulevard drive lane crescent highway")
+_NO_ADDRESS = compile_pattern(
+    r"(?i)\b(?:0x[0-9a-f]|https?:|e-?mail|n/?a\b)|^[\d.:a-f/]+$|^\W*\d+\W*$|\d{1,3}(?:\.\d{1,3}){3}"
+)
+
+
+def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+    data = view.data
+    candidates = []
+    for hit in hits:
+        form = FORMS[hit]
+        for place in _EXACT[hit].finditer(data):
+            start, end = place.span(form.group)
+            weak = form.weak > 0 and place.start(form.weak) >= 0
+            score = _score(form, view.text(start, end), weak=weak)
+            if score is not None:
+                candidates.append((start, -end, score))
+    last = 0
+    for start, negative_end, score in sorted(candidates):
+        if -negative_end <= last:
+            continue
+        match = _whole(data, start, -negative_end, score)
+        last = match.end
+        yield match
+
+
+def _whole(data: bytes, start: int, end: int, score: float) -> Match:
+    """The address around a street, surer if more than the street is there."""
+    end, certain = tail(data, end)
+    before = data[max(0, start - _BEFORE) : start]
+    if unit := _FIRST_UNIT.search(before):
+        start -= len(before) - unit.start()
+        certain = True
+    score += _TAIL_GAIN * certain + _CUE_GAIN * (_CUE.search(before) is not None)
+    return Match(start, end, min(score, _MOST), STREET_ADDRESS.name)
+
+
+def _score(form: Form, text: str, *, weak: bool) -> float | None:
+    """How sure the street alone makes us; None when it is none."""
+    if not any(char.isdigit() for char in text):
+        return None
+    if form is FIELD and not _address_in_field(text):
+        return None
+    if form.free and not _street_words(form, text):
+        return None
+    return form.score - _WEAK if weak else form.score
+
+
+def _street_words(form: Form, text: str) -> bool:
+    words = [word for word in text.replace(",", " ").split() if not word[0].isdigit()]
+    if not words or _MONTH.fullmatch(words[0].encode()):
+        return False
+    if any(word in _NO_STREET for word in words[:-1]):
+        return False
+    if form is not AFTER_NAME or any(not word[0].islower() for word in words):
+        return True
+    return len(words) <= 3 and words[-1].strip(".") in _LOWER_TYPES
+
+
+def _address_in_field(text: str) -> bool:
+    return sum(char.isalpha() for char in text) >= 3 and _NO_ADDRESS.search(text.encode()) is None
+
+
+RECOGNIZERS = (
+    FunctionRecognizer(
+        "address.postal",
+        (STREET_ADDRESS,),
+        tuple(form.gate for form in FORMS),
+        _find,
+        examples=(
+            Example("I live at 221B Baker Street, London NW1 6XE.", "221B Baker Street, London NW1 6XE"),
+            Example(
+                "Ship to: 742 Evergreen Terrace, Springfield, IL 62704", "742 Evergreen Terrace, Springfield, IL 62704"
+            ),
+            Example("Hauptstraße 12a, 10115 Berlin", "Hauptstraße 12a, 10115 Berlin"),
+            Example("12 bis, rue de la Paix\n75002 Paris", "12 bis, rue de la Paix\n75002 Paris"),
+            Example("Calle Mayor, 12, 3º B, 28013 Madrid", "Calle Mayor, 12, 3º B, 28013 Madrid"),
+            Example("Via Roma 12, 00184 Roma", "Via Roma 12, 00184 Roma"),
+            Example(
+                "Rua Augusta, 1500 - Apto 45, São Paulo - SP, 01304-001",
+                "Rua Augusta, 1500 - Apto 45, São Paulo - SP, 01304-001",
+            ),
+            Example("Keizersgracht 123, 1015 CJ Amsterdam", "Keizersgracht 123, 1015 CJ Amsterdam"),
+            Example("Storgatan 5, 114 55 Stockholm", "Storgatan 5, 114 55 Stockholm"),
+            Example("ul. Długa 7 m. 3, 00-238 Warszawa", "ul. Długa 7 m. 3, 00-238 Warszawa"),
+            Example("P.O. Box 1234", "P.O. Box 1234"),
+            Example("Unit 3, 45 George St, Sydney NSW 2000", "Unit 3, 45 George St, Sydney NSW 2000"),
+            Example("1-2-3 Jingumae, Shibuya-ku, Tokyo 150-0001", "1-2-3 Jingumae, Shibuya-ku, Tokyo 150-0001"),
+        ),
+        counter_examples=(
+            "20 people on the street",
+            "the road is 12 km long, 5 lanes",
+            "On 12 March 1990 the 3rd Street band played.",
+            "via port 8080",
+            "I waited 20 minutes down the road",
+            "Suite 12 of the opera",
+        ),
+    ),
+)

@@ -89,7 +89,7 @@ RECOGNIZERS = (
         (
             Pattern(
                 _LICENCE_CUE + r"[^.\n\d]{0,40}?\b([A-Za-z]{0,3}\d[A-Za-z0-9\-]{4,17})\b",
-                0.7,
+                0.8,
                 group=1,
                 gate=_LICENCE_CUE,
             ),

@@ -1,0 +1,106 @@
+"""Spain, Portugal, Andorra, Italy, San Marino, Malta, Greece, Cyprus."""
+
+from gateway.detection.recognizers._numbers import checks
+from gateway.detection.recognizers._numbers.number import (
+    BANK,
+    COMPANY,
+    HEALTH,
+    LICENCE,
+    PASSPORT,
+    PERSON,
+    SOCIAL,
+    TAX,
+    VAT,
+    Number,
+)
+
+_NIF = "nif, dni, n.i.f., d.n.i., documento nacional de identidad, número de identificación fiscal, dni/nif, spanish id"
+_NIE = "nie, n.i.e., extranjero, número de identidad de extranjero, número de identificación de extranjero, tie"
+
+# fmt: off
+NUMBERS = (
+    # --- Spain and Andorra
+    Number(PERSON, "ES_NIF", "The identity and tax number of a person in Spain.",
+           "########@, ########-@, #######-@, ##.###.###-@, ##.###.###@, ######## @, ##.###.### @", checks.es_nif,
+           0.5, _NIF, "44079376Z", grouped=0.6),
+    Number(PERSON, "ES_NIF", "The identity and tax number of a person in Spain.",
+           "K#######@, L#######@, M#######@", "es.nif", 0.5, _NIF, "K5550724L"),
+    Number(PERSON, "ES_NIE", "The identity number of a foreigner in Spain.",
+           "X#######@, Y#######@, Z#######@, X#######-@, Y#######-@, Z#######-@, X-#######-@, Y-#######-@, "
+           "Z-#######-@, X ####### @, Y ####### @, Z ####### @", "es.nie", 0.6, _NIE, "X0073210R"),
+    Number(COMPANY, "ES_CIF", "The tax number of a company in Spain.",
+           "@#######*, @-########, @-#######@", "es.cif", 0.2, "cif, c.i.f., código de identificación fiscal",
+           "S19680404"),
+    Number(VAT, "ES_VAT", "The VAT number of a business in Spain.",
+           "ES########@, ES@#######*", "es.nif", 0.8, "nif-iva, número de iva, vat, nif", "ES90110379J"),
+    Number(SOCIAL, "ES_SOCIAL_SECURITY", "The social security number of a person in Spain.",
+           "############, ## ######## ##, ##/########/##, ## ########## , ##-########-##", checks.es_social, 0.25,
+           "seguridad social, nuss, naf, número de afiliación, número de la seguridad social, "
+           "n.º de la seguridad social", "530620099227", grouped=0.6),
+    Number(PASSPORT, "ES_PASSPORT", "The number of a Spanish passport.",
+           "@@@######", None, 0.15, "pasaporte, número de pasaporte, spanish passport", "UKE884247"),
+    Number(BANK, "ES_BANK_ACCOUNT", "A Spanish bank account in its national form.",
+           "####-####-##-##########, #### #### ## ##########, ####################", "es.ccc", 0.3,
+           "ccc, código cuenta cliente, cuenta corriente, cuenta bancaria", "7872-0102-16-8180936412",
+           grouped=0.8),
+    Number(TAX, "AD_NRT", "The tax number of a person or company in Andorra.",
+           "@-######-@, @######@", "ad.nrt", 0.1, "nrt, número de registre tributari", "G-130186-H", grouped=0.4),
+    # --- Portugal
+    Number(TAX, "PT_NIF", "The tax number of a person or company in Portugal.",
+           "#########, ### ### ###, ###.###.###", "pt.nif", 0.1,
+           "nif, contribuinte, número de contribuinte, nipc, n.º de contribuinte", "250580802"),
+    Number(VAT, "PT_VAT", "The VAT number of a business in Portugal.",
+           "PT#########, PT ### ### ###, PT #########", "pt.nif", 0.75, "nif, iva, número de iva, vat",
+           "PT198109130"),
+    Number(PERSON, "PT_CC", "The number of a Portuguese citizen card.",
+           "########@@#, ######### @@#, ######## # @@#, ########-#-@@#, ########-#@@#, ######## #@@#, "
+           "#########@@#, ########## @#, ########-#*@#, #########@*#, #########*@#", "pt.cc", 0.6,
+           "cartão de cidadão, cartão do cidadão, cc, bilhete de identidade", "83715695KQ6"),
+    Number(SOCIAL, "PT_NISS", "The social security number of a person in Portugal.",
+           "###########, ### #### ####, ### ### ### ##", checks.pt_social, 0.15,
+           "niss, segurança social, número de segurança social", "19940205277"),
+    # --- Italy and San Marino
+    Number(TAX, "IT_FISCAL_CODE", "The codice fiscale of a person in Italy.",
+           "@@@@@@**@**@***@", "it.codicefiscale", 0.98,
+           "codice fiscale, cod. fiscale, c.f., cod.fisc, cf, tessera sanitaria", "TKEFTW66T50NL38Y"),
+    Number(TAX, "IT_FISCAL_CODE", "The codice fiscale of a person in Italy.",
+           "@@@@@@**@**@***@, @@@ @@@ ##@## @###@", checks.it_person, 0.4,
+           "codice fiscale, cod. fiscale, c.f., cod.fisc, cf", "WKTETFV8HM6H15VP"),
+    Number(VAT, "IT_VAT_CODE", "The partita IVA of a business in Italy.",
+           "###########, IT###########, IT ###########, IT-###########, ########_###", "it.iva", 0.15,
+           "partita iva, p.iva, p. iva, piva, iva", "06652310852"),
+    Number(VAT, "IT_VAT_CODE", "The partita IVA of a business in Italy.",
+           "IT###########, IT ###########, IT-###########", "it.iva", 0.8, "partita iva, p.iva, p. iva, piva, iva",
+           "IT63570980779"),
+    Number(LICENCE, "IT_DRIVER_LICENSE", "The number of an Italian driving licence.",
+           "@@#######@, U1*******@", checks.it_driver, 0.3,
+           "patente, patente di guida, numero patente, numero di patente", "PZ3585975O"),
+    Number(PERSON, "IT_IDENTITY_CARD", "The number of an Italian identity card.",
+           "@@#######, @@ #######, #######@@, @@#####@@", None, 0.05,
+           "carta d'identità, carta di identità, numero carta d'identità, cie, c.i.", "WC3763762"),
+    Number(PASSPORT, "IT_PASSPORT", "The number of an Italian passport.",
+           "@@#######", None, 0.05, "passaporto, numero di passaporto, passaporto n", "CO5154943"),
+    Number(HEALTH, "IT_HEALTH_CARD", "The number of an Italian health card.",
+           "80380###############", None, 0.6, "tessera sanitaria, team, numero tessera", "80380692415030575605"),
+    # --- Malta, Greece, Cyprus
+    Number(PERSON, "MT_ID_CARD", "The number of a Maltese identity card.",
+           "#######M, #######G, #######A, #######P, #######L, #######H, #######B, #######Z", None, 0.1,
+           "karta tal-identità, maltese id, id card, identity card", "5066589M"),
+    Number(VAT, "MT_VAT", "The VAT number of a business in Malta.",
+           "MT########, MT ####-####, MT ########", "mt.vat", 0.8, "vat, vat no, vat number", "MT27210422"),
+    Number(SOCIAL, "GR_AMKA", "The AMKA of a person in Greece.",
+           "###########", "gr.amka", 0.3, "αμκα, α.μ.κ.α., amka, κοινωνικής ασφάλισης", "11017815702"),
+    Number(TAX, "GR_AFM", "The tax number of a person or company in Greece.",
+           "#########", "gr.vat", 0.1, "αφμ, α.φ.μ., afm, φορολογικού μητρώου, φπα", "656198196"),
+    Number(VAT, "GR_VAT", "The VAT number of a business in Greece.",
+           "EL#########, EL ### ### ###, EL #########, GR#########", "gr.vat", 0.75, "αφμ, α.φ.μ., afm, φπα, vat",
+           "EL151194131"),
+    Number(PERSON, "GR_ID_CARD", "The number of a Greek identity card.",
+           "@@######, @@ ######, @@-######", None, 0.05,
+           "αδτ, α.δ.τ., αριθμός ταυτότητας, ταυτότητα, ταυτότητας, greek id", "MY323335"),
+    Number(TAX, "CY_TIC", "The tax number of a person or company in Cyprus.",
+           "########@", "cy.vat", 0.3, "tic, αφτ, φορολογικής ταυτότητας, cyprus tax", "06075121J"),
+    Number(VAT, "CY_VAT", "The VAT number of a business in Cyprus.",
+           "CY########@, CY ########@, CY-########@", "cy.vat", 0.85, "φπα, vat, vat no, tic", "CY19560524R"),
+)
+# fmt: on

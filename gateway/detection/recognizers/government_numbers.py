@@ -1,0 +1,264 @@
+"""Numbers of persons, taxpayers, patients, drivers, passports and companies in more than seventy countries.
+
+One scan finds every stretch that has the form of some number in the tables of `_numbers/`. What decides is the
+check of the number (mostly python-stdnum's) and the words around it: a number whose check one in ten random
+numbers would pass is nothing unless a word announces it.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from typing import NamedTuple
+
+import re2
+
+from gateway.detection.recognizer import (
+    CONTEXT_AFTER,
+    CONTEXT_BEFORE,
+    Example,
+    FunctionRecognizer,
+    Match,
+)
+from gateway.detection.recognizers._numbers import (
+    africa_oceania,
+    americas,
+    asia,
+    east_europe,
+    middle_east,
+    north_america,
+    north_europe,
+    south_europe,
+    west_europe,
+)
+from gateway.detection.recognizers._numbers.checks import varied, varied_digits
+from gateway.detection.recognizers._numbers.number import Check, Number, phrases_of
+from gateway.detection.tokens import inside_blob
+from gateway.detection.view import View
+
+NUMBERS: tuple[Number, ...] = tuple(
+    chain(
+        west_europe.NUMBERS,
+        south_europe.NUMBERS,
+        north_europe.NUMBERS,
+        east_europe.NUMBERS,
+        north_america.NUMBERS,
+        americas.NUMBERS,
+        asia.NUMBERS,
+        middle_east.NUMBERS,
+        africa_oceania.NUMBERS,
+    )
+)
+
+_ANNOUNCED, _ANNOUNCED_UNCHECKED = 0.95, 0.75
+"""Scores of a number whose own words stand near it."""
+_KIND_ANNOUNCED, _KIND_ANNOUNCED_UNCHECKED = 0.7, 0.55
+"""Scores where the words fit any country's number of that kind."""
+_LIKELY = 0.5
+_WEAK = 0.2
+"""A number that is less sure than this is not worth its check, except in a text too short to announce anything,
+such as a field of a form."""
+_SHORT_TEXT = 32
+
+# Letters and digits become one of each, signs that occur inside numbers stay, all else is a border.
+_SIGNS = b" -./:+()_"
+_TO_SHAPE = bytes(
+    57 if 48 <= byte <= 57 else 65 if chr(byte).isalpha() and byte < 128 else byte if byte in _SIGNS else 10
+    for byte in range(256)
+)
+_DROP = str.maketrans("", "", " -./:_+()")
+_WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_DIGITS = frozenset(b"0123456789")
+_JOINS = frozenset(b"-._/+\\")
+_LONGEST_TOKEN = 20
+
+
+class _Fit(NamedTuple):
+    """A row that may be what a shape stands for, if the literals (place, capital, small letter) are there."""
+
+    row: int
+    literals: tuple[tuple[int, int, int], ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The rows, made ready for searching. `words` has an expression for each row, then one for each kind."""
+
+    fits: dict[bytes, tuple[_Fit, ...]]
+    lengths: tuple[int, ...]
+    finder: "re2._Regexp"
+    words: "re2.Set"
+    checks: tuple[Check | None, ...]
+    proves: tuple[bool, ...]
+    kinds: tuple[int, ...]
+
+
+def _tree(shapes: Iterable[str], classes: Mapping[str, str]) -> str:
+    """An expression for any of the shapes, branching where they differ: small, and quick to run."""
+    rests: dict[str, list[str]] = {}
+    for shape in shapes:
+        if shape:
+            rests.setdefault(shape[0], []).append(shape[1:])
+    branches = []
+    for first, after in sorted(rests.items()):
+        tail = _tree(after, classes)
+        branches.append(classes.get(first) or re2.escape(first))
+        branches[-1] += f"(?:{tail})?" if tail and "" in after else tail
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})" if branches else ""
+
+
+def _finder(classes: Mapping[str, str], border: str) -> str:
+    """An expression that finds where some number may begin, and where the longest that may be one ends."""
+    shapes = {shape for number in NUMBERS for shape, _, _ in number.written()}
+    open_ended = {shape for shape in shapes if not shape[-1].isalnum()}
+    signed = {shape for shape in shapes if not shape[0].isalnum()}
+    plain = shapes - open_ended - signed
+    return (
+        f"{border}{_tree(plain, classes)}{border}|{border}{_tree(open_ended, classes)}|{_tree(signed, classes)}{border}"
+    )
+
+
+_GATE = _finder({"9": "[0-9]", "A": "[A-Za-z]"}, "(?:^|$|[^0-9A-Za-z])")
+
+
+@cache
+def _table() -> _Table:
+    """Built once, at the first use."""
+    fits: dict[bytes, list[_Fit]] = {}
+    for row, number in enumerate(NUMBERS):
+        for shape, literals, score in number.written():
+            places = tuple((at, ord(char), ord(char.lower())) for at, char in literals)
+            fits.setdefault(shape.encode(), []).append(_Fit(row, places, score))
+    options = re2.Options()
+    options.longest_match = True
+    options.never_capture = True
+    words = re2.Set.SearchSet(re2.Options())
+    kinds = list(dict.fromkeys(number.kind for number in NUMBERS))
+    for one in (*(number.words for number in NUMBERS), *(kind.words for kind in kinds)):
+        words.Add(_announcing(one))
+    words.Compile()
+    return _Table(
+        fits={shape: tuple(rows) for shape, rows in fits.items()},
+        lengths=tuple(sorted({len(shape) for shape in fits}, reverse=True)),
+        finder=re2.compile(_finder({}, r"\b"), options),
+        words=words,
+        checks=tuple(number.is_valid() for number in NUMBERS),
+        proves=tuple(number.check not in {None, varied, varied_digits} for number in NUMBERS),
+        kinds=tuple(len(NUMBERS) + kinds.index(number.kind) for number in NUMBERS),
+    )
+
+
+def _announcing(words: str) -> str:
+    """An expression for any of the phrases. Up to four letters they stand alone, longer ones may be inflected."""
+    parts = []
+    for phrase in phrases_of(words):
+        before = r"(?:\b|_)" if phrase[0].isascii() and phrase[0].isalnum() else ""
+        after = r"(?:\b|_)" if len(phrase) <= 4 and phrase[-1].isascii() and phrase[-1].isalnum() else ""
+        flags = "" if phrase.isupper() and phrase.isascii() else "(?i)"
+        parts.append(f"(?:{flags}{before}{re2.escape(phrase).replace(r'\ ', r'[\s_-]?')}{after})")
+    return "|".join(parts)
+
+
+def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+    table, data = _table(), view.data
+    shape = data.translate(_TO_SHAPE)
+    heard: frozenset[int] | None = None
+    at = 0
+    while match := table.finder.search(shape, at):
+        start, longest = match.span()
+        at = 0
+        for length in table.lengths:
+            end = start + length
+            if end > longest or not (fits := table.fits.get(shape[start:end])) or not _free(data, start, end):
+                continue
+            if heard is None:
+                heard = frozenset(table.words.Match(data) or ())
+            for found in _judge(view, start, end, fits, heard):
+                yield found
+                if found.score >= _LIKELY:
+                    at = end
+            if at:
+                break
+        at = at or _next_token(shape, start)
+
+
+def _judge(view: View, start: int, end: int, fits: tuple[_Fit, ...], heard: frozenset[int]) -> Iterator[Match]:
+    """What the characters between `start` and `end` may be."""
+    table, data = _table(), view.data
+    short = len(data) <= _SHORT_TEXT
+    near: Collection[int] = ()
+    if heard and any(fit.row in heard or table.kinds[fit.row] in heard for fit in fits):
+        around = data[max(0, start - CONTEXT_BEFORE) : start] + b"\n" + data[end : end + CONTEXT_AFTER]
+        near = frozenset(table.words.Match(around) or ())
+    value = ""
+    for row, literals, score in fits:
+        own, kind = row in near, table.kinds[row] in near
+        if score < _WEAK and not (own or kind or short):
+            continue
+        if not all(data[start + place] in (capital, small) for place, capital, small in literals):
+            continue
+        check = table.checks[row]
+        if check is not None:
+            value = value or view.text(start, end).upper()
+            if not check(value if NUMBERS[row].signed else value.translate(_DROP)):
+                continue
+        if own:
+            score = max(score, _ANNOUNCED if table.proves[row] else _ANNOUNCED_UNCHECKED)  # noqa: PLW2901
+        elif kind:
+            score = max(score, _KIND_ANNOUNCED if table.proves[row] else _KIND_ANNOUNCED_UNCHECKED)  # noqa: PLW2901
+        yield Match(start, end, score, NUMBERS[row].name)
+
+
+def _free(data: bytes, start: int, end: int) -> bool:
+    """Whether it stands by itself: no piece of a longer number, word, path, UUID, amount or run of base64."""
+    if end < len(data):
+        after, second = data[end], data[end + 1] if end + 1 < len(data) else 32
+        if after in _WORD or after in b"%@" or ((after in _JOINS or after == 58) and second in _DIGITS):
+            return False
+        if after in b"-_" and _token_has_digit(data, end + 1, 1):
+            return False
+    if start:
+        before = data[start - 1]
+        if before in _WORD or before in b"$@" or (before in _JOINS and _token_has_digit(data, start - 2, -1)):
+            return False
+    return not inside_blob(data, start, end)
+
+
+def _token_has_digit(data: bytes, at: int, step: int) -> bool:
+    """Whether the word that begins (or, backwards, ends) at `at` has a digit."""
+    for _ in range(_LONGEST_TOKEN):
+        if not 0 <= at < len(data) or data[at] not in _WORD:
+            return False
+        if data[at] in _DIGITS:
+            return True
+        at += step
+    return False
+
+
+def _next_token(shape: bytes, at: int) -> int:
+    if shape[at] not in _WORD:
+        return at + 1
+    while at < len(shape) and shape[at] in _WORD:
+        at += 1
+    return at
+
+
+RECOGNIZERS = (
+    FunctionRecognizer(
+        "government_numbers",
+        tuple({number.name: number.type for number in NUMBERS}.values()),
+        (_GATE,),
+        _find,
+        examples=tuple(
+            Example(f"{phrases_of(number.words)[0]} {number.example}", number.example, number.name)
+            for number in NUMBERS
+        ),
+        counter_examples=(
+            "The build 123456789 was green again after that.",
+            "123e4567-e89b-12d3-a456-426614174000",
+            "5d41402abc4b2a76b9719d911017c592",
+            "at 2024-01-15T12:30:00Z",
+        ),
+    ),
+)

@@ -13,13 +13,15 @@ type AsgiApp = Callable[
 ]
 
 
-async def serve(app: AsgiApp, flow: http.HTTPFlow, headers: http.Headers) -> http.Response:
-    """The application's response to a flow. `headers` are the client's own, which the flow no longer shows.
+async def serve(app: AsgiApp, flow: http.HTTPFlow, headers: http.Headers) -> tuple[http.Response, str | None]:
+    """The application's response to a flow, and the path of the route that made it, with names in place of values.
+
+    `headers` are the client's own, which the flow no longer shows.
 
     An exception of the application is the caller's to handle: nothing is sent then.
     """
     path, _, query = flow.request.data.path.partition(b"?")
-    scope = {
+    scope: Message = {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.4"},
         "http_version": "1.1",
@@ -52,4 +54,6 @@ async def serve(app: AsgiApp, flow: http.HTTPFlow, headers: http.Headers) -> htt
             body.extend(message.get("body", b""))
 
     await app(scope, receive, send)
-    return http.Response.make(start["status"], bytes(body), http.Headers(tuple(map(tuple, start.get("headers", ())))))
+    response_headers = http.Headers(tuple(map(tuple, start.get("headers", ()))))
+    response = http.Response.make(start["status"], bytes(body), response_headers)
+    return response, getattr(scope.get("route"), "path", None)

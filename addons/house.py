@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mitmproxy import addons, master, options
+from mitmproxy import addons, contentviews, flow, master, options
 from mitmproxy.addons import errorcheck
 from mitmproxy.addons.proxyserver import Proxyserver
+from mitmproxy.tools.web.app import ClientConnection
 from mitmproxy.tools.web.master import WebMaster
 
+from addons.content_view import ProtectedView
 from addons.options import REQUIRED, OptionGuard
 
 # The reverse listener's own upstream: it leads nowhere, so that nothing reaches anybody by default (RFC 2606).
@@ -26,6 +28,7 @@ _OPERATORS = frozenset(
     {"comment", "cut", "export", "save", "savehar", "webaddon", "webauth", "intercept", "staticviewer", "view"}
     | {"eventstore", "commandhistory"}
 )
+_COLUMNS = ["icon", "method", "path", "status", "comment", "size", "time"]
 _KEPT = _LISTENERS | _OPERATORS | {"errorcheck"}
 
 
@@ -37,8 +40,21 @@ class HeadlessMaster(master.Master):
         self.addons.add(*addons.default_addons(), errorcheck.ErrorCheck())
 
 
+class QuietWebMaster(WebMaster):
+    """mitmweb that describes a flow only while a browser listens: describing takes longer than protecting it."""
+
+    def _sig_view_add(self, flow: flow.Flow) -> None:
+        if ClientConnection.connections:
+            super()._sig_view_add(flow)
+
+    def _sig_view_update(self, flow: flow.Flow) -> None:
+        if ClientConnection.connections:
+            super()._sig_view_update(flow)
+
+
 def build_master(
     ours: Sequence[object],
+    last: Sequence[object] = (),
     *,
     host: str,
     gateway_port: int,
@@ -50,7 +66,7 @@ def build_master(
     upstream_ca: Path | None,
     web: tuple[str, int] | None,
 ) -> master.Master:
-    """A mitmproxy master that runs `ours`, not yet started. Needs a running event loop.
+    """A mitmproxy master that runs `ours` before, and `last` after, all that sees flows. Needs a running event loop.
 
     `intercept_patterns` are the regular expressions (on `host:port`) of what the proxy may decrypt; `web` is host and
     port of mitmweb. Raises OptionsError for modes mitmproxy does not know.
@@ -63,23 +79,24 @@ def build_master(
         "ssl_verify_upstream_trusted_ca": str(upstream_ca) if upstream_ca else None,
     }
     opts = options.Options()
-    result: master.Master = WebMaster(opts, with_termlog=False) if web else HeadlessMaster(opts)
-    _insert(result, [OptionGuard(fixed), *ours])
+    result: master.Master = QuietWebMaster(opts, with_termlog=False) if web else HeadlessMaster(opts)
+    _insert(result, [OptionGuard(fixed), *ours], last)
     opts.update(**{name: value for name, (value, _) in REQUIRED.items() if name in opts}, **fixed)
     for command in ("options.reset", "options.load", "options.save"):
         # These change options without asking the addons first, and mitmweb lets operators call them.
         result.commands.commands.pop(command, None)
     if web:
-        opts.update(web_host=web[0], web_port=web[1], web_open_browser=False)
+        opts.update(web_host=web[0], web_port=web[1], web_open_browser=False, web_columns=_COLUMNS)
+        contentviews.add(ProtectedView())
     return result
 
 
-def _insert(result: master.Master, ours: Sequence[object]) -> None:
-    """Takes out what is not kept, and puts our addons before all that sees flows."""
+def _insert(result: master.Master, ours: Sequence[object], last: Sequence[object]) -> None:
+    """Takes out what is not kept, and puts our addons around all that sees flows."""
     manager = result.addons
-    manager.add(*ours)
     theirs = [addon for addon in manager.chain if type(addon).__name__.lower() in _KEPT]
+    manager.add(*ours, *last)
     # Not `remove`, which tells an addon that everything ends; these are to be as if they had never been there.
-    manager.lookup = {name: addon for name, addon in manager.lookup.items() if addon in theirs or addon in ours}
+    manager.lookup = {name: addon for name, addon in manager.lookup.items() if addon in (*theirs, *ours, *last)}
     place = 1 + next(index for index, addon in enumerate(theirs) if isinstance(addon, Proxyserver))
-    manager.chain = [*theirs[:place], *ours, *theirs[place:]]
+    manager.chain = [*theirs[:place], *ours, *theirs[place:], *last]

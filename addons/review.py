@@ -1,20 +1,197 @@
-"""What operators see in mitmweb: protected flows only, each with a line that says what became of it."""
+"""The operators' list in mitmweb: what is in it, and the line and the marker that say what became of each request.
 
-from mitmproxy import ctx, http
+Without mitmweb there is no list, and nothing is done for one.
+"""
 
-from addons.state import Visit
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+from mitmproxy import ctx, flow, http
+from mitmproxy.addons.view import View
+
+from addons import shown
+from addons.notes import Notes
+from addons.state import Listener, Visit
+from addons.telling import UNKNOWN_HOST, code_of, plain_path, request_id_of, summary
+from gateway.errors import GatewayError
+from gateway.receipts import Followed, Receipt, following
+
+PROTECTED = ":lock:"
+FLAGGED = ":warning:"
+GUARDED = ":shield:"
+REFUSED = ":no_entry:"
+EDITED = ":pencil2:"
+METADATA = ":page_facing_up:"
+
+_GUARDED = {"flag": "flagged", "redact": "redacted", "replace": "withheld"}
 
 
-def show(flow: http.HTTPFlow, visit: Visit) -> None:
-    """Puts a flow that may cross into the list; until then mitmweb has not heard of it."""
-    exchange = visit.exchange
-    if exchange is not None:
-        hidden = sum(exchange.protected.counts().values())
-        flow.marked = ":lock:" if hidden else ""
-        flow.comment = (
-            f"{exchange.request_id} · {exchange.assessment.route.decision} · {hidden} hidden · "
-            f"policy {exchange.policy.id} v{exchange.policy.version}"
-        )
-    view = ctx.master.addons.get("view")
-    if view is not None:
-        view.add([flow])
+class Review:
+    """Puts flows into the list, at most `limit` of them: the oldest go first.
+
+    `intercepts` says whether a host and port are among those the proxy may look into; no other host is told of.
+    """
+
+    def __init__(self, limit: int, intercepts: Callable[[str, int], bool]) -> None:
+        self._limit = limit
+        self._intercepts = intercepts
+
+    @property
+    def view(self) -> View | None:
+        """mitmweb's list, if there is one."""
+        view: View | None = ctx.master.addons.get("view")
+        return view
+
+    @property
+    def may_hold(self) -> bool:
+        """Whether operators hold requests back at the moment."""
+        return self.view is not None and bool(ctx.options.intercept_active)
+
+    def following(self) -> AbstractContextManager[Followed]:
+        """Follows the receipt of a call, of which the list may have nothing else to tell."""
+        return following() if self.view is not None else nullcontext(Followed())
+
+    def released(self, flow: http.HTTPFlow, visit: Visit) -> None:
+        """A request is about to cross."""
+        exchange = visit.exchange
+        if exchange is None:
+            flow.comment = f"carries no text · {visit.request_id}"
+        else:
+            flow.marked = PROTECTED if exchange.protected.hidden else ""
+            flow.comment = f"{summary(exchange.receipt)} · {visit.request_id}"
+        view = self.view
+        if view is None:
+            return
+        visit.notes = Notes(visit.request_id)
+        if exchange is not None:
+            made = (each.placeholder for each in exchange.protected.transformations)
+            visit.notes.receipt = exchange.receipt.record.body
+            visit.notes.placeholders = list(dict.fromkeys(each for each in made if each))
+        visit.shown = shown.likeness(flow)
+        self._tell(flow, visit)
+        self._add(view, visit.shown)
+
+    def edited(self, flow: http.HTTPFlow, visit: Visit, receipt: Receipt) -> None:
+        """An operator edited a request, and what became of it may cross."""
+        flow.marked = EDITED
+        flow.comment = f"edited by an operator: receipt {receipt.sequence} · {flow.comment}"
+        if visit.notes is not None:
+            visit.notes.edit = receipt.request_id
+        self._show_request(flow, visit)
+
+    def answered(self, flow: http.HTTPFlow, visit: Visit, instead: GatewayError | None = None) -> None:
+        """The upstream's answer is in the flow. `instead` is what the client gets in its place."""
+        verdict = visit.exchange.verdict if visit.exchange is not None else None
+        if verdict is not None and verdict.action != "pass":
+            count = sum(finding.count for finding in verdict.findings)
+            flow.marked = FLAGGED if verdict.action == "flag" else GUARDED
+            flow.comment = f"answer {_GUARDED[verdict.action]}, {count} found · {flow.comment}"
+        if instead is not None:
+            flow.marked = REFUSED
+            flow.comment = f"answer not passed on: {instead.code} · {flow.comment}"
+        if visit.shown is None or visit.notes is None:
+            return
+        visit.notes.guard = verdict.as_dict() if verdict is not None else None
+        shown.answer(visit.shown, flow)
+        self._tell(flow, visit)
+        self._update(visit.shown)
+
+    def failed(self, failed: http.HTTPFlow, visit: Visit) -> None:
+        """The exchange broke off, before or after the crossing."""
+        if visit.shown is None:
+            self._enter(failed, visit, None, "broken off before it was read", Followed())
+        else:
+            visit.shown.error = flow.Error(failed.error.msg if failed.error else "broken off")
+            self._update(visit.shown)
+
+    def refused(self, flow: http.HTTPFlow, visit: Visit, error: GatewayError, followed: Followed) -> None:
+        """The client was refused. The flow holds the answer that it gets."""
+        if visit.shown is None or visit.notes is None:
+            self._enter(flow, visit, error.status, error.code, followed)
+        elif visit.cleared:
+            self.answered(flow, visit, error)
+        else:
+            visit.notes.refusal = error.code
+            flow.marked = REFUSED
+            flow.comment = f"refused: {error.code} · {flow.comment}"
+            # Whatever the operator wrote goes: it may be what was not to cross.
+            self._show_request(flow, visit)
+            self.answered(flow, visit)
+
+    def native(self, flow: http.HTTPFlow, visit: Visit, path: str | None, followed: Followed) -> None:
+        """The gateway itself answered. `path` is the route's, without what the client put into it."""
+        assert flow.response is not None
+        refusal = code_of(flow.response)
+        if refusal is not None or (path or "").startswith("/v1/"):
+            self._enter(flow, visit, flow.response.status_code, refusal, followed, path)
+
+    def hold(self, held: http.HTTPFlow) -> None:
+        """Shows a request as held back."""
+        held.intercept()
+        self._update(held)
+
+    def is_held(self, held: http.HTTPFlow) -> bool:
+        """Whether an operator has yet to decide. What is deleted from the list is decided."""
+        view = self.view
+        return held.intercepted and view is not None and view.get_by_id(held.id) is not None
+
+    def _enter(
+        self,
+        flow: http.HTTPFlow,
+        visit: Visit,
+        status: int | None,
+        refusal: str | None,
+        followed: Followed,
+        path: str | None = None,
+    ) -> None:
+        """Adds what may be told of a call that did not cross."""
+        view = self.view
+        if view is None:
+            return
+        receipt, guard = followed.receipt, followed.outcome.guard if followed.outcome else None
+        request_id = request_id_of(flow.response, receipt) or visit.request_id
+        added = shown.entry(flow, self._address(flow, visit), path or plain_path(flow.request.path), status)
+        notes = Notes(request_id, receipt.record.body if receipt else None, refusal=refusal, metadata_only=True)
+        notes.put(added)
+        words = [f"refused: {refusal}"] if refusal else []
+        added.marked = REFUSED if refusal else METADATA
+        if guard is not None and guard["action"] != "pass":
+            added.marked = FLAGGED if guard["action"] == "flag" else GUARDED
+            words.append(f"answer {_GUARDED[guard['action']]}")
+        words += ["metadata only", *([summary(receipt)] if receipt else []), request_id]
+        added.comment = " · ".join(words)
+        self._add(view, added)
+
+    def _address(self, flow: http.HTTPFlow, visit: Visit) -> tuple[str, str, int]:
+        if visit.listener is Listener.GATEWAY:
+            host, port, *_ = flow.client_conn.sockname
+            return "http", host, port
+        host, port, scheme = visit.target
+        return scheme, host if self._intercepts(host, port) else UNKNOWN_HOST, port
+
+    def _show_request(self, flow: http.HTTPFlow, visit: Visit) -> None:
+        """Shows the request as it is now, for good: what was edited cannot be gone back to."""
+        if visit.shown is not None:
+            visit.shown.request = shown.likeness(flow).request
+            visit.shown._backup = None
+            self._tell(flow, visit)
+            self._update(visit.shown)
+
+    def _tell(self, flow: http.HTTPFlow, visit: Visit) -> None:
+        if visit.shown is not None and visit.notes is not None:
+            for each in (visit.shown, flow):
+                visit.notes.put(each)
+            visit.shown.marked, visit.shown.comment = flow.marked, flow.comment
+
+    def _update(self, changed: http.HTTPFlow) -> None:
+        view = self.view
+        if view is not None:
+            view.update([changed])
+
+    def _add(self, view: View, added: http.HTTPFlow) -> None:
+        view.add([added])
+        while view.store_count() > self._limit:
+            oldest = next((known for known in view._store.values() if not known.intercepted), None)
+            if oldest is None:
+                return
+            view.remove([oldest])

@@ -10,10 +10,14 @@ from mitmproxy.tools.web.master import WebMaster
 
 from addons.authority import bundle_of, make_authority, upstream_authorities
 from addons.house import build_master
-from addons.housekeeping import Housekeeping
+from addons.interception import Interception
 from addons.mitm_errors import speak_json
 from addons.protect import Protect
+from addons.refusing import Refusals
+from addons.replay import NoReplay
+from addons.review import Review
 from addons.state import Visits
+from gateway.amendment import Amendments
 from gateway.app import create_app
 from gateway.service import Service
 from gateway.settings import Settings
@@ -29,9 +33,13 @@ async def serve(settings: Settings) -> int:
     speak_json()
     async with await Service.start(settings) as service:
         visits = Visits()
+        review = Review(settings.max_flows, service.intercepts)
+        refusals = Refusals(visits, review, service.pipeline.fail)
+        amendments = Amendments(service.protector, service.workers, service.receipts)
         try:
             master = build_master(
-                [Protect(service, create_app(service), visits), Housekeeping(settings.max_flows)],
+                [Protect(service, create_app(service), visits, review, refusals), NoReplay()],
+                [Interception(amendments, visits, review, refusals)],
                 host=settings.host,
                 gateway_port=settings.gateway_port,
                 proxy_port=settings.proxy_port,

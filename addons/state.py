@@ -8,8 +8,10 @@ from weakref import WeakKeyDictionary
 from mitmproxy import http
 from mitmproxy.proxy.mode_specs import ReverseMode
 
+from addons.notes import Notes
 from addons.restoring import AnswerStream
 from gateway.pipeline import Exchange
+from gateway.receipts import Followed
 from gateway.wires import Wire
 
 
@@ -25,7 +27,8 @@ class Visit:
     """One flow's state.
 
     `target` is the host, port and scheme the client asked for; until protection has succeeded the flow itself points
-    to a dead end. `headers` are the client's own, credentials included.
+    to a dead end. `headers` are the client's own, credentials included. `shown` is what operators see of it, with its
+    `notes`; `source` the request as it came, kept only while operators hold requests back.
     """
 
     request_id: str
@@ -38,6 +41,10 @@ class Visit:
     cleared: bool = False
     secrets: tuple[bytes, ...] = field(default=(), repr=False)
     answer: AnswerStream | None = field(default=None, repr=False)
+    shown: http.HTTPFlow | None = field(default=None, repr=False)
+    notes: Notes | None = None
+    source: bytes | None = field(default=None, repr=False)
+    followed: Followed = field(default_factory=Followed)
 
 
 class Visits:

@@ -1,0 +1,151 @@
+"""How a protected message reads in mitmweb: what is known of it on top, then its text with the placeholders marked.
+
+Everything shown comes from the bytes that crossed and from the receipt. Nothing is restored here: the flow does not
+hold what that would take. It is made when an operator looks, and not before.
+"""
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+import orjson
+from mitmproxy import contentviews, http
+from mitmproxy.contentviews import Metadata, SyntaxHighlight
+
+from addons.notes import Notes, notes_of
+from gateway.errors import GatewayError
+from gateway.json_body import Json, parse
+from gateway.placeholders import looks_like_placeholder
+
+OWN = "🔒"
+FOREIGN = "❓"
+_WIDTH = 110
+_PRIORITY = 100
+_LABEL = 9
+
+
+class ProtectedView(contentviews.Contentview):
+    """The view itself; mitmproxy finds it by its name."""
+
+    @property
+    def name(self) -> str:
+        return "Protected"
+
+    @property
+    def syntax_highlight(self) -> SyntaxHighlight:
+        return "yaml"
+
+    def render_priority(self, data: bytes, metadata: Metadata) -> float:
+        return _PRIORITY if metadata.flow is not None and notes_of(metadata.flow) is not None else -1
+
+    def prettify(self, data: bytes, metadata: Metadata) -> str:
+        """Raises ValueError for a message that did not come through the gateway."""
+        notes = notes_of(metadata.flow) if metadata.flow is not None else None
+        if notes is None:
+            raise ValueError("this message did not come through the gateway")
+        head = [f"# {label:<{_LABEL}} {text}" for label, text in _head(data, metadata, notes)]
+        return "\n".join([*head, "", *_body(data, notes)]).rstrip() + "\n"
+
+
+def _head(data: bytes, metadata: Metadata, notes: Notes) -> Iterator[tuple[str, str]]:
+    receipt: Mapping[str, Any] = orjson.loads(notes.receipt) if notes.receipt else {}
+    asked = isinstance(metadata.http_message, http.Request)
+    yield "", _title(notes, asked)
+    if notes.request_id:
+        yield "request", notes.request_id
+    if receipt:
+        policy, counts = receipt["policy"], receipt["entity_counts"]
+        yield "receipt", f"{receipt['sequence']}{_digest(data, receipt, notes) if asked else ''}"
+        yield "policy", f"{policy['id']}, version {policy['version']}"
+        yield "route", f"{receipt['route']}, risk {receipt['risk_level']}"
+        yield "hidden", f"{sum(counts.values())}: {_counts(counts)}" if counts else "nothing was found to hide"
+    if notes.guard is not None:
+        found = [(each["kind"], each["severity"], each["count"]) for each in notes.guard["findings"]]
+        listed = ", ".join(f"{kind} ({severity}) {count}" for kind, severity, count in found)
+        yield "guard", notes.guard["action"] + (f": {listed}" if listed else "")
+    if notes.edit:
+        yield "edit", f"an operator edited this request; what crossed has the receipt {notes.edit}"
+    if notes.refusal:
+        yield "refused", notes.refusal
+
+
+def _title(notes: Notes, asked: bool) -> str:
+    if notes.metadata_only:
+        return "METADATA ONLY: answered by the gateway itself, or not at all; its text is not kept"
+    if notes.refusal and asked:
+        return "REFUSED: nothing of this crossed"
+    return "WHAT CROSSED: the upstream received this" if asked else "WHAT CROSSED: the upstream answered this"
+
+
+def _digest(data: bytes, receipt: Mapping[str, Any], notes: Notes) -> str:
+    if notes.metadata_only or notes.edit or notes.refusal:
+        return ""
+    if sha256(data).hexdigest() == receipt["protected_digest"]:
+        return ", whose digest is of these very bytes"
+    return "; THESE ARE NOT THE BYTES it speaks of: they were edited here"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in counts.items())
+
+
+def _body(data: bytes, notes: Notes) -> list[str]:
+    own = frozenset(notes.placeholders)
+    try:
+        return list(_lines(parse(data), own)) if data else []
+    except GatewayError:
+        return [_marked(line, own) for line in data.decode("utf-8", "replace").splitlines()]
+
+
+def _lines(value: Json, own: frozenset[str], indent: str = "") -> Iterator[str]:
+    """A JSON value in the manner of YAML, long texts as blocks."""
+    if isinstance(value, dict) and value:
+        for name, inner in value.items():
+            yield from _member(f"{indent}{_marked(name, own)}:", inner, own, indent)
+    elif isinstance(value, list) and value:
+        for inner in value:
+            if isinstance(inner, dict | list) and inner:
+                first, *rest = _lines(inner, own, indent + "  ")
+                yield f"{indent}- {first.lstrip()}"
+                yield from rest
+            else:
+                yield from _member(f"{indent}-", inner, own, indent)
+    else:
+        yield indent + _scalar(value)
+
+
+def _member(start: str, value: Json, own: frozenset[str], indent: str) -> Iterator[str]:
+    if isinstance(value, dict | list) and value:
+        yield start
+        yield from _lines(value, own, indent + "  ")
+    elif isinstance(value, str) and (len(value) > _WIDTH // 2 or "\n" in value):
+        yield f"{start} |"
+        yield from (f"{indent}  {line}" for line in _wrapped(_marked(value, own)))
+    else:
+        yield f"{start} {_marked(_scalar(value), own)}"
+
+
+def _scalar(value: Json) -> str:
+    return orjson.dumps(value).decode() if not isinstance(value, int) else str(value).lower()
+
+
+def _wrapped(text: str) -> Sequence[str]:
+    return [
+        piece
+        for line in text.splitlines() or [""]
+        for piece in textwrap.wrap(
+            line, _WIDTH, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
+        )
+        or [""]
+    ]
+
+
+def _marked(text: str, own: frozenset[str]) -> str:
+    parts: list[str] = []
+    position = 0
+    for found in looks_like_placeholder(text):
+        mark = OWN if found.placeholder in own else FOREIGN
+        parts += (text[position : found.start], mark, found.placeholder)
+        position = found.end
+    return "".join([*parts, text[position:]])

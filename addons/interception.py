@@ -1,0 +1,100 @@
+"""Holding a request back: an operator looks, edits, lets go or stops. The last addon of the chain.
+
+Held is the flow that operators see; the one that is served waits here. When it is let go, what was edited is checked
+as if a client had sent it, and only then put into the served flow. Nothing but the body may have been edited.
+"""
+
+import asyncio
+from collections.abc import Awaitable
+
+from mitmproxy import http
+
+from addons.boundary import fail_closed
+from addons.refusing import Refusals
+from addons.review import Review
+from addons.state import Visit, Visits
+from gateway.amendment import Amendments, Edit
+from gateway.errors import Forbidden, GatewayError
+from gateway.receipts import Followed
+
+# mitmproxy wakes nobody when a held flow is killed or deleted, so it has to be looked at.
+_LOOK_SECONDS = 0.05
+_STOPPED = "stopped_by_operator"
+
+
+class Interception:
+    """The addon. Requests that nobody holds back pass it untouched."""
+
+    def __init__(self, amendments: Amendments, visits: Visits, review: Review, refusals: Refusals) -> None:
+        self._amendments = amendments
+        self._visits = visits
+        self._review = review
+        self._refusals = refusals
+
+    @fail_closed
+    def request(self, flow: http.HTTPFlow) -> Awaitable[None] | None:
+        return self._hold(flow) if flow.intercepted else None
+
+    @fail_closed
+    def response(self, flow: http.HTTPFlow) -> None:
+        # The client has its answer already; there is nothing to hold back.
+        flow.resume()
+
+    async def _hold(self, flow: http.HTTPFlow) -> None:
+        flow.resume()
+        visit = self._visits.of(flow)
+        if visit is None or visit.shown is None:
+            return
+        self._review.hold(visit.shown)
+        while self._review.is_held(visit.shown):  # noqa: ASYNC110 - nobody would set an event
+            await asyncio.sleep(_LOOK_SECONDS)
+        if visit.shown.intercepted or visit.shown.error is not None:
+            raise Forbidden("An operator stopped this request; nothing was sent.", code=_STOPPED)
+        if _edited(flow.request, visit.shown.request):
+            await self._amend(flow, visit, visit.shown.request.raw_content or b"")
+
+    async def _amend(self, flow: http.HTTPFlow, visit: Visit, edited: bytes) -> None:
+        exchange = visit.exchange
+        if exchange is None:
+            raise _refused("It carries no text, and none can be added.")
+        if visit.source is None:
+            raise _refused("It was under way already when holding requests back was switched on.")
+        edit = Edit(
+            exchange.wire,
+            exchange.policy,
+            exchange.mode,
+            exchange.receipt,
+            exchange.caller.key_id,
+            visit.source,
+            exchange.body,
+            edited,
+        )
+        crossing, receipt = await self._amendments.admit(edit)
+        exchange.body, exchange.edit = crossing, receipt.request_id
+        flow.request.content = crossing
+        self._review.edited(flow, visit, receipt)
+
+    def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
+        """Called by the boundary."""
+        visit = self._visits.of(flow)
+        if visit is not None:
+            visit.cleared = False
+        self._refusals.shape(flow, error, Followed(), "cancelled" if error.code == _STOPPED else "refused")
+
+
+def _edited(released: http.Request, shown: http.Request) -> bool:
+    """Whether the body was edited. Raises Forbidden where anything else was."""
+    places = ("host", "port", "method", "scheme", "authority", "path", "http_version", "trailers")
+    same = all(getattr(released.data, place) == getattr(shown.data, place) for place in places)
+    if not same or _fields(released) != _fields(shown):
+        raise _refused("Only its body can be edited.")
+    return released.raw_content != shown.raw_content
+
+
+def _fields(request: http.Request) -> list[tuple[bytes, bytes]]:
+    # mitmproxy itself adapts the length to an edited body.
+    return [field for field in request.headers.fields if field[0].lower() != b"content-length"]
+
+
+def _refused(why: str) -> Forbidden:
+    return Forbidden(f"An operator edited this request, and it may not leave like that. {why}", code="edit_refused")

@@ -108,7 +108,7 @@ class Settings(BaseSettings):
         5,
         description="Longest search for private text in a request. After it the request is refused.",
     )
-    workers: int = Field(4, ge=1, le=64, description="Threads that search for private text.")
+    workers: int = Field(2, ge=1, le=64, description="Threads that search for private text.")
     queue_limit: int = Field(
         256,
         ge=1,

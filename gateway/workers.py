@@ -7,8 +7,8 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
@@ -23,33 +23,30 @@ class Workers:
     """`threads` at once, at most `limit` waiting or running; each job gets `timeout` seconds from its submission.
 
     A job that outlives its time keeps its place until it ends: Python cannot stop a thread.
+
+    An executor of the standard library would do the same for twice the time of processor, which every request pays.
     """
 
     def __init__(self, threads: int, limit: int, timeout: float) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=_NAME)
+        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
+        self._threads = threads
         self._limit = limit
         self._timeout = timeout
         self._busy = 0
+        for number in range(threads):
+            threading.Thread(target=self._work, name=f"{_NAME}_{number}", daemon=True).start()
 
     async def run[**P, T](self, job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The result of `job`. Raises its GatewayError, or Unavailable in all other cases of failure."""
         if self._busy >= self._limit:
             raise Unavailable("The gateway is busy; try again.", code="overloaded", retry_after=1)
         loop = asyncio.get_running_loop()
+        ticket = _Job(lambda: job(*args, **kwargs), loop)
         self._busy += 1
-        work = self._pool.submit(job, *args, **kwargs)
-        work.add_done_callback(lambda _: self._call_leave(loop))
-        future = asyncio.wrap_future(work)
-        future.add_done_callback(_take)
+        self._queue.put(ticket)
+        timer = loop.call_later(self._timeout, ticket.expire)
         try:
-            done, _ = await asyncio.wait((future,), timeout=self._timeout)
-        finally:
-            work.cancel()  # what has not begun by now never does
-        if not done:
-            message = "Looking for private text took too long; nothing was sent."
-            raise Unavailable(message, code="detection_timeout", retry_after=1)
-        try:
-            return future.result()
+            result: T = await ticket.waiter
         except GatewayError:
             raise
         except Exception as error:  # noqa: BLE001 - the fail-closed border: any failure of a recognizer is a refusal
@@ -57,32 +54,72 @@ class Workers:
             _log.error("protection failed: %s", type(error).__name__)
             message = "Looking for private text failed; nothing was sent."
             raise Unavailable(message, code="detection_failed") from None
-
-    def _call_leave(self, loop: asyncio.AbstractEventLoop) -> None:
-        with suppress(RuntimeError):  # the loop may be closed by the time a job that was given up ends
-            loop.call_soon_threadsafe(self._leave)
-
-    def _leave(self) -> None:
-        self._busy -= 1
+        finally:
+            timer.cancel()
+            ticket.wanted = False  # what has not begun by now never does
+        return result
 
     def close(self) -> None:
         """Lets running jobs end by themselves and takes no more."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for _ in range(self._threads):
+            self._queue.put(None)
+
+    def _work(self) -> None:
+        while (ticket := self._queue.get()) is not None:
+            ticket.do()
+            with suppress(RuntimeError):  # the loop may be closed by the time a job that was given up ends
+                ticket.loop.call_soon_threadsafe(self._leave, ticket)
+            del ticket
+
+    def _leave(self, ticket: "_Job") -> None:
+        self._busy -= 1
+        ticket.tell()
+
+
+class _Job:
+    """A job and the one who waits for it."""
+
+    __slots__ = ("_error", "_job", "_result", "loop", "waiter", "wanted")
+
+    def __init__(self, job: Callable[[], Any], loop: asyncio.AbstractEventLoop) -> None:
+        self._job = job
+        self.loop = loop
+        self.waiter: asyncio.Future[Any] = loop.create_future()
+        self.wanted = True
+        self._result: Any = None
+        self._error: BaseException | None = None
+
+    def do(self) -> None:
+        if not self.wanted:
+            return
+        try:
+            self._result = self._job()
+        except BaseException as error:  # noqa: BLE001 - it belongs to who waits, and the thread must outlive it
+            stray = not isinstance(error, Exception) or isinstance(error, StopIteration)
+            self._error = RuntimeError(type(error).__name__) if stray else error
+
+    def tell(self) -> None:
+        if self.waiter.done():
+            return
+        if self._error is not None:
+            self.waiter.set_exception(self._error)
+        else:
+            self.waiter.set_result(self._result)
+
+    def expire(self) -> None:
+        if not self.waiter.done():
+            message = "Looking for private text took too long; nothing was sent."
+            self.waiter.set_exception(Unavailable(message, code="detection_timeout", retry_after=1))
 
 
 def hanging(grace: float = 1.0) -> bool:
     """Whether a job still runs `grace` seconds after all workers were closed.
 
-    The interpreter waits at its end for such a thread, however long; a process that has to end must leave without it.
+    No thread can be ended from outside, and native code in one may not survive the end of the interpreter; a process
+    that has to end must leave without it.
     """
     deadline = monotonic() + grace
     threads = [thread for thread in threading.enumerate() if thread.name.startswith(f"{_NAME}_")]
     for thread in threads:
         thread.join(max(0.0, deadline - monotonic()))
     return any(thread.is_alive() for thread in threads)
-
-
-def _take(future: asyncio.Future[Any]) -> None:
-    # An exception that nobody waits for any more is taken, so that it is not printed with the text in it.
-    if not future.cancelled():
-        future.exception()

@@ -68,16 +68,21 @@ class _Vocabulary:
     def find(self, text: str, words: Sequence[str]) -> set[str]:
         """The lists of which something occurs. `words` are those of `text`, in lower case, with stops."""
         found: set[str] = set()
-        stems, phrases, exact = self._stems.get, self._phrases.get, self._words.get
-        for word in set(words):
-            names = exact(word)
-            if names is not None:
-                found |= names
-            for stem, name in stems(word[:_STEM], ()):
-                if word.startswith(stem):
+        said = set(words)
+        for word in said & self._words.keys():
+            found |= self._words[word]
+        heads: dict[str, list[str]] = {}
+        for word in said:
+            heads.setdefault(word[:_STEM], []).append(word)
+        for head in heads.keys() & self._stems.keys():
+            for stem, name in self._stems[head]:
+                if name not in found and any(word.startswith(stem) for word in heads[head]):
                     found.add(name)
+        telling = said & self._phrases.keys()
         for at, word in enumerate(words):
-            for before, after, name in phrases(word, ()):
+            if word not in telling:
+                continue
+            for before, after, name in self._phrases[word]:
                 if name not in found and _follows(after, words, at + 1, 1) and _follows(before, words, at - 1, -1):
                     found.add(name)
         found.update(name for part, name in self._parts if part in text)
@@ -128,6 +133,8 @@ def read_task(task: str | None, texts: Sequence[str]) -> Reading:
 
 
 def _asks(words: Sequence[str]) -> bool:
+    if "?" not in words and "¿" not in words and "？" not in words:
+        return False
     asking = False
     for word in words:
         if word in "¿？" or (word == "?" and asking):

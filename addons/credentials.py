@@ -9,55 +9,58 @@ from collections.abc import Iterable, Iterator
 
 from mitmproxy import http
 
+type Field = tuple[bytes, bytes]
+
 CREDENTIAL_HEADERS = frozenset(
     {
-        "authorization",
-        "proxy-authorization",
-        "x-svc-key",
-        "x-api-key",
-        "api-key",
-        "x-goog-api-key",
-        "x-amz-security-token",
-        "ocp-apim-subscription-key",
-        "cookie",
-        "set-cookie",
+        b"authorization",
+        b"proxy-authorization",
+        b"x-svc-key",
+        b"x-api-key",
+        b"api-key",
+        b"x-goog-api-key",
+        b"x-amz-security-token",
+        b"ocp-apim-subscription-key",
+        b"cookie",
+        b"set-cookie",
     }
 )
-SCRUBBED = "[credential]"
+SCRUBBED = b"[credential]"
 _SHORTEST_SECRET = 12
 
 
 class SealedHeaders(http.Headers):
-    """Headers with a sealed part that is written to the wire and shown nowhere."""
+    """Headers whose credentials are written to the wire and shown nowhere."""
 
-    def __init__(self, fields: Iterable[tuple[bytes, bytes]] = (), sealed: Iterable[tuple[bytes, bytes]] = ()) -> None:
-        super().__init__(fields)
-        self._sealed = {name.lower(): (name, value) for name, value in sealed}
+    def __init__(self, fields: Iterable[Field] = ()) -> None:
+        every = list(fields)
+        super().__init__(_scrubbed(every))
+        self._sealed = [(name, value) for name, value in every if name.lower() in CREDENTIAL_HEADERS]
 
     def __bytes__(self) -> bytes:
-        visible = [(name, value) for name, value in self.fields if name.lower() not in self._sealed]
-        return bytes(http.Headers([*visible, *self._sealed.values()]))
+        if not self._sealed:
+            return super().__bytes__()
+        visible = [(name, value) for name, value in self.fields if name.lower() not in CREDENTIAL_HEADERS]
+        return bytes(http.Headers([*visible, *self._sealed]))
 
 
-def secrets_of(fields: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
+def secrets_of(fields: Iterable[Field]) -> Iterator[bytes]:
     """The secrets among header fields, without the word that says what they are (`Bearer`)."""
     for name, value in fields:
         secret = value.rpartition(b" ")[2]
-        if name.decode("latin-1").lower() in CREDENTIAL_HEADERS and len(secret) >= _SHORTEST_SECRET:
+        if name.lower() in CREDENTIAL_HEADERS and len(secret) >= _SHORTEST_SECRET:
             yield secret
 
 
 def scrub(headers: http.Headers) -> http.Headers:
     """The headers as an operator may see them: every credential's value replaced."""
-    return http.Headers(
-        [
-            (name, SCRUBBED.encode() if name.decode("latin-1").lower() in CREDENTIAL_HEADERS else value)
-            for name, value in headers.fields
-        ]
-    )
+    return http.Headers(_scrubbed(headers.fields))
 
 
 def seal(headers: http.Headers) -> SealedHeaders:
     """The same headers, credentials shown scrubbed and sent as they are."""
-    secret = [(name, value) for name, value in headers.fields if name.decode("latin-1").lower() in CREDENTIAL_HEADERS]
-    return SealedHeaders(scrub(headers).fields, secret)
+    return SealedHeaders(headers.fields)
+
+
+def _scrubbed(fields: Iterable[Field]) -> list[Field]:
+    return [(name, SCRUBBED if name.lower() in CREDENTIAL_HEADERS else value) for name, value in fields]

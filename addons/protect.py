@@ -9,6 +9,7 @@ from mitmproxy import exceptions, http
 
 from addons.boundary import disarm, fail_closed
 from addons.credentials import scrub, seal, secrets_of
+from addons.destination import send_to
 from addons.gateway_host import AsgiApp, serve
 from addons.mitm_errors import answer_for
 from addons.refusing import Refusals
@@ -123,11 +124,7 @@ class Protect:
     def _release(self, flow: http.HTTPFlow, visit: Visit, crossing: Crossing) -> None:
         """The one place where a flow gets its destination back."""
         visit.exchange = crossing.exchange
-        flow.request.trailers = None
-        flow.request.headers = seal(http.Headers([(b"host", b""), *crossing.headers]))
-        flow.request.url = crossing.url
-        flow.request.host_header = flow.request.pretty_url.split("/")[2]
-        flow.request.content = crossing.body
+        send_to(flow.request, crossing.url, crossing.headers, crossing.body)
         visit.cleared = True
         visit.secrets = tuple(secrets_of(crossing.headers))
         self._review.released(flow, visit)

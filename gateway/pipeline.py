@@ -7,7 +7,7 @@ which is theirs. The receipt is durable when `open` returns; until then nothing 
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 from gateway.assessment import Assessment, assess
@@ -66,13 +66,13 @@ class Exchange:
 
     def note(self) -> Body:
         """The `svc` member of a chat answer."""
-        route = self.assessment.route
+        route, policy = self.assessment.route, self.policy.ref
         return {
             "request_id": self.request_id,
             "receipt": self.receipt.as_dict(),
             "route": {"decision": route.decision.value, "reasons": list(route.reasons)},
             "guard": self.verdict.as_dict() if self.verdict else None,
-            "policy": asdict(self.policy.ref),
+            "policy": {"id": policy.id, "version": policy.version, "hash": policy.hash},
         }
 
 

@@ -5,7 +5,6 @@ from functools import cached_property
 
 from gateway.inspection.context import GuardContext, Hit, Source
 from gateway.inspection.verdict import Kind, Severity
-from gateway.placeholders import looks_like_placeholder
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
@@ -40,8 +39,8 @@ class Tags:
         A capital word in brackets is one only if its type exists and its tag holds a digit, as nearly all tags do:
         `[ARRAY_INDEX]` and `[PERSON_NAMES]` are words.
         """
-        for found in looks_like_placeholder(text):
-            if found.placeholder in self._names:
+        for found in self._context.placeholders.scan(text):
+            if not found.exact or found.placeholder in self._names:
                 continue
             kind, tag = _parts(found.placeholder)
             # Two words that are one slip apart have a form in common when each may lose a character.

@@ -43,7 +43,8 @@ class Store:
     async def write[T](self, work: Callable[[sqlite_utils.Database], T], *, collects: bool = False) -> T:
         """Runs `work` in the next transaction; durable when this returns.
 
-        Work that only `collects` for one who writes before the commit is cheaper, and must not write itself. Raises what `work` raises, which undoes `work` alone; Unavailable with the code `store_unavailable` when the
+        Work that only `collects` for one who writes before the commit is cheaper, and must not write itself. Raises
+        what `work` raises, which undoes `work` alone; Unavailable with the code `store_unavailable` when the
         transaction fails, `overloaded` when too many wait.
         """
         waiter: asyncio.Future[Any] = asyncio.get_running_loop().create_future()

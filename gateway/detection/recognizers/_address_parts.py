@@ -50,6 +50,9 @@ _LOWER = rf"[\p{{Ll}}'\-]+(?:[ ][\p{{Ll}}'\-]+){{0,3}}[, \n>?|*#]+(?:\d{{5}}\b|(
 _NEXT_CERTAIN = compile_pattern(GAP + _CERTAIN)
 _NEXT_CITY = compile_pattern(_GAP + _CITY)
 _NEXT_LOWER = compile_pattern(_GAP + _LOWER)
+# A postcode on a line of its own, perhaps below another word: three digits suffice there (Iceland).
+_NEXT_LINE = compile_pattern(rf"{_LINE}(?:[\p{{L}}.]{{2,20}}{_LINE})?(?:{POSTCODE}|\d{{3}}\b)")
+_LINE_ENDS = compile_pattern(r"[ \t]*(?:\r?\n|$)")
 _CITY_ENDS = compile_pattern(
     r"$|[\r\n.,;?!)\"'<\]}|\\]|[ ](?:for|and|in|on|at|is|was|until|since|from|to|with|by|or)\b"
 )
@@ -70,6 +73,9 @@ def tail(data: bytes, end: int) -> tuple[int, bool]:
         if (found := _NEXT_CERTAIN.match(data, at, limit)) and not _goes_on(data, found.end()):
             at = sure = found.end()
             certain = True
+            continue
+        if certain and (line := _NEXT_LINE.match(data, at, limit)) and _LINE_ENDS.match(data, line.end()):
+            at = sure = line.end()
             continue
         city = _NEXT_CITY.match(data, at, limit)
         if city is None:

@@ -1,0 +1,51 @@
+"""Dates as people write them, with the names of months in the languages people write to us in. RE2 syntax, any case."""
+
+import re
+
+from gateway.detection.recognizers._checks import is_date
+from gateway.detection.tokens import word_set
+
+_MONTH_NAMES = word_set(
+    """
+    january february march april may june july august september october november december
+    jan feb mar apr jun jul aug sep sept oct nov dec
+    januar jänner februar märz mai juni juli oktober dezember mär okt dez
+    janvier février mars avril juin juillet août septembre octobre novembre décembre fév avr juil déc janv févr
+    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre ene abr ago dic
+    gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre gen mag giu lug set ott
+    janeiro fevereiro março maio junho julho setembro outubro novembro dezembro fev out
+    januari februari maart mei augustus mrt
+    """
+)
+MONTH = "(?:" + "|".join(sorted(_MONTH_NAMES, key=len, reverse=True)) + r")\.?"
+_YEAR = r"(?:\d{4}|'?\d{2})"
+_NUMERIC = r"\d{1,4}[ ]?[./\-][ ]?\d{1,2}[ ]?[./\-][ ]?\d{1,4}|\d{1,4} \d{1,2} \d{1,4}|(?:19|20)\d{6}"
+_WORDED = rf"\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?[ \-./]{{0,2}}(?:of |de |di )?{MONTH}[,/]?[ \-.]?(?:de |del |of )?{_YEAR}"
+_MONTH_FIRST = rf"{MONTH}[ \-]\d{{1,2}}(?:st|nd|rd|th)?[,\-]? ?{_YEAR}"
+_YEAR_FIRST = rf"\d{{4}}[ \-/]{MONTH}[ \-/]\d{{1,2}}"
+DATE = rf"(?:{_NUMERIC}|{_WORDED}|{_MONTH_FIRST}|{_YEAR_FIRST})"
+
+_PARTS = re.compile(r"\d+")
+
+
+def birth_date(value: str) -> bool | None:
+    """Whether it is a day on which somebody who lives may have been born (None: it may be)."""
+    numbers = [int(part) for part in _PARTS.findall(value)]
+    if len(numbers) == 1 and numbers[0] > 9_999_999:
+        digits = str(numbers[0])
+        numbers = [int(digits[:4]), int(digits[4:6]), int(digits[6:])]
+    if len(numbers) == 2:  # the month is a word
+        day, year = numbers if numbers[0] <= 31 else (numbers[1], numbers[0])
+        return None if 1 <= day <= 31 and _full_year(year) else False
+    if len(numbers) != 3:
+        return False
+    first, second, third = numbers
+    orders = [(first, second, third)] if first > 31 else [(third, second, first), (third, first, second)]
+    return None if any(is_date(_full_year(year), month, day) for year, month, day in orders) else False
+
+
+def _full_year(year: int) -> int:
+    """Four digits for two; 0 for a year in which nobody was born who lives."""
+    if year < 100:
+        return 2000 + year if year < 30 else 1900 + year
+    return year if 1890 <= year <= 2100 else 0

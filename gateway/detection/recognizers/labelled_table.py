@@ -1,0 +1,210 @@
+"""Columns of tables whose header says what stands below: CSV and other separated values, Markdown tables. A header is
+a line of short cells without digits, and the lines below it have as many.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers._dates import DATE, birth_date
+from gateway.detection.recognizers._id_labels import LABELS, announcing
+from gateway.detection.recognizers._id_values import plausible
+from gateway.detection.recognizers.age import AGE
+from gateway.detection.recognizers.date_of_birth import DATE_OF_BIRTH
+from gateway.detection.recognizers.person_name import PERSON
+from gateway.detection.recognizers.postal_address import STREET_ADDRESS
+from gateway.detection.recognizers.postal_code import POSTAL_CODE
+from gateway.detection.recognizers.username import USERNAME
+from gateway.detection.view import View
+
+Check = Callable[[str], bool]
+
+
+class _Column(NamedTuple):
+    type: EntityType
+    score: float
+    check: Check
+
+
+class _Cell(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+_MOST_ROWS = 5000
+_LONGEST_HEADER = 60
+_DATE = compile_pattern(f"(?i){DATE}")
+_NAME = re.compile(r"[^\W\d_][\w'’. -]{1,60}")
+_POSTCODE = re.compile(r"[A-Z\d][A-Z\d -]{2,9}", re.IGNORECASE)
+_USER = re.compile(r"@?\w[\w.@+-]{1,60}")
+
+
+def _is_birth_date(value: str) -> bool:
+    return _DATE.fullmatch(value) is not None and birth_date(value) is not False
+
+
+def _is_identifier(value: str) -> bool:
+    data = value.encode()
+    return plausible(data, 0, len(data), explicit=True)
+
+
+def _is_age(value: str) -> bool:
+    return value.isdigit() and 0 < int(value) <= 120
+
+
+def _is_name(value: str) -> bool:
+    return _NAME.fullmatch(value) is not None and not any(char.isdigit() for char in value)
+
+
+def _is_address(value: str) -> bool:
+    return len(value) >= 5 and any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+
+
+def _is_postcode(value: str) -> bool:
+    return _POSTCODE.fullmatch(value) is not None and any(char.isdigit() for char in value)
+
+
+def _is_username(value: str) -> bool:
+    return _USER.fullmatch(value) is not None
+
+
+_PERSON_WORDS = (
+    r"(?:first|last|middle|given|family|full|sur|fore|maiden|patient|customer|client|employee|student|contact"
+    r"|cardholder|account"
+    r"|holder|vor|nach|familien)[ _-]?name|nom|pr[ée]nom|nombre|apellidos?|cognome|nome|sobrenome|apelido|naam"
+    r"|voornaam|achternaam"
+)
+_WORDS: tuple[tuple[str, _Column], ...] = (
+    (_PERSON_WORDS, _Column(PERSON, 0.7, _is_name)),
+    (
+        r"d\.?o\.?b\.?|(?:date[ _-]?of[ _-]?birth|birth[ _-]?date|birthday|born)|geburts(?:datum|tag)"
+        r"|date[ _]de[ _]naissance"
+        r"|fecha[ _](?:de[ _])?nac\w*|data[ _]di[ _]nascita|data[ _](?:de[ _])?nasc\w*|geboortedatum",
+        _Column(DATE_OF_BIRTH, 0.85, _is_birth_date),
+    ),
+    (r"age|alter|âge|edad|et[àa]|idade|leeftijd", _Column(AGE, 0.6, _is_age)),
+    (
+        r"(?:(?:street|home|postal|mailing|billing|shipping)[ _-]?)?address(?:[ _-]?(?:line)?[ _-]?[12])?|street"
+        r"|stra(?:ß|ss)e"
+        r"|anschrift|adresse|adres|direcci[óo]n|domicilio|indirizzo|endere[çc]o|morada",
+        _Column(STREET_ADDRESS, 0.7, _is_address),
+    ),
+    (
+        r"(?:zip|postal|post)[ _-]?(?:code)?|plz|postleitzahl|code[ _]postal|c[óo]digo[ _]postal|cap|cep|postnummer",
+        _Column(POSTAL_CODE, 0.8, _is_postcode),
+    ),
+    (
+        r"user[ _-]?(?:name|id)|login|handle|nick(?:name)?|benutzername|usuario"
+        r"|pseudo",
+        _Column(USERNAME, 0.6, _is_username),
+    ),
+)
+_NAMED = tuple((compile_pattern(f"(?i)(?:{words})"), column) for words, column in _WORDS)
+_IDENTIFIED = tuple(
+    (compile_pattern(f"(?i)(?:{announcing([label])})"), _Column(label.type, label.score, _is_identifier))
+    for label in LABELS
+)
+_PLAIN_NAME = _Column(PERSON, 0.6, lambda value: _is_name(value) and value[0].isupper())
+# The words that the cell of a header ends with, between separators.
+_CELL = (
+    r"(?:[\p{L}._]+[ _-]){0,3}(?:\p{L}*(?:name|nom|naam|nombre|nome|apellidos?|cognome|id|no|nr|number|num"
+    r"|nummer|code|birth|dob"
+    r"|geburtsdatum|naissance|nacimiento|nascita|nascimento|age|alter|edad|address|street|adresse|anschrift|zip"
+    r"|plz|login|mrn"
+    r"|client|cliente|dossier|matricule|matricola|username|expediente|reference|ref))"
+)
+_GATE = rf"(?im)(?:^|[,;|\t])[ \"']*{_CELL}[ \"']*[,;|\t][^\n\d]*\n"
+_HEADER = compile_pattern(_GATE)
+
+
+def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+    data = view.data
+    at = 0
+    while found := _HEADER.search(data, at):
+        line_end = found.end() - 1
+        line_start = data.rfind(b"\n", 0, found.start() + 1) + 1
+        at = found.end()
+        sign = _separator(data[line_start:line_end])
+        header = _cells(view, line_start, line_end, sign)
+        columns = _columns(header)
+        if columns:
+            for match, end in _rows(view, at, sign, len(header), columns):
+                at = end
+                yield match
+
+
+def _separator(line: bytes) -> bytes:
+    return max((b"\t", b"|", b";", b","), key=line.count)
+
+
+def _cells(view: View, start: int, end: int, sign: bytes) -> list[_Cell]:
+    """The cells of a line without the quotes and spaces around them; a separator between quotes separates nothing."""
+    line = view.data[start:end].rstrip(b"\r")
+    cells = []
+    at = 0
+    while at <= len(line):
+        quoted = line[at : at + 1] == b'"'
+        close = line.find(b'"', at + 1) if quoted else -1
+        stop = line.find(sign, close if close > 0 else at)
+        stop = len(line) if stop < 0 else stop
+        bare = line[at:stop].strip(b" \t\"'*`")
+        first = start + at + max(line[at:stop].find(bare), 0)
+        cells.append(_Cell(first, first + len(bare), bare.decode("utf-8", "replace")))
+        at = stop + 1
+    return cells
+
+
+def _columns(header: list[_Cell]) -> dict[int, _Column]:
+    """By position; none if the line is no header."""
+    if len(header) < 2 or any(len(cell.text) > _LONGEST_HEADER or len(cell.text.split()) > 5 for cell in header):
+        return {}
+    columns: dict[int, _Column] = {}
+    plain = []
+    for number, cell in enumerate(header):
+        text = cell.text.encode()
+        if cell.text.casefold() == "name":
+            plain.append(number)
+        elif column := next((column for words, column in (*_NAMED, *_IDENTIFIED) if words.fullmatch(text)), None):
+            columns[number] = column
+    if columns:
+        columns |= dict.fromkeys(plain, _PLAIN_NAME)
+    return columns
+
+
+def _rows(view: View, at: int, sign: bytes, width: int, columns: dict[int, _Column]) -> Iterator[tuple[Match, int]]:
+    data = view.data
+    for _ in range(_MOST_ROWS):
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        if data.count(sign, at, end) < width - 1 or at >= len(data):
+            return
+        cells = _cells(view, at, end, sign)
+        at = end + 1
+        for number, column in columns.items():
+            cell = cells[number]
+            if cell.text and column.check(cell.text):
+                yield Match(cell.start, cell.end, column.score, column.type.name), at
+
+
+RECOGNIZERS = (
+    FunctionRecognizer(
+        "labelled.table",
+        (*(column.type for _, column in _NAMED), *(label.type for label in LABELS)),
+        (_GATE,),
+        _find,
+        examples=(
+            Example("id,first_name,dob\n1,Zaphod,1985-12-04\n", "Zaphod"),
+            Example("id,first_name,dob\n1,Zaphod,1985-12-04\n", "1985-12-04", DATE_OF_BIRTH.name),
+            Example("name;customer_id;city\nJane Doe;K-48213;Rome", "K-48213", "CUSTOMER_ID"),
+            Example("| Patient ID | Age |\n|---|---|\n| 004812 | 57 |\n", "004812", "MEDICAL_RECORD_NUMBER"),
+            Example("Kundennummer\tStraße\n4711223\tAm Markt 3\n", "Am Markt 3", STREET_ADDRESS.name),
+        ),
+        counter_examples=(
+            "item,number,price\napple,12,3.50\n",
+            "We need a name, an age, and a number.\nThat is all, really, 12.",
+            "name,version\nnumpy,2.1.0\n",
+        ),
+    ),
+)

@@ -1,0 +1,206 @@
+"""User names and handles where the words around say so: "username: jdoe", "my GitHub handle is jdoe42", the user in
+the address of a profile; and "@jdoe", which is a candidate, and likely where a social network is named near.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gateway.detection.recognizer import (
+    EntityType,
+    Example,
+    FunctionRecognizer,
+    Match,
+    Pattern,
+    PatternRecognizer,
+    compile_pattern,
+)
+from gateway.detection.tokens import word_set
+from gateway.detection.view import View
+
+USERNAME = EntityType("USERNAME", "account", "The name of a person's account.")
+
+_NETWORKS = (
+    r"twitter|instagram|insta|telegram|github|gitlab|bitbucket|slack|discord|skype|tiktok|snapchat|reddit|steam"
+    r"|xbox|psn|wechat"
+    r"|mastodon|bluesky|facebook|twitch|youtube|linkedin|signal|matrix|irc|threads|hacker ?news|stack ?overflow"
+    r"|medium|venmo|cash ?app"
+)
+_LABEL = (
+    r"(?:user[ _-]?(?:name|id|handle|account|login)|uname|log[ _-]?[io]n(?:[ _-]?(?:name|id|user))?|screen[ _-]?name"
+    r"|nick(?:[ _-]?name)?|handle|account[ _-]name|sam ?account ?name|display[ _-]?name|gamer ?tag"
+    rf"|(?:{_NETWORKS})[ _-]?(?:id|handle|user(?:[ _-]?name)?|account|name|profile|nick)"
+    r"|benutzer(?:name|kennung|konto|-id)|nutzer(?:name|kennung)|anmeldename|nom d'utilisateur"
+    r"|identifiant(?: de connexion)?"
+    r"|pseudo(?:nyme)?|nom de compte|nombre de usuario|usuario|nome utente|nome de (?:usu[áa]rio|utilizador)|usu[áa]rio"
+    r"|utilizador|gebruikers(?:naam|id)|inlognaam|accountnaam)"
+)
+_IS = r"(?:is|was|ist|lautet|est|es|è|é|as|called|named)"
+_CONNECTED = (
+    rf"(?:[\"'*_`]{{0,3}}[ \t]{{0,4}}(?::|=|=>|>)[ \t]{{0,4}}|[ \t]+{_IS}[ \t]+"
+    rf"|\"\s+(?:[\w-]+=\"[^\"<>\n]*\"\s+)?value=|[ \t]+@)"
+)
+_VALUE = r"@?[\p{L}\d][\p{L}\d._\-]{1,38}(?:#\d{4})?"
+_GATE = rf"(?:\b|_)(?i:{_LABEL}{_CONNECTED})[\"'*`@]{{0,3}}[\p{{L}}\d]"
+_LABELLED = compile_pattern(rf"(?:\b|_)(?i:{_LABEL})((?i:{_CONNECTED}))([\"'*`]{{0,3}})({_VALUE})")
+_HANDLE_GATE = r"(?:^|[\s(,:;\"'>])@[A-Za-z_]\w{2}"
+_HANDLE = compile_pattern(r"(?:^|[\s(,:;\"'>])(@[A-Za-z_]\w{2,30})\b")
+_SOCIAL = compile_pattern(
+    rf"(?i)\b(?:{_NETWORKS}|tweet(?:s|ed)?|retweet|follow(?:er|ing|s|ed)?|dm|message|handle|tag(?:ged)?"
+    rf"|mention(?:ed)?|ping"
+    r"|profile|posted|post|contact|reach)\b"
+)
+
+_NO_NAMES = word_set(
+    """
+    the a an and or not no none null nil undefined true false string str int integer text varchar char boolean
+    bool required optional missing invalid valid empty blank unique unknown incorrect wrong correct taken
+    available already admin root guest test default example your my his her their our field column input form
+    page button failed successful success error email password username user name login id value param parameter
+    type self this request data new for with from to in on at of by is are was be being used shown displayed
+    stored changed different same too very case public private anonymous here there that it different only also
+    please enter must should can may will cannot screen function method class module object model prompt session
+    token handler event callback listener logic state attempt attempts window dialog service system process
+    """
+)
+_TELLING = re.compile(r"[\d_#]|[a-z][.\-][a-z]", re.IGNORECASE)
+_IN_CODE = re.compile(
+    r"[A-Za-z]*(?:user|name|login|schema|string|field|input|param|request|config)[A-Za-z]*", re.IGNORECASE
+)
+_PAGES = word_set(
+    "explore reel reels stories p search hashtag intent share sharer login home watch groups pages events"
+    " marketplace i tv"
+    " settings about privacy terms help jobs company learning share.php sharer.php joinchat"
+)
+_DECORATORS = word_set(
+    "@property @staticmethod @classmethod @override @overload @dataclass @abstractmethod @media @import"
+    " @keyframes @charset"
+    " @supports @include @mixin @extend @param @return @returns @throws @type @typedef @deprecated @see @since"
+    " @author @version"
+    " @interface @end @implementation @selector @autowired @bean @component @service @repository @controller"
+    " @test @before"
+    " @after @entity @table @column @todo @everyone @here @channel @apply @layer @tailwind @font @namespace"
+    " @page @ts @public"
+)
+
+
+def _labelled(view: View, hits: Sequence[int]) -> Iterator[Match]:
+    data = view.data
+    for place in _LABELLED.finditer(data):
+        start, end = place.span(3)
+        while data[end - 1 : end] in (b".", b"-"):
+            end -= 1
+        value = view.text(start, end)
+        score = _believed(value, place[1].strip(b" \t\"'*_`"), quoted=bool(place[2]), after=data[end : end + 2])
+        if score is not None:
+            yield Match(start, end, score, USERNAME.name)
+
+
+def _believed(value: str, connector: bytes, *, quoted: bool, after: bytes) -> float | None:
+    if (
+        after[:1] in (b"(", b"[", b"{", b"@", b"\\", b"/")
+        or value.casefold().lstrip("@") in _NO_NAMES
+        or len(value) < 3
+    ):
+        return None
+    digits = sum(char.isdigit() for char in value)
+    if digits < 2 and _IN_CODE.fullmatch(value):
+        return None
+    sign = connector in (b":", b"=", b"=>", b">") or b"value=" in connector
+    telling = value[0] == "@" or _TELLING.search(value) is not None
+    dotted = "." in value and not digits
+    if not sign and not telling:
+        return 0.5 if after[:1] in (b"", b".", b",", b"!", b"\n", b")", b'"', b"'") else None
+    if connector in (b"=", b"=>") and not quoted and not digits:
+        return 0.35
+    if dotted and not quoted and sign:
+        return 0.5 if value.islower() and after[:1] != b"," else 0.35
+    return 0.75 if telling else 0.55
+
+
+def _handles(view: View, hits: Sequence[int]) -> Iterator[Match]:
+    data = view.data
+    for place in _HANDLE.finditer(data):
+        start, end = place.span(1)
+        if data[end : end + 1] in (b"(", b"/", b"@", b"{", b"=", b"\\") or place[1].lower().decode() in _DECORATORS:
+            continue
+        if data[end : end + 1] == b"." and data[end + 1 : end + 2].isalpha():
+            continue
+        if _stands_alone(data, start, end):
+            continue
+        near = _SOCIAL.search(data, max(0, start - 50), start) or _SOCIAL.search(data, end, end + 30)
+        yield Match(start, end, 0.65 if near else 0.35, USERNAME.name)
+
+
+def _stands_alone(data: bytes, start: int, end: int) -> bool:
+    """On a line of its own: a decorator or annotation."""
+    before = data[data.rfind(b"\n", max(0, start - 80), start) + 1 : start]
+    return (not before.strip() and data[end : end + 1] in (b"\n", b"\r") and start > 0) or data[
+        start - 1 : start
+    ] == b"\\"
+
+
+def _profile(value: str) -> bool | None:
+    return False if value.casefold() in _PAGES else None
+
+
+RECOGNIZERS = (
+    FunctionRecognizer(
+        "username.labelled",
+        (USERNAME,),
+        (_GATE,),
+        _labelled,
+        examples=(
+            Example("Username: jdoe42", "jdoe42"),
+            Example('{"username": "jane.doe"}', "jane.doe"),
+            Example("my username is jdoe.", "jdoe"),
+            Example("login: jane_doe", "jane_doe"),
+            Example("<username>wolf77x</username>", "wolf77x"),
+            Example("Benutzername: mmuster", "mmuster"),
+            Example("Mon identifiant est mdupont75", "mdupont75"),
+            Example("nombre de usuario: jperez88", "jperez88"),
+            Example("My GitHub handle is octo-jane", "octo-jane"),
+            Example("user id: jd00417", "jd00417"),
+            Example("Discord name: Jane#4821", "Jane#4821"),
+        ),
+        counter_examples=(
+            "username: string",
+            "the username is required",
+            'username = request.form["username"]',
+            "username: userName,",
+            "login = LoginForm()",
+            "The login was successful.",
+            "user name and password",
+        ),
+    ),
+    FunctionRecognizer(
+        "username.handle",
+        (USERNAME,),
+        (_HANDLE_GATE,),
+        _handles,
+        examples=(
+            Example("follow me @jane_doe on Instagram", "@jane_doe"),
+            Example("as @jane_doe said", "@jane_doe", score=0.3),
+        ),
+        counter_examples=(
+            "@app.route('/')",
+            "@property\ndef x(self):",
+            "npm i @angular/core",
+            "@media (min-width: 3px)",
+        ),
+    ),
+    PatternRecognizer(
+        "username.profile",
+        USERNAME,
+        (
+            Pattern(
+                r"(?i)\b(?:linkedin\.com/in|t\.me|instagram\.com|tiktok\.com|twitter\.com|[/.]x\.com|facebook\.com"
+                r"|snapchat\.com/add|reddit\.com/u(?:ser)?)/(@?[a-z\d][\w.\-]{2,60})",
+                0.6,
+                group=1,
+            ),
+        ),
+        validator=_profile,
+        examples=(Example("https://www.linkedin.com/in/jane-doe-1234/", "jane-doe-1234"),),
+        counter_examples=("https://www.instagram.com/explore/", "https://github.com/torvalds/linux"),
+    ),
+)

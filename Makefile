@@ -8,7 +8,7 @@ COMPILE = $(UV) pip compile --quiet --universal --python-version 3.12 --generate
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench docs setup setup-runtime lock
+.PHONY: help run test lint format bench bench-detection docs setup setup-runtime lock
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 24
@@ -30,6 +30,9 @@ format: setup ## put the code into the house's format
 
 bench: setup ## measure against bare mitmproxy (benchmarks/)
 	@$(PY) benchmarks/proxy.py $(ARGS)
+
+bench-detection: setup ## measure detection alone: ms per KB, hostile texts, long conversations
+	@$(PY) -m benchmarks.detection $(ARGS)
 
 docs: setup ## write the generated pages of docs/ anew
 	@$(PY) -m scripts.settings_reference > docs/settings.md.new && mv docs/settings.md.new docs/settings.md

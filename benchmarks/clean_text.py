@@ -1,0 +1,148 @@
+"""What would be hidden in texts that hold nothing private: findings by type and MB, each listed to be looked through.
+
+    python -m benchmarks.clean_text [FOLDER …] [--suffixes .py,.txt,.md] [--policy default] [--mode standard]
+                                    [--show 20] [--types A,B] [--json FILE]
+
+Without a folder: the standard library of this Python, without its tests. A finding is not false because it stands here:
+sources name their authors, and tests hold keys. That is for the reader to say, who gets file, line and surroundings. A
+value that stands there many times is listed once, with how often and in how many files.
+"""
+
+import argparse
+import json
+import sys
+import sysconfig
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.progress import track
+from rich.table import Column, Table
+from rich.text import Text
+
+from gateway.detection import Detector
+from gateway.evaluation import Seeker
+from gateway.models import PrivacyMode
+from gateway.policy import PolicyRegistry
+from gateway.protection import Protector
+from gateway.settings import BUILTIN_POLICIES
+
+MB = 1_000_000
+_AROUND = 40
+_NEVER = frozenset({"__pycache__", "site-packages", "dist-packages", "node_modules", "test", "tests", "idle_test"})
+_LARGEST = 20 * MB
+
+
+@dataclass
+class Seen:
+    """One value that would be hidden, where it stands first. `before` and `after` are its line's rest."""
+
+    type: str
+    group: str
+    value: str
+    file: str
+    line: int
+    before: str
+    after: str
+    score: float
+    recognizer: str
+    times: int = 0
+    files: int = 0
+
+
+type SeenValues = dict[tuple[str, str], Seen]
+
+
+def files_of(folder: Path, suffixes: Sequence[str]) -> Iterator[Path]:
+    """Every text below a folder, in order; caches, packages and tests left out."""
+    for file in sorted(folder.rglob("*")):
+        inside = file.relative_to(folder).parts[:-1]
+        if file.suffix in suffixes and _NEVER.isdisjoint(inside) and file.is_file() and not file.is_symlink():
+            yield file
+
+
+def look(text: str, name: str, seeker: Seeker, seen: SeenValues) -> None:
+    """Adds what would be hidden in a text."""
+    here = set()
+    for one in seeker.seek(text):
+        if not one.hidden:
+            continue
+        key = (one.type, text[one.start : one.end])
+        if key not in seen:
+            line = text.count("\n", 0, one.start) + 1
+            before = text[max(0, one.start - _AROUND) : one.start].rpartition("\n")[2]
+            after = text[one.end : one.end + _AROUND].partition("\n")[0]
+            group = seeker.group(one.type)
+            seen[key] = Seen(one.type, group, key[1], name, line, before, after, one.score, one.recognizer)
+        seen[key].times += 1
+        seen[key].files += key not in here
+        here.add(key)
+
+
+def show(seen: Sequence[Seen], size: int, most: int, console: Console) -> None:
+    """Counts by type, then up to `most` findings of each."""
+    by_type: dict[str, list[Seen]] = defaultdict(list)
+    for one in seen:
+        by_type[one.type].append(one)
+    right = [Column(name, justify="right") for name in ("values", "per MB", "findings")]
+    table = Table("Type", "group", *right, box=box.SIMPLE)
+    secrets = sum(one.group == "secret" for one in seen)
+    for name, found in sorted(by_type.items(), key=lambda item: -len(item[1])):
+        times = sum(one.times for one in found)
+        table.add_row(name, found[0].group, str(len(found)), f"{len(found) * MB / size:.2f}", str(times))
+    console.print(table)
+    per_mb = secrets * MB / size, (len(seen) - secrets) * MB / size
+    console.print(
+        f"{size / MB:.1f} MB; {per_mb[0]:.2f} secret and {per_mb[1]:.2f} other values per MB would be hidden",
+        highlight=False,
+    )
+    for name, found in sorted(by_type.items()):
+        console.rule(f"{name}: {len(found)}")
+        for one in found[:most]:
+            line = Text(f"{one.file}:{one.line} ", style="dim")
+            line.append(one.before, style="not dim").append(one.value, style="not dim bold reverse")
+            line.append(one.after, style="not dim").append(
+                f"  {one.score:.2f} {one.recognizer} ×{one.times} in {one.files}"
+            )
+            console.print(line, soft_wrap=True)
+        if len(found) > most:
+            console.print(f"… and {len(found) - most} more (--show)")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
+    parser.add_argument("--suffixes", type=lambda text: text.split(","), default=[".py", ".txt", ".md", ".rst"])
+    parser.add_argument("--policy", default="default")
+    parser.add_argument("--mode", choices=[mode.value for mode in PrivacyMode], default=PrivacyMode.STANDARD.value)
+    parser.add_argument("--types", type=lambda text: set(text.split(",")), default=set(), help="only these")
+    parser.add_argument("--show", type=int, default=20, metavar="N", help="list so many of each type")
+    parser.add_argument("--json", type=Path, help="write all of them there")
+    options = parser.parse_args(arguments)
+    policy = PolicyRegistry(BUILTIN_POLICIES).get(options.policy)
+    seeker = Seeker(Protector(Detector(), hash_key=bytes(32)), policy, PrivacyMode(options.mode))
+    seen: SeenValues = {}
+    size = 0
+    err = Console(stderr=True)
+    for folder in options.folders or [Path(sysconfig.get_path("stdlib"))]:
+        for file in track(list(files_of(folder, options.suffixes)), "reading", console=err, transient=True):
+            if file.stat().st_size > _LARGEST:
+                print(f"{file.relative_to(folder)} is too large and left out", file=sys.stderr)
+                continue
+            text = file.read_text(encoding="utf-8", errors="replace")
+            size += len(text.encode())
+            look(text, str(file.relative_to(folder)), seeker, seen)
+    if not size:
+        parser.error("there is no text in these folders")
+    chosen = [one for one in seen.values() if not options.types or one.type in options.types]
+    show(chosen, size, options.show, Console())
+    if options.json:
+        document = {"bytes": size, "values": [asdict(one) for one in chosen]}
+        options.json.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

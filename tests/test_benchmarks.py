@@ -1,0 +1,74 @@
+"""The measuring tools run and measure what they say; how fast anything is, no test says."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import clean_text, detection
+from benchmarks.detection_texts import HOSTILE, ORDINARY
+
+
+@pytest.mark.parametrize("make", [*ORDINARY.values(), *HOSTILE.values()], ids=[*ORDINARY, *HOSTILE])
+def test_a_text_has_the_size_asked_for_and_is_the_same_every_time(make: detection.Maker) -> None:
+    for size in (1024, 5000):
+        assert len(make(size)) == size
+        assert make(size) == make(size)
+
+
+def test_a_text_of_many_bytes_a_character_is_cut_to_size() -> None:
+    text = detection.cut("ä" * 1000, 1000)
+    assert len(text.encode()) == 1000
+
+
+def test_detection_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "figures.json"
+    detection.main(["--only", "sizes", "--largest", "0.001", "--rounds", "1", "--json", str(file)])
+    cells = json.loads(file.read_text("utf-8"))["cells"]
+    assert [(cell["text"], cell["kb"]) for cell in cells] == [("prose", 1.0), ("dense", 1.0)]
+    assert all(cell["ms_per_kb"] > 0 for cell in cells)
+    assert cells[1]["findings"] > 5
+    assert "dense" in capsys.readouterr().out
+
+
+def test_the_yardstick_gets_the_texts_and_is_set_beside_ours(tmp_path: Path) -> None:
+    """An interpreter of our own stands in for one that has Presidio."""
+    python = tmp_path / "python"
+    python.write_text(
+        f"#!{sys.executable}\nimport json, sys\nwanted = json.load(sys.stdin)\n"
+        "ms = {name: float(len(text)) for name, text in wanted['texts'].items()}\n"
+        "print(json.dumps({'version': '0', 'sets': {'all': {'recognizers': 3, 'ms': ms}}}))\n"
+    )
+    python.chmod(0o700)
+    file = tmp_path / "figures.json"
+    words = ["--only", "", "--rounds", "1", "--presidio-kb", "1", "--json", str(file), "--presidio", str(python)]
+    detection.main(words)
+    rows = json.loads(file.read_text("utf-8"))["presidio"]["texts"]
+    assert [row["text"] for row in rows] == list(ORDINARY)
+    assert {row["ms_per_kb"] for row in rows} == {1024.0}
+    assert all(row["times"] == pytest.approx(1024 / row["ours_ms_per_kb"]) for row in rows)
+
+
+def test_clean_text_is_counted_by_value_and_listed_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "texts"
+    (folder / "tests").mkdir(parents=True)
+    line = "x = 1\nWrite to jane.roe@acme-mail.org, please. jane.roe@acme-mail.org\n"
+    for name in ("a.py", "b.md", "c.bin", "tests/d.py"):
+        (folder / name).write_text(line, encoding="utf-8")
+    file = tmp_path / "found.json"
+    clean_text.main([str(folder), "--json", str(file)])
+    result = json.loads(file.read_text("utf-8"))
+    assert result["bytes"] == 2 * len(line)
+    [seen] = result["values"]
+    wanted = {"type": "EMAIL_ADDRESS", "file": "a.py", "line": 2, "before": "Write to ", "times": 4, "files": 2}
+    assert {name: seen[name] for name in wanted} == wanted
+    assert "a.py:2 Write to jane.roe@acme-mail.org, please." in capsys.readouterr().out
+
+
+def test_a_folder_without_text_is_misuse(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as end:
+        clean_text.main([str(tmp_path)])
+    assert end.value.code == 2

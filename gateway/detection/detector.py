@@ -5,6 +5,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from gateway.detection.discovery import definitions_digest, discover, types_of
+from gateway.detection.dress import Findings, undress
 from gateway.detection.recognizer import DefinitionError, EntityType, Recognizer
 from gateway.detection.scan import GateScan
 from gateway.detection.view import View, read
@@ -42,10 +43,7 @@ class Detector:
         Raises Unavailable (detection_failed) when the text could not be searched completely.
         """
         view = read(text)
-        hits = self._scan.hits(view.data)
-        if not hits:
-            return ()
-        best = self._run(view, hits)
+        best = undress(view.data, self._search(view), self._search)
         if not best:
             return ()
         spans = view.source_spans((start, end) for start, end, _ in best)
@@ -56,13 +54,16 @@ class Detector:
         entities.sort(key=lambda one: (one.start, -one.end, one.type))
         return tuple(entities)
 
-    def _run(self, view: View, hits: list[int]) -> dict[tuple[int, int, str], tuple[float, str]]:
-        """(start, end, type) in the view -> (best score, who said so)."""
+    def _search(self, view: View) -> Findings:
+        hits = self._scan.hits(view.data)
+        return self._run(view, hits) if hits else {}
+
+    def _run(self, view: View, hits: list[int]) -> Findings:
         awake: dict[int, list[int]] = {}
         for hit in sorted(hits):
             number, gate = self._gates[hit]
             awake.setdefault(number, []).append(gate)
-        best: dict[tuple[int, int, str], tuple[float, str]] = {}
+        best: Findings = {}
         for number, gates in awake.items():
             recognizer = self._recognizers[number]
             for start, end, score, type_name in recognizer.find(view, gates):

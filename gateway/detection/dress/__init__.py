@@ -1,0 +1,101 @@
+"""Values that are dressed up: encoded, spaced out, broken over lines, split by markup. See docs/detection.md.
+
+Each dress is one file with a `DRESS`. `undress` reads a text without its dresses, searches it again where something
+was taken off, and leads what is found back to the text as it stands. Dresses may lie over each other, up to a depth.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from gateway.detection.dress import (
+    base64,
+    compounds,
+    entities,
+    escapes,
+    hexadecimal,
+    look_alikes,
+    markup,
+    percent,
+    quoted_printable,
+    spaced,
+    spelled,
+    wrapped,
+)
+from gateway.detection.dress.dress import Dress, Kind
+from gateway.detection.dress.rewrite import Rewritten
+from gateway.detection.scan import GateScan
+from gateway.detection.view import View
+
+DRESSES: tuple[Dress, ...] = (
+    percent.DRESS,
+    entities.DRESS,
+    escapes.DRESS,
+    quoted_printable.DRESS,
+    base64.DRESS,
+    hexadecimal.DRESS,
+    markup.DRESS,
+    spelled.DRESS,
+    look_alikes.DRESS,
+    compounds.DRESS,
+    spaced.DRESS,
+    wrapped.DRESS,
+    wrapped.HYPHENED,
+)
+DEPTH = 3
+"""How many dresses may lie over each other."""
+
+_WORK = 6
+_LEAST_WORK = 1 << 16
+_SCAN = GateScan([dress.gate for dress in DRESSES])
+
+type Findings = dict[tuple[int, int, str], tuple[float, str]]
+"""(start, end, type) in bytes of a view -> (score, recognizer)."""
+
+
+def undress(data: bytes, plain: Findings, search: Callable[[View], Findings]) -> Findings:
+    """What `search` finds in `data` with and without its dresses, given `plain`, which it finds as it stands.
+
+    What lies under more than one dress is searched up to `_WORK` times the length of the text.
+    """
+    hits = _SCAN.hits(data)
+    if not hits:
+        return plain
+    result = dict(plain)
+    work = max(_WORK * len(data), _LEAST_WORK)
+    layer: list[tuple[bytes, Rewritten | None, Findings]] = [(data, None, plain)]
+    for _ in range(DEPTH):
+        inner: list[tuple[bytes, Rewritten | None, Findings]] = []
+        for text, above, found in layer:
+            worn = hits if above is None else _SCAN.hits(text)
+            for rewritten in _taken_off(text, worn, found, above):
+                work -= len(rewritten.data)
+                if above is not None and work < 0:
+                    return result
+                deeper = search(View(rewritten.data, "", ascii=True))
+                _add(result, deeper, rewritten)
+                inner.append((rewritten.data, rewritten, deeper))
+        layer = inner
+    return result
+
+
+def _taken_off(text: bytes, worn: Sequence[int], found: Findings, above: Rewritten | None) -> Iterator[Rewritten]:
+    dresses = [DRESSES[number] for number in sorted(worn)]
+    taken = sorted((start, end, score, kind) for (start, end, kind), (score, _) in found.items())
+    for kind in Kind:
+        edits = [edit for dress in dresses if dress.kind is kind for edit in dress.edits(text, taken)]
+        if edits:
+            yield Rewritten(text, edits, above)
+
+
+def _add(result: Findings, deeper: Findings, rewritten: Rewritten) -> None:
+    for (start, end, kind), (score, recognizer) in deeper.items():
+        span = rewritten.span(start, end, score)
+        if span is None:
+            continue
+        key = (*span, kind)
+        if key not in result or result[key][0] < score:
+            result[key] = (score, recognizer)
+        if rewritten.above is None:
+            # Read as it stands, the end of an escape may look like the beginning of the value: `\njohn@…`.
+            cut = [one for one in result if one[1:] == key[1:] and one[0] < span[0] and rewritten.cuts(one[0])]
+            for one in cut:
+                del result[one]

@@ -1,0 +1,88 @@
+"""Base64 in both alphabets (RFC 4648, sections 4 and 5), with or without padding, of UTF-8 or UTF-16 text.
+
+A run counts only if all of it decodes to text: a picture, a key or a hash stays whole. Of a short run the whole is
+the value; of a longer one, the groups of four characters that hold it.
+"""
+
+import binascii
+from collections.abc import Iterator
+
+from gateway.detection.dress.characters import is_text
+from gateway.detection.dress.dress import Dress, Kind, Taken
+from gateway.detection.dress.places import run_end, run_start
+from gateway.detection.dress.rewrite import Edit
+from gateway.detection.recognizer import compile_pattern
+
+# Four characters that stand for three of printable ASCII can only be these; UTF-16 has a zero in every other byte.
+_GROUP = r"[I-Za-f][C-HS-Xi-nyz0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_\-]"
+_SHORT = rf"(?:{_GROUP}){{2}}[I-Za-f][C-HS-Xi-nyz0-3][ABEFIJMNQRUVYZcdghklopstwx014589]?="
+_WIDE = r"(?:[A-Za-z0-9+/][AQgw][A-D][A-Za-z0-9+/]A[A-H][A-Za-z0-9]A){2}"
+_GATE = rf"(?:{_GROUP}){{3}}|{_WIDE}|{_SHORT}"
+_LIKELY = compile_pattern(_GATE)
+_PIECE = compile_pattern(r"[A-Za-z0-9]{10,}={0,2}")
+_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
+_TO_STANDARD = bytes.maketrans(b"-_", b"+/")
+_SHORTEST_TEXT = 8
+_WHOLE = 96
+_SAMPLE = 64
+_TO_PIECES = 1024
+
+
+def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
+    at = 0
+    while place := _LIKELY.search(data, at):
+        start = run_start(data, place.start(), _ALPHABET)
+        at = end = run_end(data, place.start(), _ALPHABET)
+        end += data[end : end + 2].count(b"=")
+        edit = _read(data, start, end)
+        if edit is not None:
+            yield edit
+        elif end - start <= _TO_PIECES:
+            # `/`, `+`, `-` and `_` are letters of the code, and signs of what may stand around it.
+            for piece in _PIECE.finditer(data, start, end):
+                edit = _read(data, *piece.span())
+                if edit is not None:
+                    yield edit
+
+
+def _read(data: bytes, start: int, end: int) -> Edit | None:
+    """Up to three characters before the code may look as if they belonged to it."""
+    for begin in range(start, min(start + 4, end)):
+        edit = _decoded(data, begin, end)
+        if edit is not None:
+            return edit
+    return None
+
+
+def _decoded(data: bytes, start: int, end: int) -> Edit | None:
+    sample = _bytes(data[start : min(end, start + _SAMPLE)])
+    if len(sample) < _SHORTEST_TEXT:
+        return None
+    # A sample may end inside a character.
+    wide = _wide(sample)
+    if not wide and not is_text(sample[: -3 if end > start + _SAMPLE else None].rstrip(b"\x80\xff")):
+        return None
+    raw = _bytes(data[start:end])
+    if wide:
+        text = raw[: len(raw) // 2 * 2].decode("utf-16-le", "replace").encode()
+        return Edit(start, end, text) if is_text(text) else None
+    if not is_text(raw):
+        return None
+    return Edit(start, end, raw, 0.0, None if end - start <= _WHOLE else (4, 3))
+
+
+def _wide(raw: bytes) -> bool:
+    return raw[1::2].count(0) == len(raw) // 2 and 0 not in raw[::2]
+
+
+def _bytes(run: bytes) -> bytes:
+    run = run.rstrip(b"=").translate(_TO_STANDARD)
+    if len(run) % 4 == 1:
+        run = run[:-1]
+    try:
+        return binascii.a2b_base64(run + b"=" * (-len(run) % 4))
+    except binascii.Error:
+        return b""
+
+
+DRESS = Dress("base64", Kind.UNPACK, _GATE, _edits)

@@ -1,0 +1,37 @@
+"""Marks inside a value that a renderer takes away: Markdown (CommonMark) emphasis and code, tags of HTML that do not
+break a line, comments, and control sequences of terminals (ECMA-48).
+"""
+
+import re
+from collections.abc import Iterator
+
+from gateway.detection.dress.dress import Dress, Kind, Taken
+from gateway.detection.dress.places import areas
+from gateway.detection.dress.rewrite import Edit
+from gateway.detection.recognizer import compile_pattern
+
+_INLINE = (
+    "a|abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|mark|nobr|q|s|samp|small|span|strike|strong|sub|sup|time|tt|u"
+    "|var|wbr"
+)
+_MARK = (
+    rf"\*{{1,3}}|`{{1,3}}|~~|\|\||</?(?i:{_INLINE})(?:\s[^<>]{{0,256}})?/?>|<!--[^<>]{{0,128}}-->"
+    r"|\x1b\[[0-9;]{0,16}[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]"
+)
+_MARKS = compile_pattern(rf"(?:{_MARK})+")
+# Only what separatestwo parts of a value can hide it; emphasis around words cannot.
+_GATE = rf"[\pL\pN@.+:/_\-](?:{_MARK})+[\pL\pN@.+:/_\-]|\d[)]?(?: (?:{_MARK})+|(?:{_MARK})+ )[(]?\d"
+_COMPILED_GATE = compile_pattern(_GATE)
+_TELLING = re.compile(rb"[0-9@]")
+_AROUND = 48
+_LONG = re.compile(rb"[A-Za-z0-9+/_\-]{16}")
+
+
+def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
+    for first, last in areas(data, _COMPILED_GATE, _AROUND, _AROUND):
+        if _TELLING.search(data, first, last) or _LONG.search(data, first, last):
+            for mark in _MARKS.finditer(data, first, last):
+                yield Edit(mark.start(), mark.end(), b"", 0.6)
+
+
+DRESS = Dress("markup", Kind.DECODE, _GATE, _edits)

@@ -1,0 +1,119 @@
+"""Values with a sign between all their characters: `4 1 1 1 …`, `4.1.1.1-…`, `j o h n @ e x a m p l e . c o m`, and
+card numbers in unusual groups.
+
+Numbers in a row are common, so what is only digits must prove itself by a checksum or by the words around it, and rows
+of a table are left alone.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from gateway.detection.dress.dress import Dress, Kind, Taken
+from gateway.detection.dress.places import areas
+from gateway.detection.dress.rewrite import Edit
+from gateway.detection.recognizer import any_word, compile_pattern
+from gateway.detection.tokens import phrases
+
+_SIGNS = (r"\.", "-", "_", r"\*", r"\|", "/", ",", "·", "•", ":", "~", r"\+")
+_OPEN, _CLOSE = r"(?:^|[\s\"'(<=:,])", r"(?:$|[\s\"')>,;!?]|\.(?:$|\s))"
+# One sign of white space is between characters, more are between words.
+_BLANKS = r"\S(?:[ \t]{1,3}\S){6,}"
+_SINGLES = "|".join(rf"[\pL\pN](?:{sign}[\pL\pN]){{6,}}" for sign in _SIGNS)
+_DOTTED = r"[A-Za-z0-9](?:[.·][A-Za-z0-9])+(?:[ \-]{1,2}[A-Za-z0-9](?:[.·][A-Za-z0-9])*)+"
+_BETWEEN = r"[ .\-_/,|:*·+]{1,3}"
+_GROUPS = rf"\d{{1,6}}(?:{_BETWEEN}\d{{1,6}}){{3,12}}"
+_BLANK_RUN = compile_pattern(rf"{_OPEN}({_BLANKS}){_CLOSE}")
+_SINGLE_RUN = compile_pattern(rf"\b(?:{_SINGLES})\b")
+_DOTTED_RUN = compile_pattern(rf"\+?\b{_DOTTED}\b")
+_GROUP_RUN = compile_pattern(rf"\b{_GROUPS}\b")
+_CARD_WORDS = (
+    "card, credit, debit, visa, mastercard, amex, american express, kreditkarte, carte, tarjeta, carta, cartão"
+)
+_CARD = compile_pattern(any_word(phrases(_CARD_WORDS)))
+_BLANK = re.compile(rb"[ \t]+")
+_SIGN = re.compile(rb"[^0-9A-Za-z]+")
+_DOT = re.compile(rb"\.|\xc2\xb7")
+_NUMBERS_LINE = re.compile(rb"[\s\d.,;|/+\-]*")
+_CONTEXT = 64
+_LINE = 160
+_AROUND = 160
+_GATES = (
+    rf"{_OPEN}{_BLANKS}",
+    r"(?:[\pL\pN][.\-_*|/,·•:~+]){6}[\pL\pN]",
+    r"[A-Za-z0-9][.·][A-Za-z0-9][.·][A-Za-z0-9](?:[.·]|[ \-]{1,2}[A-Za-z0-9][.·])",
+    rf"\d{{4}}(?:{_BETWEEN}\d{{4}}){{3}}|\d{{1,6}}(?:{_BETWEEN}\d{{1,6}}){{4}}",
+)
+_BLANK_GATE, _SINGLE_GATE, _DOTTED_GATE, _GROUP_GATE = (compile_pattern(gate) for gate in _GATES)
+
+
+def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
+    for area in areas(data, _BLANK_GATE, 0, _AROUND):
+        for run in _BLANK_RUN.finditer(data, *area):
+            yield from _without_blanks(data, *run.span(1))
+    for area in areas(data, _SINGLE_GATE, 0, _AROUND):
+        for run in _SINGLE_RUN.finditer(data, *area):
+            yield from _without(data, run.start(), run.end(), _SIGN)
+    for area in areas(data, _DOTTED_GATE, 2, _AROUND):
+        for run in _DOTTED_RUN.finditer(data, *area):
+            if len(run[0]) - len(_SIGN.findall(run[0])) >= 7:
+                yield from _without(data, run.start(), run.end(), _DOT)
+    sure = [(start, end) for start, end, score, _ in taken if score >= 1.0]
+    for area in areas(data, _GROUP_GATE, 0, _AROUND):
+        for run in _GROUP_RUN.finditer(data, *area):
+            before = bisect_right(sure, run.span()) - 1
+            if before < 0 or sure[before][1] < run.end():
+                yield from _card_groups(data, *run.span())
+
+
+def _without_blanks(data: bytes, start: int, end: int) -> Iterator[Edit]:
+    need = _need(data, start, end)
+    if need is None:
+        return
+    first = start
+    # The words `a` and `I` have one letter, and stand before a number as other words do.
+    if data[start : start + 1] in {b"a", b"I"} and chr(data[start + 2]).isdigit():
+        first = start + 2
+    for blank in _BLANK.finditer(data, first, end):
+        yield Edit(blank.start(), blank.end(), b" " if len(blank[0]) > 1 else b"", need)
+
+
+def _without(data: bytes, start: int, end: int, sign: re.Pattern[bytes]) -> Iterator[Edit]:
+    need = _need(data, start, end)
+    if need is not None:
+        for found in sign.finditer(data, start, end):
+            yield Edit(found.start(), found.end(), b"", need)
+
+
+def _need(data: bytes, start: int, end: int) -> float | None:
+    """The least score that counts; None in a table of numbers."""
+    if any(chr(byte).isalpha() or byte == 0x40 for byte in data[start:end]):
+        return 0.6
+    return None if in_table(data, start, end) else 0.7
+
+
+def in_table(data: bytes, start: int, end: int) -> bool:
+    """Whether the line before or after holds nothing but numbers, too, and is about as long."""
+    first = data.rfind(b"\n", max(0, start - _LINE), start)
+    last = data.find(b"\n", end, end + _LINE)
+    if first < 0 and last < 0:
+        return False
+    before = data[max(0, first - _LINE) : first].rpartition(b"\n")[2] if first > 0 else b""
+    after = data[last + 1 : last + _LINE].partition(b"\n")[0] if last >= 0 else b""
+    length = (last if last >= 0 else len(data)) - first - 1
+    return any(
+        line.strip() and abs(len(line) - length) < 3 and _NUMBERS_LINE.fullmatch(line) for line in (before, after)
+    )
+
+
+def _card_groups(data: bytes, start: int, end: int) -> Iterator[Edit]:
+    digits = sum(0x30 <= byte <= 0x39 for byte in data[start:end])
+    if not 14 <= digits <= 19 or in_table(data, start, end):
+        return
+    fours = all(len(group) == 4 for group in _SIGN.split(data[start:end]))
+    if fours or _CARD.search(data, max(0, start - _CONTEXT), start) is not None:
+        for found in _SIGN.finditer(data, start, end):
+            yield Edit(found.start(), found.end(), b"", 1.0)
+
+
+DRESS = Dress("spaced", Kind.JOIN, "|".join(_GATES), _edits)

@@ -1,0 +1,157 @@
+"""Values broken over lines: by width, after a backslash or hyphen, behind the `>` of a quotation or the sign of a
+comment.
+
+Most lines end between words. A break is taken away only inside what looks like one token, never beside a value that is
+complete where it stands.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from gateway.detection.dress.dress import Dress, Kind, Taken
+from gateway.detection.dress.places import TOP_DOMAINS
+from gateway.detection.dress.rewrite import Edit
+from gateway.detection.dress.spaced import in_table
+from gateway.detection.recognizer import compile_pattern
+
+_QUOTE = r"[ \t]*(?:(?:[>|#*]|//)[ \t]*){0,8}"
+_BREAK = rf"[ \t]?(?:\\[ \t]?)?\r?\n{_QUOTE}"
+_SIGN = r"[A-Za-z0-9@.+/_=:\-]"
+_GATE = (
+    rf"(?:[0-9@]|[a-z][A-Z]|[A-Za-z0-9+/_.\-]{{16}})[^\s\\]{{0,64}}({_BREAK}){_SIGN}"
+    rf"|{_SIGN}({_BREAK})[A-Za-z_.\-]{{0,32}}(?:[0-9@]|[a-z][A-Z])"
+)
+_BREAKS = compile_pattern(_GATE)
+_HYPHENS = compile_pattern(rf"[A-Za-z0-9@.](-{_BREAK})[A-Za-z0-9@.]")
+_TELLING = re.compile(rb"[0-9@]|[a-z][A-Z]")
+_LETTER = re.compile(rb"[A-Za-z]")
+_LIST_MARK = re.compile(rb"(?:\d{1,3}[.)]|[A-Za-z][.)]|[\-*+])[ \t]+\S")
+_LOCAL_PART = re.compile(rb"[A-Za-z0-9]+[._+][A-Za-z0-9._+\-]*(?<!\.)$")
+_GOES_ON = re.compile(rb"[0-9@/_+]|[a-z][A-Z]|\w[.:]\w")
+_OPEN_ENDED = frozenset(
+    "API_KEY SECRET PASSWORD JWT PRIVATE_KEY URL_WITH_CREDENTIALS CONNECTION_STRING URL DATE_OF_BIRTH".split()
+)
+_IPV6 = re.compile(rb"[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]")
+_TOKEN = 4096
+_LONG = 16
+_LOCAL_NUMBER = 8
+_WHITE = (b" ", b"\t", b"\r", b"\n")
+_CERTAIN = 0.9
+
+
+class _Neighbours:
+    """Where values begin and end that are complete as they stand."""
+
+    def __init__(self, taken: Taken) -> None:
+        certain = [one for one in taken if one[2] >= _CERTAIN]
+        self._starts = [start for start, _, _, _ in certain]
+        self._kinds = [kind for _, _, _, kind in certain]
+        self._ends = {end: kind for _, end, _, kind in certain}
+
+    def need(self, start: int, end: int, before: bytes, after: bytes) -> float | None:
+        """The least score for what goes through the break; None if it is no break inside a value."""
+        ending = self._ends.get(start)
+        if ending in _OPEN_ENDED and not _GOES_ON.search(after):
+            return None
+        if ending is not None and ending not in _OPEN_ENDED and not _cut(ending, before, after):
+            return None
+        index = bisect_left(self._starts, end)
+        if index == len(self._starts) or self._starts[index] != end:
+            return 0.6
+        kind = self._kinds[index]
+        if kind == "EMAIL_ADDRESS":
+            return 0.6 if b"://" in before or _LOCAL_PART.match(before) else None
+        return 1.0 if before.isdigit() and kind == "PHONE_NUMBER" else None
+
+
+def _cut(kind: str, before: bytes, after: bytes) -> bool:
+    """Whether a value only seems to be complete before the break."""
+    if kind == "EMAIL_ADDRESS":
+        return before.rpartition(b".")[2].decode("utf-8", "replace").lower() not in TOP_DOMAINS
+    return kind == "IP_ADDRESS" and _IPV6.match(after) is not None
+
+
+def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
+    return _breaks(data, _Neighbours(taken))
+
+
+def _breaks(data: bytes, neighbours: _Neighbours) -> Iterator[Edit]:
+    """One value may go over several lines: what counts is how much it is altogether."""
+    at = 0
+    joined = _Joined()
+    while found := _BREAKS.search(data, at):
+        start, end = found.span(1) if found.start(1) >= 0 else found.span(2)
+        at = end
+        before, after = _token_before(data, start), _token_after(data, end)
+        if _LIST_MARK.match(data, end) or not _one_token(before, after):
+            continue
+        need = neighbours.need(start, end, before, after)
+        if need is None or (not _LETTER.search(before + after) and in_table(data, start, end)):
+            continue
+        edit = Edit(start, end, _between(data, start, before, after), need)
+        if start - len(before) != joined.end:
+            yield from joined.edits()
+            joined = _Joined(before)
+        joined.add(edit, after)
+    yield from joined.edits()
+
+
+class _Joined:
+    """The breaks of one value, and what stands between them."""
+
+    def __init__(self, before: bytes = b"") -> None:
+        self._text = before
+        self._edits: list[Edit] = []
+        self.end = -1
+
+    def add(self, edit: Edit, after: bytes) -> None:
+        self._edits.append(edit)
+        self._text += after
+        self.end = edit.end
+
+    def edits(self) -> Iterator[Edit]:
+        least = 0.0
+        if not _LETTER.search(self._text):
+            least = 0.7 if len(self._text) > _LOCAL_NUMBER else 0.8
+        return (edit._replace(need=max(edit.need, least)) for edit in self._edits)
+
+
+def _unhyphened(data: bytes, taken: Taken) -> Iterator[Edit]:
+    neighbours = _Neighbours(taken)
+    for found in _HYPHENS.finditer(data):
+        start, end = found.span(1)
+        before, after = _token_before(data, start), _token_after(data, end)
+        need = neighbours.need(start, end, before, after)
+        if need is not None and _TELLING.search(before + after):
+            yield Edit(start, end, b"", need if _LETTER.search(before + after) else 0.8)
+    yield from _breaks(data, neighbours)
+
+
+def _token_before(data: bytes, at: int) -> bytes:
+    low = max(0, at - _TOKEN)
+    return data[max(low, *(data.rfind(white, low, at) + 1 for white in _WHITE)) : at]
+
+
+def _token_after(data: bytes, at: int) -> bytes:
+    return data[at : at + _TOKEN].split(None, 1)[0]
+
+
+def _one_token(before: bytes, after: bytes) -> bool:
+    if before[-1:] in {b":", b"="} and b"@" not in before and b"://" not in before and len(before) < _LONG:
+        return False  # `label:` and its value on the next line
+    if before[-1:] == b"." and not after[:1].isdigit():
+        return False
+    return len(before) >= _LONG or _TELLING.search(before + after) is not None
+
+
+def _between(data: bytes, start: int, before: bytes, after: bytes) -> bytes:
+    """A space where groups of digits of one length meet, nothing elsewhere."""
+    if not (before.isdigit() and after.rstrip(b".,;)").isdigit() and len(before) <= 6):
+        return b""
+    line = data[data.rfind(b"\n", max(0, start - 64), start) + 1 : start].split()
+    return b" " if len(line) > 1 and len(before) > 1 and len(line[-2]) == len(before) and line[-2].isalnum() else b""
+
+
+DRESS = Dress("wrapped", Kind.JOIN, _GATE, _edits)
+HYPHENED = Dress("hyphened", Kind.UNHYPHEN, rf"[A-Za-z0-9@.]-{_BREAK}[A-Za-z0-9@.]", _unhyphened)

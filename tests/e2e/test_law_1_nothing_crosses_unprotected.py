@@ -1,6 +1,7 @@
 """Law 1: every path to an upstream fails closed. None of these requests may leave a trace at either upstream."""
 
 import gzip
+import http.client
 import json
 import socket
 import ssl
@@ -265,6 +266,23 @@ def test_plain_http_to_an_intercepted_host_by_its_host_header(running: Running, 
     with httpx.Client(proxy=running.proxy, trust_env=False) as client:
         headers = {"host": f"localhost:{tls_upstream.port}"}
         client.post(f"http://127.0.0.1:{tls_upstream.port}/v1/chat/completions", json=CHAT, headers=headers)
+    assert b"canary" not in tls_upstream.seen
+
+
+def test_tls_to_an_address_by_the_name_in_the_handshake(running: Running, tls_upstream: Upstream) -> None:
+    """What clients of the modes that see addresses only do (socks5, transparent): the name stands in the ClientHello."""
+    tunnel = http.client.HTTPConnection("127.0.0.1", running.proxy_port, timeout=30)
+    tunnel.set_tunnel("127.0.0.1", tls_upstream.port)
+    tunnel.connect()
+    assert tunnel.sock is not None
+    context = ssl.create_default_context(cafile=str(running.ca))
+    tunnel.sock = context.wrap_socket(tunnel.sock, server_hostname="localhost")
+    tunnel.request("POST", "/v1/chat/completions", json.dumps(CHAT), {"content-type": "application/json"})
+    answer = tunnel.getresponse()
+    assert answer.status == 200
+    assert CANARY in answer.read().decode()
+    tunnel.close()
+    assert tls_upstream.recorded
     assert b"canary" not in tls_upstream.seen
 
 

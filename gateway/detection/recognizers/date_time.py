@@ -1,0 +1,94 @@
+"""Dates and times other than birth dates: calendar dates in figures and words, and ISO 8601 time stamps.
+
+They name nobody, so most policies keep them; those that make dates coarser need to know where they stand.
+"""
+
+import re
+
+from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
+from gateway.detection.recognizers._checks import is_date
+from gateway.detection.recognizers._dates import MONTH
+
+DATE_TIME = EntityType("DATE_TIME", "temporal", "A date or a point in time.")
+
+_ISO_TIME = r"\b\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:[Zz]|[+\-]\d{2}:?\d{2})?\b"
+_FULL = r"\b(?:\d{4}[/.\-]\d{1,2}[/.\-]\d{1,2}|\d{1,2}[/.\-]\d{1,2}[/.\-](?:\d{4}|\d{2}))\b"
+_SHORT_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+_ORDINAL = r"(?:st|nd|rd|th|er|º|\.)?"
+_WORDED = rf"(?i)\b\d{{1,2}}{_ORDINAL} ?(?:of |de )?{MONTH},? (?:de |del |of )?\d{{4}}\b"
+_MONTH_FIRST = rf"(?i)\b{MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}\b"
+_PARTS = re.compile(r"\d+")
+
+
+def _calendar(value: str) -> bool | None:
+    """Whether the numbers make a day, read from the year or towards it; one sign between them."""
+    parts = [int(part) for part in _PARTS.findall(value)]
+    signs = {char for char in value if char in "/.-"}
+    if len(parts) != 3 or len(signs) != 1:
+        return False
+    first, second, third = parts
+    year, orders = (first, [(second, third)]) if first > 31 else (third, [(first, second), (second, first)])
+    full = year if year > 99 else 2000 + year
+    possible = 1500 <= full <= 2200 and any(is_date(full, month, day) for month, day in orders)
+    return None if possible else False
+
+
+def _hours(value: str) -> bool | None:
+    day, hour, minute = value[:10], int(value[11:13]), int(value[14:16])
+    return None if _calendar(day) is None and hour < 24 and minute < 60 else False
+
+
+def _day_and_month(value: str) -> bool | None:
+    first, second = (int(part) for part in value.split("/"))
+    if second > 31:
+        return None if 1 <= first <= 12 and 1900 <= second <= 2100 else False
+    return None if any(is_date(2000, month, day) for month, day in ((first, second), (second, first))) else False
+
+
+RECOGNIZERS = (
+    PatternRecognizer(
+        "date_time.iso",
+        DATE_TIME,
+        (Pattern(_ISO_TIME, 0.8),),
+        validator=_hours,
+        examples=(Example("at 2024-06-05T09:15:30.500-07:00 sharp", "2024-06-05T09:15:30.500-07:00"),),
+        counter_examples=("2024-13-05T09:15Z", "id2024-06-05T09:15Z"),
+    ),
+    PatternRecognizer(
+        "date_time.figures",
+        DATE_TIME,
+        (Pattern(_FULL, 0.6),),
+        validator=_calendar,
+        examples=(
+            Example("on 21.5.2021 we met", "21.5.2021"),
+            Example("5-20-2021 is today", "5-20-2021"),
+            Example("since 2021-05-21", "2021-05-21"),
+        ),
+        counter_examples=("version 10.45.2021", "32/13/2020", "1.2-2021"),
+    ),
+    PatternRecognizer(
+        "date_time.words",
+        DATE_TIME,
+        (
+            Pattern(_WORDED, 0.7, gate=rf"(?i)\d{_ORDINAL} ?(?:of |de )?{MONTH},? (?:de |del |of )?\d{{4}}\b"),
+            Pattern(_MONTH_FIRST, 0.7, gate=rf"(?i)\b{MONTH} \d"),
+            Pattern(rf"(?i)\b\d{{1,2}}-{_SHORT_MONTH}(?:-(?:\d{{4}}|\d{{2}}))?\b", 0.6),
+            Pattern(rf"(?i)\b{_SHORT_MONTH}-(?:\d{{4}}|\d{{2}})\b", 0.6),
+        ),
+        examples=(
+            Example("am 3. Oktober 1990 in Berlin", "3. Oktober 1990"),
+            Example("on March 14th, 2019", "March 14th, 2019"),
+            Example("due 5-MAY-2021", "5-MAY-2021"),
+            Example("in May-2021", "May-2021"),
+        ),
+        counter_examples=("may 5 people", "they march 2 by 2", "dismay-21"),
+    ),
+    PatternRecognizer(
+        "date_time.short",
+        DATE_TIME,
+        (Pattern(r"(?:^|[\s,;(])(\d{1,2}/(?:\d{4}|\d{1,2}))(?:[\s,;.)]|$)", 0.15, group=1),),
+        validator=_day_and_month,
+        examples=(Example("Today is 5/21, and", "5/21", score=0.1),),
+        counter_examples=("page 45/99", "1/2/3"),
+    ),
+)

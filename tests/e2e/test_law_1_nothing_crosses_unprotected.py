@@ -270,7 +270,7 @@ def test_plain_http_to_an_intercepted_host_by_its_host_header(running: Running, 
 
 
 def test_tls_to_an_address_by_the_name_in_the_handshake(running: Running, tls_upstream: Upstream) -> None:
-    """What clients of the modes that see addresses only do (socks5, transparent): the name stands in the ClientHello."""
+    """So come the modes that see addresses only (socks5, transparent): the name stands in the ClientHello."""
     tunnel = http.client.HTTPConnection("127.0.0.1", running.proxy_port, timeout=30)
     tunnel.set_tunnel("127.0.0.1", tls_upstream.port)
     tunnel.connect()

@@ -59,11 +59,12 @@ def html_report(title: str, subtitle: str, files: Sequence[Evaluated]) -> str:
         "<p><strong>This page repeats the labelled text. Keep it as private as that.</strong></p>",
         "<p>How to read it: <mark class=g>labelled</mark> <mark class=f>found and hidden</mark> "
         "<mark class=c>found, left in clear</mark> <mark class='g f'>labelled and hidden</mark></p>",
+        *(_figures(file) for file in files),
         _filters(shown),
         *(f"<p class=more>{_text(_left_out(key, count))}</p>" for key, count in more.items()),
     ]
     for type_name, places in sorted(groups.items()):
-        parts.append(f'<details open data-group="{escape(type_name)}"><summary>{_text(type_name)} ')
+        parts.append(f'<details open class=group data-group="{escape(type_name)}"><summary>{_text(type_name)} ')
         parts.append(f"<output>{len(places)}</output></summary>{''.join(places)}</details>")
     parts.append(f"<script>{SCRIPT}</script></body></html>\n")
     return "\n".join(parts)
@@ -71,6 +72,28 @@ def html_report(title: str, subtitle: str, files: Sequence[Evaluated]) -> str:
 
 def _hash(source: str) -> str:
     return "sha256-" + b64encode(sha256(source.encode()).digest()).decode()
+
+
+def _figures(file: Evaluated) -> str:
+    """The file's figures by type, or by entity where it holds cases."""
+    rows: list[tuple[str, ...]] = []
+    if file.documents.types:
+        rows.append(("type", "labelled", "found", "precision", "recall", "F1"))
+        for one in file.documents.types.values():
+            ratios = (_percent(ratio) for ratio in (one.precision, one.recall, one.f1))
+            rows.append((one.type, str(one.gold), str(one.found), *ratios))
+    if file.cases.entities:
+        rows.append(("entity", "positive", "found", "hidden", "negative", "left alone"))
+        for case in file.cases.entities.values():
+            counts = (case.positive, case.found, case.hidden, case.negative, case.left_alone)
+            rows.append((case.entity, *map(str, counts)))
+    cells = ("".join(f"<td>{_text(cell)}</td>" for cell in row) for row in rows)
+    table = "".join(f"<tr>{row}</tr>" for row in cells)
+    return f"<details class=figures><summary>{_text(file.name)}</summary><table>{table}</table></details>"
+
+
+def _percent(ratio: float | None) -> str:
+    return "–" if ratio is None else f"{100 * ratio:.1f} %"
 
 
 def _left_out(key: tuple[str, str, str], count: int) -> str:

@@ -56,10 +56,11 @@ def create_app(service: Service | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.service = service
-    add_error_handlers(app)
+    routers = (_open_routes(), _native_routes())
+    for router in routers:
+        app.include_router(router)
+    add_error_handlers(app, [route for router in routers for route in router.routes])
     add_docs(app)
-    app.include_router(_open_routes())
-    app.include_router(_native_routes())
     return app
 
 

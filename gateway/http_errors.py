@@ -2,11 +2,13 @@
 
 import logging
 import re
+from collections.abc import Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Route
 
 from gateway.errors import (
     BadRequest,
@@ -24,8 +26,8 @@ _log = logging.getLogger(__name__)
 _NAME = re.compile(r"[A-Za-z0-9_]{1,40}\Z")
 
 
-def add_error_handlers(app: FastAPI) -> None:
-    """Registers the handlers for every kind of error."""
+def add_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
+    """Registers the handlers for every kind of error. `routes` are those that are documented."""
 
     async def gateway_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, GatewayError)
@@ -38,10 +40,10 @@ def add_error_handlers(app: FastAPI) -> None:
         if error.status_code == 404:
             return error_response(NotFound("There is nothing at this path."), request)
         if error.status_code == 405:
-            allow = (error.headers or {}).get("Allow")
             response = error_response(MethodNotAllowed("This path does not take this method."), request)
-            if allow:
-                response.headers["allow"] = allow
+            # Two methods of one path are two routes, and the error comes from the first.
+            named = (error.headers or {}).get("Allow", "").split(", ")
+            response.headers["allow"] = ", ".join(sorted(_methods_at(request.url.path, routes)) or named)
             return response
         return error_response(BadRequest("The request could not be read."), request)
 
@@ -58,6 +60,15 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(RequestValidationError, validation_error)
     app.add_exception_handler(Exception, unexpected)
+
+
+def _methods_at(path: str, routes: Sequence[BaseRoute]) -> set[str]:
+    return {
+        method
+        for route in routes
+        if isinstance(route, Route) and route.path_regex.match(path)
+        for method in route.methods or ()
+    }
 
 
 def _stranger(request: Request) -> GatewayError | None:
@@ -80,7 +91,9 @@ def error_response(error: GatewayError, request: Request) -> Response:
         headers["retry-after"] = str(error.retry_after)
     if error.status == 401:
         headers["www-authenticate"] = "Bearer"
-    return Response(dump(error.body(request_id)), error.status, headers, media_type="application/json")
+    # The host of this application may not know that no body follows the answer to HEAD (RFC 9110 section 9.3.2).
+    content = b"" if request.method == "HEAD" else dump(error.body(request_id))
+    return Response(content, error.status, headers, media_type="application/json")
 
 
 def _unprocessable(error: RequestValidationError) -> Unprocessable:

@@ -1,11 +1,11 @@
 """The chat-completions bodies, as far as the gateway itself reads or writes them. Everything else passes through."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.models import PrivacyMode
-from gateway.schemas.parts import Count, GuardReply, PolicyId, PolicyRefReply, Reply, RequestId, RouteReply
+from gateway.schemas.parts import Count, GuardReply, PolicyRefReply, Reply, RequestId, RouteReply, unsaid
 from gateway.schemas.receipts import ReceiptReply
 
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
@@ -21,7 +21,7 @@ class ContentPart(_Open):
     """A part with text. Other kinds, such as images, are refused (415), or passed where the policy says so."""
 
     type: Literal["text", "refusal", "input_text", "output_text", "thinking", "reasoning"]
-    text: str | None = None
+    text: Any = Field(None, json_schema_extra=unsaid)
 
 
 class ChatMessage(_Open):
@@ -53,11 +53,13 @@ class ChatRequest(_Open):
         None, description="Refused when true (`streaming_not_supported`), unless the setting `streaming` is on."
     )
     seed: int | None = None
-    n: Annotated[int, Field(ge=1, le=128)] | None = Field(None, description="Choices; the demo takes up to 128.")
-    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    n: Annotated[int, Field(ge=1, le=128)] | None = Field(None, description="How many choices.")
     max_completion_tokens: Annotated[int, Field(ge=1)] | None = None
+    max_tokens: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="The older name of `max_completion_tokens`, which goes before it."
+    )
     svc_task: str | None = Field(None, description="What is to be done with the text. Never sent on.")
-    svc_policy: PolicyId | None = Field(None, description="A policy. Without it, the default one. Never sent on.")
+    svc_policy: str | None = Field(None, description="A policy. Without it, the default one. Never sent on.")
     svc_privacy_mode: PrivacyMode | None = Field(None, description="As in protect. Never sent on.")
 
 

@@ -130,7 +130,7 @@ OPERATIONS: dict[str, Operation] = {
         "Chat",
         ChatReply,
         _TEXT
-        | {"streaming_not_supported", "blocked_by_policy", "local_surface_required", "model_not_found"}
+        | {"streaming_not_supported", "blocked_by_policy", "local_surface_required", "edit_refused", "model_not_found"}
         | {"attachment_refused", "upstream_unreachable", "upstream_invalid", "upstream_timeout"},
         links=_to_receipt("/svc/request_id"),
         headers=_REQUEST_ID,

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetJsonSchemaHandler
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 
 from gateway.models import RiskLevel, RouteDecision
@@ -14,10 +14,16 @@ def _without_surrogates(text: str) -> str:
     return text
 
 
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 PlainText = Annotated[str, AfterValidator(_without_surrogates)]
 Text = Annotated[str, Field(min_length=1), AfterValidator(_without_surrogates)]
 PolicyId = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-z0-9][a-z0-9-]*$")]
-Ttl = Annotated[int, Field(ge=60, le=86400, strict=True)]
+# JSON has one kind of number: 60.0 is 60 (RFC 8259 section 6). A word or a truth value is none.
+WholeNumber = BeforeValidator(_whole)
+Ttl = Annotated[int, Field(ge=60, le=86400, strict=True), WholeNumber]
 
 RequestId = Annotated[str, Field(pattern=r"^req_[0-9a-f]{1,64}$", description="Names the request and its receipt.")]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256, in hex.")]

@@ -23,6 +23,7 @@ from gateway.schemas.parts import (
     SessionReply,
     Text,
     Ttl,
+    WholeNumber,
     unsaid,
 )
 from gateway.schemas.receipts import ReceiptReply
@@ -58,7 +59,7 @@ class ShardRequest(AnalyzeRequest):
     model_config = ConfigDict(json_schema_extra={"example": {"text": _LONG, "max_compartments": 3}})
 
     session_ttl_seconds: Ttl | None = Field(None, description="Lifetime of the session that is made.")
-    max_compartments: Annotated[int, Field(ge=2, le=8, strict=True)] | None = Field(
+    max_compartments: Annotated[int, Field(ge=2, le=8, strict=True), WholeNumber] | None = Field(
         None, description="At most so many compartments. Without it, 8."
     )
 

@@ -20,7 +20,7 @@ from gateway.placeholders import looks_like_placeholder
 
 OWN = "🔒"
 FOREIGN = "❓"
-_WIDTH = 110
+_WIDTH = 76
 _PRIORITY = 100
 _LABEL = 9
 
@@ -44,14 +44,14 @@ class ProtectedView(contentviews.Contentview):
         notes = notes_of(metadata.flow) if metadata.flow is not None else None
         if notes is None:
             raise ValueError("this message did not come through the gateway")
-        head = [f"# {label:<{_LABEL}} {text}" for label, text in _head(data, metadata, notes)]
-        return "\n".join([*head, "", *_body(data, notes)]).rstrip() + "\n"
+        asked = isinstance(metadata.http_message, http.Request)
+        head = [f"# {label:<{_LABEL}} {text}" for label, text in _head(data, notes, asked)]
+        body = ["---", *_body(data, notes)] if data else []
+        return "\n".join([f"# {_title(notes, asked)}", *head, *body]) + "\n"
 
 
-def _head(data: bytes, metadata: Metadata, notes: Notes) -> Iterator[tuple[str, str]]:
+def _head(data: bytes, notes: Notes, asked: bool) -> Iterator[tuple[str, str]]:
     receipt: Mapping[str, Any] = orjson.loads(notes.receipt) if notes.receipt else {}
-    asked = isinstance(metadata.http_message, http.Request)
-    yield "", _title(notes, asked)
     if notes.request_id:
         yield "request", notes.request_id
     if receipt:
@@ -65,16 +65,16 @@ def _head(data: bytes, metadata: Metadata, notes: Notes) -> Iterator[tuple[str, 
         listed = ", ".join(f"{kind} ({severity}) {count}" for kind, severity, count in found)
         yield "guard", notes.guard["action"] + (f": {listed}" if listed else "")
     if notes.edit:
-        yield "edit", f"an operator edited this request; what crossed has the receipt {notes.edit}"
+        yield "edited", f"by an operator; its own receipt is {notes.edit}"
     if notes.refusal:
         yield "refused", notes.refusal
 
 
 def _title(notes: Notes, asked: bool) -> str:
     if notes.metadata_only:
-        return "METADATA ONLY: answered by the gateway itself, or not at all; its text is not kept"
+        return "METADATA ONLY: refused, nothing of it crossed" if notes.refusal else "METADATA ONLY: answered here"
     if notes.refusal and asked:
-        return "REFUSED: nothing of this crossed"
+        return "REFUSED: nothing of it crossed"
     return "WHAT CROSSED: the upstream received this" if asked else "WHAT CROSSED: the upstream answered this"
 
 
@@ -82,8 +82,8 @@ def _digest(data: bytes, receipt: Mapping[str, Any], notes: Notes) -> str:
     if notes.metadata_only or notes.edit or notes.refusal:
         return ""
     if sha256(data).hexdigest() == receipt["protected_digest"]:
-        return ", whose digest is of these very bytes"
-    return "; THESE ARE NOT THE BYTES it speaks of: they were edited here"
+        return ", whose digest these bytes have"
+    return "; ITS DIGEST IS OF OTHER BYTES: these were edited here"
 
 
 def _counts(counts: Mapping[str, int]) -> str:
@@ -119,7 +119,7 @@ def _member(start: str, value: Json, own: frozenset[str], indent: str) -> Iterat
     if isinstance(value, dict | list) and value:
         yield start
         yield from _lines(value, own, indent + "  ")
-    elif isinstance(value, str) and (len(value) > _WIDTH // 2 or "\n" in value):
+    elif isinstance(value, str) and (len(value) > _WIDTH - 20 or "\n" in value):
         yield f"{start} |"
         yield from (f"{indent}  {line}" for line in _wrapped(_marked(value, own)))
     else:

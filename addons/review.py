@@ -74,7 +74,7 @@ class Review:
     def edited(self, flow: http.HTTPFlow, visit: Visit, receipt: Receipt) -> None:
         """An operator edited a request, and what became of it may cross."""
         flow.marked = EDITED
-        flow.comment = f"edited by an operator: receipt {receipt.sequence} · {flow.comment}"
+        flow.comment = f"edited: #{receipt.sequence} · {flow.comment}"
         if visit.notes is not None:
             visit.notes.edit = receipt.request_id
         self._show_request(flow, visit)
@@ -83,12 +83,11 @@ class Review:
         """The upstream's answer is in the flow. `instead` is what the client gets in its place."""
         verdict = visit.exchange.verdict if visit.exchange is not None else None
         if verdict is not None and verdict.action != "pass":
-            count = sum(finding.count for finding in verdict.findings)
             flow.marked = FLAGGED if verdict.action == "flag" else GUARDED
-            flow.comment = f"answer {_GUARDED[verdict.action]}, {count} found · {flow.comment}"
+            flow.comment = f"answer {_GUARDED[verdict.action]} · {flow.comment}"
         if instead is not None:
             flow.marked = REFUSED
-            flow.comment = f"answer not passed on: {instead.code} · {flow.comment}"
+            flow.comment = f"answer stopped: {instead.code} · {flow.comment}"
         if visit.shown is None or visit.notes is None:
             return
         visit.notes.guard = verdict.as_dict() if verdict is not None else None
@@ -113,7 +112,7 @@ class Review:
         else:
             visit.notes.refusal = error.code
             flow.marked = REFUSED
-            flow.comment = f"refused: {error.code} · {flow.comment}"
+            flow.comment = f"{error.code} · {flow.comment}"
             # Whatever the operator wrote goes: it may be what was not to cross.
             self._show_request(flow, visit)
             self.answered(flow, visit)
@@ -153,12 +152,12 @@ class Review:
         added = shown.entry(flow, self._address(flow, visit), path or plain_path(flow.request.path), status)
         notes = Notes(request_id, receipt.record.body if receipt else None, refusal=refusal, metadata_only=True)
         notes.put(added)
-        words = [f"refused: {refusal}"] if refusal else []
+        words = [refusal] if refusal else []
         added.marked = REFUSED if refusal else METADATA
         if guard is not None and guard["action"] != "pass":
             added.marked = FLAGGED if guard["action"] == "flag" else GUARDED
             words.append(f"answer {_GUARDED[guard['action']]}")
-        words += ["metadata only", *([summary(receipt)] if receipt else []), request_id]
+        words += [*([summary(receipt)] if receipt else []), "metadata only", request_id]
         added.comment = " · ".join(words)
         self._add(view, added)
 

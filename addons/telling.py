@@ -25,11 +25,11 @@ def plain_path(path: str) -> str:
 
 
 def summary(receipt: Receipt) -> str:
-    """A receipt in one line."""
+    """A receipt in one line; what matters most stands first, where the list has room for it."""
     body = orjson.loads(receipt.record.body)
     hidden = sum(body["entity_counts"].values())
     policy = body["policy"]
-    return f"{hidden or 'nothing'} hidden · receipt {receipt.sequence} · policy {policy['id']} v{policy['version']}"
+    return f"{hidden or 'nothing'} hidden · #{receipt.sequence} · {policy['id']} v{policy['version']}"
 
 
 def request_id_of(response: http.Response | None, receipt: Receipt | None) -> str | None:

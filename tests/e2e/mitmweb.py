@@ -1,12 +1,17 @@
 """mitmweb's own interface, as an operator's browser uses it."""
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
+from urllib.parse import quote
 
 import httpx
 
 from tests.e2e.server import Running
+
+type Flow = dict[str, Any]
 
 
 @contextmanager
@@ -23,10 +28,31 @@ def operator(running: Running) -> Iterator[httpx.Client]:
 
 
 def everything(client: httpx.Client) -> bytes:
-    """All that mitmweb hands out: the list, every body and view of it, the dump, the event log, the options."""
-    parts = [client.get("/flows"), client.get("/flows/dump"), client.get("/events"), client.get("/options")]
+    """All that mitmweb hands out: the list, every body in every content view, the dump, the event log, the options."""
+    parts = [client.get(path) for path in ("/flows", "/flows/dump", "/events", "/options", "/state", "/commands")]
+    # mitmweb's own address of a view has no place for a dot.
+    views = [name for name in parts[4].json()["contentViews"] if "." not in name]
     for flow in parts[0].json():
         for side in ("request", "response"):
-            base = f"/flows/{flow['id']}/{side}"
-            parts += [client.get(f"{base}/content.data"), client.get(f"{base}/content/Auto.json")]
+            if side in flow:
+                base = f"/flows/{flow['id']}/{side}"
+                parts += [client.get(f"{base}/content/{quote(view, safe='')}.json") for view in views]
+                parts.append(client.get(f"{base}/content.data"))
+    assert [part.request.url.path for part in parts if part.status_code != 200] == []
     return b"\n".join(part.content for part in parts)
+
+
+def flow_with(client: httpx.Client, request_id: str) -> Flow:
+    """The one flow of a request, once it is in the list."""
+    return wait_for(lambda: next((f for f in client.get("/flows").json() if request_id in f["comment"]), None))
+
+
+def wait_for[T](look: Callable[[], T | None], seconds: float = 20) -> T:
+    """What `look` finds, as soon as it does."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = look()
+        if found:
+            return found
+        time.sleep(0.03)
+    raise TimeoutError("what was waited for did not come")

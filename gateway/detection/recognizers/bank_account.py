@@ -3,24 +3,13 @@ BICs (ISO 9362).
 """
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
-from gateway.detection.recognizers._checks import digits_of
 
 US_BANK_NUMBER = EntityType("US_BANK_NUMBER", "financial", "The number of a bank account.")
 ABA_ROUTING_NUMBER = EntityType("ABA_ROUTING_NUMBER", "financial", "The routing number of a United States bank.")
 BIC_CODE = EntityType("BIC_CODE", "financial", "The business identifier code (SWIFT code) of a bank.")
 
 _ACCOUNT = r"(?i)\b(?:accounts?|acct|a/c|konto|kontonummer|compte|cuenta|conto|conta|rekening)\b"
-_ROUTING = r"(?i)\b(?:routing|aba|rtn|transit)\b"
 _BIC = r"(?i)\b(?:bic|swift)\b"
-
-
-def _aba(value: str) -> bool | None:
-    digits = [int(digit) for digit in digits_of(value)]
-    weights = (3, 7, 1) * 3
-    prefix = digits[0] * 10 + digits[1]
-    district = 0 <= prefix <= 12 or 21 <= prefix <= 32 or 61 <= prefix <= 72 or prefix == 80
-    checks = sum(weight * digit for weight, digit in zip(weights, digits, strict=True)) % 10 == 0
-    return None if district and checks and any(digits) else False
 
 
 RECOGNIZERS = (
@@ -33,21 +22,6 @@ RECOGNIZERS = (
             Example("Kontonummer: 1234567890", "1234567890"),
         ),
         counter_examples=("The account was opened in 2019.", "945456787654"),
-    ),
-    PatternRecognizer(
-        "bank.aba_routing",
-        ABA_ROUTING_NUMBER,
-        (
-            Pattern(r"\b\d{9}\b", 0.5, gate=_ROUTING, needs_context=True),
-            Pattern(r"\b\d{4}-\d{4}-\d\b", 0.5, gate=_ROUTING, needs_context=True),
-        ),
-        context=("routing", "aba", "rtn", "transit"),
-        validator=_aba,
-        examples=(
-            Example("routing number 121000358", "121000358"),
-            Example("ABA 3222-7162-7", "3222-7162-7"),
-        ),
-        counter_examples=("routing number 121000359", "121000358"),
     ),
     PatternRecognizer(
         "bank.bic",

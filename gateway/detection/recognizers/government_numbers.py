@@ -81,11 +81,21 @@ class _Fit(NamedTuple):
     score: float
 
 
+class _Shape(NamedTuple):
+    """What a shape may stand for; which of it is worth a check although nothing announces it; and the words
+    (by index) that would announce some of it.
+    """
+
+    fits: tuple[_Fit, ...]
+    strong: tuple[_Fit, ...]
+    words: frozenset[int]
+
+
 @dataclass(frozen=True, slots=True)
 class _Table:
     """The rows, made ready for searching. `words` has an expression for each row, then one for each kind."""
 
-    fits: dict[bytes, tuple[_Fit, ...]]
+    shapes: dict[bytes, _Shape]
     lengths: tuple[int, ...]
     finder: "re2._Regexp"
     words: "re2.Set"
@@ -135,17 +145,25 @@ def _table() -> _Table:
     options.never_capture = True
     words = re2.Set.SearchSet(re2.Options())
     kinds = list(dict.fromkeys(number.kind for number in NUMBERS))
+    kind_of = tuple(len(NUMBERS) + kinds.index(number.kind) for number in NUMBERS)
     for one in (*(number.words for number in NUMBERS), *(kind.words for kind in kinds)):
         words.Add(_announcing(one))
     words.Compile()
     return _Table(
-        fits={shape: tuple(rows) for shape, rows in fits.items()},
+        shapes={
+            shape: _Shape(
+                tuple(some),
+                tuple(fit for fit in some if fit.score >= _WEAK),
+                frozenset(word for fit in some for word in (fit.row, kind_of[fit.row])),
+            )
+            for shape, some in fits.items()
+        },
         lengths=tuple(sorted({len(shape) for shape in fits}, reverse=True)),
         finder=re2.compile(_finder({}, r"\b"), options),
         words=words,
         checks=tuple(number.is_valid() for number in NUMBERS),
         proves=tuple(number.check not in {None, varied, varied_digits} for number in NUMBERS),
-        kinds=tuple(len(NUMBERS) + kinds.index(number.kind) for number in NUMBERS),
+        kinds=kind_of,
     )
 
 
@@ -162,39 +180,40 @@ def _announcing(words: str) -> str:
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     table, data = _table(), view.data
-    shape = data.translate(_TO_SHAPE)
-    heard: frozenset[int] | None = None
+    text = data.translate(_TO_SHAPE)
+    heard = frozenset(table.words.Match(data) or ())
     at = 0
-    while match := table.finder.search(shape, at):
+    while match := table.finder.search(text, at):
         start, longest = match.span()
         at = 0
         for length in table.lengths:
             end = start + length
-            if end > longest or not (fits := table.fits.get(shape[start:end])) or not _free(data, start, end):
+            if end > longest or (shape := table.shapes.get(text[start:end])) is None:
                 continue
-            if heard is None:
-                heard = frozenset(table.words.Match(data) or ())
-            for found in _judge(view, start, end, fits, heard):
+            for found in _judge(view, start, end, shape, heard):
                 yield found
                 if found.score >= _LIKELY:
                     at = end
             if at:
                 break
-        at = at or _next_token(shape, start)
+        at = at or _next_token(text, start)
 
 
-def _judge(view: View, start: int, end: int, fits: tuple[_Fit, ...], heard: frozenset[int]) -> Iterator[Match]:
-    """What the characters between `start` and `end` may be."""
+def _judge(view: View, start: int, end: int, shape: _Shape, heard: frozenset[int]) -> Iterator[Match]:
+    """What the characters between `start` and `end` may be. `heard`: the words that stand anywhere in the text."""
     table, data = _table(), view.data
-    short = len(data) <= _SHORT_TEXT
     near: Collection[int] = ()
-    if heard and any(fit.row in heard or table.kinds[fit.row] in heard for fit in fits):
+    fits = shape.strong if len(data) > _SHORT_TEXT else shape.fits
+    announced = not heard.isdisjoint(shape.words)
+    if not (fits or announced) or not _free(data, start, end):
+        return
+    if announced:
         around = data[max(0, start - CONTEXT_BEFORE) : start] + b"\n" + data[end : end + CONTEXT_AFTER]
-        near = frozenset(table.words.Match(around) or ())
+        near = shape.words.intersection(table.words.Match(around) or ())
     value = ""
-    for row, literals, score in fits:
+    for row, literals, score in shape.fits if near else fits:
         own, kind = row in near, table.kinds[row] in near
-        if score < _WEAK and not (own or kind or short):
+        if not (own or kind or score >= _WEAK or len(data) <= _SHORT_TEXT):
             continue
         if not all(data[start + place] in (capital, small) for place, capital, small in literals):
             continue

@@ -4,8 +4,6 @@ layout and context.
 
 from collections.abc import Iterator, Sequence
 
-import phonenumbers
-
 from gateway.detection.recognizer import (
     EntityType,
     Example,
@@ -16,6 +14,7 @@ from gateway.detection.recognizer import (
     near_context,
 )
 from gateway.detection.recognizers._checks import digits_of, is_date, luhn
+from gateway.detection.recognizers._phone_plans import is_national, is_possible, is_valid
 from gateway.detection.tokens import inside_blob, phrases
 from gateway.detection.view import View
 
@@ -29,13 +28,20 @@ _SHORT = (
     r"(?i)\b(?:phone|tel|telephone|telefon|mobile|cell|call|dial|fax|teléfono)(?: (?:us|me|him|her))?"
     r"(?: (?:at|on|under))?[ \t:.]{1,3}(\d{2,3}(?:[ \-]\d{2,4}){1,2})\b"
 )
-_SHORT_CANDIDATE = compile_pattern(_SHORT)
-_EXTENSION = r"(?:[ ,;]{0,2}(?i:x|ext\.?|extension|durchwahl|poste)[ .:]{0,2}\d{1,6}\b)?"
-_CANDIDATE = compile_pattern(
-    r"(?:(?:\+|\b00)[ ]?\(?[1-9](?:[ .\-/()]{0,3}\d){5,14}"
-    r"|(?:\b1[ .\-]{1,2})?(?:\(\d{3}\)[ .\-]{0,2}|\b\d{3}[ .\-])\d{3}[ .\-]\d{4}\b"
-    r"|\(?\b\d(?:[ .\-/()]{0,3}\d){6,14})" + _EXTENSION
+# The same on a line of a letterhead: `61 51 81 office`.
+_SHORT_LINE = (
+    r"(?im)^[ \t]*(\d{2,3}(?:[ \-]\d{2,4}){1,2})[ \t]{1,2}\(?(?:phone|tel|mobile|cell|fax|office|home|work)\)?[ \t]*$"
 )
+_SHORT_FORMS = (compile_pattern(_SHORT), compile_pattern(_SHORT_LINE))
+_EXTENSION = r"(?:[ ,;]{0,2}(?i:x|ext\.?|extension|durchwahl|poste)[ .:]{0,2}\d{1,6}\b)?"
+_SURE = (
+    r"(?:\+|\b00)[ ]?\(?[1-9](?:[ .\-/()]{0,3}\d){5,14}"
+    r"|(?:\b1[ .\-]{1,2})?(?:\(\d{3}\)[ .\-]{0,2}|\b\d{3}[ .\-])\d{3}[ .\-]\d{4}\b"
+)
+_CANDIDATE = compile_pattern(rf"(?:{_SURE}|\(?\b\d(?:[ .\-/()]{{0,3}}\d){{6,14}}){_EXTENSION}")
+# Digits in one piece are a number only where a word says so: a text without such words is not searched for them.
+_PARTED = r"\(?\b\d{1,6}[ .\-/()]{1,3}\d(?:[ .\-/()]{0,3}\d){2,14}"
+_GROUPED = compile_pattern(rf"(?:{_SURE}|{_PARTED}){_EXTENSION}")
 _NANP = compile_pattern(r"^(?:1[ .\-]{1,2})?\(?([2-9]\d{2})\)?[ .\-]{0,2}([2-9]\d{2})[ .\-]?\d{4}(?:\D.*)?$")
 _THREE_THREE_FOUR = compile_pattern(r"^(?:1[ .\-]{1,2})?\(?\d{3}\)?[ .\-]{1,2}\d{3}[ .\-]\d{4}(?:\D.*)?$")
 
@@ -65,12 +71,19 @@ _OTHER_NUMBER = compile_pattern(
     )
     + r"\W*(?:[\pL.#:°]+\W*){0,3}$"
 )
-_NATIONAL_REGIONS = ("GB", "DE", "FR", "IT", "NL", "JP", "AU")
+# Where a zero stands before the area: United Kingdom, Germany, France, Italy, Netherlands, Japan, Australia, Belgium,
+# Austria, Switzerland, Ireland, Sweden, Finland, Romania, Turkey, Israel; South Africa, Nigeria, Kenya, Egypt, New
+# Zealand, Malaysia, Indonesia, Philippines, Thailand, Vietnam, Korea, Taiwan, China, India, Pakistan, Ukraine.
+_WITH_ZERO = (
+    *(44, 49, 33, 39, 31, 81, 61, 32, 43, 41, 353, 46, 358, 40, 90, 972),
+    *(27, 234, 254, 20, 64, 60, 62, 63, 66, 84, 82, 886, 86, 91, 92, 380),
+)
 _MOST_GROUPS = 7  # no numbering plan has more
 _GROUP = compile_pattern(r"[^ ()]+")
 _DIGITS = compile_pattern(r"\d+")
 _THOUSANDS = compile_pattern(r"^\d{1,3}(?:(?: \d{3}){2,}|(?:\.\d{3}){2,})$")
 _ALONE = compile_pattern(r"^[\d+ .\-/()]*\d")
+_DECIMAL = compile_pattern(r"^\+?\d+\.\d+$")
 _YEARS = compile_pattern(r"^(?:1[5-9]|20)\d\d[ .\-/]{1,3}(?:1[5-9]|20)\d\d$")
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _DIGIT = frozenset(b"0123456789")
@@ -78,14 +91,15 @@ _DIGIT = frozenset(b"0123456789")
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     data = view.data
-    if 1 in hits:
-        for short in _SHORT_CANDIDATE.finditer(data):
+    for hit in {1, 2}.intersection(hits):
+        for short in _SHORT_FORMS[hit - 1].finditer(data):
             if len(digits_of(short[1].decode())) < 7 and _ends(data, short.end(1)):
                 yield Match(short.start(1), short.end(1), 0.6, PHONE_NUMBER.name)
     if 0 not in hits:
         return
+    candidate = _CANDIDATE if _CONTEXT.search(data) else _GROUPED
     at = 0
-    while match := _CANDIDATE.search(data, at):
+    while match := candidate.search(data, at):
         start, end = match.span()
         if data[start] == ord("(") and b")" not in match[0]:
             start += 1  # it opens a remark, not an area code
@@ -149,13 +163,13 @@ def _international(view: View, start: int, end: int) -> tuple[int, float] | None
     data = view.data
     while end > start:
         value = view.text(start, end)
-        if len(digits_of(value)) < 7:
+        digits = digits_of(_ALONE.match(value)[0]).removeprefix("00" if value[0] == "0" else "")
+        if len(digits) < 7:
             break
-        number = _parse("+" + value[2:] if value.startswith("00") else value, None)
-        if number is not None and _ends(data, end):
-            if phonenumbers.is_valid_number(number) and value[-2] != ".":
+        if _ends(data, end) and value[-2] != ".":
+            if is_valid(digits):
                 return end, 1.0
-            if possible is None and value[1] != " " and phonenumbers.is_possible_number(number):
+            if possible is None and value[1] != " " and is_possible(digits) and not _DECIMAL.search(value):
                 possible = end
         end -= 1
         while end > start and data[end] not in b" /":
@@ -182,28 +196,14 @@ def _national(view: View, start: int, end: int, value: str) -> float | None:
     if _NANP.search(value) and (grouped or near):
         return 0.95 if near else 0.4 if other else 0.75 if grouped else 0.5
     if near and len(digits) <= 13:
-        return 0.9 if _valid_somewhere(value, digits) else 0.7
+        return 0.9 if is_national(digits, _WITH_ZERO) else 0.7
     if other or not grouped or _is_thousands(value, digits):
         return None
     if value[0] == "0" or value.startswith("(0"):
-        return 0.65 if _valid_somewhere(value, digits) else 0.35
+        return 0.65 if is_national(digits, _WITH_ZERO) else 0.35
     if value[0] == "(" or _THREE_THREE_FOUR.search(value):
         return 0.5
     return 0.3 if 7 <= len(digits) <= 11 else None
-
-
-def _valid_somewhere(value: str, digits: str) -> bool:
-    if digits[0] != "0":
-        return False
-    numbers = (_parse(value, region) for region in _NATIONAL_REGIONS)
-    return any(number is not None and phonenumbers.is_valid_number(number) for number in numbers)
-
-
-def _parse(value: str, region: str | None) -> phonenumbers.PhoneNumber | None:
-    try:
-        return phonenumbers.parse(value, region)
-    except phonenumbers.NumberParseException:
-        return None
 
 
 def _is_other(value: str, digits: str) -> bool:
@@ -217,6 +217,7 @@ def _is_other(value: str, digits: str) -> bool:
         or (parts[0] == "0" and value[1:2] in {".", "-"})  # a fraction, a range
         or len(set(digits)) == 1
         or _YEARS.search(value) is not None
+        or _DECIMAL.search(value) is not None
         or (lengths == [3, 2, 4] and len(signs) == 1)
         or _starts_with_date(parts, lengths, signs)
         or ("." in signs and len(parts) in {4, 5} and max(lengths) <= 3 and value.count(".") == 3)
@@ -250,7 +251,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "phone",
         (PHONE_NUMBER,),
-        (_GATE, _SHORT),
+        (_GATE, _SHORT, _SHORT_LINE),
         _find,
         examples=(
             Example("My US number is (415) 555-0132.", "(415) 555-0132"),
@@ -268,6 +269,7 @@ RECOGNIZERS = (
             Example("Mobile: 33 93 31", "33 93 31"),
             Example("(895)164-4839x7918 mobile", "(895)164-4839x7918"),
             Example("call 415-555-0132 415-555-0199", "415-555-0199"),
+            Example("Acme Ltd\n61 51 81 office\n", "61 51 81"),
             Example("＋４９ ３０ １２３４５６", "＋４９ ３０ １２３４５６", score=1.0),
         ),
         counter_examples=(
@@ -282,6 +284,8 @@ RECOGNIZERS = (
             "1712345678",
             "123e4567-e89b-12d3-a456-426614174000",
             "order 12345678",
+            "a result of 222.8671875",
+            "+3.140000; -3.140000",
             "a54aa2ff-4155550132",
         ),
     ),

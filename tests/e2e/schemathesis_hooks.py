@@ -17,6 +17,8 @@ def filter_case(context: Any, case: Any) -> bool:
         or _odd_part(body.get("messages"))
         # Where both are given, the older one is not looked at.
         or body.keys() >= {"max_tokens", "max_completion_tokens"}
+        # 1.0 is an integer to JSON Schema, and none to those who read these.
+        or any(isinstance(body.get(name), float) for name in ("n", "seed", "max_tokens", "max_completion_tokens"))
     ):
         return False
     return not _beyond_64_bits(body)

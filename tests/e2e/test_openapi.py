@@ -42,7 +42,7 @@ def test_every_operation_keeps_to_what_it_says(server: Running, document: dict[s
     }
     command = [sys.executable, "-m", "schemathesis.cli"]
     command += ["--config-file", str(ROOT / "tests" / "e2e" / "schemathesis.toml"), "--no-color"]
-    command += ["run", f"{server.url}/openapi.json", "--phases", ",".join(PHASES), "--max-examples", "25"]
+    command += ["run", f"{server.url}/openapi.json", "--phases", ",".join(PHASES), "--max-examples", "20"]
     command += ["--report", "json,ndjson"]
     command += ["--report-json-path", str(tmp_path / "run.json"), "--report-ndjson-path", str(tmp_path / "run.ndjson")]
     done = subprocess.run(

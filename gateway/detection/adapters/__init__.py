@@ -1,0 +1,1 @@
+"""Detection that an operator brings along. Each file is one way; both fail closed."""

@@ -1,0 +1,78 @@
+"""A Presidio analyzer, or any service with its interface, asked for what else is private.
+
+`POST {url}/analyze` with `{text, language}` answers a list of `{entity_type, start, end, score}`, offsets in code
+points (Microsoft Presidio, analyzer REST API).
+"""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated
+
+import httpx
+import orjson
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from gateway.detection.recognizer import EntityType
+from gateway.errors import Unavailable
+from gateway.models import Entity
+
+_MOST_BYTES = 16 << 20
+_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+
+
+class _Finding(BaseModel):
+    entity_type: Annotated[str, Field(pattern=_NAME.pattern + r"\Z")]
+    start: Annotated[int, Field(ge=0)]
+    end: Annotated[int, Field(ge=1)]
+    score: Annotated[float, Field(ge=0, le=1)]
+
+
+_FINDINGS = TypeAdapter(list[_Finding])
+
+
+class PresidioService:
+    """Asks the service for every text. Thread-safe. A finding's type is ruled on by its name, else as `custom`."""
+
+    types: Mapping[str, EntityType] = MappingProxyType({})
+
+    def __init__(self, url: str, *, language: str = "en", timeout: float = 5.0) -> None:
+        self.version = "presidio"
+        self._url = f"{url.rstrip('/')}/analyze"
+        self._language = language
+        # Nothing of the environment: a proxy named there is somebody else.
+        self._client = httpx.Client(timeout=timeout, trust_env=False, follow_redirects=False)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def detect(self, text: str) -> tuple[Entity, ...]:
+        """The service's findings, sorted. Blocks.
+
+        Raises Unavailable (`detection_failed`, `detection_timeout`) for every answer but a sound one.
+        """
+        if not text or text.isspace():
+            return ()
+        content = orjson.dumps({"text": text, "language": self._language})
+        try:
+            answer = self._client.post(self._url, content=content, headers={"content-type": "application/json"})
+        except httpx.TimeoutException:
+            raise Unavailable(
+                "Looking for private text took too long; nothing was sent.", code="detection_timeout", retry_after=1
+            ) from None
+        except httpx.HTTPError:
+            raise _failed() from None
+        if answer.status_code != 200 or len(answer.content) > _MOST_BYTES:
+            raise _failed()
+        try:
+            findings = _FINDINGS.validate_json(answer.content, strict=False)
+        except ValidationError:
+            raise _failed() from None
+        if any(not one.start < one.end <= len(text) for one in findings):
+            raise _failed()
+        found = [Entity(one.entity_type, one.start, one.end, one.score, "presidio") for one in findings]
+        return tuple(sorted(found, key=lambda one: (one.start, -one.end, one.type)))
+
+
+def _failed() -> Unavailable:
+    return Unavailable("Looking for private text failed; nothing was sent.", code="detection_failed")

@@ -1,0 +1,58 @@
+"""Several ways to find private text, asked together: the recognizers, the model of names, a service of the operator's.
+
+What any of them finds is a candidate; when one of them fails, the whole search fails, and nothing is sent.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from types import MappingProxyType
+from typing import Protocol
+
+from gateway.detection.detector import Detector
+from gateway.detection.recognizer import EntityType
+from gateway.models import Entity
+
+
+class Engine(Protocol):
+    """One way to find private text. May block; never runs on an event loop. Raises Unavailable when it cannot look."""
+
+    @property
+    def version(self) -> str:
+        """Changes whenever what it finds may change."""
+        ...
+
+    @property
+    def types(self) -> Mapping[str, EntityType]: ...
+
+    def detect(self, text: str) -> tuple[Entity, ...]: ...
+
+    def close(self) -> None: ...
+
+
+class Engines:
+    """The recognizers, and whatever else looks with them."""
+
+    def __init__(self, patterns: Detector, others: Sequence[Engine] = ()) -> None:
+        self._patterns = patterns
+        self._others = tuple(others)
+        merged = {name: kind for other in others for name, kind in other.types.items()} | dict(patterns.types)
+        self.types: Mapping[str, EntityType] = MappingProxyType(merged)
+        self.version = " ".join([patterns.version, *(other.version for other in others)])
+
+    def detect(self, text: str) -> tuple[Entity, ...]:
+        """All candidates, sorted by start and then longest first; they may overlap. Blocks."""
+        found = list(self._patterns.detect(text))
+        for other in self._others:
+            found += other.detect(text)
+        found.sort(key=lambda one: (one.start, -one.end, one.type))
+        return tuple(found)
+
+    def detect_patterns(self, text: str) -> tuple[Entity, ...]:
+        """What the recognizers alone see, in microseconds."""
+        return self._patterns.detect(text)
+
+    def close(self) -> None:
+        """Ends the threads and connections of those that have any."""
+        for other in self._others:
+            with suppress(RuntimeError):
+                other.close()

@@ -1,0 +1,150 @@
+"""Finds names, places and organisations by a model that judges every token.
+
+Stands beside the recognizers, behind the same interface; where both see something, `resolve_overlaps` decides.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from gateway.detection.names.inference import Inference, Input, Logits
+from gateway.detection.names.spans import Labelled, spans
+from gateway.detection.names.types import label_types
+from gateway.detection.names.windows import Tokens, Window, read, windows
+from gateway.detection.recognizer import EntityType
+from gateway.models import Entity
+
+MODEL = Path(__file__).parent / "model"
+
+_SURE = 0.5
+
+
+class TokenClassifier:
+    """A model in the ONNX format with its tokenizer: `model.onnx` and `tokenizer.json` of a folder.
+
+    `labels` are those of its output, in order: `O`, and `B-X` and `I-X` (or `I-X` alone); `types` says which entity
+    type each `X` is. With `features`, it takes case and gap as token types (names/features.py). Raises OSError or ValueError
+    for a folder that does not hold such a model.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        labels: Sequence[str],
+        types: Mapping[str, EntityType],
+        *,
+        id: str,
+        features: bool,
+        threads: int,
+        timeout: float,
+    ) -> None:
+        model = folder / "model.onnx"
+        self.hash = hashlib.sha256(model.read_bytes()).hexdigest()
+        self.version = f"{id}+{self.hash[:12]}"
+        self._id = id
+        self._features = features
+        self._classes = _Classes(labels, types)
+        self.types: Mapping[str, EntityType] = MappingProxyType({one.name: one for one in self._classes.types})
+        self._tokenizer = _tokenizer(folder / "tokenizer.json")
+        self._before, self._after = _special(self._tokenizer)
+        self._inference = Inference(model, threads=threads, timeout=timeout)
+
+    def close(self) -> None:
+        """Ends the model's threads."""
+        self._inference.close()
+
+    def detect(self, text: str) -> tuple[Entity, ...]:
+        """The candidates of a text, sorted and disjoint. Blocks while the model reads.
+
+        Raises Unavailable (`detection_failed`, `detection_timeout`) when the text could not be read completely.
+        """
+        tokens = read(self._tokenizer, text, features=self._features)
+        if not tokens:
+            return ()
+        pieces = list(windows(len(tokens)))
+        logits = self._inference.logits([self._input(tokens, piece) for piece in pieces])
+        labels = self._classes.read(self._joined(pieces, logits))
+        return tuple(
+            Entity(self._classes.types[piece.kind - 1].name, piece.start, piece.end, round(piece.score, 2), self._id)
+            for piece in spans(text, tokens.offsets, labels, persons=self._classes.persons)
+            if piece.score >= _SURE
+        )
+
+    def _input(self, tokens: Tokens, window: Window) -> Input:
+        part = slice(window.first, window.last)
+        types = [0] * len(self._before) + [*tokens.types[part]] + [0] * len(self._after) if self._features else []
+        return Input([*self._before, *tokens.ids[part], *self._after], types)
+
+    def _joined(self, pieces: Sequence[Window], logits: Sequence[Logits]) -> Logits:
+        """Each token's logits from the window that is to be believed."""
+        shift = len(self._before)
+        return np.concatenate(
+            [
+                one[shift + piece.kept_first - piece.first : shift + piece.kept_last - piece.first]
+                for piece, one in zip(pieces, logits, strict=True)
+            ]
+        )
+
+
+class NameFinder(TokenClassifier):
+    """The model that comes with the gateway. `known` are the recognizers' types."""
+
+    def __init__(self, known: Mapping[str, EntityType], *, threads: int = 1, timeout: float = 10.0) -> None:
+        labels = json.loads((MODEL / "labels.json").read_text())
+        types = label_types(known)
+        super().__init__(MODEL, labels, types, id="names", features=True, threads=threads, timeout=timeout)
+
+
+def _tokenizer(file: Path) -> Tokenizer:
+    try:
+        tokenizer = Tokenizer.from_file(str(file))
+    except Exception as error:  # the library raises nothing narrower
+        raise ValueError(f"{file.name} is no tokenizer this version can read") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _special(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
+    """What the model was trained to see before and after a text."""
+    around = tokenizer.encode("").ids
+    half = len(around) // 2
+    return around[:half], around[half:]
+
+
+class _Classes:
+    """The model's labels as classes: 0 is none, then `types` in order."""
+
+    def __init__(self, labels: Sequence[str], types: Mapping[str, EntityType]) -> None:
+        names = list(dict.fromkeys(label[2:] for label in labels if label != "O"))
+        odd = [label for label in labels if label != "O" and label[:2] not in {"B-", "I-"}]
+        if not names or odd or labels.count("O") != 1:
+            raise ValueError("the model's labels are not of the form O, B-X, I-X")
+        if any(name not in types for name in names):
+            raise ValueError("the model has a label that is no entity type")
+        self.types = [types[name] for name in names]
+        self.persons = frozenset(index + 1 for index, one in enumerate(self.types) if one.name == "PERSON")
+        self._none = labels.index("O")
+        self._begins = [labels.index(f"B-{name}") if f"B-{name}" in labels else -1 for name in names]
+        self._inside = [labels.index(f"I-{name}") if f"I-{name}" in labels else -1 for name in names]
+
+    def read(self, logits: Logits) -> list[Labelled]:
+        """The class of each token. A token belongs to a class when that is likelier than every other and than none."""
+        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+        odds /= odds.sum(axis=1, keepdims=True)
+        # A column of nothing for a label that the model does not have: index -1.
+        odds = np.concatenate([odds, np.zeros((len(odds), 1), odds.dtype)], axis=1)
+        begins, inside = odds[:, self._begins], odds[:, self._inside]
+        classes: NDArray[np.float32] = np.concatenate([odds[:, [self._none]], begins + inside], axis=1)
+        best = classes.argmax(axis=1)
+        rows = np.arange(len(best))
+        score = classes[rows, best]
+        at = np.maximum(best - 1, 0)
+        opens = (begins[rows, at] > inside[rows, at]) & (best > 0)
+        return [Labelled(*each) for each in zip(best.tolist(), opens.tolist(), score.tolist(), strict=True)]

@@ -1,0 +1,57 @@
+"""What the model sees of a text besides its word pieces: case and gap, folded into `token_type_ids`.
+
+The vocabulary is uncased and the tokenizer throws white space away. Both tell a name from a word and a table's cell
+from a sentence, so they come back through the token-type embedding, which is free in an encoder that reads one text.
+
+    token_type = 3 * case + gap
+    case: 0 no letter, 1 lower case, 2 a capital first and none after, 3 capitals only (two or more), 4 anything else
+    gap:  0 glued to the token before, 1 white space before, 2 a line break or the start of the text before
+"""
+
+from collections.abc import Sequence
+
+_GAPS = 3
+_GLUED, _SPACED, _NEW_LINE = 0, 1, 2
+
+
+def token_types(text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
+    """One token type for each offset pair (code points of `text`); empty pairs (special tokens) get 0."""
+    types: list[int] = []
+    previous = -1
+    for start, end in offsets:
+        if end <= start:
+            types.append(0)
+            continue
+        if start == previous:
+            gap = _GLUED
+        elif previous < 0:
+            gap = _NEW_LINE
+        else:
+            gap = _gap(text[previous:start])
+        types.append(_GAPS * case_class(text[start:end]) + gap)
+        previous = end
+    return types
+
+
+def _gap(between: str) -> int:
+    if "\n" in between:
+        return _NEW_LINE
+    return _SPACED if between.strip() != between else _GLUED
+
+
+def case_class(piece: str) -> int:
+    """The case class (0-4) of a token's characters."""
+    if piece.isalpha():
+        if piece.islower():
+            return 1
+        if piece[0].isupper() and (len(piece) == 1 or piece[1:].islower()):
+            return 2
+    letters = [char for char in piece if char.isalpha()]
+    if not letters:
+        return 0
+    upper = sum(map(str.isupper, letters))
+    if upper == 0:
+        return 1
+    if upper == 1 and letters[0].isupper():
+        return 2
+    return 3 if upper == len(letters) else 4

@@ -1,0 +1,17 @@
+"""What stands before a name and is surely no part of it.
+
+Words that are somebody's name as well (Don, Bay, Pan) are left out: a title that is hidden with a name costs little, a
+first name left in clear is a leak.
+"""
+
+TITLES = frozenset(
+    """
+    mr mrs ms miss mister mx dr doctor prof professor sir madam reverend
+    herr herrn frau fräulein
+    monsieur mme mlle madame mademoiselle
+    señor señora señorita sr sra srta
+    signor signora signorina dott dottore dottoressa
+    senhor senhora
+    meneer mevrouw mevr dhr
+    """.split()
+)

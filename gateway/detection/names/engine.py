@@ -29,8 +29,8 @@ class TokenClassifier:
     """A model in the ONNX format with its tokenizer: `model.onnx` and `tokenizer.json` of a folder.
 
     `labels` are those of its output, in order: `O`, and `B-X` and `I-X` (or `I-X` alone); `types` says which entity
-    type each `X` is. With `features`, it takes case and gap as token types (names/features.py). Raises OSError or ValueError
-    for a folder that does not hold such a model.
+    type each `X` is. With `features`, it takes case and gap as token types (names/features.py). Raises OSError or
+    ValueError for a folder that does not hold such a model.
     """
 
     def __init__(

@@ -18,7 +18,8 @@ _V6_GATE = r"[0-9A-Fa-f]{0,4}:(?:[0-9A-Fa-f]{1,4})?:[0-9A-Fa-f:]*"
 _V4 = compile_pattern(_V4_GATE + r"(?:/\d{1,2}\b)?")
 _V6 = compile_pattern(r"[0-9A-Za-z_]*:[0-9A-Za-z_:]*(?:\.\d+){0,3}(?:%[0-9A-Za-z]+)?(?:/\d{1,3}\b)?")
 _VERSION = compile_pattern(
-    r"(?i)(?:\b(?:version|versions|release|build|firmware|driver|ver|rev|sections?|chapter)[\s:.=#\"']*|\bv\.?|[a-z]/)$"
+    r"(?i)(?:\b(?:version|versions|release|build|firmware|driver|ver|rev|sections?|chapter)[\s:.=#\"'\-]*|\bv\.?|[a-z]/"
+    r"|\brfc ?\d{3,5},? )$"
 )
 
 _DOCUMENTATION = tuple(
@@ -30,10 +31,17 @@ _DOCUMENTATION = tuple(
         "2001:db8::/32",
         "3fff::/20",
         "0.0.0.0/8",
+        "100.64.0.0/32",  # special registries and netmasks
+        "192.0.0.0/24",
+        "198.18.0.0/16",
+        "240.0.0.0/4",
     )
 )
+_WIDEST_PRIVATE, _WIDEST_PUBLIC = {4: 16, 6: 64}, {4: 7, 6: 28}
+_GIVEN_OUT = ipaddress.ip_network("2000::/3")  # the unicast addresses that are in use
 _NOBODY, _INTERNAL, _PUBLIC = 0.2, 0.6, 0.95
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+_INDEXED = _WORD | frozenset(b")]")
 
 _MAC_GATE = r"\b[0-9A-Fa-f]{2}[:\-][0-9A-Fa-f]{2}[:\-][0-9A-Fa-f]{2}[:\-]"
 _CISCO_GATE = r"\b[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\b"
@@ -42,20 +50,22 @@ _MAC_FORMS = (_MAC, compile_pattern(_CISCO_GATE))
 
 
 def _score(value: str) -> float | None:
-    host = value.partition("/")[0].partition("%")[0]
+    host, _, length = value.partition("/")
     try:
-        address = ipaddress.ip_address(host)
+        address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
         return None
     if address.is_loopback or address.is_unspecified or address.is_multicast:
         return _NOBODY
     if any(address in network for network in _DOCUMENTATION if network.version == address.version):
         return _NOBODY
-    if (
-        host.startswith(("24", "25", "192.0.0.", "198.18.", "100.64.0.0")) and address.version == 4
-    ):  # netmasks and special registries
+    # A block as registries list it (10.0.0.0/8, fe80::/10) is the network of everybody.
+    private = address.is_private or address.is_link_local
+    if length and int(length) <= (_WIDEST_PRIVATE if private else _WIDEST_PUBLIC)[address.version]:
         return _NOBODY
-    return _INTERNAL if address.is_private or address.is_link_local else _PUBLIC
+    if address.version == 6 and not private and address not in _GIVEN_OUT:
+        return _NOBODY
+    return _INTERNAL if private else _PUBLIC
 
 
 def _find_ip(view: View, hits: Sequence[int]) -> Iterator[Match]:
@@ -73,7 +83,12 @@ def _find_v4(view: View) -> Iterator[Match]:
             continue  # the tail of something longer: 1.2.3.4.5, ::ffff:10.0.0.1
         if _VERSION.search(data[max(0, start - 16) : start]):
             continue
-        score = _score(view.text(start, end))
+        value = view.text(start, end)
+        if data[end : end + 13].lower() == b".in-addr.arpa":
+            value = ".".join(reversed(value.split(".")))
+        elif data[end : end + 1] == b"." and data[end + 1 : end + 2].isdigit():
+            value = "0.0.0.0"  # noqa: S104 - the head of something longer, nobody's address
+        score = _score(value)
         if score is not None:
             yield Match(start, end, score, IP_ADDRESS.name)
 
@@ -84,6 +99,8 @@ def _find_v6(view: View) -> Iterator[Match]:
         start, end = match.span()
         if data[start:end].count(b":") < 2 or (start and data[start - 1] in b"."):
             continue
+        if start > 1 and data[start - 1] == ord("[") and data[start - 2] in _INDEXED:
+            continue  # every second one of a list: items[1::2]
         value = view.text(start, end)
         score = _score(value)
         if score is not None:
@@ -118,6 +135,8 @@ RECOGNIZERS = (
             Example("fe80::1", "fe80::1"),
             Example("::ffff:10.0.0.1", "::ffff:10.0.0.1"),
             Example("localhost 127.0.0.1", "127.0.0.1", score=0.1),
+            Example("gateway 24.30.12.9", "24.30.12.9", score=0.9),
+            Example("all of 10.0.0.0/8", "10.0.0.0/8", score=0.1),
         ),
         counter_examples=(
             "version 1.2.3.4",
@@ -127,6 +146,8 @@ RECOGNIZERS = (
             "std::cout",
             "Chrome/120.0.0.0",
             "fe80::1text",
+            "pairs = zip(items[::2], items[1::2])",
+            "see RFC 4291 2.5.5.2",
         ),
     ),
     FunctionRecognizer(

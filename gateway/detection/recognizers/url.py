@@ -67,9 +67,15 @@ RECOGNIZERS = (
         URL,
         (
             Pattern(
-                rf"\b(?i:https?|ftps?|wss?|sftp)://(?:\[[0-9A-Fa-f:.%]+\])?{_REST}",
+                rf"\b(?i:https?|ftps?|wss?|sftp)://(?:\[[0-9A-Fa-f:.%]+\]|[^{_STOP}/?#.:]*[.:]){_REST}",
                 0.6,
-                gate=r"(?i)\b(?:http|ftp|ws|sftp)s?://",
+                gate=r"(?i)\b(?:http|ftp|ws|sftp)s?://[^\s/?#.:]*[.:]",
+            ),
+            # A host of one word is one only within the house: http://intranet/page
+            Pattern(
+                rf"\b(?i:https?|ftps?|wss?|sftp)://{_REST}",
+                0.4,
+                gate=r"(?i)\b(?:http|ftp|ws|sftp)s?://[^\s/?#.:]+(?:[/?#\s]|$)",
             ),
             Pattern(
                 rf"\b(?i:www)\.(?:[\p{{L}}\p{{N}}\-]+\.)+\p{{L}}{{2,}}(?:[/?#:]{_REST})?",
@@ -87,6 +93,7 @@ RECOGNIZERS = (
             Example("see https://www.UEarly.se/a?b=1#c.", "https://www.UEarly.se/a?b=1#c"),
             Example("at http://[2001:db8::1]:80/path", "http://[2001:db8::1]:80/path"),
             Example("our site acme.co.uk is down", "acme.co.uk", score=0.3),
+            Example("the wiki at http://intranet/page", "http://intranet/page", score=0.3),
         ),
         counter_examples=("README.md and main.py", "http://", "e.g. this", "node.js"),
     ),

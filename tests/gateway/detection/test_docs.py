@@ -1,8 +1,11 @@
-"""The walk-through in docs/adding-a-recognizer.md works as it is printed."""
+"""What docs/adding-a-recognizer.md and docs/detection.md print works, and is so."""
 
 from pathlib import Path
 
-from gateway.detection import Detector
+from gateway.detection import Detector, Recognizer
+from gateway.detection.recognizers._numbers.number import SOCIAL, Number
+from gateway.detection.recognizers._samples import LOWER, sample
+from gateway.detection.recognizers._vendor import vendor
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
@@ -13,6 +16,19 @@ def test_the_recognizer_of_the_walk_through_is_found_and_finds(tmp_path: Path) -
     detector = Detector(folders=[tmp_path])
     found = [one for one in detector.detect("Ihre Sendung RR473124829GB ist da.") if one.recognizer == "parcel.s10"]
     assert [(one.type, one.start, one.end, one.score) for one in found] == [("TRACKING_NUMBER", 13, 26, 1.0)]
+
+
+def test_the_row_and_the_line_of_the_walk_through_are_sound() -> None:
+    printed = (DOCS / "adding-a-recognizer.md").read_text("utf-8")
+    row, line = (part.split("```")[0] for part in printed.split("## A row, a line")[1].split("```python\n")[1:3])
+    number: Number = eval(row, {"Number": Number, "SOCIAL": SOCIAL})
+    check = number.is_valid()
+    assert check is not None
+    assert check(number.example.replace(" ", ""))
+    assert len(number.example) in {len(shape) for shape, _, _ in number.written()}
+    key: Recognizer = eval(line, {"vendor": vendor, "sample": sample, "LOWER": LOWER})
+    [found] = Detector([key]).detect(f"curl -u {key.examples[0].value}: x")
+    assert (found.type, found.recognizer) == ("API_KEY", "api_key.acme")
 
 
 def test_every_type_is_in_the_docs(detector: Detector) -> None:

@@ -322,7 +322,7 @@ class Pipeline:
             exchange.scope,
             request=exchange.body,
             types=self._protector.types,
-            entities=[self._protector.detect(text.text) for text in texts],
+            entities=[self._protector.glance(text.text) for text in texts],
         )
         verdict = inspect(texts, context, exchange.policy.guard)
         exchange.verdict = verdict

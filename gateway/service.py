@@ -16,6 +16,7 @@ from typing import Any, Self
 from gateway.auth import KeyRing
 from gateway.crossing import CREDENTIALS, clean, crossing_headers
 from gateway.detection import Detector
+from gateway.engines import open_engines
 from gateway.errors import NotFound, Unauthorized
 from gateway.ids import new_request_id
 from gateway.installation import installation_key
@@ -64,7 +65,8 @@ class Service:
         self.limits = RateLimiter(settings.rate_limit_per_minute)
         key = installation_key(settings)
         detector = Detector()
-        self.protector = Protector(detector, hash_key=_derived(key, b"hash"))
+        self.engines, model_hash = open_engines(settings, detector)
+        self.protector = Protector(self.engines, hash_key=_derived(key, b"hash"), glance=detector)
         self.workers = Workers(settings.workers, settings.queue_limit, settings.detection_timeout_seconds)
         self.pipeline = Pipeline(
             protector=self.protector,
@@ -73,7 +75,8 @@ class Service:
             workers=self.workers,
             installation_key=key,
             default_policy=settings.default_policy,
-            engine_version=detector.version,
+            engine_version=self.engines.version,
+            model_hash=model_hash,
         )
         self.operations = Operations(self.pipeline, self.vault, local_available=self.surfaces.local_available)
         self._caller_key = _derived(key, b"caller")
@@ -105,6 +108,7 @@ class Service:
             with suppress(asyncio.CancelledError):
                 await self._purging
         self.workers.close()
+        self.engines.close()
         await self.surfaces.aclose()
         await asyncio.to_thread(self.store.close)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, Self
 
-from pydantic import ByteSize, Field, FilePath, SecretStr, ValidationError, model_validator
+from pydantic import ByteSize, DirectoryPath, Field, FilePath, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 
@@ -104,10 +104,27 @@ class Settings(BaseSettings):
     upstream_timeout_seconds: Seconds = Field(600, description="How long an upstream may take to answer.")
 
     default_policy: str = Field("default", min_length=1, description="Policy of requests that name none.")
+    detection: Literal["patterns", "full"] = Field(
+        "patterns",
+        description="`full`: the recognizers and the model of names. `patterns`: the recognizers alone, which see few"
+        " names of people and none of places; many times faster.",
+    )
+    detection_model: DirectoryPath | None = Field(
+        None,
+        description="Folder of a token-classification model of your own (`model.onnx`, `tokenizer.json`,"
+        " `config.json`), asked as well.",
+    )
+    detection_service: Url | None = Field(
+        None,
+        description="Base URL of a Presidio analyzer, asked as well. It gets the texts in clear. When it does not"
+        " answer, the request is refused.",
+    )
+    detection_service_language: str = Field("en", min_length=2, description="Language it is told the texts are in.")
     detection_timeout_seconds: Seconds = Field(
         5,
         description="Longest search for private text in a request. After it the request is refused.",
     )
+    model_threads: int = Field(1, ge=1, le=64, description="Threads that each model of names runs on.")
     workers: int = Field(2, ge=1, le=64, description="Threads that search for private text.")
     queue_limit: int = Field(
         256,

@@ -37,7 +37,7 @@ class Engines:
         self._others = tuple(others)
         merged = {name: kind for other in others for name, kind in other.types.items()} | dict(patterns.types)
         self.types: Mapping[str, EntityType] = MappingProxyType(merged)
-        self.version = " ".join([patterns.version, *(other.version for other in others)])
+        self.version = "_".join([patterns.version, *(other.version for other in others)])
 
     def detect(self, text: str) -> tuple[Entity, ...]:
         """All candidates, sorted by start and then longest first; they may overlap. Blocks."""
@@ -46,10 +46,6 @@ class Engines:
             found += other.detect(text)
         found.sort(key=lambda one: (one.start, -one.end, one.type))
         return tuple(found)
-
-    def detect_patterns(self, text: str) -> tuple[Entity, ...]:
-        """What the recognizers alone see, in microseconds."""
-        return self._patterns.detect(text)
 
     def close(self) -> None:
         """Ends the threads and connections of those that have any."""

@@ -1,143 +1,96 @@
-"""Secrets nobody has a form for, found by how they are written down: assigned to a telling name, sent in a
-header, or said.
+"""Secrets nobody has a form for, found by the name they are assigned to in code, configuration and markup.
 
-A value counts when it looks made to be secret: random enough, or a password that is quoted, has digits or has
-signs in it. Code that handles secrets is left alone: types, calls, variables, and the stand-ins that people
-write in examples.
+A value counts when it looks made to be secret: random enough, or a password that is no plain word. Code that handles
+secrets is left alone: types, calls, variables, references, and the stand-ins that people write in examples.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-
-import re2
+from collections.abc import Iterator, Sequence
 
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers._assignments import GATE, TELLING, Assignment, assignments
 from gateway.detection.recognizers._samples import BASE62, BASE64, sample
-from gateway.detection.tokens import entropy, word_set
+from gateway.detection.recognizers._secret_names import Kind, kind_of
+from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_stand_in, is_strong, is_very_made
 from gateway.detection.view import View
 
 PASSWORD = EntityType("PASSWORD", "secret", "A password or passphrase.")
 SECRET = EntityType("SECRET", "secret", "A token, key or other secret of no known vendor.")
 
-_CHOSEN_NAMES = (
-    r"pass(?:word|wd|phrase|code)s?|pwd|passwort|kennwort|mot[ _]de[ _]passe|mdp|contraseña|senha|wachtwoord"
+# `"value" == password`
+_COMPARED = compile_pattern(
+    rf"(?i)[\"']([^\"'\s]{{4,512}})[\"'][ \t]{{0,4}}[!=]={{1,2}}[ \t]{{0,4}}([\w.$\->]*(?:{TELLING})\w*)"
 )
-_MADE_NAMES = (
-    r"secret|token|api[_-]?key|apikey|access[_-]?key|account[_-]?key|shared[_-]?access[_-]?key|private[_-]?key|encryption[_-]?key|signing[_-]?key"
-    r"|client[_-]?secret|auth[_-]?key|credentials?|license[_-]?key|master[_-]?key|secret[_-]?key"
-    r"|webhook[_-]?key|app[_-]?key|service[_-]?key"
+_ENVIRONMENT = compile_pattern(r"^[A-Z][A-Z0-9_]{3,60}$")
+_ACCOUNT_NEAR = compile_pattern(
+    r"(?i)\b(?:user(?:[ _-]?name|[ _-]?id)?|login|e-?mail|account|benutzer(?:name)?|utilisateur|usuario|utente"
+    r"|gebruiker(?:snaam)?)\"?[ \t]*[:=]"
 )
-# `key = `, `"key": `, `key => `, `key := `, `key: String = `, `<key>`
-_TYPED = r"(?::?\s?(?i:string|str)\s{0,3})?"
-_ASSIGN = rf"(?:[\w\-]{{0,30}}[\"'\]\\]{{0,3}}\s{{0,3}}{_TYPED}(?:[:.?]{{0,3}}={{1,3}}>?|:|>)|[\"'],)\s{{0,6}}"
-_QUOTED = r"\\?[\"'`]([^\"'`\r\n\\]{4,512})\\?[\"'`]"
-_BARE = r"([^\s\"'`,;|<>(){}\[\]]{4,512})"
-
-_ASSIGNED_PASSWORD = compile_pattern(rf"(?i)(?:{_CHOSEN_NAMES}){_ASSIGN}(?:{_QUOTED}|{_BARE})")
-_ASSIGNED_SECRET = compile_pattern(rf"(?i)(?:{_MADE_NAMES}){_ASSIGN}(?:{_QUOTED}|{_BARE})")
-_SAID_PASSWORD = compile_pattern(
-    rf"(?i)\b(?:{_CHOSEN_NAMES}|pin)\b[^.\n:=]{{0,24}}?\b(?:is|was|to|ist|lautet|est|es|é)\b:?\s{{1,3}}(?:{_QUOTED}|{_BARE})"
-)
-_BEARER = compile_pattern(r"(?i)\b(?:bearer|basic|token)\s+([A-Za-z0-9_\-.~+/]{16,}={0,2})")
-_HEADER = compile_pattern(
-    r"(?i)\b(?:x-[a-z\-]*(?:key|token|auth|secret)|api-key|private-token)[\"']?\s*[:=]\s*[\"']?([^\s\"',;]{8,})"
-)
-_COMMAND = compile_pattern(r"(?:\s-u|--user|--proxy-user)[ =][\"']?[^\s:\"']+:([^\s\"'@]{4,})")
-
-_NEXT_FIELD = compile_pattern(r"&[A-Za-z_][\w\-]*=")
-_STAND_INS = word_set(
-    "none null nil true false undefined string str int bytes bool boolean text varchar number object any"
-    " yes no password passwd pwd secret token changeme change_me example test required optional hidden"
-    " redacted masked empty default value input env getenv secretstr the not now self that what when"
-)
-_IDENTIFIER = compile_pattern(r"^[A-Za-z_]+(?:\.[A-Za-z_]+)*(?:=.*)?$")
-_CODE = compile_pattern(
-    r"^(?:\$|<|\{\{|%\(|%[A-Z_]+%|\*+$|[xX.*\-_]+$|your|my[_-]|\["
-    r"|(?:os|process|env|self|this|config|settings|args|request|params|props|data|user|var|local)\.)"
-    r"|^\{+[\w.\- ]*\}+$|\(\)"
-)
-
-
-def _made_secret(value: str) -> bool:
-    """Random enough to be generated: 16 characters of base64 have about 3.5 bits each, words fewer."""
-    if len(value) < 8 or _is_stand_in(value) or " " in value.strip():
-        return False
-    if any(char.isdigit() for char in value) and any(char.isalpha() for char in value):
-        return entropy(value) >= 2.8
-    if len({char for char in value if not char.isalnum()}) >= 4:
-        return entropy(value) >= 3.6
-    return len(value) >= 16 and value not in {value.lower(), value.upper()} and entropy(value) >= 3.6
-
-
-def _chosen_password(value: str) -> bool:
-    """What people choose: anything but a plain word or a name from a program."""
-    return not _is_stand_in(value) and len(set(value)) > 2 and _IDENTIFIER.search(value) is None
-
-
-def _is_stand_in(value: str) -> bool:
-    return value.lower().strip(".:!?") in _STAND_INS or _CODE.search(value) is not None
-
-
-def _value(match: "re2._Match") -> tuple[int, int, bool]:
-    """Span of the value, and whether it stood in quotes. Without quotes, the next field of a form body is no
-    part of it.
-    """
-    if match.span(1) != (-1, -1):
-        return (*match.span(1), True)
-    start, end = match.span(2)
-    next_field = _NEXT_FIELD.search(match[2])
-    return start, end if next_field is None else start + next_field.start(), False
+_NEAR = 120
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    for hit in hits:
-        yield from _FINDERS[hit](view)
+    if 0 in hits:
+        for one in assignments(view.data):
+            match = _judge(view, one)
+            if match is not None:
+                yield match
+    if 1 in hits:
+        for compared in _COMPARED.finditer(view.data):
+            start, end = compared.span(1)
+            type_name = _type(kind_of(compared[2].decode("utf-8", "replace")), view.text(start, end), quoted=True)
+            if type_name is not None:
+                yield Match(start, end, 0.85, type_name)
 
 
-def _assigned_passwords(view: View) -> Iterator[Match]:
-    for match in _ASSIGNED_PASSWORD.finditer(view.data):
-        start, end, quoted = _value(match)
-        value = view.text(start, end)
-        if _chosen_password(value) or (quoted and value.isalpha() and not _is_stand_in(value)):
-            yield Match(start, end, 0.9 if quoted or _made_secret(value) else 0.7, PASSWORD.name)
+def _judge(view: View, one: Assignment) -> Match | None:
+    if one.end - one.start < 4:
+        return None
+    kind = kind_of(one.name)
+    if kind is None:
+        return None
+    value = view.text(one.start, one.end)
+    if not one.quoted and _is_expression(view.data, one, value):
+        return None
+    if one.join in {",", "(", ""}:
+        # A list, a call or a mere neighbour, where only values count that no program would use as a name.
+        if not is_strong(value) and not is_made(value):
+            return None
+    elif kind is Kind.PASSWORD and not one.quoted and _is_plain_password(view, one, value):
+        return Match(one.start, one.end, 0.6, PASSWORD.name)
+    type_name = _type(kind, value, quoted=one.quoted)
+    if type_name is None or (
+        kind is Kind.PASSWORD and one.name.strip("-_.$").lower() in {"pass", "pw"} and value.isdigit()
+    ):
+        return None
+    return Match(one.start, one.end, 0.9 if one.quoted else 0.75, type_name)
 
 
-def _assigned_secrets(view: View) -> Iterator[Match]:
-    for match in _ASSIGNED_SECRET.finditer(view.data):
-        start, end, quoted = _value(match)
-        if _made_secret(view.text(start, end)):
-            yield Match(start, end, 0.85 if quoted else 0.75, SECRET.name)
+def _is_expression(data: bytes, one: Assignment, value: str) -> bool:
+    """Without quotes, what `=>` leads to or a semicolon ends is code, unless it could be no name."""
+    if one.join.endswith(("=>", "->", "<-")):
+        return not is_made(value) or not value.isascii() or any(char in "(){}[]" for char in value)
+    return data[one.end : one.end + 1] == b";" and any(char in "(){}[]" for char in value)
 
 
-def _said_passwords(view: View) -> Iterator[Match]:
-    for match in _SAID_PASSWORD.finditer(view.data):
-        start, end, quoted = _value(match)
-        while end > start and view.data[end - 1] in b".!?":
-            end -= 1
-        value = view.text(start, end)
-        if _chosen_password(value) or (quoted and not _is_stand_in(value)):
-            yield Match(start, end, 0.8, PASSWORD.name)
+def _type(kind: Kind | None, value: str, *, quoted: bool) -> str | None:
+    if kind is Kind.PASSWORD:
+        return PASSWORD.name if is_chosen(value, quoted=quoted) else None
+    if kind is Kind.SECRET:
+        return SECRET.name if is_made(value) else None
+    return SECRET.name if kind is Kind.MAYBE_KEY and is_very_made(value) else None
 
 
-def _one_group(
-    expression: "re2._Regexp", score: float, type_name: str, check: Callable[[str], bool]
-) -> Callable[[View], Iterator[Match]]:
-    def find(view: View) -> Iterator[Match]:
-        for match in expression.finditer(view.data):
-            start, end = match.span(1)
-            if check(view.text(start, end)):
-                yield Match(start, end, score, type_name)
+def _is_plain_password(view: View, one: Assignment, value: str) -> bool:
+    """A word as password: where an environment is set, or below the account it opens."""
+    data = view.data
+    if not (value.isascii() and value.isalpha() and value.islower() and len(value) >= 5) or is_stand_in(value):
+        return False
+    if data[one.end : one.end + 1] not in {b"", b"\n", b"\r"}:
+        return False
+    if one.join == "=" and data[one.start - 1 : one.start] == b"=" and _ENVIRONMENT.match(one.name.encode()):
+        return True
+    return one.join == ":" and _ACCOUNT_NEAR.search(data, max(0, one.start - _NEAR), one.start) is not None
 
-    return find
-
-
-_FINDERS: tuple[Callable[[View], Iterator[Match]], ...] = (
-    _assigned_passwords,
-    _assigned_secrets,
-    _said_passwords,
-    _one_group(_BEARER, 0.9, SECRET.name, _made_secret),
-    _one_group(_HEADER, 0.85, SECRET.name, _made_secret),
-    _one_group(_COMMAND, 0.85, PASSWORD.name, _chosen_password),
-)
 
 _random, _b64 = sample(32, BASE62), sample(40, BASE64)
 _word = "Tr0ub4dor" + "&3"
@@ -146,27 +99,23 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "secret.assigned",
         (SECRET, PASSWORD),
-        (
-            rf"(?i)(?:{_CHOSEN_NAMES})(?:[\w\-]*[\"'\]\\]*\s*(?:(?i:string|str)\s*)?[:.?=>]|[\"'],)",
-            rf"(?i)(?:{_MADE_NAMES})(?:[\w\-]*[\"'\]\\]*\s*(?:(?i:string|str)\s*)?[:.?=>]|[\"'],)",
-            rf"(?i)\b(?:{_CHOSEN_NAMES}|pin)\b[^.\n:=]*\b(?:is|was|to|ist|lautet|est|es|é)\b",
-            r"(?i)\b(?:bearer|basic|token)\s+[A-Za-z0-9_\-.~+/]{16}",
-            r"(?i)\b(?:x-[a-z\-]*(?:key|token|auth|secret)|api-key|private-token)[\"']?\s*[:=]",
-            r"(?:\s-u|--user|--proxy-user)[ =][\"']?[^\s:\"']+:",
-        ),
+        (GATE, rf"(?i)[\"'][ \t]*[!=]=+[ \t]*[\w.$\->]*(?:{TELLING})"),
         _find,
         examples=(
             Example(f"DB_PASSWORD={_word}", _word, "PASSWORD"),
             Example(f'{{"password": "{_word}"}}', _word, "PASSWORD"),
+            Example(f'{{\\"password\\": \\"{_word}\\"}}', _word, "PASSWORD"),
             Example(f"Server=a;User Id=b;Password={_word};", _word, "PASSWORD"),
-            Example(f"my password is {_word}.", _word, "PASSWORD"),
             Example(f'client_secret: "{_random}"', _random),
             Example(f"export APP_TOKEN={_random}", _random),
-            Example(f"Authorization: Bearer {_random}", _random),
-            Example(f"Authorization: Basic {_b64}=", f"{_b64}="),
-            Example(f"X-Api-Key: {_random}", _random),
+            Example(f'var apiToken string = "{_random}"', _random),
+            Example(f"<apiToken>\n  {_random}\n</apiToken>", _random),
+            Example(f"define('DB_PASSWORD', '{_word}');", _word, "PASSWORD"),
+            Example(f'<add key="Password" value="{_word}" />', _word, "PASSWORD"),
+            Example(f"- name: DB_PASSWORD\n  value: {_word}", _word, "PASSWORD"),
+            Example(f'if ("{_word}" == password) {{', _word, "PASSWORD"),
             Example(f"AccountKey={_b64}==;", f"{_b64}=="),
-            Example(f"curl -u jane:{_word} https://a.io", _word, "PASSWORD"),
+            Example("Login: jane\nPassword: " + "sunshine", "sunshine", "PASSWORD"),
         ),
         counter_examples=(
             "password: str",
@@ -178,7 +127,9 @@ RECOGNIZERS = (
             "password=********",
             "max_tokens: 4096",
             "tokens, sessions",
-            "the bearer of bad news",
+            f'publicKey = "{_random}"',
+            f'nextPageToken: "{_random}"',
+            "self.password = user.password",
         ),
     ),
 )

@@ -20,8 +20,9 @@ RECOGNIZERS = (
     vendor(
         "anthropic",
         r"\bsk-ant-",
-        r"[a-z0-9]{2,12}-[A-Za-z0-9_\-]{24,}",
-        "sk-" + "ant-api03-" + sample(93, URL_SAFE),
+        r"[a-z]{3,8}\d\d-[A-Za-z0-9_\-]{80,120}AA",
+        "sk-" + "ant-api03-" + sample(93, URL_SAFE) + "AA",
+        exact=True,
     ),
     vendor("openrouter", r"\bsk-or-", r"v\d-[0-9a-f]{64}\b", "sk-" + "or-v1-" + sample(64, HEX)),
     vendor("groq", r"\bgsk_", r"[A-Za-z0-9]{40,60}\b", "gsk" + "_" + sample(52)),

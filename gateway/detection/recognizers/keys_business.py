@@ -1,6 +1,7 @@
 """Keys of payment, commerce, mail and messaging services."""
 
 from gateway.detection.recognizers._samples import DIGITS, HEX, LOWER, UPPER, URL_SAFE, sample
+from gateway.detection.recognizers._token_checks import mixed, slack
 from gateway.detection.recognizers._vendor import announced, vendor
 
 _uuid = "7d1c5e94-2a6b-4f38-b0e7-93c8d5a1f260"
@@ -21,7 +22,7 @@ RECOGNIZERS = (
         "sq0atp" + "-" + sample(22),
         "sq0csp" + "-" + sample(43),
     ),
-    vendor("square_access", r"\bEAAA", r"[A-Za-z0-9_\-]{60}\b", "EAAA" + sample(60)),
+    vendor("square_access", r"\bEAAA", r"[A-Za-z0-9_\-]{22,60}", "EAAA" + sample(60), check=mixed, exact=True),
     vendor("shopify", r"\bshp(?:at|ca|pa|ss|tka)_", r"[0-9A-Fa-f]{32}\b", "shpat" + "_" + sample(32, HEX)),
     vendor(
         "braintree",
@@ -47,9 +48,11 @@ RECOGNIZERS = (
     vendor(
         "slack",
         r"\bxox[abeoprs](?:\.xox[bp])?-",
-        r"\d[A-Za-z0-9\-]{9,250}",
+        r"(?:(?:\d-)?\d{6,}(?:-\d+)*-[A-Za-z0-9]{8,64}|\d-[A-Za-z0-9]{12,}|[a-z0-9]{12,48}\b)",
         "xoxb" + "-" + sample(12, DIGITS) + "-" + sample(13, DIGITS) + "-" + sample(24),
         "xoxe" + ".xoxp-1-" + sample(140),
+        "xoxr" + "-" + sample(12, LOWER),
+        check=slack,
     ),
     vendor(
         "slack_app",
@@ -59,14 +62,14 @@ RECOGNIZERS = (
     ),
     vendor(
         "slack_webhook",
-        r"\bhooks\.slack\.com/",
-        r"(?:services|workflows|triggers)/[A-Za-z0-9+/]{40,60}",
-        "hooks.slack.com" + "/services/T" + sample(8, UPPER) + "/B" + sample(8, UPPER) + "/" + sample(24),
+        r"\b(?:https?://)?hooks\.slack(?:-gov)?\.com/",
+        r"(?:services|workflows|triggers)/[A-Za-z0-9+/]{40,80}",
+        "https://hooks.slack.com" + "/services/T" + sample(8, UPPER) + "/B" + sample(8, UPPER) + "/" + sample(24),
     ),
     vendor(
         "teams_webhook",
         r"\.webhook\.office\.com/",
-        r"webhookb2/[0-9a-f@\-]{36,73}/IncomingWebhook/[0-9a-f]{32}/[0-9a-f\-]{36}",
+        r"webhookb2/[0-9a-z@\-]{36,73}/IncomingWebhook/[0-9a-z]{32}/[0-9a-z\-]{36}(?:/[A-Za-z0-9_\-]+)?",
         "." + "webhook.office.com" + f"/webhookb2/{_uuid}@{_uuid}/IncomingWebhook/" + sample(32, HEX) + f"/{_uuid}",
     ),
     vendor(

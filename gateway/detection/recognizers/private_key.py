@@ -2,6 +2,8 @@
 they go.
 """
 
+import re
+
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._samples import BASE64, UPPER, sample
 
@@ -11,6 +13,14 @@ _HEAD = r"-----BEGIN[ A-Z0-9]{0,40} PRIVATE KEY(?: BLOCK)?-----|-----BEGIN PRIVA
 _TAIL = r"-----END[ A-Z0-9]{0,40} ?PRIVATE KEY(?: BLOCK)?-----"
 # In JSON and environment files line ends are written \n.
 _LINE = r"(?:\s|\\r|\\n)*[A-Za-z0-9+/=]{16,}"
+_BODY = re.compile(r"[A-Za-z0-9+/=]{20}")
+
+
+def _has_body(value: str) -> bool | None:
+    """Base64 between the lines; in instructions there are words or dots."""
+    return None if _BODY.search(value[20:]) else False
+
+
 _begin, _end = "-----BEGIN " + "RSA PRIVATE KEY-----", "-----END " + "RSA PRIVATE KEY-----"
 _body = sample(64, BASE64)
 
@@ -32,6 +42,7 @@ RECOGNIZERS = (
             ),
             Pattern(r"\bAGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}\b", 1.0, gate="AGE-SECRET-KEY-1"),
         ),
+        validator=_has_body,
         blobs=True,
         examples=(
             Example(f"key:\n{_begin}\n{_body}\n{_end}\nthanks", f"{_begin}\n{_body}\n{_end}"),
@@ -54,6 +65,7 @@ RECOGNIZERS = (
         counter_examples=(
             f"-----BEGIN CERTIFICATE-----\n{_body}\n-----END CERTIFICATE-----",
             "-----BEGIN " + "PUBLIC KEY-----\n" + sample(64, UPPER) + "\n-----END PUBLIC KEY-----",
+            "-----BEGIN " + "PRIVATE KEY-----\n<your key>\n-----END " + "PRIVATE KEY-----",
             "A file starts with -----BEGIN " + "PRIVATE KEY----- and then base64.",
         ),
     ),

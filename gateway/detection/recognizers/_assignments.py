@@ -1,0 +1,140 @@
+"""Where a name and its value stand side by side: `name = value` in the many ways of code, configuration and markup.
+
+One expression finds the names and what joins them to a value; the value is then read from there, as far as its
+quotes, its brackets or the line go. All is linear: nothing is read twice, and a value ends after 600 bytes.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gateway.detection.recognizer import compile_pattern
+
+LONGEST = 600
+"""Bytes of a value that are looked at."""
+
+TELLING = (
+    r"pass|pwd|pw|psw|secret|token|key|cred|kennwort|contrase|clave|senha|wachtwoord|mdp|parola|jwt|bearer"
+    r"|authorization|totp"
+)
+"""What is in every telling name, in any case; `kind_of` reads the names that have it word by word."""
+
+_NAME = rf"(?P<name>[\w.\-$@]*(?:(?:{TELLING})[\w.\-ñ]*|auth\b))"
+_CLOSERS = r"(?:\\{0,3}[\"'\]]){0,3}(?:\[\d*\])?(?P<tag>[^\S\n]{1,3}value)?"
+_TYPE = (
+    r"(?:[ \t]{0,3}:?[ \t]{0,3}(?:const[ \t]+)?[&*]?"
+    r"(?i:str|string|char|text|varchar|secretstr|optional\[str\]|bytes|any|nsstring"
+    r"|securestring|std::string|final|unicode|object|text)[?*]?(?:[ \t]{0,3}\|[ \t]{0,3}\w{3,10})?)?"
+)
+_JOINS = (
+    r"(?P<join>[ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|:{1,3}|->|<-|,|\(|>)|[ \t]{1,4}"
+    r"|,?\s{0,80}[\"']?value[\"']?[ \t]{0,4}[:=])"
+)
+
+ASSIGNMENT = compile_pattern(rf"(?i){_NAME}{_CLOSERS}{_TYPE}{_JOINS}[ \t]*")
+_GATE_NAME = rf"(?:(?:{TELLING})[\w.\-ñ]*|auth)"
+GATE = (
+    rf"(?i){_GATE_NAME}(?:\\*[\"'\]]+(?:\[\d*\])?(?:\s*[:=,>]|[ \t]+[\"'])"
+    rf"|(?:\[\d*\])?{_TYPE}[ \t]*(?:[:?.|+!~*]*=|:|->|<-|>)"
+    r"|\(\s*\\*[\"'@]|[ \t]+\\*[\"'@]|\\*[\"']?,?\s+\\*[\"']?value\\*[\"']?[ \t]*[:=])"
+)
+
+_QUOTED = compile_pattern(r"(?:[@$bBrRuUfFLN]{0,2}|[A-Za-z_.]{0,40}\()(?:\\{0,3}\"\"\"|'''|\\{0,3}[\"'`])")
+_BARE = compile_pattern(r"[^\s\"`<]{1,600}")
+_BLOCK = compile_pattern(r"[|>][+\-]?\d?[ \t]*\r?\n[ \t]+(\S{4,600})[ \t]*(?:\r?\n|$)")
+_LINES = compile_pattern(r"\s{0,80}([^\s<]{4,600})\s{0,80}</")
+_NEXT_FIELD = compile_pattern(r"[&;,](?:\s|$|[A-Za-z_][\w \-]{0,30}=)")
+_ESCAPED_LINE = compile_pattern(r"\\r?\\?n|\\[rnt]")
+_OPENERS, _CLOSING = b"([{", b")]}"
+
+
+class Assignment(NamedTuple):
+    """A name, what joins it to the value (`=`, `:`, `,`, `(`, ` `), and where the value stands."""
+
+    name: str
+    join: str
+    start: int
+    end: int
+    quoted: bool
+
+
+def assignments(data: bytes) -> Iterator[Assignment]:
+    """Every name that could tell with a value after it, from left to right, never overlapping."""
+    at, size = 0, len(data)
+    while match := ASSIGNMENT.search(data, at, size):
+        name = match["name"].decode("utf-8", "replace")
+        join = match["join"].decode().strip()
+        at = match.end()
+        value = _value(data, at, join, tagged=match["tag"] is not None)
+        if value is None:
+            continue
+        start, end, quoted = value
+        yield Assignment(name, join, start, end, quoted)
+        # `key="Password" value="..."`: the value is a name itself.
+        if name.lower() != "key":
+            at = end
+
+
+def _value(data: bytes, at: int, join: str, *, tagged: bool) -> tuple[int, int, bool] | None:
+    last = min(len(data), at + LONGEST + 8)
+    if join == ">":
+        lines = _LINES.match(data, at, last)
+        return None if lines is None else (*lines.span(1), False)
+    if join[-1:] in {":", "="} and data[at : at + 1] in {b"|", b">"}:
+        block = _BLOCK.match(data, at, last)
+        if block is not None:
+            return *block.span(1), False
+    opening = _QUOTED.match(data, at, last)
+    if opening is not None:
+        return _quoted(data, opening.end(), last)
+    if join in {",", "(", ""} or tagged:
+        return None
+    return _bare(data, at, last)
+
+
+def _quoted(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
+    """From after the opening quote to the same closing one on the same line."""
+    quote = data[start - 1 : start]
+    end = start
+    while True:
+        end = data.find(quote, end, last)
+        if end < 0:
+            return None
+        backslashes = 0
+        while end - backslashes > start and data[end - backslashes - 1] == 0x5C:
+            backslashes += 1
+        opened = data[start - 2 : start - 1] == b"\\"
+        if opened and backslashes:
+            end -= backslashes
+            break
+        if backslashes % 2 == 0:
+            break
+        end += 1
+    return None if b"\n" in data[start:end] else (start, end, True)
+
+
+def _bare(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
+    match = _BARE.match(data, start, last)
+    if match is None or match[0][0] in _OPENERS:
+        return None
+    value = match[0]
+    escaped = _ESCAPED_LINE.search(value)
+    if escaped is not None:
+        value = value[: escaped.start()]
+    field = _NEXT_FIELD.search(value)
+    if field is not None:
+        value = value[: field.start()]
+    value = _unclosed(value).rstrip(b"'\"`,;\\")
+    return (start, start + len(value), False) if value else None
+
+
+def _unclosed(value: bytes) -> bytes:
+    """Up to a closing bracket that was opened before the value, unless the value goes on after it."""
+    depth = 0
+    for at, byte in enumerate(value):
+        if byte in _OPENERS:
+            depth += 1
+        elif byte in _CLOSING:
+            depth -= 1
+            if depth < 0 and not value[at + 1 : at + 2].isalnum():
+                return value[:at]
+    return value

@@ -1,0 +1,182 @@
+"""What a value says about itself: made by a machine, chosen by a person, a stand-in somebody left to fill in, or
+a reference that a program resolves.
+"""
+
+import re
+
+from gateway.detection.tokens import entropy, word_set
+
+_STAND_INS = word_set(
+    "none null nil true false undefined string str int integer bytes byte bool boolean text varchar char number object"
+    " any void auto yes no on off password passwords passwd pwd pass secret secrets token tokens key keys change_me"
+    " test tests testing required optional hidden redacted masked empty blank default value values input output env"
+    " getenv secretstr the not now self that what when this username user root admin guest foobar foo bar baz qux"
+    " passphrase passcode passwort kennwort contraseña contrasena clave senha wachtwoord motdepasse credentials"
+    " credential basic bearer digest negotiate oauth plain plaintext login private public valid invalid wrong correct"
+    " missing unknown encrypted encoded decoded stored saved const final static function return await async new let"
+    " var abstract override lambda def elif else then todo tbd fixme n/a na nan inf type types kind varies various"
+    " postgres mysql mongo redis vault keychain keyring prompt stdin stdout file email name"
+    " reset changed updated incorrect expired"
+)
+_STAND_IN_PARTS = re.compile(
+    r"(?i)fake|dummy|placeholder|change[_\- ]?(?:me|this|it)|replace[_\- ]?(?:me|this|with)|insert[_\- ]|redacted|"
+    r"xxxx|\.\.\.|\*\*\*|your[_\-A-Z]|^your|^my[_\-]|[_\-]here$|put[_\-]|enter[_\-]|todo|sanitized|removed|"
+    r"not[_\-]?a[_\-]?real|not[_\-]secret|some[_\-](?:secret|token|key|pass)|^<|>$|^example|example$|"
+    r"^(?:real|secret|super|test|demo|sample|the|a|an|new|old|access|refresh|api|auth|client|user|bearer)"
+    r"[_\-](?:key|token|secret|password|value|pass|pw)s?$|abcdefghijkl|012345678901|123456789012|EXAMPLE"
+)
+_REFERENCE = re.compile(
+    r"\$\{[\w.:\-?/@ =+()]+\}|\$\([^)]*\)|^\$+[A-Za-z_][\w:]*$|\{\{-?\s*[\w.$| '\"()\-\[\]]+\s*-?\}\}|<%|%\(\w+\)|"
+    r"^%[sdv@]|%[A-Z_a-z]{2,}%$|#\{[^}]*\}|^\{[\w.:!\- ]*\}|^[@&*:#!][A-Za-z_\-]+$|^`|"
+    r"^/(?:run|etc|var|home|usr|opt|tmp)/|"
+    r"^(?:os|process|env|ENV|self|this|config|settings|args|request|params|props|data|user|var|local|module|secrets|"
+    r"data|vars|inputs|steps|github|req|ctx|context|opts|options|cfg|conf|app|state|file|ref|vault|op|ssm|arn|"
+    r"credentials|form|values|session|secretKeyRef|Fn|kms|ENC|sops|import|require)[.:(\[]|^ENC\[|^\w+://[^@]*$"
+)
+_FILE = re.compile(
+    r"(?i)^(?:[a-z]:)?[.~]?[\w./\\\-]*\.(?:pem|key|json|ya?ml|txt|crt|cer|p12|pfx|jks|env|py|js|ts|go|rb|ini|toml|conf|"
+    r"xml|html?|md|jpe?g|png|gif|svg|csv|log|bin|dat|so|dll|exe|gz|zip|com|net|org|io|local|internal)$"
+)
+_UUID = re.compile(r"(?i)^\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?$")
+_HEX = re.compile(r"(?i)^(?:0x)?[0-9a-f]+$")
+_PLAIN = re.compile(r"^[A-Za-z_.\-/:\\@=]+$")
+_NUMBERS = re.compile(r"^[\d.,\-/:%+]+$")
+_NUMBERED_WORD = re.compile(
+    r"(?i)^(?:u?int|float|str|utf|sha|md|base|aes|rsa|http|https|oauth|oidc|x|var|arg|param|p|s|v|k|t|user|value|key|"
+    r"token|pass|passwd|password|pwd|pw|secret|string|ipv|tls|ssl|win|linux|python|py|vec|mat|c|a|b|tmp|temp|buf|"
+    r"bcrypt|scrypt|pbkdf|argon|hmac|ed|curve|secp|ecdsa|kdf|pkcs|level|option|type|mode|step|page)[\-_]?\d{1,4}$"
+)
+_CALL = re.compile(r"^[A-Za-z_&*!$][\w.:>$?!\-]*[(\[]|\w\([^()]*\)|^\(|^\[|^\{|=>|\)\.|\(\)")
+_PATH = re.compile(r"^[@$&*!]?[A-Za-z_]\w*(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_]\w*[?!]?)+$")
+_ODD = frozenset("!@#$%^&*+=~?<>|{}[](),;¿¡§°¨£€")
+_REPEATED = re.compile(r"(.)\1{5,}")
+_REGEX = re.compile(r"\(\?[=!:]|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsb]|\.\*|\]\+|\]\*|\]\{")
+_RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+# Neighbours that hardly any word of English, of the Romance and Germanic languages or of programs has: the first
+# letter, then those that do not follow it. Counted over the words of some thousand source files.
+_RARE = {
+    first + then
+    for line in (
+        "ajoq bghkqvwxz cjqvwxz dhkqxz fhjkpqvwxz gbfjkqvwxz hbcdfghjkpqvwxz ihijwy jbcdfghjklmnpqrtvwxyz "
+        "kcfhjkmqrvxz lhjqwxz mcfghjqrvwxz nxz oq pjnqvxz qabcdefghijkmnopqrtvwxyz rjqxz sjxz tjkqx "
+        "uhjkquvwyz vbcdfghjklmnpqrstuvwxyz wbcfgjkmpqtuvwxyz xbghjklnqrsuvwxz ydhjkquxy "
+        "zbcdfghjklmnpqrstuvwxy "
+    ).split()
+    for first in line[:1]
+    for then in line[1:]
+}
+
+
+def is_stand_in(value: str) -> bool:
+    """Whether nobody's secret stands here: a word that describes one, a mark to fill in, a reference."""
+    bare = value.strip(" .:!?*\"'`").lower()
+    if not bare or bare in _STAND_INS or _STAND_IN_PARTS.search(value) is not None:
+        return True
+    return _REFERENCE.search(value) is not None or is_dummy(value)
+
+
+def is_dummy(value: str) -> bool:
+    """One sign repeated, as `xxxxxxxx`, `****` or `00000000`: keys in instructions look so."""
+    if len(set(value)) <= 2:
+        return True
+    repeated = sum(len(match.group()) for match in _REPEATED.finditer(value))
+    return repeated * 3 >= len(value)
+
+
+def is_made(value: str) -> bool:
+    """Whether a machine made it: at least 10 characters that change between digits and letters, or cases, as words
+    with numbers do not.
+    """
+    if len(value) < 10 or is_stand_in(value) or any(char.isspace() for char in value):
+        return False
+    if _UUID.match(value) is not None:
+        return True
+    if _FILE.match(value) is not None or _REGEX.search(value) is not None:
+        return False
+    digits = sum(char.isdigit() for char in value)
+    letters = sum(char.isalpha() for char in value)
+    if _HEX.match(value) is not None and letters:
+        return len(value) >= 16 and digits > 0 and len(set(value)) >= 6
+    if letters and len({char for char in value if char in _ODD}) >= 3 and not _is_code(value):
+        return entropy(value) >= 2.8
+    if digits and letters:
+        changes = _changes(value)
+        if changes >= max(4, 0.2 * len(value)):
+            return True
+        return changes + _rare(value) >= max(3, len(value) // 6) and not _is_of_words(value)
+    if letters:
+        return len(value) >= 16 and letters >= 0.8 * len(value) and _is_gibberish(value)
+    return digits >= 15 and digits == len(value) and len(set(value)) >= 5
+
+
+def is_very_made(value: str) -> bool:
+    """For names that promise little: 20 characters and more, and not what hashes and ids look like."""
+    if len(value) < 20 or not is_made(value) or _UUID.match(value) or _HEX.match(value):
+        return False
+    return entropy(value) >= 3.7 and _changes(value) >= len(value) // 4
+
+
+def is_chosen(value: str, *, quoted: bool) -> bool:
+    """Whether it could be somebody's password: anything but a word or a name out of a program."""
+    if len(value) < 4 or len(set(value)) <= 2 or is_stand_in(value) or any(char.isspace() for char in value):
+        return False
+    if not any(char.isascii() and char.isalnum() for char in value):
+        return False
+    if value.isalpha():
+        return quoted and value.isascii() and value.islower() and len(value) >= 5
+    if _PLAIN.match(value) or _FILE.match(value) or _NUMBERED_WORD.match(value) or _REGEX.search(value):
+        return False
+    if _NUMBERS.match(value):
+        return value.isdigit()
+    return quoted or not _is_code(value) or is_made(value)
+
+
+def is_strong(value: str) -> bool:
+    """A chosen value that no program would use as a name: letters with digits or odd signs."""
+    if not is_chosen(value, quoted=False) or value.isdigit():
+        return False
+    return is_made(value) or (
+        len(value) >= 6
+        and any(char.isalpha() for char in value)
+        and any(char.isdigit() for char in value)
+        and (not value.replace("_", "").isalnum() or value.lower() != value)
+    )
+
+
+def _is_code(value: str) -> bool:
+    if _CALL.search(value) is not None:
+        return True
+    if _PATH.match(value) is None:
+        return False
+    return not any(len(part) >= 12 and _changes(part) >= 4 for part in re.split(r"\W+", value))
+
+
+def _is_of_words(value: str) -> bool:
+    """Whether half of its letters are in runs that could be words."""
+    letters = sum(char.isalpha() for char in value)
+    words = sum(len(run) for run in _RUN.findall(value) if len(run) >= 4 and not _rare(run))
+    return words * 2 >= letters
+
+
+def _is_gibberish(value: str) -> bool:
+    """Letters alone that make no words: cases that change anywhere, or neighbours no language has."""
+    return not _is_of_words(value) and _rare(value) + _changes(value) >= len(value) // 5
+
+
+def _rare(value: str) -> int:
+    """How many pairs of neighbours hardly any word has."""
+    low = value.lower()
+    return sum(low[at : at + 2] in _RARE for at in range(len(low) - 1))
+
+
+def _changes(value: str) -> int:
+    """How often neighbours are of different classes (upper case, lower case, digit); a capital that begins a word
+    does not count.
+    """
+    changes, last = 0, ""
+    for char in value:
+        now = "d" if char.isdigit() else "u" if char.isupper() else "l" if char.isalpha() else ""
+        if now and last and now != last and not (last == "u" and now == "l"):
+            changes += 1
+        last = now
+    return changes

@@ -1,0 +1,120 @@
+"""Passwords on command lines: `curl -u user:password`, `--token value`, `mysql -pvalue`, `sshpass -p value`."""
+
+from collections.abc import Iterator, Sequence
+
+from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers._samples import BASE62, sample
+from gateway.detection.recognizers._secret_names import Kind, kind_of
+from gateway.detection.recognizers._secret_values import is_made, is_stand_in, is_strong
+from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
+from gateway.detection.view import View
+
+# After a program's name, its options up to the end of the (continued) command, within reach.
+_UP_TO = r"(?:[^\n|;]|\\\n){0,400}?\s"
+_TOOLS = r"curl|wget|http|https|xh|httpie"
+_PAIR = r"(?:\"([^\"\n]{0,256})\"|'([^'\n]{0,256})'|([^\s\"':]{0,128}:[^\s\"']{1,256}))(?::\"([^\"\n]{1,256})\")?"
+_USER = compile_pattern(rf"(?:\s-u|--(?:proxy-)?user|-[a-zA-Z]{{1,4}}u)(?:[ \t]{{1,4}}|=){_PAIR}")
+_LOGIN_TOOL = compile_pattern(rf"(?i)\b(?:{_TOOLS})\b")
+_FLAG = compile_pattern(
+    r"(?i)\s(--?[\w.\-]*(?:pass(?:word|wd|phrase|code)?|pwd|token|secret|api-?key|access-?key|key|credentials?)[\w\-]*)"
+    r"[ \t]{1,4}(?:\"([^\"\s]{4,512})\"|'([^'\s]{4,512})'|([^\s\"'\-][^\s\"']{3,512}))"
+)
+_PORTS = compile_pattern(r"^[\d.:\-]+(?:/(?:tcp|udp))?$")
+_VALUE = r"(?:\"([^\"\n]{3,128})\"|'([^'\n]{3,128})'|([^\s\"'\-/][^\s\"'/]{2,128}))"
+_GLUED = r"(?:mysql(?:dump|admin|import|show)?|mariadb(?:-dump|-admin)?)"
+_SPACED = r"(?:docker|podman|helm|oc|az|nerdctl|mongo|mongosh|mongodump|cqlsh|sqlcmd|smbclient)"
+_SHORT = compile_pattern(
+    rf"(?:\b{_GLUED}\b{_UP_TO}-p|\bsshpass\b{_UP_TO}-p[ ]?|\b{_SPACED}\b{_UP_TO}-[pP][ ]"
+    rf"|\bredis-cli\b{_UP_TO}(?:-a|--pass)[ ]"
+    rf"|\bldap(?:search|modify|add|whoami|passwd)\b{_UP_TO}-w[ ]|-pass(?:in|out)? pass:){_VALUE}"
+)
+
+
+def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+    for hit in hits:
+        yield from _FINDERS[hit](view)
+
+
+def _users(view: View) -> Iterator[Match]:
+    """The whole pair: with the name, half of what opens the door would be told."""
+    for match in _USER.finditer(view.data):
+        group = next(number for number in (1, 2, 3) if match.span(number) != (-1, -1))
+        start, end = match.span(group)
+        if match.span(4) != (-1, -1):
+            end = match.end(4)
+        user, colon, password = view.text(start, end).partition(":")
+        password, user = password.strip("\"'"), user.strip("\"'")
+        if not colon or not _is_pair(user, password):
+            continue
+        if (
+            match[0].lstrip()[:2] == b"-u"
+            and not _LOGIN_TOOL.search(view.data, max(0, start - 600), start)
+            and not is_strong(password)
+        ):
+            continue
+        yield Match(start, end, 0.9, PASSWORD.name)
+
+
+def _is_pair(user: str, password: str) -> bool:
+    if not password:
+        return is_strong(user)
+    if is_stand_in(password.strip("{}")) or (is_stand_in(user.strip("{}")) and not is_strong(password.strip("{}"))):
+        return False
+    return len(password) >= 4 and not password.startswith("//") and (password != user)
+
+
+def _flags(view: View) -> Iterator[Match]:
+    for match in _FLAG.finditer(view.data):
+        group = next(number for number in (2, 3, 4) if match.span(number) != (-1, -1))
+        start, end = match.span(group)
+        kind = kind_of(match[1].decode())
+        value = view.text(start, end)
+        if kind is Kind.PASSWORD and is_strong(value):
+            yield Match(start, end, 0.8, PASSWORD.name)
+        elif kind is not None and is_made(value):
+            yield Match(start, end, 0.85, SECRET.name)
+
+
+def _shorts(view: View) -> Iterator[Match]:
+    for match in _SHORT.finditer(view.data):
+        group = next(number for number in (1, 2, 3) if match.span(number) != (-1, -1))
+        start, end = match.span(group)
+        value = view.text(start, end)
+        if not is_stand_in(value) and not value.isalpha() and not _PORTS.match(view.data[start:end]):
+            yield Match(start, end, 0.8, PASSWORD.name)
+
+
+_FINDERS = (_users, _flags, _shorts)
+_word = "Tr0ub4dor" + "&3"
+_random = sample(32, BASE62)
+
+RECOGNIZERS = (
+    FunctionRecognizer(
+        "secret.command_line",
+        (PASSWORD, SECRET),
+        (
+            r"(?:\s-u|--user|--proxy-user|\s-[a-zA-Z]+u)(?:[ \t]+|=)(?:[\"']|[^\s:]*:)",
+            r"(?i)\s--?[\w.\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*[ \t]+[^\s\-]",
+            rf"\b(?:{_GLUED}|{_SPACED}|sshpass|redis-cli|ldap[a-z]+) [^\n]*-[pPaw]|pass(?:in|out)? pass:",
+        ),
+        _find,
+        examples=(
+            Example(f"curl -u jane:{_word} https://a.io", f"jane:{_word}"),
+            Example(f"curl -sS --user 'jane:{_word}' https://a.io", f"jane:{_word}"),
+            Example(f"deploy --password {_word} --yes", _word),
+            Example(f'login --api-key "{_random}"', _random, "SECRET"),
+            Example(f"mysql -h db -u root -p{_word} shop", _word),
+            Example(f"sshpass -p '{_word}' ssh root@db", _word),
+        ),
+        counter_examples=(
+            "curl -u $USER:$PASS https://a.io",
+            "curl -u user:password https://a.io",
+            "docker run -u 1000:1000 image",
+            "deploy --password-stdin < file",
+            "login --token TOKEN",
+            "mkdir -p /var/lib/mysql",
+            "mysql -p shop",
+            "docker run -p 8080:80 nginx",
+        ),
+    ),
+)

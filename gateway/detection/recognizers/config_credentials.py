@@ -1,0 +1,123 @@
+"""Credentials in files that have a form of their own: netrc, pgpass, Bundler, Docker and npm logins, password hashes of
+`/etc/shadow` and htpasswd (crypt(5)).
+"""
+
+import base64
+import binascii
+
+from gateway.detection.recognizer import Example, Pattern, PatternRecognizer
+from gateway.detection.recognizers._samples import BASE62, HEX, sample
+from gateway.detection.recognizers._secret_values import is_chosen, is_dummy, is_stand_in
+from gateway.detection.recognizers.assigned_secret import PASSWORD
+
+_HASH_SIGNS = "[A-Za-z0-9./]"
+
+
+def _password(value: str) -> bool | None:
+    return None if not is_stand_in(value) and len(value) >= 4 else False
+
+
+def _pair(value: str) -> bool | None:
+    user, _, password = value.partition(":")
+    return None if password and not (is_stand_in(password) or is_stand_in(user)) else False
+
+
+def _encoded_pair(value: str) -> bool | None:
+    try:
+        decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return False
+    return _pair(decoded) is None and decoded.isprintable()
+
+
+def _line(value: str) -> bool | None:
+    return None if is_chosen(value, quoted=True) or value.isdigit() else False
+
+
+def _hash(value: str) -> bool | None:
+    return False if is_dummy(value[-24:]) else None
+
+
+_word = "Tr0ub4dor" + "&3"
+_pairs = base64.b64encode(b"jane:" + _word.encode()).decode()
+_crypt = "$6$" + sample(16) + "$" + sample(86)
+
+RECOGNIZERS = (
+    PatternRecognizer(
+        "secret.netrc",
+        PASSWORD,
+        (
+            Pattern(
+                r"\b(?:machine[ \t]+\S+|default)(?:\s+(?:login|account)[ \t]+\S+){0,2}\s+password[ \t]+(\S{4,256})",
+                0.9,
+                group=1,
+                gate=r"\b(?:machine[ \t]+\S+|default)\s+(?:login|account|password)[ \t]",
+            ),
+        ),
+        validator=_password,
+        examples=(Example(f"machine a.io login jane password {_word}", _word),),
+        counter_examples=("machine a.io login jane password <password>", "the machine login failed, password wrong"),
+    ),
+    PatternRecognizer(
+        "secret.pgpass",
+        PASSWORD,
+        (Pattern(r"(?m)^[\w.\-*]{1,128}:(?:\d{1,5}|\*):[\w\-*]{1,64}:[\w\-*]{1,64}:(\S{4,256})$", 0.8, group=1),),
+        validator=_line,
+        examples=(Example(f"db.acme.org:5432:shop:jane:{_word}", _word),),
+        counter_examples=("12:30:00:00:00", "a:b:c:d"),
+    ),
+    PatternRecognizer(
+        "secret.bundler",
+        PASSWORD,
+        (
+            Pattern(
+                r"\bBUNDLE_[A-Z0-9_]{2,80}(?:__COM|__ORG|__IO|__NET|__DEV|__CO)(?:_?(?i:token|key|password))?[\"']?(?:\s?string)?"
+                r"(?:\]|,)?\s{0,3}(?::{0,3}=>?|:|[.?]=|,|>|\s)\s{0,8}\\?[\"'`]?([\w.%\-]{1,128}(?::[^\s\"'`;<]{1,128}))",
+                0.9,
+                group=1,
+                gate=r"\bBUNDLE_[A-Z0-9_]+__[A-Z]",
+            ),
+        ),
+        validator=_pair,
+        examples=(Example("BUNDLE_GEMS__ACME__COM: " + "ab12cd34:" + sample(8, HEX), "ab12cd34:" + sample(8, HEX)),),
+        counter_examples=("BUNDLE_GEMS__ACME__COM: $USER:$PASS", "BUNDLE_WITHOUT: development:test"),
+    ),
+    PatternRecognizer(
+        "secret.encoded_login",
+        PASSWORD,
+        (
+            Pattern(
+                r"(?:\b_?auth|\\?\"_?auth\\?\")[ \t]{0,3}[:=][ \t]{0,3}\\?[\"']?([A-Za-z0-9+/]{8,512}={0,2})",
+                0.9,
+                group=1,
+                gate=r"auth\\?\"?[ \t]*[:=][ \t]*\\?[\"']?[A-Za-z0-9+/]{8}",
+            ),
+        ),
+        validator=_encoded_pair,
+        blobs=True,
+        examples=(
+            Example(f'{{"auths": {{"r.acme.org": {{"auth": "{_pairs}"}}}}}}', _pairs, score=1.0),
+            Example(f"//npm.acme.org/:_auth={_pairs}", _pairs, score=1.0),
+        ),
+        counter_examples=('{"auth": "required"}', "auth=none"),
+    ),
+    PatternRecognizer(
+        "secret.password_hash",
+        PASSWORD,
+        (
+            Pattern(
+                rf"\$(?:(?:2[abxy]\$\d\d\${_HASH_SIGNS}{{53}})|(?:[156]|y|7|gy|apr1|md5)\$(?:rounds=\d+\$|j[A-Za-z0-9./]+\$)?"
+                rf"{_HASH_SIGNS}{{1,32}}\${_HASH_SIGNS}{{22,86}}|(?:argon2(?:id|i|d)|scrypt)\$[\w=,$]{{5,60}}\$[A-Za-z0-9+/]{{8,}}\$[A-Za-z0-9+/]{{20,}})",
+                0.8,
+                gate=r"\$(?:2[abxy]|[156y7]|gy|apr1|md5|argon2i?d?|scrypt)\$",
+            ),
+        ),
+        validator=_hash,
+        blobs=True,
+        examples=(
+            Example(f"root:{_crypt}:19000:0:99999:7:::", _crypt),
+            Example("jane:$2y$10$" + sample(53, BASE62), "$2y$10$" + sample(53, BASE62)),
+        ),
+        counter_examples=("it costs $5$ or $6$", "$1$2"),
+    ),
+)

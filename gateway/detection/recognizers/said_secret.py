@@ -1,0 +1,149 @@
+"""Passwords, PINs and codes as people tell them to each other, in English, German, French, Spanish, Italian,
+Portuguese and Dutch.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import re2
+
+from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers._said_words import CODES, IS, LOGINS, PASSWORDS, SECRETS, WITH
+from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_stand_in, is_strong
+from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
+from gateway.detection.view import View
+
+_WORD = compile_pattern(rf"(?i)(?:\b|_)(?:{PASSWORDS})\b")
+_SECRET_WORD = compile_pattern(rf"(?i)\b(?:{SECRETS})\b")
+# What links the word to the value, and the value: quoted or bare.
+_LINKED = compile_pattern(
+    rf"(?i)(\s(?:{IS}):?\s{{1,3}}|:\s{{0,3}}|^\s{{1,2}})"
+    r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,128})[\"'`*]|([^\s\"'`*<>]{4,128}))"
+)
+_SENTENCE_END = compile_pattern(r"[.!?](?:\s|$)|[^:\s]\s*\n")
+_REACH = 110
+"""Bytes after the word in which its value stands."""
+
+_SAID_CODE = compile_pattern(
+    rf"(?i)\b(?:{CODES})\b[^.:=!?\n\"'`\d]{{0,32}}?(?:\s(?:{IS})\b:?|[:=#]|nr\.?)?\s{{0,3}}[\"'`*]{{0,2}}"
+    r"(\d{3}[ -]?\d{3}|\d{4,8}|[A-Z0-9]{4,6}-[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){0,4})\b"
+)
+_CREDENTIALS = compile_pattern(
+    rf"(?i)\b(?:{LOGINS})(?: (?:{WITH}))?:?\s{{1,3}}([\w.@+\-]{{2,64}})\s?[/:|]\s?([^\s\"'`,;<>]{{5,128}})"
+)
+
+
+def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+    for hit in hits:
+        yield from _FINDERS[hit](view)
+
+
+def _passwords(view: View) -> Iterator[Match]:
+    for start, end, quoted, linked in _values(view.data, _WORD):
+        value = view.text(start, end)
+        told = quoted and linked and (is_chosen(value, quoted=True) or _is_phrase(value))
+        if told or is_strong(value) or _is_odd(value, linked=linked):
+            yield Match(start, end, 0.8, PASSWORD.name)
+
+
+def _secrets(view: View) -> Iterator[Match]:
+    for start, end, _, _ in _values(view.data, _SECRET_WORD):
+        if is_made(view.text(start, end)):
+            yield Match(start, end, 0.8, SECRET.name)
+
+
+def _values(data: bytes, word: "re2._Regexp") -> Iterator[tuple[int, int, bool, bool]]:
+    """What could be the value of each `word`, up to the end of its sentence: span, quoted, linked by `is` or `:`."""
+    for match in word.finditer(data):
+        first = match.end()
+        last = min(len(data), first + _REACH)
+        stop = _SENTENCE_END.search(data, first, last)
+        if stop is not None:
+            last = min(last, stop.end())
+        at = first
+        while (linked := _LINKED.search(data, at, last)) is not None:
+            quoted = linked.span(2) != (-1, -1)
+            start, end = linked.span(2 if quoted else 3)
+            if data[end - 1 : end] == b"}" and data[start : start + 1] in {b"$", b"{"}:
+                return
+            yield start, _trimmed(data, start, end, quoted=quoted), quoted, bool(linked[1].strip())
+            at = start
+
+
+def _is_odd(value: str, *, linked: bool) -> bool:
+    """Digits or signs where prose has words: no part of a sentence, a time or a number of things."""
+    if not is_chosen(value, quoted=False):
+        return False
+    if value.isdigit():
+        return linked and (len(value) >= 5 or not value.startswith(("19", "20")))
+    letters = sum(char.isalpha() for char in value)
+    return 0 < letters < sum(char not in "-'/." for char in value) and (linked or len(value) >= 6)
+
+
+def _is_phrase(value: str) -> bool:
+    """A passphrase: some words, and something that is none."""
+    return 3 <= value.count(" ") + 1 <= 8 and any(char.isdigit() for char in value) and not is_stand_in(value)
+
+
+def _codes(view: View) -> Iterator[Match]:
+    for match in _SAID_CODE.finditer(view.data):
+        start, end = match.span(1)
+        value = view.text(start, end)
+        if len(set(value)) > 1 and not value.startswith(("19", "20")) and any(char.isdigit() for char in value):
+            yield Match(start, end, 0.7, PASSWORD.name)
+
+
+def _credentials(view: View) -> Iterator[Match]:
+    for match in _CREDENTIALS.finditer(view.data):
+        start = match.start(2)
+        end = _trimmed(view.data, *match.span(2), quoted=False)
+        if is_strong(view.text(start, end)):
+            yield Match(start, end, 0.75, PASSWORD.name)
+
+
+def _trimmed(data: bytes, start: int, end: int, *, quoted: bool) -> int:
+    """Without the signs that end a sentence or a clause. `!` and `?` stay: the password may end so."""
+    while not quoted and end > start and data[end - 1] in b".,;:)]}\"'`*":
+        end -= 1
+    return end
+
+
+_FINDERS = (_passwords, _secrets, _codes, _credentials)
+_word = "Tr0ub4dor" + "&3"
+_random = "q7Zr2mXw9LpV4tKd"
+
+RECOGNIZERS = (
+    FunctionRecognizer(
+        "secret.said",
+        (PASSWORD, SECRET),
+        (
+            rf"(?i)(?:{PASSWORDS})\b(?:[^.!?\n\"'`]*\s(?:{IS})\s|\s*[:=]|\s+\S*\d)",
+            rf"(?i)\b(?:{SECRETS})\b(?:[^.!?\n\"'`]*\s(?:{IS})\s|\s*[:=]|\s+\S*\d)",
+            rf"(?i)\b(?:{CODES})\b[^.!?\n\d]*\d\d",
+            rf"(?i)\b(?:{LOGINS})\b[^\n/:|]*[/:|]",
+        ),
+        _find,
+        examples=(
+            Example(f"my password is {_word}.", _word),
+            Example(f"The password for the admin account is now {_word}, ok?", _word),
+            Example(f"Das Passwort lautet {_word}", _word),
+            Example(f"Mot de passe : {_word}", _word),
+            Example(f"la contraseña es {_word}", _word),
+            Example(f"La password è {_word}", _word),
+            Example(f"a senha é {_word}", _word),
+            Example(f"Het wachtwoord is {_word}", _word),
+            Example(f"the api key is {_random}", _random, "SECRET"),
+            Example("my pin is 4829", "4829"),
+            Example("Your verification code is 482913.", "482913"),
+            Example(f"Log in with admin / {_word}", _word),
+        ),
+        counter_examples=(
+            "The password is required.",
+            "Your password was changed on 2024-01-02",
+            "passwords must be at least 12 characters",
+            "the token is expired",
+            "Das Passwort ist falsch",
+            "the PIN is wrong",
+            "pin 12 of the chip",
+        ),
+    ),
+)

@@ -1,28 +1,93 @@
-"""Addresses of cryptocurrency wallets: Base58Check (Bitcoin, Litecoin, Dogecoin), Bech32 (BIP 173, 350), and
-Ethereum's form.
+"""Addresses of cryptocurrency wallets, with their checksums: Base58Check (Bitcoin, Litecoin, Dogecoin, Dash, Tron,
+XRP), Bech32 (BIP 173, 350: Bitcoin, Litecoin, Cardano, Cosmos), EIP-55 (Ethereum), CRC-16 (Stellar); by form and words
+where there is none (Solana, Monero).
 """
 
+from base64 import b32decode, b32encode
+from binascii import crc_hqx
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
+from gateway.detection.recognizer import (
+    EntityType,
+    Example,
+    FunctionRecognizer,
+    Match,
+    Pattern,
+    PatternRecognizer,
+    any_word,
+    compile_pattern,
+    near_context,
+)
+from gateway.detection.recognizers._keccak import keccak256
 from gateway.detection.recognizers._samples import HEX, sample
+from gateway.detection.view import View
 
 CRYPTO = EntityType("CRYPTO", "financial", "The address of a cryptocurrency wallet.")
 
+_ETHEREUM_FORM = r"\b0x[0-9A-Fa-f]{40}\b"
+_ETHEREUM = compile_pattern(_ETHEREUM_FORM)
+_ETHEREUM_WORDS = compile_pattern(any_word(("wallet", "ethereum", "eth", "erc20", "address", "contract")))
+_MOST_CHECKS = 8
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
 _BECH32_CHECK, _BECH32M_CHECK = 1, 0x2BC830A3
 
 
-def _base58check(value: str) -> bool:
+_RIPPLE_TO_BITCOIN = str.maketrans("rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz", _BASE58)
+
+
+def _base58(value: str) -> int:
     number = 0
     for char in value:
         number = number * 58 + _BASE58.index(char)
+    return number
+
+
+def _base58check(value: str) -> bool:
+    number = _base58(value)
     if number >> 200:
         return False
     raw = number.to_bytes(25)
     return sha256(sha256(raw[:21]).digest()).digest()[:4] == raw[21:]
+
+
+def _ripple(value: str) -> bool:
+    return _base58check(value.translate(_RIPPLE_TO_BITCOIN))
+
+
+def _stellar(value: str) -> bool:
+    raw = b32decode(value)
+    return crc_hqx(raw[:-2], 0) == int.from_bytes(raw[-2:], "little")
+
+
+def _find_ethereum(view: View, hits: Sequence[int]) -> Iterator[Match]:
+    """The form leaves little doubt; EIP-55 makes the first few certain, as each check costs half a millisecond."""
+    data = view.data
+    checks = _MOST_CHECKS
+    for match in _ETHEREUM.finditer(data):
+        start, end = match.span()
+        digits = data[start + 2 : end].decode()
+        if len(set(digits.lower())) < 5:
+            continue
+        score = 0.95 if near_context(_ETHEREUM_WORDS, data, start, end) else 0.6
+        if checks and digits not in {digits.lower(), digits.upper()}:
+            checks -= 1
+            score = 1.0 if digits == _with_capitals(digits.lower()) else score
+        yield Match(start, end, score, CRYPTO.name)
+
+
+def _with_capitals(digits: str) -> str:
+    """EIP-55: a letter is a capital where the digest of the small address has 8 or more."""
+    digest = keccak256(digits.encode()).hex()
+    return "".join(char.upper() if int(nibble, 16) > 7 else char for char, nibble in zip(digits, digest, strict=False))
+
+
+def _key_of_32_bytes(value: str) -> bool | None:
+    """Solana: a public key, without a checksum."""
+    mixed = any(char.isdigit() for char in value) and value not in {value.lower(), value.upper()}
+    return None if mixed and _base58(value).bit_length() in range(240, 257) else False
 
 
 def _bech32(value: str) -> bool:
@@ -42,12 +107,17 @@ def _bech32(value: str) -> bool:
 
 
 _wallet = "0x" + sample(40, HEX)
+_capitals = "0x" + _with_capitals(sample(40, HEX))
+_account = b"\x30" + sha256(b"example").digest()
+_stellar_account = b32encode(_account + crc_hqx(_account, 0).to_bytes(2, "little")).decode()
+_monero = sample(93, _BASE58)
+_solana = "4" + sample(43, _BASE58)[1:]
 
 RECOGNIZERS = (
     PatternRecognizer(
         "crypto.base58",
         CRYPTO,
-        (Pattern(r"\b[13LMD][1-9A-HJ-NP-Za-km-z]{25,33}\b", 0.1),),
+        (Pattern(r"\b[13LMDXT][1-9A-HJ-NP-Za-km-z]{25,33}\b", 0.1),),
         validator=_base58check,
         examples=(
             Example("to 16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ now", "16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ", score=1.0),
@@ -58,7 +128,10 @@ RECOGNIZERS = (
     PatternRecognizer(
         "crypto.bech32",
         CRYPTO,
-        (Pattern(r"\b(?i:bc|tb|ltc)1(?i:[02-9ac-hj-np-z]{38,71})\b", 0.1),),
+        (
+            Pattern(r"\b(?i:bc|tb|ltc)1(?i:[02-9ac-hj-np-z]{38,71})\b", 0.1),
+            Pattern(r"\b(?:addr|stake|cosmos|osmo|celestia|terra|inj)1[02-9ac-hj-np-z]{38,100}\b", 0.1),
+        ),
         validator=_bech32,
         examples=(
             Example(
@@ -74,12 +147,54 @@ RECOGNIZERS = (
         ),
         counter_examples=("bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdx",),
     ),
-    PatternRecognizer(
+    FunctionRecognizer(
         "crypto.ethereum",
+        (CRYPTO,),
+        (_ETHEREUM_FORM,),
+        _find_ethereum,
+        examples=(
+            Example(f"my wallet {_wallet}", _wallet, score=0.9),
+            Example(f"to {_capitals}", _capitals, score=1.0),
+        ),
+        counter_examples=("0xdeadbeef", "0x" + sample(64, HEX), sample(40, HEX), "0x" + "0" * 40),
+    ),
+    PatternRecognizer(
+        "crypto.ripple",
         CRYPTO,
-        (Pattern(r"\b0x[0-9A-Fa-f]{40}\b", 0.6),),
-        context=("wallet", "ethereum", "eth", "erc20", "address", "contract"),
-        examples=(Example(f"my wallet {_wallet}", _wallet, score=0.9),),
-        counter_examples=("0xdeadbeef", "0x" + sample(64, HEX), sample(40, HEX)),
+        (Pattern(r"\br[1-9A-HJ-NP-Za-km-z]{25,34}\b", 0.1),),
+        validator=_ripple,
+        examples=(Example("XRP to rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh please", "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh"),),
+        counter_examples=("rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTi",),
+    ),
+    PatternRecognizer(
+        "crypto.stellar",
+        CRYPTO,
+        (Pattern(r"\bG[A-Z2-7]{55}\b", 0.1),),
+        validator=_stellar,
+        examples=(Example(f"pay {_stellar_account}", _stellar_account),),
+        counter_examples=(_stellar_account[:-1] + ("A" if _stellar_account[-1] != "A" else "B"),),
+    ),
+    PatternRecognizer(
+        "crypto.monero",
+        CRYPTO,
+        (Pattern(r"\b[48][0-9AB][1-9A-HJ-NP-Za-km-z]{93}\b", 0.8),),
+        examples=(Example("XMR " + "4A" + _monero, "4A" + _monero),),
+        counter_examples=("4A" + _monero[1:],),
+    ),
+    PatternRecognizer(
+        "crypto.solana",
+        CRYPTO,
+        (
+            Pattern(
+                r"\b[1-9A-HJ-NP-Za-km-z]{43,44}\b",
+                0.5,
+                gate=r"(?i)\b(?:solana|phantom|spl token|SOL)\b",
+                needs_context=True,
+            ),
+        ),
+        context=("solana", "phantom", "spl token", "sol"),
+        validator=_key_of_32_bytes,
+        examples=(Example(f"my Solana wallet {_solana}", _solana),),
+        counter_examples=(_solana,),
     ),
 )

@@ -7,6 +7,9 @@ from gateway.detection.recognizers._checks import digits_of, luhn, separators
 from gateway.detection.tokens import phrases
 
 CREDIT_CARD = EntityType("CREDIT_CARD", "financial", "The number of a payment card.")
+CARD_TRACK = EntityType("CARD_TRACK", "financial", "What the magnetic stripe of a payment card holds.")
+CVV = EntityType("CVV", "financial", "The security code of a payment card.")
+CARD_EXPIRY = EntityType("CARD_EXPIRY", "financial", "The date until which a payment card is valid.")
 
 # (first, last, lengths): the number's leading digits lie between first and last.
 _BRANDS: tuple[tuple[str, str, frozenset[int]], ...] = (
@@ -53,6 +56,17 @@ def _card(value: str) -> bool | None:
     return True if _of_brand(digits, _BRANDS) else None
 
 
+def _named_card(value: str) -> bool | None:
+    """Behind "credit card", the check digit is enough: there are more brands than lists of them know."""
+    digits = digits_of(value)
+    return None if luhn(digits) and len(set(digits)) > 1 else False
+
+
+def _track(value: str) -> bool | None:
+    number = "".join(char for char in value.lstrip("%B;")[:24].partition("^")[0].partition("=")[0] if char.isdigit())
+    return None if luhn(number) else False
+
+
 def _short_card(value: str) -> bool | None:
     digits = digits_of(value)
     return None if luhn(digits) and _of_brand(digits, _SHORT) else False
@@ -67,6 +81,13 @@ _CONTEXT = phrases(
 _FOURS = r"\d{4}[ .\-]\d{4}[ .\-]\d{4}[ .\-]\d{4}"
 _GATE = r"\d(?:[ .\-]?\d){13}"
 _AMEX = r"\d{4}[ .\-]\d{6}[ .\-]\d{4,5}"
+
+_NAMED = (
+    r"(?i)\b(?:(?:credit|debit|bank|payment|atm) ?card|kreditkarten?|bankkarte|carte (?:bancaire|de crédit)"
+    r"|tarjeta(?: de (?:crédito|débito))?|carta di credito|cartão(?: de (?:crédito|débito))?)"
+    r"(?:-?nummer| ?(?:number|no\.?|#|num\.?))?"
+    r"[\s:#=]{1,3}(?:(?:is|ist|est|es|è|é)[\s:]{1,2})?"
+)
 
 RECOGNIZERS = (
     PatternRecognizer(
@@ -103,5 +124,60 @@ RECOGNIZERS = (
         validator=_short_card,
         examples=(Example("Please charge the card 630427373398.", "630427373398"),),
         counter_examples=("EAN 4006381333931", "1748503543012", "Please charge the card 630427373399."),
+    ),
+    PatternRecognizer(
+        "payment_card.named",
+        CREDIT_CARD,
+        (Pattern(_NAMED + r"(\d(?:[ \-]?\d){11,18})\b", 0.7, group=1, gate=_NAMED + r"\d{4}"),),
+        validator=_named_card,
+        examples=(Example("points won on credit card 060426070011 last year", "060426070011"),),
+        counter_examples=("credit card 060426070012", "credit card fees of 2019"),
+    ),
+    PatternRecognizer(
+        "payment_card.track",
+        CARD_TRACK,
+        (
+            Pattern(r"%?B\d{12,19}\^[^\^\n?]{2,26}\^\d{4}[^\n?]{0,60}\??", 0.95, gate=r"B\d{12,19}\^"),
+            Pattern(r";\d{12,19}=\d{4,30}\??", 0.95),
+        ),
+        validator=_track,
+        examples=(
+            Example(
+                "swiped %B4111111111111111^DOE/JANE^30121010000000000000? ok",
+                "%B4111111111111111^DOE/JANE^30121010000000000000?",
+            ),
+            Example("got ;4111111111111111=30121010000012300000? now", ";4111111111111111=30121010000012300000?"),
+        ),
+        counter_examples=("x;4111111111111112=3012101", "B4111^x^"),
+    ),
+    PatternRecognizer(
+        "payment_card.security_code",
+        CVV,
+        (
+            Pattern(
+                r"(?i)\b(?:cvv2?|cvc2?|card (?:security|verification) (?:code|value|number)|kartenprüfnummer"
+                r"|prüfziffer der karte|cryptogramme(?: visuel)?|código de seguridad)[\s:=#\"']{1,4}"
+                r"(?:(?:is|ist|est|es|was)[\s:]{1,2})?(\d{3,4})\b",
+                0.85,
+                group=1,
+            ),
+        ),
+        examples=(Example("CVV: 123", "123"), Example("the cvc is 4711", "4711")),
+        counter_examples=("cvv 12345", "CVC of 2020 cells"),
+    ),
+    PatternRecognizer(
+        "payment_card.expiry",
+        CARD_EXPIRY,
+        (
+            Pattern(
+                r"(?i)\b(?:exp(?:iry|ires|iration)?\.?(?: date)?|valid (?:thru|until|to)|gültig bis|expire le|caduca"
+                r"|vence|scadenza)[\s:=]{1,3}((?:0[1-9]|1[0-2]) ?[/\-] ?(?:20)?[2-4]\d)\b",
+                0.4,
+                group=1,
+            ),
+        ),
+        context=_CONTEXT,
+        examples=(Example("card 4111 1111 1111 1111, exp 09/29", "09/29"),),
+        counter_examples=("exp 13/29", "expired in 2019"),
     ),
 )

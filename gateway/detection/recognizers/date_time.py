@@ -11,7 +11,7 @@ from gateway.detection.recognizers._dates import MONTH
 
 DATE_TIME = EntityType("DATE_TIME", "temporal", "A date or a point in time.")
 
-_ISO_TIME = r"\b\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:[Zz]|[+\-]\d{2}:?\d{2})?\b"
+_ISO_TIME = r"\b\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:[Zz]|[+\-]\d{2}:?\d{2})?\b"
 _FULL = r"\b(?:\d{4}[/.\-]\d{1,2}[/.\-]\d{1,2}|\d{1,2}[/.\-]\d{1,2}[/.\-](?:\d{4}|\d{2}))\b"
 _SHORT_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 _ORDINAL = r"(?:st|nd|rd|th|er|º|\.)?"
@@ -51,7 +51,10 @@ RECOGNIZERS = (
         DATE_TIME,
         (Pattern(_ISO_TIME, 0.8),),
         validator=_hours,
-        examples=(Example("at 2024-06-05T09:15:30.500-07:00 sharp", "2024-06-05T09:15:30.500-07:00"),),
+        examples=(
+            Example("at 2024-06-05T09:15:30.500-07:00 sharp", "2024-06-05T09:15:30.500-07:00"),
+            Example("When: 1993-01-04 14:56:41", "1993-01-04 14:56:41"),
+        ),
         counter_examples=("2024-13-05T09:15Z", "id2024-06-05T09:15Z"),
     ),
     PatternRecognizer(

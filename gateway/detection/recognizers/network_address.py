@@ -63,7 +63,7 @@ def _score(value: str) -> float | None:
     private = address.is_private or address.is_link_local
     if length and int(length) <= (_WIDEST_PRIVATE if private else _WIDEST_PUBLIC)[address.version]:
         return _NOBODY
-    if address.version == 6 and not private and address not in _GIVEN_OUT:
+    if length and address.version == 6 and not private and address not in _GIVEN_OUT:
         return _NOBODY
     return _INTERNAL if private else _PUBLIC
 

@@ -7,12 +7,13 @@ import argparse
 import json
 import os
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import asdict
 from pathlib import Path
 from secrets import token_bytes, token_hex
 
 from gateway.detection import Detector
+from gateway.engines import open_engines
 from gateway.errors import GatewayError, Unprocessable
 from gateway.evaluation import (
     Evaluated,
@@ -42,6 +43,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="labelled text, JSONL (docs/evaluation.md)")
     parser.add_argument("--policy", metavar="ID", help="a policy's id or file (default: the setting default_policy)")
     parser.add_argument("--mode", choices=[mode.value for mode in PrivacyMode], default=PrivacyMode.STANDARD.value)
+    parser.add_argument("--detection", choices=["patterns", "full"], help="default: the setting of that name")
     parser.add_argument(
         "--labels", type=Path, metavar="MAP", help=f"what the labels mean (default: {_LABEL_MAP} beside the first FILE)"
     )
@@ -72,18 +74,19 @@ def _evaluate(settings: Settings, options: argparse.Namespace) -> int:
     labels = _label_map(options)
     files = {file: _read(file, options.limit) for file in options.files}
     policy = _policy(options.policy or settings.default_policy, settings)
-    detector = Detector()
-    protector = Protector(detector, hash_key=token_bytes(32))
-    seeker = Seeker(protector, policy, PrivacyMode(options.mode), options.min_score)
+    if options.detection is not None:
+        settings = settings.model_copy(update={"detection": options.detection})
+    engines, _ = open_engines(settings, Detector())
+    seeker = Seeker(Protector(engines, hash_key=token_bytes(32)), policy, PrivacyMode(options.mode), options.min_score)
     total = sum(len(one.documents) + len(one.cases) for one in files.values())
-    with progress("evaluating", total) as advance:
+    with closing(engines), progress("evaluating", total) as advance:
         done = [
             evaluate_file(file.name, labelled, seeker, labels, types=options.types, advance=lambda: advance(1))
             for file, labelled in files.items()
         ]
-    how = {"policy": asdict(policy.ref), "mode": options.mode, "detector": detector.version}
+    how = {"policy": asdict(policy.ref), "mode": options.mode, "detector": engines.version}
     if options.html is not None:
-        subtitle = f"policy {policy.id} (version {policy.version}), {options.mode} mode, detector {detector.version}"
+        subtitle = f"policy {policy.id} (version {policy.version}), {options.mode} mode, detector {engines.version}"
         write_private(options.html, html_report("What detection and the labels do not agree on", subtitle, done))
     if options.json:
         print_json({**how, "files": [as_json(one) for one in done]})

@@ -1,13 +1,21 @@
 """What docs/adding-a-recognizer.md and docs/detection.md print works, and is so."""
 
+import json
+import re
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from gateway.detection import Detector, Recognizer
 from gateway.detection.recognizers._numbers.number import SOCIAL, Number
 from gateway.detection.recognizers._samples import LOWER, sample
 from gateway.detection.recognizers._vendor import vendor
+from gateway.models import PrivacyMode
+from tests.gateway.evaluation.words import seeker
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
+LOOK_ALIKES = json.loads((DOCS.parent / "tests/vectors/detection/look_alikes.json").read_text("utf-8"))
 
 
 def test_the_recognizer_of_the_walk_through_is_found_and_finds(tmp_path: Path) -> None:
@@ -39,3 +47,18 @@ def test_every_type_is_in_the_docs(detector: Detector) -> None:
 def test_every_group_is_in_the_docs(detector: Detector) -> None:
     printed = (DOCS / "detection.md").read_text("utf-8")
     assert [one.group for one in detector.types.values() if f"| {one.group} |" not in printed] == []
+
+
+def test_look_alikes_are_treated_as_the_table_says() -> None:
+    section = (DOCS / "detection.md").read_text("utf-8").split("## Look-alikes and examples")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \| (left|hidden) \| (left|hidden) \|", section, re.MULTILINE)
+    assert rows == [(one["what"], one["standard"], one["strict"]) for one in LOOK_ALIKES]
+
+
+@pytest.mark.parametrize("mode", list(PrivacyMode))
+@pytest.mark.parametrize("case", LOOK_ALIKES, ids=lambda case: case["what"])
+def test_a_look_alike(detector: Detector, case: dict[str, Any], mode: PrivacyMode) -> None:
+    look = seeker(detector, mode)
+    for number, pieces in enumerate(case["texts"]):
+        hidden = any(one.hidden for one in look.seek("".join(pieces)))
+        assert hidden == (case[mode.value] == "hidden"), f"example {number}"

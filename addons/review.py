@@ -125,14 +125,16 @@ class Review:
             self._enter(flow, visit, flow.response.status_code, refusal, followed, path)
 
     def hold(self, held: http.HTTPFlow) -> None:
-        """Shows a request as held back."""
+        """Shows a request as held back, and lets operators stop it."""
+        held.live = True
         held.intercept()
         self._update(held)
 
     def is_held(self, held: http.HTTPFlow) -> bool:
         """Whether an operator has yet to decide. What is deleted from the list is decided."""
         view = self.view
-        return held.intercepted and view is not None and view.get_by_id(held.id) is not None
+        held.live = held.intercepted and view is not None and view.get_by_id(held.id) is not None
+        return held.live
 
     def _enter(
         self,

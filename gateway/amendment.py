@@ -31,6 +31,7 @@ from gateway.workers import Workers
 
 # So many letters and digits in a row are no accident, whatever stands around them.
 _LONG = 6
+_NAME_PART = re.compile(r"[^\W\d_]{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +83,14 @@ class Amendments:
         return dump(body), sum(map(estimate, _texts(edited)))
 
     def _hidden(self, conversation: Conversation, edit: Edit) -> Iterator[str]:
-        """What the policy hides in a conversation, in the words that stand there."""
+        """What the policy hides in a conversation, in the words that stand there; of a name each part, too."""
         found = self._protector.find(conversation.blocks, edit.policy, edit.mode, block=False)
         for block, result in zip(conversation.blocks, found, strict=True):
             for text, spans in zip(_texts_of(block), result.spans, strict=True):
-                yield from (text[span.start : span.end] for span in spans)
+                for span in spans:
+                    yield text[span.start : span.end]
+                    if span.type == "PERSON":
+                        yield from _NAME_PART.findall(text, span.start, span.end)
 
 
 def _texts(conversation: Conversation) -> list[str]:

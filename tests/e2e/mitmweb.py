@@ -27,12 +27,17 @@ def operator(running: Running) -> Iterator[httpx.Client]:
         yield client
 
 
-def everything(client: httpx.Client) -> bytes:
-    """All that mitmweb hands out: the list, every body in every content view, the dump, the event log, the options."""
+def everything(client: httpx.Client, only: str | None = None) -> bytes:
+    """All that mitmweb hands out: the list, every body in every content view, the dump, the event log, the options.
+
+    The bodies can be of one flow `only`.
+    """
     parts = [client.get(path) for path in ("/flows", "/flows/dump", "/events", "/options", "/state", "/commands")]
     # mitmweb's own address of a view has no place for a dot.
     views = [name for name in parts[4].json()["contentViews"] if "." not in name]
     for flow in parts[0].json():
+        if only not in {None, flow["id"]}:
+            continue
         for side in ("request", "response"):
             if side in flow:
                 base = f"/flows/{flow['id']}/{side}"

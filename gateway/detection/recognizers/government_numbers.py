@@ -5,7 +5,7 @@ check of the number (mostly python-stdnum's) and the words around it: a number w
 numbers would pass is nothing unless a word announces it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -104,7 +104,7 @@ class _Table:
     kinds: tuple[int, ...]
 
 
-def _tree(shapes: Iterable[str], classes: Mapping[str, str]) -> str:
+def _tree(shapes: Iterable[str]) -> str:
     """An expression for any of the shapes, branching where they differ: small, and quick to run."""
     rests: dict[str, list[str]] = {}
     for shape in shapes:
@@ -112,24 +112,26 @@ def _tree(shapes: Iterable[str], classes: Mapping[str, str]) -> str:
             rests.setdefault(shape[0], []).append(shape[1:])
     branches = []
     for first, after in sorted(rests.items()):
-        tail = _tree(after, classes)
-        branches.append(classes.get(first) or re2.escape(first))
-        branches[-1] += f"(?:{tail})?" if tail and "" in after else tail
+        tail = _tree(after)
+        branches.append(re2.escape(first) + (f"(?:{tail})?" if tail and "" in after else tail))
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})" if branches else ""
 
 
-def _finder(classes: Mapping[str, str], border: str) -> str:
+def _finder() -> str:
     """An expression that finds where some number may begin, and where the longest that may be one ends."""
     shapes = {shape for number in NUMBERS for shape, _, _ in number.written()}
     open_ended = {shape for shape in shapes if not shape[-1].isalnum()}
     signed = {shape for shape in shapes if not shape[0].isalnum()}
-    plain = shapes - open_ended - signed
-    return (
-        f"{border}{_tree(plain, classes)}{border}|{border}{_tree(open_ended, classes)}|{_tree(signed, classes)}{border}"
-    )
+    return rf"\b{_tree(shapes - open_ended - signed)}\b|\b{_tree(open_ended)}|{_tree(signed)}\b"
 
 
-_GATE = _finder({"9": "[0-9]", "A": "[A-Za-z]"}, "(?:^|$|[^0-9A-Za-z])")
+# What every shape has somewhere, in as few words as possible: an exact gate would be large, and slow for all.
+_GATE = (
+    r"[0-9]{5}"
+    r"|[0-9]{2,4}[ \-./:][0-9]{2,4}[ \-./:][0-9]|[0-9]{3,4}[ \-][0-9]{4}|[0-9][.\-][0-9]{3}[.\-][0-9]"
+    r"|[0-9]{2}[ .\-][A-Za-z]{1,3}[ .\-][0-9]{2}|[A-Za-z]{3}[ \-][0-9]{3} ?[A-Za-z]{2}\b"
+    r"|[0-9][A-Za-z]{1,7}[0-9]|[A-Za-z]{2}[0-9]{3}|[0-9]{3}[A-Za-z]{2}"
+)
 
 
 @cache
@@ -159,7 +161,7 @@ def _table() -> _Table:
             for shape, some in fits.items()
         },
         lengths=tuple(sorted({len(shape) for shape in fits}, reverse=True)),
-        finder=re2.compile(_finder({}, r"\b"), options),
+        finder=re2.compile(_finder(), options),
         words=words,
         checks=tuple(number.is_valid() for number in NUMBERS),
         proves=tuple(number.check not in {None, varied, varied_digits} for number in NUMBERS),

@@ -9,6 +9,9 @@ from gateway.detection.recognizer import EntityType
 
 Check = Callable[[str], bool]
 
+_FEWEST_DIGITS = 3
+"""Of forms in which a letter may stand for a digit, those that are nearly words are left out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -145,8 +148,10 @@ class Number:
                 literals = tuple((at, char.upper()) for at, char in enumerate(one) if char.isalnum())
                 divided = any(char not in "#@*" and not char.isalnum() for char in one)
                 score = max(self.score, self.grouped) if divided else self.score
-                for shape in product(*(_shapes(char) for char in one)):
-                    yield "".join(shape), literals, score
+                for signs in product(*(_shapes(char) for char in one)):
+                    shape = "".join(signs)
+                    if shape.count("9") >= _FEWEST_DIGITS:
+                        yield shape, literals, score
 
 
 def _guarded(is_valid: Check) -> Check:

@@ -2,6 +2,7 @@
 layout and context.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.recognizer import (
@@ -13,7 +14,7 @@ from gateway.detection.recognizer import (
     compile_pattern,
     near_context,
 )
-from gateway.detection.recognizers._checks import digits_of, is_date, luhn
+from gateway.detection.recognizers._checks import is_date, luhn
 from gateway.detection.recognizers._phone_plans import is_national, is_possible, is_valid
 from gateway.detection.tokens import inside_blob, phrases
 from gateway.detection.view import View
@@ -42,8 +43,9 @@ _CANDIDATE = compile_pattern(rf"(?:{_SURE}|\(?\b\d(?:[ .\-/()]{{0,3}}\d){{6,14}}
 # Digits in one piece are a number only where a word says so: a text without such words is not searched for them.
 _PARTED = r"\(?\b\d{1,6}[ .\-/()]{1,3}\d(?:[ .\-/()]{0,3}\d){2,14}"
 _GROUPED = compile_pattern(rf"(?:{_SURE}|{_PARTED}){_EXTENSION}")
-_NANP = compile_pattern(r"^(?:1[ .\-]{1,2})?\(?([2-9]\d{2})\)?[ .\-]{0,2}([2-9]\d{2})[ .\-]?\d{4}(?:\D.*)?$")
-_THREE_THREE_FOUR = compile_pattern(r"^(?:1[ .\-]{1,2})?\(?\d{3}\)?[ .\-]{1,2}\d{3}[ .\-]\d{4}(?:\D.*)?$")
+# On a candidate alone, which is short, the standard library's expressions are quicker to start; none can go far.
+_NANP = re.compile(r"^(?:1[ .\-]{1,2})?\(?([2-9]\d{2})\)?[ .\-]{0,2}([2-9]\d{2})[ .\-]?\d{4}(?:\D.*)?$")
+_THREE_THREE_FOUR = re.compile(r"^(?:1[ .\-]{1,2})?\(?\d{3}\)?[ .\-]{1,2}\d{3}[ .\-]\d{4}(?:\D.*)?$")
 
 _CONTEXT = compile_pattern(
     any_word(
@@ -80,11 +82,12 @@ _WITH_ZERO = (
 )
 _MOST_GROUPS = 7  # no numbering plan has more
 _GROUP = compile_pattern(r"[^ ()]+")
-_DIGITS = compile_pattern(r"\d+")
-_THOUSANDS = compile_pattern(r"^\d{1,3}(?:(?: \d{3}){2,}|(?:\.\d{3}){2,})$")
-_ALONE = compile_pattern(r"^[\d+ .\-/()]*\d")
-_DECIMAL = compile_pattern(r"^\+?\d+\.\d+$")
-_YEARS = compile_pattern(r"^(?:1[5-9]|20)\d\d[ .\-/]{1,3}(?:1[5-9]|20)\d\d$")
+_DIGITS = re.compile(r"[0-9]+")
+_NO_DIGITS = re.compile(r"[^0-9]+")
+_THOUSANDS = re.compile(r"^\d{1,3}(?:(?: \d{3}){2,}|(?:\.\d{3}){2,})$")
+_ALONE = re.compile(r"^[\d+ .\-/()]*\d")
+_DECIMAL = re.compile(r"^\+?\d+\.\d+$")
+_YEARS = re.compile(r"^(?:1[5-9]|20)\d\d[ .\-/]{1,3}(?:1[5-9]|20)\d\d$")
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _DIGIT = frozenset(b"0123456789")
 
@@ -93,7 +96,7 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     data = view.data
     for hit in {1, 2}.intersection(hits):
         for short in _SHORT_FORMS[hit - 1].finditer(data):
-            if len(digits_of(short[1].decode())) < 7 and _ends(data, short.end(1)):
+            if len(_digits(short[1].decode())) < 7 and _ends(data, short.end(1)):
                 yield Match(short.start(1), short.end(1), 0.6, PHONE_NUMBER.name)
     if 0 not in hits:
         return
@@ -110,6 +113,16 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
             number_end, score = found
             at = number_end
             yield Match(start, number_end, score, PHONE_NUMBER.name)
+
+
+def _without_extension(value: str) -> str:
+    alone = _ALONE.match(value)
+    return value if alone is None else alone[0]
+
+
+def _digits(value: str) -> str:
+    """The digits of a number, without those of its extension."""
+    return _NO_DIGITS.sub("", _without_extension(value))
 
 
 def _after_first_group(data: bytes, start: int, end: int) -> int:
@@ -163,7 +176,7 @@ def _international(view: View, start: int, end: int) -> tuple[int, float] | None
     data = view.data
     while end > start:
         value = view.text(start, end)
-        digits = digits_of(_ALONE.match(value)[0]).removeprefix("00" if value[0] == "0" else "")
+        digits = _digits(value).removeprefix("00" if value[0] == "0" else "")
         if len(digits) < 7:
             break
         if _ends(data, end) and value[-2] != ".":
@@ -180,8 +193,8 @@ def _international(view: View, start: int, end: int) -> tuple[int, float] | None
 
 
 def _national(view: View, start: int, end: int, value: str) -> float | None:
-    value = _ALONE.match(value)[0]
-    digits = digits_of(value)
+    value = _without_extension(value)
+    digits = _digits(value)
     if not 7 <= len(digits) <= 17 or _is_other(value, digits):
         return None
     data = view.data
@@ -208,7 +221,7 @@ def _national(view: View, start: int, end: int, value: str) -> float | None:
 
 def _is_other(value: str, digits: str) -> bool:
     """Dates and times, spans of years, addresses of machines, books, cards, Social Security numbers."""
-    parts = [part.decode() for part in _DIGITS.findall(value.encode())]
+    parts = _DIGITS.findall(value)
     lengths = [len(part) for part in parts]
     signs = {char for char in value if not char.isdigit()}
     return (

@@ -10,10 +10,18 @@ import unicodedata
 # Invisible although Unicode calls them letters or marks: grapheme joiner, variation selectors, Hangul
 # fillers, Khmer vowels.
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
+_INVISIBLE |= frozenset(map(chr, (*range(0x180B, 0x1810), *range(0xE0100, 0xE01F0), 0x2800)))
 _QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc", "'") | dict.fromkeys(
     "\u201c\u201d\u201e\u201f\u2033", '"'
 )
-_SINGLES = _QUOTES | {"\u2028": "\n", "\u2029": "\n", "\u2212": "-", "\u3002": ".", "\u2024": "."}
+_SINGLES = (
+    _QUOTES
+    | {"\u2028": "\n", "\u2029": "\n", "\u2044": "/", "\u2215": "/", "\u2236": ":", "\ua789": ":", "\u02d0": ":"}
+    | dict.fromkeys("\u2212\u2043\u02d7", "-")
+    | dict.fromkeys("\u3002\u2024\u06d4\ua4f8\u066b", ".")
+)
+# White letters on black squares and discs have no equal in Unicode's tables.
+_ON_BLACK = {first + at: chr(65 + at) for first in (0x1F150, 0x1F170) for at in range(26)}
 _BY_CATEGORY = {"Cf": "", "Zs": " ", "Pd": "-"}
 
 
@@ -31,10 +39,14 @@ def fold(char: str) -> str:
         return _BY_CATEGORY[category]
     if category == "Nd":
         return str(unicodedata.digit(char))
+    if category in {"No", "So"} and ord(char) in _ON_BLACK:
+        return _ON_BLACK[ord(char)]
     if category == "Cs":  # half a surrogate pair: no UTF-8 form exists
         return "\ufffd"
     if unicodedata.decomposition(char).startswith(("<super>", "<sub>")):
         return char
+    if category == "No" and (digit := unicodedata.digit(char, None)) is not None:
+        return str(digit)
     plain = unicodedata.normalize("NFKC", char)
     return plain if len(plain) == 1 else char
 

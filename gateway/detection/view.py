@@ -5,20 +5,25 @@ ASCII equals, and what cannot be seen is gone. Recognizers speak in byte offsets
 `View.source_spans` turns them into code points of the source. A text that is only ASCII costs one copy and
 needs no map.
 
-This is the seam for other dresses of a text (percent- or base64-encoded stretches, for example): each is one
-more view whose map leads back to the same source.
+Placeholders that stand in the text already hold nothing: they are blotted out, and say nothing about what stands
+beside them. Other dresses of a text (encoded, spaced out, broken over lines) are views of this one: `dress/`.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from unicodedata import category
 
 from gateway.detection.fold import FoldTable
+from gateway.detection.graphemes import end_of, start_of
 
 Span = tuple[int, int]
 
 _FOLDS = FoldTable()
+# Tags as they are minted: longer ones are so rare that what looks like one is more likely a number in brackets.
+_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_]{0,70}_[0-9A-HJKMNP-TV-Z]{5,8}\]")
+_BLOT = "\n\x1f.\x1f"
+_PAD = _BLOT * 32
 _CONTINUATION = bytes(range(0x80, 0xC0))
 _STRIDE_BITS = 8
 # Above this many different characters to replace, one pass that maps every character is cheaper than a pass
@@ -34,7 +39,9 @@ class View:
     source: str = field(repr=False)
     ascii: bool
     removed: tuple[int, ...] = field(default=(), repr=False)
-    """Code point positions of the source that the view leaves out, ascending."""
+    """Code point positions of the source, with its blots, that the view leaves out; ascending."""
+    blots: tuple[int, ...] = field(default=(), repr=False)
+    """Where `_PAD` was put into the source: code point positions of the source with its blots; ascending."""
 
     def text(self, start: int, end: int) -> str:
         """The folded text between two byte offsets."""
@@ -43,24 +50,28 @@ class View:
     def source_spans(self, spans: Iterable[Span]) -> Iterator[Span]:
         """Byte spans of the view as code point spans of the source, in the same order."""
         if self.ascii:
-            yield from spans
+            yield from (self._whole(start, end) for start, end in spans) if "\r" in self.source else spans
             return
         code_point = _code_points(self.data)
         gaps = [position - index for index, position in enumerate(self.removed)]
         for start, end in spans:
             first, last = code_point(start), code_point(end) - 1
-            yield (
-                first + bisect_right(gaps, first),
-                self._whole_grapheme(last + bisect_right(gaps, last) + 1),
-            )
+            first += bisect_right(gaps, first)
+            last += bisect_right(gaps, last)
+            if self.blots:
+                first, last = self._unpadded(first), self._unpadded(last)
+            yield self._whole(first, last + 1)
 
-    def _whole_grapheme(self, end: int) -> int:
-        """Moves an end past the marks that belong to the character before it: nobody sees half a letter as a
-        border.
-        """
-        while end < len(self.source) and self.source[end] > "\x7f" and category(self.source[end])[0] == "M":
-            end += 1
-        return end
+    def _unpadded(self, position: int) -> int:
+        """Inside a pad: the end of the placeholder."""
+        before = bisect_right(self.blots, position)
+        if not before:
+            return position
+        return max(position - before * len(_PAD), self.blots[before - 1] - (before - 1) * len(_PAD))
+
+    def _whole(self, start: int, end: int) -> Span:
+        """Moves both ends out of the characters they may stand in: nobody sees half a letter as a border."""
+        return start_of(self.source, start), end_of(self.source, end)
 
 
 class _code_points:  # noqa: N801 - used as a function
@@ -82,19 +93,39 @@ class _code_points:  # noqa: N801 - used as a function
         return self._table[block] + len(rest.translate(None, _CONTINUATION))
 
 
+def _blotted(source: str) -> tuple[str, tuple[int, ...]]:
+    """The source with its placeholders made unreadable, and where they were made longer.
+
+    What stands for a long value is short: without the pad, words would count as near that were far from what follows.
+    """
+    pieces: list[str] = []
+    blots: list[int] = []
+    read = length = 0
+    for found in _PLACEHOLDER.finditer(source):
+        inside = found.end() - found.start()
+        pieces += (source[read : found.start()], (_BLOT * inside)[:inside], _PAD)
+        length += found.start() - read + inside
+        blots.append(length)
+        length += len(_PAD)
+        read = found.end()
+    pieces.append(source[read:])
+    return "".join(pieces), tuple(blots)
+
+
 def read(source: str) -> View:
     """The folded view of a text."""
-    if source.isascii():
-        return View(source.encode(), source, ascii=True)
-    folds = {char: folded for char in set(source) if char > "\x7f" and (folded := _FOLDS[ord(char)]) != char}
+    shown, blots = _blotted(source) if "[" in source else (source, ())
+    if shown.isascii():
+        return View(shown.encode(), source, ascii=not blots, blots=blots)
+    folds = {char: folded for char in set(shown) if char > "\x7f" and (folded := _FOLDS[ord(char)]) != char}
     if not folds:
-        return View(source.encode(), source, ascii=False)
+        return View(shown.encode(), source, ascii=False, blots=blots)
     gone = frozenset(char for char, folded in folds.items() if not folded)
-    removed = tuple(at for at, char in enumerate(source) if char in gone) if gone else ()
-    folded_text = source
+    removed = tuple(at for at, char in enumerate(shown) if char in gone) if gone else ()
+    folded_text = shown
     if len(folds) > _REPLACE_LIMIT:
-        folded_text = source.translate(_FOLDS)
+        folded_text = shown.translate(_FOLDS)
     else:
         for char, folded in folds.items():
             folded_text = folded_text.replace(char, folded)
-    return View(folded_text.encode(), source, ascii=False, removed=removed)
+    return View(folded_text.encode(), source, ascii=False, removed=removed, blots=blots)

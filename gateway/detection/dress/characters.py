@@ -29,6 +29,15 @@ def is_text(data: bytes) -> bool:
     return not data.translate(None, _PRINTABLE)
 
 
+def of_run(run: bytes, start: int, size: int, mark: bytes, need: float = 0.0) -> Iterator[Edit]:
+    """Edits for a run of bytes that are each written as `mark` and two hexadecimal digits, `size` bytes in all."""
+    raw = bytes.fromhex(run.replace(mark, b"").decode("ascii"))
+    if raw.isascii() and not raw.translate(None, _PRINTABLE):
+        yield Edit(start, start + len(run), raw, need, (size, 1))
+    else:
+        yield from of_bytes(((start + at * size, start + (at + 1) * size, byte) for at, byte in enumerate(raw)), need)
+
+
 def of_bytes(units: Iterable[tuple[int, int, int]], need: float = 0.0) -> Iterator[Edit]:
     """Edits for bytes that are written one by one: (start, end, value). A character of several bytes is one edit."""
     pending: list[tuple[int, int, int]] = []

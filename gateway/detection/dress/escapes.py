@@ -5,33 +5,52 @@ and those of JSON inside JSON, where each level doubles the backslashes.
 import re
 from collections.abc import Iterator
 
-from gateway.detection.dress.characters import folded
+from gateway.detection.dress.characters import folded, of_run
 from gateway.detection.dress.dress import Dress, Kind, Taken
 from gateway.detection.dress.rewrite import Edit
 
+_SLASHES = re.compile(rb"\\+")
 _ESCAPE = re.compile(
-    rb"\\+(?:u([0-9A-Fa-f]{4})|u\{0{0,8}([0-9A-Fa-f]{1,6})\}|U00([0-9A-Fa-f]{6})|x([0-9A-Fa-f]{2})|([/\"'nrt@.\-_:+]))"
+    rb"(?:((?:\\x[2-7][0-9A-Fa-f]){2,})|((?:\\u00[2-7][0-9A-Fa-f]){2,})"
+    rb"|\\+(?:u([0-9A-Fa-f]{4})|u\{0{0,8}([0-9A-Fa-f]{1,6})\}|U00([0-9A-Fa-f]{6})|x([0-9A-Fa-f]{2})|([/\"'nrt@.\-_:+])))"
 )
 _SHORT = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 
 
 def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
     high: tuple[int, int] | None = None
-    for found in _ESCAPE.finditer(data):
-        if found[5] is not None:
-            yield Edit(found.start(), found.end(), _SHORT.get(found[5], found[5]))
-            continue
-        code = int(found[1] or found[2] or found[3] or found[4], 16)
-        if 0xD800 <= code < 0xDC00:
-            high = found.start(), code
-            continue
-        start = found.start()
-        if 0xDC00 <= code < 0xE000 and high is not None:
-            start, code = high[0], 0x10000 + ((high[1] - 0xD800) << 10) + code - 0xDC00
-        high = None
-        shown = folded(code)
-        if shown is not None:
-            yield Edit(start, found.end(), shown)
+    for found in _escapes(data):
+        short, long, *codes, sign = found.groups()
+        if sign is not None:
+            yield Edit(found.start(), found.end(), _SHORT.get(sign, sign))
+        elif short is not None:
+            yield from of_run(short, found.start(), 4, b"\\x")
+        elif long is not None:
+            yield from of_run(long, found.start(), 6, b"\\u00")
+        else:
+            start, code = found.start(), next(int(digits, 16) for digits in codes if digits is not None)
+            if 0xD800 <= code < 0xDC00:
+                high = found.start(), code
+                continue
+            if 0xDC00 <= code < 0xE000 and high is not None:
+                start, code = high[0], 0x10000 + ((high[1] - 0xD800) << 10) + code - 0xDC00
+            high = None
+            shown = folded(code)
+            if shown is not None:
+                yield Edit(start, found.end(), shown)
+
+
+def _escapes(data: bytes) -> Iterator[re.Match[bytes]]:
+    """Tries each row of backslashes once, from its beginning."""
+    at = data.find(b"\\")
+    while at >= 0:
+        found = _ESCAPE.match(data, at)
+        if found is not None:
+            yield found
+            at = data.find(b"\\", found.end())
+        else:
+            row = _SLASHES.match(data, at)
+            at = data.find(b"\\", at + 1 if row is None else row.end())
 
 
 DRESS = Dress("escapes", Kind.DECODE, r"\\[uUx][0-9A-Fa-f{]|\\[/\"'nrt@.\-_:+]", _edits)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from gateway.detection.dress.dress import Dress, Kind, Taken
-from gateway.detection.dress.places import areas
+from gateway.detection.dress.places import near
 from gateway.detection.dress.rewrite import Edit
 from gateway.detection.recognizer import compile_pattern
 
@@ -47,7 +47,7 @@ _BESIDE = re.compile(rb"[A-Za-z][\w\-]*[@.:/?&=_\-]+\n|\n[@.:/?&=_\-]+[\w\-]*[A-
 
 
 def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
-    for first, last in areas(data, _COMPILED_GATE, 64, 64):
+    for first, last in near(data, _COMPILED_GATE, 64, 64):
         for found in _WORD.finditer(data, first, last):
             word = found[0]
             if not word.isascii():

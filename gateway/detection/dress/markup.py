@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gateway.detection.dress.dress import Dress, Kind, Taken
-from gateway.detection.dress.places import areas
+from gateway.detection.dress.places import near
 from gateway.detection.dress.rewrite import Edit
 from gateway.detection.recognizer import compile_pattern
 
@@ -18,7 +18,7 @@ _MARK = (
     rf"\*{{1,3}}|`{{1,3}}|~~|\|\||</?(?i:{_INLINE})(?:\s[^<>]{{0,256}})?/?>|<!--[^<>]{{0,128}}-->"
     r"|\x1b\[[0-9;]{0,16}[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]"
 )
-_MARKS = compile_pattern(rf"(?:{_MARK})+")
+_MARKS = re.compile(rf"(?:{_MARK.replace('(?i:', '(?:')})+".encode(), re.IGNORECASE)
 # Only what separatestwo parts of a value can hide it; emphasis around words cannot.
 _GATE = rf"[\pL\pN@.+:/_\-](?:{_MARK})+[\pL\pN@.+:/_\-]|\d[)]?(?: (?:{_MARK})+|(?:{_MARK})+ )[(]?\d"
 _COMPILED_GATE = compile_pattern(_GATE)
@@ -28,7 +28,7 @@ _LONG = re.compile(rb"[A-Za-z0-9+/_\-]{16}")
 
 
 def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
-    for first, last in areas(data, _COMPILED_GATE, _AROUND, _AROUND):
+    for first, last in near(data, _COMPILED_GATE, _AROUND, _AROUND):
         if _TELLING.search(data, first, last) or _LONG.search(data, first, last):
             for mark in _MARKS.finditer(data, first, last):
                 yield Edit(mark.start(), mark.end(), b"", 0.6)

@@ -3,19 +3,28 @@
 import re
 from collections.abc import Iterator
 
-from gateway.detection.dress.characters import folded, of_bytes
+from gateway.detection.dress.characters import folded, of_bytes, of_run
 from gateway.detection.dress.dress import Dress, Kind, Taken
 from gateway.detection.dress.rewrite import Edit
 
+_RUN = re.compile(rb"%[0-9A-Fa-f]{2}(?:%[0-9A-Fa-f]{2})*")
 # `%2540` is `%40` is `@`: each further encoding adds a 25.
-_UNIT = re.compile(rb"%(?:25)*([0-9A-Fa-f]{2})")
+_NESTED = re.compile(rb"%(?:25)+([0-9A-Fa-f]{2})")
 _WIDE = re.compile(rb"%(?:25)*u([0-9A-Fa-f]{4})")
-_FIELD = re.compile(rb"[=?&][^\s&=+<>\"']{1,256}(?:\+[^\s&=+<>\"']{1,256}){1,16}")
+_FIELD = re.compile(rb"[=?&][^\s&=?+<>\"']{1,256}(?:\+[^\s&=?+<>\"']{1,256}){1,16}")
 _PLUS = re.compile(rb"\+")
 
 
 def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
-    yield from of_bytes((unit.start(), unit.end(), int(unit[1], 16)) for unit in _UNIT.finditer(data))
+    nested = [(unit.start(), unit.end(), int(unit[1], 16)) for unit in _NESTED.finditer(data)]
+    yield from of_bytes(nested)
+    inside = {start for start, _, _ in nested}
+    for run in _RUN.finditer(data):
+        start, end = run.span()
+        if end - 3 in inside:
+            end -= 3  # its last unit is the beginning of what is encoded twice
+        if end > start:
+            yield from of_run(data[start:end], start, 3, b"%")
     if b"u" in data:
         for wide in _WIDE.finditer(data):
             shown = folded(int(wide[1], 16))

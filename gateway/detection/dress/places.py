@@ -15,8 +15,25 @@ TOP_DOMAINS = tuple(
 """Endings of host names (IANA, Root Zone Database) that are common enough to say: here ends an address."""
 
 
+def near(data: bytes, gate: "re2._Regexp", before: int, after: int) -> Iterator[tuple[int, int]]:
+    """Disjoint stretches with every match of `gate` that is shorter than `after`, and so many bytes around it.
+
+    Looks for the gate once in `after` bytes, so that a text full of gates costs no more than a long one.
+    """
+    first, last, at = -1, -1, 0
+    while place := gate.search(data, at):
+        if place.start() - before > last:
+            if last >= 0:
+                yield first, last
+            first = max(place.start() - before, 0)
+        last = min(max(place.end(), place.start() + after) + after, len(data))
+        at = max(place.end(), last - after)
+    if last >= 0:
+        yield first, last
+
+
 def areas(data: bytes, gate: "re2._Regexp", before: int, after: int) -> Iterator[tuple[int, int]]:
-    """Disjoint stretches that hold every match of `gate`, with up to so many bytes on both sides."""
+    """Disjoint stretches that hold every match of `gate`, however long, with up to so many bytes on both sides."""
     first, last, at = -1, -1, 0
     while place := gate.search(data, at):
         start, end = place.span()

@@ -6,13 +6,16 @@ are bytes; `parent` is what was rewritten.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import NamedTuple
 
 _BEFORE = 112
 _AFTER = 64
 _TOKEN = 2048
 _GAP = b" \n\n "
+_FAR = _BEFORE + _AFTER
 _NEVER = 9.0
+_BY_START = itemgetter(0)
 
 
 class Edit(NamedTuple):
@@ -36,20 +39,44 @@ class Rewritten:
 
     def __init__(self, parent: bytes, edits: Iterable[Edit], above: "Rewritten | None" = None) -> None:
         self.above = above
-        self._edits = _with_gaps(parent, _disjoint(edits))
-        pieces: list[bytes] = []
+        self._edits: list[Edit] = []
         self._starts: list[int] = []
         self._stops: list[int] = []
+        pieces: list[bytes] = []
         read = length = 0
-        for edit in self._edits:
-            pieces += (parent[read : edit.start], edit.data)
-            length += edit.start - read
+        for edit in sorted(edits, key=_BY_START):
+            start, end, data = edit[:3]
+            if start < read:
+                continue
+            if start - read > _FAR:
+                length = self._gap(parent, pieces, read, start - _BEFORE, length)
+                read = self._edits[-1].end if self._edits else 0
+            pieces += (parent[read:start], data)
+            length += start - read
             self._starts.append(length)
-            length += len(edit.data)
+            length += len(data)
             self._stops.append(length)
-            read = edit.end
+            self._edits.append(edit)
+            read = end
+        if len(parent) - read > _FAR:
+            self._gap(parent, pieces, read, len(parent), length)
+            read = self._edits[-1].end
         pieces.append(parent[read:])
         self.data = _valid(b"".join(pieces))
+
+    def _gap(self, parent: bytes, pieces: list[bytes], read: int, until: int, length: int) -> int:
+        """Leaves out what is too far from a replaced stretch to matter, by one that no finding may cross."""
+        last = _token_end(parent, read + _AFTER, until) if self._edits else 0
+        first = _token_start(parent, last, until) if until < len(parent) else until
+        if first - last <= len(_GAP):
+            return length
+        pieces += (parent[read:last], _GAP)
+        length += last - read
+        self._starts.append(length)
+        length += len(_GAP)
+        self._stops.append(length)
+        self._edits.append(Edit(last, first, _GAP, _NEVER))
+        return length
 
     def span(self, start: int, end: int, score: float) -> tuple[int, int] | None:
         """Where `data[start:end]` stands in the first of all parents; None if it does not count as found.
@@ -109,35 +136,6 @@ class Rewritten:
         if edit.unit is None or at == self._stops[index]:
             return edit.end
         return min(edit.start - (self._starts[index] - at) // edit.unit[1] * edit.unit[0], edit.end)
-
-
-def _disjoint(edits: Iterable[Edit]) -> list[Edit]:
-    kept: list[Edit] = []
-    end = -1
-    for edit in sorted(edits, key=lambda edit: (edit.start, -edit.end)):
-        if edit.start >= end:
-            kept.append(edit)
-            end = edit.end
-    return kept
-
-
-def _with_gaps(parent: bytes, edits: list[Edit]) -> list[Edit]:
-    """Adds a stretch that no finding may cross wherever nothing is near enough to matter."""
-    result: list[Edit] = []
-    kept_to = 0
-    for edit in edits:
-        if edit.start - kept_to > _BEFORE + _AFTER:
-            last = _token_end(parent, kept_to + _AFTER, edit.start) if result else 0
-            first = _token_start(parent, last, edit.start - _BEFORE)
-            if first - last > len(_GAP):
-                result.append(Edit(last, first, _GAP, _NEVER))
-        result.append(edit)
-        kept_to = edit.end
-    if edits and len(parent) - kept_to > _AFTER:
-        last = _token_end(parent, kept_to + _AFTER, len(parent))
-        if len(parent) - last > len(_GAP):
-            result.append(Edit(last, len(parent), _GAP, _NEVER))
-    return result
 
 
 def _token_start(data: bytes, low: int, at: int) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import re2
 
 from gateway.detection.dress.dress import Dress, Kind, Taken
-from gateway.detection.dress.places import TOP_DOMAINS, areas
+from gateway.detection.dress.places import TOP_DOMAINS, near
 from gateway.detection.dress.rewrite import Edit
 from gateway.detection.recognizer import compile_pattern
 from gateway.detection.tokens import word_set
@@ -42,7 +42,7 @@ _BEFORE, _AFTER = 96, 160
 
 
 def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
-    for first, last in areas(data, _COMPILED_GATE, _BEFORE, _AFTER):
+    for first, last in near(data, _COMPILED_GATE, _BEFORE, _AFTER):
         yield from _addresses(data, first, last)
         for sign, shown in _BRACKETS:
             for found in sign.finditer(data, first, last):

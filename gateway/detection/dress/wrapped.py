@@ -6,8 +6,8 @@ complete where it stands.
 """
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator
+from string import ascii_letters, digits
 
 from gateway.detection.dress.dress import Dress, Kind, Taken
 from gateway.detection.dress.places import TOP_DOMAINS
@@ -18,13 +18,24 @@ from gateway.detection.recognizer import compile_pattern
 _QUOTE = r"[ \t]*(?:(?:[>|#*]|//)[ \t]*){0,8}"
 _BREAK = rf"[ \t]?(?:\\[ \t]?)?\r?\n{_QUOTE}"
 _SIGN = r"[A-Za-z0-9@.+/_=:\-]"
-_GATE = (
-    rf"(?:[0-9@]|[a-z][A-Z]|[A-Za-z0-9+/_.\-]{{16}})[^\s\\]{{0,64}}({_BREAK}){_SIGN}"
-    rf"|{_SIGN}({_BREAK})[A-Za-z_.\-]{{0,32}}(?:[0-9@]|[a-z][A-Z])"
+_REST = r"[^\s\\]*"
+# What stands before and after the break must both look like pieces of a value, for lines end with all sorts of words.
+_GATE = "|".join(
+    (
+        rf"[0-9]{_REST}{_BREAK}\S*[0-9@]",
+        rf"@{_REST}{_BREAK}{_SIGN}",
+        rf"{_SIGN}{_BREAK}\S*@",
+        rf"[A-Za-z0-9+/_.\-]{{16}}{_REST}{_BREAK}{_SIGN}",
+        rf"(?:[a-z][A-Z]|[A-Z][A-Z]|[A-Za-z][_\-]){_REST}{_BREAK}\S*(?:[0-9]|[a-z][A-Z])",
+    )
 )
+_GAP = re.compile(_BREAK.encode())
 _BREAKS = compile_pattern(_GATE)
-_HYPHENS = compile_pattern(rf"[A-Za-z0-9@.](-{_BREAK})[A-Za-z0-9@.]")
+_HYPHENS = compile_pattern(rf"[A-Za-z0-9@.]-{_BREAK}[A-Za-z0-9@.]")
 _TELLING = re.compile(rb"[0-9@]|[a-z][A-Z]")
+_SIGNS = frozenset(bytes((byte,)) for byte in b"@.+/_=:-" + (ascii_letters + digits).encode())
+_WORD = re.compile(rb"[\"'(]*(?:[A-Za-z]?[a-z]{1,14}|[A-Z]{1,3})[\"').,;:!?]*")
+_DATE = re.compile(rb"\d{4}-\d\d-\d\d|\d\d?:\d\d")
 _LETTER = re.compile(rb"[A-Za-z]")
 _LIST_MARK = re.compile(rb"(?:\d{1,3}[.)]|[A-Za-z][.)]|[\-*+])[ \t]+\S")
 _LOCAL_PART = re.compile(rb"[A-Za-z0-9]+[._+][A-Za-z0-9._+\-]*(?<!\.)$")
@@ -37,17 +48,17 @@ _TOKEN = 4096
 _LONG = 16
 _LOCAL_NUMBER = 8
 _WHITE = (b" ", b"\t", b"\r", b"\n")
+_ADDRESSES = frozenset({"EMAIL_ADDRESS", "IP_ADDRESS"})
 _CERTAIN = 0.9
+_LIKELY = 0.5
 
 
 class _Neighbours:
     """Where values begin and end that are complete as they stand."""
 
     def __init__(self, taken: Taken) -> None:
-        certain = [one for one in taken if one[2] >= _CERTAIN]
-        self._starts = [start for start, _, _, _ in certain]
-        self._kinds = [kind for _, _, _, kind in certain]
-        self._ends = {end: kind for _, end, _, kind in certain}
+        self._starts = {start: (kind, score) for start, _, score, kind in taken if score >= _LIKELY}
+        self._ends = {end: kind for _, end, score, kind in taken if score >= _CERTAIN}
 
     def need(self, start: int, end: int, before: bytes, after: bytes) -> float | None:
         """The least score for what goes through the break; None if it is no break inside a value."""
@@ -56,13 +67,13 @@ class _Neighbours:
             return None
         if ending is not None and ending not in _OPEN_ENDED and not _cut(ending, before, after):
             return None
-        index = bisect_left(self._starts, end)
-        if index == len(self._starts) or self._starts[index] != end:
+        kind, score = self._starts.get(end, ("", 0.0))
+        # The rest of a number may look like another number.
+        if not kind or (score < _CERTAIN and kind not in _ADDRESSES and before[-1:].isdigit()):
             return 0.6
-        kind = self._kinds[index]
         if kind == "EMAIL_ADDRESS":
             return 0.6 if b"://" in before or _LOCAL_PART.match(before) else None
-        return 1.0 if before.isdigit() and kind == "PHONE_NUMBER" else None
+        return 1.0 if kind == "PHONE_NUMBER" and before[-1:].isdigit() else None
 
 
 def _cut(kind: str, before: bytes, after: bytes) -> bool:
@@ -81,7 +92,10 @@ def _breaks(data: bytes, neighbours: _Neighbours) -> Iterator[Edit]:
     at = 0
     joined = _Joined()
     while found := _BREAKS.search(data, at):
-        start, end = found.span(1) if found.start(1) >= 0 else found.span(2)
+        gap = _GAP.search(data, found.start(), found.end())
+        if gap is None:
+            return
+        start, end = gap.span()
         at = end
         before, after = _token_before(data, start), _token_after(data, end)
         if _LIST_MARK.match(data, end) or not _one_token(before, after):
@@ -120,7 +134,7 @@ class _Joined:
 def _unhyphened(data: bytes, taken: Taken) -> Iterator[Edit]:
     neighbours = _Neighbours(taken)
     for found in _HYPHENS.finditer(data):
-        start, end = found.span(1)
+        start, end = found.start() + 1, found.end() - 1
         before, after = _token_before(data, start), _token_after(data, end)
         need = neighbours.need(start, end, before, after)
         if need is not None and _TELLING.search(before + after):
@@ -140,9 +154,13 @@ def _token_after(data: bytes, at: int) -> bytes:
 def _one_token(before: bytes, after: bytes) -> bool:
     if before[-1:] in {b":", b"="} and b"@" not in before and b"://" not in before and len(before) < _LONG:
         return False  # `label:` and its value on the next line
+    if before[-1:] not in _SIGNS or after[:1] not in _SIGNS or _DATE.match(after):
+        return False
     if before[-1:] == b"." and not after[:1].isdigit():
         return False
-    return len(before) >= _LONG or _TELLING.search(before + after) is not None
+    if _WORD.fullmatch(before):
+        return b"@" in after
+    return not _WORD.fullmatch(after) or b"@" in before or len(before) >= _LONG
 
 
 def _between(data: bytes, start: int, before: bytes, after: bytes) -> bytes:

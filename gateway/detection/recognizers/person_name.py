@@ -5,6 +5,7 @@ Titles and possessives stay outside the span. Written in lower case, a name is b
 when it begins with a common given name.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
@@ -24,11 +25,14 @@ _CAPITAL = r"(?:\p{Lu}\.|\p{Lu}[\p{L}\p{M}]*(?:['\-]\p{L}[\p{L}\p{M}]*)*)"
 _NAME = rf"(?:{_CAPITAL}(?:(?:[ \t]+{_PARTICLE}){{0,3}}[ \t]+{_CAPITAL}){{0,4}})"
 _ANY_CASE = r"(?:\p{L}[\p{L}\p{M}'\-]*\.?(?:[ \t]+\p{L}[\p{L}\p{M}'\-]*\.?){0,4})"
 _LONGEST = 160
+_SPACE = r"[ \t]+"
 
 _GATES = tuple(f"(?i){cue.regex}" for cue in CUES)
-_PLACES = tuple(compile_pattern(gate) for gate in _GATES)
-_NAMES = tuple(compile_pattern(rf"(?:(?i:{TITLES})\b\.?[ \t]+)*({_ANY_CASE if cue.lower else _NAME})") for cue in CUES)
-_PART = compile_pattern(r"[^ \t]+")
+# The same cue over and over announces one name.
+_PLACES = tuple(compile_pattern(f"(?i)(?:{cue.regex}){'+' if cue.regex.endswith(_SPACE) else ''}") for cue in CUES)
+_TITLED = compile_pattern(rf"(?:(?i:{TITLES})\b\.?[ \t]+)+")
+_NAMES = tuple(compile_pattern(_ANY_CASE if cue.lower else _NAME) for cue in CUES)
+_PART = re.compile(r"[^ \t]+")
 _STREET = compile_pattern(r"\b\d+[ \t]+(?:[\p{L}'\-]+[ \t]+){1,3}$")
 _LOWER_PARTICLES = word_set(
     "van von der den de del della di da dos das do du la le los las bin binti ibn al el ter ten zu vom y e"
@@ -37,6 +41,9 @@ _TITLE_WORDS = word_set(
     "mr mrs ms miss mx dr prof professor doctor sir rev herr herrn frau mme mlle monsieur madame sr sra srta"
     " señor señora don doña"
 )
+_NEVER = frozenset(word.encode() for word in NO_NAMES - _TITLE_WORDS)
+_LONGEST_WORD = 40
+_CONTRACTED = ("'m", "'re", "'ve", "'ll", "'d", "n't")
 _ALSO_WORDS = frozenset(b"miss don col gen hon fr ing sig lt hr sir rev mw dipl doctor la".split())
 _ENDS = frozenset(b'\n\r.,;:!?)"]}>-<')
 
@@ -44,28 +51,47 @@ _ENDS = frozenset(b'\n\r.,;:!?)"]}>-<')
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     data = view.data
     for hit in hits:
+        cue, name = CUES[hit], _NAMES[hit]
+        last = 0
         for place in _PLACES[hit].finditer(data):
-            if CUES[hit] is TITLE and not _is_title(data, place.start(), place[0].strip()):
+            end = place.end()
+            if end <= last or _never_a_name(data, end):
                 continue
-            match = _NAMES[hit].match(data, place.end(), place.end() + _LONGEST)
-            found = match and _name(view, match.start(1), match.end(1), CUES[hit])
+            if cue is TITLE and not _is_title(data, place.start(), place[0].split()[-1]):
+                continue
+            if titles := _TITLED.match(data, end, end + _LONGEST):
+                end = titles.end()
+                if _never_a_name(data, end):
+                    continue
+            if not cue.lower and data[end : end + 1].islower():
+                continue
+            match = name.match(data, end, end + _LONGEST)
+            found = match and _name(view, end, match.end(), cue)
             if found:
+                last = found.end
                 yield found
+
+
+def _never_a_name(data: bytes, start: int) -> bool:
+    """A quick look at the word that follows: most cues announce none."""
+    word = data[start : start + _LONGEST_WORD].split(None, 1)
+    return not word or word[0].rstrip(b".,!?").lower() in _NEVER
 
 
 def _is_title(data: bytes, start: int, title: bytes) -> bool:
     """Not the end of a street (17 Elm Dr), and no title that is another word here (a miss, MS Windows)."""
-    if _STREET.search(data[max(0, start - 48) : start]):
+    if _STREET.search(data[max(0, start - 48) : start]) or data[max(0, start - 2) : start - 1].isdigit():
         return False
     return title not in {b"MS", b"DR", b"HR", b"miss.", b"Miss."} and (title.endswith(b".") or title not in _ALSO_WORDS)
 
 
 def _name(view: View, start: int, end: int, cue: Cue) -> Match | None:
     """Takes the words that belong to a name from the beginning of the span; none if the first is no name."""
+    text = view.data[start:end].decode("utf-8", "replace")
     words: list[str] = []
-    last = start
-    for part in _PART.finditer(view.data, start, end):
-        word = part[0].decode()
+    last = 0
+    for part in _PART.finditer(text):
+        word = part[0]
         bare = word.removesuffix(".") if len(word) > 2 else word
         bare = bare.removesuffix("'s").removesuffix("'")
         if not words and bare.lower() in _TITLE_WORDS:
@@ -73,23 +99,25 @@ def _name(view: View, start: int, end: int, cue: Cue) -> Match | None:
         if not _goes_on(words, bare):
             break
         words.append(bare)
-        last = part.start() + len(bare.encode())
+        last = part.start() + len(bare)
         if bare != word:
             break
     while words and words[-1].lower() in _LOWER_PARTICLES:
-        last = max(start, view.data.rfind(b" ", start, last))
+        last = max(text.rfind(" ", 0, last), 0)
         words.pop()
     if not words or len(words) < cue.words:
         return None
-    score = _believed(words, cue, view.data[last : last + 1])
-    return None if score is None else Match(start, last, score, PERSON.name)
+    end = start + len(text[:last].encode())
+    score = _believed(words, cue, view.data[end : end + 1])
+    return None if score is None else Match(start, end, score, PERSON.name)
 
 
 def _goes_on(words: list[str], word: str) -> bool:
     """Whether `word` can follow `words`: a name that began with a capital goes on so, but for particles."""
     if words and word in _LOWER_PARTICLES:
         return True
-    if word.lower() in NO_NAMES:
+    lower = word.lower()
+    if lower in NO_NAMES or lower.endswith(_CONTRACTED):
         return False
     if not words or words[0][0].isupper():
         return not words or word[0].isupper()

@@ -14,7 +14,7 @@ PARTICLE = (
 )
 NAME = rf"(?:{CAPITAL}|\d{{1,3}}(?:st|nd|rd|th)|{PARTICLE})"
 HOUSE = (
-    r"\d{1,5}(?:[ ]?(?:bis|ter|quater)\b|[a-zA-Z]\b|[ ][A-Za-h]\b)?"
+    r"\d{1,5}(?:[ ]?(?:bis|ter|quater)\b|[a-zA-Z]\b|[ ][a-h]\b|[ ][A-Z]\b(?:[ ]\d{1,3}\b)?)?"
     r"(?:[ ]?[-/][ ]?(?:\d{1,5}[a-zA-Z]?|[IVX]{1,4}|[a-zA-Z])\b){0,3}"
 )
 UK_POSTCODE = r"(?:[A-PR-UWYZ][A-HK-Y]?\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}|GIR ?0AA)"
@@ -32,7 +32,7 @@ UNIT = (
     r"|sala|lok|lgh|lejl|daire|kat|casa|quadra)"
     r"\b\.?[ ]?(?:n?[°º]\.?[ ]?|#|no\.? ?|:[ ]?)?(?:\d{1,6}[A-Za-z]?(?:[-/]\d{1,4})?|[A-Z])\b"
     r"|#[ ]?\d{1,5}[A-Za-z]?\b|m\.[ ]?\d{1,4}\b"
-    r"|\d{1,2}(?:st|nd|rd|th|er|[eè]me|e|º|ª|°|\.)[ ]?(?i:floor|fl|og|stock|[ée]tage|piso|andar|izq(?:uierda)?|izda"
+    r"|\d{1,2}(?:st|nd|rd|th|er|[eè]me|e|\.?[ºª°]|\.)[ ]?(?i:floor|fl|og|stock|[ée]tage|piso|andar|izq(?:uierda)?|izda"
     r"|dcha|derecha|esq|dto|fte|[a-f])\b\.?)"
 )
 _LINE = r"[ \t]*(?:\r?\n[>?|*#\t ]{0,40}){1,2}"
@@ -56,7 +56,11 @@ _LINE_ENDS = compile_pattern(r"[ \t]*(?:\r?\n|$)")
 _CITY_ENDS = compile_pattern(
     r"$|[\r\n.,;?!)\"'<\]}|\\]|[ ](?:for|and|in|on|at|is|was|until|since|from|to|with|by|or)\b"
 )
+_GAPS = frozenset({b" ", b"\t", b",", b";", b".", b"\r", b"\n", b"<", b"\\"})
+_LINE_BREAKS = frozenset(b"\r\n")
+_COMMA = ord(",")
 _MOST_PARTS = 10
+_MOST_CITIES = 3
 _LONGEST = 220
 
 
@@ -68,28 +72,36 @@ def tail(data: bytes, end: int) -> tuple[int, bool]:
     """
     at = sure = end
     certain = False
+    cities = 0
     limit = min(len(data), end + _LONGEST)
     for _ in range(_MOST_PARTS):
+        if data[at : at + 1] not in _GAPS or cities > _MOST_CITIES:
+            break
         if (found := _NEXT_CERTAIN.match(data, at, limit)) and not _goes_on(data, found.end()):
             at = sure = found.end()
-            certain = True
+            certain, cities = True, 0
             continue
-        if certain and (line := _NEXT_LINE.match(data, at, limit)) and _LINE_ENDS.match(data, line.end()):
-            at = sure = line.end()
-            continue
-        city = _NEXT_CITY.match(data, at, limit)
-        if city is None:
-            lower = _NEXT_LOWER.match(data, at, limit)
-            if lower is None or not (certain or data[at : at + 1] == b","):
-                break
-            at = sure = lower.end()
-            certain = True
+        if certain and data[at] in _LINE_BREAKS and (line := _own_line(data, at, limit)):
+            at = sure = line
             continue
         gap = data[at]
-        at = _whole_words(data, at, city.end())
-        if gap not in b"\r\n" and (gap == 0x2C or certain) and _CITY_ENDS.match(data, at):
-            sure = at
+        if city := _NEXT_CITY.match(data, at, limit):
+            at = _whole_words(data, at, city.end())
+            cities += 1
+            if gap not in _LINE_BREAKS and (gap == _COMMA or certain) and _CITY_ENDS.match(data, at):
+                sure = at
+        elif (certain or gap == _COMMA) and (lower := _NEXT_LOWER.match(data, at, limit)):
+            at = sure = lower.end()
+            certain = True
+        else:
+            break
     return sure, certain
+
+
+def _own_line(data: bytes, at: int, limit: int) -> int | None:
+    """The end of a postcode that ends its line."""
+    line = _NEXT_LINE.match(data, at, limit)
+    return line.end() if line and _LINE_ENDS.match(data, line.end()) else None
 
 
 def _whole_words(data: bytes, start: int, end: int) -> int:

@@ -31,7 +31,7 @@ REFERENCE_NUMBER = EntityType("REFERENCE_NUMBER", "account", "A reference that t
 
 _ENGLISH = (
     r"(?:id(?:entifier|entification)?(?:[ _-]?(?:number|no\b|nr\b|num\b|code|#))?|number|no\b|nr\b|num\b|#|№|code"
-    r"|ref(?:erence)?(?:[ _-]?(?:number|no\b|nr\b|id|code|#))?)"
+    r"|ref(?:erence)?(?:[ _-]?(?:number|no\b|nr\b|id|code))?)"
 )
 _GERMAN = r"(?:nummern?|nr\b|id\b|kennung|zeichen|kennzahl|code|nummer[ -]id)"
 _DUTCH = r"(?:nummer|nr\b|id\b|kenmerk|code)"
@@ -247,8 +247,9 @@ LABELS = (
         0.5,
         english="(?:unique|our|your|tracking|internal|unique personal)",
         romance="notre|votre|nuestra|vuestra|nostro|vostro|nossa|vossa",
-        alone=r"\breference(?:[ _-]?(?:number|no\b|id|code|#))|\bref(?:[ _-]?(?:number|no\b|id|code|#)|\.(?: no\b)?)"
-        r"|\breferenz(?:nummer|nr\b|code)?\b|\breferentie(?:nummer)?\b|\b(?:ons|uw) kenmerk\b|\bkenmerk\b|\bzeichen\b"
+        alone=r"\breference(?:[ _-]?(?:number|no\b|id|code|#))|\bref(?:[ _-]?(?:number|no\b|id|code)|\.(?: no\b)?)"
+        r"|\br[eé]f[eé]rence\b|\brefer[eê]ncia\b|\briferimento\b|\breferenz(?:nummer|nr\b|code)?\b"
+        r"|\breferentie(?:nummer)?\b|\b(?:ons|uw) kenmerk\b|\bkenmerk\b|\bzeichen\b"
         r"|\bn[uú]mero de refer[eê]ncia\b|\bnumero di riferimento\b|\bnum[eé]ro de r[eé]f[eé]rence\b",
     ),
 )

@@ -8,7 +8,7 @@ from gateway.detection.recognizers._checks import is_date
 # Groups of digits with spaces between them; or one word of letters, digits and a few signs.
 VALUE = compile_pattern(
     r"(?:[A-Z]{1,4}[ -]?)?\d{1,6}(?: \d{2,6}){1,7}\b|\d{1,3} [A-Z][A-Za-z]{0,3} \d{1,6}/\d{2,4}\b"
-    r"|[A-Z]{1,4} \d[\w\-/]*\w|\w(?:[\w\-/.#]{0,38}\w)?"
+    r"|[A-Z]{1,4} \d[\w\-/]*\w|\d{1,2}:\d{2}-[a-z]{2}-\d{2,6}\b|\w(?:[\w\-/.#]{0,38}\w)?"
 )
 
 _NUMBER_PARTS = re.compile(r"\d+")
@@ -16,7 +16,7 @@ _DATE = re.compile(r"(\d{4}|\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{1,2})(?:T.*)?")
 _CLOCK_OR_PRICE = re.compile(r"\d{1,3}(?:[.,]\d{3})*[.,]\d{1,2}|\d{1,2}[:.]\d{2}")
 _VERSION = re.compile(r"[vV]?\d{1,3}(?:\.\d{1,2}){1,3}(?:[-.]?(?:rc|a|b|alpha|beta|dev)\d*)?")
 _HEX = re.compile(r"(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9A-F]{32}|[0-9A-F]{40}|[0-9A-F]{64})")
-_IN_CODE = re.compile(r"[a-z]+_?\d{1,3}|0x.*|[a-z]+(?:_[a-z]+)*_?\d?|[a-z]+[A-Z]\w*|\w+\.[a-z]{1,4}")
+_IN_CODE = re.compile(r"[a-z]+_?\d{1,3}|0x.*|[a-z]+(?:_[a-z]+)*_?\d?|[a-z]+[A-Z]\w*|\w+\.[a-z]{1,4}|[A-Za-z]+-\d\.\d.*")
 _SAMPLE = re.compile(r"(\w)\1*|[Xx0]+")
 _PRICE_BEFORE = frozenset(b"$%\xa3\xac\xa5")
 _AFTER = re.compile(

@@ -1,10 +1,12 @@
-"""The ways to write a street or what stands for one. Of each form, `gate` is the cheap expression that wakes it, and
-`regex` the exact one.
+"""The ways to write a street or what stands for one, and the cheap expressions that say in which texts to look.
+
+A gate only arms on what comes first and waits for what comes last, without counting words between: counters of many
+gates that run side by side would multiply the states of the one automaton that holds them all.
 """
 
 from dataclasses import dataclass
 
-from gateway.detection.recognizers._address_parts import CAPITAL, GAP, HOUSE, MILITARY, NAME, PARTICLE
+from gateway.detection.recognizers._address_parts import CAPITAL, GAP, HOUSE, MILITARY, NAME, PARTICLE, UNIT
 from gateway.detection.recognizers._street_words import AFTER, AFTER_WEAK, BEFORE, BEFORE_WEAK, JOINED, JOINED_WEAK
 
 
@@ -12,15 +14,12 @@ from gateway.detection.recognizers._street_words import AFTER, AFTER_WEAK, BEFOR
 class Form:
     """`group`: the part that is the street. `free`: its words were not looked at yet and may be any."""
 
-    gate: str
     regex: str
     score: float
     group: int = 0
     weak: int = 0
     """The group that matches when the street's word is also another word."""
     free: bool = False
-    lower: bool = True
-    """Whether it may be written all in lower case."""
 
 
 _WORD = r"[^\s\d,;:()\"<>=]+"
@@ -28,47 +27,46 @@ _FRONT = r"(?:\d{1,5}[ ])?"
 _NO_YEAR = r"(?:\d{1,3}|[3-9]\d{3}|2[1-9]\d\d|1[0-7]\d\d)\b"
 
 AFTER_NAME = Form(
-    rf"\b\d{{1,5}}[a-zA-Z]?,? (?:{_WORD} ){{1,4}}(?i:{AFTER}|{AFTER_WEAK})\b",
-    rf"\b{_FRONT}{HOUSE},?[ ](?:{_WORD}[ ]){{1,4}}?(?i:(?:{AFTER})|({AFTER_WEAK}))\b\.?"
+    rf"\b{_FRONT}{HOUSE},?[ ](?:{_WORD}[ ]){{1,4}}?(?i:(?:(?:{AFTER_WEAK})[ ])?(?:{AFTER})|({AFTER_WEAK}))\b\.?"
     r"(?:[ ](?:N|S|E|W|NE|NW|SE|SW|North|South|East|West)\b\.?)?(?:[ ]\d{1,4}[a-zA-Z]?\b)?",
     0.7,
     weak=1,
     free=True,
 )
 _THEN = r"(?:\.[ ]?|[ ])"
-BEFORE_NAME = Form(
-    rf"\b\d{{1,5}}(?: ?(?:bis|ter|[a-zA-Z]))?,? (?:(?i:{BEFORE})|(?i:{BEFORE_WEAK})){_THEN}[^\s\d]"
-    rf"|(?:^|[\s,;:(\"'>])(?:(?i:{BEFORE}|c/)|via|Via|Place|Plaza|Route){_THEN}[^\s\d][^\d\n.;:]*\d",
-    rf"(?:{_FRONT}{HOUSE},?[ ])?(?i:\b(?:{BEFORE}|c/)|\b({BEFORE_WEAK})){_THEN}"
-    rf"(?:{NAME}[ ]){{0,5}}(?:{CAPITAL}|\d{{1,2}} de {CAPITAL})(?:,?[ ](?i:n[°ºr]?\.?|no\.?|num\.?|#)?[ ]?{HOUSE}\b)?",
+_NAMED = rf"(?:{NAME}[ ]){{0,5}}(?:{CAPITAL}|\d{{1,2}} de {CAPITAL})"
+NUMBER_BEFORE = Form(
+    rf"{_FRONT}{HOUSE},?[ ](?i:\b(?:{BEFORE})|\b({BEFORE_WEAK})){_THEN}{_NAMED}(?:[ ]\d{{1,4}}\b)?",
+    0.65,
+    weak=1,
+)
+BEFORE_NUMBER = Form(
+    rf"(?i:\b(?:{BEFORE}|c/)|\b({BEFORE_WEAK})){_THEN}{_NAMED},?[ ](?i:n[°ºr]?\.?|no\.?|num\.?|#)?[ ]?{HOUSE}\b",
     0.65,
     weak=1,
 )
 BEFORE_LOWER = Form(
-    rf"\b\d{{1,5}},? (?:{BEFORE}){_THEN}[^\s\d]",
     rf"\b{_FRONT}{HOUSE},?[ ](?:{BEFORE}){_THEN}(?:[\p{{Ll}}.'\-]+[ ]){{0,3}}[\p{{Ll}}'\-]+(?:,?[ ]{HOUSE}\b)?",
     0.5,
 )
 JOINED_NAME = Form(
-    rf"(?i:[^\s\d](?:{JOINED}|{JOINED_WEAK})),? \d",
-    rf"{_FRONT}(?:{CAPITAL}[ ]){{0,2}}\p{{L}}[\p{{L}}\-.]*(?i:(?:{JOINED})|({JOINED_WEAK})),?[ ]{HOUSE}\b",
+    rf"{_FRONT}(?:(?:{CAPITAL}[ ]){{0,3}}\p{{L}}[\p{{L}}\-.]*(?i:(?:{JOINED})|({JOINED_WEAK}))"
+    rf"|(?:{CAPITAL}[ ]){{1,3}}(?i:{JOINED})),?[ ]{HOUSE}\b",
     0.7,
     weak=1,
 )
 _BOX = (
     r"(?i:\b(?:p\.? ?o\.? ?box|post office box|postfach|postbus|apartado(?: de correos| postal)?|casella postale"
     r"|caixa postal|bo[îi]te postale|b\.p\.|skr(?:ytka|\.) pocz(?:towa|t\.)|psc \d{1,5},? box|cmr \d{1,5},? box"
-    r"|unit \d{1,5},? box)[ ]?#?\d{1,6}\b)"
+    r"|unit \d{1,5},? box)[ ]?#?\d{1,6}(?: \d{2,3}){0,3}\b)"
 )
-POST_BOX = Form(_BOX, _BOX, 0.65)
+POST_BOX = Form(_BOX, 0.65)
 MILITARY_MAIL = Form(
-    r"(?i:\b[afd]po[ ,]{1,2}a[aep]) \d",
     rf"(?:\b(?i:us[a-z]{{0,3}})[ ]\p{{L}}[\p{{L}}\-]*(?:[ ]\p{{L}}+){{0,2}}[ ,\n]+)?\b{MILITARY}",
     0.75,
 )
 _FLAT = r"(?i:\b(?:apt|apartment|suite|ste|flat)\b\.?[ ]?#?\d)"
 BEFORE_FLAT = Form(
-    _FLAT,
     rf"((?:{_FRONT}{HOUSE},?[ ](?:{_WORD}[ ]){{0,5}}{_WORD}(?:[ ]\d{{1,5}}[a-zA-Z]?\b\.?)?"
     rf"|(?:{NAME}[ ]){{0,4}}{CAPITAL}[ ]{HOUSE}\.?)){GAP}{_FLAT}",
     0.6,
@@ -77,17 +75,23 @@ BEFORE_FLAT = Form(
 )
 # A number, a name, a number that is no year: "12 March 1990" is no street.
 BETWEEN_NUMBERS = Form(
-    rf"\b\d{{1,5}} \p{{Lu}}[^\s\d,;:()\"<>]*(?: {_WORD}){{0,4}} {_NO_YEAR}",
     rf"\b\d{{1,5}}[ ]{CAPITAL}(?:[ ](?:{CAPITAL}|{PARTICLE})){{0,4}}[ ]{_NO_YEAR}",
     0.4,
     free=True,
 )
 _DISTRICT = r"(?:ku|shi|cho|chō|machi|gun|ken|fu|to|mura|dori)\b"
 JAPANESE = Form(
-    rf"\d-\d{{1,4}},? [^\n]*-{_DISTRICT}|\d-ch[oō]me\b",
     rf"(?:\d{{1,4}}(?:-\d{{1,4}}){{1,3}},?[ ])(?:{CAPITAL},?[ ]){{0,4}}{CAPITAL}-?{_DISTRICT}"
-    r"|\d{1,3}-ch[oō]me\b(?:-\d{1,4}){0,3}",
+    rf"|\d{{1,3}}-ch[oō]me\b(?:[ ,\-]+\d{{1,4}}){{0,3}}(?:,?[ ]{CAPITAL}){{0,4}}",
     0.6,
+)
+# Any name and number before a postcode and a town.
+_TOWN = r",?[ \n](?:[A-Z]{1,2}-)?\d{4,5}[ ]\p{Lu}\p{L}{2}"
+BEFORE_TOWN = Form(
+    rf"((?:{NAME}[ ]){{0,3}}{CAPITAL}[ ]\d{{1,4}}[a-zA-Z]?\b(?:[ ]{UNIT})?){_TOWN}",
+    0.35,
+    group=1,
+    free=True,
 )
 _LIVES = (
     r"(?i:\b(?:address is|live[sd]? (?:at|in|on)|living (?:at|in|on)|resid(?:es?|ing) (?:at|in)|located (?:at|on)"
@@ -98,9 +102,8 @@ _LIVES = (
     r" (?:in|aan|op)))[ ]"
 )
 AFTER_CUE = Form(
-    _LIVES + rf"[^\d\n.;:]+ {_NO_YEAR}",
     _LIVES + rf"((?:{NAME}[ ]){{0,4}}{CAPITAL}[ ]{_NO_YEAR})",
-    0.25,
+    0.15,
     group=1,
     free=True,
 )
@@ -110,25 +113,34 @@ _FIELD = (
     r"|permanent|current|property|full)[ _-]?address|address(?:[ _-]?line)?(?:[ _-]?[12])?|addr|stra(?:ß|ss)e"
     r"|(?:wohn|post|liefer|rechnungs)?(?:adresse|anschrift)|adres|adresse (?:postale|de livraison|de facturation)"
     r"|direcci[oó]n(?: postal)?|domicilio|indirizzo|endere[cç]o|morada|straat|rue|calle)"
-    r"[\"'*_]{0,3}[ \t]{0,20}(?::|=|=>)[ \t]{0,20}[\"'*]{0,3}[ \t]{0,8})"
+    r"[\"'*_]{0,3}[ \t]{0,20}(?::|=>?|>)[ \t]{0,20}[\"'*]{0,3}[ \t]{0,8})"
 )
 FIELD = Form(
-    _FIELD + r"[^\n\"<>@|]*\d",
     _FIELD + r"([\p{L}\d#][^\n\"<>@|]{3,100})",
     0.65,
     group=1,
 )
 
-FORMS = (
-    AFTER_NAME,
-    BEFORE_NAME,
-    BEFORE_LOWER,
-    JOINED_NAME,
-    POST_BOX,
-    MILITARY_MAIL,
-    BEFORE_FLAT,
-    BETWEEN_NUMBERS,
-    JAPANESE,
-    AFTER_CUE,
-    FIELD,
+
+def _titled(words: str) -> str:
+    return "|".join(word.title() for word in words.split("|"))
+
+
+GATES: tuple[tuple[str, tuple[Form, ...]], ...] = (
+    (rf"\d[a-zA-Z]?,? [^\d\n,;:()\"<>=]* (?:(?i:{AFTER})|{_titled(AFTER_WEAK)})\b", (AFTER_NAME,)),
+    (rf"\d(?: ?(?:bis|ter|[a-zA-Z]))?,? (?i:{BEFORE}|{BEFORE_WEAK}){_THEN}[^\s\d]", (NUMBER_BEFORE, BEFORE_LOWER)),
+    (
+        rf"(?:(?:^|[\s,;:(\"'>])(?:(?i:{BEFORE}|c/)|via|Via|Place|Plaza|Route|Laan){_THEN}[^\s\d]"
+        rf"|[\s:][Aa]l\. ?\p{{Lu}}|{_LIVES}|{_FIELD})"
+        r"[^\d\n.;]*\d",
+        (BEFORE_NUMBER, AFTER_CUE, FIELD),
+    ),
+    (rf"(?i:[^\s\d] ?(?:{JOINED})|[^\s\d](?:{JOINED_WEAK})),? \d", (JOINED_NAME,)),
+    (_BOX, (POST_BOX,)),
+    (r"(?i:\b[afd]po[ ,]{1,2}a[aep]) \d", (MILITARY_MAIL,)),
+    (_FLAT, (BEFORE_FLAT,)),
+    (rf"\d \p{{Lu}}[^\d\n,;:()\"<>]* {_NO_YEAR}", (BETWEEN_NUMBERS,)),
+    (rf"\d-\d{{1,4}},? [^\d\n]*-{_DISTRICT}|\d-ch[oō]me\b", (JAPANESE,)),
+    (r"\d[a-zA-Z]?" + _TOWN, (BEFORE_TOWN,)),
 )
+"""Each expression with the forms that may stand in a text where it occurs."""

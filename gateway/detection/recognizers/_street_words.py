@@ -22,10 +22,11 @@ BEFORE = (
     r"|trg|jalan|jl|lorong|улица|ул|проспект|пр|Λεωφ(?:όρος)?|Οδός|Πλατεία|Λ|plaça|largo|av"
 )
 """A full stop may follow these, then no space need to."""
-BEFORE_WEAK = r"via|place|pl|route|passage|cours|plaza|square|villa|voie|sentier|plac|al|os|R"
+BEFORE_WEAK = r"via|place|pl|route|passage|cours|plaza|square|villa|voie|sentier|plac|laan|al|os|R"
 JOINED = (
     r"stra(?:ß|ss)en?|str\.?|gasse|allee|chaussee|ufer|damm|promenade|straat|laan|gracht|plein|kade|singel|steeg"
-    r"|plantsoen|gatan|gata|gaten|vägen|veien|vegen|gränd|stigen|torget|vej|gade|stræde|boulevarden|allé|katu|kuja"
+    r"|plantsoen|gatan|gata|gaten|vägen|veien|vegen|gränd|stigen|torget|vej|gade|stræde|boulevarden|allé|katu"
+    r"|kuja|(?-i:gate)|út|utca|tér|körút|n[áa]m[ěe]st[íi]|cesta"
     r"|polku|puiestee|tänav|gatvė|iela|braut|vegur"
 )
 JOINED_WEAK = (

@@ -38,7 +38,7 @@ RECOGNIZERS = (
                 r"(?:[\s\"',.;:!?)<|/*}\]]|$)",
                 0.6,
                 group=1,
-                gate=r"(?i)\b(?:aged?|ages)\b[^\d]{1,14}\d",
+                gate=r"(?i)\b(?:aged?|ages)(?: is| of| at [a-z]+ was)?[^\pL\d]+\d",
             ),
             Pattern(r"(?i)\bage[ ]?/[ ]?(?:sex|gender)\W{1,3}(\d{1,3})", 0.7, group=1),
             Pattern(
@@ -114,12 +114,14 @@ RECOGNIZERS = (
             Pattern(r"(?i)\b(\d{1,3})[ \-]?(?:jährig|jaehrig|jarig)[a-z]{0,2}\b", 0.7, group=1),
             Pattern(r"(?i)\b(\d{2})enn[ei]\b", 0.6, group=1),
             Pattern(
-                r"(?i)\b(?:im alter von|alter|âge|edad|età|idade|leeftijd|âgée? de|à l'âge de|a la edad de"
+                r"(?i)(?:^|[^\p{L}\-_])(?:im alter von|alter|âge|edad|età|idade|leeftijd|âgée? de|à l'âge de"
+                r"|a la edad de"
                 r"|all'età di|aos)"
                 r"[\s\"':=>|*]{1,5}(\d{1,3})\b",
                 0.6,
                 group=1,
-                gate=r"(?i)\b(?:alter|alter von|âge|edad|età|idade|leeftijd|âgée?|âge)\b[^\d]{1,8}\d|(?i)\baos \d",
+                gate=r"(?i)(?:^|[^\p{L}\-_])(?:alter|âge|âgée?|edad|età|idade|leeftijd|aos)(?: de| di"
+                r"| von)?[^\pL\d]+\d",
             ),
             Pattern(
                 r"(?i)\b(?:j'ai|il a|elle a|a eu|tengo|tiene|tenía|cumpl(?:e|o|ió)|ho|ha|compi(?:e|o)|tenho|tem"

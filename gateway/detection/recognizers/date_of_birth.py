@@ -9,13 +9,13 @@ _CUE = (
     r"(?i)(?:\bd\.?o\.?b\b|\bdate[ _-]?of[ _-]?birth|birth[ _-]?da(?:te|y)|\bborn\b|\bbirth\b|\bb-?day\b"
     r"|\bgeburts(?:datum|tag)|\bgeboren\b|\bgeb\.|\bgeb(?:urts)?\.?-?dat(?:um|\.)?|\bdate[ _]de[ _]naissance"
     r"|\bn[ée](?:e|\(e\)|\.e|·e)? le\b|\bnaissance\b"
-    r"|\bfecha[ _](?:de[ _])?nac(?:imiento|\.)|\bf\. ?nac\.|\bnacid[oa]\b|\bnac(?:ió|í)\b|\bdata[ _]di[ _]nascita"
+    r"|\bfecha[ _](?:de[ _])?nac(?:imiento|\.)|\bf\. ?nac\.|\bnacid[oa]\b|\bnac(?:ió|í)|\bdata[ _]di[ _]nascita"
     r"|\bnat[oa](?:/a)? (?:il|a|in)\b|\bdata[ _]de[ _]nasc(?:imento|\.)?|\bnascid[oa]\b|\bnasc(?:eu|i)\b"
     r"|\bgeboorte(?:datum|dag)|\bgeb\b)"
 )
 _BETWEEN = (
     r"[\"'\s:=,(\-*.\])>|]{0,8}"
-    r"(?:(?i:is|was|on|am|the|le|el|il|em|op|den|ist|est|es|er|a|é|è|of|date|day)\b[\s:.]{0,3}){0,3}[\"'(]?"
+    r"(?:(?i:is|was|on|am|the|le|el|il|em|op|den|der|die|ist|est|es|er|a|é|è|of|date|day)\b[\s:.]{0,3}){0,3}[\"'(]?"
 )
 # A place between: "born in Rome on 3 March 1979".
 _PLACE = r"(?:[ ](?i:in|at|à|en|a|em|te)[ ][^\d\n]{2,40}?[ ,](?i:on|am|le|el|il|em|op|,)[ ]|)"
@@ -25,7 +25,14 @@ RECOGNIZERS = (
     PatternRecognizer(
         "birth.date",
         DATE_OF_BIRTH,
-        (Pattern(_CUE + _PLACE + _BETWEEN + rf"((?i:{DATE}))(?:\b|T\d)", 0.9, group=1, gate=_CUE + r"[^\d]{0,60}\d"),),
+        (
+            Pattern(
+                _CUE + _PLACE + _BETWEEN + rf"((?i:{DATE}))(?:\b|T\d)",
+                0.9,
+                group=1,
+                gate=_CUE + r"[^\d;]*\d",
+            ),
+        ),
         validator=birth_date,
         examples=(
             Example("DOB: 04/12/1985", "04/12/1985"),

@@ -16,7 +16,9 @@ from gateway.detection.view import View
 _COPULA = r"(?:is|was|are|reads|to|ist|war|lautet|est|était|es|era|è|é|foi|are|sono|has been|wurde)"
 # What stands between: signs of forms, JSON, XML and tables; or some words and "is".
 _BETWEEN = (
-    r"""(?:\.?(?:[ \t]+[^\s\d:=,;.<>|"]+){0,4}(?:[ \t]+""" + _COPULA + r"""|[ \t]*[:=#])[ \t"'*`:#(]{1,5}"""
+    r"""(?:\.?(?:[ \t]+[^\s\d:=,;.<>|"]+){0,4}(?:[ \t]+"""
+    + _COPULA
+    + r"""|[ \t]*[:=#])[ \t"'*`:#(]{1,5}(?:(?:le|la|the|der|die|das|el|il|o|het) )?"""
     r"""|[.\s"'`*_:=#()\[\]>|/-]{0,10}"""
     r"""|</[\w:]+>\s*<[\w:]+[^<>]*>\s*"""
     r"""|"\s+(?:[\w-]+="[^"<>\n]*"\s+)?(?:value|content)=")"""
@@ -24,11 +26,17 @@ _BETWEEN = (
 )
 _HEAD = r"((?:[A-Z]{1,4} )?(?:[A-Za-z]{1,6}[\-/_.#]?){0,2}\d)"
 _ANY_LABEL = announcing(LABELS)
-_GATE = rf"(?:\b|_)((?i:{_ANY_LABEL}))(?i:{_BETWEEN})"
-_NUMBERED = _GATE + _HEAD
+_LABEL = rf"(?:\b|_)(?i:{_ANY_LABEL})"
+_NUMBERED = rf"(?:\b|_)((?i:{_ANY_LABEL}))(?i:{_BETWEEN}){_HEAD}"
 _BOOKED = (
     rf"(?:\b|_)((?i:{announcing([label for label in LABELS if label.type is BOOKING_REFERENCE])}))(?i:{_BETWEEN})"
     r"([A-Z]{6})\b"
+)
+# "The file number limit is 1024": the number is not what is announced.
+_NOT_OURS = compile_pattern(
+    r"(?i)\b(?:limit|count|length|format|prefix|suffix|range|size|field|column|max(?:imum)?|min(?:imum)?|digits?"
+    r"|rate|total|rose|fell"
+    r"|grew|between|about|over|under|than|more|up|down)\b"
 )
 _LONGEST = 90
 """Bytes from the label's first letter to the value's first digit."""
@@ -40,9 +48,9 @@ _EXPLICIT = compile_pattern(rf"(?i)[:=#>|]|\b{_COPULA}\b")
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     data = view.data
-    for hit in hits:
+    for number, places in enumerate(_PLACES):
         at = 0
-        while place := _PLACES[hit].search(data, at):
+        while place := places.search(data, at):
             at = place.end(1)
             start = place.start(2)
             if start - place.start(1) > _LONGEST:
@@ -51,9 +59,11 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
             label = _label(place[1])
             if value is None or label is None:
                 continue
+            if _NOT_OURS.search(data, place.end(1), start):
+                continue
             explicit = _EXPLICIT.search(data, place.end(1), start) is not None or place[1].endswith(b"#")
             end = value.end()
-            if hit == 1 or plausible(data, start, end, explicit=explicit):
+            if number == 1 or plausible(data, start, end, explicit=explicit):
                 yield Match(start, end, label.score if explicit else label.score - 0.1, label.type.name)
                 at = end
 
@@ -66,7 +76,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "labelled.id",
         tuple(label.type for label in LABELS),
-        (_NUMBERED, _BOOKED),
+        (_LABEL,),
         _find,
         examples=(
             Example("Customer ID: C-48213", "C-48213", labels.CUSTOMER_ID.name),

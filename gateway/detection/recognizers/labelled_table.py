@@ -33,10 +33,10 @@ class _Cell(NamedTuple):
     text: str
 
 
-_MOST_ROWS = 5000
 _LONGEST_HEADER = 60
 _DATE = compile_pattern(f"(?i){DATE}")
-_NAME = re.compile(r"[^\W\d_][\w'’. -]{1,60}")
+_NAME = re.compile(r"[^\W\d_](?:[^\W\d_]|['’. -]){1,60}")
+_IN_CODE = re.compile(r"[(){}\[\]=<>:]")
 _POSTCODE = re.compile(r"[A-Z\d][A-Z\d -]{2,9}", re.IGNORECASE)
 _USER = re.compile(r"@?\w[\w.@+-]{1,60}")
 
@@ -55,7 +55,7 @@ def _is_age(value: str) -> bool:
 
 
 def _is_name(value: str) -> bool:
-    return _NAME.fullmatch(value) is not None and not any(char.isdigit() for char in value)
+    return _NAME.fullmatch(value) is not None
 
 
 def _is_address(value: str) -> bool:
@@ -108,15 +108,13 @@ _IDENTIFIED = tuple(
 )
 _PLAIN_NAME = _Column(PERSON, 0.6, lambda value: _is_name(value) and value[0].isupper())
 # The words that the cell of a header ends with, between separators.
-_CELL = (
-    r"(?:[\p{L}._]+[ _-]){0,3}(?:\p{L}*(?:name|nom|naam|nombre|nome|apellidos?|cognome|id|no|nr|number|num"
-    r"|nummer|code|birth|dob"
-    r"|geburtsdatum|naissance|nacimiento|nascita|nascimento|age|alter|edad|address|street|adresse|anschrift|zip"
-    r"|plz|login|mrn"
-    r"|client|cliente|dossier|matricule|matricola|username|expediente|reference|ref))"
+_HEADED = (
+    r"\p{L}*(?:name|nom|naam|nombre|nome|apellidos?|cognome|id|no|nr|number|num|nummer|code|birth|dob|geburtsdatum"
+    r"|naissance|nacimiento|nascita|nascimento|age|alter|edad|address|street|adresse|anschrift|zip|plz|login|mrn"
+    r"|client|cliente|dossier|matricule|matricola|username|expediente|reference|ref)"
 )
-_GATE = rf"(?im)(?:^|[,;|\t])[ \"']*{_CELL}[ \"']*[,;|\t][^\n\d]*\n"
-_HEADER = compile_pattern(_GATE)
+_GATE = rf"(?im)(?:^|[,;|\t])[\p{{L}}._ \"'-]*{_HEADED}[ \"']*[,;|\t]"
+_HEADER = compile_pattern(rf"{_GATE}[^\n\d]*\n")
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
@@ -124,15 +122,15 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     at = 0
     while found := _HEADER.search(data, at):
         line_end = found.end() - 1
-        line_start = data.rfind(b"\n", 0, found.start() + 1) + 1
+        line_start = data.rfind(b"\n", at, found.start() + 1) + 1 or at
         at = found.end()
         sign = _separator(data[line_start:line_end])
         header = _cells(view, line_start, line_end, sign)
-        columns = _columns(header)
-        if columns:
-            for match, end in _rows(view, at, sign, len(header), columns):
-                at = end
-                yield match
+        if columns := _columns(header):
+            rows = list(_rows(data, at, sign, len(header)))
+            for start, end in rows:
+                yield from _row(_cells(view, start, end, sign), columns)
+            at = rows[-1][1] if rows else at
 
 
 def _separator(line: bytes) -> bytes:
@@ -158,7 +156,9 @@ def _cells(view: View, start: int, end: int, sign: bytes) -> list[_Cell]:
 
 def _columns(header: list[_Cell]) -> dict[int, _Column]:
     """By position; none if the line is no header."""
-    if len(header) < 2 or any(len(cell.text) > _LONGEST_HEADER or len(cell.text.split()) > 5 for cell in header):
+    if len(header) < 2 or any(_IN_CODE.search(cell.text) for cell in header):
+        return {}
+    if any(len(cell.text) > _LONGEST_HEADER or len(cell.text.split()) > 5 for cell in header):
         return {}
     columns: dict[int, _Column] = {}
     plain = []
@@ -173,19 +173,21 @@ def _columns(header: list[_Cell]) -> dict[int, _Column]:
     return columns
 
 
-def _rows(view: View, at: int, sign: bytes, width: int, columns: dict[int, _Column]) -> Iterator[tuple[Match, int]]:
-    data = view.data
-    for _ in range(_MOST_ROWS):
+def _rows(data: bytes, at: int, sign: bytes, width: int) -> Iterator[tuple[int, int]]:
+    """The lines from `at` on that have as many cells as the header."""
+    while at < len(data):
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end
-        if data.count(sign, at, end) < width - 1 or at >= len(data):
+        if data.count(sign, at, end) < width - 1:
             return
-        cells = _cells(view, at, end, sign)
+        yield at, end
         at = end + 1
-        for number, column in columns.items():
-            cell = cells[number]
-            if cell.text and column.check(cell.text):
-                yield Match(cell.start, cell.end, column.score, column.type.name), at
+
+
+def _row(cells: list[_Cell], columns: dict[int, _Column]) -> Iterator[Match]:
+    for number, column in columns.items():
+        if number < len(cells) and cells[number].text and column.check(cells[number].text):
+            yield Match(cells[number].start, cells[number].end, column.score, column.type.name)
 
 
 RECOGNIZERS = (

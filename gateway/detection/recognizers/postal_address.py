@@ -6,18 +6,27 @@ A street is known by its word (Street, rue, -straße), by the flat behind it (Su
 address, over several lines.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._address_parts import GAP, UNIT, tail
-from gateway.detection.recognizers._street_forms import AFTER_NAME, FIELD, FORMS, Form
+from gateway.detection.recognizers._street_forms import (
+    AFTER_NAME,
+    BEFORE_NUMBER,
+    FIELD,
+    GATES,
+    JOINED_NAME,
+    NUMBER_BEFORE,
+    Form,
+)
 from gateway.detection.recognizers._street_words import MONTHS
 from gateway.detection.tokens import word_set
 from gateway.detection.view import View
 
 STREET_ADDRESS = EntityType("STREET_ADDRESS", "address", "A postal address, from its street or post box on.")
 
-_EXACT = tuple(compile_pattern(form.regex) for form in FORMS)
+_EXACT = {form: compile_pattern(form.regex) for _, forms in GATES for form in forms}
 _WEAK = 0.3
 _TAIL_GAIN = _CUE_GAIN = 0.25
 _MOST = 0.95
@@ -30,34 +39,43 @@ _CUE = compile_pattern(
     r"|demeurant|vive|vivo|abito|residente|mora|moro|woon(?:t)?|restaurant|office|property|stop)\b"
 )
 _FIRST_UNIT = compile_pattern(rf"{UNIT}{GAP}$")
+_DIGIT = re.compile(rb"[\dA-Z]\b[^\d]{0,4}$")
 _MONTH = compile_pattern(rf"(?i)(?:{MONTHS})\.?")
 _NO_STREET = word_set(
     "the a an in at to for and or but is was are were with from by this that these those people men women children"
     " years days hours minutes times items of on my your his her their its our which who i we they he she it not down"
     " up into off across per about over under near along every each more than between port version windows python"
 )
+_TECHNICAL = compile_pattern(
+    r"(?i)\b(?:bluetooth|wi-?fi|usb|https?|ftp|ssh|tcp|udp|ip(?:v\d)?|port|api|app|e-?mail|sms|python|java|node"
+    r"|docker|windows"
+    r"|linux|mac|ios|android|version|chrome|firefox|tls|ssl|vpn|dns|sql|json|xml|csv|pdf|satellite|cable)\b"
+)
+_TYPE_FIRST = frozenset({NUMBER_BEFORE, BEFORE_NUMBER})
+_ENGLISH = word_set("in on at and for to is was with from by that are were has had")
+_LINKS = word_set("de la le les du des del di da do dos van von der den of the and y e")
 _LOWER_TYPES = word_set("street avenue road boulevard drive lane crescent highway")
 _NO_ADDRESS = compile_pattern(
-    r"(?i)\b(?:0x[0-9a-f]|https?:|e-?mail|n/?a\b)|^[\d.:a-f/]+$|^\W*\d+\W*$|\d{1,3}(?:\.\d{1,3}){3}"
+    r"(?i)0x[0-9a-f]|://|\be-?mail|[=_\\;{}]|\w[(\[]|\d{1,3}(?:\.\d{1,3}){3}|\bipv\d|[0-9a-f]{16}"
 )
+_LIKE_ADDRESS = compile_pattern(r"^#?\d{1,5}[^\s,]{0,4},? +[\p{L}\d]|\p{L}[\p{L}.],? \d{1,5}[a-zA-Z]?(?:[\s,;/]|$)")
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     data = view.data
     candidates = []
-    for hit in hits:
-        form = FORMS[hit]
-        for place in _EXACT[hit].finditer(data):
+    for form in (form for hit in hits for form in GATES[hit][1]):
+        for place in _EXACT[form].finditer(data):
             start, end = place.span(form.group)
             weak = form.weak > 0 and place.start(form.weak) >= 0
             score = _score(form, view.text(start, end), weak=weak)
             if score is not None:
-                candidates.append((start, -end, score))
+                candidates.append((start, -end, -score))
     last = 0
-    for start, negative_end, score in sorted(candidates):
+    for start, negative_end, negative_score in sorted(candidates):
         if -negative_end <= last:
             continue
-        match = _whole(data, start, -negative_end, score)
+        match = _whole(data, start, -negative_end, -negative_score)
         last = match.end
         yield match
 
@@ -66,7 +84,7 @@ def _whole(data: bytes, start: int, end: int, score: float) -> Match:
     """The address around a street, surer if more than the street is there."""
     end, certain = tail(data, end)
     before = data[max(0, start - _BEFORE) : start]
-    if unit := _FIRST_UNIT.search(before):
+    if _DIGIT.search(before) and (unit := _FIRST_UNIT.search(before)):
         start -= len(before) - unit.start()
         certain = True
     score += _TAIL_GAIN * certain + _CUE_GAIN * (_CUE.search(before) is not None)
@@ -81,29 +99,39 @@ def _score(form: Form, text: str, *, weak: bool) -> float | None:
         return None
     if form.free and not _street_words(form, text):
         return None
+    if form in _TYPE_FIRST and any(word in _ENGLISH for word in text.split()):
+        return None
+    if form is JOINED_NAME and text.islower() and ("," in text or "str " in text):
+        return None
+    if weak and _TECHNICAL.search(text.encode()):
+        return None
     return form.score - _WEAK if weak else form.score
 
 
 def _street_words(form: Form, text: str) -> bool:
     words = [word for word in text.replace(",", " ").split() if not word[0].isdigit()]
-    if not words or _MONTH.fullmatch(words[0].encode()):
+    name = words[:-1] if form is AFTER_NAME else words
+    if not words or any(word in _NO_STREET for word in name):
         return False
-    if any(word in _NO_STREET for word in words[:-1]):
+    if any(_MONTH.fullmatch(word.encode()) for word in (words[:1] if form is AFTER_NAME else words)):
         return False
-    if form is not AFTER_NAME or any(not word[0].islower() for word in words):
+    if form is not AFTER_NAME:
         return True
-    return len(words) <= 3 and words[-1].strip(".") in _LOWER_TYPES
+    if all(word[0].islower() for word in words):
+        return len(words) <= 3 and words[-1].strip(".") in _LOWER_TYPES
+    return not any(word[0].islower() and word not in _LINKS for word in name)
 
 
 def _address_in_field(text: str) -> bool:
-    return sum(char.isalpha() for char in text) >= 3 and _NO_ADDRESS.search(text.encode()) is None
+    data = text.encode()
+    return _LIKE_ADDRESS.search(data) is not None and _NO_ADDRESS.search(data) is None
 
 
 RECOGNIZERS = (
     FunctionRecognizer(
         "address.postal",
         (STREET_ADDRESS,),
-        tuple(form.gate for form in FORMS),
+        tuple(gate for gate, _ in GATES),
         _find,
         examples=(
             Example("I live at 221B Baker Street, London NW1 6XE.", "221B Baker Street, London NW1 6XE"),

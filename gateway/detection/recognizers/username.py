@@ -62,6 +62,11 @@ _NO_NAMES = word_set(
     token handler event callback listener logic state attempt attempts window dialog service system process
     """
 )
+_SIGNS = frozenset({b":", b"=", b"=>", b">", b""})
+_MINE = compile_pattern(
+    r"(?i)\b(?:my|your|his|her|their|our|mein|dein|ihr|sein|mon|ton|votre|mi|tu|su|il mio|il suo|meu|seu"
+    r"|mijn|zijn)\b"
+)
 _TELLING = re.compile(r"[\d_#]|[a-z][.\-][a-z]", re.IGNORECASE)
 _IN_CODE = re.compile(
     r"[A-Za-z]*(?:user|name|login|schema|string|field|input|param|request|config)[A-Za-z]*", re.IGNORECASE
@@ -90,12 +95,16 @@ def _labelled(view: View, hits: Sequence[int]) -> Iterator[Match]:
         while data[end - 1 : end] in (b".", b"-"):
             end -= 1
         value = view.text(start, end)
-        score = _believed(value, place[1].strip(b" \t\"'*_`"), quoted=bool(place[2]), after=data[end : end + 2])
+        connector = place[1].strip(b" \t\"'*_`")
+        sure = not place[0].lower().startswith(b"handle") and (
+            connector in _SIGNS or _MINE.search(data, max(0, place.start() - 30), place.start()) is not None
+        )
+        score = _believed(value, connector, sure=sure, quoted=bool(place[2]), after=data[end : end + 2])
         if score is not None:
             yield Match(start, end, score, USERNAME.name)
 
 
-def _believed(value: str, connector: bytes, *, quoted: bool, after: bytes) -> float | None:
+def _believed(value: str, connector: bytes, *, sure: bool, quoted: bool, after: bytes) -> float | None:
     if (
         after[:1] in (b"(", b"[", b"{", b"@", b"\\", b"/")
         or value.casefold().lstrip("@") in _NO_NAMES
@@ -105,9 +114,13 @@ def _believed(value: str, connector: bytes, *, quoted: bool, after: bytes) -> fl
     digits = sum(char.isdigit() for char in value)
     if digits < 2 and _IN_CODE.fullmatch(value):
         return None
-    sign = connector in (b":", b"=", b"=>", b">") or b"value=" in connector
+    if digits == len(value) and digits < 5:
+        return None
+    sign = connector in _SIGNS or b"value=" in connector
     telling = value[0] == "@" or _TELLING.search(value) is not None
     dotted = "." in value and not digits
+    if not telling and not sure:
+        return None
     if not sign and not telling:
         return 0.5 if after[:1] in (b"", b".", b",", b"!", b"\n", b")", b'"', b"'") else None
     if connector in (b"=", b"=>") and not quoted and not digits:

@@ -1,0 +1,35 @@
+"""User names and handles where the words around say so."""
+
+import pytest
+
+from gateway.detection import Detector
+from tests.gateway.detection.lines import Case, best, cases, named
+
+LIKELY = 0.5
+
+
+@pytest.mark.parametrize("case", cases("usernames"), ids=named)
+def test_found_whole(detector: Detector, case: Case) -> None:
+    assert best(detector, case) >= LIKELY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The username is required and the login was successful.",
+        'username = request.form["username"]',
+        "username: string, login: LoginForm()",
+        "@property\ndef name(self): ...",
+        "import x from '@angular/core'",
+        "write to jane@example.org",
+        "The handle is closed.",
+        "USERNAME is set",
+    ],
+)
+def test_no_user_name(detector: Detector, text: str) -> None:
+    assert [one for one in detector.detect(text) if one.type == "USERNAME" and one.score >= LIKELY] == []
+
+
+def test_a_bare_handle_is_a_candidate_only(detector: Detector) -> None:
+    (found,) = (one for one in detector.detect("as @jane_doe said") if one.type == "USERNAME")
+    assert 0.3 <= found.score < LIKELY

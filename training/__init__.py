@@ -1,0 +1,1 @@
+"""Training of the name model as code; nothing here is part of the installed package."""

@@ -1,0 +1,131 @@
+"""Writes the trained tagger as an int8 ONNX graph with the tokenizer and the label list beside it.
+
+The graph is built node by node with onnxruntime's fused operators where they are quick on a CPU (attention over a
+padding mask, bias + GELU), so no optimiser has to find them at load time. Word embeddings are int8 with one
+scale a row; matrices are int8 with one scale a column; activations are quantised at run time.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from torch import nn
+
+from training.features import LABELS
+from training.model import Layer, Tagger, base_folder
+
+MICROSOFT = "com.microsoft"
+
+
+class _Graph:
+    """Collects nodes and weights under running names."""
+
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.weights: list[onnx.TensorProto] = []
+
+    def weight(self, name: str, values: NDArray[np.generic]) -> str:
+        self.weights.append(numpy_helper.from_array(np.array(values, order="C"), name))
+        return name
+
+    def add(self, kind: str, inputs: list[str], name: str, domain: str = "", **attributes: object) -> str:
+        self.nodes.append(helper.make_node(kind, inputs, [name], name=name, domain=domain, **attributes))
+        return name
+
+
+def _array(tensor: object) -> NDArray[np.float32]:
+    return tensor.detach().numpy().astype(np.float32)  # type: ignore[attr-defined,no-any-return]
+
+
+def _words(graph: _Graph, model: Tagger) -> str:
+    table = _array(model.words.weight)
+    scale = np.maximum(np.abs(table).max(axis=1, keepdims=True), 1e-8) / 127.0
+    packed = np.clip(np.rint(table / scale), -127, 127).astype(np.int8)
+    rows = graph.add("Gather", [graph.weight("words", packed), "input_ids"], "words.rows")
+    rows = graph.add("Cast", [rows], "words.float", to=TensorProto.FLOAT)
+    scales = graph.add("Gather", [graph.weight("words.scale", scale.astype(np.float32)), "input_ids"], "words.scales")
+    return graph.add("Mul", [rows, scales], "words.value")
+
+
+def _residual(graph: _Graph, value: str, bias: str, x: str, norm: nn.LayerNorm, name: str) -> str:
+    # Sum, not Add: onnxruntime would fuse Add and LayerNormalization into an operator many times slower on a CPU.
+    value = graph.add("Sum", [value, bias, x], f"{name}.sum")
+    weights = [graph.weight(f"{name}.w", _array(norm.weight)), graph.weight(f"{name}.b", _array(norm.bias))]
+    return graph.add("LayerNormalization", [value, *weights], name, epsilon=1e-12, axis=-1)
+
+
+def _layer(graph: _Graph, layer: Layer, x: str, name: str) -> str:
+    def w(part: str, values: object) -> str:
+        return graph.weight(f"{name}.{part}", _array(values))
+
+    qkv = graph.add("MatMul", [x, w("qkv.w", layer.qkv.weight.T)], f"{name}.qkv")
+    graph.nodes.append(helper.make_node("Split", [qkv], [f"{name}.{p}" for p in "qkv"], axis=2, num_outputs=3))
+    seen = graph.add(
+        "MultiHeadAttention",
+        [f"{name}.q", f"{name}.k", f"{name}.v", w("qkv.b", layer.qkv.bias), "padding"],
+        f"{name}.seen",
+        MICROSOFT,
+        num_heads=layer.heads,
+    )
+    out = graph.add("MatMul", [seen, w("out.w", layer.out.weight.T)], f"{name}.out")
+    x = _residual(graph, out, w("out.b", layer.out.bias), x, layer.norm1, f"{name}.norm1")
+    up = graph.add("MatMul", [x, w("up.w", layer.up.weight.T)], f"{name}.up")
+    up = graph.add("BiasGelu", [up, w("up.b", layer.up.bias)], f"{name}.gelu", MICROSOFT)
+    down = graph.add("MatMul", [up, w("down.w", layer.down.weight.T)], f"{name}.down")
+    return _residual(graph, down, w("down.b", layer.down.bias), x, layer.norm2, f"{name}.norm2")
+
+
+def build(model: Tagger) -> onnx.ModelProto:
+    """The float graph, with the word table already int8."""
+    graph = _Graph()
+    graph.add("Cast", ["attention_mask"], "padding", to=TensorProto.INT32)
+    length = graph.add("Shape", ["input_ids"], "length", start=1, end=2)
+    places = graph.weight("positions", _array(model.positions.weight))
+    start, axis = graph.weight("zero", np.array([0], np.int64)), graph.weight("axis", np.array([0], np.int64))
+    places = graph.add("Slice", [places, start, length, axis], "positions.value")
+    types = graph.add("Gather", [graph.weight("types", _array(model.types.weight)), "token_type_ids"], "types.value")
+    x = graph.add("Add", [_words(graph, model), types], "embedded.types")
+    x = graph.add("Add", [x, places], "embedded")
+    norm = [graph.weight("norm.w", _array(model.norm.weight)), graph.weight("norm.b", _array(model.norm.bias))]
+    x = graph.add("LayerNormalization", [x, *norm], "normed", epsilon=1e-12, axis=-1)
+    for index, layer in enumerate(model.layers):
+        assert isinstance(layer, Layer)
+        x = _layer(graph, layer, x, f"layer{index}")
+    x = graph.add("MatMul", [x, graph.weight("head.w", _array(model.head.weight.T))], "head")
+    graph.add("Add", [x, graph.weight("head.b", _array(model.head.bias))], "logits")
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
+        for name in ("input_ids", "attention_mask", "token_type_ids")
+    ]
+    outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", "length", len(LABELS)])]
+    return helper.make_model(
+        helper.make_graph(graph.nodes, "names", inputs, outputs, graph.weights),
+        opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid(MICROSOFT, 1)],
+        ir_version=9,
+    )
+
+
+def export(model: Tagger, folder: Path) -> None:
+    """`model.onnx`, `tokenizer.json` and `labels.json` in ``folder``; the head stays in float."""
+    folder.mkdir(parents=True, exist_ok=True)
+    loose = folder / "float.onnx"
+    onnx.save(build(model.eval()), loose)
+    quantize_dynamic(
+        loose,
+        folder / "model.onnx",
+        op_types_to_quantize=["MatMul"],
+        per_channel=True,
+        reduce_range=True,
+        weight_type=QuantType.QInt8,
+        nodes_to_exclude=["head"],
+        extra_options={"MatMulConstBOnly": True, "DefaultTensorType": TensorProto.FLOAT},
+    )
+    loose.unlink()
+    tokenizer = json.loads((base_folder() / "tokenizer.json").read_text(encoding="utf-8"))
+    tokenizer["truncation"] = tokenizer["padding"] = None
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer, ensure_ascii=False), encoding="utf-8")
+    (folder / "labels.json").write_text(json.dumps(LABELS) + "\n", encoding="utf-8")

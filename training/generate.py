@@ -1,0 +1,128 @@
+"""Generated training text: templates filled, strung together, roughened; and lines of code that name nobody."""
+
+import random
+import re
+import sysconfig
+from functools import cache
+from pathlib import Path
+
+from training.corpora import Document, cut
+from training.fill import Filler
+from training.noise import join, noisy
+from training.pools import LANGUAGE_CULTURES, lines
+
+TEMPLATES = Path(__file__).parent / "templates"
+# kind of English text -> weight and how likely it is written in small letters
+ENGLISH = {
+    "chat": (34, 0.35),
+    "mail": (12, 0.1),
+    "clinical": (12, 0.1),
+    "forms": (12, 0.08),
+    "legal": (6, 0.05),
+    "code": (7, 0.08),
+    "news": (10, 0.1),
+    "negative": (34, 0.25),
+}
+LANGUAGES = {"en": 100, "es": 14, "de": 14, "fr": 14, "it": 12, "pt": 12, "nl": 12, "pl": 7, "tr": 7, "vi": 7}
+CREDITS = re.compile(r"author|copyright|contribut|written by|thanks|[^\x00-\x7f]|@\w+\.\w|http", re.IGNORECASE)
+NAMELIKE = re.compile(r"\b[A-Z][a-z]+ [A-Z][a-z]+")
+
+
+@cache
+def templates(name: str) -> tuple[str, ...]:
+    """The templates of a file, one a line."""
+    text = (TEMPLATES / f"{name}.txt").read_text(encoding="utf-8")
+    return tuple(line for line in text.splitlines() if line and not line.startswith("##"))
+
+
+@cache
+def code_lines() -> tuple[str, ...]:
+    """Lines of the interpreter's own library without anything that may be a person or a place."""
+    folder = Path(sysconfig.get_paths()["stdlib"])
+    kept: list[str] = []
+    for path in sorted(folder.glob("*.py")):
+        if path.name in {"this.py", "antigravity.py", "site.py", "_sitebuiltins.py"}:
+            continue
+        source = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        kept += [s for s in source if 20 < len(s) < 140 and not CREDITS.search(s) and not NAMELIKE.search(s)]
+    return tuple(kept)
+
+
+def _code(chance: random.Random) -> Document:
+    source = code_lines()
+    start = chance.randrange(len(source) - 12)
+    return Document("\n".join(source[start : start + chance.randint(1, 8)]), ())
+
+
+def one(chance: random.Random) -> Document:
+    """One generated document: one to four templates of one language, persons shared."""
+    language = chance.choices(list(LANGUAGES), list(LANGUAGES.values()))[0]
+    if language == "en":
+        if chance.random() < 0.03:
+            return _code(chance)
+        kind, (_, careless) = chance.choices(list(ENGLISH.items()), [weight for weight, _ in ENGLISH.values()])[0]
+        name = f"en.{kind}"
+    else:
+        name, careless = language, 0.18
+    filler = Filler(chance, language)
+    count = chance.choices((1, 2, 3, 4, 6), (46, 25, 13, 9, 7))[0]
+    documents = []
+    lead = Document("", ())
+    if chance.random() < 0.12:
+        lead = filler.fill(chance.choice(lines("prompts.txt")))
+    for index in range(count):
+        if index and language == "en" and chance.random() < 0.3:
+            name = f"en.{chance.choice(['chat', 'negative', 'news', 'mail'])}"
+        documents.append(filler.fill(chance.choice(templates(name))))
+    body = noisy(join(documents, chance.choice([" ", " ", "\n", "\n", "\n\n"])), chance, careless)
+    return join([lead, body], "") if lead.text else body
+
+
+def generated(count: int, seed: int) -> list[Document]:
+    """``count`` documents; the same seed gives the same ones."""
+    chance = random.Random(seed)
+    return [one(chance) for _ in range(count)]
+
+
+def swapped(document: Document, chance: random.Random) -> Document:
+    """A labelled document with its names replaced by others of the same type."""
+    filler = Filler(chance, "en")
+    spans = sorted(document.spans)
+    parts: list[Document] = []
+    last = 0
+    for start, end, name in spans:
+        if start < last:
+            return document
+        parts.append(cut(document, last, start))
+        old = document.text[start:end]
+        value = old
+        if name == "PERSON":
+            person = filler.people.person()
+            value = person.full if " " in old else chance.choice([person.first, person.last])
+        elif name == "LOCATION" and chance.random() < 0.7:
+            value = filler.places.place()
+        elif name == "ORGANIZATION" and chance.random() < 0.5:
+            value = filler.places.org()
+        if old.islower():
+            value = value.lower()
+        parts.append(Document(value, ((0, len(value), name),)))
+        last = end
+    parts.append(cut(document, last, len(document.text)))
+    return join(parts, "")
+
+
+def corpus(real: list[Document], count: int, seed: int, repeats: int = 3) -> list[Document]:
+    """Everything to train on: generated documents, real ones, and real ones with other names."""
+    chance = random.Random(seed)
+    documents = generated(count, seed)
+    for turn in range(repeats):
+        for document in real:
+            changed = document if turn == 0 else swapped(document, chance) if chance.random() < 0.8 else document
+            changed = noisy(changed, chance, 0.12) if turn else changed
+            if turn and chance.random() < 0.12:
+                changed = join([changed, chance.choice(real), chance.choice(real)], "\n")
+            documents.append(changed)
+    return documents
+
+
+assert set(LANGUAGES) <= set(LANGUAGE_CULTURES)

@@ -101,6 +101,8 @@ def _find_v6(view: View) -> Iterator[Match]:
             continue
         if start > 1 and data[start - 1] == ord("[") and data[start - 2] in _INDEXED:
             continue  # every second one of a list: items[1::2]
+        if end - start < 5 and (data[start - 1 : start] == b"-" or data[end : end + 1] == b"-"):
+            continue  # the same with a sign: items[-2::-1]
         value = view.text(start, end)
         score = _score(value)
         if score is not None:
@@ -146,7 +148,7 @@ RECOGNIZERS = (
             "std::cout",
             "Chrome/120.0.0.0",
             "fe80::1text",
-            "pairs = zip(items[::2], items[1::2])",
+            "pairs = zip(items[::2], items[1::2], items[-2::-1])",
             "see RFC 4291 2.5.5.2",
         ),
     ),

@@ -231,6 +231,7 @@ def _is_other(value: str, digits: str) -> bool:
         or len(set(digits)) == 1
         or _YEARS.search(value) is not None
         or _DECIMAL.search(value) is not None
+        or (lengths[0] == 4 and max(lengths[1:], default=9) <= 2 and "1500" <= parts[0] < "2100")
         or (lengths == [3, 2, 4] and len(signs) == 1)
         or _starts_with_date(parts, lengths, signs)
         or ("." in signs and len(parts) in {4, 5} and max(lengths) <= 3 and value.count(".") == 3)
@@ -291,6 +292,7 @@ RECOGNIZERS = (
             "the years 2019-2024",
             "ISBN 978-3-16-148410-0",
             "1 234 567 people",
+            "He finished the year 1977 40-1 and called it a success",
             "$1234567",
             "10.20.30.40",
             "536-90-4399",

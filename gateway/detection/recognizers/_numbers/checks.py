@@ -8,6 +8,7 @@ from stdnum import luhn, verhoeff
 from stdnum.at import businessid
 from stdnum.fi import hetu
 from stdnum.iso7064 import mod_11_10
+from stdnum.se import personnummer
 
 from gateway.detection.recognizers._checks import is_date
 from gateway.detection.tokens import word_set
@@ -182,6 +183,11 @@ def lu_person(value: str) -> bool:
 
 
 # --- Northern and eastern Europe --------------------------------------------------------------------------------------
+
+
+def se_person(value: str) -> bool:
+    """Personnummer; with twelve digits, those of people who may live."""
+    return (len(value) < 12 or value[:2] in {"18", "19", "20"}) and bool(personnummer.is_valid(value))
 
 
 def fi_person(value: str) -> bool:

@@ -8,10 +8,10 @@ _SE = "personnummer, pnr, samordningsnummer, personnr, svenskt personnummer, swe
 # fmt: off
 NUMBERS = (
     Number(PERSON, "SE_PERSONNUMMER", "The personal identity number of a person in Sweden.",
-           "######-####, ######+####, ########-####, ##########", "se.personnummer", 0.3, _SE, "781028-5044",
+           "######-####, ######+####, ########-####, ##########", checks.se_person, 0.3, _SE, "781028-5044",
            grouped=0.85),
     Number(PERSON, "SE_PERSONNUMMER", "The personal identity number of a person in Sweden.",
-           "############", "se.personnummer", 0.6, _SE, "719906119178"),
+           "############", checks.se_person, 0.45, _SE, "196408231238"),
     Number(COMPANY, "SE_ORGANISATIONSNUMMER", "The number of an organisation in Sweden.",
            "######-####, ##########", "se.orgnr", 0.15,
            "organisationsnummer, orgnr, org.nr, org nr, företag, bolag", "753921-0687", grouped=0.5),

@@ -3,6 +3,7 @@
 Complete by itself (`uvicorn gateway.app:create_app --factory`) and hosted in-process by the proxy's gateway listener.
 """
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -10,6 +11,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, FastAPI, Path, Query, Request
 from fastapi.responses import Response
+from pydantic import BeforeValidator
 
 from gateway import __version__, schemas
 from gateway.api_docs import add_docs, operation_id
@@ -25,8 +27,20 @@ from gateway.settings import load_settings
 from gateway.settlement import settlement_state
 from gateway.usage import usage
 
-type Limit = Annotated[int, Query(ge=1, le=500)]
-type Offset = Annotated[int, Query(ge=0, le=2**53)]
+
+def _decimal(text: object) -> object:
+    """Digits only: `1.0`, `+1`, `1_0` and digits of other scripts are numbers to some readers."""
+    if isinstance(text, str) and not re.fullmatch(r"-?[0-9]{1,19}", text):
+        raise ValueError("Input should be a whole number in decimal digits")
+    return text
+
+
+type Limit = Annotated[
+    int, BeforeValidator(_decimal), Query(ge=1, le=500, description="How many entries the page has at most.")
+]
+type Offset = Annotated[
+    int, BeforeValidator(_decimal), Query(ge=0, le=2**53, description="How many entries come before the page.")
+]
 type ById = Annotated[str, Path(min_length=1, max_length=128)]
 type By = Annotated[Caller, Depends(caller_of)]
 type ChatBody = Annotated[dict[str, Any], Body(), schemas.ReadElsewhere(schemas.ChatRequest)]

@@ -96,13 +96,17 @@ def error_response(error: GatewayError, request: Request) -> Response:
     return Response(content, error.status, headers, media_type="application/json")
 
 
+def reads_like_a_name(text: str) -> bool:
+    """The name of an unknown field is the caller's own text: told where it reads like a name, else left out."""
+    return _NAME.match(text) is not None
+
+
 def _unprocessable(error: RequestValidationError) -> Unprocessable:
     """The first problem, by field name. pydantic's own messages name limits and types, never the input."""
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"][1:])
     if first["type"] == "extra_forbidden":
-        # The name of an unknown field is the caller's own text: told where it reads like a name, else left out.
-        named = all(_NAME.match(str(part)) for part in first["loc"][1:])
+        named = all(reads_like_a_name(str(part)) for part in first["loc"][1:])
         return Unprocessable(
             f"There is no field `{place}` here." if named else "There is an unknown field.",
             param=place if named else None,

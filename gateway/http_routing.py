@@ -11,11 +11,15 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
 from gateway.codings import decode, too_large
-from gateway.errors import BadRequest, Forbidden, UnsupportedMedia
+from gateway.errors import BadRequest, Forbidden, Unprocessable, UnsupportedMedia
+from gateway.http_errors import reads_like_a_name
 from gateway.ids import new_request_id
 from gateway.json_body import Json, parse_object
 from gateway.models import Caller, Scope
 from gateway.schemas import OPERATOR, SCOPE
+
+# What clients of the chat-completions protocol call; some of them add a query of their own, which goes nowhere.
+_FOREIGN = frozenset({"/v1/chat/completions", "/v1/models"})
 
 
 class StrictRequest(Request):
@@ -56,6 +60,8 @@ class NativeRoute(APIRoute):
         handle = super().get_route_handler()
         operators_only = (self.openapi_extra or {}).get(SCOPE) == OPERATOR
         has_body = self.body_field is not None
+        known = {field.alias for field in self.dependant.query_params}
+        takes_any_query = self.path in _FOREIGN
 
         async def strict(request: Request) -> Response:
             service = request.app.state.service
@@ -64,12 +70,23 @@ class NativeRoute(APIRoute):
             if operators_only and caller.scope is not Scope.OPERATOR:
                 raise Forbidden("This needs an operator's key.")
             request.state.caller = caller
+            if not takes_any_query:
+                _check_query(request, known)
             if has_body:
                 request = StrictRequest(request.scope, request.receive)
                 await request.take(service.settings.body_limit_bytes)
             return await handle(request)
 
         return strict
+
+
+def _check_query(request: Request, known: set[str]) -> None:
+    """Raises Unprocessable for a parameter that is unknown, or given twice: two readers could take either."""
+    given = [name for name, _ in request.query_params.multi_items()]
+    for name in given:
+        if name not in known or given.count(name) > 1:
+            why = "A query parameter is given twice." if name in known else "There is no such query parameter."
+            raise Unprocessable(why, param=name if reads_like_a_name(name) else None)
 
 
 def caller_of(request: Request) -> Caller:

@@ -1,8 +1,8 @@
 """Bodies of the operations on a text: analyze, protect, reconstruct, shard, playground."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from gateway.models import Action, PrivacyMode
@@ -81,21 +81,13 @@ class ReconstructRequest(RequestBody):
         }
     )
 
-    text: PlainText | SkipJsonSchema[None] = Field(
-        None, description="Text with placeholders.", json_schema_extra=unsaid
-    )
+    text: PlainText = Field("", description="Text with placeholders.", json_schema_extra=unsaid)
     content: Any = Field(
         None,
         description="Or any JSON value; every string in it is looked through. Whole numbers lie within 64 bits.",
         json_schema_extra=unsaid,
     )
     session: SessionCredentials
-
-    @model_validator(mode="after")
-    def _text_is_text(self) -> Self:
-        if "text" in self.model_fields_set and self.text is None:
-            raise ValueError("`text` must be a string")
-        return self
 
 
 class EntityReply(Reply):

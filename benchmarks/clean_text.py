@@ -1,11 +1,13 @@
 """What would be hidden in texts that hold nothing private: findings by type and MB, each listed to be looked through.
 
     python -m benchmarks.clean_text [FOLDER …] [--suffixes .py,.txt,.md] [--policy default] [--mode standard]
-                                    [--show 20] [--types A,B] [--json FILE]
+                                    [--show 20] [--types A,B] [--right FILE] [--json FILE]
 
 Without a folder: the standard library of this Python, without its tests. A finding is not false because it stands here:
 sources name their authors, and tests hold keys. That is for the reader to say, who gets file, line and surroundings. A
-value that stands there many times is listed once, with how often and in how many files.
+value that stands there many times is listed once, with how often and in how many files. What has been looked through
+and found right can be left out: `--right` names a JSON list of digests, which the output of `--json` holds. The one for
+the standard library is tests/vectors/detection/clean_text_right.json; as digests, it names nobody.
 """
 
 import argparse
@@ -13,8 +15,9 @@ import json
 import sys
 import sysconfig
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from hashlib import blake2b
 from pathlib import Path
 
 from rich import box
@@ -52,6 +55,11 @@ class Seen:
     times: int = 0
     files: int = 0
 
+    @property
+    def digest(self) -> str:
+        """Names the type and value without saying them."""
+        return blake2b(f"{self.type}\0{self.value}".encode("utf-8", "replace"), digest_size=8).hexdigest()
+
 
 type SeenValues = dict[tuple[str, str], Seen]
 
@@ -82,6 +90,12 @@ def look(text: str, name: str, seeker: Seeker, seen: SeenValues) -> None:
         here.add(key)
 
 
+def per_mb(seen: Iterable[Seen], size: int) -> tuple[float, float]:
+    """Secret values, and all others, that a text of `size` bytes holds in a MB."""
+    kinds = [one.group == "secret" for one in seen]
+    return sum(kinds) * MB / size, (len(kinds) - sum(kinds)) * MB / size
+
+
 def show(seen: Sequence[Seen], size: int, most: int, console: Console) -> None:
     """Counts by type, then up to `most` findings of each."""
     by_type: dict[str, list[Seen]] = defaultdict(list)
@@ -89,27 +103,39 @@ def show(seen: Sequence[Seen], size: int, most: int, console: Console) -> None:
         by_type[one.type].append(one)
     right = [Column(name, justify="right") for name in ("values", "per MB", "findings")]
     table = Table("Type", "group", *right, box=box.SIMPLE)
-    secrets = sum(one.group == "secret" for one in seen)
     for name, found in sorted(by_type.items(), key=lambda item: -len(item[1])):
         times = sum(one.times for one in found)
         table.add_row(name, found[0].group, str(len(found)), f"{len(found) * MB / size:.2f}", str(times))
     console.print(table)
-    per_mb = secrets * MB / size, (len(seen) - secrets) * MB / size
-    console.print(
-        f"{size / MB:.1f} MB; {per_mb[0]:.2f} secret and {per_mb[1]:.2f} other values per MB would be hidden",
-        highlight=False,
-    )
+    secrets, others = per_mb(seen, size)
+    console.print(f"{size / MB:.1f} MB; {secrets:.2f} secret and {others:.2f} other values per MB", highlight=False)
     for name, found in sorted(by_type.items()):
         console.rule(f"{name}: {len(found)}")
         for one in found[:most]:
             line = Text(f"{one.file}:{one.line} ", style="dim")
-            line.append(one.before, style="not dim").append(one.value, style="not dim bold reverse")
+            line.append(one.before, style="not dim").append(one.value.replace("\n", "⏎"), style="not dim bold reverse")
             line.append(one.after, style="not dim").append(
                 f"  {one.score:.2f} {one.recognizer} ×{one.times} in {one.files}"
             )
             console.print(line, soft_wrap=True)
         if len(found) > most:
             console.print(f"… and {len(found) - most} more (--show)")
+
+
+def search(folders: Sequence[Path], suffixes: Sequence[str], seeker: Seeker) -> tuple[list[Seen], int]:
+    """What would be hidden in the texts of these folders, and how many bytes they have."""
+    seen: SeenValues = {}
+    size = 0
+    err = Console(stderr=True)
+    for folder in folders:
+        for file in track(list(files_of(folder, suffixes)), "reading", console=err, transient=True):
+            if file.stat().st_size > _LARGEST:
+                print(f"{file.relative_to(folder)} is too large and left out", file=sys.stderr)
+                continue
+            text = file.read_text(encoding="utf-8", errors="replace")
+            size += len(text.encode())
+            look(text, str(file.relative_to(folder)), seeker, seen)
+    return list(seen.values()), size
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -120,27 +146,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--mode", choices=[mode.value for mode in PrivacyMode], default=PrivacyMode.STANDARD.value)
     parser.add_argument("--types", type=lambda text: set(text.split(",")), default=set(), help="only these")
     parser.add_argument("--show", type=int, default=20, metavar="N", help="list so many of each type")
+    parser.add_argument("--right", type=Path, metavar="FILE", help="digests of values to leave out, as JSON")
     parser.add_argument("--json", type=Path, help="write all of them there")
     options = parser.parse_args(arguments)
     policy = PolicyRegistry(BUILTIN_POLICIES).get(options.policy)
     seeker = Seeker(Protector(Detector(), hash_key=bytes(32)), policy, PrivacyMode(options.mode))
-    seen: SeenValues = {}
-    size = 0
-    err = Console(stderr=True)
-    for folder in options.folders or [Path(sysconfig.get_path("stdlib"))]:
-        for file in track(list(files_of(folder, options.suffixes)), "reading", console=err, transient=True):
-            if file.stat().st_size > _LARGEST:
-                print(f"{file.relative_to(folder)} is too large and left out", file=sys.stderr)
-                continue
-            text = file.read_text(encoding="utf-8", errors="replace")
-            size += len(text.encode())
-            look(text, str(file.relative_to(folder)), seeker, seen)
+    seen, size = search(options.folders or [Path(sysconfig.get_path("stdlib"))], options.suffixes, seeker)
     if not size:
         parser.error("there is no text in these folders")
-    chosen = [one for one in seen.values() if not options.types or one.type in options.types]
+    known = set(json.loads(options.right.read_text(encoding="utf-8"))) if options.right else set()
+    chosen = [one for one in seen if one.digest not in known and (not options.types or one.type in options.types)]
     show(chosen, size, options.show, Console())
     if options.json:
-        document = {"bytes": size, "values": [asdict(one) for one in chosen]}
+        document = {"bytes": size, "values": [{**asdict(one), "digest": one.digest} for one in chosen]}
         options.json.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

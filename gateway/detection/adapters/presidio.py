@@ -4,7 +4,6 @@
 points (Microsoft Presidio, analyzer REST API).
 """
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated
@@ -18,11 +17,10 @@ from gateway.errors import Unavailable
 from gateway.models import Entity
 
 _MOST_BYTES = 16 << 20
-_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
 
 class _Finding(BaseModel):
-    entity_type: Annotated[str, Field(pattern=_NAME.pattern + r"\Z")]
+    entity_type: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
     start: Annotated[int, Field(ge=0)]
     end: Annotated[int, Field(ge=1)]
     score: Annotated[float, Field(ge=0, le=1)]

@@ -1,7 +1,8 @@
-"""Runs the model, off every event loop: a few threads of their own that read the windows of all requests together.
+"""Runs the model, off every event loop: a few threads of their own that read the windows of all requests in turn.
 
-The native code gives the interpreter free while it computes. Windows that wait at the same time are read in one batch,
-as long as they are of about the same length: padding costs what text costs.
+The native code gives the interpreter free while it computes. Each window is read by itself, never in a batch: an int8
+model scales its numbers by the largest of a batch, so the same text would be judged differently beside another, and the
+same turn would not give the same bytes.
 """
 
 import logging
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 
 import numpy as np
 import onnxruntime
@@ -19,10 +20,6 @@ from numpy.typing import NDArray
 from gateway.errors import Unavailable
 
 _log = logging.getLogger(__name__)
-
-_BATCH_TOKENS = 1024
-_LIKE = 0.8
-"""Windows share a batch when the shortest has at least this part of the longest's length."""
 
 type Logits = NDArray[np.float32]
 
@@ -42,7 +39,7 @@ class _Waiting:
 
 
 class Inference:
-    """A session of onnxruntime on the processor. Thread-safe; `threads` windows or batches at once."""
+    """A session of onnxruntime on the processor. Thread-safe; `threads` windows at once."""
 
     def __init__(self, model: Path, *, threads: int, timeout: float) -> None:
         options = onnxruntime.SessionOptions()
@@ -86,59 +83,26 @@ class Inference:
             self._queue.put(None)
 
     def _work(self) -> None:
-        while (first := self._queue.get()) is not None:
-            together = [first]
-            tokens = len(first.window.ids)
-            last = False
-            while tokens < _BATCH_TOKENS:
-                try:
-                    another = self._queue.get_nowait()
-                except Empty:
-                    break
-                if another is None:
-                    last = True
-                    break
-                together.append(another)
-                tokens += len(another.window.ids)
-            for batch in _alike(together):
-                self._run(batch)
-            if last:
-                return
+        while (waiting := self._queue.get()) is not None:
+            if waiting.future.set_running_or_notify_cancel():
+                self._run(waiting)
+            del waiting
 
-    def _run(self, batch: list[_Waiting]) -> None:
-        batch = [each for each in batch if each.future.set_running_or_notify_cancel()]
-        if not batch:
-            return
+    def _run(self, waiting: _Waiting) -> None:
         try:
-            results = self._session.run(None, self._feed([each.window for each in batch]))[0]
-        except Exception as error:  # noqa: BLE001 - the thread must outlive every failure; who waits is told its kind only
+            results = self._session.run(None, self._feed(waiting.window))
+        except Exception as error:  # noqa: BLE001 - the thread must outlive every failure; who waits is told it failed
             _log.error("the model failed: %s", type(error).__name__)
-            for each in batch:
-                message = "Looking for names failed; nothing was sent."
-                each.future.set_exception(Unavailable(message, code="detection_failed"))
+            message = "Looking for names failed; nothing was sent."
+            waiting.future.set_exception(Unavailable(message, code="detection_failed"))
             return
-        for each, logits in zip(batch, results, strict=True):
-            each.future.set_result(logits[: len(each.window.ids)])
+        waiting.future.set_result(results[0][0])
 
-    def _feed(self, windows: Sequence[Input]) -> dict[str, NDArray[np.int64]]:
-        shape = len(windows), max(len(window.ids) for window in windows)
-        feed = {name: np.zeros(shape, np.int64) for name in self._names}
-        for row, window in enumerate(windows):
-            count = len(window.ids)
-            feed["input_ids"][row, :count] = window.ids
-            if "attention_mask" in feed:
-                feed["attention_mask"][row, :count] = 1
-            if "token_type_ids" in feed and window.types:
-                feed["token_type_ids"][row, :count] = window.types
+    def _feed(self, window: Input) -> dict[str, NDArray[np.int64]]:
+        ids = np.array([window.ids], np.int64)
+        feed = {"input_ids": ids}
+        if "attention_mask" in self._names:
+            feed["attention_mask"] = np.ones_like(ids)
+        if "token_type_ids" in self._names:
+            feed["token_type_ids"] = np.array([window.types], np.int64) if window.types else np.zeros_like(ids)
         return feed
-
-
-def _alike(waiting: list[_Waiting]) -> list[list[_Waiting]]:
-    """Batches of windows of about the same length."""
-    batches: list[list[_Waiting]] = []
-    for each in sorted(waiting, key=lambda each: -len(each.window.ids)):
-        if batches and len(each.window.ids) >= _LIKE * len(batches[-1][0].window.ids):
-            batches[-1].append(each)
-        else:
-            batches.append([each])
-    return batches

@@ -11,12 +11,10 @@ The rules, in this order:
    within one block the value gets a longer tag; in a later block the literal itself is hidden.
 """
 
-import re
 import threading
-from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from secrets import token_bytes
 from typing import Protocol
@@ -26,13 +24,11 @@ from gateway.errors import Forbidden, Unavailable
 from gateway.models import Action, Entity, PrivacyMode, Transformation
 from gateway.placeholders import Placeholders
 from gateway.policy import Policy
+from gateway.repeats import collect, repeats, united
 from gateway.slots import Slot, Span, Spans
 from gateway.transforms import apply_action
 
 LITERAL = "PLACEHOLDER"
-_SHORTEST_REPEAT = 4
-_FEW_VALUES = 32
-_WORD = re.compile(r"[^\W_]+")
 
 
 class Finder(Protocol):
@@ -165,7 +161,7 @@ class Protector:
             if found is None:
                 found = self._look(texts, policy, mode, values)
                 self._memory.put(chain, found)
-            _collect(values, texts, found.spans)
+            collect(values, texts, found.spans)
             result.append(found)
         blocked = sorted({s.type for f in result for spans in f.spans for s in spans if s.action is Action.BLOCK})
         if blocked and block:
@@ -199,8 +195,8 @@ class Protector:
         kept: list[Entity] = []
         hidden = [self._hidden(text, policy, mode, kept) for text in texts]
         known = dict(values)
-        _collect(known, texts, hidden)
-        spans = tuple(_repeats(text, each, known) for text, each in zip(texts, hidden, strict=True))
+        collect(known, texts, hidden)
+        spans = tuple(repeats(text, each, known) for text, each in zip(texts, hidden, strict=True))
         return Found(spans, tuple(kept))
 
     def _hidden(self, text: str, policy: Policy, mode: PrivacyMode, kept: list[Entity]) -> Spans:
@@ -271,67 +267,6 @@ class _Replacer:
         return text
 
 
-def _collect(values: dict[str, Span], texts: Sequence[str], found: Sequence[Spans]) -> None:
-    """Adds what was hidden to the values that are hidden wherever they stand."""
-    for text, spans in zip(texts, found, strict=True):
-        for span in spans:
-            if span.end - span.start >= _SHORTEST_REPEAT:
-                values.setdefault(text[span.start : span.end], span)
-
-
-def _repeats(text: str, spans: Spans, values: Mapping[str, Span]) -> Spans:
-    """Adds the occurrences of known values that no finding covers."""
-    lowered = text.lower()
-    if len(lowered) != len(text):
-        lowered = text
-    covered = [span.start for span in spans]
-    extra: list[Span] = []
-    find = _each if len(values) <= _FEW_VALUES else _indexed
-    for at, value in find(text, lowered, values):
-        end = at + len(value)
-        before = bisect_right(covered, at) - 1
-        if _whole_word(text, at, end) and not (before >= 0 and spans[before].end >= end):
-            extra.append(replace(values[value], start=at, end=end))
-    return _united((*spans, *extra)) if extra else spans
-
-
-def _each(text: str, lowered: str, values: Mapping[str, Span]) -> Iterator[tuple[int, str]]:
-    """Looks for one value after the other: quickest for a few."""
-    for value in values:
-        # A single word may be an ordinary word in lower case; anything longer is the value in any case.
-        where, what = (text, value) if value.isalpha() else (lowered, value.lower())
-        at = where.find(what)
-        while at >= 0:
-            yield at, value
-            at = where.find(what, at + len(what))
-
-
-def _indexed(text: str, lowered: str, values: Mapping[str, Span]) -> Iterator[tuple[int, str]]:
-    """Goes through the words of the text once, whatever the number of values, by the first word of each."""
-    first_words: dict[str, list[tuple[int, str]]] = {}
-    for value in values:
-        word = _WORD.search(value)
-        if word is not None:
-            first_words.setdefault(word[0].lower(), []).append((word.start(), value))
-    for word in _WORD.finditer(lowered):
-        for offset, value in first_words.get(word[0], ()):
-            at = word.start() - offset
-            where, what = (text, value) if value.isalpha() else (lowered, value.lower())
-            if at >= 0 and where.startswith(what, at):
-                yield at, value
-
-
-def _united(spans: Iterable[Span]) -> Spans:
-    """Overlapping spans become one, typed by the first, so that no rest of either stays in clear."""
-    merged: list[Span] = []
-    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
-        if not merged or span.start >= merged[-1].end:
-            merged.append(span)
-        elif span.end > merged[-1].end:
-            merged.append(replace(merged.pop(), end=span.end))
-    return tuple(merged)
-
-
 def _escape_literals(blocks: Sequence[Sequence[Slot]], found: list[Found], placeholders: Placeholders) -> list[Found]:
     """Rule 4 of this module. Placeholders a native session knew before are its owner's own, and stay."""
     before = {entry.placeholder for entry in placeholders.entries()}
@@ -359,16 +294,10 @@ def _escape_literals(blocks: Sequence[Sequence[Slot]], found: list[Found], place
                     if owner >= index:
                         taken.add(hit.placeholder)
                     literal = Span(hit.start, hit.end, LITERAL, Action.PLACEHOLDER, 1.0, "literal")
-                    all_spans[position] = _united((*all_spans[position], literal))
+                    all_spans[position] = united((*all_spans[position], literal))
             escaped.append(Found(tuple(all_spans), result.kept))
         if not taken:
             return escaped
         for placeholder in sorted(taken):
             placeholders.reissue(placeholder)
     raise Unavailable("The text holds too many look-alikes of placeholders.", code="detection_failed")
-
-
-def _whole_word(text: str, start: int, end: int) -> bool:
-    before = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
-    after = end < len(text) and text[end - 1].isalnum() and text[end].isalnum()
-    return not before and not after

@@ -1,6 +1,7 @@
 """Protection through its public face: what is hidden, that an echo restores, and that turns repeat their bytes."""
 
 import copy
+import re
 from typing import Any
 
 import pytest
@@ -71,6 +72,23 @@ def protect_chat(protector: Protector, policy: Policy, body: dict[str, Any], key
     body = copy.deepcopy(body)
     protector.protect(WIRE.read(body).blocks, policy, PrivacyMode.STANDARD, Placeholders(key))
     return dump(body["messages"])
+
+
+@pytest.mark.parametrize(
+    ("text", "gone", "left"),
+    [
+        ("My name is Anna Oberhuber. Oberhuber called, and Anna's car is red.", ["Anna", "Oberhuber"], ["car is red"]),
+        ("My name is Rose Winter. In Winter the rose sleeps, Rose.", ["Rose Winter"], ["In Winter the", ", Rose."]),
+        ("My name is Karl Anders. Das ist anders, sagt ANDERS.", ["Karl", "Anders"], ["ist anders, sagt ANDERS"]),
+        ("My name is Anna Oberhuber. Oberhubers and Annas are others.", ["Anna Oberhuber"], ["Oberhubers and Annas"]),
+    ],
+)
+def test_a_part_of_a_name_is_hidden_where_it_stands_alone(
+    protector: Protector, policy: Policy, text: str, gone: list[str], left: list[str]
+) -> None:
+    protected, _, _ = protect(protector, policy, text)
+    assert all(re.search(rf"\b{word}\b", protected) is None for word in gone)
+    assert all(words in protected for words in left)
 
 
 def test_a_later_turn_repeats_the_bytes_of_the_earlier_ones(protector: Protector, policy: Policy) -> None:

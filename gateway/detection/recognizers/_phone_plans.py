@@ -25,24 +25,33 @@ def _one_of(patterns: Iterable[str]) -> "re2.Set":
 
 
 class _Plan:
-    """Numbers behind one calling code: `valid` matches those given out, `lengths` are those of any."""
+    """Numbers behind one calling code: `kinds` are their patterns with the lengths each has, `lengths` those of any."""
 
     def __init__(self, code: int) -> None:
-        patterns: set[str] = set()
-        lengths: set[int] = set()
+        found: dict[str, set[int]] = {}
+        general: set[str] = set()
         for region in COUNTRY_CODE_TO_REGION_CODE[code]:
             data = (
                 PhoneMetadata.metadata_for_nongeo_region(code)
                 if region == _WORLD
                 else PhoneMetadata.metadata_for_region(region)
             )
-            kinds = (getattr(data, kind) for kind in _KINDS)
-            described = [one for one in kinds if one is not None and one.national_number_pattern]
-            patterns.update(one.national_number_pattern for one in described)
-            lengths.update(length for one in described for length in one.possible_length)
-        self.patterns = tuple(sorted(patterns))
-        self.valid = _one_of(self.patterns)
-        self.lengths = frozenset(lengths)
+            if data is None or data.general_desc is None:
+                continue
+            general.add(data.general_desc.national_number_pattern or "")
+            for described in (getattr(data, kind) for kind in _KINDS):
+                if described is not None and described.national_number_pattern:
+                    lengths = described.possible_length or data.general_desc.possible_length
+                    found.setdefault(described.national_number_pattern, set()).update(lengths)
+        self.kinds = tuple(sorted((pattern, frozenset(lengths)) for pattern, lengths in found.items()))
+        self.lengths = frozenset().union(*(lengths for _, lengths in self.kinds))
+        self._general = _one_of(sorted(general))
+        self._valid = _one_of(pattern for pattern, _ in self.kinds)
+
+    def has(self, number: str) -> bool:
+        """Whether it is given out."""
+        fits = any(len(number) in self.kinds[kind][1] for kind in self._valid.Match(number) or ())
+        return fits and bool(self._general.Match(number))
 
 
 @cache
@@ -67,7 +76,7 @@ def is_valid(digits: str) -> bool:
     if found is None:
         return False
     plan, rest = found
-    return bool(plan.valid.Match(rest) or (rest[:1] == "0" and plan.valid.Match(rest[1:])))
+    return plan.has(rest) or (rest[:1] == "0" and plan.has(rest[1:]))
 
 
 def is_possible(digits: str) -> bool:
@@ -83,7 +92,7 @@ def is_possible(digits: str) -> bool:
 def _national(codes: tuple[int, ...]) -> "re2.Set":
     """Numbers as dialled within any of the countries: with the zero that stands before the area there."""
     plans = [plan for code in codes if (plan := _plan(code)) is not None]
-    return _one_of(f"0?(?:{pattern})" for plan in plans for pattern in plan.patterns)
+    return _one_of(f"0?(?:{pattern})" for plan in plans for pattern, _ in plan.kinds)
 
 
 def is_national(digits: str, codes: tuple[int, ...]) -> bool:

@@ -19,7 +19,7 @@ _V4 = compile_pattern(_V4_GATE + r"(?:/\d{1,2}\b)?")
 _V6 = compile_pattern(r"[0-9A-Za-z_]*:[0-9A-Za-z_:]*(?:\.\d+){0,3}(?:%[0-9A-Za-z]+)?(?:/\d{1,3}\b)?")
 _VERSION = compile_pattern(
     r"(?i)(?:\b(?:version|versions|release|build|firmware|driver|ver|rev|sections?|chapter)[\s:.=#\"'\-]*|\bv\.?|[a-z]/"
-    r"|\brfc ?\d{3,5},? )$"
+    r"|\brfc ?\d{3,5},? |\b(?:up|down)grade[ds]? (?:from |to ))$"
 )
 
 _DOCUMENTATION = tuple(

@@ -189,7 +189,11 @@ def _international(view: View, start: int, end: int) -> tuple[int, float] | None
             end -= 1
         while end > start and data[end - 1] not in _DIGIT:
             end -= 1
-    return None if possible is None else (possible, 0.6)
+    if possible is None:
+        return None
+    # A plus sign or a space says that it is dialled; ten digits that begin with two zeros may be anything.
+    dialled = data[start] == ord("+") or not data[start:possible].isdigit()
+    return possible, 0.6 if dialled else 0.4
 
 
 def _national(view: View, start: int, end: int, value: str) -> float | None:

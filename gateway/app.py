@@ -36,12 +36,13 @@ def _decimal(text: object) -> object:
 
 
 type Limit = Annotated[
-    int, BeforeValidator(_decimal), Query(ge=1, le=500, description="How many entries the page has at most.")
+    int, Query(ge=1, le=500, description="How many entries the page has at most."), BeforeValidator(_decimal)
 ]
 type Offset = Annotated[
-    int, BeforeValidator(_decimal), Query(ge=0, le=2**53, description="How many entries come before the page.")
+    int, Query(ge=0, le=2**53, description="How many entries come before the page."), BeforeValidator(_decimal)
 ]
-type ById = Annotated[str, Path(min_length=1, max_length=128)]
+type PolicyId = Annotated[str, Path(min_length=1, max_length=128, description="`id` of a policy.")]
+type RequestId = Annotated[str, Path(min_length=1, max_length=128, description="`request_id` of an answer.")]
 type By = Annotated[Caller, Depends(caller_of)]
 type ChatBody = Annotated[dict[str, Any], Body(), schemas.ReadElsewhere(schemas.ChatRequest)]
 type PolicyBody = Annotated[dict[str, Any], Body(), schemas.ReadElsewhere(schemas.PolicyRequest)]
@@ -174,7 +175,7 @@ def _native_routes() -> APIRouter:
         return _json(_page(data, len(found), limit, offset))
 
     @router.get("/policies/{policy_id}", **documented("policy"))
-    async def policy(request: Request, policy_id: ById) -> Response:
+    async def policy(request: Request, policy_id: PolicyId) -> Response:
         found = _service(request).policies.get(policy_id)
         return _json(found.document)
 
@@ -190,15 +191,15 @@ def _native_routes() -> APIRouter:
         return _json(_page([row.as_dict() for row in rows], total, limit, offset))
 
     @router.get("/receipts/{request_id}", **documented("receipt"))
-    async def receipt(request: Request, caller: By, request_id: ById) -> Response:
+    async def receipt(request: Request, caller: By, request_id: RequestId) -> Response:
         return _json((await _service(request).receipts.get(request_id, caller)).as_dict())
 
     @router.get("/receipts/{request_id}/verify", **documented("verify"))
-    async def verify(request: Request, caller: By, request_id: ById) -> Response:
+    async def verify(request: Request, caller: By, request_id: RequestId) -> Response:
         return _json((await _service(request).verify(request_id, caller)).as_dict())
 
     @router.get("/receipts/{request_id}/anchor-payload", **documented("anchor"))
-    async def anchor(request: Request, caller: By, request_id: ById) -> Response:
+    async def anchor(request: Request, caller: By, request_id: RequestId) -> Response:
         return _json(await _service(request).receipts.anchor_payload(request_id, caller))
 
     @router.get("/usage", **documented("usage"))

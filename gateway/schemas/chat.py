@@ -25,6 +25,8 @@ class ContentPart(_Open):
 
 
 class ChatMessage(_Open):
+    """A message; its other members, such as `name` and `tool_calls`, are protected too."""
+
     role: Role
     content: str | list[ContentPart | str] | None = None
 
@@ -48,13 +50,13 @@ class ChatRequest(_Open):
     model: Annotated[str, Field(pattern=r"^[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,255}$")] = Field(
         description="`svc-demo`, `configured-upstream`, or a model that an upstream takes."
     )
-    messages: Annotated[list[ChatMessage], Field(min_length=1)]
+    messages: Annotated[list[ChatMessage], Field(min_length=1)] = Field(description="The conversation so far.")
     stream: bool | None = Field(
         None, description="Refused when true (`streaming_not_supported`), unless the setting `streaming` is on."
     )
-    seed: int | None = None
+    seed: int | None = Field(None, description="Passed on as it is.")
     n: Annotated[int, Field(ge=1, le=128)] | None = Field(None, description="How many choices.")
-    max_completion_tokens: Annotated[int, Field(ge=1)] | None = None
+    max_completion_tokens: Annotated[int, Field(ge=1)] | None = Field(None, description="Bounds the answer.")
     max_tokens: Annotated[int, Field(ge=1)] | None = Field(
         None, description="The older name of `max_completion_tokens`, which goes before it."
     )
@@ -64,17 +66,23 @@ class ChatRequest(_Open):
 
 
 class AnswerMessage(_Open):
+    """The answer, restored."""
+
     role: Literal["assistant"]
     content: str | None = None
 
 
 class ChoiceReply(_Open):
+    """One answer of those asked for."""
+
     index: Count
     message: AnswerMessage
     finish_reason: str | None = Field(description="`content_filter` where the guard withheld the answer.")
 
 
 class TokenUsageReply(_Open):
+    """As the model counts."""
+
     prompt_tokens: Count
     completion_tokens: Count
     total_tokens: Count
@@ -103,9 +111,11 @@ class ChatReply(_Open):
 
 
 class ModelReply(Reply):
+    """A model that chat completions can ask for."""
+
     id: str
     object: Literal["model"]
-    created: int
+    created: int = Field(description="Unix time.")
     owned_by: str = Field(description="`svc`, or the name of the upstream.")
 
 

@@ -26,10 +26,17 @@ class PolicyRequest(PolicyDocument):
     model_config = ConfigDict(json_schema_extra=_as_sent)
 
 
-class PolicyReply(ResolvedDocument):
-    """A policy with everything it extends worked in. `hash` is SHA-256 over the rest, in RFC 8785 form."""
+def _all_said(schema: dict[str, Any]) -> None:
+    """Nothing of a resolved policy is left out but what has no default."""
+    schema["required"] = [name for name in schema["properties"] if name not in {"otherwise", "extends"}]
 
-    hash: Digest
+
+class PolicyReply(ResolvedDocument):
+    """A policy with everything it extends worked in, and every default said. docs/policies.md explains each member."""
+
+    model_config = ConfigDict(json_schema_extra=_all_said)
+
+    hash: Digest = Field(description="SHA-256 over the rest, in RFC 8785 form.")
 
 
 class PolicyListReply(Reply):
@@ -37,7 +44,7 @@ class PolicyListReply(Reply):
 
     object: Literal["list"]
     data: list[PolicyReply]
-    total: Count
+    total: Count = Field(description="How many there are on all pages.")
     limit: Annotated[int, Field(ge=1, le=500)]
     offset: Count
 
@@ -52,6 +59,8 @@ class MeterTokensReply(Reply):
 
 
 class DayReply(Reply):
+    """The meters of one day."""
+
     day: Annotated[str, Field(json_schema_extra={"format": "date"}, description="UTC.")]
     total_operations: Count
     tokens: MeterTokensReply
@@ -62,16 +71,18 @@ class UsageReply(Reply):
 
     total_operations: Count
     tokens: MeterTokensReply
-    operations: Counts
-    routes: Counts
-    risk_levels: Counts
-    entities: Counts
-    transformations: Counts
-    outcomes: Counts
+    operations: Counts = Field(description="Of each kind.")
+    routes: Counts = Field(description="How often each was decided.")
+    risk_levels: Counts = Field(description="How often each was found.")
+    entities: Counts = Field(description="Findings of each type.")
+    transformations: Counts = Field(description="Findings that each action was taken on.")
+    outcomes: Counts = Field(description="How often each came about.")
     days: list[DayReply] = Field(description="The last 31 days that had any, oldest first.")
 
 
 class EvidenceReply(Reply):
+    """Something that a release would need."""
+
     code: str
     description: str
 

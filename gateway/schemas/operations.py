@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from gateway.schemas.chat import ChatReply, ModelListReply
 from gateway.schemas.errors import responses_for
 from gateway.schemas.governance import HealthReply, PolicyListReply, PolicyReply, SettlementReply, UsageReply
-from gateway.schemas.receipts import AnchorReply, DamagedReply, ReceiptListReply, ReceiptReply, VerificationReply
+from gateway.schemas.receipts import AnchorReply, DamagedReceiptReply, ReceiptListReply, ReceiptReply, VerificationReply
 from gateway.schemas.text import AnalyzeReply, PlaygroundReply, ProtectReply, ReconstructReply, ShardReply
 
 SCOPE = "x-svc-scope"
@@ -25,8 +25,7 @@ _BODY = _ANY | {
     *("invalid_json", "invalid_encoding", "unsupported_media_type", "unsupported_encoding", "overloaded"),
 }
 _TEXT = _BODY | {"policy_not_found", "detection_failed", "detection_timeout"}
-_PLACEHOLDERS = _TEXT | {"blocked_by_policy", "conflict", "session_expired"}
-_SESSION = {"session_not_found", "session_expired", "conflict"}
+_SESSION = _TEXT | {"blocked_by_policy", "conflict", "session_expired"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ OPERATIONS: dict[str, Operation] = {
         "Replaces what is private and makes a session that can put it back. The receipt is on disk before the answer.",
         "Text",
         ProtectReply,
-        _PLACEHOLDERS | _SESSION,
+        _SESSION | {"session_not_found"},
         links=_to_reconstruct("/protected_text") | _to_receipt("/request_id"),
     ),
     "reconstruct": Operation(
@@ -94,7 +93,7 @@ OPERATIONS: dict[str, Operation] = {
         "session, forged ones, and those that stand where the policy lets none be opened, stay as they are.",
         "Text",
         ReconstructReply,
-        _BODY | _SESSION,
+        _BODY | {"session_not_found", "session_expired"},
         links=_to_receipt("/request_id"),
     ),
     "shard": Operation(
@@ -103,7 +102,7 @@ OPERATIONS: dict[str, Operation] = {
         "by. One session restores a synthesis of all of them.",
         "Text",
         ShardReply,
-        _PLACEHOLDERS,
+        _SESSION,
         links=_to_reconstruct("/compartments/0/protected_text") | _to_receipt("/request_id"),
     ),
     "playground": Operation(
@@ -111,7 +110,7 @@ OPERATIONS: dict[str, Operation] = {
         "Protects a text, has the demo answer it, guards and restores the answer.",
         "Text",
         PlaygroundReply,
-        _PLACEHOLDERS,
+        _TEXT | {"blocked_by_policy"},
         operators_only=True,
         links=_to_receipt("/request_id"),
     ),
@@ -174,7 +173,7 @@ OPERATIONS: dict[str, Operation] = {
         "Read a receipt",
         "One receipt, with its outcome once there is one.",
         "Receipts",
-        ReceiptReply | DamagedReply,
+        ReceiptReply | DamagedReceiptReply,
         _ANY | {"receipt_not_found", "not_found"},
     ),
     "verify": Operation(

@@ -22,7 +22,7 @@ class EngineReply(Reply):
     """The detector, and its name model where it used one."""
 
     version: str
-    model_hash: Digest | None
+    model_hash: Digest | None = Field(description="`null` where only patterns looked.")
 
 
 class ReceiptTokensReply(Reply):
@@ -40,8 +40,10 @@ class OutcomeTokensReply(Reply):
 
 
 class OutcomeGuardReply(Reply):
+    """What the guard did with the answer."""
+
     action: Literal["pass", "flag", "redact", "replace"]
-    findings: Counts
+    findings: Counts = Field(description="How many of each kind.")
 
 
 class OutcomeReply(Reply):
@@ -50,14 +52,14 @@ class OutcomeReply(Reply):
     request_id: RequestId
     sequence: Sequence
     created_at: Time
-    receipt_hash: Digest
-    outcome: str = Field(json_schema_extra=_one_of(OUTCOMES))
+    receipt_hash: Digest = Field(description="`hash` of the receipt that it belongs to.")
+    outcome: str = Field(description="How the request ended.", json_schema_extra=_one_of(OUTCOMES))
     status: Annotated[int, Field(ge=100, le=599)] | None = Field(description="The upstream's HTTP status.")
     tokens: OutcomeTokensReply | None
     guard: OutcomeGuardReply | None
-    previous_hash: Digest
+    previous_hash: Digest = Field(description="`hash` of the record before.")
     key_id: KeyId
-    hash: Digest
+    hash: Digest = Field(description="SHA-256 over the record in RFC 8785 form.")
     signature: Signature
 
 
@@ -66,26 +68,26 @@ class ReceiptReply(Reply):
 
     request_id: RequestId
     sequence: Sequence
-    operation: str = Field(json_schema_extra=_one_of(OPERATIONS))
+    operation: str = Field(description="What was asked for.", json_schema_extra=_one_of(OPERATIONS))
     created_at: Time
     policy: PolicyRefReply
     engine: EngineReply
-    route: RouteDecision
-    risk_level: RiskLevel
-    entity_counts: Counts
-    transformation_counts: dict[Action, Count]
+    route: RouteDecision = Field(description="Where the text was allowed to go.")
+    risk_level: RiskLevel = Field(description="How much harm its text could do.")
+    entity_counts: Counts = Field(description="How many findings of each type.")
+    transformation_counts: dict[Action, Count] = Field(description="How many of them each action was taken on.")
     tokens: ReceiptTokensReply
-    protected_digest: Digest
-    previous_hash: Digest
+    protected_digest: Digest = Field(description="SHA-256 of the bytes that crossed.")
+    previous_hash: Digest = Field(description="`hash` of the record before; zeros for the first.")
     key_id: KeyId
-    hash: Digest
+    hash: Digest = Field(description="SHA-256 over the record in RFC 8785 form.")
     signature: Signature
     outcome: OutcomeReply | SkipJsonSchema[None] = Field(
         None, description="Where there is one already.", json_schema_extra=unsaid
     )
 
 
-class DamagedReply(Reply):
+class DamagedReceiptReply(Reply):
     """A receipt that somebody damaged in the database; `verify` says more."""
 
     request_id: str
@@ -100,14 +102,16 @@ class ReceiptListReply(Reply):
     """A page of receipts, newest first."""
 
     object: Literal["list"]
-    data: list[ReceiptReply | DamagedReply]
-    total: Count
+    data: list[ReceiptReply | DamagedReceiptReply]
+    total: Count = Field(description="How many there are on all pages.")
     limit: Annotated[int, Field(ge=1, le=500)]
     offset: Count
 
 
 class CheckReply(Reply):
-    name: str
+    """One thing that was recomputed."""
+
+    name: str = Field(description="`hash`, `signature`, `chain`, …: docs/receipts.md explains each.")
     ok: bool
     detail: str = Field("", description="What is wrong, in words.", json_schema_extra=unsaid)
 
@@ -116,7 +120,7 @@ class LogReply(Reply):
     """Where the log ends: how many records, and the hash of the last one."""
 
     size: Count
-    head: str
+    head: str = Field(description="`hash` of the last record.")
 
 
 class VerificationReply(Reply):
@@ -131,10 +135,10 @@ class AnchorReply(Reply):
 
     request_id: RequestId
     receipt_hash: Digest
-    outcome_hash: Digest | None
+    outcome_hash: Digest | None = Field(description="`null` while there is no outcome.")
     log: LogReply
-    payload_hash: Digest
-    algorithm: Literal["sha-256"]
+    payload_hash: Digest = Field(description="Over the RFC 8785 form of the members above.")
+    algorithm: Literal["sha-256"] = Field(description="Of `payload_hash`.")
     checkpoint: str = Field(description="The signed head of the log, a C2SP signed note.")
     key_id: KeyId
     public_key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="Ed25519, 32 bytes in hex.")]

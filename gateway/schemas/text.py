@@ -93,11 +93,11 @@ class ReconstructRequest(RequestBody):
 class EntityReply(Reply):
     """A finding. `start` and `end` are Unicode code points of the text as sent."""
 
-    type: str
+    type: str = Field(description="`PERSON`, `EMAIL_ADDRESS`, …")
     start: Count
     end: Count
-    score: Annotated[float, Field(ge=0, le=1)]
-    recognizer: str
+    score: Annotated[float, Field(ge=0, le=1)] = Field(description="How sure it is.")
+    recognizer: str = Field(description="Who found it.")
     action: Action = Field(description="What the policy would do with it.")
 
 
@@ -105,8 +105,8 @@ class AnalyzeReply(Reply):
     request_id: RequestId
     risk: RiskReply
     route: RouteReply
-    entities: list[EntityReply] = Field(description="Sorted by where they start.")
-    task_categories: list[str]
+    entities: list[EntityReply] = Field(description="What was found, sorted by where it starts.")
+    task_categories: list[str] = Field(description="What seems to be asked for: `summarise`, `legal`, …")
     warnings: list[NoticeReply]
     policy: PolicyRefReply
 
@@ -126,7 +126,7 @@ class TransformationReply(Reply):
 
 class ProtectReply(Reply):
     request_id: RequestId
-    protected_text: str
+    protected_text: str = Field(description="What may leave.")
     transformations: list[TransformationReply]
     session: SessionReply
     risk: RiskReply
@@ -142,18 +142,20 @@ class ReconstructReply(Reply):
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["text"]}, {"required": ["content"]}]})
 
     request_id: RequestId
-    text: str | SkipJsonSchema[None] = Field(None, json_schema_extra=unsaid)
-    content: Any = Field(None, json_schema_extra=unsaid)
+    text: str | SkipJsonSchema[None] = Field(None, description="Restored.", json_schema_extra=unsaid)
+    content: Any = Field(None, description="Restored.", json_schema_extra=unsaid)
     resolved: Count = Field(description="How many placeholders were opened.")
     unresolved: list[str] = Field(description="Those that stayed as they were.")
     receipt: ReceiptReply
 
 
 class CompartmentReply(Reply):
+    """A part of the text that can be worked on by itself. Its placeholders are in no other part."""
+
     index: Count
     protected_text: str
-    entity_counts: Counts
-    tokens: Count
+    entity_counts: Counts = Field(description="How many findings of each type it hides.")
+    tokens: Count = Field(description="An estimate.")
 
 
 class PieceReply(Reply):
@@ -178,9 +180,9 @@ class HeadingReply(Reply):
 class OutlineReply(Reply):
     """How the compartments make up the text: `joins[i]` stands before piece i of `order`, the last one at the end."""
 
-    order: list[PieceReply]
+    order: list[PieceReply] = Field(description="From the first piece of the text to the last.")
     headings: list[HeadingReply]
-    joins: list[str]
+    joins: list[str] = Field(description="White space.")
     instructions: str = Field(description="For the model that writes the synthesis.")
 
 
@@ -198,10 +200,10 @@ class ShardReply(Reply):
 
 class PlaygroundReply(Reply):
     request_id: RequestId
-    protected_text: str
+    protected_text: str = Field(description="What the demo was asked.")
     protected_answer: str = Field(description="What the demo said; the same text gives the same words.")
     guard: GuardReply | None
-    reconstructed_text: str
+    reconstructed_text: str = Field(description="The answer, restored.")
     risk: RiskReply
     route: RouteReply
     receipt: ReceiptReply

@@ -57,6 +57,11 @@ class OutcomeReply(Reply):
     status: Annotated[int, Field(ge=100, le=599)] | None = Field(description="The upstream's HTTP status.")
     tokens: OutcomeTokensReply | None
     guard: OutcomeGuardReply | None
+    edit: RequestId | SkipJsonSchema[None] = Field(
+        None,
+        description="Where an operator edited the request: the receipt of what crossed instead.",
+        json_schema_extra=unsaid,
+    )
     previous_hash: Digest = Field(description="`hash` of the record before.")
     key_id: KeyId
     hash: Digest = Field(description="SHA-256 over the record in RFC 8785 form.")
@@ -70,6 +75,9 @@ class ReceiptReply(Reply):
     sequence: Sequence
     operation: str = Field(description="What was asked for.", json_schema_extra=_one_of(OPERATIONS))
     created_at: Time
+    amends: RequestId | SkipJsonSchema[None] = Field(
+        None, description="Of an `edit`: the request that an operator edited before it left.", json_schema_extra=unsaid
+    )
     policy: PolicyRefReply
     engine: EngineReply
     route: RouteDecision = Field(description="Where the text was allowed to go.")

@@ -8,9 +8,12 @@ import pytest
 
 from gateway import errors
 from gateway.errors import GatewayError
+from gateway.receipts import OutcomeDraft
 from gateway.schemas.errors import CODES
 from gateway.schemas.operations import OPERATIONS
+from gateway.schemas.receipts import AnchorReply, ReceiptReply, VerificationReply
 from tests.conftest import ROOT
+from tests.gateway.receipts.support import OPERATOR, draft, opened
 
 CLASSES = {
     name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, GatewayError)
@@ -48,3 +51,16 @@ def test_an_operation_names_codes_that_exist(name: str) -> None:
 def test_no_code_is_described_that_no_operation_gives() -> None:
     given = set().union(*(operation.errors for operation in OPERATIONS.values())) | {"forbidden"}
     assert CODES.keys() - given == set()
+
+
+async def test_receipts_are_what_is_said_of_them(data_dir: Path) -> None:
+    """With every member that a record can have, and there are no others."""
+    amended, guard = "req_" + "0" * 32, {"action": "flag", "findings": {"forged_placeholder": 1}}
+    with opened(data_dir) as log:
+        await log.append(draft("req_01", operation="edit", amends=amended), "key_anna")
+        log.append_outcome("req_01", OutcomeDraft("answered", 200, (1, 2), guard, edit=amended), "key_anna")
+        receipt = (await log.get("req_01", OPERATOR)).as_dict()
+        AnchorReply.model_validate(await log.anchor_payload("req_01", OPERATOR))
+        VerificationReply.model_validate((await log.verify("req_01", OPERATOR)).as_dict())
+    told = ReceiptReply.model_validate(receipt)
+    assert told.model_dump(mode="json") == receipt

@@ -4,6 +4,7 @@ One expression finds the names and what joins them to a value; the value is then
 quotes, its brackets or the line go. All is linear: nothing is read twice, and a value ends after 600 bytes.
 """
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -18,15 +19,15 @@ TELLING = (
 )
 """What is in every telling name, in any case; `kind_of` reads the names that have it word by word."""
 
-_NAME = rf"(?P<name>[\w.\-$@]*(?:(?:{TELLING})[\w.\-ñ]*|auth\b))"
-_CLOSERS = r"(?:\\{0,3}[\"'\]]){0,3}(?:\[\d*\])?(?P<tag>[^\S\n]{1,3}value)?"
+_NAME = rf"([\w.\-$@]*(?:(?:{TELLING})[\w.\-ñ]*|auth\b))"
+_CLOSERS = r"(?:\\{0,3}[\"'\]]){0,3}(?:\[\d*\])?([^\S\n]{1,3}value)?"
 _TYPE = (
     r"(?:[ \t]{0,3}:?[ \t]{0,3}(?:const[ \t]+)?[&*]?"
     r"(?i:str|string|char|text|varchar|secretstr|optional\[str\]|bytes|any|nsstring"
     r"|securestring|std::string|final|unicode|object|text)[?*]?(?:[ \t]{0,3}\|[ \t]{0,3}\w{3,10})?)?"
 )
 _JOINS = (
-    r"(?P<join>[ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|:{1,3}|->|<-|,|\(|>)|[ \t]{1,4}"
+    r"([ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|:{1,3}|->|<-|,|\(|>)|[ \t]{1,4}"
     r"|,?\s{0,80}[\"']?value[\"']?[ \t]{0,4}[:=])"
 )
 
@@ -38,12 +39,14 @@ GATE = (
     r"|\(\s*\\*[\"'@]|[ \t]+\\*[\"'@]|\\*[\"']?,?\s+\\*[\"']?value\\*[\"']?[ \t]*[:=])"
 )
 
-_QUOTED = compile_pattern(r"(?:[@$bBrRuUfFLN]{0,2}|[A-Za-z_.]{0,40}\()(?:\\{0,3}\"\"\"|'''|\\{0,3}[\"'`])")
-_BARE = compile_pattern(r"[^\s\"`<]{1,600}")
-_BLOCK = compile_pattern(r"[|>][+\-]?\d?[ \t]*\r?\n[ \t]+(\S{4,600})[ \t]*(?:\r?\n|$)")
-_LINES = compile_pattern(r"\s{0,80}([^\s<]{4,600})\s{0,80}</")
-_NEXT_FIELD = compile_pattern(r"[&;,](?:\s|$|[A-Za-z_][\w \-]{0,30}=)")
-_ESCAPED_LINE = compile_pattern(r"\\r?\\?n|\\[rnt]")
+# What follows looks at no more than a value, so Python's own engine, which is quicker to start, does no harm.
+_QUOTED = re.compile(rb"(?:[@$bBrRuUfFLN]{0,2}|[A-Za-z_.]{0,40}\()(?:\\{0,3}\"\"\"|'''|\\{0,3}[\"'`])")
+_BARE = re.compile(rb"[^\s\"`<]{1,600}")
+_BLOCK = re.compile(rb"[|>][+\-]?\d?[ \t]{0,8}\r?\n[ \t]{1,80}(\S{4,600})[ \t]{0,8}(?:\r?\n|$)")
+_LINES = re.compile(rb"\s{0,80}([^\s<]{4,600})\s{0,80}</")
+_NEXT_FIELD = re.compile(rb"[&;,](?:\s|$|[A-Za-z_][\w. \-]{0,30}[=:])")
+_ESCAPED_LINE = re.compile(rb"\\r?\\?n|\\[rnt]")
+_CLOSER = re.compile(rb"[)\]}]")
 _OPENERS, _CLOSING = b"([{", b")]}"
 
 
@@ -61,10 +64,13 @@ def assignments(data: bytes) -> Iterator[Assignment]:
     """Every name that could tell with a value after it, from left to right, never overlapping."""
     at, size = 0, len(data)
     while match := ASSIGNMENT.search(data, at, size):
-        name = match["name"].decode("utf-8", "replace")
-        join = match["join"].decode().strip()
+        first, at = match.span(1)
+        name = data[first:at].decode("utf-8", "replace")
+        tagged = match.span(2)[0] >= 0
+        first, at = match.span(3)
+        join = data[first:at].decode().strip()
         at = match.end()
-        value = _value(data, at, join, tagged=match["tag"] is not None)
+        value = _value(data, at, join, tagged=tagged)
         if value is None:
             continue
         start, end, quoted = value
@@ -129,6 +135,8 @@ def _bare(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
 
 def _unclosed(value: bytes) -> bytes:
     """Up to a closing bracket that was opened before the value, unless the value goes on after it."""
+    if _CLOSER.search(value) is None:
+        return value
     depth = 0
     for at, byte in enumerate(value):
         if byte in _OPENERS:

@@ -71,11 +71,14 @@ _ABOUT = word_set(
     " resolver factory builder generator helper util utils service interface impl exception selector generation"
     " lookup encoding encoder decoder parser codec board word words stroke press pressed down up code event events"
     " frame frames space ring chain hole note pad pair pairs signature kid operation ops derivation material"
+    " encryption encrypted hashing cipher complexity protected protection strategy backend engine plugin verification"
+    " recovery grant flow manager entry gecos expire"
 )
 # Words right before it that do the same.
 _BEFORE = word_set(
-    "public csrf xsrf next page prev previous continuation pagination eos bos pad unk sep cls mask cancellation"
+    "public csrf xsrf authenticity next page prev previous continuation pagination eos bos pad unk sep cls mask cancellation"
     " publishable site forgot require requires show hide toggle is has no"
+    " lock action idempotency update export"
     " input output prompt completion total max min num sync delta watch resume change"
 )
 _NO_KEY = word_set(
@@ -96,7 +99,11 @@ def kind_of(name: str) -> Kind | None:
         if kind is None:
             continue
         after = [word for word in words[at + 1 :] if not word.isdigit()]
-        if any(word in _ABOUT for word in after) or (at and words[at - 1] in _BEFORE):
+        if (
+            any(word in _ABOUT for word in after)
+            or (words[at] == "pass" and after)
+            or (at and words[at - 1] in _BEFORE)
+        ):
             return None
         return kind
     return None

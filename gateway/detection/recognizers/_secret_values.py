@@ -3,7 +3,9 @@ a reference that a program resolves.
 """
 
 import re
+from itertools import pairwise
 
+from gateway.detection.recognizer import compile_pattern
 from gateway.detection.tokens import entropy, word_set
 
 _STAND_INS = word_set(
@@ -16,23 +18,24 @@ _STAND_INS = word_set(
     " missing unknown encrypted encoded decoded stored saved const final static function return await async new let"
     " var abstract override lambda def elif else then todo tbd fixme n/a na nan inf type types kind varies various"
     " postgres mysql mongo redis vault keychain keyring prompt stdin stdout file email name"
-    " reset changed updated incorrect expired"
+    " reset changed updated incorrect expired define defined undef notasecret anonymous"
 )
-_STAND_IN_PARTS = re.compile(
-    r"(?i)fake|dummy|placeholder|change[_\- ]?(?:me|this|it)|replace[_\- ]?(?:me|this|with)|insert[_\- ]|redacted|"
+_STAND_IN_PARTS = (
+    r"fake|dummy|placeholder|change[_\- ]?(?:me|this|it)|replace[_\- ]?(?:me|this|with)|insert[_\- ]|redacted|"
     r"xxxx|\.\.\.|\*\*\*|your[_\-A-Z]|^your|^my[_\-]|[_\-]here$|put[_\-]|enter[_\-]|todo|sanitized|removed|"
     r"not[_\-]?a[_\-]?real|not[_\-]secret|some[_\-](?:secret|token|key|pass)|^<|>$|^example|example$|"
     r"^(?:real|secret|super|test|demo|sample|the|a|an|new|old|access|refresh|api|auth|client|user|bearer)"
     r"[_\-](?:key|token|secret|password|value|pass|pw)s?$|abcdefghijkl|012345678901|123456789012|EXAMPLE"
 )
-_REFERENCE = re.compile(
-    r"\$\{[\w.:\-?/@ =+()]+\}|\$\([^)]*\)|^\$+[A-Za-z_][\w:]*$|\{\{-?\s*[\w.$| '\"()\-\[\]]+\s*-?\}\}|<%|%\(\w+\)|"
-    r"^%[sdv@]|%[A-Z_a-z]{2,}%$|#\{[^}]*\}|^\{[\w.:!\- ]*\}|^[@&*:#!][A-Za-z_\-]+$|^`|"
+_REFERENCE = (
+    r"\$\{[\w.:\-?/@ =+()$]+\}|\$\([^)]*\)|^\$+[A-Za-z_][\w:]*$|\{\{-?\s*[\w.$| '\"()\-\[\]]+\s*-?\}\}|<%|%\(\w+\)|"
+    r"^%[sdv@]|%[A-Z_a-z]{2,}%$|#\{[^}]*\}|^\{[A-Za-z_.:!\- ]*\}$|^\[[A-Za-z _\-]+\]$|^[@&*:#!][A-Za-z_\-]+$|^`|"
     r"^/(?:run|etc|var|home|usr|opt|tmp)/|"
     r"^(?:os|process|env|ENV|self|this|config|settings|args|request|params|props|data|user|var|local|module|secrets|"
     r"data|vars|inputs|steps|github|req|ctx|context|opts|options|cfg|conf|app|state|file|ref|vault|op|ssm|arn|"
     r"credentials|form|values|session|secretKeyRef|Fn|kms|ENC|sops|import|require)[.:(\[]|^ENC\[|^\w+://[^@]*$"
 )
+_NO_SECRET = compile_pattern(rf"(?i:{_STAND_IN_PARTS})|{_REFERENCE}")
 _FILE = re.compile(
     r"(?i)^(?:[a-z]:)?[.~]?[\w./\\\-]*\.(?:pem|key|json|ya?ml|txt|crt|cer|p12|pfx|jks|env|py|js|ts|go|rb|ini|toml|conf|"
     r"xml|html?|md|jpe?g|png|gif|svg|csv|log|bin|dat|so|dll|exe|gz|zip|com|net|org|io|local|internal)$"
@@ -46,8 +49,9 @@ _NUMBERED_WORD = re.compile(
     r"token|pass|passwd|password|pwd|pw|secret|string|ipv|tls|ssl|win|linux|python|py|vec|mat|c|a|b|tmp|temp|buf|"
     r"bcrypt|scrypt|pbkdf|argon|hmac|ed|curve|secp|ecdsa|kdf|pkcs|level|option|type|mode|step|page)[\-_]?\d{1,4}$"
 )
-_CALL = re.compile(r"^[A-Za-z_&*!$][\w.:>$?!\-]*[(\[]|\w\([^()]*\)|^\(|^\[|^\{|=>|\)\.|\(\)")
+_CALL = re.compile(r"^\$[\w:]+->|^!\d$|^[A-Za-z_&*!$][\w.:>$?!\-]*[(\[]|\w\([^()]*\)|^\(|^\[|^\{|=>|\)\.|\(\)")
 _PATH = re.compile(r"^[@$&*!]?[A-Za-z_]\w*(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_]\w*[?!]?)+$")
+_ALNUM = re.compile(r"[A-Za-z0-9]")
 _ODD = frozenset("!@#$%^&*+=~?<>|{}[](),;¿¡§°¨£€")
 _REPEATED = re.compile(r"(.)\1{5,}")
 _REGEX = re.compile(r"\(\?[=!:]|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsb]|\.\*|\]\+|\]\*|\]\{")
@@ -67,12 +71,30 @@ _RARE = {
 }
 
 
+# Every byte as what it is: small letter, capital, digit, blank, or something else.
+_CLASSES = bytes(
+    108
+    if 97 <= byte <= 122 or byte >= 128
+    else 117
+    if 65 <= byte <= 90
+    else 100
+    if 48 <= byte <= 57
+    else 32
+    if byte < 33
+    else 46
+    for byte in range(256)
+)
+_JUDGED = 160
+"""Characters of a value that are looked at: what is longer is judged by its beginning."""
+
+
 def is_stand_in(value: str) -> bool:
     """Whether nobody's secret stands here: a word that describes one, a mark to fill in, a reference."""
+    value = value[:_JUDGED]
     bare = value.strip(" .:!?*\"'`").lower()
-    if not bare or bare in _STAND_INS or _STAND_IN_PARTS.search(value) is not None:
+    if not bare or bare in _STAND_INS or is_dummy(value):
         return True
-    return _REFERENCE.search(value) is not None or is_dummy(value)
+    return _NO_SECRET.search(value.encode()) is not None
 
 
 def is_dummy(value: str) -> bool:
@@ -87,60 +109,67 @@ def is_made(value: str) -> bool:
     """Whether a machine made it: at least 10 characters that change between digits and letters, or cases, as words
     with numbers do not.
     """
-    if len(value) < 10 or is_stand_in(value) or any(char.isspace() for char in value):
+    value = value[:_JUDGED]
+    if len(value) < 10:
+        return False
+    classes = value.encode().translate(_CLASSES)
+    digits = classes.count(b"d")
+    letters = classes.count(b"l") + classes.count(b"u")
+    if b" " in classes or not (digits or letters) or is_stand_in(value):
         return False
     if _UUID.match(value) is not None:
         return True
-    if _FILE.match(value) is not None or _REGEX.search(value) is not None:
-        return False
-    digits = sum(char.isdigit() for char in value)
-    letters = sum(char.isalpha() for char in value)
     if _HEX.match(value) is not None and letters:
         return len(value) >= 16 and digits > 0 and len(set(value)) >= 6
-    if letters and len({char for char in value if char in _ODD}) >= 3 and not _is_code(value):
+    if _FILE.match(value) is not None or _REGEX.search(value) is not None:
+        return False
+    if letters and len(_ODD.intersection(value)) >= 3 and not _is_code(value):
         return entropy(value) >= 2.8
     if digits and letters:
-        changes = _changes(value)
+        changes = _changes(classes)
         if changes >= max(4, 0.2 * len(value)):
             return True
-        return changes + _rare(value) >= max(3, len(value) // 6) and not _is_of_words(value)
+        return changes + _rare(value) >= max(3, len(value) // 6) and not _is_of_words(value, letters)
     if letters:
-        return len(value) >= 16 and letters >= 0.8 * len(value) and _is_gibberish(value)
+        gibberish = _rare(value) + _changes(classes) >= len(value) // 5
+        return len(value) >= 16 and letters >= 0.8 * len(value) and gibberish and not _is_of_words(value, letters)
     return digits >= 15 and digits == len(value) and len(set(value)) >= 5
 
 
 def is_very_made(value: str) -> bool:
     """For names that promise little: 20 characters and more, and not what hashes and ids look like."""
-    if len(value) < 20 or not is_made(value) or _UUID.match(value) or _HEX.match(value):
+    value = value[:_JUDGED]
+    if len(value) < 20 or _HEX.match(value) or _UUID.match(value) or not is_made(value):
         return False
-    return entropy(value) >= 3.7 and _changes(value) >= len(value) // 4
+    return entropy(value) >= 3.7 and _changes(value.encode().translate(_CLASSES)) >= len(value) // 4
 
 
 def is_chosen(value: str, *, quoted: bool) -> bool:
     """Whether it could be somebody's password: anything but a word or a name out of a program."""
-    if len(value) < 4 or len(set(value)) <= 2 or is_stand_in(value) or any(char.isspace() for char in value):
-        return False
-    if not any(char.isascii() and char.isalnum() for char in value):
+    value = value[:_JUDGED]
+    if len(value) < 4 or len(set(value)) <= 2:
         return False
     if value.isalpha():
-        return quoted and value.isascii() and value.islower() and len(value) >= 5
-    if _PLAIN.match(value) or _FILE.match(value) or _NUMBERED_WORD.match(value) or _REGEX.search(value):
+        return quoted and value.isascii() and value.islower() and len(value) >= 5 and not is_stand_in(value)
+    if _PLAIN.match(value) or not _ALNUM.search(value) or len(value.split()) > 1:
         return False
     if _NUMBERS.match(value):
-        return value.isdigit()
+        return value.isdigit() and not is_stand_in(value)
+    if _FILE.match(value) or _NUMBERED_WORD.match(value) or _REGEX.search(value) or is_stand_in(value):
+        return False
     return quoted or not _is_code(value) or is_made(value)
 
 
 def is_strong(value: str) -> bool:
     """A chosen value that no program would use as a name: letters with digits or odd signs."""
-    if not is_chosen(value, quoted=False) or value.isdigit():
+    value = value[:_JUDGED]
+    if value.isalpha() or value.isdigit() or not is_chosen(value, quoted=False):
         return False
-    return is_made(value) or (
-        len(value) >= 6
-        and any(char.isalpha() for char in value)
-        and any(char.isdigit() for char in value)
-        and (not value.replace("_", "").isalnum() or value.lower() != value)
-    )
+    if is_made(value):
+        return True
+    classes = value.encode().translate(_CLASSES)
+    mixed = b"d" in classes and (b"l" in classes or b"u" in classes)
+    return len(value) >= 6 and mixed and (b"." in classes.replace(b"_", b"") or b"u" in classes)
 
 
 def _is_code(value: str) -> bool:
@@ -148,35 +177,25 @@ def _is_code(value: str) -> bool:
         return True
     if _PATH.match(value) is None:
         return False
-    return not any(len(part) >= 12 and _changes(part) >= 4 for part in re.split(r"\W+", value))
+    return not any(
+        len(part) >= 12 and _changes(part.encode().translate(_CLASSES)) >= 4 for part in re.split(r"\W+", value)
+    )
 
 
-def _is_of_words(value: str) -> bool:
+def _is_of_words(value: str, letters: int) -> bool:
     """Whether half of its letters are in runs that could be words."""
-    letters = sum(char.isalpha() for char in value)
     words = sum(len(run) for run in _RUN.findall(value) if len(run) >= 4 and not _rare(run))
     return words * 2 >= letters
-
-
-def _is_gibberish(value: str) -> bool:
-    """Letters alone that make no words: cases that change anywhere, or neighbours no language has."""
-    return not _is_of_words(value) and _rare(value) + _changes(value) >= len(value) // 5
 
 
 def _rare(value: str) -> int:
     """How many pairs of neighbours hardly any word has."""
     low = value.lower()
-    return sum(low[at : at + 2] in _RARE for at in range(len(low) - 1))
+    return sum(map(_RARE.__contains__, map("".join, pairwise(low))))
 
 
-def _changes(value: str) -> int:
+def _changes(classes: bytes) -> int:
     """How often neighbours are of different classes (upper case, lower case, digit); a capital that begins a word
     does not count.
     """
-    changes, last = 0, ""
-    for char in value:
-        now = "d" if char.isdigit() else "u" if char.isupper() else "l" if char.isalpha() else ""
-        if now and last and now != last and not (last == "u" and now == "l"):
-            changes += 1
-        last = now
-    return changes
+    return sum(map(classes.count, (b"dl", b"ld", b"du", b"ud", b"lu")))

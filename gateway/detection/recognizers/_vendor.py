@@ -26,13 +26,20 @@ def no_dummy(value: str) -> bool | None:
 
 
 def vendor(
-    name: str, prefix: str, body: str, example: str, *more: str, check: Check = no_dummy, exact: bool = False
+    name: str,
+    prefix: str,
+    body: str,
+    example: str,
+    *more: str,
+    check: Check = no_dummy,
+    exact: bool = False,
+    end: str = _END,
 ) -> PatternRecognizer:
     """A recognizer for keys of the form `prefix` + `body` (RE2), with a synthetic `example` (and `more`).
 
-    With `exact`, a key that goes on with a letter, digit, `_` or `-` is none.
+    With `exact`, a key that goes on with a letter, digit, `_` or `-` (or what else `end` says) is none.
     """
-    whole = f"({prefix}{body}){_END}" if exact else prefix + body
+    whole = f"({prefix}{body}){end}" if exact else prefix + body
     return PatternRecognizer(
         f"api_key.{name}",
         API_KEY,

@@ -53,7 +53,7 @@ def _judge(view: View, one: Assignment) -> Match | None:
         return None
     if one.join in {",", "(", ""}:
         # A list, a call or a mere neighbour, where only values count that no program would use as a name.
-        if not is_strong(value) and not is_made(value):
+        if value.startswith("-") or "\\" in value or not (is_strong(value) or is_made(value)):
             return None
     elif kind is Kind.PASSWORD and not one.quoted and _is_plain_password(view, one, value):
         return Match(one.start, one.end, 0.6, PASSWORD.name)

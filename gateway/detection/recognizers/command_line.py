@@ -12,7 +12,7 @@ from gateway.detection.view import View
 # After a program's name, its options up to the end of the (continued) command, within reach.
 _UP_TO = r"(?:[^\n|;]|\\\n){0,400}?\s"
 _TOOLS = r"curl|wget|http|https|xh|httpie"
-_PAIR = r"(?:\"([^\"\n]{0,256})\"|'([^'\n]{0,256})'|([^\s\"':]{0,128}:[^\s\"']{1,256}))(?::\"([^\"\n]{1,256})\")?"
+_PAIR = r"(?:\"([^\"\n]{0,256})\"|'([^'\n]{0,256})'|([^\s\"':]{1,128}:[^\s\"']{4,256}))(?::\"([^\"\n]{1,256})\")?"
 _USER = compile_pattern(rf"(?:\s-u|--(?:proxy-)?user|-[a-zA-Z]{{1,4}}u)(?:[ \t]{{1,4}}|=){_PAIR}")
 _LOGIN_TOOL = compile_pattern(rf"(?i)\b(?:{_TOOLS})\b")
 _FLAG = compile_pattern(
@@ -58,7 +58,7 @@ def _users(view: View) -> Iterator[Match]:
 def _is_pair(user: str, password: str) -> bool:
     if not password:
         return is_strong(user)
-    if is_stand_in(password.strip("{}")) or (is_stand_in(user.strip("{}")) and not is_strong(password.strip("{}"))):
+    if is_stand_in(password) or (is_stand_in(user) and not is_strong(password.strip("{}"))):
         return False
     return len(password) >= 4 and not password.startswith("//") and (password != user)
 

@@ -56,6 +56,7 @@ RECOGNIZERS = (
         "abc7Q" + "~" + sample(34),
         "_aB8Q" + "~" + sample(31),
         exact=True,
+        end=r"(?:[^A-Za-z0-9_~\-]|$)",
     ),
     vendor("alibaba", r"\bLTAI", r"[A-Za-z0-9]{17,21}\b", "LTAI" + sample(20)),
     vendor("digitalocean", r"\bdo[opr]_v1_", r"[0-9a-f]{64}\b", "dop" + "_v1_" + sample(64, HEX)),

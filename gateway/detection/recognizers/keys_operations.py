@@ -104,6 +104,8 @@ RECOGNIZERS = (
         check=lambda value: None if len(set(value)) > 5 else False,
     ),
     announced("messagebird", r"message[_\-]?bird", rf"(?i:{UUID})", _uuid),
-    announced("sumologic", r"sumo(?:logic)?", r"su[A-Za-z0-9]{12}", "su" + sample(12), check=mixed),
+    announced(
+        "sumologic", r"sumo(?:logic|[_\-. ]|token|access|key)", r"su[A-Za-z0-9]{12}", "su" + sample(12), check=mixed
+    ),
     announced("lob", r"lob", r"(?:live|test)_(?:pub_)?[0-9a-f]{31,35}", "live" + "_" + sample(35, HEX)),
 )

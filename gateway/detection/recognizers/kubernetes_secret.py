@@ -13,27 +13,22 @@ from gateway.detection.view import View
 _KIND = compile_pattern(r"(?im)^[ \t]*[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?secret[\"']?[ \t]*,?\r?$")
 _BLOCK = compile_pattern(
     r"(?m)^([ \t]*)[\"']?(?:data|stringData)[\"']?[ \t]*:[ \t]*\{?[ \t]*\r?\n"
-    r"((?:[ \t]+\S[^\n]*(?:\n|$)|[ \t]*\r?\n){1,400})"
+    r"((?:[ \t]+\S[^\n]*(?:\n|$)|[ \t]*\r?\n)+)"
 )
 _ENTRY = compile_pattern(
     r"(?m)^[ \t]+([\w.\-/\"']{1,128}[ \t]*:[ \t]*(?:[|>][+\-]?[ \t]*\r?\n[ \t]+)?[\"']?([^\s\"',#{]{8,})[\"']?)"
 )
 _DOCUMENT_END = compile_pattern(r"(?m)^---")
-_REACH = 1 << 16
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     data = view.data
-    for kind in _KIND.finditer(data):
-        first, last = _document(data, kind.start(), kind.end())
-        for block in _BLOCK.finditer(data[first:last]):
-            yield from _entries(view, first + block.start(2), block[1], block[2])
-
-
-def _document(data: bytes, start: int, end: int) -> tuple[int, int]:
-    first = data.rfind(b"\n---", max(0, start - _REACH), start) + 1
-    stop = _DOCUMENT_END.search(data, end, min(len(data), end + _REACH))
-    return max(first, start - _REACH, 0), min(len(data), end + _REACH) if stop is None else stop.start()
+    first = 0
+    for last in (*(match.start() for match in _DOCUMENT_END.finditer(data)), len(data)):
+        if _KIND.search(data, first, last):
+            for block in _BLOCK.finditer(data[first:last]):
+                yield from _entries(view, first + block.start(2), block[1], block[2])
+        first = last
 
 
 def _entries(view: View, offset: int, indent: bytes, block: bytes) -> Iterator[Match]:

@@ -3,6 +3,7 @@ Portuguese and Dutch.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import re2
 
@@ -16,10 +17,12 @@ _WORD = compile_pattern(rf"(?i)(?:\b|_)(?:{PASSWORDS})\b")
 _SECRET_WORD = compile_pattern(rf"(?i)\b(?:{SECRETS})\b")
 # What links the word to the value, and the value: quoted or bare.
 _LINKED = compile_pattern(
-    rf"(?i)(\s(?:{IS}):?\s{{1,3}}|:\s{{0,3}}|^\s{{1,2}})"
+    rf"(?i)(\s(?:{IS}):?\s{{1,3}}|:\s{{1,3}}|\s{{1,2}})"
     r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,128})[\"'`*]|([^\s\"'`*<>]{4,128}))"
 )
 _SENTENCE_END = compile_pattern(r"[.!?](?:\s|$)|[^:\s]\s*\n")
+_SOME_SIGN = compile_pattern(r"[\d!@#$%^&*+~?]")
+_CODE = compile_pattern(r"[={}();<>\[\]|\\]")
 _REACH = 110
 """Bytes after the word in which its value stands."""
 
@@ -53,9 +56,9 @@ def _secrets(view: View) -> Iterator[Match]:
 
 def _values(data: bytes, word: "re2._Regexp") -> Iterator[tuple[int, int, bool, bool]]:
     """What could be the value of each `word`, up to the end of its sentence: span, quoted, linked by `is` or `:`."""
-    for match in word.finditer(data):
-        first = match.end()
-        last = min(len(data), first + _REACH)
+    words = [match.span() for match in word.finditer(data)]
+    for (_, first), (following, _) in pairwise([*words, (len(data), 0)]):
+        last = min(following, first + _REACH)
         stop = _SENTENCE_END.search(data, first, last)
         if stop is not None:
             last = min(last, stop.end())
@@ -63,10 +66,16 @@ def _values(data: bytes, word: "re2._Regexp") -> Iterator[tuple[int, int, bool, 
         while (linked := _LINKED.search(data, at, last)) is not None:
             quoted = linked.span(2) != (-1, -1)
             start, end = linked.span(2 if quoted else 3)
-            if data[end - 1 : end] == b"}" and data[start : start + 1] in {b"$", b"{"}:
-                return
-            yield start, _trimmed(data, start, end, quoted=quoted), quoted, bool(linked[1].strip())
-            at = start
+            if _CODE.search(data, first, linked.start()) or (data[end - 1 : end] == b"}" and data[start] in b"${"):
+                break
+            link = linked[1].strip()
+            # Between the word and a mere colon or space nothing else stands.
+            if not quoted and not _SOME_SIGN.search(data, start, end):
+                at = linked.end(1)
+                continue
+            if link not in {b"", b":"} or linked.start() - first <= (1 if link else 0):
+                yield start, _trimmed(data, start, end, quoted=quoted), quoted, bool(link)
+            at = linked.end(1) if link else linked.start() + 1
 
 
 def _is_odd(value: str, *, linked: bool) -> bool:
@@ -74,7 +83,7 @@ def _is_odd(value: str, *, linked: bool) -> bool:
     if not is_chosen(value, quoted=False):
         return False
     if value.isdigit():
-        return linked and (len(value) >= 5 or not value.startswith(("19", "20")))
+        return linked and len(value) >= 5
     letters = sum(char.isalpha() for char in value)
     return 0 < letters < sum(char not in "-'/." for char in value) and (linked or len(value) >= 6)
 
@@ -116,8 +125,8 @@ RECOGNIZERS = (
         "secret.said",
         (PASSWORD, SECRET),
         (
-            rf"(?i)(?:{PASSWORDS})\b(?:[^.!?\n\"'`]*\s(?:{IS})\s|\s*[:=]|\s+\S*\d)",
-            rf"(?i)\b(?:{SECRETS})\b(?:[^.!?\n\"'`]*\s(?:{IS})\s|\s*[:=]|\s+\S*\d)",
+            rf"(?i)(?:{PASSWORDS})\b(?:[^.!?\n\"'`]*\s(?:{IS})\s|\s*:|\s+\S*\d)",
+            rf"(?i)\b(?:{SECRETS})\b(?:[^.!?\n\"'`]*\s(?:{IS})\s|\s*:|\s+\S*\d)",
             rf"(?i)\b(?:{CODES})\b[^.!?\n\d]*\d\d",
             rf"(?i)\b(?:{LOGINS})\b[^\n/:|]*[/:|]",
         ),

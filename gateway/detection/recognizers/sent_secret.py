@@ -12,11 +12,9 @@ from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
 
-_SCHEME = compile_pattern(
-    r"(?i)\b(bearer|basic|token|apikey|api-key|key|digest|negotiate)\\?[\"']?[:=]?\s+\\?[\"']?([A-Za-z0-9_\-.~+/:]{8,}={0,2})"
-)
+_SCHEME = compile_pattern(r"(?i)\b(bearer|basic)\\?[\"']?[:=]?\s+\\?[\"']?([A-Za-z0-9_\-.~+/:]{8,}={0,2})")
 _AUTHORIZATION = compile_pattern(
-    r"(?i)\b(?:proxy-)?authorization\\?[\"']?\s{0,3}(?:[:=]|=>|,)\s{0,4}\\?[\"']?([^\s\"'<>]{6,})"
+    r"(?i)\b(?:proxy-)?authorization\\?[\"']?\s{0,3}(?:[:=]|=>|,)\s{0,4}\\?[\"']?(?:[A-Za-z][A-Za-z\-]*\s+)?([^\s\"'<>]{6,})"
 )
 _HEADER = compile_pattern(
     r"(?i)\b((?:x-[\w\-]*|api|app|access|auth|private|job|deploy|private|vault|subscription|secret|user|session)[\-_]?(?:key|token|auth|secret|password)"
@@ -116,7 +114,7 @@ RECOGNIZERS = (
         "secret.sent",
         (SECRET, PASSWORD),
         (
-            r"(?i)\b(?:bearer|basic|token|apikey|api-key|key|digest|negotiate)\\?[\"']?[:=]?\s+\\?[\"']?[A-Za-z0-9_\-.~+/:]{8}",
+            r"(?i)\b(?:bearer|basic)\\?[\"']?[:=]?\s+\\?[\"']?[A-Za-z0-9_\-.~+/:]{8}",
             r"(?i)\b(?:proxy-)?authorization\\?[\"']?\s*(?:[:=,])",
             r"(?i)(?:[\-_](?:key|token|auth|secret|password)|apikey|\btoken|art-api)\\?[\"']?\s*:",
             r"(?i)\bcookie\\?[\"']?\s*[:=]",

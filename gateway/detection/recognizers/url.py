@@ -69,13 +69,13 @@ RECOGNIZERS = (
             Pattern(
                 rf"\b(?i:https?|ftps?|wss?|sftp)://(?:\[[0-9A-Fa-f:.%]+\]|[^{_STOP}/?#.:]*[.:]){_REST}",
                 0.6,
-                gate=r"(?i)\b(?:http|ftp|ws|sftp)s?://[^\s/?#.:]*[.:]",
+                gate=r"(?i)\b(?:http|ftp|ws|sftp)s?://",
             ),
             # A host of one word is one only within the house: http://intranet/page
             Pattern(
                 rf"\b(?i:https?|ftps?|wss?|sftp)://{_REST}",
                 0.4,
-                gate=r"(?i)\b(?:http|ftp|ws|sftp)s?://[^\s/?#.:]+(?:[/?#\s]|$)",
+                gate=r"(?i)\b(?:http|ftp|ws|sftp)s?://",
             ),
             Pattern(
                 rf"\b(?i:www)\.(?:[\p{{L}}\p{{N}}\-]+\.)+\p{{L}}{{2,}}(?:[/?#:]{_REST})?",

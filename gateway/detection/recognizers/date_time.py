@@ -77,7 +77,7 @@ RECOGNIZERS = (
         DATE_TIME,
         (
             Pattern(_WORDED, _CANDIDATE, gate=rf"(?i)\d{_ORDINAL} ?(?:of |de )?{MONTH},? (?:de |del |of )?\d{{4}}\b"),
-            Pattern(_MONTH_FIRST, _CANDIDATE, gate=rf"(?i)\b{MONTH} \d"),
+            Pattern(_MONTH_FIRST, _CANDIDATE),
             Pattern(rf"(?i)\b\d{{1,2}}-{_SHORT_MONTH}(?:-(?:\d{{4}}|\d{{2}}))?\b", _CANDIDATE),
             Pattern(rf"(?i)\b{_SHORT_MONTH}-(?:\d{{4}}|\d{{2}})\b", _CANDIDATE),
         ),

@@ -5,7 +5,7 @@ check of the number (mostly python-stdnum's) and the words around it: a number w
 numbers would pass is nothing unless a word announces it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -96,8 +96,11 @@ class _Table:
     """The rows, made ready for searching. `words` has an expression for each row, then one for each kind."""
 
     shapes: dict[bytes, _Shape]
-    lengths: tuple[int, ...]
+    lengths: tuple[tuple[int, ...], ...]
+    """By the length of the longest number that may begin at a place: all lengths worth a look, longest first."""
     finder: "re2._Regexp"
+    strong_finder: "re2._Regexp"
+    """Only numbers that need no words: for texts in which nothing announces any."""
     words: "re2.Set"
     checks: tuple[Check | None, ...]
     proves: tuple[bool, ...]
@@ -117,12 +120,17 @@ def _tree(shapes: Iterable[str]) -> str:
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})" if branches else ""
 
 
-def _finder() -> str:
+def _finder(shapes: Set[str]) -> "re2._Regexp":
     """An expression that finds where some number may begin, and where the longest that may be one ends."""
-    shapes = {shape for number in NUMBERS for shape, _, _ in number.written()}
+    options = re2.Options()
+    options.longest_match = True
+    options.never_capture = True
     open_ended = {shape for shape in shapes if not shape[-1].isalnum()}
     signed = {shape for shape in shapes if not shape[0].isalnum()}
-    return rf"\b{_tree(shapes - open_ended - signed)}\b|\b{_tree(open_ended)}|{_tree(signed)}\b"
+    plain = shapes - open_ended - signed
+    kinds = [rf"\b{_tree(plain)}\b", *([rf"\b{_tree(open_ended)}"] if open_ended else [])]
+    kinds += [rf"{_tree(signed)}\b"] if signed else []
+    return re2.compile("|".join(kinds), options)
 
 
 # What every shape has somewhere, in as few words as possible: an exact gate would be large, and slow for all.
@@ -142,9 +150,7 @@ def _table() -> _Table:
         for shape, literals, score in number.written():
             places = tuple((at, ord(char), ord(char.lower())) for at, char in literals)
             fits.setdefault(shape.encode(), []).append(_Fit(row, places, score))
-    options = re2.Options()
-    options.longest_match = True
-    options.never_capture = True
+    sizes = sorted({len(shape) for shape in fits}, reverse=True)
     words = re2.Set.SearchSet(re2.Options())
     kinds = list(dict.fromkeys(number.kind for number in NUMBERS))
     kind_of = tuple(len(NUMBERS) + kinds.index(number.kind) for number in NUMBERS)
@@ -160,8 +166,11 @@ def _table() -> _Table:
             )
             for shape, some in fits.items()
         },
-        lengths=tuple(sorted({len(shape) for shape in fits}, reverse=True)),
-        finder=re2.compile(_finder(), options),
+        lengths=tuple(tuple(size for size in sizes if size <= most) for most in range(sizes[0] + 1)),
+        finder=_finder({shape.decode() for shape in fits}),
+        strong_finder=_finder(
+            {shape.decode() for shape, some in fits.items() if any(fit.score >= _WEAK for fit in some)}
+        ),
         words=words,
         checks=tuple(number.is_valid() for number in NUMBERS),
         proves=tuple(number.check not in {None, varied, varied_digits} for number in NUMBERS),
@@ -184,13 +193,14 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     table, data = _table(), view.data
     text = data.translate(_TO_SHAPE)
     heard = frozenset(table.words.Match(data) or ())
+    finder = table.finder if heard or len(data) <= _SHORT_TEXT else table.strong_finder
     at = 0
-    while match := table.finder.search(text, at):
+    while match := finder.search(text, at):
         start, longest = match.span()
         at = 0
-        for length in table.lengths:
+        for length in table.lengths[longest - start]:
             end = start + length
-            if end > longest or (shape := table.shapes.get(text[start:end])) is None:
+            if (shape := table.shapes.get(text[start:end])) is None:
                 continue
             for found in _judge(view, start, end, shape, heard):
                 yield found

@@ -20,7 +20,7 @@ from gateway.placeholders import looks_like_placeholder
 
 OWN = "🔒"
 FOREIGN = "❓"
-_WIDTH = 76
+_WIDTH = 72
 _PRIORITY = 100
 _LABEL = 9
 
@@ -42,12 +42,13 @@ class ProtectedView(contentviews.Contentview):
     def prettify(self, data: bytes, metadata: Metadata) -> str:
         """Raises ValueError for a message that did not come through the gateway."""
         notes = notes_of(metadata.flow) if metadata.flow is not None else None
-        if notes is None:
+        if metadata.flow is None or notes is None:
             raise ValueError("this message did not come through the gateway")
         asked = isinstance(metadata.http_message, http.Request)
         head = [f"# {label:<{_LABEL}} {text}" for label, text in _head(data, notes, asked)]
         body = ["---", *_body(data, notes)] if data else []
-        return "\n".join([f"# {_title(notes, asked)}", *head, *body]) + "\n"
+        title = "HELD BACK: nothing has crossed yet" if metadata.flow.intercepted else _title(notes, asked)
+        return "\n".join([f"# {title}", *head, *body]) + "\n"
 
 
 def _head(data: bytes, notes: Notes, asked: bool) -> Iterator[tuple[str, str]]:

@@ -125,6 +125,7 @@ class Protect:
         """The one place where a flow gets its destination back."""
         visit.exchange = crossing.exchange
         send_to(flow.request, crossing.url, crossing.headers, crossing.body)
+        visit.target = (flow.request.data.host, flow.request.data.port, flow.request.scheme)
         visit.cleared = True
         visit.secrets = tuple(secrets_of(crossing.headers))
         self._review.released(flow, visit)

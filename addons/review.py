@@ -115,6 +115,8 @@ class Review:
             flow.comment = f"{error.code} · {flow.comment}"
             # Whatever the operator wrote goes: it may be what was not to cross.
             self._show_request(flow, visit)
+            visit.shown.request.data.host, visit.shown.request.data.port, scheme = visit.target
+            visit.shown.request.data.scheme = scheme.encode()
             self.answered(flow, visit)
 
     def native(self, flow: http.HTTPFlow, visit: Visit, path: str | None, followed: Followed) -> None:
@@ -173,7 +175,7 @@ class Review:
     def _show_request(self, flow: http.HTTPFlow, visit: Visit) -> None:
         """Shows the request as it is now, for good: what was edited cannot be gone back to."""
         if visit.shown is not None:
-            visit.shown.request = shown.likeness(flow).request
+            visit.shown.request = shown.request(flow)
             visit.shown._backup = None
             self._tell(flow, visit)
             self._update(visit.shown)

@@ -4,6 +4,8 @@ Each is a likeness, made of bytes that may cross. So nothing an operator does to
 reach a request under way, and nothing that is put into a served flow for its client can reach an operator.
 """
 
+from copy import copy
+
 from mitmproxy import connection, http
 from mitmproxy.flow import Error
 
@@ -15,42 +17,39 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 def likeness(flow: http.HTTPFlow) -> http.HTTPFlow:
     """A flow that shows the same request and shares nothing with `flow` that could be changed."""
-    request = flow.request
-    shown = _bare(flow, (request.host, request.port), request.timestamp_start)
-    shown.request = http.Request(
-        request.data.host,
-        request.data.port,
-        request.data.method,
-        request.data.scheme,
-        request.data.authority,
-        request.data.path,
-        request.data.http_version,
-        http.Headers(request.headers.fields),
-        request.raw_content,
-        None,
-        request.timestamp_start,
-        request.timestamp_end,
-    )
+    shown = http.HTTPFlow(_copied(flow.client_conn), _copied(flow.server_conn))
+    shown.request = request(flow)
+    shown.timestamp_created = flow.request.timestamp_start
     return shown
+
+
+def request(flow: http.HTTPFlow) -> http.Request:
+    """The request of `flow` as operators may see it."""
+    return _twin(flow.request, http.Headers(flow.request.headers.fields))
 
 
 def answer(shown: http.HTTPFlow, flow: http.HTTPFlow) -> None:
     """Shows the response that `flow` holds now."""
-    response = flow.response
-    if response is not None:
-        shown.response = http.Response(
-            response.data.http_version,
-            response.data.status_code,
-            response.data.reason,
-            http.Headers(scrub(response.headers).fields),
-            response.raw_content,
-            None,
-            response.timestamp_start,
-            response.timestamp_end or response.timestamp_start,
-        )
-    server = flow.server_conn
-    for name in ("peername", "sockname", "timestamp_start", "timestamp_tcp_setup", "timestamp_tls_setup"):
-        setattr(shown.server_conn, name, getattr(server, name))
+    shown.server_conn = _copied(flow.server_conn)
+    if flow.response is not None:
+        shown.response = _twin(flow.response, scrub(flow.response.headers))
+        shown.response.timestamp_end = flow.response.timestamp_end or flow.response.timestamp_start
+
+
+def _twin[M: http.Message](message: M, headers: http.Headers) -> M:
+    # Not through the constructor, which looks at the type of every field and takes longer than all else here.
+    twin = copy(message)
+    twin.stream = False
+    twin.data = copy(message.data)
+    twin.data.headers = headers
+    twin.data.trailers = None
+    return twin
+
+
+def _copied[C: connection.Connection](of: C) -> C:
+    copied = copy(of)
+    copied.state = connection.ConnectionState.CLOSED
+    return copied
 
 
 def entry(flow: http.HTTPFlow, address: tuple[str, str, int], path: str, status: int | None) -> http.HTTPFlow:
@@ -60,7 +59,10 @@ def entry(flow: http.HTTPFlow, address: tuple[str, str, int], path: str, status:
     """
     scheme, host, port = address
     asked = flow.request
-    shown = _bare(flow, None, asked.timestamp_start)
+    client = connection.Client(peername=flow.client_conn.peername, sockname=flow.client_conn.sockname)
+    client.timestamp_start = flow.client_conn.timestamp_start or asked.timestamp_start
+    shown = http.HTTPFlow(client, connection.Server(address=None))
+    shown.timestamp_created = asked.timestamp_start
     shown.request = http.Request(
         host,
         port,
@@ -80,15 +82,4 @@ def entry(flow: http.HTTPFlow, address: tuple[str, str, int], path: str, status:
         return shown
     shown.response = http.Response.make(status)
     shown.response.headers.clear()
-    return shown
-
-
-def _bare(flow: http.HTTPFlow, address: tuple[str, int] | None, start: float) -> http.HTTPFlow:
-    client = connection.Client(
-        peername=flow.client_conn.peername,
-        sockname=flow.client_conn.sockname,
-        timestamp_start=flow.client_conn.timestamp_start or start,
-    )
-    shown = http.HTTPFlow(client, connection.Server(address=address))
-    shown.timestamp_created = start
     return shown

@@ -26,9 +26,10 @@ class Listener(Enum):
 class Visit:
     """One flow's state.
 
-    `target` is the host, port and scheme the client asked for; until protection has succeeded the flow itself points
-    to a dead end. `headers` are the client's own, credentials included. `shown` is what operators see of it, with its
-    `notes`; `source` the request as it came, kept only while operators hold requests back.
+    `target` is the host, port and scheme the client asked for, then those the request may go to; until protection has
+    succeeded the flow itself points to a dead end. `headers` are the client's own, credentials included. `shown` is
+    what operators see of it, with its `notes`; `source` the request as it came, kept only while operators hold
+    requests back; `followed` the receipt and the outcome that were written for it.
     """
 
     request_id: str

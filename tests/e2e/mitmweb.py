@@ -14,13 +14,19 @@ from tests.e2e.server import Running
 type Flow = dict[str, Any]
 
 
+def token_of(running: Running) -> str:
+    """The token in the address of mitmweb that the gateway printed."""
+    token = re.search(r"\?token=(\w+)", running.output())
+    assert token, "the gateway prints mitmweb's address"
+    return token[1]
+
+
 @contextmanager
 def operator(running: Running) -> Iterator[httpx.Client]:
     """A client with the token that the gateway printed at its start."""
-    token = re.search(r"\?token=(\w+)", running.output())
-    assert token, "the gateway prints mitmweb's address"
+    token = token_of(running)
     with httpx.Client(base_url=f"http://127.0.0.1:{running.web_port}", trust_env=False, timeout=30) as client:
-        assert client.get(f"/?token={token[1]}").status_code == 200
+        assert client.get(f"/?token={token}").status_code == 200
         # Tornado's double submit cookie: what is sent in the header must stand in the cookie.
         client.cookies.set("_mitmproxy_xsrf", "of-the-tests")
         client.headers["x-xsrftoken"] = "of-the-tests"

@@ -181,6 +181,9 @@ def refused(held: Held, running: Running, code: str = "edit_refused") -> None:
     assert not held.upstream.recorded
     assert (flow["marked"], flow["comment"].split(" · ")[0]) == ("⛔", code)
     assert (flow["response"]["status_code"], flow["modified"]) == (403, False)
+    assert [flow["request"][name] for name in ("host", "port", "path")] == [
+        held.flow["request"][name] for name in ("host", "port", "path")
+    ]
     for word in (b"canary", b"Oxenfoord", b"oxenfoord", b"0532 0130", b"4111 1111", OPERATOR_KEY.encode()):
         assert word not in seen
         assert word not in answer.content
@@ -267,11 +270,11 @@ def test_an_edit_after_letting_go_changes_nothing(held: Held) -> None:
     held.upstream.answer = slow  # type: ignore[assignment]
     assert held.web.post(f"{held.path}/resume").status_code == 200
     wait_for(lambda: held.upstream.recorded)
-    held.edit(content=MAIL, host="127.0.0.1", port=9)
+    held.edit(content="scribbled", host="127.0.0.1", port=9)
     held.web.post(f"{held.path}/kill")
     release.set()
     assert held.answer().json()["choices"][0]["message"]["content"] == TEXT
-    assert b"canary" not in held.upstream.seen
+    assert b"scribbled" not in held.upstream.seen
 
 
 def test_answers_are_not_held(running: Running, upstream: Upstream) -> None:

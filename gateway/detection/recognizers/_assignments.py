@@ -14,7 +14,7 @@ LONGEST = 600
 """Bytes of a value that are looked at."""
 
 TELLING = (
-    r"pass|pwd|pw|psw|secret|token|key|cred|kennwort|contrase|clave|senha|wachtwoord|mdp|parola|jwt|bearer"
+    r"pass|pwd|pw|psw|psk|secret|token|key|cred|kennwort|contrase|clave|senha|wachtwoord|mdp|parola|jwt|bearer"
     r"|authorization|totp"
 )
 """What is in every telling name, in any case; `kind_of` reads the names that have it word by word."""
@@ -22,21 +22,21 @@ TELLING = (
 _NAME = rf"([\w.\-$@]*(?:(?:{TELLING})[\w.\-ñ]*|auth\b))"
 _CLOSERS = r"(?:\\{0,3}[\"'\]]){0,3}(?:\[\d*\])?([^\S\n]{1,3}value)?"
 _TYPE = (
-    r"(?:[ \t]{0,3}:?[ \t]{0,3}(?:const[ \t]+)?[&*]?"
+    r"(?:[ \t]{0,3}(?::|as[ \t])?[ \t]{0,3}(?:const[ \t]+)?[&*]?"
     r"(?i:str|string|char|text|varchar|secretstr|optional\[str\]|bytes|any|nsstring"
     r"|securestring|std::string|final|unicode|object|text)[?*]?(?:[ \t]{0,3}\|[ \t]{0,3}\w{3,10})?)?"
 )
 _JOINS = (
-    r"([ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|:{1,3}|->|<-|,|\(|>)|[ \t]{1,4}"
-    r"|,?\s{0,80}[\"']?value[\"']?[ \t]{0,4}[:=])"
+    r"(,?\s{0,80}[\"']?value[\"']?[ \t]{0,4}[:=]|</\w{2,12}>\s{0,80}<\w{2,12}>|[ \t]{1,40}\|[ \t]"
+    r"|[ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|:{1,3}\*{0,2}|->|<-|,|\(|>)|[ \t]{1,4})"
 )
 
 ASSIGNMENT = compile_pattern(rf"(?i){_NAME}{_CLOSERS}{_TYPE}{_JOINS}[ \t]*")
 _GATE_NAME = rf"(?:(?:{TELLING})[\w.\-ñ]*|auth)"
 GATE = (
     rf"(?i){_GATE_NAME}(?:\\*[\"'\]]+(?:\[\d*\])?(?:\s*[:=,>]|[ \t]+[\"'])"
-    rf"|(?:\[\d*\])?{_TYPE}[ \t]*(?:[:?.|+!~*]*=|:|->|<-|>)"
-    r"|\(\s*\\*[\"'@]|[ \t]+\\*[\"'@]|\\*[\"']?,?\s+\\*[\"']?value\\*[\"']?[ \t]*[:=])"
+    rf"|(?:\[\d*\])?{_TYPE}[ \t]*(?:[:?.|+!~*]*=|:|->|<-|>)|\(\s*\\*[\"'@]|[ \t]+\\*[\"'@]|[ \t]+\|[ \t]"
+    r"|\\*[\"']?,?\s+\\*[\"']?value\\*[\"']?[ \t]*[:=]|</)"
 )
 
 # What follows looks at no more than a value, so Python's own engine, which is quicker to start, does no harm.
@@ -82,7 +82,7 @@ def assignments(data: bytes) -> Iterator[Assignment]:
 
 def _value(data: bytes, at: int, join: str, *, tagged: bool) -> tuple[int, int, bool] | None:
     last = min(len(data), at + LONGEST + 8)
-    if join == ">":
+    if join == ">" or join.startswith("</"):
         lines = _LINES.match(data, at, last)
         return None if lines is None else (*lines.span(1), False)
     if join[-1:] in {":", "="} and data[at : at + 1] in {b"|", b">"}:

@@ -24,9 +24,22 @@ class Kind(Enum):
 # What may follow `pass`, `token` or `key` inside one word is not listed: these are whole words or their endings.
 _CHOSEN = word_set(
     "password passwords passwd pwd pwds pw psw pswd pass passphrase passphrases passcode passcodes passwort kennwort"
-    " contraseña contrasena contraseñas clave senha senhas wachtwoord mdp motdepasse parola pword"
+    " contraseña contrasena contraseñas clave senha senhas wachtwoord mdp motdepasse parola pword psk"
 )
-_CHOSEN_ENDINGS = ("password", "passwd", "passphrase", "passwort", "kennwort", "wachtwoord")
+_CHOSEN_ENDINGS = (
+    "password",
+    "bindpw",
+    "rootpw",
+    "adminpw",
+    "userpw",
+    "dbpw",
+    "wpapsk",
+    "passwd",
+    "passphrase",
+    "passwort",
+    "kennwort",
+    "wachtwoord",
+)
 _MADE = word_set(
     "secret secrets secrete token tokens apikey apikeys accesskey secretkey privatekey masterkey authkey accountkey"
     " sharedaccesskey credential credentials cred creds passkey bearer authorization jwt pat otp totp"
@@ -76,8 +89,8 @@ _ABOUT = word_set(
 )
 # Words right before it that do the same.
 _BEFORE = word_set(
-    "public csrf xsrf authenticity next page prev previous continuation pagination eos bos pad unk sep cls mask cancellation"
-    " publishable site forgot require requires show hide toggle is has no"
+    "public csrf xsrf authenticity next page prev previous continuation pagination eos bos pad unk sep cls mask"
+    " cancellation publishable site forgot require requires show hide toggle is has no"
     " lock action idempotency update export"
     " input output prompt completion total max min num sync delta watch resume change"
 )

@@ -25,7 +25,7 @@ _STAND_IN_PARTS = (
     r"xxxx|\.\.\.|\*\*\*|your[_\-A-Z]|^your|^my[_\-]|[_\-]here$|put[_\-]|enter[_\-]|todo|sanitized|removed|"
     r"not[_\-]?a[_\-]?real|not[_\-]secret|some[_\-](?:secret|token|key|pass)|^<|>$|^example|example$|"
     r"^(?:real|secret|super|test|demo|sample|the|a|an|new|old|access|refresh|api|auth|client|user|bearer)"
-    r"[_\-](?:key|token|secret|password|value|pass|pw)s?$|abcdefghijkl|012345678901|123456789012|EXAMPLE"
+    r"[_\-](?:key|token|secret|password|value|pass|pw)s?$|abcdefghijkl|^(?:required|nullable|sometimes|bail|confirmed)[|,]|012345678901|123456789012|EXAMPLE"
 )
 _REFERENCE = (
     r"\$\{[\w.:\-?/@ =+()$]+\}|\$\([^)]*\)|^\$+[A-Za-z_][\w:]*$|\{\{-?\s*[\w.$| '\"()\-\[\]]+\s*-?\}\}|<%|%\(\w+\)|"
@@ -51,6 +51,8 @@ _NUMBERED_WORD = re.compile(
 )
 _CALL = re.compile(r"^\$[\w:]+->|^!\d$|^[A-Za-z_&*!$][\w.:>$?!\-]*[(\[]|\w\([^()]*\)|^\(|^\[|^\{|=>|\)\.|\(\)")
 _PATH = re.compile(r"^[@$&*!]?[A-Za-z_]\w*(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_]\w*[?!]?)+$")
+# What Google makes for programs that know no second factor.
+_APP_PASSWORD = re.compile(r"^[a-z]{4}(?: [a-z]{4}){3}$")
 _ALNUM = re.compile(r"[A-Za-z0-9]")
 _ODD = frozenset("!@#$%^&*+=~?<>|{}[](),;¿¡§°¨£€")
 _REPEATED = re.compile(r"(.)\1{5,}")
@@ -115,8 +117,11 @@ def is_made(value: str) -> bool:
     classes = value.encode().translate(_CLASSES)
     digits = classes.count(b"d")
     letters = classes.count(b"l") + classes.count(b"u")
-    if b" " in classes or not (digits or letters) or is_stand_in(value):
+    if not (digits or letters) or is_stand_in(value):
         return False
+    if b" " in classes:
+        # Such as the salts of WordPress, which are made of every sign there is.
+        return len(value) >= 32 and len(_ODD.intersection(value)) >= 5 and bool(digits) and not _is_code(value)
     if _UUID.match(value) is not None:
         return True
     if _HEX.match(value) is not None and letters:
@@ -151,13 +156,21 @@ def is_chosen(value: str, *, quoted: bool) -> bool:
         return False
     if value.isalpha():
         return quoted and value.isascii() and value.islower() and len(value) >= 5 and not is_stand_in(value)
-    if _PLAIN.match(value) or not _ALNUM.search(value) or len(value.split()) > 1:
+    if _PLAIN.match(value) or not _ALNUM.search(value):
         return False
+    if len(words := value.split()) > 1:
+        return quoted and (_APP_PASSWORD.match(value) is not None or _is_spaced(words))
     if _NUMBERS.match(value):
         return value.isdigit() and not is_stand_in(value)
     if _FILE.match(value) or _NUMBERED_WORD.match(value) or _REGEX.search(value) or is_stand_in(value):
         return False
     return quoted or not _is_code(value) or is_made(value)
+
+
+def _is_spaced(words: list[str]) -> bool:
+    """Whether blanks are part of a password: few words, and more than one that is none."""
+    mixed = sum(_ALNUM.search(word) is not None and not word.strip(".,:;!?()").isalpha() for word in words)
+    return len(words) <= 4 and mixed * 2 > len(words) and not any(word.isdigit() and len(word) < 3 for word in words)
 
 
 def is_strong(value: str) -> bool:

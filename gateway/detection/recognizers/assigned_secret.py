@@ -51,7 +51,7 @@ def _judge(view: View, one: Assignment) -> Match | None:
     value = view.text(one.start, one.end)
     if not one.quoted and _is_expression(view.data, one, value):
         return None
-    if one.join in {",", "(", ""}:
+    if one.join in {",", "(", "", "|"}:
         # A list, a call or a mere neighbour, where only values count that no program would use as a name.
         if value.startswith("-") or "\\" in value or not (is_strong(value) or is_made(value)):
             return None

@@ -15,8 +15,9 @@ _TOOLS = r"curl|wget|http|https|xh|httpie"
 _PAIR = r"(?:\"([^\"\n]{0,256})\"|'([^'\n]{0,256})'|([^\s\"':]{1,128}:[^\s\"']{4,256}))(?::\"([^\"\n]{1,256})\")?"
 _USER = compile_pattern(rf"(?:\s-u|--(?:proxy-)?user|-[a-zA-Z]{{1,4}}u)(?:[ \t]{{1,4}}|=){_PAIR}")
 _LOGIN_TOOL = compile_pattern(rf"(?i)\b(?:{_TOOLS})\b")
+_FLAG_START = r"(?:\s--?|\b(?:ENV|ARG|setenv|set[ \t]-[a-z]{1,3})[ \t]{1,4})"
 _FLAG = compile_pattern(
-    r"(?i)\s(--?[\w.\-]*(?:pass(?:word|wd|phrase|code)?|pwd|token|secret|api-?key|access-?key|key|credentials?)[\w\-]*)"
+    rf"(?i){_FLAG_START}([\w.\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*)"
     r"[ \t]{1,4}(?:\"([^\"\s]{4,512})\"|'([^'\s]{4,512})'|([^\s\"'\-][^\s\"']{3,512}))"
 )
 _PORTS = compile_pattern(r"^[\d.:\-]+(?:/(?:tcp|udp))?$")
@@ -94,7 +95,7 @@ RECOGNIZERS = (
         (PASSWORD, SECRET),
         (
             r"(?:\s-u|--user|--proxy-user|\s-[a-zA-Z]+u)(?:[ \t]+|=)(?:[\"']|[^\s:]*:)",
-            r"(?i)\s--?[\w.\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*[ \t]+[^\s\-]",
+            rf"(?i){_FLAG_START}[\w.\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*[ \t]+[^\s\-]",
             rf"\b(?:{_GLUED}|{_SPACED}|sshpass|redis-cli|ldap[a-z]+) [^\n]*-[pPaw]|pass(?:in|out)? pass:",
         ),
         _find,

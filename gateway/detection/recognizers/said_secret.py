@@ -27,7 +27,7 @@ _REACH = 110
 """Bytes after the word in which its value stands."""
 
 _SAID_CODE = compile_pattern(
-    rf"(?i)\b(?:{CODES})\b[^.:=!?\n\"'`\d]{{0,32}}?(?:\s(?:{IS})\b:?|[:=#]|nr\.?)?\s{{0,3}}[\"'`*]{{0,2}}"
+    rf"(?i)\b(?:{CODES})\b(?:[^.:=!?\n\"'`\d]{{0,32}}?(?:\s(?:{IS})\b:?|[:=#]|nr\.?))?\s{{0,3}}[\"'`*]{{0,2}}"
     r"(\d{3}[ -]?\d{3}|\d{4,8}|[A-Z0-9]{4,6}-[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){0,4})\b"
 )
 _CREDENTIALS = compile_pattern(
@@ -66,7 +66,12 @@ def _values(data: bytes, word: "re2._Regexp") -> Iterator[tuple[int, int, bool, 
         while (linked := _LINKED.search(data, at, last)) is not None:
             quoted = linked.span(2) != (-1, -1)
             start, end = linked.span(2 if quoted else 3)
+            if not quoted and data[start] in b"([{" and data[end - 1] in b")]}.,":
+                start += 1
             if _CODE.search(data, first, linked.start()) or (data[end - 1 : end] == b"}" and data[start] in b"${"):
+                break
+            if end == last == following < len(data):
+                # The next word begins inside of it: a name, not a value.
                 break
             link = linked[1].strip()
             # Between the word and a mere colon or space nothing else stands.

@@ -1,0 +1,43 @@
+"""Addresses of any scheme with a user and a password in them (RFC 3986, section 3.2.1). Those of the web and of the
+databases are found as what they are; this is for all the others.
+"""
+
+from gateway.detection.recognizer import Example, Pattern, PatternRecognizer
+from gateway.detection.recognizers._secret_values import is_stand_in
+from gateway.detection.recognizers.url import CONNECTION_STRING
+
+_STOP = r"\s<>\"'`{}|\\^"
+
+
+def _has_password(value: str) -> bool | None:
+    user, _, password = value.partition("://")[2].rpartition("@")[0].partition(":")
+    if is_stand_in(password) or password == user or "/" in user:
+        return False
+    return None
+
+
+RECOGNIZERS = (
+    PatternRecognizer(
+        "connection.any_scheme",
+        CONNECTION_STRING,
+        (
+            Pattern(
+                rf"\b[A-Za-z][A-Za-z0-9+.\-]{{1,24}}://[^{_STOP}/@:]{{0,128}}:[^\s/\"'`<>]{{1,256}}@[^{_STOP}]*[^{_STOP}.,;:!?)\]]",
+                0.9,
+                gate=r"://[^\s/@:]*:[^\s/]+@",
+            ),
+        ),
+        validator=_has_password,
+        blobs=True,
+        examples=(
+            Example("mount smb://jane:" + "Wat3rfall@nas/share now", "smb://jane:" + "Wat3rfall@nas/share"),
+            Example("x = 'foo+tls://:" + "Wat3rfall@host:99/1'", "foo+tls://:" + "Wat3rfall@host:99/1"),
+        ),
+        counter_examples=(
+            "redis://user:password@host",
+            "proto://${USER}:${PASS}@host",
+            "http://localhost:8080/@jane",
+            "urn://a:b",
+        ),
+    ),
+)

@@ -87,6 +87,10 @@ def _taken_off(text: bytes, worn: Sequence[int], found: Findings, above: Rewritt
 
 
 def _add(result: Findings, deeper: Findings, rewritten: Rewritten) -> None:
+    """Read as it stands, the end of an escape may look like the beginning of a value: of `\\njohn@…` the n goes."""
+    cut = {}
+    if rewritten.above is None:
+        cut = {(end, kind): start for start, end, kind in result if rewritten.cuts(start)}
     for (start, end, kind), (score, recognizer) in deeper.items():
         span = rewritten.span(start, end, score)
         if span is None:
@@ -94,8 +98,6 @@ def _add(result: Findings, deeper: Findings, rewritten: Rewritten) -> None:
         key = (*span, kind)
         if key not in result or result[key][0] < score:
             result[key] = (score, recognizer)
-        if rewritten.above is None:
-            # Read as it stands, the end of an escape may look like the beginning of the value: `\njohn@…`.
-            cut = [one for one in result if one[1:] == key[1:] and one[0] < span[0] and rewritten.cuts(one[0])]
-            for one in cut:
-                del result[one]
+        longer = cut.get((span[1], kind), span[0])
+        if longer < span[0]:
+            result.pop((longer, span[1], kind), None)

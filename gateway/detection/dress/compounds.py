@@ -25,28 +25,36 @@ _GATE = rf"{_RAISED}{{4}}|{_WIDER}|{_FOLDED}|{_SITTING}"
 _PLACES = compile_pattern(rf"(?:{_RAISED}){{4,}}|{_WIDER}|{_FOLDED}|\pM+")
 
 
+_PILE = 3
+"""So many marks on one character are there to hide it."""
+
+
 def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
     if data.isascii():
         return
+    shown: dict[str, bytes] = {}
     for place in _PLACES.finditer(data):
         at = place.start()
-        for char in place[0].decode():
+        chars = place[0].decode()
+        if category(chars[0])[0] == "M":
+            before = data[at - 1 : at]
+            # An accent belongs to its letter; a mark that makes no letter with what it sits on hides it.
+            sits = before.isascii() and len(normalize("NFC", before.decode("ascii") + chars[0])) > 1
+            if len(chars) >= _PILE or sits:
+                yield Edit(at, place.end(), b"", 0.6)
+            continue
+        for char in chars:
+            if char not in shown:
+                shown[char] = _shown(char)
             size = len(char.encode())
-            shown = _shown(char, data[at - 1 : at])
-            if shown is not None and shown != data[at : at + size]:
-                yield Edit(at, at + size, shown, 0.6)
+            if shown[char] != data[at : at + size]:
+                yield Edit(at, at + size, shown[char], 0.6)
             at += size
 
 
-def _shown(char: str, before: bytes) -> bytes | None:
-    if category(char)[0] == "M":
-        # An accent belongs to its letter; a mark that makes no letter with what it sits on hides it.
-        sits = len(normalize("NFC", before.decode("ascii", "replace") + char)) > 1
-        return b"" if before.isascii() and sits else folded(ord(char))
-    plain = folded(ord(char))
-    if plain is not None and plain != char.encode():
-        return plain
-    return normalize("NFKC", char).encode()
+def _shown(char: str) -> bytes:
+    plain = folded(ord(char)) or b""
+    return plain if plain != char.encode() else normalize("NFKC", char).encode()
 
 
 DRESS = Dress("compounds", Kind.DECODE, _GATE, _edits)

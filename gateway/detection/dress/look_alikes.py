@@ -43,7 +43,8 @@ _WORD = compile_pattern(r"[\pL\pN]+")
 _GATE = rf"[A-Za-z0-9@][{_ALL}]|[{_ALL}][A-Za-z0-9@]"
 _COMPILED_GATE = compile_pattern(_GATE)
 # A word of look-alikes alone is suspicious inside an address or key with letters of ASCII.
-_BESIDE = re.compile(rb"[A-Za-z][\w\-]*[@.:/?&=_\-]+\n|\n[@.:/?&=_\-]+[\w\-]*[A-Za-z]")
+_BEFORE = re.compile(rb"[A-Za-z][@.:/?&=_\-]")
+_AFTER = re.compile(rb"[@.:/?&=_\-][A-Za-z]")
 
 
 def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
@@ -59,7 +60,7 @@ def _word(data: bytes, word: str, start: int, end: int) -> Iterator[Edit]:
     strange = any(char > "\x7f" and char not in _TABLE for char in word)
     if strange and len(plain) * 2 <= len(word):
         return  # a word of that script, with a digit or so at its end
-    if not plain and not _BESIDE.search(data[max(0, start - 64) : start] + b"\n" + data[end : end + 64]):
+    if not plain and not (_BEFORE.match(data[max(0, start - 2) : start]) or _AFTER.match(data, end)):
         return
     table = _TABLE if plain and all(char.isdigit() for char in plain) else _LETTERS
     at = start

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import re2
 
 _CHUNK = 64
+_REACH, _LEAST = 160, 48
 TOP_DOMAINS = tuple(
     """
     com org net edu gov mil int info biz name pro app dev cloud online site shop store tech xyz ai io co me tv
@@ -32,20 +33,23 @@ def near(data: bytes, gate: "re2._Regexp", before: int, after: int) -> Iterator[
         yield first, last
 
 
-def areas(data: bytes, gate: "re2._Regexp", before: int, after: int) -> Iterator[tuple[int, int]]:
-    """Disjoint stretches that hold every match of `gate`, however long, with up to so many bytes on both sides."""
-    first, last, at = -1, -1, 0
+def runs(data: bytes, gate: "re2._Regexp", run: "re2._Regexp") -> Iterator["re2._Match"]:
+    """The matches of `run`, however long, where `gate` matches at or shortly before their beginning.
+
+    What `run` finds begins with something that it would find alone and that is shorter than `_LEAST`.
+    """
+    at = 0
     while place := gate.search(data, at):
-        start, end = place.span()
-        if start - before > last:
-            if last >= 0:
-                yield first, last
-            first = max(start - before, 0)
-        last = min(end + after, len(data))
-        # The next match may lie anywhere in what this one covers but its first sign.
-        at = max(end - 1, start + 1)
-    if last >= 0:
-        yield first, last
+        start, limit = place.start(), place.end() + _REACH
+        found = run.search(data, start, limit)
+        while found is not None and limit < len(data) and found.end() > limit - 3:
+            limit += 4 * (limit - start)
+            found = run.search(data, start, limit)
+        if found is None:
+            at = max(place.end() - 1, limit - _LEAST)
+        else:
+            yield found
+            at = max(place.end() - 1, found.end() - 1)
 
 
 def run_start(data: bytes, at: int, alphabet: bytes) -> int:

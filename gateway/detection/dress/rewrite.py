@@ -22,7 +22,7 @@ class Edit(NamedTuple):
     """`parent[start:end]` reads as `data`. A finding that goes through it counts from a score of `need`.
 
     `unit` (bytes of the parent, bytes of `data`): the stretch is made of such units and may be cut between them;
-    without it, the stretch is one piece.
+    without it, the stretch is one piece. The last `loose` bytes of a unit only separate it from the next.
     """
 
     start: int
@@ -30,6 +30,7 @@ class Edit(NamedTuple):
     data: bytes
     need: float = 0.0
     unit: tuple[int, int] | None = None
+    loose: int = 0
 
 
 class Rewritten:
@@ -135,7 +136,7 @@ class Rewritten:
             return edit.end + at - self._stops[index]
         if edit.unit is None or at == self._stops[index]:
             return edit.end
-        return min(edit.start - (self._starts[index] - at) // edit.unit[1] * edit.unit[0], edit.end)
+        return min(edit.start - (self._starts[index] - at) // edit.unit[1] * edit.unit[0] - edit.loose, edit.end)
 
 
 def _token_start(data: bytes, low: int, at: int) -> int:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from gateway.detection.dress.dress import Dress, Kind, Taken
-from gateway.detection.dress.places import areas
+from gateway.detection.dress.places import runs
 from gateway.detection.dress.rewrite import Edit
 from gateway.detection.recognizer import any_word, compile_pattern
 from gateway.detection.tokens import phrases
@@ -25,7 +25,7 @@ _BETWEEN = r"[ .\-_/,|:*·+]{1,3}"
 _GROUPS = rf"\d{{1,6}}(?:{_BETWEEN}\d{{1,6}}){{3,12}}"
 _BLANK_RUN = compile_pattern(rf"{_OPEN}({_BLANKS}){_CLOSE}")
 _SINGLE_RUN = compile_pattern(rf"\b(?:{_SINGLES})\b")
-_DOTTED_RUN = compile_pattern(rf"\+?\b{_DOTTED}\b")
+_DOTTED_RUN = compile_pattern(rf"\b{_DOTTED}\b")
 _GROUP_RUN = compile_pattern(rf"\b{_GROUPS}\b")
 _CARD_WORDS = (
     "card, credit, debit, visa, mastercard, amex, american express, kreditkarte, carte, tarjeta, carta, cartão"
@@ -35,9 +35,10 @@ _BLANK = re.compile(rb"[ \t]+")
 _SIGN = re.compile(rb"[^0-9A-Za-z]+")
 _DOT = re.compile(rb"\.|\xc2\xb7")
 _NUMBERS_LINE = re.compile(rb"[\s\d.,;|/+\-]*")
+_NO_LETTERS = bytes(byte for byte in range(0x80) if not chr(byte).isalpha() and byte != 0x40)
+_NO_DIGITS = bytes(byte for byte in range(0x100) if not 0x30 <= byte <= 0x39)
 _CONTEXT = 64
 _LINE = 160
-_AROUND = 160
 _GATES = (
     rf"{_OPEN}{_BLANKS}",
     r"(?:[\pL\pN][.\-_*|/,·•:~+]){6}[\pL\pN]",
@@ -48,46 +49,61 @@ _BLANK_GATE, _SINGLE_GATE, _DOTTED_GATE, _GROUP_GATE = (compile_pattern(gate) fo
 
 
 def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
-    for area in areas(data, _BLANK_GATE, 0, _AROUND):
-        for run in _BLANK_RUN.finditer(data, *area):
-            yield from _without_blanks(data, *run.span(1))
-    for area in areas(data, _SINGLE_GATE, 0, _AROUND):
-        for run in _SINGLE_RUN.finditer(data, *area):
-            yield from _without(data, run.start(), run.end(), _SIGN)
-    for area in areas(data, _DOTTED_GATE, 2, _AROUND):
-        for run in _DOTTED_RUN.finditer(data, *area):
-            if len(run[0]) - len(_SIGN.findall(run[0])) >= 7:
-                yield from _without(data, run.start(), run.end(), _DOT)
+    for run in runs(data, _BLANK_GATE, _BLANK_RUN):
+        start, end = run.span(1)
+        # The words `a` and `I` have one letter, and stand before a number as other words do.
+        if data[start : start + 2] in {b"a ", b"I "} and data[start + 2 : start + 3].isdigit():
+            start += 2
+        yield from _without_blanks(data, start, end)
+    done = 0
+    for run in runs(data, _SINGLE_GATE, _SINGLE_RUN):
+        done = run.end()
+        yield from _without(data, run.start(), done, _SIGN)
+    for run in runs(data, _DOTTED_GATE, _DOTTED_RUN):
+        if run.end() > done and len(run[0].translate(None, b".- \xc2\xb7")) >= 7:
+            yield from _without(data, run.start(), run.end(), _DOT)
     sure = [(start, end) for start, end, score, _ in taken if score >= 1.0]
-    for area in areas(data, _GROUP_GATE, 0, _AROUND):
-        for run in _GROUP_RUN.finditer(data, *area):
-            before = bisect_right(sure, run.span()) - 1
-            if before < 0 or sure[before][1] < run.end():
-                yield from _card_groups(data, *run.span())
+    for run in runs(data, _GROUP_GATE, _GROUP_RUN):
+        before = bisect_right(sure, run.span()) - 1
+        if before < 0 or sure[before][1] < run.end():
+            yield from _card_groups(data, run.start(), run.end())
 
 
 def _without_blanks(data: bytes, start: int, end: int) -> Iterator[Edit]:
     need = _need(data, start, end)
     if need is None:
         return
-    first = start
-    # The words `a` and `I` have one letter, and stand before a number as other words do.
-    if data[start : start + 1] in {b"a", b"I"} and chr(data[start + 2]).isdigit():
-        first = start + 2
-    for blank in _BLANK.finditer(data, first, end):
+    whole = _regular(data, start, end, need)
+    if whole is not None:
+        yield whole
+        return
+    for blank in _BLANK.finditer(data, start, end):
         yield Edit(blank.start(), blank.end(), b" " if len(blank[0]) > 1 else b"", need)
 
 
 def _without(data: bytes, start: int, end: int, sign: re.Pattern[bytes]) -> Iterator[Edit]:
     need = _need(data, start, end)
-    if need is not None:
-        for found in sign.finditer(data, start, end):
-            yield Edit(found.start(), found.end(), b"", need)
+    if need is None:
+        return
+    whole = _regular(data, start, end, need)
+    if whole is not None:
+        yield whole
+        return
+    for found in sign.finditer(data, start, end):
+        yield Edit(found.start(), found.end(), b"", need)
+
+
+def _regular(data: bytes, start: int, end: int, need: float) -> Edit | None:
+    """One edit for a run in which every second byte is the same sign, however long."""
+    run = data[start:end]
+    if len(run) % 2 and run.isascii() and run[1::2].count(run[1:2]) == len(run) // 2:
+        return Edit(start, end, run[::2], need, (2, 1), 1)
+    return None
 
 
 def _need(data: bytes, start: int, end: int) -> float | None:
     """The least score that counts; None in a table of numbers."""
-    if any(chr(byte).isalpha() or byte == 0x40 for byte in data[start:end]):
+    if data[start:end].translate(None, _NO_LETTERS):
         return 0.6
     return None if in_table(data, start, end) else 0.7
 
@@ -107,7 +123,7 @@ def in_table(data: bytes, start: int, end: int) -> bool:
 
 
 def _card_groups(data: bytes, start: int, end: int) -> Iterator[Edit]:
-    digits = sum(0x30 <= byte <= 0x39 for byte in data[start:end])
+    digits = len(data[start:end].translate(None, _NO_DIGITS))
     if not 14 <= digits <= 19 or in_table(data, start, end):
         return
     fours = all(len(group) == 4 for group in _SIGN.split(data[start:end]))

@@ -44,10 +44,9 @@ _OPEN_ENDED = frozenset(
     "API_KEY SECRET PASSWORD JWT PRIVATE_KEY URL_WITH_CREDENTIALS CONNECTION_STRING URL DATE_OF_BIRTH".split()
 )
 _IPV6 = re.compile(rb"[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]")
-_TOKEN = 4096
+_NEAR, _TOKEN = 48, 4096
 _LONG = 16
 _LOCAL_NUMBER = 8
-_WHITE = (b" ", b"\t", b"\r", b"\n")
 _ADDRESSES = frozenset({"EMAIL_ADDRESS", "IP_ADDRESS"})
 _CERTAIN = 0.9
 _LIKELY = 0.5
@@ -143,12 +142,16 @@ def _unhyphened(data: bytes, taken: Taken) -> Iterator[Edit]:
 
 
 def _token_before(data: bytes, at: int) -> bytes:
-    low = max(0, at - _TOKEN)
-    return data[max(low, *(data.rfind(white, low, at) + 1 for white in _WHITE)) : at]
+    low = max(0, at - _NEAR)
+    words = data[low:at].split()
+    if len(words) < 2 and low:
+        words = data[max(0, at - _TOKEN) : at].split()
+    return words[-1]
 
 
 def _token_after(data: bytes, at: int) -> bytes:
-    return data[at : at + _TOKEN].split(None, 1)[0]
+    words = data[at : at + _NEAR].split(None, 1)
+    return words[0] if len(words) > 1 else data[at : at + _TOKEN].split(None, 1)[0]
 
 
 def _one_token(before: bytes, after: bytes) -> bool:

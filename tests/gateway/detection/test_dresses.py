@@ -236,3 +236,17 @@ def test_every_value_is_hidden_and_restored(protector: Protector, policy: Policy
 def test_clean_text_in_something_like_a_dress_is_left_alone(protector: Protector, policy: Policy, number: int) -> None:
     text = LEFT_ALONE[number]["text"]
     assert protect(protector, policy, text)[0] == text
+
+
+OVER_AND_OVER = (
+    "%25", "%2541", "&amp;", "&#64;", "\\", "\\\\u0041", "=40=\n", "aGVsbG8g", "6869", "4 ", "a.", "1:a:", "1`", "1<b>",
+    "1<b ", "[.]", "a at b dot ", "x1\n", "x1\n> ", "1234\n", "\u0430@", "\u246a", "a\u0336", "[A_00000]",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", OVER_AND_OVER, ids=ascii)
+def test_a_dress_over_and_over_ends(protector: Protector, unit: str) -> None:
+    """Any of them would take hours if a place were tried again from each of its signs."""
+    text = unit * (50_000 // len(unit))
+    assert len(protector.detect(text)) <= 1
+    assert protector.detect(f"{text} \n\njohn%40example.com")[-1].end == len(text) + 21

@@ -17,16 +17,20 @@ HOUSE = (
     r"\d{1,5}(?:[ ]?(?:bis|ter|quater)\b|[a-zA-Z]\b|[ ][a-h]\b|[ ][A-Z]\b(?:[ ]\d{1,3}\b)?)?"
     r"(?:[ ]?[-/][ ]?(?:\d{1,5}[a-zA-Z]?|[IVX]{1,4}|[a-zA-Z])\b){0,3}"
 )
+SHORT_HOUSE = HOUSE.replace("{1,5}", "{1,4}", 1)
+TOWN = r"(?:[A-Z]{1,2}-)?(?:\d{3} \d{2}|\d{2}-\d{3}|\d{4}-\d{3}|\d{4,5}),?[ ]\p{Lu}[\p{L}']{2}"
 UK_POSTCODE = r"(?:[A-PR-UWYZ][A-HK-Y]?\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}|GIR ?0AA)"
 CANADIAN_POSTCODE = r"[ABCEGHJ-NPRSTVXY]\d[A-Z][ -]?\d[A-Z]\d"
 POSTCODE = (
-    rf"(?:{UK_POSTCODE}|{CANADIAN_POSTCODE}|(?:[A-Z]{{1,3}}[- ])?(?:\d{{5}}-\d{{3,4}}|\d{{4}}-\d{{3}}|\d{{2}}-\d{{3}}"
-    r"|\d{3}-\d{4}|\d{4} ?[A-Z]{2}|\d{3} \d{2,3}|\d{4,6}))\b"
+    rf"(?:{UK_POSTCODE}|{CANADIAN_POSTCODE}|[A-Z]\d[\dW] ?[A-Z\d]{{4}}|(?:[A-Z]{{1,3}}[- ])?(?:\d{{5}}-\d{{3,4}}"
+    rf"|\d{{4}}-\d{{3}}|\d{{2}}-\d{{3}}"
+    r"|\d{3}-\d{4}|\d{4} ?[A-Z]{2}|\d{3} \d{2,3}|\d{4,6}|\d{8}))\b"
 )
 US_ZIP = rf"(?i:{US_STATES})\b\.?[ ,]{{0,2}}\d{{5}}(?:-\d{{4}})?\b"
 MILITARY = r"(?i:[afd]po)[ ,]{1,2}(?i:a[aep])[ ]\d{5}(?:-\d{4})?\b"
 UNIT = (
-    r"(?:(?i:apt|apartment|appartement|appt?|suite|ste|unit|flat|room|rm|floor|fl|bldg|building|block|blk|lot|level"
+    r"(?:(?i:apt|apartment|appartement|appartamento|appt?|ap|studio|interior|edif(?:icio)?|bl|sc|suite|ste|unit"
+    r"|flat|room|rm|floor|fl|bldg|building|block|blk|lot|level"
     r"|p\.? ?o\.? ?box|box|postfach|postbus|departamento|depto|dpto|piso|puerta|planta|esc(?:alera)?|interno|int|scala"
     r"|piano|b[âa]t(?:iment)?|[ée]tage|escalier|wohnung|whg|stock|bus|bte|bo[îi]te|apto|apartamento|andar|bloco|lote"
     r"|sala|lok|lgh|lejl|daire|kat|casa|quadra)"
@@ -36,15 +40,20 @@ UNIT = (
     r"|dcha|derecha|esq|dto|fte|[a-f])\b\.?)"
 )
 _LINE = r"[ \t]*(?:\r?\n[>?|*#\t ]{0,40}){1,2}"
-_GAP = rf"(?:[ \t]*[,;][ \t]*(?:{_LINE})?|{_LINE}(?:,[ \t]*)?|[ \t]+[-|/·•][ \t]+|[ \t]+|<br[ ]?/?>[ \t]*|\\n[ \t]*)"
-GAP = rf"(?:{_GAP}|\.[ \t]+)"
+_GAP = rf"(?:[ \t]*\.?[,;][ \t]*(?:{_LINE})?|{_LINE}(?:,[ \t]*)?|[ \t]+[-|/·•][ \t]+|[ \t]+|<br[ ]?/?>[ \t]*|\\n[ \t]*)"
+GAP = rf"(?:{_GAP}|\.[ \t]+|\.{_LINE})"
 _CITY_WORD = r"(?:[SM]te?\.[ ]?|[dlDL]')?\p{Lu}[^\s\d,;:()\"<>!?.]*"
 _CITY = (
     rf"{_CITY_WORD}(?:[ \-']+(?:{PARTICLE}[ ]){{0,2}}{_CITY_WORD}){{0,4}}"
     r"(?:[ ]\([\p{L} .'\-]{2,20}\)|[ ]\d{1,2}\b)?"
 )
 _COUNTRY = rf"(?i:{COUNTRIES})\b(?:[ ]\([^()\n]{{2,20}}\))?"
-_CERTAIN = rf"(?:{UNIT}|{US_ZIP}|{MILITARY}|{POSTCODE}|(?:{_CITY_WORD}[ ]){{0,3}}{_COUNTRY})"
+# A postcode that stands before its town.
+_WITH_TOWN = (
+    r"(?:[A-Z]{1,2}-)?(?:\d{4}-\d{3}|\d{5}-?\d{3}|\d{2}-\d{3}|\d{4} ?[A-Z]{2}|\d{3} \d{2}|\d{4,5})"
+    rf"(?:[ ]|,[ ])(?:'s[ ]|{PARTICLE}[ ])?{_CITY}(?:[ ]?[/\-][ ]?[A-Z]{{2}}\b)?"
+)
+_CERTAIN = rf"(?:{UNIT}|{US_ZIP}|{MILITARY}|{_WITH_TOWN}|{POSTCODE}|(?:{_CITY_WORD}[ ]){{0,3}}{_COUNTRY})"
 _LOWER = rf"[\p{{Ll}}'\-]+(?:[ ][\p{{Ll}}'\-]+){{0,3}}[, \n>?|*#]+(?:\d{{5}}\b|(?i:{COUNTRIES})\b)"
 
 _NEXT_CERTAIN = compile_pattern(GAP + _CERTAIN)
@@ -53,6 +62,8 @@ _NEXT_LOWER = compile_pattern(_GAP + _LOWER)
 # A postcode on a line of its own, perhaps below another word: three digits suffice there (Iceland).
 _NEXT_LINE = compile_pattern(rf"{_LINE}(?:[\p{{L}}.]{{2,20}}{_LINE})?(?:{POSTCODE}|\d{{3}}\b)")
 _LINE_ENDS = compile_pattern(r"[ \t]*(?:\r?\n|$)")
+# Postcodes that stand before the town, be it on the next line.
+_TOWNLESS = compile_pattern(r"[\s,-](?:\d{4} ?[A-Z]{2}|\d{4}|\d{3} \d{2}|\d{2}-\d{3})$")
 _CITY_ENDS = compile_pattern(
     r"$|[\r\n.,;?!)\"'<\]}|\\]|[ ](?:for|and|in|on|at|is|was|until|since|from|to|with|by|or)\b"
 )
@@ -86,9 +97,12 @@ def tail(data: bytes, end: int) -> tuple[int, bool]:
             continue
         gap = data[at]
         if city := _NEXT_CITY.match(data, at, limit):
+            townless = certain and at == sure and _TOWNLESS.search(data, max(0, at - 9), at) is not None
             at = _whole_words(data, at, city.end())
             cities += 1
-            if gap not in _LINE_BREAKS and (gap == _COMMA or certain) and _CITY_ENDS.match(data, at):
+            if gap in _LINE_BREAKS and not townless:
+                continue
+            if (gap == _COMMA or certain) and _CITY_ENDS.match(data, at):
                 sure = at
         elif (certain or gap == _COMMA) and (lower := _NEXT_LOWER.match(data, at, limit)):
             at = sure = lower.end()

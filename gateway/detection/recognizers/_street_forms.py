@@ -6,8 +6,29 @@ gates that run side by side would multiply the states of the one automaton that 
 
 from dataclasses import dataclass
 
-from gateway.detection.recognizers._address_parts import CAPITAL, GAP, HOUSE, MILITARY, NAME, PARTICLE, UNIT
-from gateway.detection.recognizers._street_words import AFTER, AFTER_WEAK, BEFORE, BEFORE_WEAK, JOINED, JOINED_WEAK
+from gateway.detection.recognizers._address_parts import (
+    CANADIAN_POSTCODE,
+    CAPITAL,
+    GAP,
+    HOUSE,
+    MILITARY,
+    NAME,
+    PARTICLE,
+    SHORT_HOUSE,
+    TOWN,
+    UK_POSTCODE,
+    UNIT,
+)
+from gateway.detection.recognizers._street_words import (
+    AFTER,
+    AFTER_WEAK,
+    AU_STATES,
+    BEFORE,
+    BEFORE_WEAK,
+    JOINED,
+    JOINED_WEAK,
+    US_STATES,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +48,31 @@ _FRONT = r"(?:\d{1,5}[ ])?"
 _NO_YEAR = r"(?:\d{1,3}|[3-9]\d{3}|2[1-9]\d\d|1[0-7]\d\d)\b"
 
 AFTER_NAME = Form(
-    rf"\b{_FRONT}{HOUSE},?[ ](?:{_WORD}[ ]){{1,4}}?(?i:(?:(?:{AFTER_WEAK})[ ])?(?:{AFTER})|({AFTER_WEAK}))\b\.?"
+    rf"\b{_FRONT}{HOUSE},?[ ](?:{_WORD}[ ]){{1,4}}?(?i:(?:(?:{AFTER_WEAK})s?[ ])?(?:{AFTER})|({AFTER_WEAK})s?)\b\.?"
     r"(?:[ ](?:N|S|E|W|NE|NW|SE|SW|North|South|East|West)\b\.?)?(?:[ ]\d{1,4}[a-zA-Z]?\b)?",
     0.7,
     weak=1,
     free=True,
 )
 _THEN = r"(?:\.[ ]?|[ ])"
+_TYPE = rf"(?:(?i:{BEFORE}){_THEN}|[Cc][./][ ]?)"
 _NAMED = rf"(?:{NAME}[ ]){{0,5}}(?:{CAPITAL}|\d{{1,2}} de {CAPITAL})"
 NUMBER_BEFORE = Form(
-    rf"{_FRONT}{HOUSE},?[ ](?i:\b(?:{BEFORE})|\b({BEFORE_WEAK})){_THEN}{_NAMED}(?:[ ]\d{{1,4}}\b)?",
+    rf"{_FRONT}{HOUSE},?[ ]\b(?:{_TYPE}|(?i:({BEFORE_WEAK})){_THEN}){_NAMED}(?:[ ]\d{{1,4}}\b)?",
     0.65,
     weak=1,
 )
 BEFORE_NUMBER = Form(
-    rf"(?i:\b(?:{BEFORE}|c/)|\b({BEFORE_WEAK})){_THEN}{_NAMED},?[ ](?i:n[°ºr]?\.?|no\.?|num\.?|#)?[ ]?{HOUSE}\b",
+    rf"\b(?:{_TYPE}|(?i:({BEFORE_WEAK})){_THEN}){_NAMED},?[ ]"
+    rf"(?:(?i:n[°ºr]?\.?|no\.?|num\.?|#)?[ ]?{SHORT_HOUSE}\b|(?i:s/n)\b)",
     0.65,
     weak=1,
+)
+TYPE_TOWN = Form(
+    rf"\b((?:{_TYPE}|(?i:({BEFORE_WEAK})){_THEN}){_NAMED}),?[ \n]{TOWN}",
+    0.4,
+    group=1,
+    weak=2,
 )
 BEFORE_LOWER = Form(
     rf"\b{_FRONT}{HOUSE},?[ ](?:{BEFORE}){_THEN}(?:[\p{{Ll}}.'\-]+[ ]){{0,3}}[\p{{Ll}}'\-]+(?:,?[ ]{HOUSE}\b)?",
@@ -85,10 +114,21 @@ JAPANESE = Form(
     rf"|\d{{1,3}}-ch[oō]me\b(?:[ ,\-]+\d{{1,4}}){{0,3}}(?:,?[ ]{CAPITAL}){{0,4}}",
     0.6,
 )
+# Any number and name before a town and a postcode of English-speaking countries.
+_ENGLISH_TOWN = (
+    rf"(?:,[ ]|[ ]?\n[ ]?)(?:{CAPITAL}(?:[ ]{CAPITAL}){{0,3}}(?:,[ ]|\n|[ ]))?"
+    rf"(?:(?:{US_STATES}),?[ ]\d{{5}}\b|(?:{AU_STATES}),?[ ]\d{{4}}\b|{UK_POSTCODE}\b"
+    rf"|(?:[A-Z]{{2}}[ ])?{CANADIAN_POSTCODE}\b)"
+)
+NUMBER_TOWN = Form(
+    rf"\b((?:{HOUSE}|{UNIT}),?(?:[ ]|\n)(?:{NAME}[ ]){{0,4}}{CAPITAL}){_ENGLISH_TOWN}",
+    0.4,
+    group=1,
+    free=True,
+)
 # Any name and number before a postcode and a town.
-_TOWN = r",?[ \n](?:[A-Z]{1,2}-)?\d{4,5}[ ]\p{Lu}\p{L}{2}"
 BEFORE_TOWN = Form(
-    rf"((?:{NAME}[ ]){{0,3}}{CAPITAL}[ ]\d{{1,4}}[a-zA-Z]?\b(?:[ ]{UNIT})?){_TOWN}",
+    rf"((?:{NAME}[ ]){{0,3}}{CAPITAL},?[ ]\d{{1,4}}[a-zA-Z]?\b(?:[ ]{UNIT})?),?[ \n]{TOWN}",
     0.35,
     group=1,
     free=True,
@@ -123,17 +163,18 @@ FIELD = Form(
 
 
 def _titled(words: str) -> str:
-    return "|".join(word.title() for word in words.split("|"))
+    return "|".join(word[:1].upper() + word[1:] for word in words.split("|"))
 
 
 GATES: tuple[tuple[str, tuple[Form, ...]], ...] = (
-    (rf"\d[a-zA-Z]?,? [^\d\n,;:()\"<>=]* (?:(?i:{AFTER})|{_titled(AFTER_WEAK)})\b", (AFTER_NAME,)),
+    (rf"\d[a-zA-Z]?,? [^\d\n,;:()\"<>=]* (?:(?i:{AFTER})|(?:{_titled(AFTER_WEAK)})s?)\b", (AFTER_NAME,)),
     (rf"\d(?: ?(?:bis|ter|[a-zA-Z]))?,? (?i:{BEFORE}|{BEFORE_WEAK}){_THEN}[^\s\d]", (NUMBER_BEFORE, BEFORE_LOWER)),
     (
-        rf"(?:(?:^|[\s,;:(\"'>])(?:(?i:{BEFORE}|c/)|via|Via|Place|Plaza|Route|Laan){_THEN}[^\s\d]"
-        rf"|[\s:][Aa]l\. ?\p{{Lu}}|{_LIVES}|{_FIELD})"
-        r"[^\d\n.;]*\d",
-        (BEFORE_NUMBER, AFTER_CUE, FIELD),
+        rf"(?:(?:^|[\s,;:(\"'>])(?:(?:(?i:{BEFORE})|via|Via|Place|Plaza|Route|Laan|Vial"
+        rf"|Acceso|Cañada|Diagonal|Borgo|Canale|Sítio|Condomínio|Parque|Lagoa){_THEN}|[Cc][./] ?)[^\s\d]"
+        rf"|[\s:](?:[Aa]|[Pp])l\. ?\p{{Lu}}|{_LIVES}|{_FIELD})"
+        r"[^\d\n.;]*\n?(?:(?i:n[ro]?|n[uú]m)\.[ ]?)?(?:\d|(?i:s/n))",
+        (BEFORE_NUMBER, TYPE_TOWN, AFTER_CUE, FIELD),
     ),
     (rf"(?i:[^\s\d] ?(?:{JOINED})|[^\s\d](?:{JOINED_WEAK})),? \d", (JOINED_NAME,)),
     (_BOX, (POST_BOX,)),
@@ -141,6 +182,11 @@ GATES: tuple[tuple[str, tuple[Form, ...]], ...] = (
     (_FLAT, (BEFORE_FLAT,)),
     (rf"\d \p{{Lu}}[^\d\n,;:()\"<>]* {_NO_YEAR}", (BETWEEN_NUMBERS,)),
     (rf"\d-\d{{1,4}},? [^\d\n]*-{_DISTRICT}|\d-ch[oō]me\b", (JAPANESE,)),
-    (r"\d[a-zA-Z]?" + _TOWN, (BEFORE_TOWN,)),
+    (rf"\d[a-zA-Z]?\.?,?[ \n]{TOWN}", (BEFORE_TOWN,)),
+    (
+        rf"\b(?:{US_STATES}),?[ ]\d{{5}}\b|\b(?:{AU_STATES}),?[ ]\d{{4}}\b|\b{UK_POSTCODE}\b"
+        rf"|\b{CANADIAN_POSTCODE}\b",
+        (NUMBER_TOWN,),
+    ),
 )
 """Each expression with the forms that may stand in a text where it occurs."""

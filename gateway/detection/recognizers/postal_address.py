@@ -18,6 +18,7 @@ from gateway.detection.recognizers._street_forms import (
     GATES,
     JOINED_NAME,
     NUMBER_BEFORE,
+    TYPE_TOWN,
     Form,
 )
 from gateway.detection.recognizers._street_words import MONTHS
@@ -51,7 +52,7 @@ _TECHNICAL = compile_pattern(
     r"|docker|windows"
     r"|linux|mac|ios|android|version|chrome|firefox|tls|ssl|vpn|dns|sql|json|xml|csv|pdf|satellite|cable)\b"
 )
-_TYPE_FIRST = frozenset({NUMBER_BEFORE, BEFORE_NUMBER})
+_TYPE_FIRST = frozenset({NUMBER_BEFORE, BEFORE_NUMBER, TYPE_TOWN})
 _ENGLISH = word_set("in on at and for to is was with from by that are were has had")
 _LINKS = word_set("de la le les du des del di da do dos van von der den of the and y e")
 _LOWER_TYPES = word_set("street avenue road boulevard drive lane crescent highway")
@@ -70,12 +71,12 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
             weak = form.weak > 0 and place.start(form.weak) >= 0
             score = _score(form, view.text(start, end), weak=weak)
             if score is not None:
-                candidates.append((start, -end, -score))
+                candidates.append((start, end, -score))
     last = 0
-    for start, negative_end, negative_score in sorted(candidates):
-        if -negative_end <= last:
+    for start, end, negative_score in sorted(candidates):
+        if end <= last:
             continue
-        match = _whole(data, start, -negative_end, -negative_score)
+        match = _whole(data, start, end, -negative_score)
         last = match.end
         yield match
 
@@ -93,7 +94,7 @@ def _whole(data: bytes, start: int, end: int, score: float) -> Match:
 
 def _score(form: Form, text: str, *, weak: bool) -> float | None:
     """How sure the street alone makes us; None when it is none."""
-    if not any(char.isdigit() for char in text):
+    if not (form in _TYPE_FIRST or any(char.isdigit() for char in text)):
         return None
     if form is FIELD and not _address_in_field(text):
         return None

@@ -1,0 +1,188 @@
+"""Policies, receipts, usage and limits through a running server: every field does what the interface says of it."""
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import rfc8785
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from tests.e2e.server import ROOT, Running, gateway
+from tests.e2e.test_law_4_a_placeholder_opens_for_its_own_session import _new_key
+from tests.e2e.test_native_text import ok, refused
+
+TEXT = "My name is Wilhelmina Oxenfoord. Write to w.oxenfoord@acme.test."
+CHAT = {"model": "svc-demo", "messages": [{"role": "user", "content": TEXT}]}
+
+
+def test_policies_are_read_in_pages_and_by_name(running: Running) -> None:
+    with running.client(_new_key(running, "reader of policies")) as client:
+        every = ok(client.get("/v1/policies"))
+        assert (every["object"], every["limit"], every["offset"]) == ("list", 50, 0)
+        assert every["total"] == len(every["data"]) >= 6
+        pages = [ok(client.get("/v1/policies", params={"limit": 2, "offset": n}))["data"] for n in range(0, 6, 2)]
+        assert [each for page in pages for each in page] == every["data"][:6]
+        beyond = ok(client.get("/v1/policies", params={"offset": every["total"]}))
+        assert (beyond["data"], beyond["total"]) == ([], every["total"])
+        for policy in every["data"]:
+            assert ok(client.get(f"/v1/policies/{policy['id']}")) == policy
+            resolved = {name: value for name, value in policy.items() if name != "hash"}
+            assert sha256(rfc8785.dumps(resolved)).hexdigest() == policy["hash"]
+            assert policy["version"] >= 1
+            assert policy["rules"]
+        assert {policy["builtin"] for policy in every["data"][:6]} == {True}
+
+
+def test_a_policy_is_never_changed(running: Running) -> None:
+    document = {"id": "versions", "title": "Versions", "extends": "default", "description": "One."}
+    with running.client() as client:
+        first = client.post("/v1/policies", json=document)
+        assert ok(first, 201)["version"] == 1
+        assert first.headers["location"] == "/v1/policies/versions"
+        assert ok(client.get(first.headers["location"])) == first.json()
+        # To say the same again makes nothing new.
+        assert ok(client.post("/v1/policies", json=document), 201) == first.json()
+        used = ok(client.post("/v1/protect", json={"text": TEXT, "policy_id": "versions"}))["receipt"]
+        second = ok(client.post("/v1/policies", json=document | {"description": "Two."}), 201)
+        assert second["version"] == 2
+        assert second["hash"] != first.json()["hash"]
+        assert ok(client.get("/v1/policies/versions")) == second
+        assert used["policy"] == {name: first.json()[name] for name in ("id", "version", "hash")}
+        # The document that an older receipt names can still be shown.
+        checks = ok(client.get(f"/v1/receipts/{used['request_id']}/verify"))["checks"]
+        assert {"name": "policy", "ok": True} in checks
+
+
+def test_receipts_are_listed_newest_first(running: Running) -> None:
+    with running.client() as operator, running.client(_new_key(running, "lister")) as client:
+        made = [ok(client.post("/v1/protect", json={"text": TEXT}))["request_id"] for _ in range(5)]
+        assert ok(client.post("/v1/chat/completions", json=CHAT))["svc"]["receipt"]["operation"] == "chat"
+        page = ok(client.get("/v1/receipts", params={"limit": 3, "offset": 1}))
+        assert (page["total"], page["limit"], page["offset"]) == (6, 3, 1)
+        assert [each["request_id"] for each in page["data"]] == made[:1:-1]
+        assert [each["request_id"] for each in ok(client.get("/v1/receipts"))["data"]][1:] == made[::-1]
+        every = ok(operator.get("/v1/receipts", params={"limit": 500}))
+        assert set(made) < {each["request_id"] for each in every["data"]}
+        sequences = [each["sequence"] for each in every["data"]]
+        assert sequences == sorted(sequences, reverse=True)
+        for path in ("", "/verify", "/anchor-payload"):
+            foreign = ok(operator.post("/v1/protect", json={"text": TEXT}))["request_id"]
+            refused(client.get(f"/v1/receipts/{foreign}{path}"), 404, "receipt_not_found")
+            assert operator.get(f"/v1/receipts/{made[0]}{path}").status_code == 200
+
+
+def test_a_receipt_with_its_outcome_is_verified(running: Running) -> None:
+    with running.client() as client:
+        note = ok(client.post("/v1/chat/completions", json=CHAT))["svc"]
+        receipt = ok(client.get(f"/v1/receipts/{note['request_id']}"))
+        outcome = receipt["outcome"]
+        assert (outcome["outcome"], outcome["receipt_hash"]) == ("answered", receipt["hash"])
+        assert outcome["tokens"]["input"] > 0
+        assert outcome["guard"]["action"] == note["guard"]["action"]
+        verification = ok(client.get(f"/v1/receipts/{note['request_id']}/verify"))
+        assert verification["valid"] is True
+        assert {check["name"] for check in verification["checks"]} == {
+            *("hash", "signature", "filing", "chain", "head", "policy"),
+            *("outcome_hash", "outcome_signature", "outcome_receipt"),
+        }
+        assert verification["log"]["size"] >= outcome["sequence"]
+        anchor = ok(client.get(f"/v1/receipts/{note['request_id']}/anchor-payload"))
+        committed = {name: anchor[name] for name in ("request_id", "receipt_hash", "outcome_hash", "log")}
+        assert sha256(rfc8785.dumps(committed)).hexdigest() == anchor["payload_hash"]
+        assert (anchor["receipt_hash"], anchor["outcome_hash"]) == (receipt["hash"], outcome["hash"])
+        assert (anchor["algorithm"], anchor["submitted"]) == ("sha-256", False)
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(anchor["public_key"]))
+        key.verify(bytes.fromhex(receipt["signature"]), bytes.fromhex(receipt["hash"]))
+
+
+def test_usage_counts_what_is_done(running: Running) -> None:
+    with running.client() as client:
+        before = ok(client.get("/v1/usage"))
+        ok(client.post("/v1/protect", json={"text": TEXT}))
+        ok(client.post("/v1/analyze", json={"text": TEXT}))
+        note = ok(client.post("/v1/chat/completions", json=CHAT))["svc"]
+        # Reading the receipt waits for its outcome.
+        ok(client.get(f"/v1/receipts/{note['request_id']}"))
+        after = ok(client.get("/v1/usage"))
+
+    def grown(*path: str) -> int:
+        old, new = before, after
+        for name in path:
+            old, new = old.get(name, {}), new[name]
+        return new - (old or 0)  # type: ignore[operator,no-any-return]
+
+    assert grown("total_operations") == 2
+    assert (grown("operations", "protect"), grown("operations", "chat"), grown("outcomes", "answered")) == (1, 1, 1)
+    assert (grown("entities", "PERSON"), grown("transformations", "placeholder")) == (2, 4)
+    assert grown("routes", "protected") == 2
+    assert min(grown("tokens", name) for name in before["tokens"]) > 0
+    assert sum(day["total_operations"] for day in after["days"]) == after["total_operations"]
+
+
+def test_settlement_is_disabled(running: Running) -> None:
+    with running.client(_new_key(running, "payer")) as client:
+        state = ok(client.get("/v1/payments/x402"))
+        assert state.keys() == {"enabled", "status", "protocol", "missing_evidence"}
+        assert (state["enabled"], state["status"], state["protocol"]) == (False, "disabled", "x402")
+        assert all(each["code"] and each["description"] for each in state["missing_evidence"])
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with gateway(tmp_path_factory.mktemp("gateway"), environment={"SVC_RATE_LIMIT_PER_MINUTE": "4"}) as running:
+        yield running
+
+
+def test_a_key_has_a_rate_and_is_told_when_to_come_again(limited: Running) -> None:
+    keys = [_new_key(limited, name) for name in ("hasty", "calm")]
+    with limited.client(keys[0]) as hasty, limited.client(keys[1]) as calm:
+        answers = [hasty.get("/v1/models") for _ in range(7)]
+        assert [answer.status_code for answer in answers] == [200] * 4 + [429] * 3
+        for answer in answers[4:]:
+            assert 1 <= int(answer.headers["retry-after"]) <= 60
+            error = answer.json()["error"]
+            assert (error["code"], error["type"]) == ("rate_limited", "rate_limit_error")
+        # It holds for every path, for what is not there, and before a body is read.
+        for path in ("/v1/protect", "/v1/chat/completions", "/v1/policies", "/v1/nothing"):
+            assert hasty.post(path, content=b"no JSON").status_code == 429
+        assert calm.get("/v1/models").status_code == 200
+        assert hasty.get("/healthz").status_code == 200
+
+
+def test_the_command_line_sees_what_the_server_does(running: Running) -> None:
+    with running.client() as client:
+        made = ok(client.post("/v1/protect", json={"text": TEXT}))["receipt"]
+    for words, wanted in (
+        (("receipts", "show", made["request_id"]), made["hash"]),
+        (("receipts", "list", "--limit", "500"), made["hash"]),
+        (("usage",), "total_operations"),
+        (("receipts", "verify", "--all"), '"valid": true'),
+    ):
+        command = [sys.executable, str(ROOT / "run_proxy.py"), *words, "--json", "--data-dir", str(running.data)]
+        done = subprocess.run(command, capture_output=True, check=True, text=True, cwd=running.data)
+        assert wanted in done.stdout
+        assert done.stderr == ""
+
+
+def test_damage_is_told_by_the_server_too(tmp_path: Path) -> None:
+    with gateway(tmp_path) as running, running.client() as client:
+        made: list[dict[str, Any]] = [ok(client.post("/v1/protect", json={"text": TEXT}))["receipt"] for _ in range(3)]
+        with closing(sqlite3.connect(running.data / "gateway.db")) as conn, conn:
+            conn.execute("UPDATE receipts SET body = replace(body, '\"PERSON\":1', '\"PERSON\":0') WHERE sequence = 2")
+        for receipt in made:
+            done = ok(client.get(f"/v1/receipts/{receipt['request_id']}/verify"))
+            assert done["valid"] is False
+            chain = next(check for check in done["checks"] if check["name"] == "chain")
+            assert chain["detail"].startswith("breaks at sequence 2:")
+        with closing(sqlite3.connect(running.data / "gateway.db")) as conn, conn:
+            conn.execute("UPDATE receipts SET body = 'no JSON' WHERE sequence = 3")
+        shown = ok(client.get(f"/v1/receipts/{made[2]['request_id']}"))
+        assert shown["damaged"] is True
+        assert httpx.get(f"{running.url}/healthz", trust_env=False).status_code == 200

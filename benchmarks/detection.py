@@ -7,7 +7,7 @@ texts     plain prose, text dense with identifiers, code, log lines, 64 KB each;
           Presidio's pattern recognizers, run by an interpreter that has presidio-analyzer:
           python -m venv presidio && presidio/bin/pip install presidio-analyzer
 sizes     prose and dense text from 1 KB to 10 MB
-hostile   texts made to be slow, 1 MB each
+hostile   texts made to be slow, 1 MB each; "growth" is ms per KB against the same text of 128 KB: 1 is linear
 talks     the twentieth turn of a conversation (39 messages, 37 of them known) against the first: looked through, and
           protected
 
@@ -56,13 +56,14 @@ _AT_LEAST = 0.05
 
 @dataclass(frozen=True)
 class Cell:
-    """One text, measured. `of_prose`: against prose of the same size in this run."""
+    """One text, measured. `of_prose`: against prose of the same size in this run; `growth`: against its eighth part."""
 
     part: str
     text: str
     kb: float
     ms_per_kb: float
     of_prose: float
+    growth: float | None
     findings: int
 
 
@@ -121,8 +122,12 @@ class Bench:
         per_kb = self._per_kb(text, size)
         if size not in self._prose:
             self._prose[size] = self._per_kb(prose(size), size)
+        growth = None
+        if part == "hostile":
+            eighth = text[: len(text) // 8]
+            growth = per_kb / self._per_kb(eighth, len(eighth.encode()))
         found = len(self._detector.detect(text))
-        return Cell(part, name, size / KB, per_kb, per_kb / self._prose[size], found)
+        return Cell(part, name, size / KB, per_kb, per_kb / self._prose[size], growth, found)
 
     def _per_kb(self, text: str, size: int) -> float:
         seconds = best_median(lambda: self._detector.detect(text), self._rounds)
@@ -240,11 +245,12 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
 def show(result: dict[str, Any], console: Console) -> None:
     """The tables."""
     if cells := result["cells"]:
-        right = [Column(name, justify="right") for name in ("KB", "ms per KB", "of prose", "findings")]
+        right = [Column(name, justify="right") for name in ("KB", "ms per KB", "of prose", "growth", "findings")]
         table = Table("Part", "Text", *right, box=box.SIMPLE)
         for cell in cells:
-            shown = (f"{cell['kb']:.0f}", f"{cell['ms_per_kb']:.4f}", f"{cell['of_prose']:.2f}", str(cell["findings"]))
-            table.add_row(str(cell["part"]), str(cell["text"]), *shown)
+            growth = "" if cell["growth"] is None else f"{cell['growth']:.2f}"
+            shown = (f"{cell['kb']:.0f}", f"{cell['ms_per_kb']:.4f}", f"{cell['of_prose']:.2f}", growth)
+            table.add_row(cell["part"], cell["text"], *shown, str(cell["findings"]))
         console.print(table)
     for row in result["talks"]:
         console.print(

@@ -4,7 +4,6 @@ says nothing, since older keys have none and people cut and change what they pas
 
 import base64
 import binascii
-import json
 from zlib import crc32
 
 from gateway.detection.recognizers._vendor import no_dummy
@@ -50,16 +49,6 @@ def macaroon(value: str) -> bool | None:
     except (binascii.Error, ValueError):
         return no_dummy(value)
     return True if b"pypi.org" in decoded[:24] else no_dummy(value)
-
-
-def holds_json(value: str) -> bool | None:
-    """What follows the last `_` or `-` of the prefix is base64 of JSON; cut-off ones still begin so."""
-    body = value.rpartition("_eyJ")[2] if "_eyJ" in value else value
-    try:
-        decoded = json.loads(base64.urlsafe_b64decode("eyJ" + body + "=" * (-(len(body) + 3) % 4)))
-    except (binascii.Error, ValueError):
-        return no_dummy(value)
-    return True if isinstance(decoded, dict) else None
 
 
 def mixed(value: str) -> bool | None:

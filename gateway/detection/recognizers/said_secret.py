@@ -14,7 +14,7 @@ from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
 
 _WORD = compile_pattern(rf"(?i)(?:\b|_)(?:{PASSWORDS})\b")
-_SECRET_WORD = compile_pattern(rf"(?i)\b(?:{SECRETS})\b")
+_SECRET_WORD = compile_pattern(rf"(?i)(?:^|[^\w\-])(?:{SECRETS})\b")
 # What links the word to the value, and the value: quoted or bare.
 _LINKED = compile_pattern(
     rf"(?i)(\s(?:{IS}):?\s{{1,3}}|:\s{{1,3}}|\s{{1,2}})"

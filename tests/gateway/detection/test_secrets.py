@@ -1,0 +1,127 @@
+"""Secrets as they are written down and said, what looks like them, and the labelled cases where those are at hand.
+
+In the vectors, `{alphabet:length}` stands for that many characters, computed: no file holds what could be a live key.
+"""
+
+import json
+import re
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+
+from gateway.detection import Detector
+from gateway.detection.recognizers import _samples
+
+FOLDER = Path(__file__).resolve().parents[2] / "vectors" / "detection"
+LIKELY = 0.5
+ALPHABETS = {
+    "base62": _samples.BASE62,
+    "base64": _samples.BASE62,
+    "hex": _samples.HEX,
+    "lower": _samples.LOWER,
+    "urlsafe": _samples.URL_SAFE,
+}
+BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_COMPUTED = re.compile(r"\{(base62|base64|hex|lower|urlsafe):(\d+)\}")
+
+
+def filled(text: str) -> str:
+    return _COMPUTED.sub(lambda match: _samples.sample(int(match[2]), ALPHABETS[match[1]]), text)
+
+
+def cases(name: str) -> list[dict[str, str]]:
+    lines = (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()
+    return [{key: filled(value) for key, value in json.loads(line).items()} for line in lines]
+
+
+def secrets(detector: Detector, text: str) -> list[tuple[str, str, float]]:
+    return [
+        (one.type, text[one.start : one.end], one.score)
+        for one in detector.detect(text)
+        if one.score >= LIKELY and detector.types[one.type].group == "secret"
+    ]
+
+
+@pytest.mark.parametrize("case", cases("secrets_found"), ids=lambda case: case["name"])
+def test_found(detector: Detector, case: dict[str, str]) -> None:
+    assert (case["type"], case["value"]) in {(kind, value) for kind, value, _ in secrets(detector, case["text"])}
+
+
+@pytest.mark.parametrize("case", cases("secrets_left_alone"), ids=lambda case: case["name"])
+def test_left_alone(detector: Detector, case: dict[str, str]) -> None:
+    assert not secrets(detector, case["text"])
+
+
+def github_token(body: str) -> str:
+    check, digits = crc32(body.encode()), ""
+    for _ in range(6):
+        check, rest = divmod(check, 62)
+        digits = BASE62[rest] + digits
+    return "ghp" + "_" + body + digits
+
+
+def test_a_right_checksum_is_certain(detector: Detector) -> None:
+    token = github_token(_samples.sample(30))
+    assert ("API_KEY", token, 1.0) in secrets(detector, f"use {token} for it")
+
+
+def test_a_wrong_checksum_still_hides(detector: Detector) -> None:
+    token = github_token(_samples.sample(30))
+    mistyped = token[:-1] + ("a" if token[-1] != "a" else "b")
+    assert [value for _, value, score in secrets(detector, mistyped) if score < 1.0] == [mistyped]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token=" * 20_000,
+        'key="key="' * 10_000,
+        "password:\n" * 10_000,
+        "my password is " * 8_000,
+        "secret=(" * 10_000,
+        "kind: Secret\ndata:\n" * 5_000,
+        "curl -u a:b " * 8_000,
+        "Cookie: " + "a=b;" * 30_000,
+        "BUNDLE_" * 20_000,
+        'password "' * 10_000,
+    ],
+    ids=["chain", "quoted-keys", "lines", "prose", "brackets", "manifests", "curl", "cookies", "bundler", "quotes"],
+)
+def test_hostile_repetition_holds_no_secret(detector: Detector, text: str) -> None:
+    assert len(secrets(detector, text)) <= 1
+
+
+def labelled(shared_data: Path, name: str) -> list[dict[str, object]]:
+    file = shared_data / "cases" / f"{name}.cases.jsonl"
+    if not file.is_file():
+        pytest.skip(f"{file.name} is not among the labelled data on this machine")
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("name", "least_found", "most_touched"),
+    # Among what gitleaks leaves alone are keys in full form which it knows by heart, and rows that are to be found
+    # under another rule: those are hidden.
+    [("gitleaks_rules_literal", 0.97, 0.09), ("detect_secrets", 0.95, 0.10), ("gitleaks_rules_generated", 0.98, 0.31)],
+)
+def test_labelled_secrets(
+    detector: Detector, shared_data: Path, name: str, least_found: float, most_touched: float
+) -> None:
+    found: list[bool] = []
+    touched: list[bool] = []
+    for case in labelled(shared_data, name):
+        text = str(case["text"])
+        secret = [one for one in detector.detect(text) if one.score >= LIKELY]
+        if case["entity"] != "ip_public":
+            secret = [one for one in secret if detector.types[one.type].group == "secret"]
+        if case["polarity"] != "positive":
+            touched.append(bool(secret))
+            continue
+        hidden = {at for one in secret for at in range(one.start, one.end)}
+        spans = case["expected_spans"]
+        assert spans is None or isinstance(spans, list)
+        needed = {at for start, end in spans or () for at in range(start, end) if text[at].isalnum()}
+        found.append(needed <= hidden if needed else bool(secret))
+    assert sum(found) >= least_found * len(found)
+    assert sum(touched) <= most_touched * len(touched)

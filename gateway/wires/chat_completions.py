@@ -213,8 +213,8 @@ def _message_slots(message: Body, walk: Walk) -> Iterator[Slot]:
 def _part_slots(parts: list[Any], position: int, part: Any, walk: Walk) -> Iterator[Slot]:
     if not isinstance(part, dict | str):
         raise BadRequest("A content part must be an object.", param="messages")
-    if isinstance(part, dict) and part.get("type") not in _TEXT_PARTS:
-        kind = part.get("type")
+    kind = part.get("type") if isinstance(part, dict) else "text"
+    if not isinstance(kind, str) or kind not in _TEXT_PARTS:
         walk.attachments.add(kind if isinstance(kind, str) else "unknown")
     yield from walk.slots(parts, position, part)
 

@@ -2,7 +2,7 @@
 
 The cases are tests/vectors/bad_input (one file for each kind of body) and tests/e2e/bad_bodies.py. Each says what is
 sent and which `status`, `code` and `param` must come back. `at` names the ways that a case of chat holds for; `stores`
-names tables that it may add to; `defect` is what still has to be mended, where.
+names tables that it may add to.
 """
 
 import json
@@ -60,11 +60,7 @@ def fields_of(endpoint: str) -> Iterator[Any]:
     for vector in vectors(*files.get(endpoint, ["text", endpoint])):
         if "demo" not in vector.get("at", ["demo"]):
             continue
-        yield pytest.param(endpoint, vector, id=f"{endpoint}-{vector['name']}", marks=marks(vector))
-
-
-def marks(vector: dict[str, Any]) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.xfail(strict=True, reason=vector["defect"])] if "defect" in vector else []
+        yield pytest.param(endpoint, vector, id=f"{endpoint}-{vector['name']}")
 
 
 @pytest.fixture(scope="module")

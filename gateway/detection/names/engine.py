@@ -78,8 +78,8 @@ class TokenClassifier:
 
     def _input(self, tokens: Tokens, window: Window) -> Input:
         part = slice(window.first, window.last)
-        types = [0] * len(self._before) + [*tokens.types[part]] + [0] * len(self._after) if self._features else []
-        return Input([*self._before, *tokens.ids[part], *self._after], types)
+        types = (*(0 for _ in self._before), *tokens.types[part], *(0 for _ in self._after)) if self._features else ()
+        return Input((*self._before, *tokens.ids[part], *self._after), types)
 
     def _joined(self, pieces: Sequence[Window], logits: Sequence[Logits]) -> Logits:
         """Each token's logits from the window that is to be believed."""

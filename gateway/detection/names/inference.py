@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
+from time import monotonic
 
 import numpy as np
 import onnxruntime
@@ -28,8 +29,8 @@ type Logits = NDArray[np.float32]
 class Input:
     """One window, special tokens included. `types` is empty for a model that takes none."""
 
-    ids: Sequence[int] = field(repr=False)
-    types: Sequence[int] = field(repr=False)
+    ids: tuple[int, ...] = field(repr=False)
+    types: tuple[int, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +62,21 @@ class Inference:
         return frozenset(self._names)
 
     def logits(self, windows: Sequence[Input]) -> list[Logits]:
-        """Logits `[tokens, labels]` of each window. Blocks; never to be called on an event loop.
+        """Logits `[tokens, labels]` of each window, the same for the same. Blocks; never to be called on an event loop.
 
         Raises Unavailable when that takes too long or fails.
         """
-        waiting = [_Waiting(window, Future()) for window in windows]
-        for each in waiting:
+        deadline = monotonic() + self._timeout
+        waiting = {window: _Waiting(window, Future()) for window in windows}
+        for each in waiting.values():
             self._queue.put(each)
         try:
-            return [each.future.result(self._timeout) for each in waiting]
+            return [waiting[window].future.result(max(0.0, deadline - monotonic())) for window in windows]
         except TimeoutError:
             message = "Looking for names took too long; nothing was sent."
             raise Unavailable(message, code="detection_timeout", retry_after=1) from None
         finally:
-            for each in waiting:
+            for each in waiting.values():
                 each.future.cancel()
 
     def close(self) -> None:

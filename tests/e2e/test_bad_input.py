@@ -275,7 +275,7 @@ def fields_on_ways() -> Iterator[Any]:
     for vector in vectors("chat"):
         for way in ("upstream", "proxy"):
             if way in vector.get("at", [way]):
-                yield pytest.param(way, vector, id=f"{way}-{vector['name']}", marks=marks(vector))
+                yield pytest.param(way, vector, id=f"{way}-{vector['name']}")
 
 
 @pytest.mark.parametrize(("way", "vector"), [*fields_on_ways()])

@@ -97,7 +97,7 @@ def tail(data: bytes, end: int) -> tuple[int, bool]:
             continue
         gap = data[at]
         if city := _NEXT_CITY.match(data, at, limit):
-            townless = certain and at == sure and _TOWNLESS.search(data, max(0, at - 9), at) is not None
+            townless = certain and at == sure and _TOWNLESS.search(data[max(0, at - 9) : at]) is not None
             at = _whole_words(data, at, city.end())
             cities += 1
             if gap in _LINE_BREAKS and not townless:

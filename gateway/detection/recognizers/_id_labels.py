@@ -58,6 +58,13 @@ class Label:
     dutch: str = ""
     romance: str = ""
     alone: str = ""
+    named: str = ""
+    """The thing itself, when a sign or "is" stands between it and a number: "Passport: X1234567"."""
+
+
+def naming(labels: Sequence[Label]) -> str:
+    """One expression for the things themselves."""
+    return "|".join(label.named for label in labels if label.named)
 
 
 def announcing(labels: Sequence[Label]) -> str:
@@ -91,6 +98,7 @@ LABELS = (
         "|processo cl[ií]nico"
         "|ficha m[eé]dica",
         alone=r"\bmrn\b|\bemrn\b|\bnhc\b|\bipp\b|\bpid\b",
+        named="medical record|patient record|historia cl[ií]nica|cartella clinica|prontu[aá]rio",
     ),
     Label(
         HEALTH_INSURANCE_NUMBER,
@@ -105,6 +113,8 @@ LABELS = (
         "|tessera sanitaria|assicurato|cart[aã]o (?:de sa[uú]de|nacional de sa[uú]de)|plano de sa[uú]de"
         "|utente(?: de sa[uú]de)?",
         alone=r"\bkvnr\b",
+        named="health insurance|medicare|medicaid|health card|krankenkasse|krankenversicherung|mutuelle"
+        "|carte vitale|tarjeta sanitaria|tessera sanitaria|zorgverzekering",
     ),
     Label(
         INSURANCE_NUMBER,
@@ -116,6 +126,7 @@ LABELS = (
         romance="police|police d'assurance|contrat d'assurance|assurance|p[oó]liza|seguro|polizza|assicurazione"
         "|ap[oó]lice",
         alone=r"\bversicherungsschein\b",
+        named="(?:insurance )?policy|versicherung(?:sschein)?|police|p[oó]liza|polizza|ap[oó]lice|polis",
     ),
     Label(
         STUDENT_ID,
@@ -127,6 +138,7 @@ LABELS = (
         "|studente"
         "|alunn[oa]|iscrizione|estudante|alun[oa]|inscri[cç][aã]o",
         alone=r"\bstudienummer\b",
+        named="student|matrikel|[eé]tudiant|estudiante|studente|estudante",
     ),
     Label(
         EMPLOYEE_ID,
@@ -137,6 +149,7 @@ LABELS = (
         romance="employ[eé]e?|salari[eé]e?|agent|personnel|badge|empleado|trabajador|n[oó]mina|legajo|funcionari[oa]"
         "|dipendente|badge|funcion[aá]ri[oa]|empregado|colaborador|trabalhador",
         alone=r"\bmatricule\b|\bmatricola\b|\blegajo\b|\bstammnummer\b",
+        named="employee|badge|mitarbeiter|employ[eé]|empleado|dipendente|funcion[aá]rio|medewerker",
     ),
     Label(
         MEMBERSHIP_ID,
@@ -150,6 +163,7 @@ LABELS = (
         "|soci[oa]|miembro"
         "|afiliad[oa]|afiliaci[oó]n|tarjeta de (?:fidelidad|socio)|tessera(?: socio)?|membro|carta fedelt[aà]"
         "|s[oó]ci[oa]|associad[oa]|cart[aã]o de fidelidade",
+        named="membership|member|loyalty card|library card|frequent flyer|mitglied|adh[eé]rent|socio|s[oó]cio",
     ),
     Label(
         CUSTOMER_ID,
@@ -161,6 +175,7 @@ LABELS = (
         romance="cliente?|compte client|fournisseur|usager|allocataire|proveedor|abonad[oa]|titular|fornitore"
         "|utente|fornecedor|utilizador|contribuinte",
         alone=r"\bkdnr\b|\bkd\.?[ -]?nr\b",
+        named="customer|client|kunde|kundin|cliente|klant",
     ),
     Label(
         CONTRACT_NUMBER,
@@ -169,6 +184,7 @@ LABELS = (
         german="vertrags?|mietvertrags?|leasing",
         dutch="contracts?|overeenkomst|huurcontract",
         romance="contrat|bail|contrato|contratto|ades[aã]o",
+        named="contract|vertrag|contrat|contrato|contratto",
     ),
     Label(
         BOOKING_REFERENCE,
@@ -179,6 +195,7 @@ LABELS = (
         romance="r[eé]servation|confirmation|reserva|localizador|confirmaci[oó]n|prenotazione|conferma"
         "|confirma[cç][aã]o",
         alone=r"\bpnr\b|\brecord locator\b|\blocalizador\b",
+        named="booking|reservation|confirmation|buchung|r[eé]servation|reserva|prenotazione|boeking",
     ),
     Label(
         CASE_NUMBER,
@@ -193,6 +210,8 @@ LABELS = (
         "|pratica|fascicolo|sinistro|procedimento|protocollo|domanda|processo|protocolo|ocorr[eê]ncia|pedido de apoio",
         alone=r"\baktenzeichen\b|\baz\.|\bgesch(?:ä|ae)ftszeichen\b|\bdossier\b|\bexpediente\b|\bpratica\b"
         r"|\bprotocollo\b",
+        named="(?:court |support )?case|(?:insurance )?claim|docket|vorgang|schaden|sinistre|siniestro|sinistro"
+        "|caso|zaak",
     ),
     Label(
         ID_NUMBER,
@@ -219,6 +238,13 @@ LABELS = (
         "|identidade|cart[aã]o de cidad[aã]o|bilhete de identidade|passaporte|carta de condu[cç][aã]o"
         "|identifica[cç][aã]o(?: fiscal)?|seguran[cç]a social|registro geral",
         alone=r"\bid number\b|\bid no\b",
+        named="passport|driver'?s?'?[ _-]?licen[cs]e|driving[ _-]licen[cs]e|(?:national |identity |id )card"
+        "|national[ _-]id|voter[ _-]id|residence permit|tax[ _-]id|social[ _-]security|social insurance"
+        "|national insurance|personalausweis|ausweis|reisepass|f[uü]hrerschein|aufenthaltstitel|steuer-?id"
+        "|passeport|permis de conduire|carte d'identit[eé]|titre de s[eé]jour|pasaporte|carn[eé] de conducir"
+        "|permiso de conducir|licencia de conducir|dni|nie|c[eé]dula|passaporto|patente(?: di guida)?"
+        "|carta d'identit[aà]|codice fiscale|passaporte|carta de condu[cç][aã]o|cart[aã]o de cidad[aã]o|cnh|rg"
+        "|cpf|paspoort|rijbewijs|identiteitskaart|bsn",
     ),
     Label(
         ACCOUNT_NUMBER,
@@ -230,6 +256,7 @@ LABELS = (
         romance="compte|pr[eê]t|abonn[eé]e?|abonnement|cuenta|pr[eé]stamo|suministro|contador"
         "|conto(?: corrente)?|prestito|mutuo|abbonamento|utenza|contatore"
         "|conta(?: corrente)?|empr[eé]stimo|assinatura|instala[cç][aã]o",
+        named="(?:bank |savings |checking )?account|acct|loan|mortgage|konto|compte|cuenta|conto|conta|rekening",
     ),
     Label(
         ORDER_NUMBER,

@@ -45,6 +45,12 @@ def plausible(data: bytes, start: int, end: int, *, explicit: bool) -> bool:
     return explicit or not _year(value)
 
 
+def long_enough(value: bytes) -> bool:
+    """Whether it has digits enough to be believed behind a word that is no label for numbers."""
+    digits = sum(0x30 <= byte <= 0x39 for byte in value)
+    return digits >= 5 or (digits >= 3 and any(0x41 <= byte <= 0x5A for byte in value))
+
+
 def _year(value: str) -> bool:
     return len(value) == 4 and value.isdigit() and 1900 <= int(value) <= 2099
 

@@ -7,10 +7,12 @@ in a program. Numbers of orders, invoices and tickets are candidates (0.4), whic
 
 from collections.abc import Iterator, Sequence
 
+import re2
+
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers import _id_labels as labels
-from gateway.detection.recognizers._id_labels import BOOKING_REFERENCE, LABELS, Label, announcing
-from gateway.detection.recognizers._id_values import VALUE, plausible
+from gateway.detection.recognizers._id_labels import BOOKING_REFERENCE, LABELS, Label, announcing, naming
+from gateway.detection.recognizers._id_values import VALUE, long_enough, plausible
 from gateway.detection.view import View
 
 _COPULA = r"(?:is|was|are|reads|to|ist|war|lautet|est|était|es|era|è|é|foi|are|sono|has been|wurde)"
@@ -26,6 +28,11 @@ _BETWEEN = (
 )
 _HEAD = r"((?:[A-Z]{1,4} )?(?:[A-Za-z]{1,6}[\-/_.#]?){0,2}\d)"
 _ANY_LABEL = announcing(LABELS)
+# The thing itself, then a sign or "is", then a number.
+_STATED = (
+    rf"(?:\b|_)((?i:{naming(LABELS)}))(?:[\"'*_`]{{0,3}}[ \t]{{0,3}}[:=#][ \t\"'*`#]{{0,4}}"
+    rf"|[ \t]+(?i:{_COPULA})[ \t:]+)"
+)
 _LABEL = rf"(?:\b|_)(?i:{_ANY_LABEL})"
 _NUMBERED = rf"(?:\b|_)((?i:{_ANY_LABEL}))(?i:{_BETWEEN}){_HEAD}"
 _BOOKED = (
@@ -41,14 +48,19 @@ _NOT_OURS = compile_pattern(
 _LONGEST = 90
 """Bytes from the label's first letter to the value's first digit."""
 
-_PLACES = (compile_pattern(_NUMBERED), compile_pattern(_BOOKED))
+_PLACES = (compile_pattern(_NUMBERED), compile_pattern(_BOOKED), compile_pattern(_STATED + _HEAD))
+_BOOKED_ONLY, _NAMED = 1, 2
+_SEARCHED = ((0, _BOOKED_ONLY), (_NAMED,))
+"""By gate."""
 _TYPES = tuple((label, compile_pattern(f"(?i)(?:{announcing([label])})")) for label in LABELS)
+_NAMED_TYPES = tuple((label, compile_pattern(f"(?i)(?:{label.named})")) for label in LABELS if label.named)
 _EXPLICIT = compile_pattern(rf"(?i)[:=#>|]|\b{_COPULA}\b")
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     data = view.data
-    for number, places in enumerate(_PLACES):
+    for number in (number for hit in hits for number in _SEARCHED[hit]):
+        places = _PLACES[number]
         at = 0
         while place := places.search(data, at):
             at = place.end(1)
@@ -56,27 +68,30 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
             if start - place.start(1) > _LONGEST:
                 continue
             value = VALUE.match(data, start)
-            label = _label(place[1])
+            label = _label(place[1], _NAMED_TYPES if number == _NAMED else _TYPES)
             if value is None or label is None:
                 continue
             if _NOT_OURS.search(data, place.end(1), start):
                 continue
             explicit = _EXPLICIT.search(data, place.end(1), start) is not None or place[1].endswith(b"#")
             end = value.end()
-            if number == 1 or plausible(data, start, end, explicit=explicit):
-                yield Match(start, end, label.score if explicit else label.score - 0.1, label.type.name)
+            if number == _NAMED and not long_enough(data[start:end]):
+                continue
+            if number == _BOOKED_ONLY or plausible(data, start, end, explicit=explicit):
+                sure = explicit and number != _NAMED
+                yield Match(start, end, label.score if sure else label.score - 0.1, label.type.name)
                 at = end
 
 
-def _label(text: bytes) -> Label | None:
-    return next((label for label, expression in _TYPES if expression.fullmatch(text)), None)
+def _label(text: bytes, types: Sequence[tuple[Label, "re2._Regexp"]]) -> Label | None:
+    return next((label for label, expression in types if expression.fullmatch(text)), None)
 
 
 RECOGNIZERS = (
     FunctionRecognizer(
         "labelled.id",
         tuple(label.type for label in LABELS),
-        (_LABEL,),
+        (_LABEL, _STATED),
         _find,
         examples=(
             Example("Customer ID: C-48213", "C-48213", labels.CUSTOMER_ID.name),
@@ -91,11 +106,13 @@ RECOGNIZERS = (
             Example("<studentNumber>20231187</studentNumber>", "20231187", labels.STUDENT_ID.name),
             Example('<input name="member_id" value="M-991233">', "M-991233", labels.MEMBERSHIP_ID.name),
             Example("Vertragsnummer 7700-1234-01", "7700-1234-01", labels.CONTRACT_NUMBER.name),
+            Example("Passport: X1234567", "X1234567", labels.ID_NUMBER.name),
             Example("booking reference XKQJRT", "XKQJRT", labels.BOOKING_REFERENCE.name),
             Example("order number 4711-88213", "4711-88213", labels.ORDER_NUMBER.name, score=0.3),
         ),
         counter_examples=(
             "customer number two",
+            "case: 1234, client = 99",
             "case no. 3",
             "file number: 2024-01-15",
             "the contract number is 19.99 euros",

@@ -62,6 +62,8 @@ _NO_NAMES = word_set(
     token handler event callback listener logic state attempt attempts window dialog service system process
     """
 )
+# A decorator that was joined with the line below it, as a reading without line breaks does.
+_JOINED = (b"def", b"class", b"async", b"function", b"public", b"private", b"protected", b"static", b"export")
 _SIGNS = frozenset({b":", b"=", b"=>", b">", b""})
 _MINE = compile_pattern(
     r"(?i)\b(?:my|your|his|her|their|our|mein|dein|ihr|sein|mon|ton|votre|mi|tu|su|il mio|il suo|meu|seu"
@@ -138,7 +140,7 @@ def _handles(view: View, hits: Sequence[int]) -> Iterator[Match]:
             continue
         if data[end : end + 1] == b"." and data[end + 1 : end + 2].isalpha():
             continue
-        if _stands_alone(data, start, end):
+        if _stands_alone(data, start, end) or (place[1].endswith(_JOINED) and data[end : end + 1] == b" "):
             continue
         near = _SOCIAL.search(data, max(0, start - 50), start) or _SOCIAL.search(data, end, end + 30)
         yield Match(start, end, 0.65 if near else 0.35, USERNAME.name)

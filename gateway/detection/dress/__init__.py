@@ -4,6 +4,7 @@ Each dress is one file with a `DRESS`. `undress` reads a text without its dresse
 was taken off, and leads what is found back to the text as it stands. Dresses may lie over each other, up to a depth.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from gateway.detection.dress import (
@@ -21,6 +22,7 @@ from gateway.detection.dress import (
     wrapped,
 )
 from gateway.detection.dress.dress import Dress, Kind
+from gateway.detection.dress.places import ends_as_host
 from gateway.detection.dress.rewrite import Rewritten
 from gateway.detection.scan import GateScan
 from gateway.detection.view import View
@@ -43,6 +45,9 @@ DRESSES: tuple[Dress, ...] = (
 DEPTH = 3
 """How many dresses may lie over each other."""
 
+_JOINING = frozenset({Kind.JOIN, Kind.UNHYPHEN})
+_CERTAIN = 0.9
+_OF_A_FORM = re.compile("SSN|TIN|PASSPORT|LICEN[CS]E|BANK|CARD|IBAN|CRYPTO|KEY|SECRET|PASSWORD|NUMBER|CODE|BIRTH|NHS")
 _WORK = 6
 _LEAST_WORK = 1 << 16
 _SCAN = GateScan([dress.gate for dress in DRESSES])
@@ -66,24 +71,36 @@ def undress(data: bytes, plain: Findings, search: Callable[[View], Findings]) ->
         inner: list[tuple[bytes, Rewritten | None, Findings]] = []
         for text, above, found in layer:
             worn = hits if above is None else _SCAN.hits(text)
-            for rewritten in _taken_off(text, worn, found, above):
+            for kind, rewritten in _taken_off(text, worn, found, above):
                 work -= len(rewritten.data)
                 if above is not None and work < 0:
                     return result
                 deeper = search(View(rewritten.data, "", ascii=True))
-                _add(result, deeper, rewritten)
+                _add(result, _believed(deeper, rewritten.data) if kind in _JOINING else deeper, rewritten)
                 inner.append((rewritten.data, rewritten, deeper))
         layer = inner
     return result
 
 
-def _taken_off(text: bytes, worn: Sequence[int], found: Findings, above: Rewritten | None) -> Iterator[Rewritten]:
+def _taken_off(
+    text: bytes, worn: Sequence[int], found: Findings, above: Rewritten | None
+) -> Iterator[tuple[Kind, Rewritten]]:
     dresses = [DRESSES[number] for number in sorted(worn)]
     taken = sorted((start, end, score, kind) for (start, end, kind), (score, _) in found.items())
     for kind in Kind:
         edits = [edit for dress in dresses if dress.kind is kind for edit in dress.edits(text, taken)]
         if edits:
-            yield Rewritten(text, edits, above)
+            yield kind, Rewritten(text, edits, above)
+
+
+def _believed(found: Findings, data: bytes) -> Findings:
+    """What counts although lines or signs were joined: numbers and keys; of addresses, those with a known ending."""
+    return {
+        key: verdict
+        for key, verdict in found.items()
+        if (verdict[0] >= _CERTAIN or _OF_A_FORM.search(key[2]) is not None)
+        and (key[2] != "EMAIL_ADDRESS" or ends_as_host(data[key[0] : key[1]]))
+    }
 
 
 def _add(result: Findings, deeper: Findings, rewritten: Rewritten) -> None:

@@ -5,6 +5,7 @@ the value; of a longer one, the groups of four characters that hold it.
 """
 
 import binascii
+import re
 from collections.abc import Iterator
 
 from gateway.detection.dress.characters import is_text
@@ -25,7 +26,9 @@ _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 _SHORTEST_TEXT = 8
 _WHOLE = 96
 _SAMPLE = 64
-_TO_PIECES = 1024
+_TO_PIECES = 256
+_LINE = re.compile(rb"[ \t>|]*\r?\n[ \t>|]*")
+_FULL = 32
 
 
 def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
@@ -34,6 +37,8 @@ def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
         start = run_start(data, place.start(), _ALPHABET)
         at = end = run_end(data, place.start(), _ALPHABET)
         end += data[end : end + 2].count(b"=")
+        if _in_block(data, start, end):
+            continue
         edit = _read(data, start, end)
         if edit is not None:
             yield edit
@@ -43,6 +48,19 @@ def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
                 edit = _read(data, *piece.span())
                 if edit is not None:
                     yield edit
+
+
+def _in_block(data: bytes, start: int, end: int) -> bool:
+    """Whether the run is a line of a longer block, which is read as a whole where the lines are joined."""
+    before = data[max(0, start - _SAMPLE) : start].rstrip(b" \t>|\r")
+    if before.endswith(b"\n") and _all_code(before.rstrip(b" \t>|\r\n")[-_FULL:]):
+        return True
+    gap = _LINE.match(data, end)
+    return gap is not None and _all_code(data[gap.end() : gap.end() + _FULL])
+
+
+def _all_code(line: bytes) -> bool:
+    return len(line) == _FULL and not line.strip(_ALPHABET)
 
 
 def _read(data: bytes, start: int, end: int) -> Edit | None:

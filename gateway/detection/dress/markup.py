@@ -20,7 +20,7 @@ _MARK = (
 )
 _MARKS = re.compile(rf"(?:{_MARK.replace('(?i:', '(?:')})+".encode(), re.IGNORECASE)
 # Only what separatestwo parts of a value can hide it; emphasis around words cannot.
-_GATE = rf"[\pL\pN@.+:/_\-](?:{_MARK})+[\pL\pN@.+:/_\-]|\d[)]?(?: (?:{_MARK})+|(?:{_MARK})+ )[(]?\d"
+_GATE = rf"[\pL\pN@+:/_\-](?:{_MARK})+[\pL\pN@.+:/_\-]|\d[)]?(?: (?:{_MARK})+|(?:{_MARK})+ )[(]?\d"
 _COMPILED_GATE = compile_pattern(_GATE)
 _TELLING = re.compile(rb"[0-9@]")
 _AROUND = 48
@@ -31,6 +31,8 @@ def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
     for first, last in near(data, _COMPILED_GATE, _AROUND, _AROUND):
         if _TELLING.search(data, first, last) or _LONG.search(data, first, last):
             for mark in _MARKS.finditer(data, first, last):
+                if mark[0] == b"*" and data[mark.start() - 1 : mark.start()] == b".":
+                    continue  # `.*` is an expression, or arithmetic
                 yield Edit(mark.start(), mark.end(), b"", 0.6)
 
 

@@ -16,6 +16,11 @@ TOP_DOMAINS = tuple(
 """Endings of host names (IANA, Root Zone Database) that are common enough to say: here ends an address."""
 
 
+def ends_as_host(address: bytes) -> bool:
+    """Whether an address ends with a domain that is known."""
+    return address.rpartition(b".")[2].decode("utf-8", "replace").lower() in TOP_DOMAINS
+
+
 def near(data: bytes, gate: "re2._Regexp", before: int, after: int) -> Iterator[tuple[int, int]]:
     """Disjoint stretches with every match of `gate` that is shorter than `after`, and so many bytes around it.
 

@@ -54,6 +54,8 @@ _NO_LOCAL = word_set(
     "look looks looking looked talk talks meet work works working page site us is are was be found me him"
 )
 _NO_LOCAL |= word_set("hosted available visit see reach it them live here there contact email mail write")
+_DOTTED_WORD = re.compile(rb"\s(\w+)$")
+_WORDS_TOO = word_set("in at it no me be my us is so to am si es la id pro name test example int cat")
 _NO_HOST = word_set("the a an our this that my your his her their its")
 
 
@@ -61,6 +63,9 @@ def _said(found: "re2._Match") -> bool:
     """Whether words alone make the address, and ordinary ones."""
     if not found[2].strip().isalpha():
         return False
+    last = _DOTTED_WORD.search(found[3])
+    if last is not None and last[1].decode().lower() in _WORDS_TOO:
+        return True
     host = found[3].split(None, 1)[0].decode().lower()
     return found[1].decode().lower() in _NO_LOCAL or host in _NO_HOST
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from string import ascii_letters, digits
 
 from gateway.detection.dress.dress import Dress, Kind, Taken
-from gateway.detection.dress.places import TOP_DOMAINS
+from gateway.detection.dress.places import ends_as_host
 from gateway.detection.dress.rewrite import Edit
 from gateway.detection.dress.spaced import in_table
 from gateway.detection.recognizer import compile_pattern
 
 _QUOTE = r"[ \t]*(?:(?:[>|#*]|//)[ \t]*){0,8}"
-_BREAK = rf"[ \t]?(?:\\[ \t]?)?\r?\n{_QUOTE}"
+_BREAK = rf"[ \t\\]?\r?\n{_QUOTE}"
 _SIGN = r"[A-Za-z0-9@.+/_=:\-]"
 _REST = r"[^\s\\]*"
 # What stands before and after the break must both look like pieces of a value, for lines end with all sorts of words.
@@ -38,6 +38,7 @@ _WORD = re.compile(rb"[\"'(]*(?:[A-Za-z]?[a-z]{1,14}|[A-Z]{1,3})[\"').,;:!?]*")
 _DATE = re.compile(rb"\d{4}-\d\d-\d\d|\d\d?:\d\d")
 _LETTER = re.compile(rb"[A-Za-z]")
 _LIST_MARK = re.compile(rb"(?:\d{1,3}[.)]|[A-Za-z][.)]|[\-*+])[ \t]+\S")
+_LIKE_MD5 = re.compile(rb"[A-Za-z]{1,5}\d{1,3}[ \t]+[A-Za-z]")
 _LOCAL_PART = re.compile(rb"[A-Za-z0-9]+[._+][A-Za-z0-9._+\-]*(?<!\.)$")
 _GOES_ON = re.compile(rb"[0-9@/_+]|[a-z][A-Z]|\w[.:]\w")
 _OPEN_ENDED = frozenset(
@@ -57,7 +58,7 @@ class _Neighbours:
 
     def __init__(self, taken: Taken) -> None:
         self._starts = {start: (kind, score) for start, _, score, kind in taken if score >= _LIKELY}
-        self._ends = {end: kind for _, end, score, kind in taken if score >= _CERTAIN}
+        self._ends = {end: kind for _, end, score, kind in taken if score >= _CERTAIN or kind == "IP_ADDRESS"}
 
     def need(self, start: int, end: int, before: bytes, after: bytes) -> float | None:
         """The least score for what goes through the break; None if it is no break inside a value."""
@@ -78,7 +79,7 @@ class _Neighbours:
 def _cut(kind: str, before: bytes, after: bytes) -> bool:
     """Whether a value only seems to be complete before the break."""
     if kind == "EMAIL_ADDRESS":
-        return before.rpartition(b".")[2].decode("utf-8", "replace").lower() not in TOP_DOMAINS
+        return not ends_as_host(before)
     return kind == "IP_ADDRESS" and _IPV6.match(after) is not None
 
 
@@ -97,7 +98,9 @@ def _breaks(data: bytes, neighbours: _Neighbours) -> Iterator[Edit]:
         start, end = gap.span()
         at = end
         before, after = _token_before(data, start), _token_after(data, end)
-        if _LIST_MARK.match(data, end) or not _one_token(before, after):
+        if _LIST_MARK.match(data, end) or (before.isdigit() and _LIKE_MD5.match(data, end)):
+            continue
+        if not _one_token(before, after):
             continue
         need = neighbours.need(start, end, before, after)
         if need is None or (not _LETTER.search(before + after) and in_table(data, start, end)):
@@ -163,7 +166,7 @@ def _one_token(before: bytes, after: bytes) -> bool:
         return False
     if _WORD.fullmatch(before):
         return b"@" in after
-    return not _WORD.fullmatch(after) or b"@" in before or len(before) >= _LONG
+    return not _WORD.fullmatch(after) or before.find(b"@") > 0 or len(before) >= _LONG
 
 
 def _between(data: bytes, start: int, before: bytes, after: bytes) -> bytes:

@@ -20,7 +20,8 @@ from gateway.placeholders import looks_like_placeholder
 
 OWN = "🔒"
 FOREIGN = "❓"
-_WIDTH = 72
+# In characters; a mark takes the room of two.
+_WIDTH, _NARROWEST = 68, 40
 _PRIORITY = 100
 _LABEL = 9
 
@@ -122,7 +123,7 @@ def _member(start: str, value: Json, own: frozenset[str], indent: str) -> Iterat
         yield from _lines(value, own, indent + "  ")
     elif isinstance(value, str) and (len(value) > _WIDTH - 20 or "\n" in value):
         yield f"{start} |"
-        yield from (f"{indent}  {line}" for line in _wrapped(_marked(value, own)))
+        yield from (f"{indent}  {line}" for line in _wrapped(_marked(value, own), _WIDTH - len(indent)))
     else:
         yield f"{start} {_marked(_scalar(value), own)}"
 
@@ -131,12 +132,13 @@ def _scalar(value: Json) -> str:
     return orjson.dumps(value).decode() if not isinstance(value, int) else str(value).lower()
 
 
-def _wrapped(text: str) -> Sequence[str]:
+def _wrapped(text: str, width: int) -> Sequence[str]:
+    width = max(width, _NARROWEST)
     return [
         piece
         for line in text.splitlines() or [""]
         for piece in textwrap.wrap(
-            line, _WIDTH, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
+            line, width, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
         )
         or [""]
     ]

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 from mitmproxy import exceptions, http, master
+from mitmproxy.test import tflow
+from mitmproxy.tools.web.app import ClientConnection
 
 from addons.house import build_master
 from addons.options import REQUIRED, OptionGuard
@@ -41,9 +43,10 @@ HARMFUL = {
 }
 
 
-def build(folder: Path, ours: Ours, *, web: bool) -> master.Master:
+def build(folder: Path, ours: Ours, *last: object, web: bool) -> master.Master:
     return build_master(
         [ours],
+        last,
         host="127.0.0.1",
         gateway_port=18000,
         proxy_port=18001,
@@ -76,6 +79,32 @@ async def test_ours_come_before_everything_that_sees_flows(tmp_path: Path, web: 
     assert [name for name in seeing if chain.index(name) < place] == ["disableh2c"]
     assert set(chain).isdisjoint(HARMFUL)
     assert ("view" in chain) is web
+
+
+class Last:
+    """Stands for what looks at a request once operators have let it go."""
+
+
+async def test_the_last_one_comes_after_everything_that_sees_flows(tmp_path: Path) -> None:
+    built = build(tmp_path, Ours(), Last(), web=True)
+    chain = names(built)
+    assert chain[-1] == "last"
+    assert {"intercept", "view", "save"} <= set(chain)
+
+
+async def test_flows_are_described_only_to_browsers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = build(tmp_path, Ours(), web=True)
+    told: list[str] = []
+    monkeypatch.setattr(ClientConnection, "broadcast_flow", lambda kind, flow: told.append(kind))
+    view = built.addons.get("view")
+    flow = tflow.tflow()
+    view.add([flow])
+    view.update([flow])
+    assert told == []
+    monkeypatch.setattr(ClientConnection, "connections", {object()})
+    view.update([flow])
+    view.add([tflow.tflow()])
+    assert told == ["flows/update", "flows/add"]
 
 
 @pytest.mark.parametrize("web", [True, False])

@@ -79,6 +79,10 @@ def held(
         thread.join(20)
 
 
+# The two entrances differ before a request is held, not after.
+at_the_gateway = pytest.mark.parametrize("held", ["gateway"], indirect=True)
+
+
 @contextmanager
 def holding(web: httpx.Client) -> Iterator[None]:
     """While every request is held back."""
@@ -193,6 +197,7 @@ def refused(held: Held, running: Running, code: str = "edit_refused") -> None:
     assert held.now()["request"]["contentLength"] == 0
 
 
+@at_the_gateway
 def test_private_text_anywhere_else_in_the_body(held: Held, running: Running) -> None:
     body = held.body()
     body["metadata"] = {"who": [MAIL]}
@@ -212,6 +217,7 @@ ELSEWHERE = {
 }
 
 
+@at_the_gateway
 @pytest.mark.parametrize("place", ELSEWHERE)
 def test_nothing_but_the_body_can_be_edited(held: Held, running: Running, place: str) -> None:
     held.edit(**ELSEWHERE[place])
@@ -226,18 +232,21 @@ BROKEN = {
 }
 
 
+@at_the_gateway
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_body_that_cannot_be_read(held: Held, running: Running, name: str) -> None:
     held.edit(content=BROKEN[name])
     refused(held, running)
 
 
+@at_the_gateway
 @pytest.mark.parametrize("change", [{"model": "another-model"}, {"stream": True}])
 def test_model_and_streaming_stay(held: Held, running: Running, change: Flow) -> None:
     held.edit(content=json.dumps(held.body() | change))
     refused(held, running)
 
 
+@at_the_gateway
 def test_an_attachment_cannot_be_added(held: Held, running: Running) -> None:
     body = held.body()
     body["messages"][0]["content"] = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}]
@@ -245,6 +254,7 @@ def test_an_attachment_cannot_be_added(held: Held, running: Running) -> None:
     refused(held, running)
 
 
+@at_the_gateway
 @pytest.mark.parametrize("way", ["kill", "delete", "clear"])
 def test_an_operator_stops_a_request(held: Held, running: Running, way: str) -> None:
     if way == "delete":
@@ -258,6 +268,7 @@ def test_an_operator_stops_a_request(held: Held, running: Running, way: str) -> 
     assert receipt(running, answer.headers["x-svc-request-id"])["outcome"]["outcome"] == "cancelled"
 
 
+@at_the_gateway
 def test_an_edit_after_letting_go_changes_nothing(held: Held) -> None:
     """The flow that operators see is not the one that is served."""
     release = threading.Event()

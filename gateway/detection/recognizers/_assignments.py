@@ -27,11 +27,15 @@ _TYPE = (
     r"|securestring|std::string|final|unicode|object|text)[?*]?(?:[ \t]{0,3}\|[ \t]{0,3}\w{3,10})?)?"
 )
 _JOINS = (
-    r"(,?\s{0,80}[\"']?value[\"']?[ \t]{0,4}[:=]|</\w{2,12}>\s{0,80}<\w{2,12}>|[ \t]{1,40}\|[ \t]"
-    r"|[ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|:{1,3}\*{0,2}|->|<-|,|\(|>)|[ \t]{1,4})"
+    r"(,?\s{0,80}[\"']?value[\"']?[ \t]{0,4}[:=]|</\w{2,12}>\s{0,80}<\w{2,12}>\s{0,80}|[ \t]{1,40}\|[ \t]"
+    r"|[ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|:{1,3}\*{0,2}|->|<-|,|\(|>\s{0,80}))"
 )
+_NO_BRACKET = r"[^\s(\[{]"
 
-ASSIGNMENT = compile_pattern(rf"(?i){_NAME}{_CLOSERS}{_TYPE}{_JOINS}[ \t]*")
+# Ends with the first character of the value, or of the quotes where nothing joins them to the name.
+ASSIGNMENT = compile_pattern(
+    rf"(?i){_NAME}{_CLOSERS}{_TYPE}(?:{_JOINS}[ \t]*{_NO_BRACKET}|[ \t]{{1,4}}[@\\]{{0,4}}[\"'`])"
+)
 _GATE_NAME = rf"(?:(?:{TELLING})[\w.\-ñ]*|auth)"
 GATE = (
     rf"(?i){_GATE_NAME}(?:\\*[\"'\]]+(?:\[\d*\])?(?:\s*[:=,>]|[ \t]+[\"'])"
@@ -45,6 +49,7 @@ _BARE = re.compile(rb"[^\s\"`<]{1,600}")
 _BLOCK = re.compile(rb"[|>][+\-]?\d?[ \t]{0,8}\r?\n[ \t]{1,80}(\S{4,600})[ \t]{0,8}(?:\r?\n|$)")
 _LINES = re.compile(rb"\s{0,80}([^\s<]{4,600})\s{0,80}</")
 _NEXT_FIELD = re.compile(rb"[&;,](?:\s|$|[A-Za-z_][\w. \-]{0,30}[=:])")
+_VALUE_NEXT = re.compile(rb"\\?[\"'],?\s{1,80}\\?[\"']?value|</")
 _ESCAPED_LINE = re.compile(rb"\\r?\\?n|\\[rnt]")
 _CLOSER = re.compile(rb"[)\]}]")
 _OPENERS, _CLOSING = b"([{", b")]}"
@@ -68,15 +73,16 @@ def assignments(data: bytes) -> Iterator[Assignment]:
         name = data[first:at].decode("utf-8", "replace")
         tagged = match.span(2)[0] >= 0
         first, at = match.span(3)
-        join = data[first:at].decode().strip()
-        at = match.end()
+        join = data[first:at].decode().strip() if first >= 0 else ""
+        at = match.end() - 1
         value = _value(data, at, join, tagged=tagged)
         if value is None:
+            at += 1
             continue
         start, end, quoted = value
         yield Assignment(name, join, start, end, quoted)
         # `key="Password" value="..."`: the value is a name itself.
-        if name.lower() != "key":
+        if name.lower() != "key" or _VALUE_NEXT.match(data, end) is None:
             at = end
 
 

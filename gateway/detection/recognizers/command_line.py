@@ -15,7 +15,7 @@ _TOOLS = r"curl|wget|http|https|xh|httpie"
 _PAIR = r"(?:\"([^\"\n]{0,256})\"|'([^'\n]{0,256})'|([^\s\"':]{1,128}:[^\s\"']{4,256}))(?::\"([^\"\n]{1,256})\")?"
 _USER = compile_pattern(rf"(?:\s-u|--(?:proxy-)?user|-[a-zA-Z]{{1,4}}u)(?:[ \t]{{1,4}}|=){_PAIR}")
 _LOGIN_TOOL = compile_pattern(rf"(?i)\b(?:{_TOOLS})\b")
-_FLAG_START = r"(?:\s--?|\b(?:ENV|ARG|setenv|set[ \t]-[a-z]{1,3})[ \t]{1,4})"
+_FLAG_START = r"(?:(?:^|\s)--?|\b(?:ENV|ARG|setenv|set[ \t]-[a-z]{1,3})[ \t]{1,4})"
 _FLAG = compile_pattern(
     rf"(?i){_FLAG_START}([\w.\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*)"
     r"[ \t]{1,4}(?:\"([^\"\s]{4,512})\"|'([^'\s]{4,512})'|([^\s\"'\-][^\s\"']{3,512}))"

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 import re2
 
+from gateway.detection.expression import Expression
 from gateway.detection.tokens import inside_blob, word_set
 from gateway.detection.view import View
 
@@ -142,15 +143,15 @@ class PatternRecognizer:
         return repr((self.id, self.type, self.patterns, self.context, self.blobs, code_digest(self.validator)))
 
     @cached_property
-    def _compiled(self) -> "tuple[re2._Regexp, ...]":
+    def _compiled(self) -> tuple[Expression, ...]:
         return tuple(compile_pattern(pattern.regex) for pattern in self.patterns)
 
     @cached_property
-    def _context(self) -> "re2._Regexp | None":
+    def _context(self) -> Expression | None:
         return compile_pattern(any_word(self.context)) if self.context else None
 
     @cached_property
-    def _compiled_gates(self) -> tuple["re2._Regexp", ...]:
+    def _compiled_gates(self) -> tuple[Expression, ...]:
         return tuple(compile_pattern(gate) for gate in self.gates)
 
     def find(self, view: View, hits: Sequence[int]) -> Iterator[Match]:
@@ -163,7 +164,7 @@ class PatternRecognizer:
             for first, last in areas:
                 yield from self._search(view, pattern, self._compiled[hit], first, last)
 
-    def _search(self, view: View, pattern: Pattern, expression: "re2._Regexp", at: int, last: int) -> Iterator[Match]:
+    def _search(self, view: View, pattern: Pattern, expression: Expression, at: int, last: int) -> Iterator[Match]:
         while match := expression.search(view.data, at, last):
             start, end = match.span(pattern.group)
             score = self._score(view, pattern, start, end)
@@ -208,7 +209,7 @@ class FunctionRecognizer:
         return self.function(view, hits)
 
 
-def _neighbourhoods(data: bytes, gate: "re2._Regexp", before: int, after: int) -> Iterator[tuple[int, int]]:
+def _neighbourhoods(data: bytes, gate: Expression, before: int, after: int) -> Iterator[tuple[int, int]]:
     """Disjoint stretches with at least `before` and `after` bytes around every match of `gate`.
 
     Looks for the gate once in `after` bytes at most, so that a text full of gates costs no more than a long
@@ -231,12 +232,12 @@ def _next_word(data: bytes, start: int, end: int) -> int:
     return start + 1 if start < end else end
 
 
-def compile_pattern(regex: str) -> "re2._Regexp":
+def compile_pattern(regex: str) -> Expression:
     """A compiled RE2 expression for use on `View.data`. Raises DefinitionError when RE2 refuses it."""
     options = re2.Options()
     options.log_errors = False
     try:
-        return re2.compile(regex, options)
+        return Expression(re2.compile(regex, options))
     except re2.error as error:
         raise DefinitionError(f"RE2 refuses the expression {regex!r}: {error}") from error
 
@@ -253,7 +254,7 @@ def any_word(words: Sequence[str]) -> str:
     return "(?i)(?:" + "|".join(parts) + ")"
 
 
-def near_context(context: "re2._Regexp", data: bytes, start: int, end: int) -> bool:
+def near_context(context: Expression, data: bytes, start: int, end: int) -> bool:
     """Whether a context word stands shortly before or right after the span."""
     before = context.search(data, max(0, start - CONTEXT_BEFORE), start)
     return before is not None or context.search(data, end, end + CONTEXT_AFTER) is not None

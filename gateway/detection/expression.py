@@ -1,0 +1,95 @@
+"""RE2 expressions over bytes, with less around each search than the library's own Python classes put there.
+
+A text costs dozens of searches, most of which find nothing; the library's wrapper takes as long as such a search.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import re2
+
+_SEARCH, _MATCH, _WHOLE = re2._Anchor.UNANCHORED, re2._Anchor.ANCHOR_START, re2._Anchor.ANCHOR_BOTH
+
+
+class Found:
+    """A match: offsets in bytes, -1 for a group that took no part."""
+
+    __slots__ = ("_data", "_spans")
+
+    def __init__(self, data: bytes, spans: list[tuple[int, int]]) -> None:
+        self._data = data
+        self._spans = spans
+
+    def span(self, group: int = 0) -> tuple[int, int]:
+        return self._spans[group]
+
+    def start(self, group: int = 0) -> int:
+        return self._spans[group][0]
+
+    def end(self, group: int = 0) -> int:
+        return self._spans[group][1]
+
+    def group(self, group: int = 0) -> Any:
+        """The bytes of a group; None where it took no part."""
+        start, end = self._spans[group]
+        return None if start < 0 else self._data[start:end]
+
+    __getitem__ = group
+
+    def groups(self) -> tuple[Any, ...]:
+        return tuple(map(self.group, range(1, len(self._spans))))
+
+    @property
+    def lastindex(self) -> int | None:
+        """The last group that took part."""
+        return next((index for index in range(len(self._spans) - 1, 0, -1) if self._spans[index][0] >= 0), None)
+
+
+class Expression:
+    """A compiled expression. As in `re`, `at` and `end` bound the search; `^` and `\\b` see what stands outside."""
+
+    __slots__ = ("_find", "pattern")
+
+    def __init__(self, compiled: "re2._Regexp") -> None:
+        self.pattern: str = compiled.pattern
+        self._find = compiled._regexp.Match
+
+    def search(self, data: bytes, at: int = 0, end: int | None = None) -> Found | None:
+        """The first match at `at` or behind."""
+        return self._try(_SEARCH, data, at, end)
+
+    def match(self, data: bytes, at: int = 0, end: int | None = None) -> Found | None:
+        """A match that begins at `at`."""
+        return self._try(_MATCH, data, at, end)
+
+    def fullmatch(self, data: bytes, at: int = 0, end: int | None = None) -> Found | None:
+        """A match of all from `at` to `end`."""
+        return self._try(_WHOLE, data, at, end)
+
+    def finditer(self, data: bytes, at: int = 0, end: int | None = None) -> Iterator[Found]:
+        """All matches that do not overlap, in order; behind an empty one the search goes on one byte further."""
+        last = len(data) if end is None else max(0, min(end, len(data)))
+        at = max(at, 0)
+        while at <= last:
+            spans = self._find(_SEARCH, data, at, last)
+            start, beyond = spans[0]
+            if start < 0:
+                return
+            yield Found(data, spans)
+            at = beyond if beyond > at else at + 1
+
+    def split(self, data: bytes) -> list[bytes]:
+        """What stands between the matches."""
+        pieces, at = [], 0
+        for found in self.finditer(data):
+            pieces.append(data[at : found.start()])
+            at = found.end()
+        return [*pieces, data[at:]]
+
+    def _try(self, anchor: object, data: bytes, at: int, end: int | None) -> Found | None:
+        last = len(data) if end is None else max(0, min(end, len(data)))
+        at = max(at, 0)
+        if at > last:
+            return None
+        spans = self._find(anchor, data, at, last)
+        return Found(data, spans) if spans[0][0] >= 0 else None

@@ -68,8 +68,7 @@ class Expression:
 
     def finditer(self, data: bytes, at: int = 0, end: int | None = None) -> Iterator[Found]:
         """All matches that do not overlap, in order; behind an empty one the search goes on one byte further."""
-        last = len(data) if end is None else max(0, min(end, len(data)))
-        at = max(at, 0)
+        at, last = _bounds(data, at, end)
         while at <= last:
             spans = self._find(_SEARCH, data, at, last)
             start, beyond = spans[0]
@@ -87,9 +86,13 @@ class Expression:
         return [*pieces, data[at:]]
 
     def _try(self, anchor: object, data: bytes, at: int, end: int | None) -> Found | None:
-        last = len(data) if end is None else max(0, min(end, len(data)))
-        at = max(at, 0)
+        at, last = _bounds(data, at, end)
         if at > last:
             return None
         spans = self._find(anchor, data, at, last)
         return Found(data, spans) if spans[0][0] >= 0 else None
+
+
+def _bounds(data: bytes, at: int, end: int | None) -> tuple[int, int]:
+    size = len(data)
+    return max(0, min(at, size)), size if end is None else max(0, min(end, size))

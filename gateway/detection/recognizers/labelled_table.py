@@ -42,7 +42,7 @@ _USER = re.compile(r"@?\w[\w.@+-]{1,60}")
 
 
 def _is_birth_date(value: str) -> bool:
-    return _DATE.fullmatch(value) is not None and birth_date(value) is not False
+    return _DATE.fullmatch(value.encode()) is not None and birth_date(value) is not False
 
 
 def _is_identifier(value: str) -> bool:

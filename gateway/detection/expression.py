@@ -39,11 +39,6 @@ class Found:
     def groups(self) -> tuple[Any, ...]:
         return tuple(map(self.group, range(1, len(self._spans))))
 
-    @property
-    def lastindex(self) -> int | None:
-        """The last group that took part."""
-        return next((index for index in range(len(self._spans) - 1, 0, -1) if self._spans[index][0] >= 0), None)
-
 
 class Expression:
     """A compiled expression. As in `re`, `at` and `end` bound the search; `^` and `\\b` see what stands outside."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import clean_text, detection
+from benchmarks import clean_text, detection, figures
 from benchmarks.detection_texts import HOSTILE, ORDINARY
 
 
@@ -72,3 +72,32 @@ def test_a_folder_without_text_is_misuse(tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as end:
         clean_text.main([str(tmp_path)])
     assert end.value.code == 2
+
+
+def test_the_page_has_a_place_for_the_figures() -> None:
+    page = figures.PAGE.read_text("utf-8")
+    assert page.count(figures.BEGIN) == page.count(figures.END) == 1
+    assert page.index(figures.BEGIN) < page.index(figures.END)
+
+
+def test_what_was_measured_becomes_tables(tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    detection.main(["--only", "sizes", "--largest", "0.001", "--rounds", "1", "--json", str(file)])
+    result = json.loads(file.read_text("utf-8"))
+    slow = {"part": "hostile", "text": "slow", "kb": 1.0, "ms_per_kb": 9.0, "of_prose": 7.5, "growth": 1.25}
+    result["cells"].append(slow)
+    written = figures.speed(result)
+    assert "| prose | 1 |" in written
+    assert "| slow | 9.000 | 7.5 | 1.25 |" in written
+    assert "1 of\nthem take more than five times as long" in written
+
+
+def test_figures_of_a_set_become_a_row_for_each_type() -> None:
+    types = [
+        {"type": "A", "gold": 4, "precision": 0.5, "recall": 0.25, "overlap_precision": 1.0, "overlap_recall": None},
+        {"type": "B", "gold": 0, "precision": 0.0, "recall": None, "overlap_precision": 0.0, "overlap_recall": None},
+    ]
+    labels = [{"type": "A", "gold": 3, "hidden": 1}, {"type": "A", "gold": 1, "hidden": 1}]
+    one = {"documents": {"types": types, "labels": labels}}
+    written = figures.by_type({"standard": {"set": one}, "strict": {"set": one}}, "set")
+    assert written.splitlines()[2:] == ["| A | 4 | 50.0 | 25.0 | 100.0 | – | 50.0 | 50.0 |"]

@@ -80,6 +80,9 @@ def assignments(data: bytes) -> Iterator[Assignment]:
             at += 1
             continue
         start, end, quoted = value
+        if b"(" in data[at:start]:
+            # `password = decode("...")`: what is handed to a call.
+            join = "("
         yield Assignment(name, join, start, end, quoted)
         # `key="Password" value="..."`: the value is a name itself.
         if name.lower() != "key" or _VALUE_NEXT.match(data, end) is None:

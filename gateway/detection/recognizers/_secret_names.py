@@ -85,6 +85,7 @@ _ABOUT = word_set(
     " lookup encoding encoder decoder parser codec board word words stroke press pressed down up code event events"
     " frame frames space ring chain hole note pad pair pairs signature kid operation ops derivation material"
     " encryption encrypted hashing cipher complexity protected protection strategy backend engine plugin verification"
+    " encode decode split replace strip join format startswith endswith get match find append lower upper"
     " recovery grant flow manager entry gecos expire"
 )
 # Words right before it that do the same.

@@ -25,7 +25,8 @@ _STAND_IN_PARTS = (
     r"xxxx|\.\.\.|\*\*\*|your[_\-A-Z]|^your|^my[_\-]|[_\-]here$|put[_\-]|enter[_\-]|todo|sanitized|removed|"
     r"not[_\-]?a[_\-]?real|not[_\-]secret|some[_\-](?:secret|token|key|pass)|^<|>$|^example|example$|"
     r"^(?:real|secret|super|test|demo|sample|the|a|an|new|old|access|refresh|api|auth|client|user|bearer)"
-    r"[_\-](?:key|token|secret|password|value|pass|pw)s?$|abcdefghijkl|^(?:required|nullable|sometimes|bail|confirmed)[|,]|012345678901|123456789012|EXAMPLE"
+    r"[_\-](?:key|token|secret|password|value|pass|pw)s?$|abcdefghijkl|012345678901|123456789012|"
+    r"^(?:required|nullable|sometimes|bail|confirmed)[|,]|EXAMPLE"
 )
 _REFERENCE = (
     r"\$\{[\w.:\-?/@ =+()$]+\}|\$\([^)]*\)|^\$+[A-Za-z_][\w:]*$|\{\{-?\s*[\w.$| '\"()\-\[\]]+\s*-?\}\}|<%|%\(\w+\)|"

@@ -54,7 +54,9 @@ def macaroon(value: str) -> bool | None:
 def mixed(value: str) -> bool | None:
     """For short bodies that words could fill: capitals, small letters and digits, as in anything random."""
     body = value[4:]
-    if not (any(map(str.isdigit, body)) and any(map(str.islower, body)) and any(map(str.isupper, body))):
+    if max(map(body.count, set(body)), default=0) * 5 > len(body) or not (
+        any(map(str.isdigit, body)) and any(map(str.islower, body)) and any(map(str.isupper, body))
+    ):
         return False
     return no_dummy(value)
 

@@ -5,7 +5,7 @@ import re
 from gateway.detection.recognizers._checks import is_date
 from gateway.detection.tokens import word_set
 
-_MONTH_NAMES = word_set(
+MONTH_NAMES = word_set(
     """
     january february march april may june july august september october november december
     jan feb mar apr jun jul aug sep sept oct nov dec
@@ -17,7 +17,7 @@ _MONTH_NAMES = word_set(
     januari februari maart mei augustus mrt
     """
 )
-MONTH = "(?:" + "|".join(sorted(_MONTH_NAMES, key=len, reverse=True)) + r")\.?"
+MONTH = "(?:" + "|".join(sorted(MONTH_NAMES, key=len, reverse=True)) + r")\.?"
 _YEAR = r"(?:\d{4}|'?\d{2})"
 _NUMERIC = r"\d{1,4}[ ]?[./\-][ ]?\d{1,2}[ ]?[./\-][ ]?\d{1,4}|\d{1,4} \d{1,2} \d{1,4}|(?:19|20)\d{6}"
 _WORDED = rf"\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?[ \-./]{{0,2}}(?:of |de |di )?{MONTH}[,/]?[ \-.]?(?:de |del |of )?{_YEAR}"

@@ -167,7 +167,10 @@ def _titled(words: str) -> str:
 
 
 GATES: tuple[tuple[str, tuple[Form, ...]], ...] = (
-    (rf"\d[a-zA-Z]?,? [^\d\n,;:()\"<>=]* (?:(?i:{AFTER})|(?:{_titled(AFTER_WEAK)})s?)\b", (AFTER_NAME,)),
+    (
+        rf"[^\s\d,;:] (?i:{AFTER})\b|\d[a-zA-Z]?,? (?:\p{{Lu}}[^\s\d,;:()]* )+(?:{_titled(AFTER_WEAK)})s?\b",
+        (AFTER_NAME,),
+    ),
     (rf"\d(?: ?(?:bis|ter|[a-zA-Z]))?,? (?i:{BEFORE}|{BEFORE_WEAK}){_THEN}[^\s\d]", (NUMBER_BEFORE, BEFORE_LOWER)),
     (
         rf"(?:(?:^|[\s,;:(\"'>])(?:(?:(?i:{BEFORE})|via|Via|Place|Plaza|Route|Laan|Vial"

@@ -46,13 +46,6 @@ JOINED_WEAK = (
     r"weg|platz|ring|hof|berg|graben|markt|steig|kamp|wall|tor|gärten|winkel|siedlung|dreef|dijk|pad|tie|tee|vei"
     r"|bakken|parken|rinne|holm|lund|hólar|rimi"
 )
-MONTHS = (
-    r"jan(?:uary?|vier|uar|eiro)?|feb(?:ruary?|rero|braio|ruar)?|mar(?:ch|ço|zo|s)?|märz|apr(?:il|ile)?|may|mai"
-    r"|mayo|jun[eio]?"
-    r"|jul[yi]?|aug(?:ust)?|ago(?:sto)?|sep(?:t|tember)?|oct(?:ober|ubre)?|okt(?:ober)?|nov(?:ember)?"
-    r"|dec(?:ember)?|dez(?:ember)?"
-)
-
 _COUNTRIES = r"""
 afghanistan|albania|algeria|andorra|angola|argentina|armenia|australia|austria|österreich|autriche|azerbaijan|bahamas
 |bahrain

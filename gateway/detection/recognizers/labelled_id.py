@@ -6,8 +6,7 @@ in a program. Numbers of orders, invoices and tickets are candidates (0.4), whic
 """
 
 from collections.abc import Iterator, Sequence
-
-import re2
+from functools import lru_cache
 
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers import _id_labels as labels
@@ -68,7 +67,7 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
             if start - place.start(1) > _LONGEST:
                 continue
             value = VALUE.match(data, start)
-            label = _label(place[1], _NAMED_TYPES if number == _NAMED else _TYPES)
+            label = _label(place[1].lower(), named=number == _NAMED)
             if value is None or label is None:
                 continue
             if _NOT_OURS.search(data, place.end(1), start):
@@ -83,7 +82,10 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
                 at = end
 
 
-def _label(text: bytes, types: Sequence[tuple[Label, "re2._Regexp"]]) -> Label | None:
+@lru_cache(maxsize=1024)
+def _label(text: bytes, *, named: bool) -> Label | None:
+    """What a label announces. Remembers labels, which are words of the tables above, never values."""
+    types = _NAMED_TYPES if named else _TYPES
     return next((label for label, expression in types if expression.fullmatch(text)), None)
 
 

@@ -109,11 +109,13 @@ _IDENTIFIED = tuple(
 _PLAIN_NAME = _Column(PERSON, 0.6, lambda value: _is_name(value) and value[0].isupper())
 # The words that the cell of a header ends with, between separators.
 _HEADED = (
-    r"\p{L}*(?:name|nom|naam|nombre|nome|apellidos?|cognome|id|no|nr|number|num|nummer|code|birth|dob|geburtsdatum"
-    r"|naissance|nacimiento|nascita|nascimento|age|alter|edad|address|street|adresse|anschrift|zip|plz|login|mrn"
-    r"|client|cliente|dossier|matricule|matricola|username|expediente|reference|ref)"
+    r"(?i:(?:name|nom|naam|nombre|nome|nummer|number|apellidos?|cognome|code|geburtsdatum|datum|naissance"
+    r"|nacimiento|nascita"
+    r"|nascimento|birth|edad|address|street|adresse|anschrift|login|client|cliente|dossier|matricule|matricola"
+    r"|expediente"
+    r"|reference)|(?:\b|_)(?:id|no|nr|num|dob|age|alter|zip|plz|mrn|ref))"
 )
-_GATE = rf"(?im)(?:^|[,;|\t])[\p{{L}}._ \"'-]*{_HEADED}[ \"']*[,;|\t]"
+_GATE = rf"{_HEADED}[ \"']{{0,3}}[,;|\t]"
 _HEADER = compile_pattern(rf"{_GATE}[^\n\d]*\n")
 
 

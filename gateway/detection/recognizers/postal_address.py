@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._address_parts import GAP, UNIT, tail
+from gateway.detection.recognizers._dates import MONTH_NAMES
 from gateway.detection.recognizers._street_forms import (
     AFTER_NAME,
     BEFORE_NUMBER,
@@ -21,7 +22,6 @@ from gateway.detection.recognizers._street_forms import (
     TYPE_TOWN,
     Form,
 )
-from gateway.detection.recognizers._street_words import MONTHS
 from gateway.detection.tokens import word_set
 from gateway.detection.view import View
 
@@ -41,7 +41,6 @@ _CUE = compile_pattern(
 )
 _FIRST_UNIT = compile_pattern(rf"{UNIT}{GAP}$")
 _DIGIT = re.compile(rb"[\dA-Z]\b[^\d]{0,4}$")
-_MONTH = compile_pattern(rf"(?i)(?:{MONTHS})\.?")
 _NO_STREET = word_set(
     "the a an in at to for and or but is was are were with from by this that these those people men women children"
     " years days hours minutes times items of on my your his her their its our which who i we they he she it not down"
@@ -114,7 +113,7 @@ def _street_words(form: Form, text: str) -> bool:
     name = words[:-1] if form is AFTER_NAME else words
     if not words or any(word in _NO_STREET for word in name):
         return False
-    if any(_MONTH.fullmatch(word.encode()) for word in (words[:1] if form is AFTER_NAME else words)):
+    if any(word.strip(".").casefold() in MONTH_NAMES for word in (words[:1] if form is AFTER_NAME else words)):
         return False
     if form is not AFTER_NAME:
         return True

@@ -88,7 +88,7 @@ RECOGNIZERS = (
                 rf"\b(?:in|near|from|at|to|of)[ ]{_PLACE},?[ ]({_CODE})",
                 0.35,
                 group=1,
-                gate=r"\p{Lu}[^\s\d.;:()]*,? (?:[3-9]\d{3}\b|2[1-9]\d\d\b|1[0-7]\d\d\b|0\d{3}\b|\d{5,6}\b|\d{3} \d\d\b"
+                gate=r"\p{L},? (?:[3-9]\d{3}\b|2[1-9]\d\d\b|1[0-7]\d\d\b|0\d{3}\b|\d{5,6}\b|\d{3} \d\d\b"
                 r"|\d{2,5}-\d{3}\b|[A-Z]\d[A-Z\d])",
             ),
             Pattern(r"(?:^|[\n,;(])[ \t]?(\d{5})[ ]\p{Lu}\p{Ll}{2,}[^\n]{0,24}(?:$|[\n,;)])", 0.3, group=1),

@@ -108,8 +108,10 @@ RECOGNIZERS = (
         PASSWORD,
         (
             Pattern(
-                rf"\$(?:(?:2[abxy]\$\d\d\${_HASH_SIGNS}{{53}})|(?:[156]|y|7|gy|apr1|md5)\$(?:rounds=\d+\$|j[A-Za-z0-9./]+\$)?"
-                rf"{_HASH_SIGNS}{{1,32}}\${_HASH_SIGNS}{{22,86}}|(?:argon2(?:id|i|d)|scrypt)\$[\w=,$]{{5,60}}\$[A-Za-z0-9+/]{{8,}}\$[A-Za-z0-9+/]{{20,}})",
+                rf"\$(?:(?:2[abxy]\$\d\d\${_HASH_SIGNS}{{53}})|(?:[156]|y|7|gy|apr1|md5)\$(?:rounds=\d+\$"
+                rf"|j[A-Za-z0-9./]+\$)?"
+                rf"{_HASH_SIGNS}{{1,32}}\${_HASH_SIGNS}{{22,86}}|(?:argon2(?:id|i|d)"
+                rf"|scrypt)\$[\w=,$]{{5,60}}\$[A-Za-z0-9+/]{{8,}}\$[A-Za-z0-9+/]{{20,}})",
                 0.8,
                 gate=r"\$(?:2[abxy]|[156y7]|gy|apr1|md5|argon2i?d?|scrypt)\$",
             ),

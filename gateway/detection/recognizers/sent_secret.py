@@ -14,19 +14,24 @@ from gateway.detection.view import View
 
 _SCHEME = compile_pattern(r"(?i)\b(bearer|basic)\\?[\"']?[:=]?\s+\\?[\"']?([A-Za-z0-9_\-.~+/:]{8,}={0,2})")
 _AUTHORIZATION = compile_pattern(
-    r"(?i)\b(?:proxy-)?authorization\\?[\"']?\s{0,3}(?:[:=]|=>|,)\s{0,4}\\?[\"']?(?:[A-Za-z][A-Za-z\-]*\s+)?([^\s\"'<>]{6,})"
+    r"(?i)\b(?:proxy-)?authorization\\?[\"']?\s{0,3}(?:[:=]|=>|,)\s{0,4}\\?[\"']?(?:[A-Za-z][A-Za-z\-]*\s+)?"
+    r"([^\s\"'<>]{6,})"
 )
 _HEADER = compile_pattern(
-    r"(?i)\b((?:x-[\w\-]*|api|app|access|auth|private|job|deploy|private|vault|subscription|secret|user|session)[\-_]?(?:key|token|auth|secret|password)"
+    r"(?i)\b((?:x-[\w\-]*|api|app|access|auth|private|job|deploy|private|vault|subscription|secret|user"
+    r"|session)[\-_]?(?:key|token|auth|secret|password)"
     r"|apikey|token|x-jfrog-art-api)\\?[\"']?\s{0,3}:\s{0,4}\\?[\"']?([^\s\"'\\,;<>]{8,})"
 )
 _COOKIES = compile_pattern(r"(?i)\b(?:set-)?cookie\\?[\"']?\s{0,3}[:=]\s{0,3}\\?[\"']?([^\r\n\"]{6,})")
 _COOKIE = compile_pattern(
-    r"(?i)(?:^|[;\s])([\w.\-]*(?:sess|sid\b|sid=|auth|token|jwt|remember|login|_at=|csrf|xsrf|secret|credential)[\w.\-]*)=([^;,\s]{8,})"
+    r"(?i)(?:^|[;\s])([\w.\-]*(?:sess|sid\b|sid=|auth|token|jwt|remember|login|_at=|csrf|xsrf|secret"
+    r"|credential)[\w.\-]*)=([^;,\s]{8,})"
 )
 _SESSION = compile_pattern(
-    r"\b(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|ASPSESSIONID[A-Z]{8}|connect\.sid|laravel_session|_gitlab_session|user_session"
-    r"|sessionid|session_id|CFTOKEN|sid|li_at|c_user|xs|__Secure-[\w\-]{3,40}|__Host-[\w\-]{3,40}|remember_user_token)=(s%3A)?([^;,\s\"'&]{16,})"
+    r"\b(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|ASPSESSIONID[A-Z]{8}|connect\.sid|laravel_session"
+    r"|_gitlab_session|user_session"
+    r"|sessionid|session_id|CFTOKEN|sid|li_at|c_user|xs|__Secure-[\w\-]{3,40}|__Host-[\w\-]{3,40}"
+    r"|remember_user_token)=(s%3A)?([^;,\s\"'&]{16,})"
 )
 
 
@@ -118,7 +123,8 @@ RECOGNIZERS = (
             r"(?i)\b(?:proxy-)?authorization\\?[\"']?\s*(?:[:=,])",
             r"(?i)(?:[\-_](?:key|token|auth|secret|password)|apikey|\btoken|art-api)\\?[\"']?\s*:",
             r"(?i)\bcookie\\?[\"']?\s*[:=]",
-            r"(?:(?i:sess[a-z]*[_\-]?(?:id)?)|\bsid|CFTOKEN|_session|li_at|user_token|__Host-[\w\-]+|__Secure-[\w\-]+|\bxs)=",
+            r"(?:(?i:sess[a-z]*[_\-]?(?:id)?)|\bsid|CFTOKEN|_session|li_at|user_token|__Host-[\w\-]+"
+            r"|__Secure-[\w\-]+|\bxs)=",
         ),
         _find,
         examples=(

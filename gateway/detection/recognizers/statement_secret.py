@@ -17,8 +17,10 @@ _SECURE_STRING = compile_pattern(
     rf"(?i)\bconvertto-securestring[ \t]+(?:-string[ \t]+)?(?:-asplaintext[ \t]+)?{_QUOTED}"
 )
 _CALL = compile_pattern(
-    r"\b(?:getConnection|NetworkCredential|PasswordAuthentication|PasswordCredentials?|UsernamePasswordCredentials?|BasicAuth|"
-    r"BasicAuthHandler|HTTPBasicAuth|basicAuth|withBasicAuth|basic_auth|setBasicAuth|SetBasicAuth|PasswordAuthenticationToken|login)"
+    r"\b(?:getConnection|NetworkCredential|PasswordAuthentication|PasswordCredentials?"
+    r"|UsernamePasswordCredentials?|BasicAuth|"
+    r"BasicAuthHandler|HTTPBasicAuth|basicAuth|withBasicAuth|basic_auth|setBasicAuth|SetBasicAuth"
+    r"|PasswordAuthenticationToken|login)"
     rf"\((?:[^\n()\"']{{0,80}},[ \t]*)?[\"']([^\"'\r\n]{{1,80}})[\"'],[ \t]*{_QUOTED}"
 )
 _ROUTER = compile_pattern(
@@ -66,7 +68,8 @@ RECOGNIZERS = (
         (
             r"(?i)\bidentified\s+(?:with|by|as)\b",
             r"(?i)\bconvertto-securestring\s",
-            r"(?:getConnection|Credentials?|asicAuth|asic_auth|Authentication(?:Token)?|BasicAuthHandler|\blogin)\([^\n()]*,",
+            r"(?:getConnection|Credentials?|asicAuth|asic_auth|Authentication(?:Token)?|BasicAuthHandler"
+            r"|\blogin)\([^\n()]*,",
             r"(?i)(?:password|secret|key-string|shared-key|\bkey)[ \t](?:level[ \t]\d+[ \t])?[05-9][ \t]"
             r"|\bcommunity[ \t]\S+[ \t]r[ow]\b",
             r"\|\s*(?:sudo\s+)?chpasswd",

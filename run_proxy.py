@@ -25,6 +25,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SettingsError as error:
         print("\n".join(("The settings cannot be used:", *error.problems)), file=sys.stderr)
         return 2
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -97,11 +102,12 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _ca(options: argparse.Namespace) -> int:
-    from addons.authority import bundle_of, describe_authority, make_authority
+    from addons.authority import bundle_of, describe_authority
+    from addons.starting import authority
 
     folder = _settings(options).certs_dir
+    certificate = authority(folder)
     if options.json:
-        certificate = make_authority(folder)
         print_json({"certificate": str(certificate.resolve()), "bundle": str(bundle_of(folder).resolve())})
     else:
         print(describe_authority(folder))

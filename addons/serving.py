@@ -8,7 +8,7 @@ import sys
 from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
 
-from addons.authority import bundle_of, make_authority, upstream_authorities
+from addons.authority import bundle_of, upstream_authorities
 from addons.house import build_master
 from addons.interception import Interception
 from addons.mitm_errors import speak_json
@@ -16,9 +16,11 @@ from addons.protect import Protect
 from addons.refusing import Refusals
 from addons.replay import NoReplay
 from addons.review import Review
+from addons.starting import authority, explained, prepared
 from addons.state import Visits
 from gateway.amendment import Amendments
 from gateway.app import create_app
+from gateway.errors import GatewayError
 from gateway.service import Service
 from gateway.settings import Settings
 
@@ -28,10 +30,11 @@ _HARD_LIMIT = 4
 
 
 async def serve(settings: Settings) -> int:
-    """Runs until SIGINT or SIGTERM. Returns the exit status."""
-    certificate = make_authority(settings.certs_dir)
+    """Runs until SIGINT or SIGTERM. Returns the exit status. Raises SettingsError for what nothing can run with."""
+    settings = prepared(settings)
+    certificate = authority(settings.certs_dir)
     speak_json()
-    async with await Service.start(settings) as service:
+    async with await _started(settings) as service:
         visits = Visits()
         review = Review(settings.max_flows, service.intercepts)
         refusals = Refusals(visits, review, service.pipeline.fail)
@@ -63,6 +66,13 @@ async def serve(settings: Settings) -> int:
         gc.freeze()
         await master.run()
     return 0
+
+
+async def _started(settings: Settings) -> Service:
+    try:
+        return await Service.start(settings)
+    except GatewayError as error:
+        raise explained(error) from None
 
 
 class Welcome:

@@ -1,0 +1,194 @@
+"""What a person gets who starts the gateway with something that cannot be: status 2, one line that says what to do."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.e2e.server import OPERATOR_KEY, ROOT, free_port
+
+# name of the case: arguments and variables; what the line begins with; what it must also say. {…} is filled in.
+CASES: dict[str, tuple[str, dict[str, str], str, str]] = {
+    "gateway port in use": (
+        "--gateway-port {taken}",
+        {},
+        "gateway_port: port {taken} is in use",
+        "--gateway-port PORT",
+    ),
+    "proxy port in use": ("--proxy-port {taken}", {}, "proxy_port: port {taken} is in use", "--proxy-port PORT"),
+    "web port in use": ("--web --web-port {taken}", {}, "web_port: port {taken} is in use", "--web-port PORT"),
+    "port of a mode in use": ("--mode socks5@127.0.0.1:{taken}", {}, "modes, entry 1: port {taken} is in use", "@1080"),
+    "two listeners, one port": (
+        "--mode regular@127.0.0.1:{proxy} --proxy-port {proxy}",
+        {},
+        "modes, entry 1: another listener of the gateway has port {proxy}",
+        "behind an @",
+    ),
+    "one port given twice": (
+        "--gateway-port {proxy} --proxy-port {proxy}",
+        {},
+        "gateway_port, proxy_port and web_port must differ",
+        "",
+    ),
+    "port out of range": ("--gateway-port 65536", {}, "gateway_port: ", "65535"),
+    "address of another machine": (
+        "--host 203.0.113.9",
+        {},
+        "host: this machine does not have the address",
+        "127.0.0.1",
+    ),
+    "host without an address": (
+        "--host no-such-host.invalid",
+        {},
+        "host: the name to listen on has no address",
+        "127.0.0.1",
+    ),
+    "unknown mode": ("--mode bogus", {}, "modes: entry 1 is not a mode of mitmproxy", "socks5@1080"),
+    "mode without its address": ("--mode socks5@0 --mode upstream:", {}, "modes: entry 2 is not a mode", ""),
+    "data folder is a file": ("--data-dir {file}", {}, "data_dir: {file} is not a folder", "--data-dir DIR"),
+    "data folder below a file": ("--data-dir {file}/data", {}, "data_dir: {file}/data cannot be written", "--data-dir"),
+    "certificate folder is a file": ("--certs-dir {file}", {}, "certs_dir: {file} is not a folder", "--certs-dir DIR"),
+    "damaged authority": (
+        "--certs-dir {damaged}",
+        {},
+        "certs_dir: mitmproxy-ca.pem is damaged",
+        "restore it, or delete",
+    ),
+    "damaged database": ("--data-dir {damaged}", {}, "gateway.db in data_dir cannot be used", "SQLITE_NOTADB"),
+    "no settings file": ("--config {none}", {}, "the settings file {none} cannot be read: No such file", ""),
+    "settings file is a folder": ("--config {empty}", {}, "the settings file {empty} cannot be read: Is a dir", ""),
+    "settings file is no TOML": ("--config {file}", {}, "the settings file {file} is not valid TOML", "line 1"),
+    "unknown setting": (
+        "",
+        {"SVC_GATEWAY_PROT": "1"},
+        "SVC_GATEWAY_PROT: there is no such setting",
+        "SVC_GATEWAY_PORT",
+    ),
+    "no policies": ("", {"SVC_POLICIES_DIR": "{empty}"}, "policies_dir: no policies (*.toml) are in {empty}", ""),
+    "no folder of policies": (
+        "",
+        {"SVC_POLICIES_DIR": "{none}"},
+        "policies_dir: {none} cannot be read",
+        "No such file",
+    ),
+    "unsound policy": ("", {"SVC_POLICIES_DIR": "{unsound}"}, "policies_dir: unsound.toml: ", "TOML"),
+    "unknown default policy": (
+        "",
+        {"SVC_DEFAULT_POLICY": "nobody-s"},
+        "default_policy: there is no such",
+        "policies list",
+    ),
+    "no authorities in the file": (
+        "--upstream-ca {file}",
+        {},
+        "upstream_ca or ca_file: {file} cannot be read or",
+        "PEM",
+    ),
+    "upstream is no address": ("--upstream nowhere", {}, "upstream: ", "http"),
+}
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """What the cases need to lie about: files of nonsense, empty folders, a port that is taken."""
+    folder = tmp_path_factory.mktemp("start")
+    (folder / "file").write_text("this is = not = what it should be\n")
+    (folder / "empty").mkdir()
+    (folder / "damaged").mkdir()
+    (folder / "damaged" / "mitmproxy-ca.pem").write_text("damaged\n")
+    (folder / "damaged" / "gateway.db").write_bytes(b"no database at all\n" * 64)
+    (folder / "unsound").mkdir()
+    (folder / "unsound" / "unsound.toml").write_text("rules = what\n")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        names = {name: str(folder / name) for name in ("file", "empty", "none", "damaged", "unsound")}
+        yield names | {"taken": str(taken.getsockname()[1]), "proxy": str(free_port()), "folder": str(folder)}
+
+
+def start(arguments: str, variables: dict[str, str], folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Starts it on free ports with folders of its own, but for what the case names (the last one counts)."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
+    given = [] if command else ["--no-web", "--gateway-port", "0", "--proxy-port", "0"]
+    folders = ["--data-dir", str(folder / "data"), "--certs-dir", str(folder / "certs")]
+    return subprocess.run(
+        [sys.executable, str(ROOT / "run_proxy.py"), *command, *given, *folders, *arguments.split()],
+        env=clean | {"SVC_API_KEY": OPERATOR_KEY} | variables,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_line_says_what_is_wrong_and_what_to_do(case: str, places: dict[str, str], tmp_path: Path) -> None:
+    arguments, variables, begins, says = CASES[case]
+    variables = {name: value.format(**places) for name, value in variables.items()}
+    done = start(arguments.format(**places), variables, tmp_path)
+    first, *problems = done.stderr.splitlines()
+    assert (done.returncode, done.stdout, first) == (2, "", "The settings cannot be used:"), done.stderr
+    assert [line.startswith(begins.format(**places)) for line in problems] == [True], done.stderr
+    assert says in problems[0]
+
+
+def test_all_that_is_wrong_is_said_at_once(places: dict[str, str], tmp_path: Path) -> None:
+    arguments = "--data-dir {file} --certs-dir {file} --mode bogus".format(**places)
+    problems = start(arguments, {}, tmp_path).stderr.splitlines()[1:]
+    assert [line.partition(":")[0] for line in problems] == ["data_dir", "certs_dir", "modes"]
+
+
+def test_no_line_repeats_what_may_be_secret(tmp_path: Path) -> None:
+    """The address of a mode may hold a password."""
+    done = start("--mode upstreams:https://someone:open-sesame@proxy.example", {}, tmp_path)
+    assert done.returncode == 2
+    assert "open-sesame" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("command", ["keys list", "policies list", "receipts list", "usage", "ca"])
+def test_the_other_commands_say_it_in_a_line_too(command: str, places: dict[str, str], tmp_path: Path) -> None:
+    arguments = "--data-dir {file} --certs-dir {file}".format(**places)
+    done = start(arguments, {}, tmp_path, *command.split())
+    assert "Traceback" not in done.stderr
+    if command == "policies list":  # It needs no folder: without a database there are the built-in ones.
+        assert done.returncode == 0
+    else:
+        assert (done.returncode, done.stdout) == (2, "")
+        assert len(done.stderr.splitlines()) <= 2
+
+
+def test_zero_is_any_free_port_for_all_of_them_at_once(tmp_path: Path) -> None:
+    arguments = ("--gateway-port", "0", "--proxy-port", "0", "--web", "--web-port", "0", "--mode", "socks5@127.0.0.1:0")
+    command = [sys.executable, str(ROOT / "run_proxy.py"), "serve", *arguments]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
+    with subprocess.Popen(
+        [*command, "--data-dir", str(tmp_path / "data"), "--certs-dir", str(tmp_path / "certs")],
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        told = ""
+        try:
+            for line in process.stdout:
+                told += line
+                if line.startswith("Stop with"):
+                    break
+            listening = re.findall(r"(?:listens on|a proxy, on|What crossed:) +http://127\.0\.0\.1:(\d+)", told)
+            assert len(set(listening)) == 3, told
+            assert "0" not in listening
+            for port in map(int, listening[::2]):
+                answer = httpx.get(f"http://127.0.0.1:{port}/", timeout=30, trust_env=False)
+                assert answer.status_code in {401, 403, 404}, "it listens where it says"
+        finally:
+            process.terminate()
+    assert process.returncode == 0

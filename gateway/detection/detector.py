@@ -7,7 +7,7 @@ from types import MappingProxyType
 from gateway.detection.discovery import definitions_digest, discover, types_of
 from gateway.detection.dress import Findings, undress
 from gateway.detection.recognizer import DefinitionError, EntityType, Recognizer
-from gateway.detection.scan import GateScan
+from gateway.detection.scan import SplitScan
 from gateway.detection.view import View, read
 from gateway.models import Entity
 
@@ -28,7 +28,7 @@ class Detector:
         self._gates = tuple(
             (number, gate) for number, one in enumerate(self._recognizers) for gate in range(len(one.gates))
         )
-        self._scan = GateScan([gate for one in self._recognizers for gate in one.gates])
+        self._scan = SplitScan([(one.id.partition(".")[0], gate) for one in self._recognizers for gate in one.gates])
         for recognizer in self._recognizers:
             self._check(recognizer)
 

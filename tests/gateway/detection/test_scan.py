@@ -4,7 +4,7 @@ import pytest
 import re2
 
 from gateway.detection import DefinitionError, Detector
-from gateway.detection.scan import GateScan
+from gateway.detection.scan import GateScan, SplitScan
 from gateway.errors import Unavailable
 
 
@@ -29,3 +29,11 @@ def test_a_search_that_ran_out_of_memory_is_an_error_and_not_an_empty_answer(
         detector.detect("Write to jane@acme.org")
     assert refusal.value.code == "detection_failed"
     assert "jane" not in refusal.value.message
+
+
+def test_several_passes_see_what_one_sees() -> None:
+    gates = [("a", "x+y"), ("b", "abc"), ("a", r"\pL\d"), ("c", "k.*z"), ("d", "q{2,}"), ("e", "r*s"), ("f", "t?u+")]
+    one, several = GateScan([gate for _, gate in gates]), SplitScan(gates)
+    for text in (b"", b"xxy", b"abc k z", b"e1", b"qq s u", b"nothing?", b"abcxyk1zqqrsuu"):
+        assert sorted(several.hits(text)) == sorted(one.hits(text))
+    assert SplitScan([]).hits(b"abc") == []

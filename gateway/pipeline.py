@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
+from math import ceil
 
 from gateway.assessment import Assessment, assess
 from gateway.crossing import clean
@@ -22,7 +23,7 @@ from gateway.protection import Found, Protected, Protector
 from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog
 from gateway.sharding import Sharded, shard
 from gateway.slots import Slot, TextSlot
-from gateway.tokens import estimate
+from gateway.tokens import estimate, weigh
 from gateway.wires import AnswerText, Body, Wire
 from gateway.workers import Workers
 
@@ -192,7 +193,7 @@ class Pipeline:
             return Done(protected, assessment, frozenset(), (size, size))
         after = [text for slot in slots for text in slot.protected()]
         urls = frozenset[str]().union(*map(urls_with_placeholders, after))
-        return Done(protected, assessment, urls, (size, sum(map(estimate, after))))
+        return Done(protected, assessment, urls, (size, _size_after(size, after, protected, placeholders)))
 
     def _assess(
         self, hidden: Sequence[Entity], kept: Sequence[Entity], texts: Sequence[str], terms: Terms, size: int
@@ -362,6 +363,16 @@ class Pipeline:
         guard = _guard_counts(exchange.verdict) if exchange.verdict else None
         draft = OutcomeDraft(outcome=outcome, status=status, tokens=tokens, guard=guard, edit=exchange.edit)
         self._receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
+
+
+def _size_after(size: int, after: Sequence[str], protected: Protected, placeholders: Placeholders) -> int:
+    """The estimate for the protected texts, from that of the source where only placeholders were put in."""
+    made = [each.placeholder for each in protected.transformations if each.placeholder is not None]
+    known = [placeholders.get(placeholder) for placeholder in made]
+    values = [entry.value for entry in known if entry is not None]
+    if len(values) < len(protected.transformations):
+        return sum(map(estimate, after))
+    return max(1, ceil(size - weigh(" ".join(values)) + weigh(" ".join(made))))
 
 
 def _guard_counts(verdict: Verdict) -> dict[str, object]:

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import re2
 
+from gateway.detection.expression import Expression
 from gateway.inspection import phrases
 from gateway.inspection.context import Hit, Source
 from gateway.inspection.phrases import Order
@@ -18,13 +19,13 @@ from gateway.inspection.verdict import Kind, Severity
 from gateway.placeholders import Found
 
 
-def _verb_finder(*orders: Sequence[Order]) -> "re2._Regexp":
+def _verb_finder(*orders: Sequence[Order]) -> Expression:
     """Finds where an order could begin: the one look that every answer gets."""
     options = re2.Options()
     options.case_sensitive = False
     options.log_errors = False
     verbs = "|".join(order.verb for group in orders for order in group)
-    return re2.compile(f"(?:^|[^\\pL\\d])({verbs})(?:$|[^\\pL\\d])".encode(), options)
+    return Expression(re2.compile(f"(?:^|[^\\pL\\d])({verbs})(?:$|[^\\pL\\d])", options))
 
 
 def _compiled(orders: Sequence[Order]) -> re.Pattern[str]:
@@ -100,6 +101,9 @@ def _masked(text: str, found: Sequence[Found]) -> str:
 def _verbs(text: str) -> Iterator[int]:
     """Where the verbs of giving stand."""
     data = text.encode("utf-8", "surrogatepass")
+    if len(data) == len(text):
+        yield from (match.start(1) for match in _VERB.finditer(data))
+        return
     at = seen = 0
     for match in _VERB.finditer(data):
         begin = match.start(1)

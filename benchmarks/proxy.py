@@ -43,8 +43,8 @@ def _port() -> int:
 
 
 @contextlib.contextmanager
-def _process(*command: str, ports: list[int], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    environment = os.environ | {"SVC_API_KEY": KEY}
+def _process(*command: str, ports: list[int], log: Path, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
+    environment = os.environ | {"SVC_API_KEY": KEY} | {f"SVC_{name.upper()}": value for name, value in settings.items()}
     with log.open("ab") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, cwd=ROOT, env=environment)
     try:
@@ -120,6 +120,7 @@ async def _run(options: argparse.Namespace) -> dict[str, object]:
                 *("--intercept", "localhost"),
                 ports=[gateway, proxy],
                 log=folder / "gateway.log",
+                detection=options.detection,
             )
         )
         authority = str(folder / "certs" / "mitmproxy-ca-cert.pem")
@@ -201,6 +202,9 @@ def main() -> None:
     parser.add_argument("--connections", type=_numbers, default=[1, 16, 64])
     parser.add_argument("--sizes", type=_numbers, default=[1, 10, 100], help="sizes of the chats in KB")
     parser.add_argument("--only", action="append", metavar="TARGET", help="this target (repeatable) and the bare one")
+    parser.add_argument(
+        "--detection", choices=["patterns", "full"], default="patterns", help="full: with the model of names"
+    )
     parser.add_argument("--json", type=Path, help="write the figures there, too")
     options = parser.parse_args()
     result = asyncio.run(_run(options))

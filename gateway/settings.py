@@ -105,7 +105,7 @@ class Settings(BaseSettings):
 
     default_policy: str = Field("default", min_length=1, description="Policy of requests that name none.")
     detection: Literal["patterns", "full"] = Field(
-        "patterns",
+        "full",
         description="`full`: the recognizers and the model of names. `patterns`: the recognizers alone, which see few"
         " names of people and none of places; many times faster.",
     )

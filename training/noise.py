@@ -92,10 +92,19 @@ def unpunctuated(document: Document) -> Document:
     return _map(document, ["" if c in ",.!?'’" and not inside[i] else c for i, c in enumerate(document.text)])
 
 
+def quoted(document: Document, chance: random.Random) -> Document:
+    """Every line behind the same sign, as in replies, lists and damaged mail."""
+    sign = chance.choice(["> ", "> ", "    ", "\t", "* ", "- ", "| ", "// ", "# ", "??? ", ">> "])
+    pieces = [c + sign if c == "\n" else c for c in document.text]
+    return _map(document, pieces) if chance.random() < 0.5 else join([Document(sign, ()), _map(document, pieces)], "")
+
+
 def noisy(document: Document, chance: random.Random, chat: float) -> Document:
     """One document through the mill; ``chat`` is how likely careless writing is."""
     if chance.random() < 0.3:
         document = unmarked(document)
+    if "\n" in document.text and chance.random() < 0.08:
+        document = quoted(document, chance)
     draw = chance.random()
     if draw < chat:
         document = lower(document)

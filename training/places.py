@@ -19,7 +19,7 @@ class Places:
         self.known = lines("organisations.txt")[0].split("|")
         self.parts = table("company_words.txt")
         streets = Streets(chance, language, self._town, self.country)
-        self.street, self.address = streets.street, streets.address
+        self.street, self.address, self.corner = streets.street, streets.address, streets.corner
 
     def _town(self, language: str) -> str:
         return self.chance.choice(self.cities) if self.chance.random() < 0.3 else town_of(self.chance, language)
@@ -67,6 +67,11 @@ class Places:
         chance = self.chance
         pick = {key: chance.choice(values) for key, values in self.parts.items()}
         coined = (pick["stem"] + pick["tail"]).title()
+        if draw < 0.38:
+            joined = pick["half"] + chance.choice([pick["other"], pick["other"], pick["end"]])
+            return chance.choice(
+                [joined, joined, joined.title(), joined.title(), joined.upper(), f"{joined} {pick['trade']}"]
+            )
         if draw < 0.46:
             styled = coined[: len(pick["stem"])] + coined[len(pick["stem"]) :].title()
             return chance.choice([coined, coined, coined, coined.upper(), styled, coined.lower()])

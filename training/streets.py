@@ -136,9 +136,43 @@ class Streets:
         tail = self._tail(language, joint)
         if chance.random() < 0.15:
             tail += joint + self.country()
+        if language == "en" and chance.random() < 0.05:
+            return self._military()
+        if chance.random() < 0.06:
+            return self.corner()
+        if "\n" in joint and chance.random() < 0.35:
+            # Blank lines and indents, as in letters and forms.
+            indent = chance.choice([" ", "  ", "    ", "\t"])
+            return f"\n{indent}".join((street + joint + tail).split("\n")).replace(
+                "\n", chance.choice(["\n", "\n", "\n\n"])
+            )
         if chance.random() < 0.03:
             return f"P.O. Box {chance.randint(10, 9999)}, {tail}"
         return street + joint + tail
+
+    def corner(self) -> str:
+        """Where two streets meet."""
+        chance = self.chance
+        names = self.names[chance.choice(["english", "english", *self.names])]
+        name = chance.choice(names.family if chance.random() < 0.5 else names.given)
+        other = f"{name} {chance.choice(suffixes('en_US') if chance.random() < 0.5 else self.table['way.en'])}"
+        pair = [self.street(), other] if chance.random() < 0.6 else [other, self.street()]
+        lead = chance.choice(
+            ["the corner of ", "the corner of ", "corner of ", "Corner of ", "the intersection of ", "cnr ", ""]
+        )
+        return lead + chance.choice([" and ", " and ", " & "]).join(pair)
+
+    def _military(self) -> str:
+        """An address of forces abroad, in the United States' form."""
+        chance = self.chance
+        first = chance.choice(
+            ["PSC {}, Box {}", "Unit {} Box {}", "CMR {} Box {}", "USS " + chance.choice(self.names["english"].family)]
+        )
+        town, state = chance.choice(["APO", "DPO", "FPO"]), chance.choice(["AA", "AE", "AP"])
+        return (
+            first.format(chance.randint(1, 9999), chance.randint(1, 9999))
+            + f"\n{town} {state} {chance.randint(10000, 99999)}"
+        )
 
     def _tail(self, language: str, joint: str) -> str:
         chance = self.chance
@@ -146,9 +180,12 @@ class Streets:
         if language == "en" or chance.random() < 0.1:
             state = self._pick("state") if chance.random() < 0.7 else self.town("en")
             foreign = f"{town}{joint}{self.country()} {code}"
-            broken = f"{town}\n, {state}\n {self.country()} {code}"
+            broken = f"{town}\n, {state}\n {chance.choice([self.country() + ' ', ''])}{code}"
             forms = [f"{town}, {state} {code}"] * 3 + [f"{town} {code}", f"{town}, {code}", f"{town}, {state}", town]
             return chance.choice([*forms, foreign, foreign, broken, broken, f"{town} {state} {code}"])
+        area = "".join(chance.choices(string.ascii_uppercase, k=chance.choice([2, 2, 3])))
+        if chance.random() < 0.15:
+            return chance.choice([f"{town}\n, {area}\n {code}", f"{town}, {area} {code}", f"{town}\n{area}\n{code}"])
         forms = [f"{code} {town}"] * 3 + [town, f"{town} {code}", f"{code} {town} ({town[:2].upper()})"]
         return chance.choice([*forms, f"{town}, {self.country()} {code}", f"{town}\n {self.country()} {code}"])
 

@@ -1,23 +1,29 @@
-"""The training loop: AdamW, a warm-up and a falling rate, bfloat16 matrices, averaged weights, a curve on disk."""
+"""The training loop: workers of one thread each, held together by elastic averaging.
+
+Two threads of one process wait for each other at every matrix; on a crowded machine they do little else. So each worker
+trains a copy on its own share of the text, and every few steps copy and common weights move towards each other (EASGD:
+Zhang, Choromanska, LeCun, 2015). The common weights are what comes out.
+"""
 
 import json
 import math
-import os
 import time
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from multiprocessing.synchronize import Lock
 from pathlib import Path
 
 import torch
+from torch import multiprocessing
 from torch.nn import functional
 
 from training.encode import Example, batches
 from training.features import IGNORED, LABELS
 from training.model import Tagger, save
 
-AVERAGE_EVERY = 10
-AVERAGE_DECAY = 0.9
+MEET_EVERY = 8
+PULL = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +36,9 @@ class Recipe:
     warmup: int = 80
     decay: float = 0.01
     seed: int = 20240501
-    threads: int = 2
+    workers: int = 2
     max_minutes: float = 1e9
     hold: bool = False
-
-
-def _threads(wanted: int) -> int:
-    """One thread on a crowded machine, where two would wait for each other most of the time."""
-    return wanted if os.getloadavg()[0] < (os.cpu_count() or 1) + 1.2 else 1
 
 
 def _rate(recipe: Recipe, step: int, done: float) -> float:
@@ -45,40 +46,35 @@ def _rate(recipe: Recipe, step: int, done: float) -> float:
     return recipe.rate * warm * (1.0 if recipe.hold else 0.5 * (1 + math.cos(math.pi * done)))
 
 
-def _average(average: Tagger, model: Tagger, step: int) -> None:
-    """Moves the average towards the weights; early on quicker, so that it never lags behind the warm-up."""
-    decay = min(AVERAGE_DECAY, step / (step + 10 * AVERAGE_EVERY))
-    with torch.no_grad():
-        for kept, new in zip(average.parameters(), model.parameters(), strict=True):
-            kept.lerp_(new, 1 - decay)
+def _meet(common: Tagger, model: Tagger, lock: Lock, step: int) -> None:
+    """Moves the common weights and a worker's towards each other; at first the common ones follow more closely."""
+    pull = max(PULL, 1 - step / (20 * MEET_EVERY)) if step <= 20 * MEET_EVERY else PULL
+    with torch.no_grad(), lock:
+        for shared, own in zip(common.parameters(), model.parameters(), strict=True):
+            difference = own - shared
+            shared.add_(difference, alpha=pull)
+            own.sub_(difference, alpha=PULL)
 
 
-def train(model: Tagger, examples: Sequence[Example], recipe: Recipe, folder: Path) -> Tagger:
-    """Trains in place and returns the averaged weights, which also go to ``weights.pt`` every 100 steps.
-
-    ``curve.jsonl`` gets step, loss, minutes and rate. The rate falls to nothing over the planned steps, or over
-    ``max_minutes`` where that comes first.
-    """
-    torch.manual_seed(recipe.seed)
-    folder.mkdir(parents=True, exist_ok=True)
+def _work(rank: int, common: Tagger, examples: Sequence[Example], recipe: Recipe, folder: Path, lock: Lock) -> None:
+    torch.manual_seed(recipe.seed + rank)
+    torch.set_num_threads(1)
+    model = deepcopy(common).train()
     plain = [p for p in model.parameters() if p.ndim < 2]
     matrices = [p for p in model.parameters() if p.ndim >= 2]
     groups = [{"params": matrices, "weight_decay": recipe.decay}, {"params": plain, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=recipe.rate, betas=(0.9, 0.98), eps=1e-6, fused=True)
-    total = recipe.epochs * sum(len(example.ids) for example in examples) / (0.95 * recipe.tokens)
-    average = deepcopy(model).eval()
+    share = examples[rank :: recipe.workers]
+    total = recipe.epochs * sum(len(example.ids) for example in share) / (0.95 * recipe.tokens)
     began = time.monotonic()
-    running, step, done = 0.0, 0, 0.0
-    model.train()
-    with (folder / "curve.jsonl").open("w", encoding="utf-8") as curve:
+    running, step = 0.0, 0
+    with (folder / f"curve.{rank}.jsonl").open("w", encoding="utf-8") as curve:
         for epoch in range(recipe.epochs):
-            for ids, mask, types, labels in batches(examples, recipe.tokens, recipe.seed + epoch):
+            for ids, mask, types, labels in batches(share, recipe.tokens, recipe.seed + epoch):
                 minutes = (time.monotonic() - began) / 60
                 done = max(min(0.999, step / total), minutes / recipe.max_minutes)
                 if done >= 1:
-                    break
-                if step % 10 == 0:
-                    torch.set_num_threads(_threads(recipe.threads))
+                    return
                 rate = _rate(recipe, step, done)
                 for group in optimizer.param_groups:
                     group["lr"] = rate
@@ -93,17 +89,39 @@ def train(model: Tagger, examples: Sequence[Example], recipe: Recipe, folder: Pa
                 optimizer.step()
                 step += 1
                 running += float(loss.detach())
-                if step % AVERAGE_EVERY == 0:
-                    _average(average, model, step)
+                if step % MEET_EVERY == 0:
+                    _meet(common, model, lock, step)
                 if step % 25 == 0:
                     line = {"step": step, "of": int(total), "loss": round(running / 25, 4)}
                     line |= {"minutes": round(minutes, 1), "rate": round(rate, 6)}
                     curve.write(json.dumps(line) + "\n")
                     curve.flush()
                     running = 0.0
-                if step % 100 == 0:
-                    save(average, folder / "weights.pt")
-            if done >= 1:
-                break
-    save(average, folder / "weights.pt")
-    return average
+                if rank == 0 and step % 100 == 0:
+                    with lock:
+                        save(common, folder / "weights.pt")
+            _meet(common, model, lock, step)
+
+
+def train(model: Tagger, examples: Sequence[Example], recipe: Recipe, folder: Path) -> Tagger:
+    """Trains in place; the weights also go to ``weights.pt`` every 100 steps, and at the end.
+
+    Each worker writes step, loss, minutes and rate to its ``curve.N.jsonl``. The rate falls to nothing over the planned
+    steps, or over ``max_minutes`` where that comes first.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    model.share_memory()
+    context = multiprocessing.get_context("fork")
+    lock = context.Lock()
+    workers = [
+        context.Process(target=_work, args=(rank, model, examples, recipe, folder, lock))
+        for rank in range(recipe.workers)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    if any(worker.exitcode for worker in workers):
+        raise RuntimeError("a training worker failed")
+    save(model, folder / "weights.pt")
+    return model.eval()

@@ -22,7 +22,8 @@ _NAME = "protect"
 class Workers:
     """`threads` at once, at most `limit` waiting or running; each job gets `timeout` seconds from its submission.
 
-    A job that outlives its time keeps its place until it ends: Python cannot stop a thread.
+    A job that outlives its time keeps its place and its thread until it ends, since Python cannot stop one; another
+    thread takes over, so that the rest goes on.
 
     An executor of the standard library would do the same for twice the time of processor, which every request pays.
     """
@@ -33,8 +34,9 @@ class Workers:
         self._limit = limit
         self._timeout = timeout
         self._busy = 0
-        for number in range(threads):
-            threading.Thread(target=self._work, name=f"{_NAME}_{number}", daemon=True).start()
+        self._started = 0
+        for _ in range(threads):
+            self._start()
 
     async def run[**P, T](self, job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The result of `job`. Raises its GatewayError, or Unavailable in all other cases of failure."""
@@ -44,7 +46,7 @@ class Workers:
         ticket = _Job(lambda: job(*args, **kwargs), loop)
         self._busy += 1
         self._queue.put(ticket)
-        timer = loop.call_later(self._timeout, ticket.expire)
+        timer = loop.call_later(self._timeout, self._expire, ticket)
         try:
             result: T = await ticket.waiter
         except GatewayError:
@@ -64,12 +66,22 @@ class Workers:
         for _ in range(self._threads):
             self._queue.put(None)
 
+    def _start(self) -> None:
+        self._started += 1
+        threading.Thread(target=self._work, name=f"{_NAME}_{self._started}", daemon=True).start()
+
     def _work(self) -> None:
         while (ticket := self._queue.get()) is not None:
-            ticket.do()
+            in_time = ticket.do()
             with suppress(RuntimeError):  # the loop may be closed by the time a job that was given up ends
                 ticket.loop.call_soon_threadsafe(self._leave, ticket)
+            if not in_time:
+                return
             del ticket
+
+    def _expire(self, ticket: "_Job") -> None:
+        if ticket.give_up():
+            self._start()
 
     def _leave(self, ticket: "_Job") -> None:
         self._busy -= 1
@@ -79,7 +91,7 @@ class Workers:
 class _Job:
     """A job and the one who waits for it."""
 
-    __slots__ = ("_error", "_job", "_result", "loop", "waiter", "wanted")
+    __slots__ = ("_error", "_given_up", "_job", "_lock", "_result", "_running", "loop", "waiter", "wanted")
 
     def __init__(self, job: Callable[[], Any], loop: asyncio.AbstractEventLoop) -> None:
         self._job = job
@@ -88,15 +100,22 @@ class _Job:
         self.wanted = True
         self._result: Any = None
         self._error: BaseException | None = None
+        self._lock = threading.Lock()
+        self._running = self._given_up = False
 
-    def do(self) -> None:
+    def do(self) -> bool:
+        """Does the job on the calling thread. False when another thread has taken over meanwhile."""
         if not self.wanted:
-            return
+            return True
+        self._running = True
         try:
             self._result = self._job()
         except BaseException as error:  # noqa: BLE001 - it belongs to who waits, and the thread must outlive it
             stray = not isinstance(error, Exception) or isinstance(error, StopIteration)
             self._error = RuntimeError(type(error).__name__) if stray else error
+        with self._lock:
+            self._running = False
+            return not self._given_up
 
     def tell(self) -> None:
         if self.waiter.done():
@@ -106,10 +125,14 @@ class _Job:
         else:
             self.waiter.set_result(self._result)
 
-    def expire(self) -> None:
+    def give_up(self) -> bool:
+        """Its time is over. True when it holds up a thread."""
         if not self.waiter.done():
             message = "Looking for private text took too long; nothing was sent."
             self.waiter.set_exception(Unavailable(message, code="detection_timeout", retry_after=1))
+        with self._lock:
+            self._given_up = self._running
+            return self._given_up
 
 
 def hanging(grace: float = 1.0) -> bool:

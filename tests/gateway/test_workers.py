@@ -60,6 +60,20 @@ async def test_a_job_over_its_time_is_a_refusal_and_keeps_its_place(release: thr
     assert not hanging(5)
 
 
+async def test_jobs_that_hang_do_not_hold_up_the_rest(release: threading.Event) -> None:
+    workers = Workers(2, 16, 0.05)
+    for _ in range(5):
+        with pytest.raises(Unavailable):
+            await workers.run(release.wait)
+    workers_of = set()
+    for _ in range(20):
+        workers_of.add(await workers.run(threading.get_ident))
+    assert 1 <= len(workers_of) <= 2
+    release.set()
+    workers.close()
+    assert not hanging(5)
+
+
 async def test_a_full_queue_is_a_refusal_and_opens_again(release: threading.Event) -> None:
     workers = Workers(1, 2, 5)
     jobs = [asyncio.create_task(workers.run(release.wait)) for _ in range(2)]
@@ -74,16 +88,17 @@ async def test_a_full_queue_is_a_refusal_and_opens_again(release: threading.Even
     workers.close()
 
 
-async def test_a_job_that_waits_too_long_for_a_thread_never_runs(release: threading.Event) -> None:
-    workers = Workers(1, 4, 0.05)
+async def test_a_job_that_nobody_waits_for_any_more_never_runs(release: threading.Event) -> None:
+    workers = Workers(1, 4, 5)
     ran: list[int] = []
     first = asyncio.create_task(workers.run(release.wait))
+    second = asyncio.create_task(workers.run(lambda: ran.append(1)))
     await asyncio.sleep(0)
-    with pytest.raises(Unavailable):
-        await workers.run(lambda: ran.append(1))
-    with pytest.raises(Unavailable):
-        await first
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
     release.set()
+    assert await first
     workers.close()
     assert not hanging(5)
     assert ran == []

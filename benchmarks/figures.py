@@ -1,10 +1,10 @@
 """Writes the figures in docs/detection.md anew: labelled text, cases, clean text and speed, each with its command.
 
-    python -m benchmarks.figures DATA [--detection patterns] [--speed FILE] [--write]
+    python -m benchmarks.figures DATA [--speed FILE] [--write]
 
 DATA is a folder of labelled text with its label_map.json (docs/evaluation.md says the format); every set in it is used,
-those of cases from `cases/`. `--speed` names the JSON that `benchmarks.detection` wrote. Without `--write` the section
-is printed.
+those of cases from `cases/`; documents with and without the model of names. `--speed` names the JSON that
+`benchmarks.detection` wrote. Without `--write` the section is printed.
 """
 
 import argparse
@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "detection.md"
 BEGIN, END = "<!-- figures: benchmarks/figures.py -->", "<!-- end of figures -->"
 _MODES = ("standard", "strict")
+_WAYS = ("patterns", "full")
 
 
 def evaluate(files: Sequence[Path], *options: str) -> dict[str, Any]:
@@ -62,23 +63,25 @@ def _hidden(labels: Iterable[dict[str, Any]], kind: str) -> float:
     return float(sum(one["hidden"] for one in chosen) / sum(one["gold"] for one in chosen))
 
 
-def by_set(found: dict[str, dict[str, Any]]) -> str:
+def by_set(found: dict[str, dict[str, dict[str, Any]]]) -> str:
     rows = []
-    for mode in _MODES:
-        for name, one in found[mode].items():
-            score = one["documents"]
-            rows.append(
-                (
-                    name,
-                    mode,
-                    of(score["hidden_documents"], score["private_documents"]),
-                    of(score["required_hidden"], score["required"]),
-                    of(score["keep_touched"], score["keep"]),
-                    of(score["false_alarms"], score["hidden_spans"]),
+    for way, modes in found.items():
+        for mode, sets in modes.items():
+            for name, one in sets.items():
+                score = one["documents"]
+                rows.append(
+                    (
+                        name,
+                        way,
+                        mode,
+                        of(score["hidden_documents"], score["private_documents"]),
+                        of(score["required_hidden"], score["required"]),
+                        of(score["keep_touched"], score["keep"]),
+                        of(score["false_alarms"], score["hidden_spans"]),
+                    )
                 )
-            )
-    titles = ("set", "mode", "documents fully hidden", "private spans hidden", "spans to keep touched", "false alarms")
-    return table(titles, rows)
+    titles = ("set", "detection", "mode", "documents fully hidden", "private spans hidden", "spans to keep touched")
+    return table((*titles, "false alarms"), sorted(rows))
 
 
 def by_case(found: dict[str, dict[str, Any]], candidates: dict[str, Any]) -> str:
@@ -180,24 +183,32 @@ def section(options: argparse.Namespace) -> str:
     data: Path = options.data
     sets = sorted(data.glob("*.dev.jsonl")) + sorted(data.glob("*.all.jsonl"))
     cases = sorted((data / "cases").glob("*.jsonl"))
-    labels = ("--labels", str(data / "label_map.json"), "--detection", options.detection)
-    found = {mode: evaluate(sets, "--mode", mode, *labels) for mode in _MODES}
-    tried = {mode: evaluate(cases, "--mode", mode, *labels) for mode in _MODES}
-    candidates = evaluate(cases, "--min-score", "0", *labels)
+    labels = ("--labels", str(data / "label_map.json"))
+    found = {
+        way: {mode: evaluate(sets, "--mode", mode, "--detection", way, *labels) for mode in _MODES} for way in _WAYS
+    }
+    patterns = ("--detection", "patterns", *labels)
+    tried = {mode: evaluate(cases, "--mode", mode, *patterns) for mode in _MODES}
+    candidates = evaluate(cases, "--min-score", "0", *patterns)
     version = subprocess.run(
         ["git", "log", "-1", "--format=%cs"], cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True
     ).stdout.strip()
     parts = [
         BEGIN,
-        f"State of {version}, policy `default`, detection `{options.detection}`. What the columns mean:\n"
-        "[evaluation.md](evaluation.md). All of it is written by `python -m benchmarks.figures DATA --write`.\n",
+        f"State of {version}, policy `default`. What the columns mean: [evaluation.md](evaluation.md). All of it is\n"
+        "written by `python -m benchmarks.figures DATA --write`.\n",
         "### Labelled text\n",
-        "    run_proxy.py evaluate DATA/*.jsonl --mode standard|strict\n",
-        "In percent, exact spans and by overlap (~):\n",
-        *(by_type(found, name) for name in found["standard"] if name.startswith("presidio")),
+        "    run_proxy.py evaluate DATA/*.jsonl --mode standard|strict --detection patterns|full\n",
+        *(
+            f"`{way}`, in percent, exact spans and by overlap (~):\n\n{by_type(found[way], name)}"
+            for way in _WAYS
+            for name in found[way]["standard"]
+            if name.startswith("presidio")
+        ),
         by_set(found),
         "### Cases\n",
-        "    run_proxy.py evaluate DATA/cases/*.jsonl --labels DATA/label_map.json [--min-score 0] [--mode strict]\n",
+        "    run_proxy.py evaluate DATA/cases/*.jsonl --labels DATA/label_map.json --detection patterns\n"
+        "    ... --min-score 0 (any score), --mode strict\n",
         by_case(tried, candidates),
         "### Clean text\n",
         "    python -m benchmarks.clean_text --right tests/vectors/detection/clean_text_right.json\n",
@@ -212,7 +223,6 @@ def section(options: argparse.Namespace) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, metavar="DATA")
-    parser.add_argument("--detection", choices=["patterns", "full"], default="patterns")
     parser.add_argument("--speed", type=Path, metavar="FILE", help="what `benchmarks.detection --json FILE` wrote")
     parser.add_argument("--write", action="store_true", help="into docs/detection.md")
     options = parser.parse_args(arguments)

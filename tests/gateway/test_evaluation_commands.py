@@ -57,7 +57,7 @@ class Command:
         return json.loads(out)
 
     def _settings(self, _: argparse.Namespace) -> Settings:
-        return load_settings(None, data_dir=self._data_dir)
+        return load_settings(None, data_dir=self._data_dir, detection="patterns")
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,12 @@
 """The documents hold together: links lead somewhere, every page is indexed, README starts with its two commands."""
 
 import re
+from importlib.metadata import PathDistribution
 from pathlib import Path
 
 import pytest
 
-from scripts import entities_reference
+from scripts import entities_reference, licences
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "certs" / "README.md"])
@@ -50,3 +51,67 @@ def test_the_page_of_entities_is_current() -> None:
 def test_the_page_of_entities_tells_countries_from_words() -> None:
     names = {"DE_TAX_ID": "DE", "UK_NHS": "UK", "IP_ADDRESS": None, "URL": None, "MAC_ADDRESS": None}
     assert {name: entities_reference.country_of(name) for name in names} == names
+
+
+def test_the_page_of_licences_is_current() -> None:
+    written = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
+    assert written == licences.page(), "docs/licences.md is not current: run `make docs`"
+
+
+def test_every_package_that_is_installed_to_run_the_gateway_may_be_handed_on_with_it() -> None:
+    allowed = licences.PERMISSIVE | licences.WEAK_COPYLEFT
+    under = {package.name: licences.ids(licences.licence(package)) for package in licences.locked()}
+    pins = re.findall(r"^[\w.-]+(?:\[[^]]*\])?==", licences.LOCK.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(under) == len(pins)
+    assert {name: found - allowed for name, found in under.items() if not found or found - allowed} == {}
+
+
+def test_what_is_said_of_packages_of_other_systems_is_what_they_say_where_they_are_installed() -> None:
+    """Listed by hand, because no system has all of them; each is compared on the systems that have it."""
+    assert set(licences.ELSEWHERE) <= {package.name for package in licences.locked() if package.marker}
+    here = {name: package for name in licences.ELSEWHERE if (package := licences.installed(name))}
+    assert {name: licences.declared(package) for name, package in here.items()} == {
+        name: licences.ELSEWHERE[name] for name in here
+    }
+
+
+@pytest.mark.parametrize(
+    ("declared", "licence"),
+    [
+        ("License-Expression: MIT OR GPL-3.0-only", {"MIT", "GPL-3.0-only"}),
+        ("License: Apache 2.0", {"Apache-2.0"}),
+        ("License: BSD-3-Clause", {"BSD-3-Clause"}),
+        ("Classifier: License :: OSI Approved :: MIT License", {"MIT"}),
+        ("License: my own\nClassifier: License :: Other/Proprietary License", None),
+        ("License: GPL-3.0-only", None),
+        ("Summary: says nothing", None),
+    ],
+)
+def test_a_licence_is_what_a_package_declares_in_words_that_are_understood(
+    declared: str, licence: set[str] | None, tmp_path: Path
+) -> None:
+    folder = tmp_path / "one-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.4\nName: one\nVersion: 1.0\n{declared}\n")
+    package = PathDistribution(folder)
+    if licence is None:
+        with pytest.raises(LookupError, match="which licence"):
+            licences.declared(package)
+    else:
+        assert licences.ids(licences.declared(package)) == licence
+
+
+def test_the_way_of_a_request_names_files_that_exist() -> None:
+    page = (ROOT / "docs" / "request-flow.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:addons|gateway|tests)/[\w./]*)`", page)
+    assert len(named) > 20
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    laws = {path.name for path in (ROOT / "tests" / "e2e").glob("test_law_*.py")}
+    assert {name.rsplit("/")[-1] for name in named if "test_law" in name} == laws, "every law has its line"
+
+
+def test_drawings_need_nothing_from_outside() -> None:
+    """A page that shows them fetches nothing else, on GitHub or anywhere."""
+    for drawing in (ROOT / "docs").glob("**/*.svg"):
+        text = drawing.read_text(encoding="utf-8").replace('xmlns="http://www.w3.org/2000/svg"', "")
+        assert [word for word in ("http", "href", "<script", "@import", "<image", "data:") if word in text] == []

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import signal
-import sys
 
 from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
@@ -16,7 +15,7 @@ from addons.protect import Protect
 from addons.refusing import Refusals
 from addons.replay import NoReplay
 from addons.review import Review
-from addons.starting import authority, explained, prepared
+from addons.starting import authority, explained, prepared, refused_by_mitmproxy
 from addons.state import Visits
 from gateway.amendment import Amendments
 from gateway.app import create_app
@@ -54,8 +53,7 @@ async def serve(settings: Settings) -> int:
                 web=(settings.web_host, settings.web_port) if settings.web else None,
             )
         except exceptions.OptionsError as error:
-            print(f"mitmproxy refuses the settings: {error}", file=sys.stderr)
-            return 2
+            raise refused_by_mitmproxy(error) from None
         new_key = await service.first_key()
         master.addons.add(Welcome(settings, str(certificate.resolve()), new_key))
         loop = asyncio.get_running_loop()

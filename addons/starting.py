@@ -94,6 +94,13 @@ def explained(error: GatewayError) -> SettingsError:
     return SettingsError(f"policies_dir: {error.message}" if isinstance(error, Unprocessable) else error.message)
 
 
+def refused_by_mitmproxy(error: BaseException) -> SettingsError:
+    """What mitmproxy found wrong. Taking options back, it meets the guard of the fixed ones: the first error counts."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return SettingsError(f"mitmproxy refuses the settings ({type(error).__name__}): {error}")
+
+
 def authority(folder: Path) -> Path:
     """The proxy's certificate authority, made on first use. Raises SettingsError when what is there is damaged."""
     try:

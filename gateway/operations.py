@@ -106,7 +106,7 @@ class Operations:
         policy = terms.policy
         request_id = new_request_id()
         if credentials is None:
-            session = await self._new_session(policy, caller, ttl_seconds)
+            session = self._new_session(policy, caller, ttl_seconds)
         else:
             session = await self._vault.open(*credentials, caller)
         slot = _slot(question.text)
@@ -147,7 +147,7 @@ class Operations:
         """
         terms = self._terms(question)
         request_id = new_request_id()
-        session = await self._new_session(terms.policy, caller, ttl_seconds)
+        session = self._new_session(terms.policy, caller, ttl_seconds)
         bounds = {} if max_compartments is None else {"max_compartments": max_compartments}
         sharded, done = await self._pipeline.divide(question.text, terms, session.placeholder_key, **bounds)
         content = dump([each.protected_text for each in sharded.compartments])
@@ -155,10 +155,10 @@ class Operations:
         await self._vault.remember(session, sharded.entries, done.urls)
         return ShardedText(request_id, sharded, session.grant, done.assessment, terms.policy, receipt)
 
-    async def _new_session(self, policy: Policy, caller: Caller, ttl_seconds: int | None) -> OpenSession:
+    def _new_session(self, policy: Policy, caller: Caller, ttl_seconds: int | None) -> OpenSession:
         rules = policy.session
         ttl = min(ttl_seconds or rules.default_ttl_seconds, rules.max_ttl_seconds)
-        return await self._vault.create(caller, ttl, max_values=rules.max_values)
+        return self._vault.begin(caller, ttl, max_values=rules.max_values)
 
     def _terms(self, question: Question) -> Terms:
         policy = self._pipeline.policy(question.policy_id)

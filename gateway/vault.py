@@ -9,7 +9,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from hmac import compare_digest
@@ -41,7 +41,8 @@ _PURGE_CHUNK = 500
 class OpenSession:
     """A session whose token was shown, as it was when it was opened: `rows` are the times it had been added to.
 
-    `urls` are the protected forms of URLs that its source texts held.
+    `urls` are the protected forms of URLs that its source texts held. `row` is what the store has yet to learn of a
+    session that was only begun.
     """
 
     grant: SessionGrant
@@ -50,6 +51,7 @@ class OpenSession:
     urls: frozenset[str]
     owner: str
     rows: int = 0
+    row: tuple[str, bytes, str, float, int] | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self.known)} values>"
@@ -63,23 +65,23 @@ class Vault:
         self._clock = clock
 
     async def create(self, caller: Caller, ttl_seconds: int, *, max_values: int = 10_000) -> OpenSession:
-        """A new, empty session. Its token is in the grant and nowhere else. Raises Unavailable."""
+        """A new, empty session, durable on return. Raises Unavailable."""
+        session = self.begin(caller, ttl_seconds, max_values=max_values)
+        await self.remember(session, ())
+        return replace(session, row=None)
+
+    def begin(self, caller: Caller, ttl_seconds: int, *, max_values: int = 10_000) -> OpenSession:
+        """A new, empty session, which exists once something is remembered in it.
+
+        Its token is in the grant and nowhere else.
+        """
         if ttl_seconds < 1 or max_values < 1:
             raise ValueError("a session has a lifetime and room for values")
         session_id, token = "vs_" + token_hex(16), "vst_" + token_urlsafe(32)
         expires_at = datetime.fromtimestamp(int(self._clock()) + ttl_seconds, UTC)
-        row = [session_id, _digest(token), caller.key_id, expires_at.timestamp(), max_values]
-
-        def write(db: sqlite_utils.Database) -> None:
-            db.conn.execute(
-                "INSERT INTO vault_sessions (session_id, token_hash, owner, expires_at, max_values) "
-                "VALUES (?, ?, ?, ?, ?)",
-                row,
-            )
-
-        await self._store.write(write)
+        row = (session_id, _digest(token), caller.key_id, expires_at.timestamp(), max_values)
         grant = SessionGrant(session_id, token, expires_at)
-        return OpenSession(grant, _derive(token, session_id, b"placeholders"), (), frozenset(), caller.key_id)
+        return OpenSession(grant, _derive(token, session_id, b"placeholders"), (), frozenset(), caller.key_id, row=row)
 
     async def open(self, session_id: str, session_token: str, caller: Caller) -> OpenSession:
         """The session with everything it holds.
@@ -113,7 +115,7 @@ class Vault:
         )
 
     async def remember(self, session: OpenSession, entries: Sequence[Known], urls: Iterable[str] = ()) -> None:
-        """Adds values to a session, durably, in one sealed row. Nothing to add is nothing to do.
+        """Adds values to a session, durably, in one sealed row; one that was only begun exists from now on.
 
         Raises Conflict when the session is full, or got another value under one of the same placeholders since it was
         opened (what was made of it must not be used; trying again gives a longer placeholder); Gone when it expired
@@ -121,7 +123,7 @@ class Vault:
         """
         places = sorted(set(urls) - session.urls)
         size = len(entries) + len(places)
-        if not size:
+        if not size and session.row is None:
             return
         session_id = session.grant.session_id
         key = _derive(session.grant.session_token, session_id, b"seal")
@@ -130,6 +132,16 @@ class Vault:
         now = self._clock()
 
         def write(db: sqlite_utils.Database) -> None:
+            if session.row is not None:
+                db.conn.execute(
+                    "INSERT INTO vault_sessions (session_id, token_hash, owner, expires_at, max_values) "
+                    "VALUES (?, ?, ?, ?, ?)",
+                    session.row,
+                )
+            if size:
+                add(db)
+
+        def add(db: sqlite_utils.Database) -> None:
             found = db.conn.execute(
                 "SELECT rows, held, max_values FROM vault_sessions WHERE session_id = ? AND expires_at > ?",
                 [session_id, now],

@@ -18,6 +18,8 @@ from training.features import Span
 from training.heldout import KINDS, documents
 
 ROOT = Path(__file__).parent.parent
+# What the default policy asks of a finding.
+SURE = 0.5
 CLEAN = ROOT / "tests" / "vectors" / "names" / "clean_prompts.jsonl"
 HIDDEN = {"PERSON", "ADDRESS", "DATE_OF_BIRTH", "USERNAME", "ID", "MEDICAL_RECORD"}
 FREE_WORDS = set("mr mrs ms miss dr prof sir the a an of in on at and to for from between by no nos".split())
@@ -60,6 +62,23 @@ class Tally:
         }
 
 
+PLACE = "LOCATION in or beside ADDRESS"
+
+
+def _add_places(tally: Tally, gold: list[Span], found: list[Found]) -> None:
+    """Places once more, where one that stands within an address found counts as found: there the address hides it."""
+    wanted = {(a, b) for a, b, name in gold if name == "LOCATION"}
+    allowed = wanted | {(a, b) for a, b, name in gold if name == "ADDRESS"}
+    hiding = {(f.start, f.end) for f in found if f.label in {"LOCATION", "ADDRESS"}}
+    got = {(f.start, f.end) for f in found if f.label == "LOCATION"}
+    tally.gold += len(wanted)
+    tally.predicted += len(got)
+    hit = sum(any(a < d and c < b for c, d in hiding) for a, b in wanted)
+    tally.hit += hit
+    tally.covered += hit
+    tally.right += sum(any(a < d and c < b for a, b in allowed) for c, d in got)
+
+
 def _must_hide(text: str, start: int, end: int) -> list[int]:
     places = [
         i for m in re.finditer(r"\w+", text[start:end]) if m.group().lower() not in FREE_WORDS
@@ -71,6 +90,7 @@ def _must_hide(text: str, start: int, end: int) -> list[int]:
 def add(tallies: dict[str, Tally], text: str, gold: list[Span], found: list[Found]) -> None:
     """Counts one document."""
     hidden = {i for f in found for i in range(f.start, f.end)}
+    _add_places(tallies.setdefault(PLACE, Tally()), gold, found)
     for kind in TYPES:
         tally = tallies.setdefault(kind, Tally())
         wanted = {(a, b) for a, b, name in gold if name == kind}
@@ -107,12 +127,14 @@ def measure_set(artefact: Artefact, folder: Path, name: str, key: str) -> dict[s
     """All types on one labelled file; on social media, handles count for neither side."""
     tallies: dict[str, Tally] = {}
     for text, gold in _labelled(folder, name, key):
-        found = artefact.spans(text)
+        found = artefact.spans(text, SURE)
         if key in {"btc", "wnut17"}:
             handles = [m.span() for m in HANDLE.finditer(text)]
             gold[:] = [s for s in gold if not _touches(s[0], s[1], handles) and text[s[0] : s[1]] != "@"]
             found = [f for f in found if not _touches(f.start, f.end, handles)]
         add(tallies, text, gold, found)
+    if not tallies["ADDRESS"].gold:
+        del tallies[PLACE]
     return tallies
 
 
@@ -125,7 +147,7 @@ def measure_clean(artefact: Artefact) -> dict[str, object]:
     touched = []
     prompts = list(rows(CLEAN))
     for row in prompts:
-        found = [f for f in artefact.spans(str(row["text"])) if f.label in HIDDEN]
+        found = [f for f in artefact.spans(str(row["text"]), SURE) if f.label in HIDDEN]
         if found:
             touched.append([row["id"], [f"{f.label}:{str(row['text'])[f.start : f.end]}" for f in found]])
     return {"prompts": len(prompts), "touched": round(len(touched) / len(prompts), 4), "findings": touched}
@@ -135,7 +157,7 @@ def measure_unseen(artefact: Artefact, seed: int = 7, each: int = 30) -> dict[st
     """Recall of persons in documents of unseen templates and unseen names, by culture, by kind and in small letters."""
     counts: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0, 0])
     for culture, kind, dress, document in documents(seed, each):
-        found = artefact.spans(document.text)
+        found = artefact.spans(document.text, SURE)
         hidden = {i for f in found for i in range(f.start, f.end)}
         for start, end, name in document.spans:
             keys = (culture, f"kind {kind}", f"dress {dress}", "all") if name == "PERSON" else (f"type {name}",)

@@ -34,11 +34,10 @@ def disarm(flow: http.HTTPFlow) -> None:
 def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, body: dict[str, object] | None = None) -> None:
     """Answers the client with `error` and leaves nothing in the flow that could cross."""
     disarm(flow)
-    headers = {"content-type": "application/json", "x-svc-request-id": request_id}
-    if error.retry_after is not None:
-        headers["retry-after"] = str(error.retry_after)
+    headers = {"content-type": "application/json", **error.headers(request_id)}
     flow.request.content = b""
-    flow.response = http.Response.make(error.status, dump(body or error.body(request_id)), headers)
+    content = b"" if flow.request.method == "HEAD" else dump(body or error.body(request_id))
+    flow.response = http.Response.make(error.status, content, headers)
 
 
 def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:

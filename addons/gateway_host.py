@@ -7,16 +7,20 @@ from urllib.parse import unquote
 
 from mitmproxy import http
 
+from gateway.models import Caller
+
 type Message = MutableMapping[str, Any]
 type AsgiApp = Callable[
     [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]
 ]
 
 
-async def serve(app: AsgiApp, flow: http.HTTPFlow, headers: http.Headers) -> tuple[http.Response, str | None]:
+async def serve(
+    app: AsgiApp, flow: http.HTTPFlow, headers: http.Headers, caller: Caller | None = None
+) -> tuple[http.Response, str | None]:
     """The application's response to a flow, and the path of the route that made it, with names in place of values.
 
-    `headers` are the client's own, which the flow no longer shows.
+    `headers` are the client's own, which the flow no longer shows; `caller` is who the host knows to have sent them.
 
     An exception of the application is the caller's to handle: nothing is sent then.
     """
@@ -34,6 +38,7 @@ async def serve(app: AsgiApp, flow: http.HTTPFlow, headers: http.Headers) -> tup
         "headers": [(name.lower(), value) for name, value in headers.fields],
         "client": flow.client_conn.peername,
         "server": flow.client_conn.sockname,
+        "state": {} if caller is None else {"caller": caller},
     }
     start: Message = {}
     body = bytearray()

@@ -84,7 +84,7 @@ class Protect:
         )
         if crossing is None:
             visit.native = True
-            flow.response, route = await serve(self._app, flow, visit.headers)
+            flow.response, route = await serve(self._app, flow, visit.headers, visit.caller)
             self._review.native(flow, visit, route, visit.followed)
             raise exceptions.AddonHalt
         self._release(flow, visit, crossing)
@@ -94,6 +94,7 @@ class Protect:
         if visit.wire is None:
             return None
         caller = self._service.authenticate(visit.headers.get("authorization"), visit.headers.get("x-svc-key"))
+        visit.caller = caller
         body = self._parsed(flow, visit)
         upstream = self._service.upstream_for(body.get("model"))
         if upstream is None:

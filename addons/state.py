@@ -10,6 +10,7 @@ from mitmproxy.proxy.mode_specs import ReverseMode
 
 from addons.notes import Notes
 from addons.restoring import AnswerStream
+from gateway.models import Caller
 from gateway.pipeline import Exchange
 from gateway.receipts import Followed
 from gateway.wires import Wire
@@ -37,6 +38,7 @@ class Visit:
     headers: http.Headers = field(repr=False)
     target: tuple[str, int, str]
     wire: Wire | None = None
+    caller: Caller | None = None
     exchange: Exchange | None = field(default=None, repr=False)
     native: bool = False
     cleared: bool = False

@@ -52,6 +52,15 @@ class GatewayError(Exception):
         error = {"code": self.code, "message": self.message, "type": self.kind, "param": self.param}
         return {"error": error, "request_id": request_id}
 
+    def headers(self, request_id: str) -> dict[str, str]:
+        """The header fields of an answer that tells the error (RFC 9110 sections 10.2.3 and 11.6.1)."""
+        fields = {"x-svc-request-id": request_id}
+        if self.retry_after is not None:
+            fields["retry-after"] = str(self.retry_after)
+        if self.status == 401:
+            fields["www-authenticate"] = "Bearer"
+        return fields
+
 
 class BadRequest(GatewayError):
     status, default_code, kind = 400, "invalid_request", "invalid_request_error"

@@ -86,14 +86,9 @@ def _stranger(request: Request) -> GatewayError | None:
 def error_response(error: GatewayError, request: Request) -> Response:
     """The response of an error."""
     request_id = getattr(request.state, "request_id", None) or new_request_id()
-    headers = {"x-svc-request-id": request_id}
-    if error.retry_after is not None:
-        headers["retry-after"] = str(error.retry_after)
-    if error.status == 401:
-        headers["www-authenticate"] = "Bearer"
     # The host of this application may not know that no body follows the answer to HEAD (RFC 9110 section 9.3.2).
     content = b"" if request.method == "HEAD" else dump(error.body(request_id))
-    return Response(content, error.status, headers, media_type="application/json")
+    return Response(content, error.status, error.headers(request_id), media_type="application/json")
 
 
 def reads_like_a_name(text: str) -> bool:

@@ -153,6 +153,9 @@ def test_a_key_has_a_rate_and_is_told_when_to_come_again(limited: Running) -> No
         for path in ("/v1/protect", "/v1/chat/completions", "/v1/policies", "/v1/nothing"):
             assert hasty.post(path, content=b"no JSON").status_code == 429
         assert calm.get("/v1/models").status_code == 200
+        demo = {"model": "svc-demo", "messages": [{"role": "user", "content": "hello"}]}
+        answers = [calm.post("/v1/chat/completions", json=demo) for _ in range(4)]
+        assert [answer.status_code for answer in answers] == [200] * 3 + [429]
         assert hasty.get("/healthz").status_code == 200
 
 

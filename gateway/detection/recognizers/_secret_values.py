@@ -44,6 +44,8 @@ _FILE = re.compile(
 _UUID = re.compile(r"(?i)^\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?$")
 _HEX = re.compile(r"(?i)^(?:0x)?[0-9a-f]+$")
 _PLAIN = re.compile(r"^[A-Za-z_.\-/:\\@=]+$")
+# Words in a row that nothing in a program is called.
+_PASSPHRASE = re.compile(r"^[a-z]{3,}(?:-[a-z]{3,}){2,5}$")
 _NUMBERS = re.compile(r"^[\d.,\-/:%+]+$")
 _NUMBERED_WORD = re.compile(
     r"(?i)^(?:u?int|float|str|utf|sha|md|base|aes|rsa|http|https|oauth|oidc|x|var|arg|param|p|s|v|k|t|user|value|key|"
@@ -157,6 +159,8 @@ def is_chosen(value: str, *, quoted: bool) -> bool:
         return False
     if value.isalpha():
         return quoted and value.isascii() and value.islower() and len(value) >= 5 and not is_stand_in(value)
+    if _PASSPHRASE.match(value):
+        return quoted and not is_stand_in(value)
     if _PLAIN.match(value) or not _ALNUM.search(value):
         return False
     if len(words := value.split()) > 1:

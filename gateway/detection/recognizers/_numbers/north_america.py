@@ -75,7 +75,7 @@ NUMBERS = (
            "####-###-###-@@, #### ### ### @@, ##########@@, ####-###-###, #### ### ###", checks.ca_ontario_health,
            0.2, "ohip, ontario health, health card, health card number", "6285-111-966-BO"),
     Number(HEALTH, "CA_RAMQ", "The health insurance number of a person in Quebec.",
-           "@@@@ #### ####, @@@@########, @@@@-####-####", checks.ca_quebec_health, 0.5,
+           "@@@@ #### ####, @@@@########, @@@@-####-####", checks.ca_quebec_health, 0.4,
            "ramq, assurance maladie, carte soleil, nam", "BCAT 4258 1135"),
     Number(PASSPORT, "CA_PASSPORT", "The number of a Canadian passport.",
            "@@######, @######@@", None, 0.05, "canadian passport, passeport canadien, passport, passeport",

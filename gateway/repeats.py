@@ -9,6 +9,11 @@ from gateway.slots import Span, Spans
 
 _SHORTEST = 4
 _FEW = 32
+_SHORTEST_JOINED = 7
+_JOINS = ("_", ".", "-", "+", "%20", "")
+_SHORTEST_NUMBER = 7
+_NUMBER = re.compile(r"(?<![\w.])\+?\d(?:[ \-./()]{0,2}\d){6,24}(?![\w])")
+_NO_DIGIT = re.compile(r"\D+")
 _WORD = re.compile(r"[^\W_]+")
 # Names that begin sentences as ordinary words do, or that name a place, a month or a thing as often as somebody.
 _ORDINARY = frozenset(
@@ -37,7 +42,7 @@ def collect(values: dict[str, Span], texts: Sequence[str], found: Sequence[Spans
                 value = text[span.start : span.end]
                 values.setdefault(value, span)
                 if span.type == "PERSON":
-                    for word in _name_words(value):
+                    for word in (*_name_words(value), *_joined(value)):
                         values.setdefault(word, span)
 
 
@@ -49,6 +54,27 @@ def _name_words(name: str) -> Iterator[str]:
     for word in {words[0], words[-1]}:
         if len(word) >= _SHORTEST and word.isalpha() and word[0].isupper() and word.lower() not in _ORDINARY:
             yield word
+
+
+def _joined(name: str) -> Iterator[str]:
+    """A full name as files, addresses and accounts are named after it."""
+    words = _WORD.findall(name)
+    if 2 <= len(words) <= 4 and len(name) >= _SHORTEST_JOINED:
+        yield from (sign.join(words) for sign in _JOINS)
+
+
+def _digits(text: str, values: Mapping[str, Span]) -> Iterator[tuple[int, int, Span]]:
+    """Numbers that are one of the values but for the signs between their digits."""
+    known: dict[str, Span] = {}
+    for value, span in values.items():
+        digits = _NO_DIGIT.sub("", value)
+        if len(digits) >= _SHORTEST_NUMBER and not any(map(str.isalpha, value)):
+            known.setdefault(digits, span)
+    if known:
+        for number in _NUMBER.finditer(text):
+            one = known.get(_NO_DIGIT.sub("", number[0]))
+            if one is not None:
+                yield *number.span(), one
 
 
 def repeats(text: str, spans: Spans, values: Mapping[str, Span]) -> Spans:
@@ -64,6 +90,10 @@ def repeats(text: str, spans: Spans, values: Mapping[str, Span]) -> Spans:
         before = bisect_right(covered, at) - 1
         if _whole_word(text, at, end) and not (before >= 0 and spans[before].end >= end):
             extra.append(replace(values[value], start=at, end=end))
+    for at, end, span in _digits(text, values):
+        before = bisect_right(covered, at) - 1
+        if not (before >= 0 and spans[before].end >= end):
+            extra.append(replace(span, start=at, end=end))
     return united((*spans, *extra)) if extra else spans
 
 

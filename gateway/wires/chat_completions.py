@@ -56,6 +56,9 @@ class ChatCompletions:
         extensions = {name: _optional_text(body, name) for name in _EXTENSIONS if name in body}
         for name in extensions:
             del body[name]
+        if any(name.startswith("svc_") for name in body):
+            # One that is misspelt would be sent on, and what it asks for would not happen.
+            raise Unprocessable(f"Of the fields `svc_…` there are: {', '.join(_EXTENSIONS)}.")
         model = body.get("model")
         if not isinstance(model, str) or not _MODEL.match(model):
             raise BadRequest("`model` must be the name of a model, without spaces.", param="model")

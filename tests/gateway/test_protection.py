@@ -91,6 +91,26 @@ def test_a_part_of_a_name_is_hidden_where_it_stands_alone(
     assert all(words in protected for words in left)
 
 
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("call +49 171 2345678, +491712345678, 0171 2345678 and 01712345678", ["1712345678", "2345678"]),
+        ("call 0171 2345678, (0171) 234-5678 or 01712345678 or 0171/2345678", ["1712345678", "2345678", "234-5678"]),
+        (
+            "My name is Anna Schmidt: report_anna_schmidt_2024.pdf, ?n=anna%20schmidt, /home/anna.schmidt, AnnaSchmidt",
+            ["anna", "schmidt"],
+        ),
+        ("DB_PASSWORD=correcthorse\nAPI_KEY=abc123def456ghi789\nSECRET: s3cr3t!\nnext", ["horse", "abc123", "s3cr3t"]),
+    ],
+    ids=["number", "grouped", "name", "settings"],
+)
+def test_other_spellings_of_what_was_found(protector: Protector, policy: Policy, text: str, gone: list[str]) -> None:
+    protected, placeholders, _ = protect(protector, policy, text)
+    assert not [word for word in gone if word in protected.lower()]
+    assert placeholders.restore(protected, rules=RestoreScope("never")).text == text
+    assert protected.count("\n") == text.count("\n")
+
+
 def test_a_later_turn_repeats_the_bytes_of_the_earlier_ones(protector: Protector, policy: Policy) -> None:
     contents = (
         "Wilhelmina called about invoice 7.",

@@ -51,6 +51,8 @@ _LOCAL_NUMBER = 8
 _ADDRESSES = frozenset({"EMAIL_ADDRESS", "IP_ADDRESS"})
 _CERTAIN = 0.9
 _LIKELY = 0.5
+# The line after is another setting, header or label: nothing goes on in it.
+_NEXT_NAME = compile_pattern(r"[A-Z][A-Z0-9_]{2,40}(?:=['\"A-Za-z0-9]|: )")
 
 
 class _Neighbours:
@@ -100,7 +102,7 @@ def _breaks(data: bytes, neighbours: _Neighbours) -> Iterator[Edit]:
         before, after = _token_before(data, start), _token_after(data, end)
         if _LIST_MARK.match(data, end) or (before.isdigit() and _LIKE_MD5.match(data, end)):
             continue
-        if not _one_token(before, after):
+        if not _one_token(before, after) or _NEXT_NAME.match(data, end):
             continue
         need = neighbours.need(start, end, before, after)
         if need is None or (not _LETTER.search(before + after) and in_table(data, start, end)):

@@ -4,6 +4,7 @@ A value counts when it looks made to be secret: random enough, or a password tha
 secrets is left alone: types, calls, variables, references, and the stand-ins that people write in examples.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
@@ -20,6 +21,7 @@ SECRET = EntityType("SECRET", "secret", "A token, key or other secret of no know
 _COMPARED = compile_pattern(
     rf"(?i)[\"']([^\"'\s]{{4,512}})[\"'][ \t]{{0,4}}[!=]={{1,2}}[ \t]{{0,4}}([\w.$\->]*(?:{TELLING})\w*)"
 )
+_ODD_SIGN = re.compile(r"[!@#$%^&*?~]")
 _ENVIRONMENT = compile_pattern(r"^[A-Z][A-Z0-9_]{3,60}$")
 _ACCOUNT_NEAR = compile_pattern(
     r"(?i)\b(?:user(?:[ _-]?name|[ _-]?id)?|login|e-?mail|account|benutzer(?:name)?|utilisateur|usuario|utente"
@@ -76,7 +78,7 @@ def _type(kind: Kind | None, value: str, *, quoted: bool) -> str | None:
     if kind is Kind.PASSWORD:
         return PASSWORD.name if is_chosen(value, quoted=quoted) else None
     if kind is Kind.SECRET:
-        return SECRET.name if is_made(value) else None
+        return SECRET.name if is_made(value) or (_ODD_SIGN.search(value) and is_strong(value)) else None
     return SECRET.name if kind is Kind.MAYBE_KEY and is_very_made(value) else None
 
 

@@ -97,7 +97,7 @@ def test_a_part_of_a_name_is_hidden_where_it_stands_alone(
         ("call +49 171 2345678, +491712345678, 0171 2345678 and 01712345678", ["1712345678", "2345678"]),
         ("call 0171 2345678, (0171) 234-5678 or 01712345678 or 0171/2345678", ["1712345678", "2345678", "234-5678"]),
         (
-            "My name is Anna Schmidt: report_anna_schmidt_2024.pdf, ?n=anna%20schmidt, /home/anna.schmidt, AnnaSchmidt",
+            "My name is Anna Schmidt: report_anna_schmidt_2024.pdf, ?n=anna%20schmidt, files/anna.schmidt, AnnaSchmidt",
             ["anna", "schmidt"],
         ),
         ("DB_PASSWORD=correcthorse\nAPI_KEY=abc123def456ghi789\nSECRET: s3cr3t!\nnext", ["horse", "abc123", "s3cr3t"]),

@@ -91,17 +91,25 @@ def cut(document: Document, start: int, end: int) -> Document:
     )
 
 
-def training_documents(folder: Path) -> list[Document]:
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """The documents of a corpus and which share of them a helping of training text holds."""
+
+    documents: tuple[Document, ...]
+    share: float
+
+
+def training_corpora(folder: Path) -> list[Labelled]:
     """Everything labelled that may be trained on."""
     labels = label_map(folder)
-    documents: list[Document] = []
-    for name, key in (
-        ("wnut17.train", "wnut17"),
-        ("btc.train", "btc"),
-        ("wikigold.all", "wikigold"),
-        ("crossner_politics.train", "crossner"),
-        ("crossner_science.train", "crossner"),
-        ("crossner_literature.train", "crossner"),
-    ):
-        documents.extend(_read(folder / f"{name}.jsonl", labels[key], social=key in {"wnut17", "btc"}))
-    return documents
+    return [
+        Labelled(tuple(_read(folder / f"{name}.jsonl", labels[key], social=key in {"wnut17", "btc"})), share)
+        for name, key, share in (
+            ("wnut17.train", "wnut17", 0.3),
+            ("btc.train", "btc", 0.5),
+            ("wikigold.all", "wikigold", 1.0),
+            ("crossner_politics.train", "crossner", 1.0),
+            ("crossner_science.train", "crossner", 1.0),
+            ("crossner_literature.train", "crossner", 1.0),
+        )
+    ]

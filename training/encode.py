@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from tokenizers import Tokenizer
@@ -11,6 +11,8 @@ from torch import Tensor
 from training.corpora import Document
 from training.features import IGNORED, bio, token_types
 from training.model import base_folder
+
+MASK = 103  # the base's own sign for a word that it cannot see
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,16 @@ def encode(documents: Sequence[Document], window: int = 128, stride: int = 96) -
                 if piece.stop >= body + 1:
                     break
     return examples
+
+
+def blurred(examples: Sequence[Example], chance: random.Random, share: float = 0.1) -> list[Example]:
+    """Every other example with a share of its tokens masked, so that text seen many times is not learnt by heart."""
+    return [
+        replace(e, ids=[e.ids[0], *(MASK if chance.random() < share else i for i in e.ids[1:-1]), e.ids[-1]])
+        if chance.random() < 0.5
+        else e
+        for e in examples
+    ]
 
 
 def batches(examples: Sequence[Example], tokens: int, seed: int) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:

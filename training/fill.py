@@ -24,6 +24,8 @@ LABELS = {
     "person": "PERSON", "first": "PERSON", "last": "PERSON", "short": "PERSON",
     "city": "LOCATION", "country": "LOCATION", "region": "LOCATION", "place": "LOCATION",
     "address": "ADDRESS", "street": "ADDRESS", "corner": "ADDRESS", "org": "ORGANIZATION",
+    "team": "ORGANIZATION", "band": "ORGANIZATION", "party": "ORGANIZATION", "school": "ORGANIZATION",
+    "agency": "ORGANIZATION", "letters": "ORGANIZATION", "outlet": "ORGANIZATION", "startup": "ORGANIZATION",
     "dob": "DATE_OF_BIRTH", "age": "AGE", "mrn": "MEDICAL_RECORD", "id": "ID", "hashtag": "PERSON",
     "user": "USERNAME", "handle": "USERNAME",
 }  # fmt: skip

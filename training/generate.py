@@ -3,10 +3,11 @@
 import random
 import re
 import sysconfig
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from training.corpora import Document, cut
+from training.corpora import Document, Labelled, cut
 from training.fill import Filler
 from training.noise import join, noisy
 from training.pools import LANGUAGE_CULTURES, lines
@@ -22,6 +23,8 @@ ENGLISH = {
     "code": (7, 0.08),
     "news": (12, 0.1),
     "prose": (12, 0.18),
+    "wiki": (24, 0.04),
+    "social": (20, 0.18),
     "negative": (34, 0.25),
 }
 LANGUAGES = {"en": 100, "es": 14, "de": 14, "fr": 14, "it": 12, "pt": 12, "nl": 12, "pl": 7, "tr": 7, "vi": 7}
@@ -73,7 +76,7 @@ def one(chance: random.Random) -> Document:
         lead = filler.fill(chance.choice(lines("prompts.txt")))
     for index in range(count):
         if index and language == "en" and chance.random() < 0.3:
-            name = f"en.{chance.choice(['chat', 'negative', 'news', 'mail'])}"
+            name = f"en.{chance.choice(['chat', 'negative', 'news', 'mail'] if kind != 'wiki' else ['wiki', 'wiki', 'news'])}"
         documents.append(filler.fill(chance.choice(templates(name))))
     body = noisy(join(documents, chance.choice([" ", " ", "\n", "\n", "\n\n"])), chance, careless)
     return join([lead, body], "") if lead.text else body
@@ -85,25 +88,34 @@ def generated(count: int, seed: int) -> list[Document]:
     return [one(chance) for _ in range(count)]
 
 
+def _swap_person(old: str, cast: dict[str, str], filler: Filler) -> str:
+    """Another name in the shape of the old one; who returns by one name keeps it."""
+    if old in cast:
+        return cast[old]
+    person = filler.people.person()
+    first, _, last = old.rpartition(" ")
+    value = person.full if first else filler.chance.choice([person.first, person.last])
+    cast |= {old: value} | ({first.split()[0]: person.first, last: person.last} if first else {})
+    return value
+
+
 def swapped(document: Document, chance: random.Random) -> Document:
     """A labelled document with its names replaced by others of the same type."""
     filler = Filler(chance, "en")
-    spans = sorted(document.spans)
+    cast: dict[str, str] = {}
     parts: list[Document] = []
     last = 0
-    for start, end, name in spans:
+    for start, end, name in sorted(document.spans):
         if start < last:
             return document
         parts.append(cut(document, last, start))
-        old = document.text[start:end]
-        value = old
+        value = old = document.text[start:end]
         if name == "PERSON":
-            person = filler.people.person()
-            value = person.full if " " in old else chance.choice([person.first, person.last])
+            value = _swap_person(old, cast, filler)
         elif name == "LOCATION" and chance.random() < 0.7:
-            value = filler.places.place()
+            value = cast.setdefault(old, filler.places.place())
         elif name == "ORGANIZATION" and chance.random() < 0.5:
-            value = filler.places.org()
+            value = cast.setdefault(old, filler.places.org())
         if old.islower():
             value = value.lower()
         parts.append(Document(value, ((0, len(value), name),)))
@@ -112,18 +124,19 @@ def swapped(document: Document, chance: random.Random) -> Document:
     return join(parts, "")
 
 
-def corpus(real: list[Document], count: int, seed: int, repeats: int = 3) -> list[Document]:
-    """Everything to train on: generated documents, real ones, and real ones with other names."""
-    chance = random.Random(seed)
-    documents = generated(count, seed)
-    for turn in range(repeats):
-        for document in real:
-            changed = document if turn == 0 else swapped(document, chance) if chance.random() < 0.8 else document
-            changed = noisy(changed, chance, 0.12) if turn else changed
-            if turn and chance.random() < 0.12:
-                changed = join([changed, chance.choice(real), chance.choice(real)], "\n")
-            documents.append(changed)
-    return documents
+def labelled(real: Sequence[Labelled], chance: random.Random) -> list[Document]:
+    """One helping of the labelled text: by each corpus's share, mostly with other names, sometimes roughened."""
+    helping: list[Document] = []
+    for corpus in real:
+        for document in corpus.documents:
+            if chance.random() >= corpus.share:
+                continue
+            changed = swapped(document, chance) if chance.random() < 0.7 else document
+            changed = noisy(changed, chance, 0.12) if chance.random() < 0.7 else changed
+            if chance.random() < 0.12:
+                changed = join([changed, chance.choice(corpus.documents), chance.choice(corpus.documents)], "\n")
+            helping.append(changed)
+    return helping
 
 
 assert set(LANGUAGES) <= set(LANGUAGE_CULTURES)

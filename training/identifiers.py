@@ -101,8 +101,20 @@ class Identifiers:
         return "@" + self.user(person).replace(".", "_").replace("-", "_")
 
     def hashtag(self, person: Person) -> str:
-        """A person as a hashtag."""
-        return "#" + "".join(c for c in person.first + person.last if c.isalnum())
+        """A person as a hashtag, alone or among what fans add."""
+        chance = self.chance
+        name = chance.choice([person.first + person.last] * 3 + [person.first, person.last])
+        name = "".join(c for c in name if c.isalnum())
+        lead = chance.choice(["Team", "RIP", "Vote", "Happy Birthday ", "We Love ", "Justice For ", "Free", "Go"])
+        tail = chance.choice([" Fans", "Fan", " For President", "Army", " Quotes", " Wedding", "1", "Probs", " New Video"])
+        draw = chance.random()
+        name = name if draw < 0.55 else lead + name if draw < 0.8 else name + tail
+        name = name.replace(" ", "")
+        return "#" + (name.lower() if chance.random() < 0.25 else name)
+
+    def spam(self) -> str:
+        """Letters without sense, as robots end their messages."""
+        return "".join(self.chance.choices(string.ascii_letters, k=self.chance.randint(4, 7)))
 
     def email(self, person: Person) -> str:
         domain = self.chance.choice(table("calendar.txt")["mail"])

@@ -34,6 +34,15 @@ def base_folder() -> Path:
     return Path(spec.origin).parent / "model"
 
 
+def dropped(x: Tensor, share: float, training: bool) -> Tensor:
+    """Dropout from random bytes, eight a draw: torch's own draws a number for every element, a tenth of a step."""
+    if not training or not share:
+        return x
+    draws = torch.empty(x.numel() // 8 + 1, dtype=torch.int64).random_(-(2**63), None)
+    kept = draws.view(torch.uint8)[: x.numel()].view(x.shape) >= round(256 * share)
+    return x * (kept.to(x.dtype) * (256 / (256 - round(256 * share))))
+
+
 class Layer(nn.Module):
     """One encoder layer, post-norm as in BERT; query, key and value share one matrix."""
 
@@ -51,11 +60,12 @@ class Layer(nn.Module):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         batch, length, hidden = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, self.heads, hidden // self.heads).permute(2, 0, 3, 1, 4)
-        seen = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-        seen = self.out(seen.transpose(1, 2).reshape(batch, length, hidden))
-        x = self.norm1(x + functional.dropout(seen, self.dropout, self.training))
+        # Written out: on a CPU in bfloat16 a fifth of what torch's fused operator takes, forward and back.
+        chances = ((q @ k.transpose(-1, -2)) * (hidden // self.heads) ** -0.5 + mask).softmax(-1)
+        seen = self.out((chances.to(v.dtype) @ v).transpose(1, 2).reshape(batch, length, hidden))
+        x = self.norm1(x + dropped(seen, self.dropout, self.training))
         inner = self.down(functional.gelu(self.up(x)))
-        return self.norm2(x + functional.dropout(inner, self.dropout, self.training))
+        return self.norm2(x + dropped(inner, self.dropout, self.training))
 
 
 class Tagger(nn.Module):
@@ -75,11 +85,11 @@ class Tagger(nn.Module):
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
         places = torch.arange(input_ids.shape[1], device=input_ids.device)
         x = self.norm(self.words(input_ids) + self.positions(places) + self.types(token_type_ids))
-        x = functional.dropout(x, self.dropout, self.training)
-        mask = attention_mask[:, None, None, :].bool()
+        x = dropped(x, self.dropout, self.training)
+        mask = (1 - attention_mask[:, None, None, :]).to(x.dtype) * -1e4
         for layer in self.layers:
             x = layer(x, mask)
-        logits: Tensor = self.head(functional.dropout(x, self.dropout, self.training))
+        logits: Tensor = self.head(dropped(x, self.dropout, self.training))
         return logits
 
 

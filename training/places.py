@@ -3,6 +3,7 @@
 import random
 import string
 
+from training.institutions import Institutions
 from training.pools import lines, side, table, towns, words
 from training.streets import LOOSE, Streets, town_of
 
@@ -20,6 +21,10 @@ class Places:
         self.parts = table("company_words.txt")
         streets = Streets(chance, language, self._town, self.country)
         self.street, self.address, self.corner = streets.street, streets.address, streets.corner
+        bodies = Institutions(chance, self.city, self._family)
+        self.team, self.band, self.party, self.school = bodies.team, bodies.band, bodies.party, bodies.school
+        self.agency, self.letters, self.outlet = bodies.agency, bodies.letters, bodies.outlet
+        self.startup, self.artwork, self.prize, self.clan = bodies.startup, bodies.artwork, bodies.prize, bodies.clan
 
     def _town(self, language: str) -> str:
         return self.chance.choice(self.cities) if self.chance.random() < 0.3 else town_of(self.chance, language)
@@ -56,9 +61,12 @@ class Places:
         """A company or institution, known or made up."""
         chance = self.chance
         draw = chance.random()
-        if draw < 0.3:
+        if draw < 0.25:
             return chance.choice(self.known)
-        name = self._made_up(draw)
+        if draw < 0.40:
+            kinds = (self.startup, self.startup, self.startup, self.team, self.school, self.agency, self.outlet)
+            return chance.choice(kinds)()
+        name = self._made_up(chance.uniform(0.3, 1.0))
         if chance.random() < 0.3:
             name += (", " if chance.random() < 0.1 else " ") + chance.choice(self.parts["suffix"])
         return name

@@ -5,10 +5,11 @@ trains a copy on its own share of the text, and every few steps copy and common 
 Zhang, Choromanska, LeCun, 2015). The common weights are what comes out.
 """
 
+import itertools
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from multiprocessing.synchronize import Lock
@@ -22,28 +23,28 @@ from training.encode import Example, batches
 from training.features import IGNORED, LABELS
 from training.model import Tagger, save
 
+# A worker's number and how many helpings it has had, to its next one.
+Text = Callable[[int, int], Sequence[Example]]
 MEET_EVERY = 8
 PULL = 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Numbers of a run; ``tokens`` is the size of a batch, ``hold`` keeps the rate up for another leg."""
+    """Numbers of a run; ``tokens`` is the size of a batch, ``steps`` how many a worker takes at most."""
 
-    epochs: int = 1
+    steps: int = 4000
+    minutes: float = 1e9
     tokens: int = 3072
     rate: float = 4e-4
     warmup: int = 80
     decay: float = 0.01
     seed: int = 20240501
     workers: int = 2
-    max_minutes: float = 1e9
-    hold: bool = False
 
 
 def _rate(recipe: Recipe, step: int, done: float) -> float:
-    warm = min(1.0, (step + 1) / recipe.warmup)
-    return recipe.rate * warm * (1.0 if recipe.hold else 0.5 * (1 + math.cos(math.pi * done)))
+    return recipe.rate * min(1.0, (step + 1) / recipe.warmup) * 0.5 * (1 + math.cos(math.pi * done))
 
 
 def _meet(common: Tagger, model: Tagger, lock: Lock, step: int) -> None:
@@ -56,7 +57,7 @@ def _meet(common: Tagger, model: Tagger, lock: Lock, step: int) -> None:
             own.sub_(difference, alpha=PULL)
 
 
-def _work(rank: int, common: Tagger, examples: Sequence[Example], recipe: Recipe, folder: Path, lock: Lock) -> None:
+def _work(rank: int, common: Tagger, text: Text, recipe: Recipe, folder: Path, lock: Lock) -> None:
     torch.manual_seed(recipe.seed + rank)
     torch.set_num_threads(1)
     model = deepcopy(common).train()
@@ -64,16 +65,15 @@ def _work(rank: int, common: Tagger, examples: Sequence[Example], recipe: Recipe
     matrices = [p for p in model.parameters() if p.ndim >= 2]
     groups = [{"params": matrices, "weight_decay": recipe.decay}, {"params": plain, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=recipe.rate, betas=(0.9, 0.98), eps=1e-6, fused=True)
-    share = examples[rank :: recipe.workers]
-    total = recipe.epochs * sum(len(example.ids) for example in share) / (0.95 * recipe.tokens)
     began = time.monotonic()
     running, step = 0.0, 0
     with (folder / f"curve.{rank}.jsonl").open("w", encoding="utf-8") as curve:
-        for epoch in range(recipe.epochs):
-            for ids, mask, types, labels in batches(share, recipe.tokens, recipe.seed + epoch):
+        for helping in itertools.count():
+            for ids, mask, types, labels in batches(text(rank, helping), recipe.tokens, recipe.seed + helping):
                 minutes = (time.monotonic() - began) / 60
-                done = max(min(0.999, step / total), minutes / recipe.max_minutes)
+                done = max(step / recipe.steps, minutes / recipe.minutes)
                 if done >= 1:
+                    _meet(common, model, lock, step)
                     return
                 rate = _rate(recipe, step, done)
                 for group in optimizer.param_groups:
@@ -92,7 +92,7 @@ def _work(rank: int, common: Tagger, examples: Sequence[Example], recipe: Recipe
                 if step % MEET_EVERY == 0:
                     _meet(common, model, lock, step)
                 if step % 25 == 0:
-                    line = {"step": step, "of": int(total), "loss": round(running / 25, 4)}
+                    line = {"step": step, "done": round(done, 3), "loss": round(running / 25, 4)}
                     line |= {"minutes": round(minutes, 1), "rate": round(rate, 6)}
                     curve.write(json.dumps(line) + "\n")
                     curve.flush()
@@ -100,21 +100,20 @@ def _work(rank: int, common: Tagger, examples: Sequence[Example], recipe: Recipe
                 if rank == 0 and step % 100 == 0:
                     with lock:
                         save(common, folder / "weights.pt")
-            _meet(common, model, lock, step)
 
 
-def train(model: Tagger, examples: Sequence[Example], recipe: Recipe, folder: Path) -> Tagger:
+def train(model: Tagger, text: Text, recipe: Recipe, folder: Path) -> Tagger:
     """Trains in place; the weights also go to ``weights.pt`` every 100 steps, and at the end.
 
     Each worker writes step, loss, minutes and rate to its ``curve.N.jsonl``. The rate falls to nothing over the planned
-    steps, or over ``max_minutes`` where that comes first.
+    steps, or over ``minutes`` of the clock on the wall where that comes first.
     """
     folder.mkdir(parents=True, exist_ok=True)
     model.share_memory()
     context = multiprocessing.get_context("fork")
     lock = context.Lock()
     workers = [
-        context.Process(target=_work, args=(rank, model, examples, recipe, folder, lock))
+        context.Process(target=_work, args=(rank, model, text, recipe, folder, lock))
         for rank in range(recipe.workers)
     ]
     for worker in workers:

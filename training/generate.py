@@ -76,7 +76,7 @@ def one(chance: random.Random) -> Document:
         lead = filler.fill(chance.choice(lines("prompts.txt")))
     for index in range(count):
         if index and language == "en" and chance.random() < 0.3:
-            name = f"en.{chance.choice(['chat', 'negative', 'news', 'mail'] if kind != 'wiki' else ['wiki', 'wiki', 'news'])}"
+            name = f"en.{chance.choice(['chat', 'negative', 'news', 'mail' if name != 'en.wiki' else 'wiki'])}"
         documents.append(filler.fill(chance.choice(templates(name))))
     body = noisy(join(documents, chance.choice([" ", " ", "\n", "\n", "\n\n"])), chance, careless)
     return join([lead, body], "") if lead.text else body

@@ -105,11 +105,10 @@ class Identifiers:
         chance = self.chance
         name = chance.choice([person.first + person.last] * 3 + [person.first, person.last])
         name = "".join(c for c in name if c.isalnum())
-        lead = chance.choice(["Team", "RIP", "Vote", "Happy Birthday ", "We Love ", "Justice For ", "Free", "Go"])
-        tail = chance.choice([" Fans", "Fan", " For President", "Army", " Quotes", " Wedding", "1", "Probs", " New Video"])
+        lead = chance.choice(["Team", "RIP", "Vote", "HappyBirthday", "WeLove", "JusticeFor", "Free", "Go"])
+        tail = chance.choice(["Fans", "Fan", "ForPresident", "Army", "Quotes", "Wedding", "1", "Probs", "NewVideo"])
         draw = chance.random()
         name = name if draw < 0.55 else lead + name if draw < 0.8 else name + tail
-        name = name.replace(" ", "")
         return "#" + (name.lower() if chance.random() < 0.25 else name)
 
     def spam(self) -> str:

@@ -52,7 +52,8 @@ class Institutions:
             return f"{noun}{chance.choice(['-', ' '])}{chance.randint(1, 99)}"
         if draw < 0.9:
             return f"{noun} {chance.choice(['of', 'in', 'for', 'at'])} {other}"
-        return noun.upper() if draw < 0.95 else f"{self.family()} {chance.choice(['Trio', 'Quartet', 'Brothers', 'Band'])}"
+        kin = f"{self.family()} {chance.choice(['Trio', 'Quartet', 'Brothers', 'Band'])}"
+        return noun.upper() if draw < 0.95 else kin
 
     def party(self) -> str:
         """A political party or movement, or its letters."""
@@ -140,7 +141,8 @@ class Institutions:
         return chance.choice(
             [
                 f"The {noun}", f"The {colour} {noun}", f"{colour} {noun}", f"{noun} of the {other}", f"{noun} and {other}",
-                f"A {noun} in {self.place()}", f"{given} and the {noun}", f"The {self.family()} {noun}",
+                f"A {noun} in {self.place()}", f"{given} and the {noun}",
+                f"The {self.family()} {noun}",
                 f"Return to {self.place()}", f"My {colour} {noun}", f"{noun}s", f"In the {noun}", f"Ode to {given}",
                 f"The {noun} {chance.choice(['Affair', 'Years', 'Song', 'Diaries', 'Trilogy', 'Suite'])}",
             ]
@@ -149,8 +151,9 @@ class Institutions:
     def prize(self) -> str:
         """An award, medal or chair that bears a name."""
         chance = self.chance
-        lead = chance.choice([self.family(), self.family(), f"{self.place()} {self._pick('matter')}", self._pick("scope")])
-        return f"{lead} {chance.choice(['Prize', 'Medal', 'Award', 'Trophy', 'Cup', 'Fellowship', 'Lecture', 'Chair'])}"
+        leads = [self.family(), self.family(), f"{self.place()} {self._pick('matter')}", self._pick("scope")]
+        kinds = ["Prize", "Medal", "Award", "Trophy", "Cup", "Fellowship", "Lecture", "Chair"]
+        return f"{chance.choice(leads)} {chance.choice(kinds)}"
 
     def clan(self) -> str:
         """A people, caste or dynasty."""

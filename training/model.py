@@ -40,7 +40,8 @@ def dropped(x: Tensor, share: float, training: bool) -> Tensor:
         return x
     draws = torch.empty(x.numel() // 8 + 1, dtype=torch.int64).random_(-(2**63), None)
     kept = draws.view(torch.uint8)[: x.numel()].view(x.shape) >= round(256 * share)
-    return x * (kept.to(x.dtype) * (256 / (256 - round(256 * share))))
+    thinned: Tensor = x * (kept.to(x.dtype) * (256 / (256 - round(256 * share))))
+    return thinned
 
 
 class Layer(nn.Module):

@@ -113,8 +113,7 @@ def train(model: Tagger, text: Text, recipe: Recipe, folder: Path) -> Tagger:
     context = multiprocessing.get_context("fork")
     lock = context.Lock()
     workers = [
-        context.Process(target=_work, args=(rank, model, text, recipe, folder, lock))
-        for rank in range(recipe.workers)
+        context.Process(target=_work, args=(rank, model, text, recipe, folder, lock)) for rank in range(recipe.workers)
     ]
     for worker in workers:
         worker.start()

@@ -140,8 +140,8 @@ class Institutions:
         given = chance.choice(pool["english"].given)
         return chance.choice(
             [
-                f"The {noun}", f"The {colour} {noun}", f"{colour} {noun}", f"{noun} of the {other}", f"{noun} and {other}",
-                f"A {noun} in {self.place()}", f"{given} and the {noun}",
+                f"The {noun}", f"The {colour} {noun}", f"{colour} {noun}", f"{noun} of the {other}",
+                f"{noun} and {other}", f"A {noun} in {self.place()}", f"{given} and the {noun}",
                 f"The {self.family()} {noun}",
                 f"Return to {self.place()}", f"My {colour} {noun}", f"{noun}s", f"In the {noun}", f"Ode to {given}",
                 f"The {noun} {chance.choice(['Affair', 'Years', 'Song', 'Diaries', 'Trilogy', 'Suite'])}",

@@ -40,8 +40,7 @@ def dropped(x: Tensor, share: float, training: bool) -> Tensor:
         return x
     draws = torch.empty(x.numel() // 8 + 1, dtype=torch.int64).random_(-(2**63), None)
     kept = draws.view(torch.uint8)[: x.numel()].view(x.shape) >= round(256 * share)
-    thinned: Tensor = x * (kept.to(x.dtype) * (256 / (256 - round(256 * share))))
-    return thinned
+    return x * (kept.to(x.dtype) * (256 / (256 - round(256 * share))))
 
 
 class Layer(nn.Module):
@@ -66,7 +65,8 @@ class Layer(nn.Module):
         seen = self.out((chances.to(v.dtype) @ v).transpose(1, 2).reshape(batch, length, hidden))
         x = self.norm1(x + dropped(seen, self.dropout, self.training))
         inner = self.down(functional.gelu(self.up(x)))
-        return self.norm2(x + dropped(inner, self.dropout, self.training))
+        out: Tensor = self.norm2(x + dropped(inner, self.dropout, self.training))
+        return out
 
 
 class Tagger(nn.Module):

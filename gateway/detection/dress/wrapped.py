@@ -45,7 +45,7 @@ _OPEN_ENDED = frozenset(
     "API_KEY SECRET PASSWORD JWT PRIVATE_KEY URL_WITH_CREDENTIALS CONNECTION_STRING URL DATE_OF_BIRTH".split()
 )
 _IPV6 = re.compile(rb"[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]")
-_NEAR, _TOKEN = 48, 4096
+_NEAR, _TOKEN, _ROW = 48, 4096, 512
 _LONG = 16
 _LOCAL_NUMBER = 8
 _ADDRESSES = frozenset({"EMAIL_ADDRESS", "IP_ADDRESS"})
@@ -105,7 +105,9 @@ def _breaks(data: bytes, neighbours: _Neighbours) -> Iterator[Edit]:
         if not _one_token(before, after) or _NEXT_NAME.match(data, end):
             continue
         need = neighbours.need(start, end, before, after)
-        if need is None or (not _LETTER.search(before + after) and in_table(data, start, end)):
+        if need is None or _are_rows(data, start, end):
+            continue
+        if not _LETTER.search(before + after) and in_table(data, start, end):
             continue
         edit = Edit(start, end, _between(data, start, before, after), need)
         if start - len(before) != joined.end:
@@ -169,6 +171,16 @@ def _one_token(before: bytes, after: bytes) -> bool:
     if _WORD.fullmatch(before):
         return b"@" in after
     return not _WORD.fullmatch(after) or before.find(b"@") > 0 or len(before) >= _LONG
+
+
+def _are_rows(data: bytes, start: int, end: int) -> bool:
+    """Whether the lines before and after the break have the same number of cells."""
+    before = data[data.rfind(b"\n", max(0, start - _ROW), start) + 1 : start]
+    after = data[end : end + _ROW].partition(b"\n")[0]
+    return any(
+        0 < before.count(sign) - before.count(sign + b" ") == after.count(sign) - after.count(sign + b" ")
+        for sign in (b",", b";", b"\t", b"|")
+    )
 
 
 def _between(data: bytes, start: int, before: bytes, after: bytes) -> bytes:

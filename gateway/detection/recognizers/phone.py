@@ -88,6 +88,13 @@ _THOUSANDS = re.compile(r"^\d{1,3}(?:(?: \d{3}){2,}|(?:\.\d{3}){2,})$")
 _ALONE = re.compile(r"^[\d+ .\-/()]*\d")
 _DECIMAL = re.compile(r"^\+?\d+\.\d+$")
 _YEARS = re.compile(r"^(?:1[5-9]|20)\d\d[ .\-/]{1,3}(?:1[5-9]|20)\d\d$")
+_ROW_BEFORE = re.compile(rb"(?:\d{1,7} )+$")
+_ROW_AFTER = re.compile(rb"(?: \d{1,7})+")
+# What stands between numbers of a list: a word or a sign, or the rest of a line and the beginning of the next.
+_LIST = re.compile(rb"\s?(?:[,;/&|]|and|or|und|oder|et|ou|y|o|e|en|of)\s{1,2}|[^\n]{0,24}\n[^\n]{0,24}")
+_TOLD = 0.7
+"""A number of this score was announced, and so are those after it on its list."""
+
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _DIGIT = frozenset(b"0123456789")
 
@@ -101,17 +108,19 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     if 0 not in hits:
         return
     candidate = _CANDIDATE if _CONTEXT.search(data) else _GROUPED
-    at = 0
+    at = last = length = 0
     while match := candidate.search(data, at):
         start, end = match.span()
         if data[start] == ord("(") and b")" not in match[0]:
             start += 1  # it opens a remark, not an area code
-        found = _judge(view, start, end) if _stands_alone(data, start, end) else None
+        listed = length if length and _LIST.fullmatch(data, last, start) else 0
+        found = _judge(view, start, end, listed) if _stands_alone(data, start, end) else None
         if found is None:
             at = _after_first_group(data, start, end)
         else:
             number_end, score = found
-            at = number_end
+            at = last = number_end
+            length = len(_digits(view.text(start, number_end))) if score >= _TOLD else 0
             yield Match(start, number_end, score, PHONE_NUMBER.name)
 
 
@@ -160,13 +169,14 @@ def _ends(data: bytes, end: int) -> bool:
     return True
 
 
-def _judge(view: View, start: int, end: int) -> tuple[int, float] | None:
+def _judge(view: View, start: int, end: int, listed: int) -> tuple[int, float] | None:
+    """`listed` is how many digits the number has on whose list this one stands, 0 without one."""
     value = view.text(start, end)
     if value[0] == "+" or value.startswith("00"):
         found = _international(view, start, end)
         if found or value[0] == "+":
             return found
-    score = _national(view, start, end, value) if _ends(view.data, end) else None
+    score = _national(view, start, end, value, listed) if _ends(view.data, end) else None
     return None if score is None else (end, score)
 
 
@@ -196,7 +206,7 @@ def _international(view: View, start: int, end: int) -> tuple[int, float] | None
     return possible, 0.6 if dialled else 0.4
 
 
-def _national(view: View, start: int, end: int, value: str) -> float | None:
+def _national(view: View, start: int, end: int, value: str, listed: int) -> float | None:
     value = _without_extension(value)
     digits = _digits(value)
     if not 7 <= len(digits) <= 17 or _is_other(value, digits):
@@ -208,13 +218,16 @@ def _national(view: View, start: int, end: int, value: str) -> float | None:
     near = not other and (
         near_context(_CONTEXT, data, start, end)
         if grouped
-        else _CONTEXT.search(data, max(0, start - 36), start) is not None
+        else _CONTEXT.search(data, max(0, start - 36), start) is not None or listed == len(digits)
     )
-    if _NANP.search(value) and (grouped or near):
+    if _NANP.search(value) and (near or (grouped and not _in_row(data, start, end, value))):
         return 0.95 if near else 0.4 if other else 0.75 if grouped else 0.5
-    if near and len(digits) <= 13:
-        return 0.9 if is_national(digits, _WITH_ZERO) else 0.7
-    if other or not grouped or _is_thousands(value, digits):
+    if near and is_national(digits, _WITH_ZERO):
+        return 0.9
+    # Within a country none has more than twelve digits but where it begins with a zero.
+    if near and (len(digits) <= 12 or is_valid(digits)):
+        return 0.7
+    if other or not grouped or _is_thousands(value, digits) or _in_row(data, start, end, value):
         return None
     if value[0] == "0" or value.startswith("(0"):
         return 0.65 if is_national(digits, _WITH_ZERO) else 0.35
@@ -258,6 +271,14 @@ def _is_thousands(value: str, digits: str) -> bool:
     return digits[0] != "0" and _THOUSANDS.search(value) is not None
 
 
+def _in_row(data: bytes, start: int, end: int, value: str) -> bool:
+    """Whether only spaces part its groups from each other, and from two numbers more around it."""
+    if not value.replace(" ", "").isdigit():
+        return False
+    around = _ROW_BEFORE.search(data, max(0, start - 16), start), _ROW_AFTER.match(data, end, end + 16)
+    return sum(found[0].count(b" ") for found in around if found is not None) > 1
+
+
 def _any_date(year: str, one: str, other: str) -> bool:
     full = int(year) if len(year) == 4 else 2000 + int(year)
     if not 1900 <= full <= 2100:
@@ -288,6 +309,8 @@ RECOGNIZERS = (
             Example("(895)164-4839x7918 mobile", "(895)164-4839x7918"),
             Example("call 415-555-0132 415-555-0199", "415-555-0199"),
             Example("Acme Ltd\n61 51 81 office\n", "61 51 81"),
+            Example("Phones:\n- 4155550132\n- 2125550134\n- 6465550177\n- 9175550120", "9175550120"),
+            Example("call 4155550132, 2125550134, 6465550177 or 9175550120", "9175550120"),
             Example("＋４９ ３０ １２３４５６", "＋４９ ３０ １２３４５６", score=1.0),
         ),
         counter_examples=(
@@ -296,6 +319,7 @@ RECOGNIZERS = (
             "the years 2019-2024",
             "ISBN 978-3-16-148410-0",
             "1 234 567 people",
+            "89 144 233 377 610 987 1597 2584 4181 6765",
             "He finished the year 1977 40-1 and called it a success",
             "$1234567",
             "10.20.30.40",

@@ -97,7 +97,7 @@ LABELS = (
         "|historial|paciente|expediente m[eé]dico|receta|cartella clinica|paziente|ricovero|prontu[aá]rio"
         "|processo cl[ií]nico"
         "|ficha m[eé]dica",
-        alone=r"\bmrn\b|\bemrn\b|\bnhc\b|\bipp\b|\bpid\b",
+        alone=r"\bmrn\b|\bemrn\b|\bnhc\b|\bipp\b",
         named="medical record|patient record|historia cl[ií]nica|cartella clinica|prontu[aá]rio",
     ),
     Label(

@@ -13,7 +13,8 @@ TITLES = (
 class Cue:
     """`words`: how many the name must have at least. `lower`: whether it may be written in lower case.
 
-    `weak`: the cue announces anything, so the name itself must look like one.
+    `weak`: the cue announces anything, so the name itself must look like one. `field`: it is one where programs name
+    all sorts of things, so the name must be a common one, or other facts about a person must stand near.
     """
 
     regex: str
@@ -21,6 +22,7 @@ class Cue:
     words: int = 1
     lower: bool = False
     weak: bool = False
+    field: bool = False
 
 
 INTRODUCTION = Cue(
@@ -46,16 +48,23 @@ SIGNATURE = Cue(
     r",?[ \t]*\r?\n\s{0,4}|\b(?:signed|gezeichnet|gez\.)[ ,:]+(?:by )?)(?:[-–][ \t]*)?",
     0.8,
 )
-# A field called just "name" holds anything; a person's has two words or more.
+_BEFORE_KEY = r"(?:^|[\n,;{(|>])[\"' \t*_-]*"
+_AFTER_KEY = r"[\"'*_]*[ \t]*[:=][ \t\"'*]*"
 FIELD = Cue(
-    r"(?:^|[\n,;{(|>])[\"' \t*_-]*(?:patients?|clients?|customers?|employees?|applicants?|candidates?"
-    r"|contact(?: person)?|insured|tenants?|borrowers?|guests?|passengers?|policyholder|beneficiary"
+    rf"{_BEFORE_KEY}(?:patients?|employees?|applicants?|candidates?|contact person|insured|tenants?|borrowers?|guests?"
+    r"|passengers?|policyholder|beneficiary"
     r"|(?:full|patient|client|customer|employee|applicant|contact|account|cardholder|card holder|holder"
     r"|billing|recipient|legal|maiden|spouse|emergency contact)[ _-]?name"
-    r"|name|nom(?: complet)?|nombre(?: completo)?|nome|naam|kunde|kundin|patientin|mitarbeiter(?:in)?"
-    r"|versicherte[r]?|cardholder|recipient|sender|author|attn|from|to|cc|bcc)[\"'*_]*[ \t]*[:=][ \t\"'*]*",
+    rf"|nom complet|nombre completo|kunde|kundin|patientin|mitarbeiter(?:in)?|versicherte[r]?|cardholder){_AFTER_KEY}",
     0.75,
     words=2,
+)
+ANY_FIELD = Cue(
+    rf"{_BEFORE_KEY}(?:clients?|customers?|contact|name|nom|nombre|nome|naam|recipient|sender|author|attn|from|to|cc"
+    rf"|bcc){_AFTER_KEY}",
+    0.75,
+    words=2,
+    field=True,
 )
 NAME_FIELD = Cue(
     r"\b(?:first|last|given|family|middle|maiden|sur|fore|vor|nach|familien|ruf|pré|ape)[ _-]?"
@@ -64,4 +73,4 @@ NAME_FIELD = Cue(
     lower=True,
 )
 
-CUES = (INTRODUCTION, I_AM, SALUTATION, GREETING, TITLE, SIGNATURE, FIELD, NAME_FIELD)
+CUES = (INTRODUCTION, I_AM, SALUTATION, GREETING, TITLE, SIGNATURE, FIELD, ANY_FIELD, NAME_FIELD)

@@ -13,7 +13,7 @@ DEVICE_ID = EntityType("DEVICE_ID", "device", "The identifier of a device or ins
 
 _UUID = r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
 _DEVICE_CUE = (
-    r"(?i)\b(?:(?:android|apple|device|hardware|machine|advertising|vendor|installation|client|phone)[ _-]?"
+    r"(?i)\b(?:(?:android|apple|device|hardware|machine|advertising|vendor|installation|phone)[ _-]?"
     r"(?:id|identifier|uuid)|udid|idfa|idfv|gaid|aaid|adid|hwid|meid|esn|geräte-?id|serial(?: ?(?:number|no\.?|#))?"
     r"|seriennummer|serien-?nr\.?|n° de série|numéro de série|número de serie|numero di serie|número de série"
     r"|serienummer|s/n)[\"']?[\s:=#]{1,3}(?:(?:is|ist|est|es|è|é)[\s:]{1,2})?[\"']?"

@@ -43,6 +43,18 @@ _TITLE_WORDS = word_set(
 )
 _NEVER = frozenset(word.encode() for word in NO_NAMES - _TITLE_WORDS)
 _LONGEST_WORD = 40
+# As people write forms and letters; programs write keys small, in quotes, or with `=`.
+_FORM_LINE = re.compile(rb"[ \t*_>|]*\**[A-Z][a-z]+\**[ \t]*:\**[ \t]*\**")
+_FACTS = compile_pattern(
+    r"(?i)@[\w-]+\.|\b(?:e-?mail|phone|telefon|tel|mobile|mobil|handy|tel[eé]fono|t[eé]l[eé]phone|telefone|telefoon"
+    r"|date of birth|dob|born|geb(?:oren|urtsdatum)?|n[eé]e? le|naissance|nacid[oa]|nacimiento|nat[oa] il|nascita"
+    r"|nascimento|geboren|gender|ssn|passport|surname|patient|occupation|nationality|marital|iban|salary)\b"
+)
+_NO_LAST_WORDS = word_set(
+    "inc corp corporation ltd llc gmbh ag plc co company group bank services service solutions systems technologies"
+    " labs studio foundation institute university team project developers contributors authors actions plan usage"
+    " dashboard tests test notes code image settings report server"
+)
 _CONTRACTED = ("'m", "'re", "'ve", "'ll", "'d", "n't")
 _ALSO_WORDS = frozenset(b"miss don col gen hon fr ing sig lt hr sir rev mw dipl doctor la".split())
 _ENDS = frozenset(b'\n\r.,;:!?)"]}>-<')
@@ -108,8 +120,24 @@ def _name(view: View, start: int, end: int, cue: Cue) -> Match | None:
     if not words or len(words) < cue.words:
         return None
     end = start + len(text[:last].encode())
+    if view.data[end : end + 1] == b"." and view.data[end + 1 : end + 2].islower():
+        return None  # a host or a file
+    if cue.field and not _is_person(view.data, start, end, words):
+        return None
     score = _believed(words, cue, view.data[end : end + 1])
     return None if score is None else Match(start, end, score, PERSON.name)
+
+
+def _is_person(data: bytes, start: int, end: int, words: list[str]) -> bool:
+    """Whether a field that may hold anything holds a person: a common name, a line of a form, or other facts near."""
+    if words[0].lower() in GIVEN_NAMES:
+        return True
+    if words[-1].lower() in _NO_LAST_WORDS:
+        return False
+    key = data[data.rfind(b"\n", max(0, start - _LONGEST_WORD), start) + 1 : start]
+    if _FORM_LINE.fullmatch(key) and data[end : end + 1] in {b"", b"\n", b"\r", b" ", b","}:
+        return True
+    return _FACTS.search(data, max(0, start - _LONGEST), min(len(data), end + _LONGEST)) is not None
 
 
 def _goes_on(words: list[str], word: str) -> bool:
@@ -178,6 +206,9 @@ RECOGNIZERS = (
             "at 1737 Cheriton Dr Springfield",
             "Best regards,\nThe Support Team",
             "name: nginx",
+            "- name: Run Unit Checks\n  run: make",
+            '{"id": 7, "name": "Mountain Bike"}',
+            'name = "TF Fly.io"',
             '{"name": "get_weather"}',
             "this is fine",
             "Dear Customer,",

@@ -208,14 +208,20 @@ RECOGNIZERS = (
         USERNAME,
         (
             Pattern(
-                r"(?i)\b(?:linkedin\.com/in|t\.me|instagram\.com|tiktok\.com|twitter\.com|[/.]x\.com|facebook\.com"
+                r"(?i)\b(?:linkedin\.com/in|instagram\.com|tiktok\.com|twitter\.com|[/.]x\.com|facebook\.com"
                 r"|snapchat\.com/add|reddit\.com/u(?:ser)?)/(@?[a-z\d][\w.\-]{2,60})",
                 0.6,
                 group=1,
             ),
+            # What a number follows is a message, and those have addresses in public channels only.
+            Pattern(r"(?i)\bt\.me/(@?[a-z]\w{3,60})(?:/?(?:[^\w/]|$)|/[^\d])", 0.6, group=1, gate=r"(?i)\bt\.me/"),
         ),
         validator=_profile,
         examples=(Example("https://www.linkedin.com/in/jane-doe-1234/", "jane-doe-1234"),),
-        counter_examples=("https://www.instagram.com/explore/", "https://github.com/torvalds/linux"),
+        counter_examples=(
+            "https://www.instagram.com/explore/",
+            "https://github.com/torvalds/linux",
+            "https://t.me/daily_news/8565?single",
+        ),
     ),
 )

@@ -15,11 +15,11 @@ from training.model import Shape, from_base, load
 from training.train import Recipe, Text, train
 
 ROOT = Path(__file__).parent.parent
-GENERATED = 5500
+GENERATED = 4500
 
 
 def helpings(real: Sequence[Labelled], seed: int) -> Text:
-    """Text for the workers, never the same twice: some 300,000 generated tokens and 200,000 labelled ones at a time."""
+    """Text for the workers, never the same twice: some 250,000 generated tokens and as many labelled ones at a time."""
 
     def helping(rank: int, number: int) -> list[Example]:
         own = seed + 1000 * number + rank

@@ -93,7 +93,7 @@ def cut(document: Document, start: int, end: int) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """The documents of a corpus and which share of them a helping of training text holds."""
+    """The documents of a corpus and how often a helping of training text holds each of them on average."""
 
     documents: tuple[Document, ...]
     share: float
@@ -105,11 +105,11 @@ def training_corpora(folder: Path) -> list[Labelled]:
     return [
         Labelled(tuple(_read(folder / f"{name}.jsonl", labels[key], social=key in {"wnut17", "btc"})), share)
         for name, key, share in (
-            ("wnut17.train", "wnut17", 0.3),
-            ("btc.train", "btc", 0.5),
-            ("wikigold.all", "wikigold", 1.0),
-            ("crossner_politics.train", "crossner", 1.0),
-            ("crossner_science.train", "crossner", 1.0),
-            ("crossner_literature.train", "crossner", 1.0),
+            ("wnut17.train", "wnut17", 0.35),
+            ("btc.train", "btc", 0.7),
+            ("wikigold.all", "wikigold", 1.5),
+            ("crossner_politics.train", "crossner", 1.5),
+            ("crossner_science.train", "crossner", 1.5),
+            ("crossner_literature.train", "crossner", 1.5),
         )
     ]

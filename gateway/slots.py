@@ -2,14 +2,27 @@
 
 A wire (`gateway/wires/`) yields slots; `gateway/protection.py` looks at their `texts` and calls `apply` with what it
 found. Everything a slot does not replace stays as it was, to the byte.
+
+A value of a structure is searched with its name before it: in `{"pin": 4711}` nothing else says what the number is.
+That `lead` is for the search alone; what is found in it belongs to the slot of the name.
 """
 
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from gateway.errors import BadRequest
 from gateway.models import Action, Entity
-from gateway.placeholders import NUMBER, escape_json, number_literals, string_literals
+from gateway.placeholders import NUMBER, Literal, escape_json, number_at, number_literals, string_literals
+from gateway.placeholders import splice as spliced
+
+# A number as long as this can be an identifier whatever it is called, a shorter one where its name says so.
+_SHORTEST_NUMBER = 7
+_SHORTEST_NAMED_NUMBER = 3
+_LABEL = re.compile(r"[^\W\d][\w .-]{0,47}\Z")
+_COLON = re.compile(r"\s*:\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,34 +69,46 @@ class Slot(Protocol):
 
 def splice(text: str, spans: Spans, piece: Callable[[Span], str]) -> str:
     """`text` with each span replaced by `piece(span)`."""
-    parts: list[str] = []
-    position = 0
-    for span in spans:
-        parts.append(text[position : span.start])
-        parts.append(piece(span))
-        position = span.end
-    parts.append(text[position:])
-    return "".join(parts)
+    return spliced(text, ((span.start, span.end, piece(span)) for span in spans))
+
+
+def lead(name: str) -> str:
+    """What goes before the value of that name for the search; nothing where the name is no label."""
+    return f"{name}: " if _LABEL.match(name) else ""
+
+
+def can_identify(number: str, *, is_named: bool) -> bool:
+    """Whether a JSON number is long enough to be looked at."""
+    return sum(map(str.isdigit, number)) >= (_SHORTEST_NAMED_NUMBER if is_named else _SHORTEST_NUMBER)
+
+
+def _behind(lead: int, spans: Spans) -> Spans:
+    """The spans as offsets of the text that begins behind a lead of that length."""
+    if not lead:
+        return spans
+    return [replace(span, start=max(0, span.start - lead), end=span.end - lead) for span in spans if span.end > lead]
 
 
 class TextSlot:
     """A plain string at `container[key]`."""
 
-    __slots__ = ("_now", "container", "key", "texts")
+    __slots__ = ("_lead", "_now", "container", "key", "texts")
 
-    def __init__(self, container: Any, key: Any, text: str) -> None:
+    def __init__(self, container: Any, key: Any, text: str, lead: str = "") -> None:
         self.container = container
         self.key = key
-        self.texts = self._now = (text,)
+        self.texts = (lead + text,)
+        self._lead = len(lead)
+        self._now = text
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
-        if spans[0]:
-            text = self.texts[0]
-            self._now = (splice(text, spans[0], lambda span: replace(span, text[span.start : span.end])),)
-            self.container[self.key] = self._now[0]
+        if found := _behind(self._lead, spans[0]):
+            text = self._now
+            self._now = splice(text, found, lambda span: replace(span, text[span.start : span.end]))
+            self.container[self.key] = self._now
 
     def protected(self) -> Sequence[str]:
-        return self._now
+        return (self._now,)
 
 
 class KeySlot:
@@ -116,27 +141,46 @@ class KeySlot:
 class NumberSlot:
     """A JSON number at `container[key]`; a finding in it replaces the number as a whole, by a string."""
 
-    __slots__ = ("_now", "container", "key", "texts")
+    __slots__ = ("_lead", "_now", "container", "key", "texts")
 
-    def __init__(self, container: Any, key: Any, number: int | float) -> None:
+    def __init__(self, container: Any, key: Any, number: int | float, lead: str = "") -> None:
         self.container = container
         self.key = key
-        self.texts = self._now = (repr(number),)
+        self._now = repr(number)
+        self._lead = len(lead)
+        self.texts = (lead + self._now,)
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
-        if spans[0]:
-            token = self.texts[0]
-            whole = _whole(spans[0], len(token))
-            self._now = (replace(whole, token, NUMBER + token),)
-            self.container[self.key] = self._now[0]
+        if found := _behind(self._lead, spans[0]):
+            token = self._now
+            self._now = replace(_whole(found, len(token)), token, NUMBER + token)
+            self.container[self.key] = self._now
 
     def protected(self) -> Sequence[str]:
-        return self._now
+        return (self._now,)
+
+
+class SettingSlot(NumberSlot):
+    """A number that the protocol takes as a number only: one that is private can be neither sent nor replaced."""
+
+    __slots__ = ()
+
+    def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
+        """Raises BadRequest."""
+        raise BadRequest(f"`{self.key}` reads like private text, which cannot cross.", param=self.key)
 
 
 def _whole(spans: Spans, length: int) -> Span:
     best = max(spans, key=lambda span: span.score)
     return replace(best, start=0, end=length)
+
+
+def _leads(literals: Sequence[Literal], names: Sequence[Literal]) -> list[str]:
+    """Of each the last name before it, which for what stands in a list is the list's; a name has none."""
+    starts = [name.start for name in names]
+    leads = ["", *(lead(name.value) for name in names)]
+    places = [bisect_right(starts, literal.start) for literal in literals]
+    return ["" if at and names[at - 1] is literal else leads[at] for at, literal in zip(places, literals, strict=True)]
 
 
 class JsonSlot:
@@ -145,40 +189,42 @@ class JsonSlot:
     Only the bytes of the findings change inside it: white space, escapes and number spellings around them stay.
     """
 
-    __slots__ = ("_now", "_numbers", "_strings", "container", "document", "key", "texts")
+    __slots__ = ("_leads", "_literals", "_now", "_strings", "container", "document", "key", "texts")
 
     def __init__(self, container: Any, key: Any, document: str) -> None:
         self.container = container
         self.key = key
         self.document = self._now = document
-        self._strings = string_literals(document)
-        self._numbers = number_literals(document)
-        self.texts = [literal.value for literal in self._strings] + [n.value for n in self._numbers]
+        strings = string_literals(document)
+        names, numbers = [], {number.start: number for number in number_literals(document)}
+        for literal in strings:
+            if colon := _COLON.match(document, literal.end):
+                names.append(literal)
+                number = number_at(document, colon.end())
+                if number is not None and can_identify(number.value, is_named=True):
+                    numbers[number.start] = number
+        self._strings = len(strings)
+        self._literals = [*strings, *(numbers[start] for start in sorted(numbers))]
+        self._leads = _leads(self._literals, names)
+        self.texts = [before + each.value for before, each in zip(self._leads, self._literals, strict=True)]
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         pieces: list[tuple[int, int, str]] = []
-        for literal, found in zip(self._strings, spans, strict=False):
-            for span in found:
-                start, end = literal.raw_span(span.start, span.end)
-                value = literal.value[span.start : span.end]
-                spelled = self.document[start:end]
-                raw = None if spelled == escape_json(value) else spelled
-                pieces.append((start, end, escape_json(replace(span, value, raw))))
-        for number, found in zip(self._numbers, spans[len(self._strings) :], strict=True):
-            if found:
-                token = number.value
+        for index, literal in enumerate(self._literals):
+            found = _behind(len(self._leads[index]), spans[index])
+            if index < self._strings:
+                for span in found:
+                    start, end = literal.raw_span(span.start, span.end)
+                    value = literal.value[span.start : span.end]
+                    spelled = self.document[start:end]
+                    raw = None if spelled == escape_json(value) else spelled
+                    pieces.append((start, end, escape_json(replace(span, value, raw))))
+            elif found:
+                token = literal.value
                 text = replace(_whole(found, len(token)), token, NUMBER + token)
-                pieces.append((number.start, number.end, f'"{escape_json(text)}"'))
-        if not pieces:
-            return
-        pieces.sort()
-        parts: list[str] = []
-        position = 0
-        for start, end, text in pieces:
-            parts += (self.document[position:start], text)
-            position = end
-        parts.append(self.document[position:])
-        self._now = self.container[self.key] = "".join(parts)
+                pieces.append((literal.start, literal.end, f'"{escape_json(text)}"'))
+        if pieces:
+            self._now = self.container[self.key] = spliced(self.document, sorted(pieces))
 
     def protected(self) -> Sequence[str]:
         return [literal.value for literal in string_literals(self._now)]

@@ -9,7 +9,15 @@ stream         restoring while the answer is still being written
 """
 
 from gateway.placeholders.grammar import Found, looks_like_placeholder
-from gateway.placeholders.json_text import NUMBER, Literal, escape_json, number_literals, splice, string_literals
+from gateway.placeholders.json_text import (
+    NUMBER,
+    Literal,
+    escape_json,
+    number_at,
+    number_literals,
+    splice,
+    string_literals,
+)
 from gateway.placeholders.regions import RestoreScope
 from gateway.placeholders.session import Known, Placeholders, Restored, RestoredTree, conversation_key
 from gateway.placeholders.stream import StreamRestorer
@@ -28,6 +36,7 @@ __all__ = [
     "conversation_key",
     "escape_json",
     "looks_like_placeholder",
+    "number_at",
     "number_literals",
     "splice",
     "string_literals",

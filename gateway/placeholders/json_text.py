@@ -65,6 +65,12 @@ def number_literals(document: str) -> list[Literal]:
     return found
 
 
+def number_at(document: str, position: int) -> Literal | None:
+    """The number that begins there, however short."""
+    match = _NUMBER.match(document, position)
+    return Literal(*match.span(), match[0], ((0, match.start()),)) if match else None
+
+
 def escape_json(value: str) -> str:
     """The value as it stands between the quotes of a JSON string; only what must be escaped is."""
     return json.dumps(value, ensure_ascii=False)[1:-1]

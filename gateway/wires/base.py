@@ -15,14 +15,12 @@ from typing import Any, Literal, Protocol, TypeGuard
 from gateway.errors import GatewayError
 from gateway.json_body import Json, is_json
 from gateway.models import PrivacyMode
-from gateway.slots import JsonSlot, KeySlot, NumberSlot, Slot, TextSlot
+from gateway.slots import JsonSlot, KeySlot, NumberSlot, Slot, TextSlot, can_identify, lead
 
 type Body = dict[str, Any]
 
 _DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
 _WORD = re.compile(r"[a-z][a-z_]{0,31}\Z")
-# A number as long as this can be an identifier: cards, accounts, phone numbers.
-_SHORTEST_NUMBER = 7
 
 
 @dataclass(slots=True)
@@ -107,32 +105,38 @@ class Walk:
     structure: frozenset[str]
     attachments: set[str] = field(default_factory=set)
 
-    def slots(self, container: Any, key: Any, value: Json) -> Iterator[Slot]:
-        """Every place under `container[key]` where text can stand: strings, long numbers and unfamiliar keys."""
+    def slots(self, container: Any, key: Any, value: Json, name: str = "") -> Iterator[Slot]:
+        """Every place under `container[key]` where text can stand: strings, numbers and unfamiliar keys.
+
+        `name` is the unfamiliar key that a list stands under: what the strings in it are called.
+        """
+        is_named = isinstance(key, str)
+        if is_named:
+            name = "" if key in self.structure else key
         if isinstance(value, str):
             if _DATA_URI.match(value):
                 self.attachments.add("data")
             elif value:
-                yield TextSlot(container, key, value)
+                yield TextSlot(container, key, value, lead(name))
         elif isinstance(value, dict):
-            for name, inner in value.items():
-                if name != "type" or not (isinstance(inner, str) and _WORD.match(inner)):
-                    yield from self.slots(value, name, inner)
+            for inner, member in value.items():
+                if inner != "type" or not (isinstance(member, str) and _WORD.match(member)):
+                    yield from self.slots(value, inner, member)
             yield from self.keys(value)
         elif isinstance(value, list):
-            for index, inner in enumerate(value):
-                yield from self.slots(value, index, inner)
-        elif _is_long_number(value):
-            yield NumberSlot(container, key, value)
+            for index, member in enumerate(value):
+                yield from self.slots(value, index, member, name)
+        elif is_number(value) and can_identify(repr(value), is_named=is_named and name != ""):
+            yield NumberSlot(container, key, value, lead(name))
 
     def keys(self, value: Body) -> Iterator[Slot]:
         """Unfamiliar keys. They come after the values of their object, whose slots address it by the old name."""
         return (KeySlot(value, name) for name in value if name not in self.structure)
 
 
-def _is_long_number(value: Json) -> TypeGuard[int | float]:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and sum(map(str.isdigit, repr(value))) >= _SHORTEST_NUMBER
+def is_number(value: Json) -> TypeGuard[int | float]:
+    """Whether a JSON value is a number: true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def json_slot(container: Any, key: Any, value: str) -> Slot:

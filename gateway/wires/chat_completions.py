@@ -9,8 +9,8 @@ from typing import Any
 
 from gateway.errors import BadRequest, GatewayError, Unprocessable
 from gateway.models import PrivacyMode
-from gateway.slots import Slot
-from gateway.wires.base import AnswerText, Body, Conversation, Walk, answer_strings, json_slot
+from gateway.slots import SettingSlot, Slot, can_identify
+from gateway.wires.base import AnswerText, Body, Conversation, Walk, answer_strings, is_number, json_slot
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _TEXT_PARTS = frozenset({"text", "refusal", "input_text", "output_text", "thinking", "reasoning"})
@@ -38,6 +38,14 @@ _KEYS = frozenset(_WORDS.split())
 _BEFORE_MESSAGES = ("tools", "functions", "response_format")
 # Numbers and words of the protocol that cannot hold a person's text, checked where they are read.
 _SETTINGS = frozenset({"model", "messages", "stream"})
+# What the protocol takes as a number only.
+_NUMBERS = frozenset(
+    """
+    n seed temperature top_p top_k min_p top_logprobs frequency_penalty presence_penalty repetition_penalty max_tokens
+    max_completion_tokens
+    """.split()
+)
+_CHOICES = range(1, 129)
 _EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
 
 
@@ -65,7 +73,8 @@ class ChatCompletions:
         stream = body.get("stream", False)
         if stream is not None and not isinstance(stream, bool):
             raise BadRequest("`stream` must be true or false.", param="stream")
-        _check_seed(body)
+        _check_whole(body, "seed")
+        _check_whole(body, "n", _CHOICES)
         messages = body.get("messages")
         if not isinstance(messages, list) or not messages:
             raise BadRequest("`messages` must be a non-empty list.", param="messages")
@@ -88,7 +97,7 @@ class ChatCompletions:
             slot
             for name, value in body.items()
             if name not in _BEFORE_MESSAGES and name not in _SETTINGS
-            for slot in walk.slots(body, name, value)
+            for slot in _own_slots(body, name, value, walk)
         ]
         conversation.blocks.append([*own, *walk.keys(body)])
         conversation.attachments = tuple(sorted(walk.attachments))
@@ -169,10 +178,21 @@ def _mode(value: str | None) -> PrivacyMode | None:
         raise Unprocessable(message, param="svc_privacy_mode") from None
 
 
-def _check_seed(body: Body) -> None:
-    seed = body.get("seed")
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
-        raise BadRequest("`seed` must be an integer.", param="seed")
+def _check_whole(body: Body, name: str, within: range | None = None) -> None:
+    value = body.get(name)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise BadRequest(f"`{name}` must be an integer.", param=name)
+    if value is not None and within is not None and value not in within:
+        raise BadRequest(f"`{name}` must be from {within[0]} to {within[-1]}.", param=name)
+
+
+def _own_slots(body: Body, name: str, value: Any, walk: Walk) -> Iterator[Slot]:
+    """What belongs to the single request. In `metadata` every name is the caller's, also one the protocol knows."""
+    if name in _NUMBERS and is_number(value):
+        if can_identify(repr(value), is_named=False):
+            yield SettingSlot(body, name, value)
+    else:
+        yield from (Walk(frozenset(), walk.attachments) if name == "metadata" else walk).slots(body, name, value)
 
 
 def _check_message(message: Any, index: int) -> str:

@@ -1,6 +1,7 @@
 """Protection through its public face: what is hidden, that an echo restores, and that turns repeat their bytes."""
 
 import copy
+import json
 import re
 from typing import Any
 
@@ -72,6 +73,27 @@ def protect_chat(protector: Protector, policy: Policy, body: dict[str, Any], key
     body = copy.deepcopy(body)
     protector.protect(WIRE.read(body).blocks, policy, PrivacyMode.STANDARD, Placeholders(key))
     return dump(body["messages"])
+
+
+PIN = {"pin": 4711, "password": "correcthorse7", "mrn": ["80081355"], "limit": 4711000}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"metadata": PIN},
+        {"whatever": {"deep": PIN}},
+        {"messages": [{"role": "tool", "tool_call_id": "c", "content": json.dumps(PIN)}]},
+        {"messages": [{"role": "assistant", "tool_calls": [{"function": {"arguments": json.dumps(PIN)}}]}]},
+    ],
+    ids=["metadata", "unknown field", "tool result", "tool call"],
+)
+def test_what_only_its_name_gives_away(protector: Protector, policy: Policy, fields: dict[str, Any]) -> None:
+    body = chat("hello") | copy.deepcopy(fields)
+    protector.protect(WIRE.read(body).blocks, policy, PrivacyMode.STANDARD, Placeholders(b"k" * 32))
+    sent = dump(body).decode()
+    assert not re.search("horse7|80081355|4711(?!000)", sent)
+    assert "4711000" in sent
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,13 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.errors import BadRequest
 from gateway.models import Action
-from gateway.slots import JsonSlot, KeySlot, NumberSlot, Slot, Span, TextSlot, splice
+from gateway.slots import JsonSlot, KeySlot, NumberSlot, SettingSlot, Slot, Span, TextSlot, splice
 
 
 def span(text: str, value: str, score: float = 0.9) -> Span:
@@ -68,11 +70,14 @@ def test_a_number_becomes_a_string_as_a_whole_under_its_surest_finding() -> None
     assert replacing.given[0][1] not in {None, "4111111111111111"}, "it must come back as a number, not as a string"
 
 
+NUMBERS = ["n: 1.50", "tel: 4930901820"]
+
+
 def test_a_document_changes_only_where_something_was_found() -> None:
     document = '{ "to" : "anna",\n\t"n":1.50, "who": "J\\u006fe", "tel": 4930901820, "k4711": ["anna"] }'
     body: dict[str, Any] = {"arguments": document}
     slot = JsonSlot(body, "arguments", document)
-    assert {"to", "anna", "Joe", "4930901820", "k4711"} <= set(slot.texts)
+    assert list(slot.texts) == ["to", "to: anna", "n", "who", "who: Joe", "tel", "k4711", "k4711: anna", *NUMBERS]
     replacing = apply(slot, "Joe", "4930901820", "4711")
     assert body["arguments"] == (
         '{ "to" : "anna",\n\t"n":1.50, "who": "[CODE_1]", "tel": "[CODE_3]", "k[CODE_2]": ["anna"] }'
@@ -80,6 +85,53 @@ def test_a_document_changes_only_where_something_was_found() -> None:
     assert ("Joe", "J\\u006fe") in replacing.given, "the spelling of the literal must be remembered"
     assert ("4711", None) in replacing.given
     assert "[CODE_1]" in slot.protected()
+
+
+@pytest.mark.parametrize(
+    ("document", "searched"),
+    [
+        ('{"pin": 4711}', ["pin", "pin: 4711"]),
+        ('{"pin" :\n4711}', ["pin", "pin: 4711"]),
+        ('{"n": 12}', ["n"]),
+        # Short numbers in lists are data; what is long is looked at wherever it stands.
+        ('{"rows": [4711, 1234567]}', ["rows", "rows: 1234567"]),
+        ('{"names": ["Anna", "Karl"]}', ["names", "names: Anna", "names: Karl"]),
+        ('{"a": {"b": "x"}, "c": "y"}', ["a", "b", "c", "b: x", "c: y"]),
+        ('["x", 1234567]', ["x", "1234567"]),
+        # No label of anything.
+        ('{"4711": "x"}', ["4711", "x"]),
+        ('{"What is your name?": "x"}', ["What is your name?", "x"]),
+    ],
+)
+def test_a_value_is_searched_with_its_name(document: str, searched: list[str]) -> None:
+    assert sorted(JsonSlot({}, "arguments", document).texts) == sorted(searched)
+
+
+def test_what_is_found_in_a_name_does_not_move_what_is_found_in_its_value() -> None:
+    body: dict[str, Any] = {"x": "4711 and 4711", "y": 4711, "z": '{"k4711": "so 4711", "k0815": 8154711}'}
+    lead = "key 4711: "
+    apply(TextSlot(body, "x", "4711 and 4711", lead), "4711")
+    assert body["x"] == "4711 and 4711"
+    slot = TextSlot(body, "x", "4711 and 4711", lead)
+    # From within the name into the value.
+    slot.apply([[Span(4, len(lead) + 4, "CODE", Action.PLACEHOLDER, 0.9, "test")]], Replacing())
+    assert body["x"] == "[CODE_1] and 4711"
+    number = NumberSlot(body, "y", 4711, lead)
+    apply(number, "4711")
+    assert body["y"] == 4711
+    number.apply([[Span(len(lead), len(lead) + 4, "CODE", Action.PLACEHOLDER, 0.9, "test")]], Replacing())
+    assert body["y"] == "[CODE_1]"
+    apply(JsonSlot(body, "z", body["z"]), "so 4711", "0815")
+    assert body["z"] == '{"k4711": "[CODE_1]", "k[CODE_2]": 8154711}'
+
+
+def test_a_number_that_must_stay_one_is_refused_where_it_is_private() -> None:
+    body = {"seed": 4111111111111111}
+    slot = SettingSlot(body, "seed", body["seed"])
+    with pytest.raises(BadRequest) as refusal:
+        apply(slot, "4111")
+    assert refusal.value.param == "seed"
+    assert "4111" not in refusal.value.message
 
 
 def test_a_document_that_is_no_json_is_searched_for_its_strings_all_the_same() -> None:

@@ -129,11 +129,46 @@ def test_what_holds_no_text_is_left_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "seen"), [(4111111111111111, True), (49309018.25, True), (123456, False), (True, False), (0.5, False)]
+    ("number", "alone", "named"),
+    [
+        (4111111111111111, True, True),
+        (49309018.25, True, True),
+        (4711, False, True),
+        (47, False, False),
+        (True, False, False),
+        (0.5, False, False),
+    ],
 )
-def test_long_numbers_are_looked_at(number: float, seen: bool) -> None:
-    assert (repr(number) in texts(request(metadata={"id": number}))) is seen
-    assert (repr(number) in texts(request(user(x=[number])))) is seen
+def test_numbers_that_could_be_somebodys_are_looked_at(number: float, alone: bool, named: bool) -> None:
+    assert (f"id: {number}" in texts(request(metadata={"id": number}))) is named
+    assert (f"x: {number}" in texts(request(user(x=[number])))) is alone
+    assert (repr(number) in texts(request(user(content=None, title=number)))) is alone
+
+
+@pytest.mark.parametrize("name", ["seed", "max_tokens", "temperature"])
+def test_a_number_of_the_protocol_stays_a_number_or_is_refused(name: str) -> None:
+    body = request(**{name: 4111111111111111})
+    (slot,) = WIRE.read(body).blocks[-1]
+    with pytest.raises(BadRequest) as refusal:
+        slot.apply([[Span(0, 16, "CREDIT_CARD", Action.PLACEHOLDER, 1.0, "test")]], lambda *_: "[X]")
+    assert refusal.value.param == name
+    assert body[name] == 4111111111111111
+    assert texts(request(**{name: 1234})) == ["hello"]
+
+
+def test_values_are_searched_with_the_names_that_callers_gave_them() -> None:
+    body = request(user(reply_to="A"), metadata={"name": "B", "pins": ["C"]}, web_search_options={"city": "D"})
+    assert {"reply_to: A", "name: B", "pins: C", "city: D"} <= set(texts(body))
+    # The protocol's own names say nothing of their values; a schema's would make them of what they describe.
+    schema = call(name="f", parameters={"properties": {"password": {"type": "string", "description": "E"}}})
+    assert set(texts(request(user("F", name="G"), user="H", tools=[schema]))) == {
+        "E",
+        "F",
+        "G",
+        "H",
+        "f",
+        "password",
+    } | {"call_1"}
 
 
 class TestBlocks:
@@ -159,7 +194,7 @@ class TestBlocks:
             ["D", "S", "U1"],
             ["A1", "c", "T1", "U2"],
             ["A2", "U3"],
-            ["M", "who"],
+            ["who: M", "who"],
         ]
 
     def test_an_earlier_turn_has_the_same_first_blocks(self) -> None:
@@ -226,6 +261,9 @@ REFUSED: dict[str, tuple[Body, str]] = {
     "stream that is text": (request(stream="canary"), "stream"),
     "seed that is text": (request(seed="canary"), "seed"),
     "seed that is true": (request(seed=True), "seed"),
+    "no choice": (request(n=0), "n"),
+    "too many choices": (request(n=129), "n"),
+    "a choice and a half": (request(n=1.5), "n"),
     "task that is a number": (request(svc_task=4711), "svc_task"),
     "policy that is a list": (request(svc_policy=["canary"]), "svc_policy"),
     "unknown mode": (request(svc_privacy_mode="canary"), "svc_privacy_mode"),

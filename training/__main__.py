@@ -11,20 +11,22 @@ from training.corpora import Labelled, training_corpora
 from training.encode import Example, blurred, encode
 from training.export import export
 from training.generate import generated, labelled
-from training.model import Shape, from_base, load
+from training.model import Shape, Tagger, from_base, load
+from training.sift import sifted
 from training.train import Recipe, Text, train
 
 ROOT = Path(__file__).parent.parent
-GENERATED = 4500
+GENERATED = 7000
 
 
 def helpings(real: Sequence[Labelled], seed: int) -> Text:
-    """Text for the workers, never the same twice: some 250,000 generated tokens and as many labelled ones at a time."""
+    """Text for the workers, never the same twice: half of it generated, half labelled text with other names."""
 
-    def helping(rank: int, number: int) -> list[Example]:
+    def helping(rank: int, number: int, model: Tagger) -> list[Example]:
         own = seed + 1000 * number + rank
         chance = random.Random(str(own))
-        return encode(generated(GENERATED, own)) + blurred(encode(labelled(real, chance)), chance)
+        new = encode(generated(GENERATED, own))
+        return (sifted(model, new, chance) if number else new) + blurred(encode(labelled(real, chance)), chance)
 
     return helping
 

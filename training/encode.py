@@ -66,8 +66,23 @@ def blurred(examples: Sequence[Example], chance: random.Random, share: float = 0
     ]
 
 
+def stacked(examples: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Examples as one batch: ids, mask, types, labels."""
+    width = max(len(example.ids) for example in examples)
+    ids = torch.zeros((len(examples), width), dtype=torch.long)
+    mask, types = torch.zeros_like(ids), torch.zeros_like(ids)
+    labels = torch.full_like(ids, IGNORED)
+    for row, example in enumerate(examples):
+        length = len(example.ids)
+        ids[row, :length] = torch.tensor(example.ids)
+        mask[row, :length] = 1
+        types[row, :length] = torch.tensor(example.types)
+        labels[row, :length] = torch.tensor(example.labels)
+    return ids, mask, types, labels
+
+
 def batches(examples: Sequence[Example], tokens: int, seed: int) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
-    """Shuffled batches of about ``tokens`` tokens, of like length: ids, mask, types, labels."""
+    """Shuffled batches of about ``tokens`` tokens, of like length."""
     chance = random.Random(seed)
     order = list(range(len(examples)))
     chance.shuffle(order)
@@ -84,15 +99,4 @@ def batches(examples: Sequence[Example], tokens: int, seed: int) -> Iterator[tup
         groups.append(group)
     chance.shuffle(groups)
     for group in groups:
-        width = max(len(examples[i].ids) for i in group)
-        ids = torch.zeros((len(group), width), dtype=torch.long)
-        mask, types = torch.zeros_like(ids), torch.zeros_like(ids)
-        labels = torch.full_like(ids, IGNORED)
-        for row, index in enumerate(group):
-            example = examples[index]
-            length = len(example.ids)
-            ids[row, :length] = torch.tensor(example.ids)
-            mask[row, :length] = 1
-            types[row, :length] = torch.tensor(example.types)
-            labels[row, :length] = torch.tensor(example.labels)
-        yield ids, mask, types, labels
+        yield stacked([examples[index] for index in group])

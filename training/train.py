@@ -23,8 +23,8 @@ from training.encode import Example, batches
 from training.features import IGNORED, LABELS
 from training.model import Tagger, save
 
-# A worker's number and how many helpings it has had, to its next one.
-Text = Callable[[int, int], Sequence[Example]]
+# A worker's number, how many helpings it has had, and its model, to its next helping.
+Text = Callable[[int, int, Tagger], Sequence[Example]]
 MEET_EVERY = 8
 PULL = 0.4
 
@@ -69,7 +69,7 @@ def _work(rank: int, common: Tagger, text: Text, recipe: Recipe, folder: Path, l
     running, step = 0.0, 0
     with (folder / f"curve.{rank}.jsonl").open("w", encoding="utf-8") as curve:
         for helping in itertools.count():
-            for ids, mask, types, labels in batches(text(rank, helping), recipe.tokens, recipe.seed + helping):
+            for ids, mask, types, labels in batches(text(rank, helping, model), recipe.tokens, recipe.seed + helping):
                 minutes = (time.monotonic() - began) / 60
                 done = max(step / recipe.steps, minutes / recipe.minutes)
                 if done >= 1:

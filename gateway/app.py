@@ -17,7 +17,7 @@ from gateway import __version__, schemas
 from gateway.api_docs import add_docs, operation_id
 from gateway.errors import Unprocessable
 from gateway.http_errors import add_error_handlers
-from gateway.http_routing import NativeRoute, caller_of
+from gateway.http_routing import HeadLikeGet, NativeRoute, caller_of
 from gateway.json_body import dump
 from gateway.models import Caller
 from gateway.operations import ProtectedText, Question, ShardedText
@@ -42,6 +42,14 @@ type Offset = Annotated[
     int, Query(ge=0, le=2**53, description="How many entries come before the page."), BeforeValidator(_decimal)
 ]
 type PolicyId = Annotated[str, Path(min_length=1, max_length=128, description="`id` of a policy.")]
+type PolicyHash = Annotated[
+    str,
+    Query(
+        pattern=r"^[0-9a-f]{64}$",
+        description="The version of this `hash`, such as a receipt names, not the newest.",
+        default_factory=str,  # Unlike a plain default, it does not stand in the document.
+    ),
+]
 type RequestId = Annotated[str, Path(min_length=1, max_length=128, description="`request_id` of an answer.")]
 type By = Annotated[Caller, Depends(caller_of)]
 type ChatBody = Annotated[dict[str, Any], Body(), schemas.ReadElsewhere(schemas.ChatRequest)]
@@ -63,7 +71,8 @@ def create_app(service: Service | None = None) -> FastAPI:
     app = FastAPI(
         title="Privacy Gateway",
         version=__version__,
-        description="Protects private text before model work, restores it afterwards, and keeps receipts.",
+        description="Protects private text before model work, restores it afterwards, and keeps receipts. Every path "
+        "that takes GET takes HEAD.",
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -71,6 +80,7 @@ def create_app(service: Service | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.service = service
+    app.add_middleware(HeadLikeGet)
     routers = (_open_routes(), _native_routes())
     for router in routers:
         app.include_router(router)
@@ -175,8 +185,9 @@ def _native_routes() -> APIRouter:
         return _json(_page(data, len(found), limit, offset))
 
     @router.get("/policies/{policy_id}", **documented("policy"))
-    async def policy(request: Request, policy_id: PolicyId) -> Response:
-        found = _service(request).policies.get(policy_id)
+    async def policy(request: Request, policy_id: PolicyId, hash: PolicyHash) -> Response:
+        policies = _service(request).policies
+        found = policies.by_hash(hash, policy_id) if hash else policies.get(policy_id)
         return _json(found.document)
 
     @router.post("/policies", **documented("create_policy"))

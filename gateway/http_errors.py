@@ -63,12 +63,13 @@ def add_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 
 
 def _methods_at(path: str, routes: Sequence[BaseRoute]) -> set[str]:
-    return {
+    methods = {
         method
         for route in routes
         if isinstance(route, Route) and route.path_regex.match(path)
         for method in route.methods or ()
     }
+    return methods | {"HEAD"} if "GET" in methods else methods
 
 
 def _stranger(request: Request) -> GatewayError | None:

@@ -9,17 +9,36 @@ from typing import Any
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.codings import decode, too_large
 from gateway.errors import BadRequest, Forbidden, Unprocessable, UnsupportedMedia
 from gateway.http_errors import reads_like_a_name
 from gateway.ids import new_request_id
 from gateway.json_body import Json, parse_object
-from gateway.models import Caller, Scope
+from gateway.models import Caller
+from gateway.models import Scope as KeyScope
 from gateway.schemas import OPERATOR, SCOPE
 
 # What clients of the chat-completions protocol call; some of them add a query of their own, which goes nowhere.
 _FOREIGN = frozenset({"/v1/chat/completions", "/v1/models"})
+
+
+class HeadLikeGet:
+    """Answers HEAD as GET, without the body (RFC 9110 section 9.3.2): monitors and caches ask so."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+
+        async def head(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self._app({**scope, "method": "GET"}, receive, head)
 
 
 class StrictRequest(Request):
@@ -70,7 +89,7 @@ class NativeRoute(APIRoute):
             caller = getattr(request.state, "caller", None) or service.authenticate(
                 request.headers.get("authorization"), request.headers.get("x-svc-key")
             )
-            if operators_only and caller.scope is not Scope.OPERATOR:
+            if operators_only and caller.scope is not KeyScope.OPERATOR:
                 raise Forbidden("This needs an operator's key.")
             request.state.caller = caller
             if not takes_any_query:

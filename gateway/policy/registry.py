@@ -91,13 +91,13 @@ class PolicyRegistry:
             self._refresh_in_background()
         return policy
 
-    def by_hash(self, hash: str) -> Policy:
-        """The policy version a receipt names. Raises NotFound (`policy_not_found`)."""
+    def by_hash(self, hash: str, id: str | None = None) -> Policy:
+        """The policy version a receipt names, where it is one of `id`. Raises NotFound (`policy_not_found`)."""
         policy = self._by_hash.get(hash)
         if policy is None and self._refresh_after_miss():
             policy = self._by_hash.get(hash)
-        if policy is None:
-            raise NotFound("No policy has this hash.", code="policy_not_found")
+        if policy is None or id not in (None, policy.id):
+            raise NotFound("No version of a policy has this hash.", code="policy_not_found", param="hash")
         return policy
 
     def list(self) -> tuple[Policy, ...]:
@@ -114,6 +114,9 @@ class PolicyRegistry:
         customs = self._customs
         if customs is None:
             raise Unavailable("This gateway keeps no custom policies.")
+        # First, for it says most: nothing that the document says makes it right.
+        if any(document.get("id") == taken for taken in self._builtins):
+            raise Conflict("This is the id of a built-in policy, which cannot be taken.", param="id")
         parsed = parse(document)
         if parsed.version is not None:
             raise Unprocessable("Policy refused: version: the gateway numbers custom policies.", param="version")
@@ -137,8 +140,6 @@ class PolicyRegistry:
 
     def _next_version(self, parsed: PolicyDocument) -> tuple[Policy, bool]:
         """What `parsed` makes, and whether that is new."""
-        if parsed.id in self._builtins:
-            raise Conflict("This is the id of a built-in policy, which cannot be taken.", param="id")
         newest = self._find(parsed.id, None)
         version = newest.version + 1 if newest else 1
         policy = resolve(parsed, version=version, builtin=False, parent=self._parent(parsed))

@@ -20,7 +20,7 @@ CODES: dict[str, tuple[int, str]] = {
     "not_found": (404, "There is nothing at this path."),
     "session_not_found": (404, "No such session, a wrong token, or somebody else's: all look the same."),
     "receipt_not_found": (404, "No such receipt, or somebody else's."),
-    "policy_not_found": (404, "There is no such policy."),
+    "policy_not_found": (404, "There is no such policy, or no version of it with this hash."),
     "model_not_found": (404, "No surface takes this model."),
     "method_not_allowed": (405, "The path does not take this method; `Allow` names those that it takes."),
     "conflict": (409, "It would take what is taken, or pass a bound on what is kept; the message says which."),

@@ -58,8 +58,10 @@ def _to_reconstruct(place: str) -> dict[str, Any]:
     return {"reconstruct": {"operationId": "reconstruct", "requestBody": body}}
 
 
-def _to_policy(place: str) -> dict[str, Any]:
-    return {"policy": {"operationId": "policy", "parameters": {"policy_id": f"$response.body#{place}"}}}
+def _to_policy(place: str, *names: str) -> dict[str, Any]:
+    """To the policy that stands at `place`, by these of its members."""
+    parameters = {f"policy_{name}" if name == "id" else name: f"$response.body#{place}/{name}" for name in names}
+    return {"policy": {"operationId": "policy", "parameters": parameters}}
 
 
 _REQUEST_ID = {"x-svc-request-id": {"required": True, "schema": {"type": "string"}}}
@@ -140,11 +142,12 @@ OPERATIONS: dict[str, Operation] = {
         "Policies",
         PolicyListReply,
         _ANY,
-        links=_to_policy("/data/0/id"),
+        links=_to_policy("/data/0", "id"),
     ),
     "policy": Operation(
         "Read a policy",
-        "Rules, version and canonical hash of one policy.",
+        "Rules, version and canonical hash of one policy, in its newest version. With `hash`, that of any version that "
+        "there ever was: a receipt's `policy` always leads to the document it was made under.",
         "Policies",
         PolicyReply,
         _ANY | {"policy_not_found", "not_found"},
@@ -158,7 +161,7 @@ OPERATIONS: dict[str, Operation] = {
         _BODY | {"conflict"},
         status=201,
         operators_only=True,
-        links=_to_policy("/id"),
+        links=_to_policy("", "id"),
         headers={"Location": {"required": True, "schema": {"type": "string"}}},
     ),
     "receipts": Operation(
@@ -175,6 +178,7 @@ OPERATIONS: dict[str, Operation] = {
         "Receipts",
         ReceiptReply | DamagedReceiptReply,
         _ANY | {"receipt_not_found", "not_found"},
+        links=_to_policy("/policy", "id", "hash"),
     ),
     "verify": Operation(
         "Verify a receipt",

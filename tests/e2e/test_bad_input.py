@@ -204,17 +204,27 @@ def test_the_paths_of_this_table_are_all_there_are(client: httpx.Client) -> None
 @pytest.mark.parametrize("path", ALLOWED)
 def test_methods(server: Running, client: httpx.Client, path: str) -> None:
     kept = Kept(server)
+    allowed = ALLOWED[path] | ({"HEAD"} if "GET" in ALLOWED[path] else set())
     for method in METHODS:
-        if method in ALLOWED[path]:
+        if method in allowed:
             continue
         answer = client.request(method, path)
-        assert set(answer.headers["allow"].split(", ")) == ALLOWED[path], method
+        assert set(answer.headers["allow"].split(", ")) == allowed, method
         if method == "HEAD":
             assert (answer.status_code, answer.content) == (405, b"")
         else:
             check(answer, 405, "method_not_allowed", None)
         assert client.get("/v1/models").status_code == 200
     assert kept.grown() == set()
+
+
+@pytest.mark.parametrize("path", [path for path, allowed in ALLOWED.items() if "GET" in allowed])
+def test_head_is_answered_as_get_without_the_body(client: httpx.Client, path: str) -> None:
+    """On one connection with the next request: bytes of a body would be taken for its answer."""
+    head, get = client.head(path), client.get(path)
+    assert (head.status_code, head.content) == (get.status_code, b"")
+    assert head.headers["content-type"] == get.headers["content-type"]
+    assert client.head(path, headers={"authorization": ""}).status_code == (200 if path == "/healthz" else 401)
 
 
 STRANGERS: dict[str, dict[str, str]] = {

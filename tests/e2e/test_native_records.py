@@ -55,7 +55,11 @@ def test_a_policy_is_never_changed(running: Running) -> None:
         assert second["hash"] != first.json()["hash"]
         assert ok(client.get("/v1/policies/versions")) == second
         assert used["policy"] == {name: first.json()[name] for name in ("id", "version", "hash")}
-        # The document that an older receipt names can still be shown.
+        # The document that an older receipt names can still be shown, under its own name only.
+        named = used["policy"]
+        assert ok(client.get(f"/v1/policies/{named['id']}", params={"hash": named["hash"]})) == first.json()
+        assert ok(client.get("/v1/policies/versions", params={"hash": second["hash"]})) == second
+        refused(client.get("/v1/policies/default", params={"hash": named["hash"]}), 404, "policy_not_found")
         checks = ok(client.get(f"/v1/receipts/{used['request_id']}/verify"))["checks"]
         assert {"name": "policy", "ok": True} in checks
 

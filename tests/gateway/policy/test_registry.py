@@ -41,7 +41,16 @@ def test_what_there_is_not_is_not_found(id: str, version: int | None) -> None:
 def test_an_unknown_hash_is_not_found() -> None:
     with pytest.raises(NotFound) as refusal:
         registry(MemoryPolicies()).by_hash("0" * 64)
-    assert refusal.value.code == "policy_not_found"
+    assert (refusal.value.code, refusal.value.param) == ("policy_not_found", "hash")
+
+
+def test_a_hash_belongs_to_one_policy() -> None:
+    policies = registry(MemoryPolicies())
+    first = create(policies)
+    create(policies, description="Second")
+    assert policies.by_hash(first.hash, "acme") is first
+    with pytest.raises(NotFound):
+        policies.by_hash(first.hash, "default")
 
 
 def test_versions_are_immutable_and_all_stay() -> None:
@@ -67,9 +76,11 @@ def test_posting_what_is_there_already_changes_nothing() -> None:
     assert create(policies, rules={"PERSON": {"action": "redact"}}).version == 3, "an older content is a new version"
 
 
-def test_builtin_ids_cannot_be_taken() -> None:
+@pytest.mark.parametrize("faults", [{}, {"title": None}, {"version": 1}, {"extends": "default"}, {"x" * 70_000: 1}])
+def test_builtin_ids_cannot_be_taken(faults: dict[str, Any]) -> None:
+    """Whatever else is wrong."""
     with pytest.raises(Conflict) as refusal:
-        create(registry(MemoryPolicies()), id="default")
+        create(registry(MemoryPolicies()), id="default", **faults)
     assert refusal.value.param == "id"
 
 

@@ -1,13 +1,14 @@
 """Runs the recognizers over a text: one scan says which of them must look, then only those do."""
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
 from gateway.detection.discovery import definitions_digest, discover, types_of
-from gateway.detection.dress import Findings, undress
+from gateway.detection.dress import GATES, Findings, undress
 from gateway.detection.recognizer import DefinitionError, EntityType, Recognizer
-from gateway.detection.scan import SplitScan
+from gateway.detection.scan import Gate, SplitScan
 from gateway.detection.view import View, read
 from gateway.models import Entity
 
@@ -28,7 +29,8 @@ class Detector:
         self._gates = tuple(
             (number, gate) for number, one in enumerate(self._recognizers) for gate in range(len(one.gates))
         )
-        self._scan = SplitScan([(one.id.partition(".")[0], gate) for one in self._recognizers for gate in one.gates])
+        own = [Gate(gate) for one in self._recognizers for gate in one.gates]
+        self._scan = SplitScan([*own, *GATES])
         for recognizer in self._recognizers:
             self._check(recognizer)
 
@@ -43,7 +45,7 @@ class Detector:
         Raises Unavailable (detection_failed) when the text could not be searched completely.
         """
         view = read(text)
-        best = undress(view.data, self._search(view), self._search)
+        best = undress(view, self._search)
         if not best:
             return ()
         spans = view.source_spans((start, end) for start, end, _ in best)
@@ -54,13 +56,15 @@ class Detector:
         entities.sort(key=lambda one: (one.start, -one.end, one.type))
         return tuple(entities)
 
-    def _search(self, view: View) -> Findings:
+    def _search(self, view: View) -> tuple[Findings, Sequence[int]]:
+        """What stands there, and the dresses that are worn, by number."""
         hits = self._scan.hits(view.data)
-        return self._run(view, hits) if hits else {}
+        first_dress = bisect_left(hits, len(self._gates))
+        return self._run(view, hits[:first_dress]), [hit - len(self._gates) for hit in hits[first_dress:]]
 
-    def _run(self, view: View, hits: list[int]) -> Findings:
+    def _run(self, view: View, hits: Sequence[int]) -> Findings:
         awake: dict[int, list[int]] = {}
-        for hit in sorted(hits):
+        for hit in hits:
             number, gate = self._gates[hit]
             awake.setdefault(number, []).append(gate)
         best: Findings = {}

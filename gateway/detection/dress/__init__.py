@@ -24,7 +24,7 @@ from gateway.detection.dress import (
 from gateway.detection.dress.dress import Dress, Kind
 from gateway.detection.dress.places import ends_as_host
 from gateway.detection.dress.rewrite import Rewritten
-from gateway.detection.scan import GateScan
+from gateway.detection.scan import Gate
 from gateway.detection.view import View
 
 DRESSES: tuple[Dress, ...] = (
@@ -50,34 +50,35 @@ _CERTAIN = 0.9
 _OF_A_FORM = re.compile("SSN|TIN|PASSPORT|LICEN[CS]E|BANK|CARD|IBAN|CRYPTO|KEY|SECRET|PASSWORD|NUMBER|CODE|BIRTH|NHS")
 _WORK = 6
 _LEAST_WORK = 1 << 16
-_SCAN = GateScan([dress.gate for dress in DRESSES])
+GATES = tuple(Gate(dress.gate, dress.needs) for dress in DRESSES)
 
 type Findings = dict[tuple[int, int, str], tuple[float, str]]
 """(start, end, type) in bytes of a view -> (score, recognizer)."""
+type Search = Callable[[View], tuple[Findings, Sequence[int]]]
+"""What is found in a view as it stands, and which of `GATES` occur in it, in order."""
 
 
-def undress(data: bytes, plain: Findings, search: Callable[[View], Findings]) -> Findings:
-    """What `search` finds in `data` with and without its dresses, given `plain`, which it finds as it stands.
+def undress(view: View, search: Search) -> Findings:
+    """What `search` finds in a view with and without its dresses.
 
     What lies under more than one dress is searched up to `_WORK` times the length of the text.
     """
-    hits = _SCAN.hits(data)
-    if not hits:
+    plain, worn = search(view)
+    if not worn:
         return plain
     result = dict(plain)
-    work = max(_WORK * len(data), _LEAST_WORK)
-    layer: list[tuple[bytes, Rewritten | None, Findings]] = [(data, None, plain)]
+    work = max(_WORK * len(view.data), _LEAST_WORK)
+    layer: list[tuple[bytes, Rewritten | None, Findings, Sequence[int]]] = [(view.data, None, plain, worn)]
     for _ in range(DEPTH):
-        inner: list[tuple[bytes, Rewritten | None, Findings]] = []
-        for text, above, found in layer:
-            worn = hits if above is None else _SCAN.hits(text)
+        inner: list[tuple[bytes, Rewritten | None, Findings, Sequence[int]]] = []
+        for text, above, found, worn in layer:
             for kind, rewritten in _taken_off(text, worn, found, above):
                 work -= len(rewritten.data)
                 if above is not None and work < 0:
                     return result
-                deeper = search(View(rewritten.data, "", ascii=True))
+                deeper, still_worn = search(View(rewritten.data, "", ascii=True))
                 _add(result, _believed(deeper, rewritten.data) if kind in _JOINING else deeper, rewritten)
-                inner.append((rewritten.data, rewritten, deeper))
+                inner.append((rewritten.data, rewritten, deeper, still_worn))
         layer = inner
     return result
 
@@ -85,7 +86,7 @@ def undress(data: bytes, plain: Findings, search: Callable[[View], Findings]) ->
 def _taken_off(
     text: bytes, worn: Sequence[int], found: Findings, above: Rewritten | None
 ) -> Iterator[tuple[Kind, Rewritten]]:
-    dresses = [DRESSES[number] for number in sorted(worn)]
+    dresses = [DRESSES[number] for number in worn]
     taken = sorted((start, end, score, kind) for (start, end, kind), (score, _) in found.items())
     for kind in Kind:
         edits = [edit for dress in dresses if dress.kind is kind for edit in dress.edits(text, taken)]

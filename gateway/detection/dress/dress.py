@@ -25,7 +25,8 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dress:
-    """`gate` (RE2) occurs in every text that wears the dress, and in few others; `edits` then takes it off.
+    """`gate` (RE2) occurs in every text that wears the dress, and in few others; `edits` then takes it off. So does
+    `needs`, which is quicker to look for.
 
     `edits` must be linear in the length of the text, whatever the text.
     """
@@ -34,3 +35,4 @@ class Dress:
     kind: Kind
     gate: str
     edits: Callable[[bytes, Taken], Iterable[Edit]]
+    needs: bytes = b""

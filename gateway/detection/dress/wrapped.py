@@ -191,5 +191,5 @@ def _between(data: bytes, start: int, before: bytes, after: bytes) -> bytes:
     return b" " if len(line) > 1 and len(before) > 1 and len(line[-2]) == len(before) and line[-2].isalnum() else b""
 
 
-DRESS = Dress("wrapped", Kind.JOIN, _GATE, _edits)
-HYPHENED = Dress("hyphened", Kind.UNHYPHEN, rf"[A-Za-z0-9@.]-{_BREAK}[A-Za-z0-9@.]", _unhyphened)
+DRESS = Dress("wrapped", Kind.JOIN, _GATE, _edits, b"\n")
+HYPHENED = Dress("hyphened", Kind.UNHYPHEN, rf"[A-Za-z0-9@.]-{_BREAK}[A-Za-z0-9@.]", _unhyphened, b"\n")

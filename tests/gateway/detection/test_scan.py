@@ -2,10 +2,17 @@
 
 import pytest
 import re2
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.detection import DefinitionError, Detector
-from gateway.detection.scan import GateScan, SplitScan
+from gateway.detection.scan import Gate, GateScan, SplitScan
 from gateway.errors import Unavailable
+
+# Figures, words in any case, exact signs; the last three need a line break.
+EXPRESSIONS = r"\d{2,3} \pL\d (?i)abc (?i)K.*z x+y q{2,} r*s t\s+ \n\d (?i)\na a\r?\n".split()
+ONE = GateScan(EXPRESSIONS)
+SEVERAL = SplitScan([Gate(one, needs=b"\n" if r"\n" in one else b"") for one in EXPRESSIONS])
 
 
 def test_names_the_expressions_that_occur() -> None:
@@ -31,9 +38,16 @@ def test_a_search_that_ran_out_of_memory_is_an_error_and_not_an_empty_answer(
     assert "jane" not in refusal.value.message
 
 
-def test_several_passes_see_what_one_sees() -> None:
-    gates = [("a", "x+y"), ("b", "abc"), ("a", r"\pL\d"), ("c", "k.*z"), ("d", "q{2,}"), ("e", "r*s"), ("f", "t?u+")]
-    one, several = GateScan([gate for _, gate in gates]), SplitScan(gates)
-    for text in (b"", b"xxy", b"abc k z", b"e1", b"qq s u", b"nothing?", b"abcxyk1zqqrsuu"):
-        assert sorted(several.hits(text)) == sorted(one.hits(text))
+@given(st.text("xyabck z1q-st\n\\d(?i)", max_size=40) | st.text(max_size=20))
+def test_several_passes_see_what_one_sees(text: str) -> None:
+    assert SEVERAL.hits(text.encode()) == sorted(ONE.hits(text.encode()))
+
+
+def test_passes_over_nothing() -> None:
     assert SplitScan([]).hits(b"abc") == []
+
+
+def test_what_needs_a_sign_is_found_where_the_sign_is() -> None:
+    scan = SplitScan([Gate(r"\d"), Gate(r"a\s*b", needs=b"\n"), Gate("(?i)X")])
+    assert scan.hits(b"a\nb x 1") == [0, 1, 2]
+    assert scan.hits(b"1 a b") == [0]

@@ -63,14 +63,13 @@ class Expression:
 
     def finditer(self, data: bytes, at: int = 0, end: int | None = None) -> Iterator[Found]:
         """All matches that do not overlap, in order; behind an empty one the search goes on one byte further."""
-        at, last = _bounds(data, at, end)
-        while at <= last:
-            spans = self._find(_SEARCH, data, at, last)
-            start, beyond = spans[0]
-            if start < 0:
-                return
-            yield Found(data, spans)
+        at = max(0, min(at, len(data)))
+        while found := self._try(_SEARCH, data, at, end):
+            yield found
+            beyond = found.end()
             at = beyond if beyond > at else at + 1
+            if at > len(data):
+                return
 
     def split(self, data: bytes) -> list[bytes]:
         """What stands between the matches."""
@@ -81,13 +80,16 @@ class Expression:
         return [*pieces, data[at:]]
 
     def _try(self, anchor: object, data: bytes, at: int, end: int | None) -> Found | None:
-        at, last = _bounds(data, at, end)
-        if at > last:
-            return None
-        spans = self._find(anchor, data, at, last)
+        size = len(data)
+        if end is None or end > size:
+            end = size
+        elif end < 0:
+            end = 0
+        if at > end:
+            if end < size:
+                return None
+            at = size
+        elif at < 0:
+            at = 0
+        spans = self._find(anchor, data, at, end)
         return Found(data, spans) if spans[0][0] >= 0 else None
-
-
-def _bounds(data: bytes, at: int, end: int | None) -> tuple[int, int]:
-    size = len(data)
-    return max(0, min(at, size)), size if end is None else max(0, min(end, size))

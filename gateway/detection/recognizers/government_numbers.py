@@ -5,6 +5,7 @@ check of the number (mostly python-stdnum's) and the words around it: a number w
 numbers would pass is nothing unless a word announces it.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 import re2
 
+from gateway.detection.expression import Expression
 from gateway.detection.recognizer import (
     CONTEXT_AFTER,
     CONTEXT_BEFORE,
@@ -70,7 +72,9 @@ _DROP = str.maketrans("", "", " -./:_+()")
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _DIGITS = frozenset(b"0123456789")
 _JOINS = frozenset(b"-._/+\\")
+_SHAPED = frozenset(b"9A")
 _LONGEST_TOKEN = 20
+_TOKEN = re.compile(rb"[9A]+")
 
 
 class _Fit(NamedTuple):
@@ -98,8 +102,8 @@ class _Table:
     shapes: dict[bytes, _Shape]
     lengths: tuple[tuple[int, ...], ...]
     """By the length of the longest number that may begin at a place: all lengths worth a look, longest first."""
-    finder: "re2._Regexp"
-    strong_finder: "re2._Regexp"
+    finder: Expression
+    strong_finder: Expression
     """Only numbers that need no words: for texts in which nothing announces any."""
     words: "re2.Set"
     checks: tuple[Check | None, ...]
@@ -120,7 +124,7 @@ def _tree(shapes: Iterable[str]) -> str:
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})" if branches else ""
 
 
-def _finder(shapes: Set[str]) -> "re2._Regexp":
+def _finder(shapes: Set[str]) -> Expression:
     """An expression that finds where some number may begin, and where the longest that may be one ends."""
     options = re2.Options()
     options.longest_match = True
@@ -130,7 +134,7 @@ def _finder(shapes: Set[str]) -> "re2._Regexp":
     plain = shapes - open_ended - signed
     kinds = [rf"\b{_tree(plain)}\b", *([rf"\b{_tree(open_ended)}"] if open_ended else [])]
     kinds += [rf"{_tree(signed)}\b"] if signed else []
-    return re2.compile("|".join(kinds), options)
+    return Expression(re2.compile("|".join(kinds), options))
 
 
 # What every shape has somewhere, in as few words as possible: an exact gate would be large, and slow for all.
@@ -191,16 +195,16 @@ def _announcing(words: str) -> str:
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     table, data = _table(), view.data
-    text = data.translate(_TO_SHAPE)
+    text = data.translate(_TO_SHAPE) + b"\n"
     heard = frozenset(table.words.Match(data) or ())
     finder = table.finder if heard or len(data) <= _SHORT_TEXT else table.strong_finder
     at = 0
     while match := finder.search(text, at):
         start, longest = match.span()
         at = 0
-        for length in table.lengths[longest - start]:
+        for length in table.lengths[longest - start] if _begins(data, start) else ():
             end = start + length
-            if (shape := table.shapes.get(text[start:end])) is None:
+            if text[end] in _SHAPED or (shape := table.shapes.get(text[start:end])) is None:
                 continue
             for found in _judge(view, start, end, shape, heard):
                 yield found
@@ -217,7 +221,7 @@ def _judge(view: View, start: int, end: int, shape: _Shape, heard: frozenset[int
     near: Collection[int] = ()
     fits = shape.strong if len(data) > _SHORT_TEXT else shape.fits
     announced = not heard.isdisjoint(shape.words)
-    if not (fits or announced) or not _free(data, start, end):
+    if not (fits or announced) or not _ends(data, end) or inside_blob(data, start, end):
         return
     if announced:
         around = data[max(0, start - CONTEXT_BEFORE) : start] + b"\n" + data[end : end + CONTEXT_AFTER]
@@ -241,19 +245,22 @@ def _judge(view: View, start: int, end: int, shape: _Shape, heard: frozenset[int
         yield Match(start, end, score, NUMBERS[row].name)
 
 
-def _free(data: bytes, start: int, end: int) -> bool:
-    """Whether it stands by itself: no piece of a longer number, word, path, UUID, amount or run of base64."""
-    if end < len(data):
-        after, second = data[end], data[end + 1] if end + 1 < len(data) else 32
-        if after in _WORD or after in b"%@" or ((after in _JOINS or after == 58) and second in _DIGITS):
-            return False
-        if after in b"-_" and _token_has_digit(data, end + 1, 1):
-            return False
-    if start:
-        before = data[start - 1]
-        if before in _WORD or before in b"$@" or (before in _JOINS and _token_has_digit(data, start - 2, -1)):
-            return False
-    return not inside_blob(data, start, end)
+def _begins(data: bytes, start: int) -> bool:
+    """Whether no longer number, word, path, UUID or amount has begun before `start`."""
+    if not start:
+        return True
+    before = data[start - 1]
+    return not (before in _WORD or before in b"$@" or (before in _JOINS and _token_has_digit(data, start - 2, -1)))
+
+
+def _ends(data: bytes, end: int) -> bool:
+    """The same for what goes on after `end`, where a word ends."""
+    if end == len(data):
+        return True
+    after, second = data[end], data[end + 1] if end + 1 < len(data) else 32
+    if after in b"%@" or ((after in _JOINS or after == 58) and second in _DIGITS):
+        return False
+    return after not in b"-_" or not _token_has_digit(data, end + 1, 1)
 
 
 def _token_has_digit(data: bytes, at: int, step: int) -> bool:
@@ -268,11 +275,8 @@ def _token_has_digit(data: bytes, at: int, step: int) -> bool:
 
 
 def _next_token(shape: bytes, at: int) -> int:
-    if shape[at] not in _WORD:
-        return at + 1
-    while at < len(shape) and shape[at] in _WORD:
-        at += 1
-    return at
+    token = _TOKEN.match(shape, at)
+    return at + 1 if token is None else token.end()
 
 
 RECOGNIZERS = (

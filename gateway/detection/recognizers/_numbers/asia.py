@@ -73,7 +73,7 @@ NUMBERS = (
            "######-##-####, ############, ###### ## ####", "my.nric", 0.25,
            "mykad, nric, no. kp, kad pengenalan, ic no, ic number, malaysian ic", "400302-12-7434", grouped=0.8),
     Number(PERSON, "ID_NIK", "The identity number of a person in Indonesia.",
-           "################", "id.nik", 0.35, "nik, ktp, nomor induk kependudukan, no ktp, e-ktp",
+           "################", checks.id_person, 0.35, "nik, ktp, nomor induk kependudukan, no ktp, e-ktp",
            "1509791204597164"),
     Number(TAX, "ID_NPWP", "The taxpayer number of a person or company in Indonesia.",
            "##.###.###.#-###.###, ###############", "id.npwp", 0.1, "npwp, nomor pokok wajib pajak",

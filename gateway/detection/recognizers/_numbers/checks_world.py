@@ -1,6 +1,7 @@
 """Checks that python-stdnum does not have, for numbers outside Europe. See `checks.py`."""
 
 from stdnum import luhn, verhoeff
+from stdnum.id import nik
 
 from gateway.detection.recognizers._numbers.checks import any_day, day_of, varied, weighted
 from gateway.detection.tokens import word_set
@@ -236,6 +237,14 @@ def mx_rfc(value: str) -> bool:
 def kr_passport(value: str) -> bool:
     """South Korea: M, S, R, O or D, then eight digits or, since 2021, three, a letter, four."""
     return value[0] in "MSROD"
+
+
+def id_person(value: str) -> bool:
+    """Nomor Induk Kependudukan: an area, then a birth date (plus 40 for women). What has no such date, as most cards
+    have none, is not looked up.
+    """
+    day, month = int(value[6:8]) % 40, int(value[8:10])
+    return 1 <= day <= 31 and 1 <= month <= 12 and bool(nik.is_valid(value))
 
 
 def th_person(value: str) -> bool:

@@ -27,12 +27,10 @@ from gateway.evaluation import (
 )
 from gateway.evaluation_tables import as_json, show
 from gateway.models import PrivacyMode
-from gateway.policy import Policy, PolicyRegistry, SqlitePolicies
-from gateway.policy.files import read_policy_file
+from gateway.named_policy import load_policy, open_registry
 from gateway.protection import Protector
 from gateway.settings import Settings
-from gateway.store import Store
-from gateway.terminal import DATABASE, AddFolders, Loader, Subparsers, print_json, progress, say_error
+from gateway.terminal import AddFolders, Loader, Subparsers, print_json, progress, say_error
 
 _LABEL_MAP = "label_map.json"
 
@@ -41,7 +39,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     """Registers `evaluate`. `add_folders` adds the options that `load` reads the settings from."""
     parser = commands.add_parser("evaluate", help="how well detection does on labelled text")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="labelled text, JSONL (docs/evaluation.md)")
-    parser.add_argument("--policy", metavar="ID", help="a policy's id or file (default: the setting default_policy)")
+    parser.add_argument("--policy", metavar="ID", help="an id, id@version, hash or file (default: default_policy)")
     parser.add_argument("--mode", choices=[mode.value for mode in PrivacyMode], default=PrivacyMode.STANDARD.value)
     parser.add_argument("--detection", choices=["patterns", "full"], help="default: the setting of that name")
     parser.add_argument(
@@ -73,7 +71,8 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
 def _evaluate(settings: Settings, options: argparse.Namespace) -> int:
     labels = _label_map(options)
     files = {file: _read(file, options.limit) for file in options.files}
-    policy = _policy(options.policy or settings.default_policy, settings)
+    with open_registry(settings) as registry:
+        policy = load_policy(options.policy or settings.default_policy, registry)
     if options.detection is not None:
         settings = settings.model_copy(update={"detection": options.detection})
     engines, _ = open_engines(settings, Detector())
@@ -146,22 +145,6 @@ def _read(file: Path, limit: int | None) -> Labelled:
         raise Unprocessable(f"{file.name} is not UTF-8.") from None
     except Unprocessable as error:
         raise Unprocessable(f"{file.name}: {error.message}") from None
-
-
-def _policy(name: str, settings: Settings) -> Policy:
-    """By file or id; custom ones if there is a database already."""
-    database = settings.data_dir / DATABASE
-    if not database.is_file():
-        return _named(name, PolicyRegistry(settings.policies_dir))
-    store = Store.open(database)
-    try:
-        return _named(name, PolicyRegistry(settings.policies_dir, SqlitePolicies(store)))
-    finally:
-        store.close()
-
-
-def _named(name: str, registry: PolicyRegistry) -> Policy:
-    return registry.preview(read_policy_file(Path(name))) if name.endswith((".toml", ".json")) else registry.get(name)
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -6,12 +6,9 @@ A policy is named by its id (`gdpr`, or `acme@2` for one version), by the hash i
 
 import argparse
 import json
-import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from secrets import token_bytes
 from typing import Any
 
@@ -22,23 +19,17 @@ from rich.text import Text
 from gateway.detection import Detector
 from gateway.errors import Forbidden, GatewayError
 from gateway.models import PrivacyMode
+from gateway.named_policy import load_policy, open_registry
 from gateway.placeholders import Placeholders
-from gateway.policy.files import read_policy_file
 from gateway.policy.model import Policy
 from gateway.policy.registry import PolicyRegistry
 from gateway.policy.review import differences, warnings
-from gateway.policy.storage import SqlitePolicies
 from gateway.protection import Protector
 from gateway.settings import Settings
 from gateway.slots import TextSlot
-from gateway.store import Store
+from gateway.terminal import AddFolders, Loader, Subparsers, print_json, say_error
 
-type Loader = Callable[[argparse.Namespace], Settings]
-type AddFolders = Callable[[argparse.ArgumentParser], None]
-type Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 type Action = Callable[[PolicyRegistry, argparse.Namespace], int]
-
-_DATABASE = "gateway.db"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,27 +72,13 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
 
 def _run(action: Action, settings: Settings, options: argparse.Namespace) -> int:
     try:
-        with _registry(settings) as registry:
+        with open_registry(settings) as registry:
             return action(registry, options)
     except GatewayError as error:
-        _say_error(error.message, error.code, error.param, as_json=options.json)
+        say_error(error.message, error.code, error.param, as_json=options.json)
     except OSError as error:
-        _say_error(f"{error.filename}: {error.strerror}", "unreadable", None, as_json=options.json)
+        say_error(f"{error.filename}: {error.strerror}", "unreadable", None, as_json=options.json)
     return 1
-
-
-@contextmanager
-def _registry(settings: Settings) -> Iterator[PolicyRegistry]:
-    """Built-in policies, and the custom ones if there is a database already; none is made for a look."""
-    database = settings.data_dir / _DATABASE
-    if not database.is_file():
-        yield PolicyRegistry(settings.policies_dir)
-        return
-    store = Store.open(database)
-    try:
-        yield PolicyRegistry(settings.policies_dir, SqlitePolicies(store))
-    finally:
-        store.close()
 
 
 def list_policies(registry: PolicyRegistry, options: argparse.Namespace) -> int:
@@ -109,7 +86,7 @@ def list_policies(registry: PolicyRegistry, options: argparse.Namespace) -> int:
     found = registry.list()
     if options.json:
         fields = ("id", "version", "title", "description", "builtin", "hash")
-        _print_json([{name: getattr(policy, name) for name in fields} for policy in found])
+        print_json([{name: getattr(policy, name) for name in fields} for policy in found])
         return 0
     table = Table(Column("Policy", overflow="fold"), "Version", "Kind", Column("Title", overflow="fold"), "Hash")
     for policy in found:
@@ -124,7 +101,7 @@ def check_policy(registry: PolicyRegistry, options: argparse.Namespace) -> int:
     policy = load_policy(options.policy, registry)
     notices = warnings(policy, Detector().types)
     if options.json:
-        _print_json({"ok": True, "policy": policy.document, "warnings": [asdict(one) for one in notices]})
+        print_json({"ok": True, "policy": policy.document, "warnings": [asdict(one) for one in notices]})
         return 0
     console = Console()
     console.print(f"{policy.id}: accepted.", f"Hash {policy.hash}", sep="\n", highlight=False)
@@ -138,7 +115,7 @@ def diff_policies(registry: PolicyRegistry, options: argparse.Namespace) -> int:
     before, after = load_policy(options.before, registry), load_policy(options.after, registry)
     found = differences(before, after)
     if options.json:
-        _print_json({"equal": not found, "differences": [asdict(one) for one in found]})
+        print_json({"equal": not found, "differences": [asdict(one) for one in found]})
     elif found:
         table = Table(*(Column(name, overflow="fold") for name in ("Field", before.id, after.id)))
         for one in found:
@@ -155,7 +132,7 @@ def try_policy(registry: PolicyRegistry, options: argparse.Namespace) -> int:
     text = sys.stdin.read() if options.text == "-" else options.text
     done = attempt(policy, text, PrivacyMode(options.mode))
     if options.json:
-        _print_json({"policy": asdict(policy.ref), **asdict(done)})
+        print_json({"policy": asdict(policy.ref), **asdict(done)})
     else:
         _show_trial(done)
     return 0
@@ -178,18 +155,6 @@ def attempt(policy: Policy, text: str, mode: PrivacyMode) -> Trial:
     )
 
 
-def load_policy(name: str, registry: PolicyRegistry) -> Policy:
-    """By file, id, `id@version` or hash. Raises GatewayError, OSError."""
-    if name.endswith((".toml", ".json")):
-        path = Path(name)
-        return registry.preview(read_policy_file(path))
-    if re.fullmatch(r"[0-9a-f]{64}", name):
-        return registry.by_hash(name)
-    if match := re.fullmatch(r"(.*)@([0-9]{1,9})", name):
-        return registry.get(match[1], int(match[2]))
-    return registry.get(name)
-
-
 def _show_trial(done: Trial) -> None:
     console = Console()
     if done.protected_text is None:
@@ -207,14 +172,3 @@ def _shown(value: Any) -> str:
     if value is None:
         return "-"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
-
-
-def _say_error(message: str, code: str, param: str | None, *, as_json: bool) -> None:
-    if as_json:
-        _print_json({"ok": False, "error": {"code": code, "message": message, "param": param}})
-    else:
-        sys.stderr.write(message + "\n")

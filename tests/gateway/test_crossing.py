@@ -3,24 +3,12 @@
 import pytest
 
 from gateway.crossing import CREDENTIALS, clean, crossing_headers
-from gateway.detection import Detector
-from gateway.policy import Policy, PolicyRegistry
+from gateway.policy import Policy
 from gateway.protection import Protector
-from gateway.settings import BUILTIN_POLICIES
 
 # Put together, so that no scanner of this repository takes it for a live one.
 KEY = b"Bearer " + b"sk-" + b"canary4711" * 4
 MAIL = b"anna.schmidt@acme.test"
-
-
-@pytest.fixture(scope="module")
-def protector() -> Protector:
-    return Protector(Detector(), hash_key=b"h" * 32)
-
-
-@pytest.fixture(scope="module")
-def policy() -> Policy:
-    return PolicyRegistry(BUILTIN_POLICIES).get("default")
 
 
 def cross(

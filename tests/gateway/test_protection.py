@@ -11,21 +11,10 @@ from gateway.detection import Detector
 from gateway.json_body import dump
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
-from gateway.policy import Policy, PolicyRegistry
+from gateway.policy import Policy
 from gateway.protection import Protected, Protector
-from gateway.settings import BUILTIN_POLICIES
 from gateway.slots import TextSlot
 from gateway.wires.chat_completions import WIRE
-
-
-@pytest.fixture(scope="module")
-def protector() -> Protector:
-    return Protector(Detector(), hash_key=b"h" * 32)
-
-
-@pytest.fixture(scope="module")
-def policy() -> Policy:
-    return PolicyRegistry(BUILTIN_POLICIES).get("default")
 
 
 def protect(

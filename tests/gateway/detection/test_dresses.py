@@ -11,12 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.detection import Detector
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
-from gateway.policy import Policy, PolicyRegistry
+from gateway.policy import Policy
 from gateway.protection import Protector
-from gateway.settings import BUILTIN_POLICIES
 from gateway.slots import TextSlot
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "detection"
@@ -185,16 +183,6 @@ DRESSES: dict[str, Dressing] = {
     "entities of full width": lambda value: "".join(f"&#{ord(c) + 0xFEE0};" if c != " " else c for c in value),
     "base64 of entities": lambda value: base64_of(each("&#{};")(value) or ""),
 }
-
-
-@pytest.fixture(scope="module")
-def protector() -> Protector:
-    return Protector(Detector(), hash_key=b"h" * 32)
-
-
-@pytest.fixture(scope="module")
-def policy() -> Policy:
-    return PolicyRegistry(BUILTIN_POLICIES).get("default")
 
 
 def protect(protector: Protector, policy: Policy, text: str) -> tuple[str, list[tuple[int, int]], Placeholders]:

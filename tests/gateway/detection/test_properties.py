@@ -6,16 +6,14 @@ import json
 from itertools import accumulate, pairwise
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.detection import Detector, resolve_overlaps
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, looks_like_placeholder, urls_with_placeholders
-from gateway.policy import Policy, PolicyRegistry
+from gateway.policy import Policy
 from gateway.protection import Protector
-from gateway.settings import BUILTIN_POLICIES
 from gateway.slots import TextSlot
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "detection"
@@ -33,16 +31,6 @@ CLUSTERS = (
     "\u2764\ufe0f", "\U0001f1e9\U0001f1ea", "각", "\u1100\u1161\u11a8", "\u0e01\u0e33", "ж", "中", "\u0661",
     "\uff11", "x\u200d", "\u06001",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def protector() -> Protector:
-    return Protector(Detector(), hash_key=b"h" * 32)
-
-
-@pytest.fixture(scope="module")
-def policy() -> Policy:
-    return PolicyRegistry(BUILTIN_POLICIES).get("default")
 
 
 def protect(protector: Protector, policy: Policy, text: str) -> tuple[str, list[tuple[int, int]], Placeholders]:

@@ -15,28 +15,40 @@ Resolve after the policy has dropped the findings it leaves alone, or one of tho
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 from gateway.models import Entity
 
 _LIKELY = 0.5
 
 
+class Spanned(Protocol):
+    """Whatever begins and ends somewhere in a text."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
 def resolve_overlaps(entities: Iterable[Entity]) -> tuple[Entity, ...]:
     """Disjoint findings, sorted, that cover exactly the characters the given ones cover. Empty spans are
     dropped.
     """
-    return tuple(_merge(group) for group in _groups(entities))
+    spans = sorted((one for one in entities if one.start < one.end), key=lambda one: one.start)
+    return tuple(_merge(group) for group in overlapping(spans))
 
 
-def _groups(entities: Iterable[Entity]) -> Iterator[list[Entity]]:
-    group: list[Entity] = []
+def overlapping[S: Spanned](spans: Iterable[S]) -> Iterator[list[S]]:
+    """Sorted spans, parted into groups of those that share characters, directly or through others."""
+    group: list[S] = []
     end = -1
-    for entity in sorted((one for one in entities if one.start < one.end), key=lambda one: one.start):
-        if group and entity.start >= end:
+    for span in spans:
+        if group and span.start >= end:
             yield group
             group = []
-        group.append(entity)
-        end = entity.end if len(group) == 1 else max(end, entity.end)
+        group.append(span)
+        end = span.end if len(group) == 1 else max(end, span.end)
     if group:
         yield group
 

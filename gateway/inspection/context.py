@@ -85,6 +85,17 @@ class Source:
         """Exactly, but for case."""
         return text.lower() in self.text
 
+    def names(self, word: str, *, whole: bool = False) -> bool:
+        """As a word of its own, in lower case; a host also as part of a longer one, unless the `whole` is asked for."""
+        text, at = self.text, self.text.find(word)
+        while at >= 0:
+            before, after = text[at - 1 : at], text[at + len(word) : at + len(word) + 1]
+            longer = whole and before == "." and not text.endswith("www.", 0, at)
+            if not (before.isalnum() or before == "-" or after.isalnum() or after == "-" or longer):
+                return True
+            at = text.find(word, at + 1)
+        return False
+
     def holds_loosely(self, text: str) -> bool:
         """Its letters and digits, in any case and however separated."""
         wanted = compact(text)

@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.overlaps import overlapping
 from gateway.inspection.context import AnswerPart, GuardContext, Hit, Rules, Source
-from gateway.inspection.instructions import commands, orders
+from gateway.inspection.instructions import orders
 from gateway.inspection.links import Encodings, in_links
 from gateway.inspection.reading import Reading
+from gateway.inspection.senders import sent
+from gateway.inspection.strangers import Strangers
 from gateway.inspection.tags import Tags
 from gateway.inspection.tool_calls import exfiltrating
 from gateway.inspection.values import ProtectedValues, new_values
 from gateway.inspection.verdict import KINDS, GuardAction, GuardFinding, Kind, Place, Severity, Verdict
 from gateway.models import Entity
+from gateway.placeholders import Found
 
 _SHORTEST = 5
 _ORDER: tuple[GuardAction, ...] = ("pass", "flag", "redact", "replace")
@@ -29,7 +33,7 @@ def inspect(parts: Sequence[AnswerPart], context: GuardContext, rules: Rules) ->
     look = _Look(context, frozenset(actions))
     counts: dict[tuple[Kind, Severity], int] = {}
     places: dict[tuple[Kind, Severity], list[Place]] = {}
-    spans: dict[int, list[tuple[int, int]]] = {}
+    redacted: dict[int, list[Hit]] = {}
     strongest = 0
     for index, part in enumerate(parts):
         if len(part.text) < _SHORTEST:
@@ -46,12 +50,18 @@ def inspect(parts: Sequence[AnswerPart], context: GuardContext, rules: Rules) ->
             if place not in places.setdefault(key, []):
                 places[key].append(place)
             if action == "redact":
-                spans.setdefault(index, []).append((hit.start, hit.end))
+                redacted.setdefault(index, []).append(hit)
     findings = tuple(
         GuardFinding(kind, KINDS[kind], severity, count, tuple(places[kind, severity]))
         for (kind, severity), count in sorted(counts.items())
     )
-    return Verdict(_ORDER[strongest], findings, {index: _united(each) for index, each in spans.items()})
+    return Verdict(_ORDER[strongest], findings, {index: _spans(hits) for index, hits in redacted.items()})
+
+
+def _spans(hits: Sequence[Hit]) -> list[tuple[int, int]]:
+    """Sorted and disjoint; what overlaps becomes one."""
+    groups = overlapping(sorted(hits, key=lambda hit: hit.start))
+    return [(group[0].start, max(hit.end for hit in group)) for group in groups]
 
 
 class _Look:
@@ -61,6 +71,7 @@ class _Look:
         self._context = context
         self._kinds = kinds
         self._source = Source(context.request)
+        self._strangers = Strangers(self._source, by_name=True)
         self._tags = Tags(context)
         self._values = ProtectedValues(context)
         self._encodings = Encodings(context, self._tags, self._values)
@@ -83,22 +94,21 @@ class _Look:
         yield from self._values.hits(text)
         found = self._context.placeholders.find(text)
         if found:
-            yield from in_links(text, found, self._context.placeholders, self._context.scope)
-        if found and reading.json:
-            yield from exfiltrating(reading, found, source)
-        elif found:
-            yield from commands(text, found, source)
+            yield from in_links(text, found, self._context.placeholders, self._context.scope, self._strangers)
+        if found and reading.names_a_place:
+            yield from self._sending(reading, found)
         if "//" in text or "www." in text:
             yield from self._encodings.hits(text, found, source)
-        yield from orders(text, found, source)
+        yield from orders(reading, found, source, self._strangers)
 
-
-def _united(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Sorted and disjoint; what overlaps becomes one."""
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if merged and start < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
+    def _sending(self, reading: Reading, found: Sequence[Found]) -> Iterator[Hit]:
+        """Tool calls, commands, programs and forms that take a placeholder to a stranger."""
+        if reading.json:
+            yield from exfiltrating(reading, found, Strangers(self._source, by_name=False))
+            return
+        leaving = sent(reading.text, [hit.start for hit in found], self._strangers)
+        for hit in found:
+            if leaving.get(hit.start):
+                yield Hit(Kind.PLACEHOLDER_IN_MARKUP, hit.start, hit.end, Severity.HIGH)
+            elif hit.start in leaving:
+                yield Hit(Kind.INSTRUCTION_TO_SEND, hit.start, hit.end, Severity.MEDIUM)

@@ -8,40 +8,45 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-import re2
-
-from gateway.detection.expression import Expression
 from gateway.inspection import phrases
 from gateway.inspection.context import Hit, Source
 from gateway.inspection.phrases import Order
-from gateway.inspection.tool_calls import sent_abroad
+from gateway.inspection.reading import Reading
+from gateway.inspection.scanning import expression, matches
+from gateway.inspection.strangers import PHONE, Strangers
 from gateway.inspection.verdict import Kind, Severity
 from gateway.placeholders import Found
 
 
-def _verb_finder(*orders: Sequence[Order]) -> Expression:
-    """Finds where an order could begin: the one look that every answer gets."""
-    options = re2.Options()
-    options.case_sensitive = False
-    options.log_errors = False
-    verbs = "|".join(order.verb for group in orders for order in group)
-    return Expression(re2.compile(f"(?:^|[^\\pL\\d])({verbs})(?:$|[^\\pL\\d])", options))
+class _Wording:
+    """The ways to word orders of one kind.
+
+    Where one could begin is looked for first, in one pass: a verb that is first in its sentence, or behind "please",
+    "now", "you must". "To print it" orders nothing.
+    """
+
+    def __init__(self, kind: Kind, orders: Sequence[Order]) -> None:
+        self.kind = kind
+        verbs = "|".join(order.verb for order in orders)
+        self._verb = expression(f"{phrases.LEAD}({verbs})\\b")
+        # One expression of all; the group of a target is named anew in each.
+        filled = [
+            f"{order.verb}{order.rest}".replace("{TARGET}", phrases.TARGET.replace("<target>", f"<target{index}>"))
+            for index, order in enumerate(orders)
+        ]
+        self._whole = re.compile("|".join(filled).replace("{TAG}", phrases.TAG), re.IGNORECASE)
+
+    def found(self, text: str) -> Iterator[re.Match[str]]:
+        """The orders in a text whose placeholders are masked."""
+        for start, (said, verb) in matches(self._verb, text):
+            match = self._whole.match(text, start + len(said or "") - len(verb or ""))
+            if match:
+                yield match
 
 
-def _compiled(orders: Sequence[Order]) -> re.Pattern[str]:
-    """One expression of all; the group of a target is named anew in each."""
-    filled = [
-        f"{order.verb}{order.rest}".replace("{TARGET}", phrases.TARGET.replace("<target>", f"<target{index}>"))
-        for index, order in enumerate(orders)
-    ]
-    return re.compile("|".join(filled).replace("{TAG}", phrases.TAG), re.IGNORECASE)
-
-
-_VERB = _verb_finder(phrases.REVEAL, phrases.OVERRIDE, phrases.SEND)
-_REVEAL = _compiled(phrases.REVEAL)
-_OVERRIDE = _compiled(phrases.OVERRIDE)
-_SEND = _compiled(phrases.SEND)
-_LEAD = re.compile(phrases.LEAD, re.IGNORECASE)
+_REVEAL = _Wording(Kind.INSTRUCTION_TO_REVEAL, phrases.REVEAL)
+_OVERRIDE = _Wording(Kind.INSTRUCTION_TO_REVEAL, phrases.OVERRIDE)
+_SEND = _Wording(Kind.INSTRUCTION_TO_SEND, phrases.SEND)
 _EXPLAINING = re.compile(phrases.EXPLAINING, re.IGNORECASE)
 # One cheap look first: without one of these words, and without a placeholder, nothing below can match.
 _ABOUT_THE_HIDDEN = (
@@ -52,6 +57,7 @@ _ABOUT_RULES = (
     *("ignor", "disregard", "forget", "overrid", "bypass", "vergiss", "vergess", "missacht", "übergeh", "umgeh"),
     *("oubli", "néglig", "contourn", "outrepass", "olvid", "omit", "descart"),
 )
+_NUMBER = re.compile(PHONE)
 _QUOTED = re.compile(
     r"```.*?(?:```|\Z)|\"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|„[^“”\n]{0,300}[“”]|«[^»\n]{0,300}»|`[^`\n]{0,300}`"
     r"|(?<!\w)'[^'\n]{0,300}'(?!\w)|‘[^’\n]{0,300}’|^[ \t]*>[^\n]*",
@@ -60,31 +66,24 @@ _QUOTED = re.compile(
 _BORDER = re.compile(r"[.!?](?=\s|$)|\n")
 
 
-def orders(text: str, found: Sequence[Found], source: Source) -> Iterator[Hit]:
+def orders(reading: Reading, found: Sequence[Found], source: Source, strangers: Strangers) -> Iterator[Hit]:
     """Instructions in words to reveal or to send. `found` are the session's placeholders in the text."""
-    plain = text.lower()
-    looked_for: list[tuple[Kind, re.Pattern[str]]] = []
+    plain = reading.text.lower()
+    looked_for: list[_Wording] = []
     if found or any(word in plain for word in _ABOUT_THE_HIDDEN):
-        looked_for += [(Kind.INSTRUCTION_TO_REVEAL, _REVEAL), (Kind.INSTRUCTION_TO_SEND, _SEND)]
+        looked_for.append(_REVEAL)
+        if reading.names_a_place:
+            looked_for.append(_SEND)
     if any(stem in plain for stem in _ABOUT_RULES):
-        looked_for.append((Kind.INSTRUCTION_TO_REVEAL, _OVERRIDE))
+        looked_for.append(_OVERRIDE)
     if not looked_for:
         return
-    masked = _masked(text, found)
-    surroundings = _Surroundings(text)
-    for at in _verbs(masked):
-        for kind, pattern in looked_for:
-            match = pattern.match(masked, at)
-            if match and _begins_order(masked, at) and not _is_harmless(match, surroundings, source):
-                yield Hit(kind, *surroundings.sentence(*match.span()), Severity.HIGH)
-
-
-def commands(text: str, found: Sequence[Found], source: Source) -> Iterator[Hit]:
-    """Commands and code that send a placeholder to a host nobody named, for an agent to run."""
-    leaving = sent_abroad(text, [hit.start for hit in found], source, by_name=True)
-    for hit in found:
-        if hit.start in leaving:
-            yield Hit(Kind.INSTRUCTION_TO_SEND, hit.start, hit.end, Severity.MEDIUM)
+    masked = _masked(reading.text, found)
+    surroundings = _Surroundings(reading.text)
+    for wording in looked_for:
+        for match in wording.found(masked):
+            if not _is_harmless(match, surroundings, source, strangers):
+                yield Hit(wording.kind, *surroundings.sentence(*match.span()), Severity.HIGH)
 
 
 def _masked(text: str, found: Sequence[Found]) -> str:
@@ -98,36 +97,24 @@ def _masked(text: str, found: Sequence[Found]) -> str:
     return "".join(parts)
 
 
-def _verbs(text: str) -> Iterator[int]:
-    """Where the verbs of giving stand."""
-    data = text.encode("utf-8", "surrogatepass")
-    if len(data) == len(text):
-        yield from (match.start(1) for match in _VERB.finditer(data))
-        return
-    at = seen = 0
-    for match in _VERB.finditer(data):
-        begin = match.start(1)
-        at, seen = at + len(data[seen:begin].decode("utf-8", "surrogatepass")), begin
-        yield at
-
-
-def _begins_order(text: str, at: int) -> bool:
-    """Whether a verb is first in its sentence, or behind "please", "now", "you must": "to print it" orders nothing."""
-    return _LEAD.search(text[max(0, at - phrases.LONGEST_LEAD) : at]) is not None
-
-
-def _is_harmless(match: re.Match[str], surroundings: "_Surroundings", source: Source) -> bool:
-    """Said in the request already, quoted to explain it, or sending to an address that the request named."""
+def _is_harmless(match: re.Match[str], surroundings: "_Surroundings", source: Source, strangers: Strangers) -> bool:
+    """Said in the request already, quoted to explain it, or sending to somebody whom the request named."""
     target = next((value for value in match.groupdict().values() if value), None)
-    if target is not None and source.holds(_host(target)):
+    if target is not None and not _is_strangers(target, strangers, source):
         return True
     start, end = match.span()
     return surroundings.only_mentions(start) or source.holds_loosely(surroundings.text[start:end])
 
 
-def _host(target: str) -> str:
-    address = target.rstrip(").,;:!?").lower()
-    return address if "@" in address else re.sub(r"^[a-z]+://", "", address).split("/")[0]
+def _is_strangers(target: str, strangers: Strangers, source: Source) -> bool:
+    address = target.rstrip(").,;:!?*`\"'")
+    if address.startswith("@"):
+        return not source.holds(address)
+    if "//" in address:
+        return strangers.url(address)
+    if "@" in address:
+        return strangers.mailbox(address)
+    return strangers.whole(address) or (_NUMBER.fullmatch(address) is not None and strangers.number(address))
 
 
 class _Surroundings:

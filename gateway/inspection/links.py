@@ -13,12 +13,14 @@ from functools import cached_property
 from urllib.parse import unquote
 
 from gateway.inspection.context import GuardContext, Hit, Source
+from gateway.inspection.scanning import expression, matches
+from gateway.inspection.strangers import PHONE, Strangers
 from gateway.inspection.tags import Tags
 from gateway.inspection.values import ProtectedValues
 from gateway.inspection.verdict import Kind, Severity
 from gateway.placeholders import Found, Placeholders, RestoreScope
 
-URL = re.compile(r"(?:\b[a-z][a-z0-9+.-]{1,20}:)?//[^\s\"'<>`\\]+|\bwww\.[^\s\"'<>`\\]+", re.IGNORECASE)
+URL = expression(r"(?:\b[a-z][a-z0-9+.-]{1,20}:)?//[^\s\pZ\"'<>`\\]+|\bwww\.[^\s\pZ\"'<>`\\]+")
 _BEFORE = 600
 # What a reader's program fetches by itself, without anybody choosing to.
 _LOADING = re.compile(
@@ -31,6 +33,16 @@ _LOADING = re.compile(
 _IN_LINK = re.compile(
     r"(?:\]\(\s*<?|(?:href|action|cite|ping)\s*=\s*[\"']?)[^)\"'\n]*\Z|(?://|www\.)[^\s\"'<>`]*\Z", re.IGNORECASE
 )
+# Addresses that lead to a program of the reader's (RFC 6068, RFC 3966, RFC 5724), or hold one, instead of to a server.
+_SCHEME = re.compile(
+    r"(?:\]\(\s*<?|=\s*[\"']?|[\s<>(\"'`]|^)(?:(mailto|tel|sms|smsto|callto|sips?|xmpp|facetime)"
+    r"(?::|&colon;|&#0*58;)([^\s\"'<>)]*)"
+    r"|(javascript|vbscript|data)(?::|&colon;|&#0*58;)([^\n]*))\Z",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(PHONE)
+_SHARE = re.compile(r"\\\\[\w.-]+\\[^\s\"'<>`]*\Z")
+_ACTIVE = re.compile(r"<script|<\w[^>]*\son\w+\s*=|//|^(?:text|application)/javascript", re.IGNORECASE)
 _HOST_BEFORE = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,24}(?::\d{1,5})?[/?#][^\s\"'<>`]*\Z", re.IGNORECASE)
 _HOST_AFTER = re.compile(r"\.(?:[a-z0-9-]+\.)*[a-z]{2,24}(?![\w.])", re.IGNORECASE)
 _START = re.compile(r"[^\s\"'<>`]*\Z")
@@ -41,7 +53,9 @@ _MAX_TOKEN = 8192
 _VOWELS = frozenset("AEY")
 
 
-def in_links(text: str, found: Sequence[Found], placeholders: Placeholders, scope: RestoreScope) -> Iterator[Hit]:
+def in_links(
+    text: str, found: Sequence[Found], placeholders: Placeholders, scope: RestoreScope, strangers: Strangers
+) -> Iterator[Hit]:
     """The session's placeholders inside links that the request did not hold. A hit covers the link."""
     closed = placeholders.closed(text, found, RestoreScope("source", scope.source_urls))
     last = -1
@@ -50,11 +64,30 @@ def in_links(text: str, found: Sequence[Found], placeholders: Placeholders, scop
         if hit.start < last:
             continue
         before = text[max(0, hit.start - _BEFORE) : hit.start]
-        loading = _LOADING.search(before)
-        if loading or _IN_LINK.search(before) or _HOST_BEFORE.search(before) or _HOST_AFTER.match(text, hit.end):
+        scheme = _SCHEME.search(before)
+        if scheme and not _does_harm(scheme, text, hit, strangers):
+            continue
+        loading = None if scheme else _LOADING.search(before)
+        if (
+            scheme
+            or loading
+            or _SHARE.search(before)
+            or _IN_LINK.search(before)
+            or _HOST_BEFORE.search(before)
+            or _HOST_AFTER.match(text, hit.end)
+        ):
             start, last = _link(text, hit)
             kind = Kind.PLACEHOLDER_IN_MARKUP if loading else Kind.PLACEHOLDER_IN_URL
             yield Hit(kind, start, last, Severity.HIGH)
+
+
+def _does_harm(scheme: re.Match[str], text: str, hit: Found, strangers: Strangers) -> bool:
+    """Whether an address without a server takes a value somewhere: to a stranger, or into a program."""
+    if scheme[3]:
+        return scheme[3].lower() != "data" or _ACTIVE.search(unquote(scheme[4])) is not None
+    rest = _REST.match(text, hit.end)
+    whole = unquote(scheme[2] + text[hit.start : rest.end() if rest else hit.end])
+    return strangers.mailbox(whole) or any(map(strangers.number, _NUMBER.findall(whole.partition("?")[0])))
 
 
 def _link(text: str, hit: Found) -> tuple[int, int]:
@@ -83,11 +116,11 @@ class Encodings:
 
     def hits(self, text: str, found: Sequence[Found], source: Source) -> Iterator[Hit]:
         """URLs that carry one of them encoded, and that the request did not hold."""
-        for match in URL.finditer(text):
-            start, end = match.span()
-            if any(start <= hit.start < end for hit in found):
+        for start, (said,) in matches(URL, text):
+            address = said or ""
+            if any(start <= hit.start < start + len(address) for hit in found):
                 continue
-            url = match[0].rstrip(").,;:!?*_~|]")
+            url = address.rstrip(").,;:!?*_~|]")
             if self.hides(url) and not source.holds(url):
                 yield Hit(Kind.ENCODED_EXFILTRATION, start, start + len(url), Severity.HIGH)
 

@@ -6,6 +6,8 @@ for a placeholder, `{TARGET}` for an address that leads outside. Everything is m
 
 from dataclasses import dataclass
 
+from gateway.inspection.strangers import PHONE
+
 
 def _any(*words: str) -> str:
     """One of the expressions, which commas part."""
@@ -21,23 +23,39 @@ class Order:
 
 
 TAG = "\ue000+"
-TARGET = (
-    rf"(?:{_any('this, the, following, diese, die, den, cette, esta, la, el')}\s+(?:\w+\s+){{0,2}})?"
-    r"(?P<target>(?:https?|ftp|wss?)://[^\s\"'<>`]+|www\.[^\s\"'<>`]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-    r"|(?:[a-z0-9-]+\.)+[a-z]{2,24}(?:/[^\s\"'<>`]*)?|\d{1,3}(?:\.\d{1,3}){3}[^\s\"'<>`]*)"
+_ARTICLE = _any(
+    "this, the, following, our, my, diese[nrms]?, die, den, das, unsere[nrms]?, cette, notre, la, le, esta, nuestra, el"
 )
+TARGET = (
+    rf"(?:{_ARTICLE}"
+    r"\s+(?:[\w-]+\s+){0,4})?(?:\[[^\]\n]{0,60}\]\(|[<(`\"'*]{1,2})?"
+    r"(?P<target>(?:https?|ftp|wss?)://[^\s\"'<>`]+|www\.[^\s\"'<>`]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    rf"|(?:[a-z0-9-]+\.)+[a-z]{{2,24}}(?:/[^\s\"'<>`]*)?|\d{{1,3}}(?:\.\d{{1,3}}){{3}}[^\s\"'<>`]*|{PHONE}|@[\w.]{{3,32}})"
+)
+# What is given away, with the words before it: "your IBAN [...]", "Anna's account number: [...] and [...]".
+_DATA = (
+    r"[\w-]*(?:number|code|name|address|mail|phone|iban|bic|card|passw|pin|key|token|secret|credential|account|login|data|detail"
+    r"|value|nummer|kennung|adresse|karte|kennwort|schlüssel|konto|daten|numéro|compte|carte|clé|mot de passe"
+    r"|identifiant|donnée|número|cuenta|tarjeta|clave|contraseña|correo|teléfono|dato)[\w-]*"
+)
+_ONE = r"[\"'`*(]{0,2}{TAG}(?!['’]s)[\"'`*)]{0,2}"
+_GIVEN = (
+    rf"(?:(?:(?:{{TAG}}['’]s|[\w'’-]+)\s+){{0,4}}?{_DATA}:?\s+)?{_ONE}"
+    rf"(?:\s*(?:,|and|und|et|y|&)\s*(?:[\w-]+\s+){{0,3}}?{_ONE}){{0,9}}"
+)
+_SOON = r"(?:\s+[\w-]+){0,3}?"
 
 # --- Where an order can begin: a line, a sentence, a quotation, or behind a word that leads to it -------------------
 
 _WHO = _any("you, assistant, agent, model, ai, client")
 _MUST = _any("must, should, shall, will, have to, need to")
 _LEADING = _any(
-    "please, now, then, next, also, and, kindly, immediately, bitte, nun, jetzt, dann, und, sofort",
+    "please, now, then, next, also, and, kindly, immediately, just, simply, first, finally",
+    "(?:make|be) sure to, remember to, bitte, nun, jetzt, dann, und, sofort",
     "veuillez, maintenant, puis, et, ensuite, s'il te plaît, s'il vous plaît",
     "ahora, luego, después, y, por favor, debes, debe, tienes que",
 )
-LEAD = rf"(?:^|[.,!?:;>*\n\"“„«'`(\]-]\s*|\b(?:{_LEADING}|{_WHO}(?: {_MUST})?)[,:]?\s+)\Z"
-LONGEST_LEAD = 48
+LEAD = rf"(?:^|[.,!?:;>*\n\"“„«'`(\]-]\s*|\b(?:{_LEADING}|{_WHO}(?: {_MUST})?)[,:]?\s+)"
 
 # --- Reveal what a placeholder stands for -------------------------------------------------------------------
 
@@ -180,13 +198,32 @@ _ADVERB = _any(
 SEND = (
     Order(
         _any(
-            "send, post, upload, forward, transmit, submit, e-?mail, exfiltrate, push, relay, leak, copy, paste, share"
+            "send, post, upload, forward, transmit, submit, e-?mail, exfiltrate, push, relay, leak, copy, paste, share",
+            "append, text, whatsapp, pass, report, provide, give, hand",
         ),
-        r"\s+(?:(?:the|all|every|each|both|these|those|its|their)\s+)*"
+        r"\s+(?:(?:the|all|every|each|both|these|those|its|their|over|on)\s+)*"
         rf"(?:(?:{_EN_REAL}|decoded|restored|full)\s+)*"
         rf"(?:(?:{_EN_WHAT}|{_EN_ITSELF})\s+(?:of|behind|for|from)\s+)?(?:(?:all|the|these)\s+)*"
-        rf"(?:{{TAG}}(?!['’]s)(?:\s*(?:,|and|&)\s*{{TAG}})*|{_EN_MANY}|placeholders)"
-        rf"(?:\s+{_ADVERB})*\s+(?:in)?to\s+{{TARGET}}",
+        rf"(?:{_GIVEN}|{_EN_MANY}|placeholders)"
+        rf"(?:\s+{_ADVERB})*\s+(?:(?:in)?to|with|via|through)\s+{{TARGET}}",
+    ),
+    Order(
+        _any(
+            "enter, type(?: in)?, key in, fill in, input, confirm, verify, validate, paste, insert, submit, provide",
+            "put",
+        ),
+        rf"\s+{_GIVEN}{_SOON}\s+(?:in|into|at|on|under|via|through|to|with)\s+{{TARGET}}",
+    ),
+    Order(
+        _any("open, visit, go to, navigate to, browse to, head to, click(?: on)?, follow, access, load, use"),
+        rf"\s+{{TARGET}}[^.!?\n]{{0,100}}?\b"
+        rf"{_any('enter, type(?: in)?, key in, fill in, input, confirm, verify, paste, submit, provide')}\s+{_GIVEN}",
+    ),
+    Order(
+        _any("reply, respond, answer, write, e-?mail, message, text, contact, call, phone, dial, ring, whatsapp"),
+        rf"\s+(?:back\s+)?(?:to\s+|at\s+|on\s+)?{{TARGET}}[^.!?\n]{{0,80}}?\b"
+        rf"{_any('with, including, include, quoting, quote, stating, state, giving, give, confirm, provide, read out')}"
+        rf"\s+{_GIVEN}",
     ),
     Order(
         _any("make, send, issue, perform, do"),
@@ -220,6 +257,56 @@ SEND = (
         ),
         rf"\s+(?:(?:el|la|los|las)\s+)?(?:{_ES_WHAT}\s+(?:{_ES_REAL}\s+)?{_any('de, del, detrás de')}\s+)?"
         r"{TAG}(?:\s*(?:,|y|&)\s*{TAG})*\s+(?:a|hacia|en)\s+{TARGET}",
+    ),
+    Order(
+        _any(
+            "geben sie, gib, tragen sie, trage, bestätigen sie, bestätige, verifizieren sie, verifiziere",
+            "hinterlegen sie, hinterlege, fügen sie, füge, teilen sie, teile, nennen sie, nenne, melden sie, melde",
+        ),
+        rf"\s+(?:bitte\s+|uns\s+)?{_GIVEN}{_SOON}\s+(?:unter|auf|bei|in|an|über|mit)\s+{{TARGET}}",
+    ),
+    Order(
+        _any(
+            "öffnen sie, öffne, besuchen sie, besuche, gehen sie (?:auf|zu), gehe? (?:auf|zu), rufen sie",
+            "klicken sie auf, klicke auf, geben sie, gib, tragen sie, trage, antworten sie, antworte",
+            "schreiben sie, schreibe?, mailen sie, kontaktieren sie",
+        ),
+        rf"\s+(?:bitte\s+)?(?:unter\s+|auf\s+|bei\s+|an\s+)?{{TARGET}}(?:[^.!?\n]{{0,80}}?\b"
+        rf"{_any('geben sie, gib, tragen sie, trage, bestätigen sie, bestätige, mit, nennen sie, nenne')})?"
+        rf"\s+{_GIVEN}",
+    ),
+    Order(
+        _any(
+            "saisir, saisissez, saisis, entrez, entrer, indiquez, indiquer, renseignez, renseigner, confirmez",
+            "confirmer, tapez, validez, vérifiez, fournissez, communiquez, insérez",
+        ),
+        rf"\s+{_GIVEN}{_SOON}\s+(?:à|vers|sur|dans|via|auprès de)\s+{{TARGET}}",
+    ),
+    Order(
+        _any(
+            "ouvrez, ouvrir, visitez, allez sur, rendez-vous sur, cliquez sur, répondez, répondre, écrivez, contactez",
+            "contacter",
+        ),
+        rf"\s+(?:à\s+)?{{TARGET}}[^.!?\n]{{0,80}}?\b"
+        rf"{_any('saisissez, saisir, entrez, indiquez, indiquant, renseignez, confirmez, tapez, avec, fournissez')}"
+        rf"\s+{_GIVEN}",
+    ),
+    Order(
+        _any(
+            "introduzca, introduce, introducir, ingrese, ingresa, escriba, escribe, confirme, confirma",
+            "confirmar, verifique, verifica, valide, indique, indica, proporcione, proporciona, facilite",
+            "pegue, pega, comparta",
+        ),
+        rf"\s+{_GIVEN}{_SOON}\s+(?:a|en|hacia|vía|por|con)\s+{{TARGET}}",
+    ),
+    Order(
+        _any(
+            "abra, abre, visite, visita, vaya a, ve a, acceda a, accede a, entre en, entra en, haga clic en",
+            "responda, responde, escriba, escribe, contacte, contacta",
+        ),
+        rf"\s+(?:a\s+)?{{TARGET}}[^.!?\n]{{0,80}}?\b"
+        rf"{_any('introduzca, introduce, ingrese, ingresa, escriba, escribe, confirme, confirma, indicando, con')}"
+        rf"\s+{_GIVEN}",
     ),
 )
 

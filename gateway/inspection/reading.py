@@ -1,9 +1,17 @@
 """An answer's part as the guard reads it. A JSON document is read as the strings and long numbers it holds."""
 
+import re
 from bisect import bisect_right
+from functools import cached_property
 
 from gateway.inspection.context import AnswerPart
+from gateway.inspection.scanning import expression, holds
 from gateway.placeholders import number_literals, string_literals
+
+_ADDRESS = expression(
+    r"//|www\.|[\pL\d_]@|@[\pL\d_]|[\pL\d-]\.\pL\pL|\d\.\d+\.\d|(?:\+|\b00|\b1[-. ])\d[\d ()/.-]{5}|\b0x[\da-f]{6}"
+)
+_COLON = re.compile(r"\s*:")
 
 type Span = tuple[int, int]
 
@@ -11,12 +19,11 @@ type Span = tuple[int, int]
 class Reading:
     """`text` is what is looked at. For a JSON document it is its strings, a line each, and `literals` says where."""
 
-    __slots__ = ("_found", "_starts", "json", "literals", "text")
-
     def __init__(self, part: AnswerPart) -> None:
         self.json = part.kind == "json"
         self.text = part.text
         self.literals: list[Span] = []
+        self._document = part.text
         if not self.json:
             return
         self._found = sorted(
@@ -29,6 +36,11 @@ class Reading:
         self._starts = [start for start, _ in self.literals]
         self.text = "\n".join(literal.value for literal in self._found)
 
+    @cached_property
+    def names_a_place(self) -> bool:
+        """Whether anything in it looks like an address: without one nothing can be sent to one."""
+        return holds(_ADDRESS, self.text)
+
     def to_part(self, start: int, end: int) -> Span:
         """A stretch of `text` as one of the part, within the string in which it begins."""
         if not self.json:
@@ -36,6 +48,16 @@ class Reading:
         index = self.literal_at(start)
         first, last = self.literals[index]
         return self._found[index].raw_span(start - first, min(end, last) - first)
+
+    def keys(self) -> list[str]:
+        """For each of the literals the key it is the value of, in an array that of the array; empty for keys."""
+        keys: list[str] = []
+        current = ""
+        for literal in self._found:
+            is_key = _COLON.match(self._document, literal.end) is not None
+            current = literal.value if is_key else current
+            keys.append("" if is_key else current)
+        return keys
 
     def literal_at(self, offset: int) -> int:
         """Which of the literals holds a character of `text`."""

@@ -83,9 +83,14 @@ def is_public_mail(address: str) -> bool:
     return (
         _RESERVED_DOMAIN.search(domain) is not None
         or local in _DESKS
-        or _NOBODY.fullmatch(local) is not None
+        or is_nobodys_name(local)
         or any(part in _DESKS for part in re.split(r"[._-]", local))
     )
+
+
+def is_nobodys_name(local: str) -> bool:
+    """Whether the part of an address before its `@`, in lower case, stands for nobody: `your.name`, `jane.doe`."""
+    return _NOBODY.fullmatch(local) is not None
 
 
 def is_public_phone(number: str, *, of_a_person: bool) -> bool:

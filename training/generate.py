@@ -99,8 +99,17 @@ def _swap_person(old: str, cast: dict[str, str], filler: Filler) -> str:
     return value
 
 
-def swapped(document: Document, chance: random.Random) -> Document:
-    """A labelled document with its names replaced by others of the same type."""
+def mentions(real: Sequence[Labelled]) -> dict[str, list[str]]:
+    """What the labelled text names, by type: real places and bodies say more than composed ones."""
+    found: dict[str, list[str]] = {}
+    for document in (document for corpus in real for document in corpus.documents):
+        for start, end, name in document.spans:
+            found.setdefault(name, []).append(document.text[start:end])
+    return found
+
+
+def swapped(document: Document, chance: random.Random, known: dict[str, list[str]]) -> Document:
+    """A labelled document with its names replaced by others of the same type, drawn or ``known``."""
     filler = Filler(chance, "en")
     cast: dict[str, str] = {}
     parts: list[Document] = []
@@ -113,9 +122,11 @@ def swapped(document: Document, chance: random.Random) -> Document:
         if name == "PERSON":
             value = _swap_person(old, cast, filler)
         elif name == "LOCATION" and chance.random() < 0.7:
-            value = cast.setdefault(old, filler.places.place())
-        elif name == "ORGANIZATION" and chance.random() < 0.5:
-            value = cast.setdefault(old, filler.places.org())
+            other = chance.choice(known[name]) if chance.random() < 0.5 else filler.places.place()
+            value = cast.setdefault(old, other)
+        elif name == "ORGANIZATION" and chance.random() < 0.7:
+            other = chance.choice(known[name]) if chance.random() < 0.5 else filler.places.org()
+            value = cast.setdefault(old, other)
         if old.islower():
             value = value.lower()
         parts.append(Document(value, ((0, len(value), name),)))
@@ -127,10 +138,11 @@ def swapped(document: Document, chance: random.Random) -> Document:
 def labelled(real: Sequence[Labelled], chance: random.Random) -> list[Document]:
     """One helping of the labelled text: by each corpus's share, mostly with other names, sometimes roughened."""
     helping: list[Document] = []
+    known = mentions(real)
     for corpus in real:
         times = int(corpus.share * len(corpus.documents))
         for document in chance.sample(corpus.documents * (times // len(corpus.documents) + 1), times):
-            changed = swapped(document, chance) if chance.random() < 0.7 else document
+            changed = swapped(document, chance, known) if chance.random() < 0.8 else document
             changed = noisy(changed, chance, 0.12) if chance.random() < 0.7 else changed
             if chance.random() < 0.12:
                 changed = join([changed, chance.choice(corpus.documents), chance.choice(corpus.documents)], "\n")

@@ -104,7 +104,8 @@ def mentions(real: Sequence[Labelled]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for document in (document for corpus in real for document in corpus.documents):
         for start, end, name in document.spans:
-            found.setdefault(name, []).append(document.text[start:end])
+            if document.text[start].isalnum():
+                found.setdefault(name, []).append(document.text[start:end])
     return found
 
 
@@ -129,6 +130,8 @@ def swapped(document: Document, chance: random.Random, known: dict[str, list[str
             value = cast.setdefault(old, other)
         if old.islower():
             value = value.lower()
+        elif value.islower():
+            value = value.title()
         parts.append(Document(value, ((0, len(value), name),)))
         last = end
     parts.append(cut(document, last, len(document.text)))

@@ -8,6 +8,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from secrets import token_bytes
 from typing import Any
@@ -17,6 +18,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from gateway.detection import Detector
+from gateway.engines import open_engines
 from gateway.errors import Forbidden, GatewayError
 from gateway.models import PrivacyMode
 from gateway.named_policy import load_policy, open_registry
@@ -24,12 +26,12 @@ from gateway.placeholders import Placeholders
 from gateway.policy.model import Policy
 from gateway.policy.registry import PolicyRegistry
 from gateway.policy.review import differences, warnings
-from gateway.protection import Protector
+from gateway.protection import Finder, Protector
 from gateway.settings import Settings
 from gateway.slots import TextSlot
 from gateway.terminal import AddFolders, Loader, Subparsers, print_json, say_error
 
-type Action = Callable[[PolicyRegistry, argparse.Namespace], int]
+type Action = Callable[[PolicyRegistry, Settings, argparse.Namespace], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
 def _run(action: Action, settings: Settings, options: argparse.Namespace) -> int:
     try:
         with open_registry(settings) as registry:
-            return action(registry, options)
+            return action(registry, settings, options)
     except GatewayError as error:
         say_error(error.message, error.code, error.param, as_json=options.json)
     except OSError as error:
@@ -81,7 +83,7 @@ def _run(action: Action, settings: Settings, options: argparse.Namespace) -> int
     return 1
 
 
-def list_policies(registry: PolicyRegistry, options: argparse.Namespace) -> int:
+def list_policies(registry: PolicyRegistry, _: Settings, options: argparse.Namespace) -> int:
     """Every policy in its newest version."""
     found = registry.list()
     if options.json:
@@ -96,7 +98,7 @@ def list_policies(registry: PolicyRegistry, options: argparse.Namespace) -> int:
     return 0
 
 
-def check_policy(registry: PolicyRegistry, options: argparse.Namespace) -> int:
+def check_policy(registry: PolicyRegistry, _: Settings, options: argparse.Namespace) -> int:
     """Whether the file is accepted. Warnings do not fail it."""
     policy = load_policy(options.policy, registry)
     notices = warnings(policy, Detector().types)
@@ -110,7 +112,7 @@ def check_policy(registry: PolicyRegistry, options: argparse.Namespace) -> int:
     return 0
 
 
-def diff_policies(registry: PolicyRegistry, options: argparse.Namespace) -> int:
+def diff_policies(registry: PolicyRegistry, _: Settings, options: argparse.Namespace) -> int:
     """0 when the two say the same, 1 when they differ."""
     before, after = load_policy(options.before, registry), load_policy(options.after, registry)
     found = differences(before, after)
@@ -126,11 +128,13 @@ def diff_policies(registry: PolicyRegistry, options: argparse.Namespace) -> int:
     return 1 if found else 0
 
 
-def try_policy(registry: PolicyRegistry, options: argparse.Namespace) -> int:
+def try_policy(registry: PolicyRegistry, settings: Settings, options: argparse.Namespace) -> int:
     """What would be done with the text. Repeats none of its private values."""
     policy = load_policy(options.policy, registry)
     text = sys.stdin.read() if options.text == "-" else options.text
-    done = attempt(policy, text, PrivacyMode(options.mode))
+    engines, _ = open_engines(settings, Detector())
+    with closing(engines):
+        done = attempt(policy, text, PrivacyMode(options.mode), engines)
     if options.json:
         print_json({"policy": asdict(policy.ref), **asdict(done)})
     else:
@@ -138,9 +142,9 @@ def try_policy(registry: PolicyRegistry, options: argparse.Namespace) -> int:
     return 0
 
 
-def attempt(policy: Policy, text: str, mode: PrivacyMode) -> Trial:
+def attempt(policy: Policy, text: str, mode: PrivacyMode, finder: Finder) -> Trial:
     """What the gateway would do with `text` under `policy`, with a key made up for the occasion."""
-    protector = Protector(Detector(), hash_key=token_bytes(32))
+    protector = Protector(finder, hash_key=token_bytes(32))
     holder = {"text": text}
     try:
         slot = TextSlot(holder, "text", text)

@@ -147,6 +147,16 @@ def test_try_shows_what_would_leave(policies: Command) -> None:
     assert "EMAIL_ADDRESS" in text
 
 
+def test_try_searches_as_the_gateway_does(policies: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the settings say otherwise, with the model of names."""
+    trial = ("try", "default", "--text", "I met Karl Anders in Berlin at Siemens.")
+    done = policies.json(*trial)[1]
+    assert "Karl" not in done["protected_text"]
+    assert "names" in {one["recognizer"] for one in done["kept"]}
+    monkeypatch.setenv("SVC_DETECTION", "patterns")
+    assert "names" not in {one["recognizer"] for one in policies.json(*trial)[1]["kept"]}
+
+
 def test_try_in_strict_mode_and_from_standard_input(
     policies: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

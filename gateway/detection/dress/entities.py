@@ -16,16 +16,19 @@ _REFERENCE = re.compile(
 
 
 def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
+    read: dict[bytes, bytes | None] = {}
     for found in _REFERENCE.finditer(data):
-        shown = _shown(found)
+        if (reference := found[0]) not in read:
+            read[reference] = _shown(*found.groups())
+        shown = read[reference]
         if shown is not None:
-            yield Edit(found.start(), found.end(), shown)
+            yield Edit(*found.span(), shown)
 
 
-def _shown(found: re.Match[bytes]) -> bytes | None:
-    if found[3] is None:
-        return folded(int(found[1], 16) if found[1] is not None else int(found[2]))
-    chars = html5.get(found[3].decode("ascii"), "")
+def _shown(hexadecimal: bytes | None, decimal: bytes | None, name: bytes | None) -> bytes | None:
+    if name is None:
+        return folded(int(hexadecimal, 16) if hexadecimal is not None else int(decimal or b""))
+    chars = html5.get(name.decode("ascii"), "")
     parts = [folded(ord(char)) for char in chars]
     return b"".join(part for part in parts if part is not None) if chars else None
 

@@ -28,15 +28,16 @@ def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
         if start and data[start - 1] in _HEX:
             continue
         text = run[0]
-        units = [(found.start(), found.end()) for found in _BYTE.finditer(text)]
-        raw = bytes.fromhex(b"".join(found[1] for found in _BYTE.finditer(text)).decode("ascii"))
+        tight = text.isalnum()  # the other form has signs between all its bytes
+        raw = bytes.fromhex((text if tight else b"".join(_BYTE.findall(text))).decode("ascii"))
         if len(raw) < 8 or not is_text(raw):
             continue
         if end - start <= _WHOLE:
             yield Edit(start, end, raw)
-        elif len(raw) * 2 == len(text):
+        elif tight:
             yield Edit(start, end, raw, 0.0, (2, 1))
         else:
+            units = [found.span() for found in _BYTE.finditer(text)]
             ends = [first for first, _ in units[1:]] + [len(text)]
             for (first, last), byte, following in zip(units, raw, ends, strict=True):
                 yield Edit(start + first, start + (following if following < len(text) else last), bytes((byte,)))

@@ -42,7 +42,11 @@ _SCHEME = re.compile(
 )
 _NUMBER = re.compile(PHONE)
 _SHARE = re.compile(r"\\\\[\w.-]+\\[^\s\"'<>`]*\Z")
-_ACTIVE = re.compile(r"<script|<\w[^>]*\son\w+\s*=|//|^(?:text|application)/javascript", re.IGNORECASE)
+# What runs, or loads something, where a `data:` address is opened; a table or a picture does not.
+_ACTIVE = re.compile(
+    r"<script|<\w[^>]*\son\w+\s*=|^text/html[^\n]*//|^(?:text|application)/(?:x-)?javascript|//[^\s\"'<>`]*\Z",
+    re.IGNORECASE,
+)
 _HOST_BEFORE = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,24}(?::\d{1,5})?[/?#][^\s\"'<>`]*\Z", re.IGNORECASE)
 _HOST_AFTER = re.compile(r"\.(?:[a-z0-9-]+\.)*[a-z]{2,24}(?![\w.])", re.IGNORECASE)
 _START = re.compile(r"[^\s\"'<>`]*\Z")

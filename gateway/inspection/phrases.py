@@ -240,7 +240,7 @@ SEND = (
         ),
         rf"\s+(?:(?:den|die|das|alle|sämtliche)\s+)?(?:{_DE_REAL}\s+)*"
         rf"(?:(?:{_DE_ITSELF}|{_DE_WHAT})\s+{_any('von, hinter, des, der, aus, zu')}\s+)?(?:platzhaltern?s?\s+)?"
-        r"{TAG}(?:\s*(?:,|und|&)\s*{TAG})*\s+(?:sofort\s+|jetzt\s+|direkt\s+)?(?:an|nach|auf|zu)\s+{TARGET}",
+        rf"{_GIVEN}{_SOON}\s+(?:an|nach|auf|zu|über)\s+{{TARGET}}",
     ),
     Order(
         _any(
@@ -249,14 +249,14 @@ SEND = (
         ),
         r"\s+(?:(?:la|le|les)\s+|l['’])?"
         rf"(?:(?:vraie?s?\s+)?{_FR_WHAT}\s+(?:{_FR_REAL}\s+)?{_any('de, du, des, derrière')}\s+)?"
-        r"{TAG}(?:\s*(?:,|et|&)\s*{TAG})*\s+(?:à|vers|sur)\s+{TARGET}",
+        rf"{_GIVEN}{_SOON}\s+(?:à|vers|sur|par)\s+{{TARGET}}",
     ),
     Order(
         _any(
             "envía, envíe, enviar, mand[ae]r?, transmit[ae], transmitir, publi[cq]u?[ae]r?, sub[ae], reenvía, reenvíe"
         ),
         rf"\s+(?:(?:el|la|los|las)\s+)?(?:{_ES_WHAT}\s+(?:{_ES_REAL}\s+)?{_any('de, del, detrás de')}\s+)?"
-        r"{TAG}(?:\s*(?:,|y|&)\s*{TAG})*\s+(?:a|hacia|en)\s+{TARGET}",
+        rf"{_GIVEN}{_SOON}\s+(?:a|hacia|en|por)\s+{{TARGET}}",
     ),
     Order(
         _any(

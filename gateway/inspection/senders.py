@@ -21,7 +21,7 @@ _PROGRAM = (
     r"\b(?:curl|wget|wget2|invoke-webrequest|invoke-restmethod|start-bitstransfer|send-mailmessage|ncat|netcat|socat"
     r"|httpie|sendmail|swaks|mailx|mutt|rclone|tftp|sftp|rsync|scp|nslookup|telnet|bitsadmin|certutil|gsutil|s3cmd|aria2c"
     r"|websocat|xdg-open|openssl\s+s_client|aws\s+s3\w*|git\s+(?:push|clone|remote\s+add))(?:\.exe)?[\s\"']"
-    r"|(?:^|[|;&(`\"'$]|\bsudo\s|\bxargs\s)\s*(?:-\S+\s+)*"
+    r"|(?:^|[|;&(`\"'$]|\b(?:sudo|xargs|do|then|else)\s)\s*(?:-\S+\s+)*"
     r"(?-i:nc|iwr|irm|ftp|ssh|ping|dig|host|mail|lynx|xh|https?)\s+[^\s=:(]|/dev/(?:tcp|udp)/"
 )
 _CLIENT = (
@@ -114,16 +114,21 @@ class _Sending:
 
     def all(self, senders: Sequence[_Sender]) -> dict[int, bool]:
         taken: dict[int, bool] = {}
+        judged: dict[tuple[bool, bool], int] = {}
         for sender in senders:
-            for place in self._taken(sender):
+            # What stands within another one of its kind was judged with it.
+            if sender.end < judged.get((sender.runs, sender.mails), 0):
+                continue
+            own = self._statements.around(sender.start, sender.end, is_call=sender.calls, is_command=sender.runs)
+            judged[sender.runs, sender.mails] = min(own.end, sender.end + _FAR // 2)
+            for place in self._taken(sender, own):
                 taken[place] = taken.get(place, False) or self._in_page(sender.start)
             if len(taken) == len(self._places) and all(taken.values()):
                 break
         return taken
 
-    def _taken(self, sender: _Sender) -> set[int]:
-        """The places that go to a stranger with a sender."""
-        own = self._statements.around(sender.start, sender.end, is_call=sender.calls, is_command=sender.runs)
+    def _taken(self, sender: _Sender, own: Statement) -> set[int]:
+        """The places that go to a stranger with a sender and its statement."""
         # What is assigned to a part of something takes nothing of its other parts along.
         given = self._statements.between(sender.end - 1, own.end) if sender.assigns else own
         reach = [own, *self._statements.behind(own, given.names)]

@@ -11,19 +11,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-_LONGEST, _MOST = 2000, 40
+_LONGEST, _LONGEST_BEFORE, _MOST = 2000, 400, 40
 # A line ends a statement unless it, or the next one, shows that it goes on.
 _LINE_END = r"(?<![\\+,.=|&(\[\s])[ \t]*\n(?![ \t]*[.+|&?)\]])"
 _BORDER = re.compile(rf"{_LINE_END}|;|&&|\|\||[{{}}`]|<script\b[^>\n]{{0,200}}>|</?p>", re.IGNORECASE)
 _TOKEN = re.compile(
-    r"\"(?:[^\"\\\n]|\\.){0,2000}\"|'(?:[^'\\\n]|\\.){0,2000}'|[(\[{]|[)\]}]|;|`|&&|\|\|?|</script|<<-?\s*[\"']?(\w+)"
-    rf"|{_LINE_END}"
+    r"\"(?:[^\"\\\n]|\\.){0,2000}\"|'(?:[^'\\\n]|\\.){0,2000}'|(?:(?<=[=(+,:\[?{])|(?<=[=(+,:\[?{] ))`[^`]{0,2000}`"
+    rf"|[(\[{{]|[)\]}}]|;|`|&&|\|\|?|</script|<<-?\s*[\"']?(\w+)|{_LINE_END}"
 )
 _GOES_ON = re.compile(r"\s*\.(?!then|catch|finally|done|success|subscribe|json|text)\w")
-_NAME = re.compile(r"(?<![\w.])[A-Za-z_$]\w*|@?[\w.~-]*/[\w./~-]*\w|[\w-]+\.\w{1,5}\b")
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_$]\w*")
+_URL = re.compile(r"//[^\s\"'`${]*")
+_FILE = re.compile(r"[\w.~-]*/[\w./~-]*\w|[\w-]+\.\w{1,5}\b")
 _DEFINED = re.compile(
     r"(?<![\w.])([A-Za-z_$]\w*)(?:\[[^\]\n]{0,60}\])?[ \t]*(?::[ \t]*\w+[ \t]*)?(?::|\+|\|)?=(?![=>])"
-    r"|\bas[ \t]+([A-Za-z_]\w*)[ \t]*:|(?<=\s)>>?[ \t]*([\w~-]*[./][\w./~-]*)|\btee[ \t]+(?:-a[ \t]+)?([\w./~-]+)"
+    r"|\bfor\b[ \t(]*(?:(?:const|let|var)[ \t]+)?([A-Za-z_]\w*)[ \t]+(?:in|of)\b|\bas[ \t]+([A-Za-z_]\w*)[ \t]*:"
+    r"|(?<=\s)>>?[ \t]*([\w~-]*[./][\w./~-]*)|\btee[ \t]+(?:-a[ \t]+)?([\w./~-]+)"
     r"|\bopen\([ \t]*[\"']([\w./~-]+)[\"'],[ \t]*[\"']w"
 )
 _USED = re.compile(r"(?<![\w.])([A-Za-z_$]\w*)(?:\[[^\]\n]{0,60}\]|(?:\.|->)\w+)+\s*(?:\+?=(?![=>])|\()")
@@ -55,14 +58,15 @@ class Statements:
 
     def around(self, start: int, end: int, *, is_call: bool, is_command: bool) -> Statement:
         """The statement around `text[start:end]`, up to what a call is given, or to the pipe behind a command."""
-        before = max(self._border(start), start - _LONGEST)
+        before = max(self._border(start), start - _LONGEST_BEFORE)
         return self.between(before, self._end(end - 1, is_call=is_call, is_command=is_command))
 
     def between(self, start: int, end: int) -> Statement:
         if (start, end) not in self._known:
             first, last = bisect_left(self._places, start), bisect_left(self._places, end)
-            names = frozenset(name.strip("{@$") for name in _NAME.findall(self._text, start, end))
-            self._known[start, end] = Statement(start, end, names, frozenset(self._places[first:last]))
+            said = _URL.sub(" ", self._text[start:end])
+            names = {name.strip("$") for name in _NAME.findall(said)}.union(_FILE.findall(said))
+            self._known[start, end] = Statement(start, end, frozenset(names), frozenset(self._places[first:last]))
         return self._known[start, end]
 
     def behind(self, statement: Statement, names: frozenset[str]) -> Iterator[Statement]:
@@ -97,7 +101,7 @@ class Statements:
             elif token[1] is not None:
                 closing = re.compile(rf"\n\s*{token[1]}\b").search(self._text, token.end(), token.end() + _LONGEST)
                 return closing.end() if closing else token.end()
-            elif depth == 0 and sign[0] not in "\"'" and (is_command or sign != "|"):
+            elif depth == 0 and (len(sign) < 2 or sign[0] not in "\"'`") and (is_command or sign != "|"):
                 return token.start() if sign[0] in "|&" else token.end()
         return min(len(self._text), start + _LONGEST)
 
@@ -109,6 +113,11 @@ class Statements:
         function = self._functions[index]
         if not names.isdisjoint(_NAME.findall(function[2] or function[4] or "")):
             yield from self._called.get(function[1] or function[3], ())
+
+    def _is_attribute(self, at: int) -> bool:
+        """Whether a tag of HTML is open there."""
+        opened = self._text.rfind("<", max(0, at - _LONGEST), at)
+        return opened >= 0 and self._text[opened + 1].isalpha() and self._text.find(">", opened, at) < 0
 
     @cached_property
     def _borders(self) -> list[int]:
@@ -132,6 +141,8 @@ class Statements:
         """Where names get what they stand for; of a thing with methods, also where one of them is called."""
         found: dict[str, list[int]] = {}
         for match in _DEFINED.finditer(self._text):
+            if match[1] and self._is_attribute(match.start()):
+                continue
             name = next(group for group in match.groups() if group).strip("$")
             found.setdefault(name, []).append(match.start() if match[1] else self._border(match.start()))
         for match in _USED.finditer(self._text):

@@ -23,15 +23,16 @@ _WHOLE = re.compile(rf"({_NAME}|{_IP})(?::\d{{1,5}})?(?:/\S*)?\Z", re.IGNORECASE
 
 
 _URL = expression(
-    r"(?:\b([a-z][a-z0-9+.-]{1,20}):|[\"'`(=]|^)\\?/\\?/(?:[^/?#@\s\"'`]{0,200}@)?(\[[0-9a-f:.]+\]|[^/?#:\s\"'`\\)(,;|\]]+)"
+    r"(?:(?:\b([a-z][a-z0-9+.-]{1,20}):|[\"'`(=]|^)\\?/\\?/|/dev/(?:tcp|udp)/)(?:[^/?#@\s\"'`]{0,200}@)?(\[[0-9a-f:.]+\]|[^/?#:\s\"'`\\)(,;|\]]+)"
 )
 _MAIL = expression(MAIL)
-_BARE = expression(rf"(?:^|[^\w./@-])(?:[\w.-]+@)?({_NAME}|{_IP})(?:[^\w@(.-]|\.\W|\.?$)")
+_BARE = expression(rf"(?:^|[^\w./@-])(?:[\w.-]+@)?({_NAME}|{_IP})")
 _QUOTED = expression(rf"[\"'`]({_NAME}|{_IP})(?::\d{{1,5}})?[\"'`/]")
 _FROM = re.compile(r"(?:from|sender|user|username|login|auth|author|von|de)\W{1,8}\Z", re.IGNORECASE)
 # What a host is named by a variable: only what stands behind it is known.
 _TEMPLATE = re.compile(r".*[}>\])%]", re.DOTALL)
 _PRIVATE = [ip_network(each) for each in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
+_GOES_ON = re.compile(r"[\w@(-]|\.\w")
 _BUCKETS = frozenset({"s3", "gs", "az", "abfs", "abfss", "wasb", "wasbs"})
 _OWN_NETWORK = re.compile(r"(?:.*\.)?(?:localhost|local|internal|intranet|lan|corp|home|test|invalid|svc|home\.arpa)\Z")
 _STAND_IN = re.compile(
@@ -140,8 +141,8 @@ class Strangers:
 
 
 def _hosts(wanted: Expression, text: str) -> Iterator[str]:
-    for _, (_, host) in matches(wanted, text):
-        if host and not _FILE_NAME.search(host):
+    for at, (said, host) in matches(wanted, text):
+        if host and not _FILE_NAME.search(host) and not _GOES_ON.match(text, at + len(said or "")):
             yield host
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+LONGEST_TASK = 4000
+"""What a request says of its task, in characters."""
+
 
 class Action(StrEnum):
     """What a policy does with a finding. Only `placeholder` can be undone."""

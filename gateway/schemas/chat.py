@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.models import PrivacyMode
-from gateway.schemas.parts import Count, GuardReply, PolicyRefReply, Reply, RequestId, RouteReply, unsaid
+from gateway.schemas.parts import Count, GuardReply, PolicyRefReply, Reply, RequestId, RouteReply, Task, unsaid
 from gateway.schemas.receipts import ReceiptReply
 
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
@@ -54,14 +54,19 @@ class ChatRequest(_Open):
     stream: bool | None = Field(
         None, description="Refused when true (`streaming_not_supported`), unless the setting `streaming` is on."
     )
-    seed: int | None = Field(None, description="Passed on as it is.")
+    seed: int | None = Field(
+        None,
+        description="Passed on as it is; refused where it reads like private text, as every number of the protocol.",
+    )
     n: Annotated[int, Field(ge=1, le=128)] | None = Field(None, description="How many choices.")
     max_completion_tokens: Annotated[int, Field(ge=1)] | None = Field(None, description="Bounds the answer.")
     max_tokens: Annotated[int, Field(ge=1)] | None = Field(
         None, description="The older name of `max_completion_tokens`, which goes before it."
     )
-    svc_task: str | None = Field(None, description="What is to be done with the text. Never sent on.")
-    svc_policy: str | None = Field(None, description="A policy. Without it, the default one. Never sent on.")
+    svc_task: Task | None = Field(None, description="What is to be done with the text. Never sent on.")
+    svc_policy: Annotated[str, Field(min_length=1)] | None = Field(
+        None, description="A policy. Without it, the default one. Never sent on."
+    )
     svc_privacy_mode: PrivacyMode | None = Field(None, description="As in protect. Never sent on.")
 
 

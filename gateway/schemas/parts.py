@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 
-from gateway.models import RiskLevel, RouteDecision
+from gateway.models import LONGEST_TASK, RiskLevel, RouteDecision
 
 
 def _without_surrogates(text: str) -> str:
@@ -20,6 +20,7 @@ def _whole(value: object) -> object:
 
 PlainText = Annotated[str, AfterValidator(_without_surrogates)]
 Text = Annotated[str, Field(min_length=1), AfterValidator(_without_surrogates)]
+Task = Annotated[str, Field(max_length=LONGEST_TASK)]
 PolicyId = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-z0-9][a-z0-9-]*$")]
 # JSON has one kind of number: 60.0 is 60 (RFC 8259 section 6). A word or a truth value is none.
 WholeNumber = BeforeValidator(_whole)

@@ -21,6 +21,7 @@ from gateway.schemas.parts import (
     RouteReply,
     SessionCredentials,
     SessionReply,
+    Task,
     Text,
     Ttl,
     WholeNumber,
@@ -39,7 +40,7 @@ class AnalyzeRequest(RequestBody):
     model_config = ConfigDict(json_schema_extra={"example": {"text": _TEXT, "task": "summarise"}})
 
     text: Text = Field(description="The source text.")
-    task: Annotated[str, Field(max_length=4000)] | None = Field(None, description="What is to be done with the text.")
+    task: Task | None = Field(None, description="What is to be done with the text.")
     policy_id: PolicyId | None = Field(None, description="A policy, built-in or custom. Without it, the default one.")
     privacy_mode: PrivacyMode | None = Field(
         None, description="`strict` also hides what is only probably private. Without it, `standard`."
@@ -50,7 +51,9 @@ class ProtectRequest(AnalyzeRequest):
     model_config = ConfigDict(json_schema_extra={"example": {"text": _TEXT, "session_ttl_seconds": 3600}})
 
     session_ttl_seconds: Ttl | None = Field(
-        None, description="Lifetime of the session that is made. Without it, what the policy says (3600)."
+        None,
+        description="Lifetime of the session that is made, cut to what the policy allows. Without it, what the "
+        "policy says (3600).",
     )
     session: SessionCredentials | None = Field(None, description="Continues this session instead of making one.")
 
@@ -58,7 +61,7 @@ class ProtectRequest(AnalyzeRequest):
 class ShardRequest(AnalyzeRequest):
     model_config = ConfigDict(json_schema_extra={"example": {"text": _LONG, "max_compartments": 3}})
 
-    session_ttl_seconds: Ttl | None = Field(None, description="Lifetime of the session that is made.")
+    session_ttl_seconds: Ttl | None = Field(None, description="As in protect.")
     max_compartments: Annotated[int, Field(ge=2, le=8, strict=True), WholeNumber] | None = Field(
         None, description="At most so many compartments. Without it, 8."
     )

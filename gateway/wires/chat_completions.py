@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gateway.errors import BadRequest, GatewayError, Unprocessable
-from gateway.models import PrivacyMode
+from gateway.models import LONGEST_TASK, PrivacyMode
 from gateway.slots import SettingSlot, Slot, can_identify
 from gateway.wires.base import AnswerText, Body, Conversation, Walk, answer_strings, is_number, json_slot
 
@@ -64,7 +64,7 @@ class ChatCompletions:
         extensions = {name: _optional_text(body, name) for name in _EXTENSIONS if name in body}
         for name in extensions:
             del body[name]
-        if any(name.startswith("svc_") for name in body):
+        if any(name.lower().startswith("svc_") for name in body):
             # One that is misspelt would be sent on, and what it asks for would not happen.
             raise Unprocessable(f"Of the fields `svc_…` there are: {', '.join(_EXTENSIONS)}.")
         model = body.get("model")
@@ -165,6 +165,11 @@ def _optional_text(body: Body, name: str) -> str | None:
     value = body[name]
     if value is not None and not isinstance(value, str):
         raise Unprocessable(f"`{name}` must be a string.", param=name)
+    if name == "svc_policy" and value == "":
+        # Whoever names a policy, and be it by mistake, is not to get another one.
+        raise Unprocessable(f"`{name}` must name a policy.", param=name)
+    if name == "svc_task" and value is not None and len(value) > LONGEST_TASK:
+        raise Unprocessable(f"`{name}` must have at most {LONGEST_TASK} characters.", param=name)
     return value
 
 

@@ -242,7 +242,7 @@ def test_attachments_are_named(part: Body, kinds: tuple[str, ...]) -> None:
     assert WIRE.read(request(user([part]))).attachments == kinds
 
 
-REFUSED: dict[str, tuple[Body, str]] = {
+REFUSED: dict[str, tuple[Body, str | None]] = {
     "no model": ({"messages": [user()]}, "model"),
     "model with a space": ({"model": "canary berg", "messages": [user()]}, "model"),
     "model over its length": ({"model": "m" * 257, "messages": [user()]}, "model"),
@@ -266,6 +266,10 @@ REFUSED: dict[str, tuple[Body, str]] = {
     "a choice and a half": (request(n=1.5), "n"),
     "task that is a number": (request(svc_task=4711), "svc_task"),
     "policy that is a list": (request(svc_policy=["canary"]), "svc_policy"),
+    "policy without a name": (request(svc_policy=""), "svc_policy"),
+    "task over its length": (request(svc_task="c" * 4001), "svc_task"),
+    "unknown field of ours": (request(svc_polcy="canary"), None),
+    "field of ours in capitals": (request(SVC_POLICY="canary"), None),
     "unknown mode": (request(svc_privacy_mode="canary"), "svc_privacy_mode"),
 }
 

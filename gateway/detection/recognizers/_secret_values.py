@@ -25,7 +25,7 @@ _STAND_IN_PARTS = (
     r"xxxx|\.\.\.|\*\*\*|your[_\-A-Z]|^your|^my[_\-]|[_\-]here$|put[_\-]|enter[_\-]|todo|sanitized|removed|"
     r"not[_\-]?a[_\-]?real|not[_\-]secret|some[_\-](?:secret|token|key|pass)|^<|>$|^example|example$|"
     r"^(?:real|secret|super|test|demo|sample|the|a|an|new|old|access|refresh|api|auth|client|user|bearer)"
-    r"[_\-](?:key|token|secret|password|value|pass|pw)s?$|abcdefghijkl|012345678901|123456789012|"
+    r"[_\-](?:key|token|secret|password|value|pass|pw)s?$|"
     r"^(?:required|nullable|sometimes|bail|confirmed)[|,]|EXAMPLE"
 )
 _REFERENCE = (
@@ -59,6 +59,19 @@ _APP_PASSWORD = re.compile(r"^[a-z]{4}(?: [a-z]{4}){3}$")
 _ALNUM = re.compile(r"[A-Za-z0-9]")
 _ODD = frozenset("!@#$%^&*+=~?<>|{}[](),;¿¡§°¨£€")
 _REPEATED = re.compile(r"(.)\1{5,}")
+_REPEATED_GROUP = re.compile(r"(?<!\w)(\d{3,12})(?:-\1){2}(?!\w)")
+_SEQUENCE = 12
+_SEQUENCES = frozenset(
+    row[at : at + _SEQUENCE]
+    for row in (
+        "abcdefghijklmnopqrstuvwxyz",
+        "zyxwvutsrqponmlkjihgfedcba",
+        "0123456789" * 2,
+        "9876543210" * 2,
+        "qwertyuiopasdfghjklzxcvbnm",
+    )
+    for at in range(len(row) - _SEQUENCE + 1)
+)
 _REGEX = re.compile(r"\(\?[=!:]|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsb]|\.\*|\]\+|\]\*|\]\{")
 _RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 # Neighbours that hardly any word of English, of the Romance and Germanic languages or of programs has: the first
@@ -103,11 +116,17 @@ def is_stand_in(value: str) -> bool:
 
 
 def is_dummy(value: str) -> bool:
-    """One sign repeated, as `xxxxxxxx`, `****` or `00000000`: keys in instructions look so."""
-    if len(set(value)) <= 2:
+    """What fingers type and no generator makes: one sign repeated, as `xxxxxxxx` or `00000000`, the same number three
+    times over, twelve signs in the order of the alphabet, of counting or of a keyboard.
+    """
+    if len(set(value)) <= 2 or _REPEATED_GROUP.search(value):
         return True
     repeated = sum(len(match.group()) for match in _REPEATED.finditer(value))
-    return repeated * 3 >= len(value)
+    return repeated * 3 >= len(value) or _has_sequence(value.lower())
+
+
+def _has_sequence(value: str) -> bool:
+    return any(value[at : at + _SEQUENCE] in _SEQUENCES for at in range(len(value) - _SEQUENCE + 1))
 
 
 def is_made(value: str) -> bool:
@@ -137,7 +156,7 @@ def is_made(value: str) -> bool:
         changes = _changes(classes)
         if changes >= max(4, 0.2 * len(value)):
             return True
-        return changes + _rare(value) >= max(3, len(value) // 6) and not _is_of_words(value, letters)
+        return is_gibberish(value)
     if letters:
         gibberish = _rare(value) + _changes(classes) >= len(value) // 5
         return len(value) >= 16 and letters >= 0.8 * len(value) and gibberish and not _is_of_words(value, letters)
@@ -150,6 +169,15 @@ def is_very_made(value: str) -> bool:
     if len(value) < 20 or _HEX.match(value) or _UUID.match(value) or not is_made(value):
         return False
     return entropy(value) >= 3.7 and _changes(value.encode().translate(_CLASSES)) >= len(value) // 4
+
+
+def is_gibberish(value: str) -> bool:
+    """Whether case, digits and letters follow each other as in nothing that people say."""
+    value = value[:_JUDGED]
+    classes = value.encode().translate(_CLASSES)
+    if _changes(classes) + _rare(value) < max(3, len(value) // 6):
+        return False
+    return not _is_of_words(value, classes.count(b"l") + classes.count(b"u"))
 
 
 def is_chosen(value: str, *, quoted: bool) -> bool:

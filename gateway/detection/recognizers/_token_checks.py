@@ -6,6 +6,7 @@ import base64
 import binascii
 from zlib import crc32
 
+from gateway.detection.recognizers._secret_values import is_gibberish
 from gateway.detection.recognizers._vendor import no_dummy
 
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -52,13 +53,14 @@ def macaroon(value: str) -> bool | None:
 
 
 def mixed(value: str) -> bool | None:
-    """For short bodies that words could fill: capitals, small letters and digits, as in anything random."""
-    body = value[4:]
-    if max(map(body.count, set(body)), default=0) * 5 > len(body) or not (
-        any(map(str.isdigit, body)) and any(map(str.islower, body)) and any(map(str.isupper, body))
-    ):
+    """For short bodies that words could fill: capitals, small letters and digits, or what no words look like.
+    One sign in five the same is base64 of small numbers.
+    """
+    body = value[2:]
+    if max(7, len(body) // 5) < max(map(body.count, set(body)), default=0):
         return False
-    return no_dummy(value)
+    classes = any(map(str.isdigit, body)) and any(map(str.islower, body)) and any(map(str.isupper, body))
+    return no_dummy(value) if classes or is_gibberish(body) else False
 
 
 def slack(value: str) -> bool | None:

@@ -15,13 +15,11 @@ UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _END = r"(?:[^A-Za-z0-9_\-]|$)"
 # `name_API_KEY = "`, `"name": "`, `name_token, "`, `<nameToken>`
 _BETWEEN = r"[\w .\-]{0,24}[\"'\]\\]{0,3}(?:\s{0,3}string)?\s{0,3}(?::{0,3}=>?|:|[.?]=|,|is|>)\s{0,8}\\?[\"'`]?"
-_FILLED_IN = re.compile(
-    r"(?i)x{6,}|example|abcdefghijkl|12345678901[23]|your[_\-a-z]*(?:key|token|secret)|placeholder|here$|redacted"
-)
+_FILLED_IN = re.compile(r"(?i)x{6,}|example|your[_\-a-z]*(?:key|token|secret)|placeholder|here$|redacted")
 
 
 def no_dummy(value: str) -> bool | None:
-    """False for what instructions show instead of a key: one sign repeated, the alphabet, `EXAMPLE`."""
+    """False for what instructions show instead of a key: what fingers type, and `EXAMPLE`."""
     return False if is_dummy(value[-40:]) or _FILLED_IN.search(value) else None
 
 

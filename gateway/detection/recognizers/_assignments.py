@@ -49,7 +49,7 @@ _BARE = re.compile(rb"[^\s\"`<]{1,600}")
 _BLOCK = re.compile(rb"[|>][+\-]?\d?[ \t]{0,8}\r?\n[ \t]{1,80}(\S{4,600})[ \t]{0,8}(?:\r?\n|$)")
 _LINES = re.compile(rb"\s{0,80}([^\s<]{4,600})\s{0,80}</")
 _NEXT_FIELD = re.compile(rb"[&;,](?:\s|$|[A-Za-z_][\w. \-]{0,30}[=:])")
-_VALUE_NEXT = re.compile(rb"\\?[\"'],?\s{1,80}\\?[\"']?value|</")
+_VALUE_NEXT = re.compile(rb"\\?[\"']>|\\?[\"'],?\s{1,80}\\?[\"']?value|</")
 _ESCAPED_LINE = re.compile(rb"\\r?\\?n|\\[rnt]")
 _CLOSER = re.compile(rb"[)\]}]")
 _OPENERS, _CLOSING = b"([{", b")]}"

@@ -22,12 +22,30 @@ SECRETS = _any(
 CODES = (
     r"pin(?:[ -]?(?:code|number|nummer))?"
     r"|(?:verification|security|authentication|one[- ]time|log-?in|sign-in|otp|2fa|mfa|recovery|backup|access"
-    r"|unlock|door|gate|alarm|entry|confirmation)[ -](?:code|pin|password|passcode)"
+    r"|unlock|door|gate|alarm|entry|confirmation)[ -](?:codes?|pin|password|passcode)"
     r"|otp|bestätigungscode|sicherheitscode|pincode|geheimzahl|verificatiecode"
     r"|code (?:de vérification|de sécurité|secret|pin|d'accès)"
     r"|código (?:de verificación|de seguridad|pin|de verificação|de segurança)"
     r"|codice (?:di verifica|pin|di sicurezza)"
 )
+OWN = _any(
+    "my, our, your, his, her, their, mein, meine, unser, dein, ihr, sein, mon, notre, votre, son, mi, nuestra, tu, su,"
+    " la mia, la tua, la sua, minha, a minha, nossa, mijn, onze"
+)
+THE = _any("the, das, le, la, il, a, het")
+NO_PASSWORD = frozenset(
+    phrases(
+        "weak, strong, long, short, secure, safe, unsafe, fine, good, great, here, there, below, above, gone, lost,"
+        " right, simple, complex, easy, hard, blank, unique, random, enough, different, nothing, something, anything,"
+        " stuck, longer, shorter, stronger, weaker, better, older, newer, known, unknown, again, later, today, always,"
+        " never, still, really, currently, probably, also, just, only, okay, ready, someone, everything, everywhere,"
+        " yours, theirs, ours, shown, mandatory, bcrypt, argon, falsch, richtig, sicher, unsicher, schwach, stark,"
+        " kurz, lang, bekannt, leer, jetzt, nicht, immer, noch, incorrecto, incorrecta, corto, corta, largo, larga,"
+        " seguro, segura, facile, faible, forte, longue, courte, obligatoire, obligatoria, perdu, perdue, onjuist,"
+        " verkeerd, sterk, zwak, errada, errado, fraca, sbagliata, corretta, debole"
+    )
+)
+"""Words that say of a password what it is like, beside those that end as adjectives do."""
 LOGINS = _any(
     "log ?in, sign in, credentials?, creds, zugangsdaten, identifiants?, credenciales, credenziali, credenciais,"
     " inloggegevens, user/pass, username/password"
@@ -36,4 +54,4 @@ IS = _any(
     "is, was, were, are, be, to, as, becomes, remains, use, try, now, ist, lautet, war, sind, jetzt, est, était, sont,"
     " maintenant, es, era, son, ahora, è, sono, adesso, é, foi, são, agora, luidt, nu"
 )
-WITH = _any("with, are, is, as, mit, sind, avec, sont, con, son, sono, com, são, met, zijn")
+WITH = _any("with, w/, are, is, as, mit, sind, avec, sont, con, son, sono, com, são, met, zijn")

@@ -27,7 +27,8 @@ _SPACED = r"(?:docker|podman|helm|oc|az|nerdctl|mongo|mongosh|mongodump|cqlsh|sq
 _SHORT = compile_pattern(
     rf"(?:\b{_GLUED}\b{_UP_TO}-p|\bsshpass\b{_UP_TO}-p[ ]?|\b{_SPACED}\b{_UP_TO}-[pP][ ]"
     rf"|\bredis-cli\b{_UP_TO}(?:-a|--pass)[ ]"
-    rf"|\bldap(?:search|modify|add|whoami|passwd)\b{_UP_TO}-w[ ]|-pass(?:in|out)? pass:){_VALUE}"
+    rf"|\bldap(?:search|modify|add|whoami|passwd)\b{_UP_TO}-w[ ]|\bopenssl\b{_UP_TO}-k[ ]"
+    rf"|-pass(?:in|out)? pass:){_VALUE}"
 )
 
 
@@ -96,7 +97,7 @@ RECOGNIZERS = (
         (
             r"(?:\s-u|--user|--proxy-user|\s-[a-zA-Z]+u)(?:[ \t]+|=)(?:[\"']|[^\s:]*:)",
             rf"(?i){_FLAG_START}[\w.\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*[ \t]+[^\s\-]",
-            rf"\b(?:{_GLUED}|{_SPACED}|sshpass|redis-cli|ldap[a-z]+) [^\n]*-[pPaw]|pass(?:in|out)? pass:",
+            rf"\b(?:{_GLUED}|{_SPACED}|sshpass|redis-cli|openssl|ldap[a-z]+) [^\n]*-[pPawk]|pass(?:in|out)? pass:",
         ),
         _find,
         examples=(

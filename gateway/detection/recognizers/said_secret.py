@@ -2,13 +2,14 @@
 Portuguese and Dutch.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import re2
 
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers._said_words import CODES, IS, LOGINS, PASSWORDS, SECRETS, WITH
+from gateway.detection.recognizers._said_words import CODES, IS, LOGINS, NO_PASSWORD, OWN, PASSWORDS, SECRETS, THE, WITH
 from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_stand_in, is_strong
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
@@ -28,11 +29,24 @@ _REACH = 110
 
 _SAID_CODE = compile_pattern(
     rf"(?i)\b(?:{CODES})\b(?:[^.:=!?\n\"'`\d]{{0,32}}?(?:\s(?:{IS})\b:?|[:=#]|nr\.?))?\s{{0,3}}[\"'`*]{{0,2}}"
-    r"(\d{3}[ -]?\d{3}|\d{4,8}|[A-Z0-9]{4,6}-[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){0,4})\b"
+    r"(\d{3}[ -]?\d{3}|[A-Z0-9]{4,6}-[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){0,4}|\d{4,8})\b"
 )
 _CREDENTIALS = compile_pattern(
     rf"(?i)\b(?:{LOGINS})(?: (?:{WITH}))?:?\s{{1,3}}([\w.@+\-]{{2,64}})\s?[/:|]\s?([^\s\"'`,;<>]{{5,128}})"
 )
+# Somebody's password that is a plain word, with nothing after it that would make it the beginning of something else.
+_PLAIN_WORD = compile_pattern(
+    rf"(?i)\b(?:{OWN})\s(?:\w{{2,20}}[\s\-]){{0,2}}?(?:{PASSWORDS})\s(?:is|ist|lautet|est|es|è|é)(?:\snow)?:?\s"
+    r"([a-z]{5,32})(?:[.,;!](?:\s|$)|\s?$|\s?\n|\s(?:and|und|et|y|e|en)\s)"
+)
+_ADJECTIVE = re.compile(
+    r"(?:[^aeiou]ed|ing|[ai]ble|ful|less|ous|ive|[ae]nt|ly|ect|al|bar|lich|ig|ad[oa]|id[oa]|ée?|[ai]t[oa]|tte?|lt|rrt)$"
+    r"|^(?:ab|aus|be|ent|er|ge|ver|zer)\w+(?:en|t)$"
+)
+_REVERSED = (
+    rf"(?i)([^\s\"'`<>()]{{5,64}})\s(?:is|ist|est|es|è|é)\s(?:{OWN}|{THE})\s(?:[\w\-]{{2,20}}\s)?(?:{PASSWORDS})\b"
+)
+_SAID_BEFORE = compile_pattern(_REVERSED)
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
@@ -46,6 +60,18 @@ def _passwords(view: View) -> Iterator[Match]:
         told = quoted and linked and (is_chosen(value, quoted=True) or _is_phrase(value))
         if told or is_strong(value) or _is_odd(value, linked=linked):
             yield Match(start, end, 0.8, PASSWORD.name)
+    for match in _PLAIN_WORD.finditer(view.data):
+        start, end = match.span(1)
+        value = view.text(start, end).lower()
+        if value not in NO_PASSWORD and not _ADJECTIVE.search(value) and not is_stand_in(value):
+            yield Match(start, end, 0.6, PASSWORD.name)
+
+
+def _said_before(view: View) -> Iterator[Match]:
+    for match in _SAID_BEFORE.finditer(view.data):
+        value = view.text(*match.span(1))
+        if any(char.isdigit() for char in value) and is_chosen(value, quoted=True):
+            yield Match(*match.span(1), 0.8, PASSWORD.name)
 
 
 def _secrets(view: View) -> Iterator[Match]:
@@ -121,7 +147,7 @@ def _trimmed(data: bytes, start: int, end: int, *, quoted: bool) -> int:
     return end
 
 
-_FINDERS = (_passwords, _secrets, _codes, _credentials)
+_FINDERS = (_passwords, _secrets, _codes, _credentials, _said_before)
 _word = "Tr0ub4dor" + "&3"
 _random = "q7Zr2mXw9LpV4tKd"
 
@@ -134,6 +160,7 @@ RECOGNIZERS = (
             rf"(?i)\b(?:{SECRETS})\b(?:[^.!?\n\"'`]*\s(?:{IS})\s|\s*:|\s+\S*\d)",
             rf"(?i)\b(?:{CODES})\b[^.!?\n\d]*\d\d",
             rf"(?i)\b(?:{LOGINS})\b[^\n/:|]*[/:|]",
+            _REVERSED,
         ),
         _find,
         examples=(
@@ -149,12 +176,17 @@ RECOGNIZERS = (
             Example("my pin is 4829", "4829"),
             Example("Your verification code is 482913.", "482913"),
             Example(f"Log in with admin / {_word}", _word),
+            Example("my wifi password is " + "swordfish and it works", "swordfish"),
+            Example("hunter" + "2 is the password for jane", "hunter" + "2"),
         ),
         counter_examples=(
             "The password is required.",
             "Your password was changed on 2024-01-02",
             "passwords must be at least 12 characters",
             "the token is expired",
+            "My password is weak.",
+            "Your password is incorrect, and your account is locked.",
+            "Patience is the password here.",
             "Das Passwort ist falsch",
             "the PIN is wrong",
             "pin 12 of the chip",

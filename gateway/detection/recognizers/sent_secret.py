@@ -47,7 +47,7 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
 def _schemes(view: View) -> Iterator[Match]:
     for match in _SCHEME.finditer(view.data):
         start, end = match.span(2)
-        end = _without_full_stop(view.data, start, end)
+        end = _without(view.data, start, end, b".:")
         if end - start > _LONGEST:
             continue
         value = view.text(start, end)
@@ -61,8 +61,7 @@ def _schemes(view: View) -> Iterator[Match]:
 def _authorizations(view: View) -> Iterator[Match]:
     for match in _AUTHORIZATION.finditer(view.data):
         start, end = match.span(1)
-        while end > start and view.data[end - 1] in b"`,;)}]\\":
-            end -= 1
+        end = _without(view.data, start, end, b"`,;)}]\\")
         if end - start <= _LONGEST and is_made(view.text(start, end)):
             yield Match(start, end, 0.9, SECRET.name)
 
@@ -70,6 +69,7 @@ def _authorizations(view: View) -> Iterator[Match]:
 def _headers(view: View) -> Iterator[Match]:
     for match in _HEADER.finditer(view.data):
         start, end = match.span(2)
+        end = _without(view.data, start, end, b"`)}]")
         if end - start <= _LONGEST and is_made(view.text(start, end)):
             yield Match(start, end, 0.85, SECRET.name)
 
@@ -103,8 +103,9 @@ def _is_basic(value: str) -> bool:
     return not (is_stand_in(password) and is_stand_in(user)) if password else is_chosen(user, quoted=True)
 
 
-def _without_full_stop(data: bytes, start: int, end: int) -> int:
-    while end > start and data[end - 1] in b".:":
+def _without(data: bytes, start: int, end: int, signs: bytes) -> int:
+    """The end without the signs of the text around."""
+    while end > start and data[end - 1] in signs:
         end -= 1
     return end
 

@@ -23,16 +23,28 @@ _CALL = compile_pattern(
     r"|PasswordAuthenticationToken|login)"
     rf"\((?:[^\n()\"']{{0,80}},[ \t]*)?[\"']([^\"'\r\n]{{1,80}})[\"'],[ \t]*{_QUOTED}"
 )
+_CONNECTED = compile_pattern(
+    rf"\b(?:mysqli(?:_connect)?|mysql_connect|mysqli_real_connect|getConnection|PDO)"
+    rf"\((?:\$\w+,[ \t]*)?[\"'][^\"'\r\n]{{1,200}}[\"'],\s{{0,20}}[\"'][^\"'\r\n]{{1,80}}[\"'],\s{{0,20}}{_QUOTED}"
+)
 _ROUTER = compile_pattern(
     r"(?im)^[ \t]*(?:[\w\-.]{1,64}[ \t]){0,5}?(?:"
     r"(?:password|secret|key-string|pre-shared-key|key)[ \t](?:level[ \t]\d{1,2}[ \t])?[05-9][ \t]([^\s\"']{4,128})"
     r"|community[ \t]([^\s\"']{4,64})[ \t](?:ro|rw|view)\b)"
 )
 _CHPASSWD = compile_pattern(
-    r"[\"']?\b[a-z_][\w\-]{0,31}:([^\s\"':|]{4,128})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+)?chpasswd"
+    r"\becho[ \t](?:-n[ \t])?[\"']?([^\s\"'|]{4,128})[\"']?[ \t]*\|[ \t]*sudo[ \t]+(?:-\w[ \t]+)*-S\b"
+    r"|[\"']?\b[a-z_][\w\-]{0,31}:([^\s\"':|]{4,128})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+)?chpasswd"
 )
 _ORACLE = compile_pattern(
     r"(?i)(?:\bjdbc:oracle:\w{2,8}:|\bsqlplus[ \t]+(?:-\w[ \t]+)?)([\w.$#]{1,64}/[^\s@/\"'<>]{3,128})@"
+)
+
+
+_NET_USE = compile_pattern(r"(?i)\bnet use\s(?:\S{1,3}[ \t]+)?\\\\\S+[ \t]+([^\s/*]\S{3,128})[ \t]+/user:")
+_VARIABLE = compile_pattern(
+    r"(?i)\bvariable\s+\"[\w\-]*(?:passw(?:or)?d|pwd|secret|token|key)\"\s*\{[^{}]{0,200}?\bdefault\s*=\s*"
+    r"\"([^\"\r\n]{4,128})\""
 )
 
 
@@ -57,6 +69,9 @@ _FORMS = (
     (_CALL, 2, True),
     (_ROUTER, 1, True),
     (_CHPASSWD, 1, True),
+    (_NET_USE, 1, True),
+    (_CONNECTED, 1, True),
+    (_VARIABLE, 1, True),
     (_ORACLE, 1, True),
 )
 _word = "Tr0ub4dor" + "&3"
@@ -72,7 +87,10 @@ RECOGNIZERS = (
             r"|\blogin)\([^\n()]*,",
             r"(?i)(?:password|secret|key-string|shared-key|\bkey)[ \t](?:level[ \t]\d+[ \t])?[05-9][ \t]"
             r"|\bcommunity[ \t]\S+[ \t]r[ow]\b",
-            r"\|\s*(?:sudo\s+)?chpasswd",
+            r"\|\s*(?:sudo\s+)?(?:chpasswd|sudo\s[^\n]*-S\b)",
+            r"(?i)\bnet use\s[^\n]*/user:",
+            r"(?:mysqli|mysql|getConnection|\bPDO)\w*\(",
+            r"(?i)\bvariable\s+\"[\w\-]*(?:passw|pwd|secret|token|key)",
             r"(?i)\bjdbc:oracle:\w+:[\w.$#]+/|\bsqlplus\s",
         ),
         _find,

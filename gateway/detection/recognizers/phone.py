@@ -275,6 +275,8 @@ def _in_row(data: bytes, start: int, end: int, value: str) -> bool:
     """Whether only spaces part its groups from each other, and from two numbers more around it."""
     if not value.replace(" ", "").isdigit():
         return False
+    if len(value) > 2 * len(_digits(value)) - 2:
+        return True  # every digit by itself
     around = _ROW_BEFORE.search(data, max(0, start - 16), start), _ROW_AFTER.match(data, end, end + 16)
     return sum(found[0].count(b" ") for found in around if found is not None) > 1
 

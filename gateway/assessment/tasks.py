@@ -47,6 +47,7 @@ class _Vocabulary:
         self._stems: dict[str, list[tuple[str, str]]] = {}
         self._phrases: dict[str, list[tuple[_Places, _Places, str]]] = {}
         self._parts: list[tuple[str, str]] = []
+        self._ascii_parts: list[tuple[str, str]] = []
         for name, entries in lists.items():
             for entry in entries.split():
                 self._add(name, entry)
@@ -54,6 +55,8 @@ class _Vocabulary:
     def _add(self, name: str, entry: str) -> None:
         if entry.startswith("~"):
             self._parts.append((entry[1:], name))
+            if entry.isascii():
+                self._ascii_parts.append((entry[1:], name))
         elif "+" in entry:
             places = tuple(tuple(place.split("|")) for place in entry.split("+"))
             rare = next((at for at, place in enumerate(places) if _is_rare(place)), 0)
@@ -71,12 +74,9 @@ class _Vocabulary:
         said = set(words)
         for word in said & self._words.keys():
             found |= self._words[word]
-        heads: dict[str, list[str]] = {}
         for word in said:
-            heads.setdefault(word[:_STEM], []).append(word)
-        for head in heads.keys() & self._stems.keys():
-            for stem, name in self._stems[head]:
-                if name not in found and any(word.startswith(stem) for word in heads[head]):
+            for stem, name in self._stems.get(word[:_STEM], ()):
+                if name not in found and word.startswith(stem):
                     found.add(name)
         telling = said & self._phrases.keys()
         for at, word in enumerate(words):
@@ -85,7 +85,8 @@ class _Vocabulary:
             for before, after, name in self._phrases[word]:
                 if name not in found and _follows(after, words, at + 1, 1) and _follows(before, words, at - 1, -1):
                     found.add(name)
-        found.update(name for part, name in self._parts if part in text)
+        parts = self._ascii_parts if text.isascii() else self._parts
+        found.update(name for part, name in parts if part in text)
         return found
 
 

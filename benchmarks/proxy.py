@@ -66,22 +66,36 @@ def _await(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
     raise RuntimeError(f"{process.args!r} did not start:\n{log.read_text()[-2000:]}")
 
 
+def _processes(pid: int) -> list[int]:
+    """A process and those it started (Linux)."""
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    return [pid, *(each for child in children.read_text().split() for each in _processes(int(child)))]
+
+
 def _resident(process: subprocess.Popen[bytes]) -> float:
-    """Resident memory in MB (Linux)."""
+    """Resident memory in MB of a program, what its processes share counted once (Linux)."""
     with contextlib.suppress(OSError, StopIteration):
-        lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
-        return int(next(line.split()[1] for line in lines if line.startswith("VmRSS"))) / 1024
+        return sum(map(_proportional, _processes(process.pid))) / 1024
     return float("nan")
+
+
+def _proportional(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith("Pss:")))
 
 
 def _cpu_seconds(pid: int | None) -> float:
-    """Processor time that a process has used (Linux)."""
+    """Processor time that a program's processes have used (Linux)."""
     if pid is None:
         return float("nan")
     with contextlib.suppress(OSError):
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return sum(map(_used, _processes(pid)))
     return float("nan")
+
+
+def _used(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _bodies(target: Target, size: int, count: int) -> list[bytes]:

@@ -85,15 +85,18 @@ def _settings(options: argparse.Namespace) -> Settings:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    # mitmproxy takes a while to load, and the other commands do not need it.
     from addons.logs import set_up_logging
-    from addons.loop import run
-    from addons.serving import serve
+    from gateway.beside import forked
+    from gateway.loop import run
     from gateway.workers import hanging
 
     settings = _settings(options)
     set_up_logging(settings.log_level, json_lines=settings.log_json)
-    status = run(lambda: serve(settings))
+    with forked(settings) as end:
+        # mitmproxy takes a while to load, and neither the other commands nor the gateway's process needs it.
+        from addons.serving import serve
+
+        status = run(lambda: serve(settings, end))
     if hanging():
         logging.shutdown()
         sys.stdout.flush()

@@ -34,10 +34,17 @@ def disarm(flow: http.HTTPFlow) -> None:
 def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, body: dict[str, object] | None = None) -> None:
     """Answers the client with `error` and leaves nothing in the flow that could cross."""
     disarm(flow)
-    headers = {"content-type": "application/json", **error.headers(request_id)}
     flow.request.content = b""
-    content = b"" if flow.request.method == "HEAD" else dump(body or error.body(request_id))
-    flow.response = http.Response.make(error.status, content, headers)
+    flow.response = answer_with(error, request_id, flow.request.method, body)
+
+
+def answer_with(
+    error: GatewayError, request_id: str, method: str, body: dict[str, object] | None = None
+) -> http.Response:
+    """The response that tells an error; `body` in place of the plain one."""
+    headers = {"content-type": "application/json", **error.headers(request_id)}
+    content = b"" if method == "HEAD" else dump(body or error.body(request_id))
+    return http.Response.make(error.status, content, headers)
 
 
 def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:

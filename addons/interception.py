@@ -13,9 +13,8 @@ from addons.boundary import fail_closed
 from addons.refusing import Refusals
 from addons.review import Review
 from addons.state import Visit, Visits
-from gateway.amendment import Amendments, Edit
+from gateway.calls import Gateway
 from gateway.errors import Forbidden, GatewayError
-from gateway.receipts import Followed
 
 # mitmproxy wakes nobody when a held flow is killed or deleted, so it has to be looked at.
 _LOOK_SECONDS = 0.05
@@ -25,8 +24,8 @@ _STOPPED = "stopped_by_operator"
 class Interception:
     """The addon. Requests that nobody holds back pass it untouched."""
 
-    def __init__(self, amendments: Amendments, visits: Visits, review: Review, refusals: Refusals) -> None:
-        self._amendments = amendments
+    def __init__(self, gateway: Gateway, visits: Visits, review: Review, refusals: Refusals) -> None:
+        self._gateway = gateway
         self._visits = visits
         self._review = review
         self._refusals = refusals
@@ -37,7 +36,7 @@ class Interception:
 
     @fail_closed
     def response(self, flow: http.HTTPFlow) -> None:
-        # The client has its answer already; there is nothing to hold back.
+        # What an operator would hold is a likeness; the client's answer does not wait for it.
         flow.resume()
 
     async def _hold(self, flow: http.HTTPFlow) -> None:
@@ -54,32 +53,17 @@ class Interception:
             await self._amend(flow, visit, visit.shown.request.raw_content or b"")
 
     async def _amend(self, flow: http.HTTPFlow, visit: Visit, edited: bytes) -> None:
-        exchange = visit.exchange
-        if exchange is None:
-            raise _refused("It carries no text, and none can be added.")
-        if visit.source is None:
-            raise _refused("It was under way already when holding requests back was switched on.")
-        edit = Edit(
-            exchange.wire,
-            exchange.policy,
-            exchange.mode,
-            exchange.receipt,
-            exchange.caller.key_id,
-            visit.source,
-            exchange.body,
-            edited,
-        )
-        crossing, receipt = await self._amendments.admit(edit)
-        exchange.body, exchange.edit = crossing, receipt.request_id
-        flow.request.content = crossing
-        self._review.edited(flow, visit, receipt)
+        amended = await self._gateway.amend(visit.request_id, edited)
+        assert amended.filed is not None
+        flow.request.content = amended.body
+        self._review.edited(flow, visit, amended.filed)
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Called by the boundary."""
         visit = self._visits.of(flow)
         if visit is not None:
             visit.cleared = False
-        self._refusals.shape(flow, error, Followed(), "cancelled" if error.code == _STOPPED else "refused")
+        self._refusals.shape(flow, error, "cancelled" if error.code == _STOPPED else "refused")
 
 
 def _edited(released: http.Request, shown: http.Request) -> bool:
@@ -87,14 +71,11 @@ def _edited(released: http.Request, shown: http.Request) -> bool:
     places = ("host", "port", "method", "scheme", "authority", "path", "http_version", "trailers")
     same = all(getattr(released.data, place) == getattr(shown.data, place) for place in places)
     if not same or _fields(released) != _fields(shown):
-        raise _refused("Only its body can be edited.")
+        message = "An operator edited this request, and it may not leave like that. Only its body can be edited."
+        raise Forbidden(message, code="edit_refused")
     return released.raw_content != shown.raw_content
 
 
 def _fields(request: http.Request) -> list[tuple[bytes, bytes]]:
     # mitmproxy itself adapts the length to an edited body.
     return [field for field in request.headers.fields if field[0].lower() != b"content-length"]
-
-
-def _refused(why: str) -> Forbidden:
-    return Forbidden(f"An operator edited this request, and it may not leave like that. {why}", code="edit_refused")

@@ -4,17 +4,16 @@ Without mitmweb there is no list, and nothing is done for one.
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 
 from mitmproxy import ctx, flow, http
 from mitmproxy.addons.view import View
 
 from addons import shown
 from addons.notes import Notes
-from addons.state import Listener, Visit
+from addons.state import Visit
 from addons.telling import UNKNOWN_HOST, code_of, plain_path, request_id_of, summary
+from gateway.calls import Answered, Filed, Listener
 from gateway.errors import GatewayError
-from gateway.receipts import Followed, Receipt, following
 
 PROTECTED = ":lock:"
 FLAGGED = ":warning:"
@@ -47,31 +46,25 @@ class Review:
         """Whether operators hold requests back at the moment."""
         return self.view is not None and bool(ctx.options.intercept_active)
 
-    def following(self) -> AbstractContextManager[Followed]:
-        """Follows the receipt of a call, of which the list may have nothing else to tell."""
-        return following() if self.view is not None else nullcontext(Followed())
-
     def released(self, flow: http.HTTPFlow, visit: Visit) -> None:
         """A request is about to cross."""
-        exchange = visit.exchange
-        if exchange is None:
+        crossing = visit.crossing
+        assert crossing is not None
+        if crossing.filed is None:
             flow.comment = f"carries no text · {visit.request_id}"
         else:
-            flow.marked = PROTECTED if exchange.protected.hidden else ""
-            flow.comment = f"{summary(exchange.receipt)} · {visit.request_id}"
+            flow.marked = PROTECTED if crossing.hidden else ""
+            flow.comment = f"{summary(crossing.filed)} · {visit.request_id}"
         view = self.view
         if view is None:
             return
-        visit.notes = Notes(visit.request_id)
-        if exchange is not None:
-            made = (each.placeholder for each in exchange.protected.transformations)
-            visit.notes.receipt = exchange.receipt.record.body
-            visit.notes.placeholders = list(dict.fromkeys(each for each in made if each))
+        receipt = crossing.filed.body if crossing.filed else None
+        visit.notes = Notes(visit.request_id, receipt, crossing.placeholders)
         visit.shown = shown.likeness(flow)
         self._tell(flow, visit)
         self._add(view, visit.shown)
 
-    def edited(self, flow: http.HTTPFlow, visit: Visit, receipt: Receipt) -> None:
+    def edited(self, flow: http.HTTPFlow, visit: Visit, receipt: Filed) -> None:
         """An operator edited a request, and what became of it may cross."""
         flow.marked = EDITED
         flow.comment = f"edited: #{receipt.sequence} · {flow.comment}"
@@ -81,16 +74,16 @@ class Review:
 
     def answered(self, flow: http.HTTPFlow, visit: Visit, instead: GatewayError | None = None) -> None:
         """The upstream's answer is in the flow. `instead` is what the client gets in its place."""
-        verdict = visit.exchange.verdict if visit.exchange is not None else None
-        if verdict is not None and verdict.action != "pass":
-            flow.marked = FLAGGED if verdict.action == "flag" else GUARDED
-            flow.comment = f"answer {_GUARDED[verdict.action]} · {flow.comment}"
+        verdict = visit.guard
+        if verdict is not None and verdict["action"] != "pass":
+            flow.marked = FLAGGED if verdict["action"] == "flag" else GUARDED
+            flow.comment = f"answer {_GUARDED[verdict['action']]} · {flow.comment}"
         if instead is not None:
             flow.marked = REFUSED
             flow.comment = f"answer stopped: {instead.code} · {flow.comment}"
         if visit.shown is None or visit.notes is None:
             return
-        visit.notes.guard = verdict.as_dict() if verdict is not None else None
+        visit.notes.guard = verdict
         shown.answer(visit.shown, flow)
         self._tell(flow, visit)
         self._update(visit.shown)
@@ -98,15 +91,15 @@ class Review:
     def failed(self, failed: http.HTTPFlow, visit: Visit) -> None:
         """The exchange broke off, before or after the crossing."""
         if visit.shown is None:
-            self._enter(failed, visit, None, "broken off before it was read", Followed())
+            self._enter(failed, visit, None, "broken off before it was read", visit.filed)
         else:
             visit.shown.error = flow.Error(failed.error.msg if failed.error else "broken off")
             self._update(visit.shown)
 
-    def refused(self, flow: http.HTTPFlow, visit: Visit, error: GatewayError, followed: Followed) -> None:
+    def refused(self, flow: http.HTTPFlow, visit: Visit, error: GatewayError) -> None:
         """The client was refused. The flow holds the answer that it gets."""
         if visit.shown is None or visit.notes is None:
-            self._enter(flow, visit, error.status, error.code, followed)
+            self._enter(flow, visit, error.status, error.code, visit.filed)
         elif visit.cleared:
             self.answered(flow, visit, error)
         else:
@@ -119,12 +112,12 @@ class Review:
             visit.shown.request.data.scheme = scheme.encode()
             self.answered(flow, visit)
 
-    def native(self, flow: http.HTTPFlow, visit: Visit, path: str | None, followed: Followed) -> None:
-        """The gateway itself answered. `path` is the route's, without what the client put into it."""
+    def native(self, flow: http.HTTPFlow, visit: Visit, answered: Answered) -> None:
+        """The gateway itself answered."""
         assert flow.response is not None
         refusal = code_of(flow.response)
-        if refusal is not None or (path or "").startswith("/v1/"):
-            self._enter(flow, visit, flow.response.status_code, refusal, followed, path)
+        if refusal is not None or (answered.route or "").startswith("/v1/"):
+            self._enter(flow, visit, answered.status, refusal, answered.filed, answered.route, answered.guard)
 
     def hold(self, held: http.HTTPFlow) -> None:
         """Shows a request as held back, and lets operators stop it."""
@@ -144,23 +137,23 @@ class Review:
         visit: Visit,
         status: int | None,
         refusal: str | None,
-        followed: Followed,
+        receipt: Filed | None,
         path: str | None = None,
+        guard: str | None = None,
     ) -> None:
         """Adds what may be told of a call that did not cross."""
         view = self.view
         if view is None:
             return
-        receipt, guard = followed.receipt, followed.outcome.guard if followed.outcome else None
         request_id = request_id_of(flow.response, receipt) or visit.request_id
         added = shown.entry(flow, self._address(flow, visit), path or plain_path(flow.request.path), status)
-        notes = Notes(request_id, receipt.record.body if receipt else None, refusal=refusal, metadata_only=True)
+        notes = Notes(request_id, receipt.body if receipt else None, refusal=refusal, metadata_only=True)
         notes.put(added)
         words = [refusal] if refusal else []
         added.marked = REFUSED if refusal else METADATA
-        if guard is not None and guard["action"] != "pass":
-            added.marked = FLAGGED if guard["action"] == "flag" else GUARDED
-            words.append(f"answer {_GUARDED[guard['action']]}")
+        if guard is not None and guard != "pass":
+            added.marked = FLAGGED if guard == "flag" else GUARDED
+            words.append(f"answer {_GUARDED[guard]}")
         words += [*([summary(receipt)] if receipt else []), "metadata only", request_id]
         added.comment = " · ".join(words)
         self._add(view, added)

@@ -1,13 +1,16 @@
-"""`run_proxy.py serve`: one process, one event loop, all listeners; from the start to the last written record."""
+"""`run_proxy.py serve`: all listeners on one event loop, the gateway beside them; from the start to the last record."""
 
 import asyncio
 import gc
+import logging
 import signal
+import socket
 
 from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
 
 from addons.authority import bundle_of, upstream_authorities
+from addons.handing import Handing
 from addons.house import build_master
 from addons.interception import Interception
 from addons.mitm_errors import speak_json
@@ -17,58 +20,62 @@ from addons.replay import NoReplay
 from addons.review import Review
 from addons.starting import authority, explained, prepared, refused_by_mitmproxy
 from addons.state import Visits
-from gateway.amendment import Amendments
-from gateway.app import create_app
+from gateway.beside import running
 from gateway.errors import GatewayError
-from gateway.service import Service
+from gateway.hosts import host_matcher
 from gateway.settings import Settings
+
+_log = logging.getLogger(__name__)
 
 # mitmproxy breaks a connection off in the middle of a body over its own limit; up to here the client is read to the
 # end and gets a clean answer from our hooks.
 _HARD_LIMIT = 4
 
 
-async def serve(settings: Settings) -> int:
-    """Runs until SIGINT or SIGTERM. Returns the exit status. Raises SettingsError for what nothing can run with."""
+async def serve(settings: Settings, end: socket.socket | None) -> int:
+    """Runs until SIGINT or SIGTERM; the gateway is behind `end`, or in this process.
+
+    Returns the exit status: 1 when the gateway's process is lost. Raises SettingsError for what nothing can run with.
+    """
     settings = prepared(settings)
     certificate = authority(settings.certs_dir)
     speak_json()
-    async with await _started(settings) as service:
-        visits = Visits()
-        review = Review(settings.max_flows, service.intercepts)
-        refusals = Refusals(visits, review, service.pipeline.fail)
-        amendments = Amendments(service.protector, service.workers, service.receipts)
-        try:
-            master = build_master(
-                [Protect(service, create_app(service), visits, review, refusals), NoReplay()],
-                [Interception(amendments, visits, review, refusals)],
-                host=settings.host,
-                gateway_port=settings.gateway_port,
-                proxy_port=settings.proxy_port,
-                modes=settings.modes,
-                intercept_patterns=settings.intercept_regexes,
-                confdir=settings.certs_dir,
-                body_limit=_HARD_LIMIT * settings.body_limit_bytes,
-                upstream_ca=upstream_authorities(settings.certs_dir, settings.upstream_ca_files),
-                web=(settings.web_host, settings.web_port) if settings.web else None,
-            )
-        except exceptions.OptionsError as error:
-            raise refused_by_mitmproxy(error) from None
-        new_key = await service.first_key()
-        master.addons.add(Welcome(settings, str(certificate.resolve()), new_key))
-        loop = asyncio.get_running_loop()
-        for name in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(name, master.shutdown)
-        # What was built until here lives as long as the process; the collector need not walk it again and again.
-        gc.collect()
-        gc.freeze()
-        await master.run()
-    return 0
-
-
-async def _started(settings: Settings) -> Service:
     try:
-        return await Service.start(settings)
+        async with running(settings, end) as (gateway, first_key, lost):
+            visits = Visits()
+            intercepts = host_matcher(settings.intercept_regexes)
+            review = Review(settings.max_flows, intercepts)
+            refusals = Refusals(visits, review, gateway)
+            limit = settings.response_limit_bytes
+            protect = Protect(gateway, visits, review, refusals, intercepts=intercepts, limit=limit)
+            try:
+                master = build_master(
+                    [protect, NoReplay()],
+                    [Interception(gateway, visits, review, refusals), Handing(visits)],
+                    host=settings.host,
+                    gateway_port=settings.gateway_port,
+                    proxy_port=settings.proxy_port,
+                    modes=settings.modes,
+                    intercept_patterns=settings.intercept_regexes,
+                    confdir=settings.certs_dir,
+                    body_limit=max(_HARD_LIMIT * settings.body_limit_bytes, limit),
+                    upstream_ca=upstream_authorities(settings.certs_dir, settings.upstream_ca_files),
+                    web=(settings.web_host, settings.web_port) if settings.web else None,
+                )
+            except exceptions.OptionsError as error:
+                raise refused_by_mitmproxy(error) from None
+            master.addons.add(Welcome(settings, str(certificate.resolve()), first_key))
+            loop = asyncio.get_running_loop()
+            for name in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(name, master.shutdown)
+            lost.add_done_callback(lambda _: master.shutdown())
+            # What was built until here lives as long as the process; the collector need not walk it again and again.
+            gc.collect()
+            gc.freeze()
+            await master.run()
+            if lost.done():
+                _log.error("the gateway's process has ended; nothing can be served without it")
+            return int(lost.done())
     except GatewayError as error:
         raise explained(error) from None
 

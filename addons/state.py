@@ -1,26 +1,15 @@
 """What the gateway knows of a flow while it is served. Plain text and credentials live here and nowhere in the flow."""
 
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import cast
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from mitmproxy import http
 from mitmproxy.proxy.mode_specs import ReverseMode
 
 from addons.notes import Notes
-from addons.restoring import AnswerStream
-from gateway.models import Caller
-from gateway.pipeline import Exchange
-from gateway.receipts import Followed
+from gateway.calls import Crossing, Filed, Listener
 from gateway.wires import Wire
-
-
-class Listener(Enum):
-    """The entrance a flow came through."""
-
-    GATEWAY = "gateway"
-    PROXY = "proxy"
 
 
 @dataclass(slots=True)
@@ -28,9 +17,10 @@ class Visit:
     """One flow's state.
 
     `target` is the host, port and scheme the client asked for, then those the request may go to; until protection has
-    succeeded the flow itself points to a dead end. `headers` are the client's own, credentials included. `shown` is
-    what operators see of it, with its `notes`; `source` the request as it came, kept only while operators hold
-    requests back; `followed` the receipt and the outcome that were written for it.
+    succeeded the flow itself points to a dead end. `headers` are the client's own, credentials included. `crossing` is
+    what may cross, `answer` what the client gets for what came back,
+    with the verdict of the `guard`. `shown` is what operators see of it, with its
+    `notes`; `filed` the receipt that a call left which did not cross.
     """
 
     request_id: str
@@ -38,16 +28,15 @@ class Visit:
     headers: http.Headers = field(repr=False)
     target: tuple[str, int, str]
     wire: Wire | None = None
-    caller: Caller | None = None
-    exchange: Exchange | None = field(default=None, repr=False)
+    crossing: Crossing | None = field(default=None, repr=False)
     native: bool = False
     cleared: bool = False
     secrets: tuple[bytes, ...] = field(default=(), repr=False)
-    answer: AnswerStream | None = field(default=None, repr=False)
+    answer: bytes | None = field(default=None, repr=False)
+    guard: dict[str, Any] | None = None
     shown: http.HTTPFlow | None = field(default=None, repr=False)
     notes: Notes | None = None
-    source: bytes | None = field(default=None, repr=False)
-    followed: Followed = field(default_factory=Followed)
+    filed: Filed | None = None
 
 
 class Visits:

@@ -5,7 +5,7 @@ import re
 import orjson
 from mitmproxy import http
 
-from gateway.receipts import Receipt
+from gateway.calls import Filed
 
 UNKNOWN_HOST = "not-shown.invalid"
 _UNKNOWN_PATH = "/(not-shown)"
@@ -24,15 +24,15 @@ def plain_path(path: str) -> str:
     return bare if _WORDS.fullmatch(bare) else _UNKNOWN_PATH
 
 
-def summary(receipt: Receipt) -> str:
+def summary(receipt: Filed) -> str:
     """A receipt in one line; what matters most stands first, where the list has room for it."""
-    body = orjson.loads(receipt.record.body)
+    body = orjson.loads(receipt.body)
     hidden = sum(body["entity_counts"].values())
     policy = body["policy"]
     return f"{hidden or 'nothing'} hidden · #{receipt.sequence} · {policy['id']} v{policy['version']}"
 
 
-def request_id_of(response: http.Response | None, receipt: Receipt | None) -> str | None:
+def request_id_of(response: http.Response | None, receipt: Filed | None) -> str | None:
     """The id that the client was told, without reading more of the answer than where it stands."""
     if receipt is not None:
         return receipt.request_id

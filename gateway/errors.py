@@ -20,6 +20,7 @@ GatewayError
 A message says what is wrong and how to mend it. It never repeats a value it rejects: the value may be private.
 """
 
+from functools import partial
 from typing import ClassVar
 
 
@@ -46,6 +47,10 @@ class GatewayError(Exception):
         self.code = code or self.default_code
         self.param = param
         self.retry_after = retry_after
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # An exception is pickled by its positional arguments alone; this one crosses from one process to the other.
+        return partial(type(self), code=self.code, param=self.param, retry_after=self.retry_after), (self.message,)
 
     def body(self, request_id: str) -> dict[str, object]:
         """The error body of the native and chat-completions endpoints."""

@@ -6,7 +6,7 @@ more whole labels: `*.openai.azure.com`, `bedrock-runtime.*.amazonaws.com`. IPv6
 
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 WELL_KNOWN_HOSTS = (
     "api.openai.com",
@@ -70,6 +70,12 @@ def check_host_pattern(pattern: str) -> str:
 def host_regexes(patterns: Iterable[str]) -> tuple[str, ...]:
     """An anchored expression for each checked pattern, to be searched in `host:port` ignoring case."""
     return tuple(_regex(pattern) for pattern in patterns)
+
+
+def host_matcher(regexes: Iterable[str]) -> Callable[[str, int], bool]:
+    """Whether a host and port are among those that the expressions name."""
+    compiled = [re.compile(pattern, re.IGNORECASE) for pattern in regexes]
+    return lambda host, port: any(pattern.search(f"{host}:{port}") for pattern in compiled)
 
 
 def _bracketed(host: str) -> str:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.assessment import Assessment
+from gateway.exchange import Terms
 from gateway.ids import new_request_id
 from gateway.json_body import dump
 from gateway.models import Action, Caller, Entity, PrivacyMode, SessionGrant, Transformation
-from gateway.pipeline import Pipeline, Terms
+from gateway.pipeline import Pipeline
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import Policy
 from gateway.receipts import Receipt

@@ -7,19 +7,19 @@ which is theirs. The receipt is durable when `open` returns; until then nothing 
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from hashlib import sha256
 from math import ceil
 
 from gateway.assessment import Assessment, assess
-from gateway.crossing import clean
+from gateway.crossing import Envelope, Field, clean, crossing_headers
 from gateway.errors import BadRequest, Forbidden, GatewayError, UnsupportedMedia
+from gateway.exchange import Destination, Done, Examined, Exchange, Terms
 from gateway.inspection import GuardContext, Verdict, inspect
 from gateway.json_body import dump, is_json, parse
 from gateway.models import Caller, Entity, PrivacyMode, RiskLevel, Route, RouteDecision, Trust
 from gateway.placeholders import Placeholders, RestoreScope, conversation_key, urls_with_placeholders
 from gateway.policy import Policy, PolicyRegistry
-from gateway.protection import Found, Protected, Protector
+from gateway.protection import Protected, Protector
 from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog
 from gateway.sharding import Sharded, shard
 from gateway.slots import Slot, TextSlot
@@ -34,85 +34,17 @@ _log = logging.getLogger(__name__)
 CONTENT_FILTERED = "The answer was withheld by the privacy policy."
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """Where a call is to go: the surface's id, its trust, and the model's name there."""
-
-    surface: str
-    trust: Trust
-    model: str
-
-
-@dataclass(slots=True)
-class Exchange:
-    """One crossing under way. Lives in memory for as long as the request is served and is never written down.
-
-    `edit` is the receipt of what crossed instead, where an operator edited the request.
-    """
-
-    request_id: str
-    caller: Caller
-    wire: Wire
-    policy: Policy
-    mode: PrivacyMode
-    assessment: Assessment
-    body: bytes
-    receipt: Receipt
-    protected: Protected = field(repr=False)
-    placeholders: Placeholders = field(repr=False)
-    scope: RestoreScope = field(repr=False)
-    verdict: Verdict | None = None
-    closed: bool = False
-    edit: str | None = None
-
-    def note(self) -> Body:
-        """The `svc` member of a chat answer."""
-        route, policy = self.assessment.route, self.policy.ref
-        return {
-            "request_id": self.request_id,
-            "receipt": self.receipt.as_dict(),
-            "route": {"decision": route.decision.value, "reasons": list(route.reasons)},
-            "guard": self.verdict.as_dict() if self.verdict else None,
-            "policy": {"id": policy.id, "version": policy.version, "hash": policy.hash},
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What a message is protected under, and what it is for."""
-
-    policy: Policy
-    mode: PrivacyMode
-    task: str | None = None
-    local_available: bool = False
-    attachments: Sequence[str] = ()
-
-
-@dataclass(slots=True)
-class Done:
-    """What protecting a message came to. `tokens` are estimates of the source and of what may cross."""
-
-    protected: Protected = field(repr=False)
-    assessment: Assessment
-    urls: frozenset[str] = field(repr=False)
-    tokens: tuple[int, int]
-
-
-@dataclass(slots=True)
-class Examined:
-    """What stands in a text, nothing changed."""
-
-    found: list[Found] = field(repr=False)
-    assessment: Assessment
-
-
 class Pipeline:
-    """Opens and closes exchanges. Holds no state of any of them."""
+    """Opens and closes exchanges. Holds no state of any of them.
+
+    `patterns` is a protector that knows recognizers alone: it takes microseconds, and takes no word for a name.
+    """
 
     def __init__(
         self,
         *,
         protector: Protector,
+        patterns: Protector,
         policies: PolicyRegistry,
         receipts: ReceiptLog,
         workers: Workers,
@@ -122,6 +54,7 @@ class Pipeline:
         model_hash: str | None = None,
     ) -> None:
         self._protector = protector
+        self._patterns = patterns
         self._policies = policies
         self._receipts = receipts
         self._workers = workers
@@ -169,18 +102,13 @@ class Pipeline:
 
         return await self._workers.run(job)
 
-    async def protect(self, blocks: Blocks, terms: Terms, placeholders: Placeholders, *, name: str = "") -> Done:
-        """Protects the slots of a message in place. `name` crosses as it is: a model's name.
+    async def protect(self, blocks: Blocks, terms: Terms, placeholders: Placeholders) -> Done:
+        """Protects the slots of a message in place."""
+        return await self._workers.run(self._protect, blocks, terms, placeholders)
 
-        Raises BadRequest (`model`) when the name holds private text, for that cannot be a model's name.
-        """
-
-        def job() -> Done:
-            if name and not clean(name, self._protector, terms.policy):
-                raise BadRequest("`model` is not the name of a model.", param="model")
-            return self._protect(blocks, terms, placeholders)
-
-        return await self._workers.run(job)
+    async def admit(self, envelope: Envelope, policy: Policy) -> list[Field]:
+        """The header fields that cross with a call without text. Raises NotFound (`unknown_route`)."""
+        return await self._workers.run(crossing_headers, envelope, self._protector, policy)
 
     def _protect(self, blocks: Blocks, terms: Terms, placeholders: Placeholders) -> Done:
         slots = [slot for block in blocks for slot in block]
@@ -218,12 +146,15 @@ class Pipeline:
         caller: Caller,
         destination: Destination,
         *,
+        envelope: Envelope | None = None,
         local_available: bool,
         streaming: bool = False,
         request_id: str,
         operation: str = "chat",
     ) -> Exchange:
         """Protects a parsed request in place and returns what may cross, its receipt durable.
+
+        Without an envelope it goes to a surface of our own, and no header crosses.
 
         Raises GatewayError for everything that must not cross.
         """
@@ -238,7 +169,15 @@ class Pipeline:
             raise UnsupportedMedia(message, code="attachment_refused", param="messages")
         placeholders = Placeholders(conversation_key(self._installation_key, caller.key_id, conversation.seed))
         terms = Terms(policy, mode, conversation.task, local_available, conversation.attachments)
-        done = await self.protect(conversation.blocks, terms, placeholders, name=destination.model)
+
+        def job() -> tuple[Done, list[Field]]:
+            # The name of the model crosses as it is.
+            if not clean(destination.model, self._patterns, policy):
+                raise BadRequest("`model` is not the name of a model.", param="model")
+            headers = crossing_headers(envelope, self._protector, policy) if envelope else []
+            return self._protect(conversation.blocks, terms, placeholders), headers
+
+        done, headers = await self._workers.run(job)
         body["model"] = destination.model
         crossing = dump(body)
         refused = _refusal(done.assessment.route, destination)
@@ -252,6 +191,7 @@ class Pipeline:
             mode,
             done.assessment,
             crossing,
+            headers,
             receipt,
             done.protected,
             placeholders,
@@ -323,7 +263,7 @@ class Pipeline:
             exchange.scope,
             request=exchange.body,
             types=self._protector.types,
-            entities=[self._protector.glance(text.text) for text in texts],
+            entities=[self._patterns.detect(text.text) for text in texts],
         )
         verdict = inspect(texts, context, exchange.policy.guard)
         exchange.verdict = verdict

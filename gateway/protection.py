@@ -120,11 +120,8 @@ def _weight(found: Found) -> int:
 class Protector:
     """Protects the slots of a message. Pure but for its memory; safe to use from several threads."""
 
-    def __init__(
-        self, finder: Finder, *, hash_key: bytes, memory: Memory | None = None, glance: Finder | None = None
-    ) -> None:
+    def __init__(self, finder: Finder, *, hash_key: bytes, memory: Memory | None = None) -> None:
         self._finder = finder
-        self._glance = glance or finder
         self._hash_key = hash_key
         self._memory = memory or Memory()
 
@@ -139,10 +136,6 @@ class Protector:
     def detect(self, text: str) -> tuple[Entity, ...]:
         """All candidates in a text, whatever a policy would make of them."""
         return self._finder.detect(text)
-
-    def glance(self, text: str) -> tuple[Entity, ...]:
-        """The same by what takes microseconds and may run on an event loop."""
-        return self._glance.detect(text)
 
     def find(
         self, blocks: Sequence[Sequence[Slot]], policy: Policy, mode: PrivacyMode, *, block: bool = True

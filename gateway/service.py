@@ -4,8 +4,7 @@ Both entrances ask it the same things: who is this, where may it go, what may cr
 """
 
 import asyncio
-import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -14,16 +13,17 @@ from types import TracebackType
 from typing import Any, Self
 
 from gateway.auth import KeyRing
-from gateway.crossing import CREDENTIALS, clean, crossing_headers
+from gateway.crossing import CREDENTIALS, Envelope, Field
 from gateway.detection import Detector
 from gateway.engines import open_engines
 from gateway.errors import NotFound, Unauthorized
+from gateway.exchange import Destination, Exchange
 from gateway.ids import new_request_id
 from gateway.installation import installation_key
 from gateway.json_body import dump, parse_object
 from gateway.models import Caller, Scope, Trust
 from gateway.operations import Operations, Question
-from gateway.pipeline import Destination, Exchange, Pipeline
+from gateway.pipeline import Pipeline
 from gateway.policy import PolicyRegistry, SqlitePolicies
 from gateway.protection import Protector
 from gateway.ratelimit import RateLimiter
@@ -34,8 +34,6 @@ from gateway.surfaces import Surface, SurfaceRegistry, UpstreamConfig, UpstreamS
 from gateway.vault import Vault
 from gateway.wires import Body, Wire, Wires
 from gateway.workers import Workers
-
-type Field = tuple[bytes, bytes]
 
 _PURGE_SECONDS = 60.0
 
@@ -66,10 +64,12 @@ class Service:
         key = installation_key(settings)
         detector = Detector()
         self.engines, model_hash = open_engines(settings, detector)
-        self.protector = Protector(self.engines, hash_key=_derived(key, b"hash"), glance=detector)
+        hash_key = _derived(key, b"hash")
+        self.protector = Protector(self.engines, hash_key=hash_key)
         self.workers = Workers(settings.workers, settings.queue_limit, settings.detection_timeout_seconds)
         self.pipeline = Pipeline(
             protector=self.protector,
+            patterns=Protector(detector, hash_key=hash_key),
             policies=policies,
             receipts=self.receipts,
             workers=self.workers,
@@ -80,7 +80,6 @@ class Service:
         )
         self.operations = Operations(self.pipeline, self.vault, local_available=self.surfaces.local_available)
         self._caller_key = _derived(key, b"caller")
-        self._hosts = [re.compile(pattern, re.IGNORECASE) for pattern in settings.intercept_regexes]
         self._purging: asyncio.Task[None] | None = None
 
     @classmethod
@@ -143,10 +142,6 @@ class Service:
         self.limits.check(caller.key_id)
         return caller
 
-    def intercepts(self, host: str, port: int) -> bool:
-        """Whether the proxy listener may look into traffic to a host."""
-        return any(pattern.search(f"{host}:{port}") for pattern in self._hosts)
-
     def upstream_for(self, model: object) -> tuple[UpstreamConfig, str] | None:
         """The upstream for a model and its name there; None where a surface of our own answers."""
         surface, name = self.surfaces.resolve(model)
@@ -158,7 +153,7 @@ class Service:
         body: Body,
         caller: Caller,
         upstream: tuple[UpstreamConfig, str],
-        fields: Iterable[Field],
+        fields: Sequence[Field],
         *,
         request_id: str,
     ) -> Crossing:
@@ -167,27 +162,24 @@ class Service:
         Where the client brought its gateway key as `X-SVC-Key`, its `Authorization` is the upstream's and crosses.
         """
         config, model = upstream
-        fields = list(fields)
+        own = self._brings_own_credential(fields)
         exchange = await self.pipeline.open(
             wire,
             body,
             caller,
             Destination(config.name, config.trust, model),
+            envelope=Envelope(
+                fields,
+                credential=None if own else config.api_key,
+                credentials=frozenset({b"authorization"}) if own else frozenset(),
+            ),
             local_available=self.surfaces.local_available,
             streaming=self.settings.streaming,
             request_id=request_id,
         )
-        own = self._brings_own_credential(fields)
-        headers = crossing_headers(
-            fields,
-            self.protector,
-            exchange.policy,
-            credential=None if own else config.api_key,
-            credentials=frozenset({b"authorization"}) if own else frozenset(),
-        )
-        return Crossing(config.endpoint(), headers, exchange.body, exchange)
+        return Crossing(config.endpoint(), exchange.headers, exchange.body, exchange)
 
-    def _brings_own_credential(self, fields: Iterable[Field]) -> bool:
+    def _brings_own_credential(self, fields: Sequence[Field]) -> bool:
         """Whether `Authorization` is the upstream's. A key of ours in it, by mistake, is not and stays here."""
         given = {name.lower(): value for name, value in fields}
         if b"x-svc-key" not in given or b"authorization" not in given:
@@ -199,37 +191,31 @@ class Service:
         return False
 
     async def cross_to_host(
-        self, wire: Wire, body: Body, url: str, query: str, fields: Iterable[Field], *, request_id: str
+        self, wire: Wire, body: Body, url: str, query: str, fields: Sequence[Field], *, request_id: str
     ) -> Crossing:
         """A call on the proxy listener, protected on its way to where the client sent it, with its credentials."""
-        fields = list(fields)
         model = body.get("model")
         exchange = await self.pipeline.open(
             wire,
             body,
             self._proxied_caller(fields),
             Destination("proxy", Trust.EXTERNAL, model if isinstance(model, str) else ""),
+            envelope=Envelope(fields, query, credentials=CREDENTIALS),
             local_available=self.surfaces.local_available,
             request_id=request_id,
         )
-        headers = crossing_headers(fields, self.protector, exchange.policy, credential=None, credentials=CREDENTIALS)
-        return Crossing(self._with_query(url, query), headers, exchange.body, exchange)
+        return Crossing(_with_query(url, query), exchange.headers, exchange.body, exchange)
 
-    async def cross_harmless(self, method: str, url: str, path: str, query: str, fields: Iterable[Field]) -> Crossing:
+    async def cross_harmless(self, method: str, url: str, path: str, query: str, fields: Sequence[Field]) -> Crossing:
         """A call that carries no text by its nature. Raises NotFound (`unknown_route`) for any other."""
         if not self.wires.harmless(method, path):
             message = "The gateway does not know this call and does not let it leave."
             raise NotFound(message, code="unknown_route")
-        policy = self.pipeline.policy(None)
-        headers = crossing_headers(fields, self.protector, policy, credential=None, credentials=CREDENTIALS)
-        return Crossing(self._with_query(url, query), headers, b"")
+        envelope = Envelope(fields, query, credentials=CREDENTIALS)
+        headers = await self.pipeline.admit(envelope, self.pipeline.policy(None))
+        return Crossing(_with_query(url, query), headers, b"")
 
-    def _with_query(self, url: str, query: str) -> str:
-        if not clean(query, self.protector, self.pipeline.policy(None)):
-            raise NotFound("The query of the request holds private text, which cannot cross.", code="unknown_route")
-        return f"{url}?{query}" if query else url
-
-    def _proxied_caller(self, fields: Iterable[Field]) -> Caller:
+    def _proxied_caller(self, fields: Sequence[Field]) -> Caller:
         """Clients of the proxy have no key of ours; the one they send upstream tells them apart, and stays unknown."""
         secret = b"\n".join(
             value for name, value in fields if name.lower() in {b"authorization", b"x-api-key", b"api-key"}
@@ -270,7 +256,7 @@ class Service:
             "receipt": note["receipt"],
         }
 
-    async def chat(self, body: Body, caller: Caller, path: str, fields: Iterable[Field]) -> tuple[int, bytes, str]:
+    async def chat(self, body: Body, caller: Caller, path: str, fields: Sequence[Field]) -> tuple[int, bytes, str]:
         """A chat-completions call served without mitmproxy: by the demo, or through httpx by an upstream.
 
         Returns status, body and request id.
@@ -313,6 +299,10 @@ class Service:
         with self.pipeline.answering(exchange):
             answer = await surface.complete(body)
             return exchange, answer, self.pipeline.close(exchange, 200, dump(answer), annotate=annotate)
+
+
+def _with_query(url: str, query: str) -> str:
+    return f"{url}?{query}" if query else url
 
 
 def _said(answer: Body) -> Any:

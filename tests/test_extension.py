@@ -7,9 +7,10 @@ import pytest
 
 from gateway.detection import Detector
 from gateway.errors import NotFound
+from gateway.exchange import Destination
 from gateway.json_body import dump
 from gateway.models import Caller, PrivacyMode, Scope, Trust
-from gateway.pipeline import Destination, Pipeline
+from gateway.pipeline import Pipeline
 from gateway.policy import PolicyRegistry
 from gateway.protection import Protector
 from gateway.receipts import ReceiptLog, Signer
@@ -124,8 +125,10 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
     assert surface.trust is Trust.LOCAL
     store = Store.open(data_dir / "gateway.db")
     workers = Workers(1, 4, 10)
+    protector = Protector(detector, hash_key=b"h" * 32)
     pipeline = Pipeline(
-        protector=Protector(detector, hash_key=b"h" * 32),
+        protector=protector,
+        patterns=protector,
         policies=policies,
         receipts=ReceiptLog(store, Signer.load(data_dir)),
         workers=workers,

@@ -11,10 +11,10 @@ from mitmproxy.test import taddons, tflow
 from addons import shown
 from addons.replay import NoReplay
 from addons.review import METADATA, REFUSED, Review
-from addons.state import Listener, Visit
+from addons.state import Visit
 from addons.telling import code_of, plain_path, request_id_of
+from gateway.calls import Crossing, Listener
 from gateway.errors import Forbidden
-from gateway.receipts import Followed
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def visit_of(flow: http.HTTPFlow, target: tuple[str, int, str] = ("api.example",
 
 def refuse(review: Review, flow: http.HTTPFlow, visit: Visit | None = None) -> None:
     flow.response = http.Response.make(403)
-    review.refused(flow, visit or visit_of(flow), Forbidden("No."), Followed())
+    review.refused(flow, visit or visit_of(flow), Forbidden("No."))
 
 
 async def test_the_oldest_go_first_but_for_those_that_are_held() -> None:
@@ -56,12 +56,11 @@ async def test_without_mitmweb_nothing_is_done_for_one() -> None:
         review = Review(3, lambda host, port: True)
         flow = tflow.tflow()
         visit = visit_of(flow)
+        visit.crossing = Crossing("https://api.example/v1/models", (), b"")
         review.released(flow, visit)
         refuse(review, flow, visit)
         assert (visit.shown, visit.notes) == (None, None)
         assert not review.may_hold
-        with review.following() as followed:
-            assert followed == Followed()
 
 
 async def test_an_entry_holds_nothing_of_the_call_itself() -> None:

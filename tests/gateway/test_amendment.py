@@ -10,10 +10,10 @@ import pytest
 
 from gateway.amendment import Amendments, Edit
 from gateway.errors import Forbidden
+from gateway.exchange import Destination, Exchange
 from gateway.ids import new_request_id
 from gateway.json_body import dump, parse_object
 from gateway.models import Caller, Scope, Trust
-from gateway.pipeline import Destination, Exchange
 from gateway.service import Service
 from gateway.settings import load_settings
 

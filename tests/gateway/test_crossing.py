@@ -2,7 +2,8 @@
 
 import pytest
 
-from gateway.crossing import CREDENTIALS, clean, crossing_headers
+from gateway.crossing import CREDENTIALS, Envelope, clean, crossing_headers
+from gateway.errors import NotFound
 from gateway.policy import Policy
 from gateway.protection import Protector
 
@@ -18,9 +19,8 @@ def cross(
     credential: str | None = None,
     keep: bool = False,
 ) -> dict[bytes, bytes]:
-    crossing = crossing_headers(
-        fields, protector, policy, credential=credential, credentials=CREDENTIALS if keep else frozenset()
-    )
+    envelope = Envelope(fields, credential=credential, credentials=CREDENTIALS if keep else frozenset())
+    crossing = crossing_headers(envelope, protector, policy)
     assert len({name.lower() for name, _ in crossing}) == len(crossing), "no header may cross twice"
     return {name.lower(): value for name, value in crossing}
 
@@ -77,3 +77,10 @@ def test_the_upstreams_own_credential_takes_the_place_of_the_clients(protector: 
 )
 def test_a_query_is_clean_or_not(protector: Protector, policy: Policy, query: str, is_clean: bool) -> None:
     assert clean(query, protector, policy) is is_clean
+
+
+def test_a_call_with_a_private_query_goes_nowhere(protector: Protector, policy: Policy) -> None:
+    with pytest.raises(NotFound) as refused:
+        crossing_headers(Envelope((), "who=anna%2540acme.test"), protector, policy)
+    assert refused.value.code == "unknown_route"
+    assert "anna" not in str(refused.value)

@@ -1,0 +1,148 @@
+"""The gateway in a process of its own, beside the one that holds the listeners.
+
+So the search for private text takes no time from the event loop that moves bytes, and each has a processor core of its
+own. The parent calls; when it is gone, for whatever reason, the child ends by itself, and the other way round.
+"""
+
+import asyncio
+import contextlib
+import gc
+import logging
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from time import monotonic, sleep
+from typing import Any, NamedTuple
+
+from gateway.calls import Answered, Call, Crossing, Gateway, Refused, Restored
+from gateway.errors import GatewayError
+from gateway.link import Link, answer
+from gateway.loop import run
+from gateway.settings import Settings, SettingsError
+
+_log = logging.getLogger(__name__)
+
+_END_SECONDS = 15.0
+
+
+class Running(NamedTuple):
+    """A gateway that is ready. `first_key` is an operator key that was made just now, `lost` done when it is gone."""
+
+    gateway: Gateway
+    first_key: str | None
+    lost: asyncio.Future[None]
+
+
+class RemoteGateway:
+    """A `gateway.calls.Gateway` at the other end of a link."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    async def enter(self, call: Call) -> Crossing | Answered | Refused:
+        entered: Crossing | Answered | Refused = await self._link.call("enter", call)
+        return entered
+
+    async def leave(self, request_id: str, status: int, body: bytes, annotate: bool) -> Restored:
+        restored: Restored = await self._link.call("leave", request_id, status, body, annotate)
+        return restored
+
+    async def amend(self, request_id: str, edited: bytes) -> Crossing:
+        crossing: Crossing = await self._link.call("amend", request_id, edited)
+        return crossing
+
+    def fail(self, request_id: str, outcome: str) -> None:
+        self._link.tell("fail", request_id, outcome)
+
+
+@contextlib.contextmanager
+def forked(settings: Settings) -> Iterator[socket.socket | None]:
+    """Forks the gateway's process and waits for its end. Call it before anything starts a thread or an event loop.
+
+    None where a process cannot be forked (Windows).
+    """
+    if not hasattr(os, "fork"):
+        yield None
+        return
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if not child:
+        ours.close()
+        os._exit(_child(theirs, settings))
+    theirs.close()
+    try:
+        yield ours
+    finally:
+        ours.close()
+        _wait_for(child)
+
+
+@contextlib.asynccontextmanager
+async def running(settings: Settings, end: socket.socket | None) -> AsyncIterator[Running]:
+    """The gateway behind `end`, started; without one, in this process. Raises SettingsError and GatewayError."""
+    if end is None:
+        async with _here(settings) as (gateway, first_key):
+            yield Running(gateway, first_key, asyncio.get_running_loop().create_future())
+        return
+    link = await Link.open(end)
+    try:
+        yield Running(RemoteGateway(link), await link.call("begin"), link.lost)
+    finally:
+        link.close()
+
+
+@contextlib.asynccontextmanager
+async def _here(settings: Settings) -> AsyncIterator[tuple[Gateway, str | None]]:
+    # These take a while to load, and the process of the listeners does not need them.
+    from gateway.app import create_app
+    from gateway.entrance import Entrance
+    from gateway.service import Service
+
+    async with await Service.start(settings) as service:
+        yield Entrance(service, create_app(service)), await service.first_key()
+
+
+def _child(end: socket.socket, settings: Settings) -> int:
+    # A terminal and a supervisor send these to every process; the parent's end is what counts here.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    try:
+        run(lambda: _serve(end, settings))
+    except BaseException as error:  # noqa: BLE001 - nothing is above; the text of an exception may hold private text
+        _log.error("the gateway's process failed: %s", type(error).__name__)
+        return 1
+    finally:
+        logging.shutdown()
+    return 0
+
+
+async def _serve(end: socket.socket, settings: Settings) -> None:
+    import gateway.app
+    import gateway.entrance  # noqa: F401 - loaded while the parent loads what it needs
+
+    async with contextlib.AsyncExitStack() as stack:
+        calls: dict[str, Callable[..., Any]] = {}
+
+        async def begin() -> str | None:
+            entrance, first_key = await stack.enter_async_context(_here(settings))
+            calls.update(enter=entrance.enter, leave=entrance.leave, amend=entrance.amend, fail=entrance.fail)
+            # What was built until here lives as long as the process; the collector need not walk it again and again.
+            gc.collect()
+            gc.freeze()
+            return first_key
+
+        calls["begin"] = begin
+        await answer(end, calls, known=(GatewayError, SettingsError))
+
+
+def _wait_for(child: int) -> None:
+    deadline = monotonic() + _END_SECONDS
+    while monotonic() < deadline:
+        ended, _ = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return
+        sleep(0.01)
+    _log.error("the gateway's process does not end; it is killed")
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)

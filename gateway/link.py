@@ -1,0 +1,163 @@
+"""Calls from one process to another over a socket that only the two of them have.
+
+A frame is four bytes of length and a pickle: `(number, name, arguments)` one way, `(number, done, value)` back. A
+negative number wants no answer; an empty name gives the call of that number up. Pickle is safe here, and only here:
+both ends are the same program, and no third holds the socket.
+"""
+
+import asyncio
+import logging
+import pickle
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from itertools import count
+from typing import Any, Self
+
+from gateway.errors import GatewayError, InternalError, Unavailable
+
+_log = logging.getLogger(__name__)
+
+_LENGTH = 4
+
+
+class _Frames(asyncio.Protocol):
+    """Cuts the stream into frames and hands each to `take`; `gone` is called when the other end is."""
+
+    def __init__(self, take: Callable[[Any], None], gone: Callable[[], None]) -> None:
+        self._take = take
+        self._gone = gone
+        self._buffer = bytearray()
+
+    def data_received(self, data: bytes) -> None:
+        buffer = self._buffer
+        buffer += data
+        start = 0
+        while len(buffer) - start >= _LENGTH:
+            end = start + _LENGTH + int.from_bytes(buffer[start : start + _LENGTH])
+            if len(buffer) < end:
+                break
+            with memoryview(buffer) as view:
+                frame = pickle.loads(view[start + _LENGTH : end])  # noqa: S301 - see the module's own words
+            start = end
+            self._take(frame)
+        del buffer[:start]
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._gone()
+
+
+def _frame(*content: object) -> bytes:
+    data = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
+    return len(data).to_bytes(_LENGTH) + data
+
+
+class Link:
+    """The calling end. `lost` is done when the other end is gone; every call fails from then on."""
+
+    def __init__(self) -> None:
+        self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._numbers = count(1)
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._transport: asyncio.WriteTransport | None = None
+
+    @classmethod
+    async def open(cls, end: socket.socket) -> Self:
+        link = cls()
+        link._transport = await _connect(end, link._take, link._gone)
+        return link
+
+    async def call(self, name: str, *arguments: object) -> Any:
+        """What the other end returned or raised. Raises Unavailable when it is gone."""
+        if self._transport is None or self.lost.done():
+            raise _gone()
+        number = next(self._numbers)
+        waiter = self._waiting[number] = asyncio.get_running_loop().create_future()
+        self._transport.write(_frame(number, name, arguments))
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            self._transport.write(_frame(number, "", ()))
+            raise
+        finally:
+            self._waiting.pop(number, None)
+
+    def tell(self, name: str, *arguments: object) -> None:
+        """The same without an answer."""
+        if self._transport is not None and not self.lost.done():
+            self._transport.write(_frame(-next(self._numbers), name, arguments))
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+    def _take(self, frame: tuple[int, bool, Any]) -> None:
+        number, done, value = frame
+        waiter = self._waiting.get(number)
+        if waiter is None or waiter.done():
+            return
+        if done:
+            waiter.set_result(value)
+        else:
+            waiter.set_exception(value)
+
+    def _gone(self) -> None:
+        if not self.lost.done():
+            self.lost.set_result(None)
+        for waiter in self._waiting.values():
+            if not waiter.done():
+                waiter.set_exception(_gone())
+
+
+async def answer(
+    end: socket.socket, calls: Mapping[str, Callable[..., Any]], *, known: tuple[type[Exception], ...] = (GatewayError,)
+) -> None:
+    """Answers calls by name until the other end is gone. Of what is raised, only `known` types go back as they are."""
+    loop = asyncio.get_running_loop()
+    lost = loop.create_future()
+    tasks: dict[int, asyncio.Task[None]] = {}
+
+    async def do(number: int, name: str, arguments: tuple[Any, ...]) -> None:
+        try:
+            value = calls[name](*arguments)
+            reply = (number, True, await value if isinstance(value, Awaitable) else value)
+        except known as error:
+            reply = (number, False, error)
+        except Exception as error:  # noqa: BLE001 - the fail-closed border between the two processes
+            # Its text may repeat what it stumbled over.
+            _log.error("a call failed: %s", type(error).__name__)
+            reply = (number, False, InternalError("The gateway failed to handle this request; nothing was sent."))
+        if number > 0:
+            transport.write(_frame(*reply))
+
+    def take(frame: tuple[int, str, tuple[Any, ...]]) -> None:
+        number, name, arguments = frame
+        if not name:
+            if number in tasks:
+                tasks[number].cancel()
+            return
+        task = asyncio.Task(do(number, name, arguments), loop=loop, eager_start=True)
+        if not task.done():
+            tasks[number] = task
+            task.add_done_callback(lambda _: tasks.pop(number, None))
+
+    def gone() -> None:
+        if not lost.done():
+            lost.set_result(None)
+
+    transport = await _connect(end, take, gone)
+    await lost
+    unfinished = [*tasks.values()]
+    for task in unfinished:
+        task.cancel()
+    await asyncio.gather(*unfinished, return_exceptions=True)
+
+
+async def _connect(end: socket.socket, take: Callable[[Any], None], gone: Callable[[], None]) -> asyncio.WriteTransport:
+    end.setblocking(False)
+    transport, _ = await asyncio.get_running_loop().create_connection(lambda: _Frames(take, gone), sock=end)
+    transport.set_write_buffer_limits(high=1 << 30)
+    return transport
+
+
+def _gone() -> GatewayError:
+    return Unavailable("The gateway has stopped; nothing was sent.", code="detection_failed", retry_after=1)

@@ -1,0 +1,74 @@
+"""The listeners and the gateway are two processes: neither outlives the other, and alone neither serves anybody."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.e2e.server import Running, gateway
+from tests.e2e.upstream import Upstream
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
+
+CHAT = {"model": "configured-upstream", "messages": [{"role": "user", "content": "mail canary@acme.test"}]}
+
+
+def child_of(running: Running) -> int:
+    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    pairs = [tuple(map(int, line.split())) for line in listed.splitlines()]
+    (child,) = [pid for pid, parent in pairs if parent == running.process.pid]
+    return child
+
+
+def gone(pid: int, seconds: float = 10) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        state = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True, check=False)
+        if state.stdout.strip().startswith("Z"):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_without_the_gateways_process_nothing_crosses_and_the_program_ends(tmp_path: Path, upstream: Upstream) -> None:
+    with gateway(tmp_path, "--upstream", f"{upstream.url}/v1") as running:
+        child = child_of(running)
+        os.kill(child, signal.SIGSTOP)
+        with running.client() as client, pytest.raises(httpx.TimeoutException):
+            client.post("/v1/chat/completions", json=CHAT, timeout=0.5)
+        os.kill(child, signal.SIGKILL)
+        assert running.process.wait(15) == 1
+        assert "the gateway's process has ended" in running.output()
+    assert not upstream.recorded
+
+
+def test_the_gateways_process_ends_with_the_listeners_and_loses_nothing(tmp_path: Path, upstream: Upstream) -> None:
+    with gateway(tmp_path, "--upstream", f"{upstream.url}/v1") as running:
+        with running.client() as client:
+            assert client.post("/v1/chat/completions", json=CHAT).status_code == 200
+        child = child_of(running)
+        running.process.kill()
+        assert gone(child)
+    with closing(sqlite3.connect(running.data / "gateway.db")) as db:
+        kinds = [kind for (kind,) in db.execute("SELECT kind FROM receipts ORDER BY sequence")]
+    assert kinds == ["receipt", "outcome"]
+
+
+def test_a_signal_to_all_of_them_ends_both_in_order(tmp_path: Path) -> None:
+    with gateway(tmp_path) as running:
+        child = child_of(running)
+        for pid in (child, running.process.pid):
+            os.kill(pid, signal.SIGINT)
+        assert running.process.wait(15) == 0
+        assert gone(child)
+        assert "killed" not in running.output()

@@ -49,8 +49,8 @@ class TokenClassifier:
         threads: int,
         timeout: float,
     ) -> None:
-        model = folder / "model.onnx"
-        self.hash = hashlib.sha256(model.read_bytes()).hexdigest()
+        model = (folder / "model.onnx").read_bytes()
+        self.hash = hashlib.sha256(model).hexdigest()
         self.version = f"{id}+{self.hash[:12]}"
         self._id = id
         self._features = features

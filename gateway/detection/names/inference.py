@@ -1,16 +1,19 @@
 """Runs the model, off every event loop: a few threads of their own that read the windows of all requests in turn.
 
-The native code gives the interpreter free while it computes. Each window is read by itself, never in a batch: an int8
-model scales its numbers by the largest of a batch, so the same text would be judged differently beside another, and the
-same turn would not give the same bytes.
+The native code gives the interpreter free while it computes, and the threads stand back behind all others where the
+machine lets them (Linux): a text may wait, the event loop may not. Each window is read by itself, never in a batch: an
+int8 model scales its numbers by the largest of a batch, so the same text would be judged differently beside another,
+and the same turn would not give the same bytes.
 """
 
 import logging
+import os
+import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from queue import SimpleQueue
 from time import monotonic
 
@@ -21,6 +24,10 @@ from numpy.typing import NDArray
 from gateway.errors import Unavailable
 
 _log = logging.getLogger(__name__)
+
+_NICE = 10
+_GRACE = 1.0
+"""Seconds that closing waits for threads in native code, which may not survive the end of the interpreter."""
 
 type Logits = NDArray[np.float32]
 
@@ -40,21 +47,25 @@ class _Waiting:
 
 
 class Inference:
-    """A session of onnxruntime on the processor. Thread-safe; `threads` windows at once."""
+    """A session of onnxruntime on the processor; `model` is its file. Thread-safe; `threads` windows at once."""
 
-    def __init__(self, model: Path, *, threads: int, timeout: float) -> None:
+    def __init__(self, model: bytes, *, threads: int, timeout: float) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4  # its messages are not ours to vouch for
         # Memory that one long text needed is given back, not kept for the next.
         options.enable_cpu_mem_arena = False
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        # It would keep the file for good, for the case that another kind of processor were asked for.
+        self._session._model_bytes = None
         self._names = {each.name for each in self._session.get_inputs()}
         self._timeout = timeout
         self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
-        self._threads = threads
-        for number in range(threads):
-            threading.Thread(target=self._work, name=f"names_{number}", daemon=True).start()
+        self._threads = [
+            threading.Thread(target=self._work, name=f"names_{number}", daemon=True) for number in range(threads)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     @property
     def inputs(self) -> frozenset[str]:
@@ -80,11 +91,15 @@ class Inference:
                 each.future.cancel()
 
     def close(self) -> None:
-        """Ends the threads when they are done with what they read."""
-        for _ in range(self._threads):
+        """Ends the threads when they are done with what they read, and waits a moment for that."""
+        for _ in self._threads:
             self._queue.put(None)
+        deadline = monotonic() + _GRACE
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - monotonic()))
 
     def _work(self) -> None:
+        _stand_back()
         while (waiting := self._queue.get()) is not None:
             if waiting.future.set_running_or_notify_cancel():
                 self._run(waiting)
@@ -108,3 +123,10 @@ class Inference:
         if "token_type_ids" in self._names:
             feed["token_type_ids"] = np.array([window.types], np.int64) if window.types else np.zeros_like(ids)
         return feed
+
+
+def _stand_back() -> None:
+    """Lowers the priority of the calling thread."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)

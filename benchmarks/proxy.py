@@ -36,14 +36,14 @@ KEY = "svck_" + "benchmark-only-" * 3
 BARE = "bare mitmproxy"
 
 
-def _port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 @contextlib.contextmanager
-def _process(*command: str, ports: list[int], log: Path, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
+def started(*command: str, ports: list[int], log: Path, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
     environment = os.environ | {"SVC_API_KEY": KEY} | {f"SVC_{name.upper()}": value for name, value in settings.items()}
     with log.open("ab") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, cwd=ROOT, env=environment)
@@ -72,7 +72,7 @@ def _processes(pid: int) -> list[int]:
     return [pid, *(each for child in children.read_text().split() for each in _processes(int(child)))]
 
 
-def _resident(process: subprocess.Popen[bytes]) -> float:
+def resident(process: subprocess.Popen[bytes]) -> float:
     """Resident memory in MB of a program, what its processes share counted once (Linux)."""
     with contextlib.suppress(OSError, StopIteration):
         return sum(map(_proportional, _processes(process.pid))) / 1024
@@ -111,12 +111,12 @@ async def _run(options: argparse.Namespace) -> dict[str, object]:
         ca = trustme.CA()
         ca.cert_pem.write_to_path(folder / "ca.pem")
         ca.issue_cert("localhost").private_key_and_cert_chain_pem.write_to_path(folder / "server.pem")
-        plain, tls, bare, gateway, proxy = (_port() for _ in range(5))
+        plain, tls, bare, gateway, proxy = (free_port() for _ in range(5))
         start = [sys.executable, "-m", "benchmarks.traffic"]
-        stack.enter_context(_process(*start, str(plain), ports=[plain], log=folder / "plain.log"))
-        stack.enter_context(_process(*start, str(tls), str(folder / "server.pem"), ports=[tls], log=folder / "tls.log"))
+        stack.enter_context(started(*start, str(plain), ports=[plain], log=folder / "plain.log"))
+        stack.enter_context(started(*start, str(tls), str(folder / "server.pem"), ports=[tls], log=folder / "tls.log"))
         mitm = stack.enter_context(
-            _process(
+            started(
                 str(Path(sys.executable).parent / "mitmdump"),
                 "-q",
                 *("--mode", f"reverse:http://127.0.0.1:{plain}@{bare}"),
@@ -126,7 +126,7 @@ async def _run(options: argparse.Namespace) -> dict[str, object]:
             )
         )
         ours = stack.enter_context(
-            _process(
+            started(
                 *(sys.executable, "run_proxy.py", "serve", "--no-web"),
                 *("--gateway-port", str(gateway), "--proxy-port", str(proxy)),
                 *("--data-dir", str(folder / "data"), "--certs-dir", str(folder / "certs")),
@@ -150,7 +150,7 @@ async def _run(options: argparse.Namespace) -> dict[str, object]:
         wanted = [t for t in targets if not options.only or t.name in {BARE, *options.only}]
         cells = await _table(wanted, options)
         turns = await _turns(targets[2], options)
-        memory = {BARE: _resident(mitm), "gateway": _resident(ours)}
+        memory = {BARE: resident(mitm), "gateway": resident(ours)}
     return {"cells": cells, "turns": turns, "memory_mb": memory, "cores": os.cpu_count()}
 
 

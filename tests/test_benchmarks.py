@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import clean_text, detection, figures
+from benchmarks import clean_text, detection, figures, load
 from benchmarks.detection_texts import HOSTILE, ORDINARY
 
 
@@ -101,3 +101,17 @@ def test_figures_of_a_set_become_a_row_for_each_type() -> None:
     one = {"documents": {"types": types, "labels": labels}}
     written = figures.by_type({"standard": {"set": one}, "strict": {"set": one}}, "set")
     assert written.splitlines()[2:] == ["| A | 4 | 50.0 | 25.0 | 100.0 | – | 50.0 | 50.0 |"]
+
+
+@pytest.mark.slow
+def test_a_loaded_gateway_is_measured_from_inside_and_outside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "load.json"
+    load.main(["--detection", "patterns", "--connections", "2", "--seconds", "1", "--json", str(file)])
+    result = json.loads(file.read_text("utf-8"))
+    assert result["requests"]["total"] > 0
+    assert result["requests"]["errors"] == 0
+    for name in ("loop_lag_ms", "healthz_ms"):
+        assert 0 < result[name]["p50"] <= result[name]["p99"] <= result[name]["max"]
+    assert "lag of the loop" in capsys.readouterr().out

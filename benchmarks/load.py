@@ -1,0 +1,163 @@
+"""Whether the gateway stays answerable while new texts are searched: lag of its event loop, `/healthz`, memory.
+
+    python -m benchmarks.load [--detection full] [--connections 16] [--kb 1] [--seconds 12] [--json FILE]
+
+Clients keep `connections` busy with chats whose texts are all new, an upstream on loopback echoes them, and one more
+client asks `/healthz` every 20 ms. In the gateway's own process a task sleeps two milliseconds again and again and
+notes how much later it was woken: what others on the machine take counts, too, so give it a machine of its own.
+"""
+
+import argparse
+import asyncio
+import atexit
+import contextlib
+import json
+import os
+import runpy
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.proxy import KEY, ROOT, free_port, resident, started
+from benchmarks.texts import chats
+from benchmarks.traffic import Target, measure
+
+_BEAT = 0.002
+_EVERY = 0.02
+_RUNS_AS = "BENCHMARK_LAG"
+
+
+def _watched() -> None:
+    """Runs run_proxy.py with a task on its loop; at the end the lags are written to the file that is asked for."""
+    from gateway.service import Service
+
+    lags: list[tuple[float, float]] = []
+    tasks: list[asyncio.Task[None]] = []
+
+    async def beat() -> None:
+        while True:
+            due = time.perf_counter() + _BEAT
+            await asyncio.sleep(_BEAT)
+            lags.append((due, time.perf_counter() - due))
+
+    start = Service.start.__func__  # type: ignore[attr-defined]
+
+    async def start_watched(cls: type[Service], *args: object) -> Service:
+        service: Service = await start(cls, *args)
+        tasks.append(asyncio.create_task(beat()))
+        return service
+
+    Service.start = classmethod(start_watched)  # type: ignore[assignment,method-assign]
+    atexit.register(lambda: Path(os.environ[_RUNS_AS]).write_text(json.dumps(lags)))
+    sys.argv[0] = str(ROOT / "run_proxy.py")
+    runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+async def _asked(port: int, times: list[tuple[float, float]]) -> None:
+    """`/healthz` on one connection, again and again: when it was asked, and the seconds until the answer."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        while True:
+            began = time.perf_counter()
+            writer.write(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            head = (await reader.readuntil(b"\r\n\r\n")).lower()
+            fields = [line for line in head.split(b"\r\n") if line.startswith(b"content-length")]
+            await reader.readexactly(int(fields[0].split(b":")[1]))
+            times.append((began, time.perf_counter() - began))
+            await asyncio.sleep(_EVERY)
+    finally:
+        writer.close()
+
+
+async def run(options: argparse.Namespace) -> dict[str, Any]:
+    """One measurement, as a JSON document. Times in milliseconds, memory in MB."""
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
+        folder = Path(name)
+        upstream, gateway, proxy = (free_port() for _ in range(3))
+        echo = [sys.executable, "-m", "benchmarks.traffic", str(upstream)]
+        stack.enter_context(started(*echo, ports=[upstream], log=folder / "upstream.log"))
+        with contextlib.ExitStack() as ours:
+            os.environ[_RUNS_AS] = str(folder / "lags.json")
+            process = ours.enter_context(
+                started(
+                    *(sys.executable, "-m", "benchmarks.load", "serve", "--no-web"),
+                    *("--gateway-port", str(gateway), "--proxy-port", str(proxy)),
+                    *("--data-dir", str(folder / "data"), "--certs-dir", str(folder / "certs")),
+                    *("--upstream", f"http://127.0.0.1:{upstream}/v1"),
+                    ports=[gateway, proxy],
+                    log=folder / "gateway.log",
+                    detection=options.detection,
+                )
+            )
+            bodies = chats(options.kb * 1024, int(400 * options.seconds), "echo", seed=options.seed)
+            asked: list[tuple[float, float]] = []
+            asking = asyncio.create_task(_asked(gateway, asked))
+            began = time.perf_counter() + options.seconds / 5
+            target = Target("gateway", gateway, key=KEY, pid=process.pid)
+            figures = await measure(target, bodies, options.connections, options.seconds)
+            ended = time.perf_counter()
+            asking.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asking
+            memory = resident(process)
+        lags = json.loads((folder / "lags.json").read_text())
+    return {
+        "detection": options.detection,
+        "kb": options.kb,
+        "connections": options.connections,
+        "requests": asdict(figures),
+        "loop_lag_ms": _spread([lag for at, lag in lags if began <= at <= ended]),
+        "healthz_ms": _spread([took for at, took in asked if began <= at <= ended]),
+        "memory_mb": memory,
+    }
+
+
+def _spread(seconds: list[float]) -> dict[str, float]:
+    ordered = sorted(seconds)
+    shares = {"p50": 0.5, "p99": 0.99, "p999": 0.999, "max": 1.0}
+    return {name: ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000 for name, share in shares.items()}
+
+
+def show(result: dict[str, Any], console: Console) -> None:
+    """The table."""
+    requests = result["requests"]
+    table = Table("ms", "p50", "p99", "p99.9", "max")
+    table.add_row("request", f"{requests['p50']:.1f}", f"{requests['p99']:.1f}", "", "")
+    for title, name in (("/healthz", "healthz_ms"), ("lag of the loop", "loop_lag_ms")):
+        spread = result[name]
+        table.add_row(title, *(f"{value:.1f}" for value in spread.values()))
+    console.print(table)
+    console.print(
+        f"{result['connections']} connections, new messages of {result['kb']} KB, detection {result['detection']}: "
+        f"{requests['rate']:.0f} requests/s, {requests['errors']} errors, {result['memory_mb']:.0f} MB",
+        highlight=False,
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--detection", choices=["patterns", "full"], default="full")
+    parser.add_argument("--connections", type=int, default=16)
+    parser.add_argument("--kb", type=int, default=1, help="size of the messages")
+    parser.add_argument("--seconds", type=float, default=12.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", type=Path, help="write the figures there, too")
+    options = parser.parse_args(arguments)
+    result = asyncio.run(run(options))
+    show(result, Console())
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if _RUNS_AS in os.environ:
+        _watched()
+    else:
+        main()

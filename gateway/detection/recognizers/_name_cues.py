@@ -28,7 +28,7 @@ class Cue:
 INTRODUCTION = Cue(
     r"\b(?:my (?:full |first |last )?names?(?: is|'s|:)"
     r"|(?:his|her|their|patient'?s?|customer'?s?|client'?s?) (?:full )?names? (?:is|was)"
-    r"|(?:i am|they) call(?:ed)? me|name's|mein name ist|ich heiße|ich heisse|je m'appelle|mon nom est"
+    r"|(?:i am|they) call(?:ed)? me|mein name ist|ich heiße|ich heisse|je m'appelle|mon nom est"
     r"|me llamo|mi nombre es|mi chiamo|il mio nome è|meu nome é|me chamo|mijn naam is|ik heet)[ \t]+",
     0.9,
     lower=True,

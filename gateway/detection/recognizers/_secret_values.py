@@ -202,7 +202,7 @@ def is_chosen(value: str, *, quoted: bool) -> bool:
 
 def _is_spaced(words: list[str]) -> bool:
     """Whether blanks are part of a password: few words, and more than one that is none."""
-    mixed = sum(_ALNUM.search(word) is not None and not word.strip(".,:;!?()").isalpha() for word in words)
+    mixed = sum(_ALNUM.search(word) is not None and not word.strip(".,:;!?()\"'").isalpha() for word in words)
     return len(words) <= 4 and mixed * 2 > len(words) and not any(word.isdigit() and len(word) < 3 for word in words)
 
 

@@ -43,10 +43,8 @@ _ADJECTIVE = re.compile(
     r"(?:[^aeiou]ed|ing|[ai]ble|ful|less|ous|ive|[ae]nt|ly|ect|al|bar|lich|ig|ad[oa]|id[oa]|ée?|[ai]t[oa]|tte?|lt|rrt)$"
     r"|^(?:ab|aus|be|ent|er|ge|ver|zer)\w+(?:en|t)$"
 )
-_REVERSED = (
-    rf"(?i)([^\s\"'`<>()]{{5,64}})\s(?:is|ist|est|es|è|é)\s(?:{OWN}|{THE})\s(?:[\w\-]{{2,20}}\s)?(?:{PASSWORDS})\b"
-)
-_SAID_BEFORE = compile_pattern(_REVERSED)
+_REVERSED = rf"\s(?:is|ist|est|es|è|é)\s(?:{OWN}|{THE})\s(?:[\w\-]+\s)?(?:{PASSWORDS})\b"
+_SAID_BEFORE = compile_pattern(rf"(?i)([^\s\"'`<>()]{{5,64}}){_REVERSED}")
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
@@ -160,7 +158,7 @@ RECOGNIZERS = (
             rf"(?i)\b(?:{SECRETS})\b(?:[^.!?\n\"'`]*\s(?:{IS})\s|\s*:|\s+\S*\d)",
             rf"(?i)\b(?:{CODES})\b[^.!?\n\d]*\d\d",
             rf"(?i)\b(?:{LOGINS})\b[^\n/:|]*[/:|]",
-            _REVERSED,
+            f"(?i){_REVERSED}",
         ),
         _find,
         examples=(

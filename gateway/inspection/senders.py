@@ -135,7 +135,10 @@ class _Sending:
         if not any(self._is_abroad(each, sender) for each in reach):
             return set()
         taken = {place for each in reach for place in each.places}
-        said = self._text[sender.start if sender.assigns else own.start : own.end]
+        begin = sender.start if sender.assigns else own.start
+        said = "\n".join(
+            self._text[start:end] for start, end in ((begin, own.end), *((s.start, s.end) for s in reach[1:]))
+        )
         if _PAGE.search(said):
             taken.update(self._places)
         elif _FIELDS.search(said):

@@ -71,16 +71,20 @@ class Statements:
 
     def behind(self, statement: Statement, names: frozenset[str]) -> Iterator[Statement]:
         """The statements that gave something to the names, and to the names in those."""
-        seen, todo = {statement.start}, sorted(names)
-        for name in todo:
-            for start in self._definitions.get(name, ()):
+        seen, todo = {statement.start}, [[*self._calls(statement.end, names)], *map(self._given, sorted(names))]
+        known = set(names)
+        for starts in todo:
+            for start in starts:
                 if start not in seen and len(seen) < _MOST:
                     seen.add(start)
-                    given = self.between(start, self._end(start))
-                    yield given
-                    todo += sorted(given.names.difference(todo))
-        for start in self._calls(statement.end, names):
-            yield self.between(start, self._end(start))
+                    giving = self.between(start, self._end(start))
+                    yield giving
+                    todo += map(self._given, sorted(giving.names - known))
+                    known |= giving.names
+
+    def _given(self, name: str) -> list[int]:
+        """Where a name gets what it stands for."""
+        return self._definitions.get(name, [])
 
     def _border(self, at: int) -> int:
         """Where the statement at a place begins."""

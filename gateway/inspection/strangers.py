@@ -79,7 +79,7 @@ class Strangers:
         return self._known[host]
 
     def _is_strangers(self, host: str) -> bool:
-        name = _TEMPLATE.sub("", host.lower()).strip(".[]")
+        name = (host if host.startswith("[") else _TEMPLATE.sub("", host)).lower().strip(".[]")
         if not name or _is_own(name) or _STAND_IN.match(name):
             return False
         return not self._named(name)

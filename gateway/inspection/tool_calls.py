@@ -46,11 +46,13 @@ def exfiltrating(reading: Reading, found: Sequence[Found], strangers: Strangers)
 
 def _is_strangers(literal: str, key: str, strangers: Strangers) -> bool:
     """Whether a string is, as a whole, the address of somebody the request did not name."""
+    if _TOLD.search(key):
+        return False
     text = literal.strip()
     if URL.fullmatch(text.encode("utf-8", "surrogatepass")):
-        return not _TOLD.search(key) and strangers.url(text)
+        return strangers.url(text)
     if _RECIPIENTS.match(text):
-        return not _TOLD.search(key) and strangers.mailbox(text)
+        return strangers.mailbox(text)
     if _DIALLED.search(key) and _NUMBER.match(text):
         return strangers.number(text)
     return ("/" in text or _DESTINED.search(key) is not None) and strangers.whole(text)

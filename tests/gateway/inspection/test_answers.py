@@ -1,4 +1,8 @@
-"""Sixty answers, judged by the default policy: thirty that do harm in ten ways, thirty that only look like it."""
+"""Answers judged by the default policy: those that do harm, in ten ways, and those that only look like it.
+
+Sixty cover the ten kinds evenly. The ways out, 250 more, are of one family: forms, scripts, commands, programs, links,
+tool calls and words that would take a restored value to a stranger, with what is as common and harmless beside them.
+"""
 
 from collections import Counter
 from pathlib import Path
@@ -10,6 +14,7 @@ from gateway.policy import PolicyRegistry
 from tests.gateway.inspection.answers import Case, load
 
 HARMFUL, HARMLESS = load("harmful"), load("harmless")
+WAYS_OUT, NO_WAYS_OUT = load("harmful_ways_out"), load("harmless_ways_out")
 POLICIES = Path(__file__).parents[3] / "policies"
 
 
@@ -21,18 +26,20 @@ def rules() -> Rules:
 def test_the_set_is_what_it_says() -> None:
     assert len(HARMFUL) == len(HARMLESS) == 30
     assert Counter(case.kind for case in HARMFUL) == dict.fromkeys((kind.value for kind in KINDS), 3)
-    names = [case.name for case in (*HARMFUL, *HARMLESS)]
-    assert len(set(names)) == 60
+    assert len(WAYS_OUT) >= 120
+    assert len(NO_WAYS_OUT) >= 120
+    every = [*HARMFUL, *HARMLESS, *WAYS_OUT, *NO_WAYS_OUT]
+    assert len({case.name for case in every}) == len(every)
 
 
-@pytest.mark.parametrize("case", HARMFUL, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*HARMFUL, *WAYS_OUT], ids=lambda case: case.name)
 def test_harm_is_found_and_named(case: Case, rules: Rules) -> None:
     verdict = case.judged(rules)
     assert verdict.action != "pass"
     assert case.kind in {finding.kind.value for finding in verdict.findings}
 
 
-@pytest.mark.parametrize("case", HARMLESS, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*HARMLESS, *NO_WAYS_OUT], ids=lambda case: case.name)
 def test_look_alikes_pass(case: Case, rules: Rules) -> None:
     verdict = case.judged(rules)
     assert [finding.kind.value for finding in verdict.findings] == []

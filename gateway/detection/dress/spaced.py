@@ -54,7 +54,7 @@ def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
         # The words `a` and `I` have one letter, and stand before a number as other words do.
         if data[start : start + 2] in {b"a ", b"I "} and data[start + 2 : start + 3].isdigit():
             start += 2
-        yield from _without_blanks(data, start, end)
+        yield from _without(data, start, end, _BLANK)
     done = 0
     for run in runs(data, _SINGLE_GATE, _SINGLE_RUN):
         done = run.end()
@@ -69,19 +69,8 @@ def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
             yield from _card_groups(data, run.start(), run.end())
 
 
-def _without_blanks(data: bytes, start: int, end: int) -> Iterator[Edit]:
-    need = _need(data, start, end)
-    if need is None:
-        return
-    whole = _regular(data, start, end, need)
-    if whole is not None:
-        yield whole
-        return
-    for blank in _BLANK.finditer(data, start, end):
-        yield Edit(blank.start(), blank.end(), b" " if len(blank[0]) > 1 else b"", need)
-
-
 def _without(data: bytes, start: int, end: int, sign: re.Pattern[bytes]) -> Iterator[Edit]:
+    """The signs go, but for one blank where several part a word from the next."""
     need = _need(data, start, end)
     if need is None:
         return
@@ -90,7 +79,7 @@ def _without(data: bytes, start: int, end: int, sign: re.Pattern[bytes]) -> Iter
         yield whole
         return
     for found in sign.finditer(data, start, end):
-        yield Edit(found.start(), found.end(), b"", need)
+        yield Edit(found.start(), found.end(), b" " if sign is _BLANK and len(found[0]) > 1 else b"", need)
 
 
 def _regular(data: bytes, start: int, end: int, need: float) -> Edit | None:

@@ -122,7 +122,7 @@ class Entrance:
         if under_way is None:
             return Restored(body)
         exchange = under_way.exchange
-        restored = self._service.pipeline.close(exchange, status, body, annotate=annotate)
+        restored = await self._service.pipeline.close(exchange, status, body, annotate=annotate)
         return Restored(restored, exchange.verdict.as_dict() if exchange.verdict else None)
 
     async def amend(self, request_id: str, edited: bytes) -> Crossing:

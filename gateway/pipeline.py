@@ -4,6 +4,7 @@ Both entrances use it: mitmproxy's hooks and the ASGI application. Between `open
 which is theirs. The receipt is durable when `open` returns; until then nothing may leave.
 """
 
+import asyncio
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,6 +32,8 @@ type Blocks = Sequence[Sequence[Slot]]
 
 _log = logging.getLogger(__name__)
 
+# Bytes of an answer that are read within a few milliseconds: for fewer, another thread costs more than it spares.
+_AT_ONCE = 16 * 1024
 CONTENT_FILTERED = "The answer was withheld by the privacy policy."
 
 
@@ -231,11 +234,16 @@ class Pipeline:
         )
         return await self._receipts.append(draft, caller.key_id)
 
-    def close(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
+    async def close(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
         """Inspects what came back, restores it for the client, and records the outcome.
 
         Never raises: what cannot be read is handed on as it came, placeholders and all, which is safe.
         """
+        if len(body) > _AT_ONCE:
+            return await asyncio.to_thread(self._close, exchange, status, body, annotate=annotate)
+        return self._close(exchange, status, body, annotate=annotate)
+
+    def _close(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
         restored = body
         outcome = "answered" if status < 400 else "upstream_error"
         tokens: tuple[int, int] | None = None

@@ -276,7 +276,7 @@ class Service:
                 reply = await surface.send(crossing.body, crossing.headers)
                 return (
                     reply.status,
-                    self.pipeline.close(exchange, reply.status, reply.body, annotate=True),
+                    await self.pipeline.close(exchange, reply.status, reply.body, annotate=True),
                     request_id,
                 )
         exchange, _, closed = await self._answer_here(wire, body, caller, surface, model)
@@ -298,7 +298,7 @@ class Service:
         annotate = operation == "chat"
         with self.pipeline.answering(exchange):
             answer = await surface.complete(body)
-            return exchange, answer, self.pipeline.close(exchange, 200, dump(answer), annotate=annotate)
+            return exchange, answer, await self.pipeline.close(exchange, 200, dump(answer), annotate=annotate)
 
 
 def _with_query(url: str, query: str) -> str:

@@ -151,7 +151,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
             request_id="req_0123456789abcdef0123456789abcdef",
         )
         answer = await surface.complete(body)
-        closed = pipeline.close(exchange, 200, dump(answer), annotate=True)
+        closed = await pipeline.close(exchange, 200, dump(answer), annotate=True)
     finally:
         workers.close()
         store.close()

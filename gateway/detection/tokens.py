@@ -5,10 +5,11 @@ to fill in.
 from collections import Counter
 from math import log2
 
-_BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-_UPPER = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_LOWER = frozenset(b"abcdefghijklmnopqrstuvwxyz")
-_DIGITS = frozenset(b"0123456789")
+_UPPER = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LOWER = _UPPER.lower()
+_DIGITS = b"0123456789"
+_BASE64 = _UPPER + _LOWER + _DIGITS + b"+/"
+_SIGNS = frozenset(_BASE64)
 _LOOK = 160
 _BLOB_LENGTH = 32
 
@@ -30,20 +31,13 @@ def inside_blob(data: bytes, start: int, end: int) -> bool:
     Replacing it would corrupt the whole from the inside. Paths of words are no blobs: those mix upper case,
     lower case and digits, and not only at the beginnings of words.
     """
-    if (start == 0 or data[start - 1] not in _BASE64) and (end == len(data) or data[end] not in _BASE64):
+    if (start == 0 or data[start - 1] not in _SIGNS) and (end == len(data) or data[end] not in _SIGNS):
         return False
-    first = start
-    while first > 0 and start - first < _LOOK and data[first - 1] in _BASE64:
-        first -= 1
-    last = end
-    while last < len(data) and last - end < _LOOK and data[last] in _BASE64:
-        last += 1
-    around = data[first:start] + data[end:last]
+    before, after = data[max(0, start - _LOOK) : start], data[end : end + _LOOK]
+    around = before[len(before.rstrip(_BASE64)) :] + after[: len(after) - len(after.lstrip(_BASE64))]
     if len(around) < _BLOB_LENGTH:
         return False
-    upper = sum(byte in _UPPER for byte in around)
-    lower = sum(byte in _LOWER for byte in around)
-    digits = sum(byte in _DIGITS for byte in around)
+    lower, upper, digits = (len(around) - len(around.translate(None, each)) for each in (_LOWER, _UPPER, _DIGITS))
     return upper * 6 > len(around) and lower * 6 > len(around) and digits > 0
 
 

@@ -81,7 +81,7 @@ _WITH_ZERO = (
     *(27, 234, 254, 20, 64, 60, 62, 63, 66, 84, 82, 886, 86, 91, 92, 380),
 )
 _MOST_GROUPS = 7  # no numbering plan has more
-_GROUP = compile_pattern(r"[^ ()]+")
+_GROUP = re.compile(rb"[^ ()]+")
 _DIGITS = re.compile(r"[0-9]+")
 _NO_DIGITS = re.compile(r"[^0-9]+")
 _THOUSANDS = re.compile(r"^\d{1,3}(?:(?: \d{3}){2,}|(?:\.\d{3}){2,})$")
@@ -97,6 +97,8 @@ _TOLD = 0.7
 
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _DIGIT = frozenset(b"0123456789")
+_FIGURES = frozenset("0123456789")
+_MONEY = tuple(sign.encode() for sign in "€£¥")
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
@@ -155,7 +157,7 @@ def _stands_alone(data: bytes, start: int, end: int) -> bool:
             return False
         if before in b"-/" and second in _WORD:
             return False
-        if data[max(0, start - 3) : start].decode("utf-8", "ignore").strip().endswith(("€", "£", "¥")):
+        if data[max(0, start - 3) : start].rstrip().endswith(_MONEY):
             return False
     return not inside_blob(data, start, end)
 
@@ -208,12 +210,12 @@ def _international(view: View, start: int, end: int) -> tuple[int, float] | None
 
 def _national(view: View, start: int, end: int, value: str, listed: int) -> float | None:
     value = _without_extension(value)
-    digits = _digits(value)
+    digits = _NO_DIGITS.sub("", value)
     if not 7 <= len(digits) <= 17 or _is_other(value, digits):
         return None
     data = view.data
     other = _OTHER_NUMBER.search(data[max(0, start - 40) : start]) is not None
-    grouped = any(not char.isdigit() for char in value)
+    grouped = not value.isdigit()
     # Digits in one piece can be anything: for them the word must be close, and before them.
     near = not other and (
         near_context(_CONTEXT, data, start, end)
@@ -240,7 +242,7 @@ def _is_other(value: str, digits: str) -> bool:
     """Dates and times, spans of years, addresses of machines, books, cards, Social Security numbers."""
     parts = _DIGITS.findall(value)
     lengths = [len(part) for part in parts]
-    signs = {char for char in value if not char.isdigit()}
+    signs = set(value) - _FIGURES
     return (
         len(parts) > _MOST_GROUPS
         or "   " in value  # columns of a table

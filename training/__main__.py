@@ -16,15 +16,21 @@ from training.sift import sifted
 from training.train import Recipe, Text, train
 
 ROOT = Path(__file__).parent.parent
-GENERATED = 7000
+GENERATED = 6000
 
 
 def helpings(real: Sequence[Labelled], seed: int) -> Text:
-    """Text for the workers, never the same twice: half of it generated, half labelled text with other names."""
+    """Text for the workers, never the same twice: half of it generated, half labelled text.
 
-    def helping(rank: int, number: int, model: Tagger) -> list[Example]:
+    At first the hard examples and names in other places, which teach most; at last text as it is, so that the model
+    learns how rare names are.
+    """
+
+    def helping(rank: int, number: int, model: Tagger, done: float) -> list[Example]:
         own = seed + 1000 * number + rank
         chance = random.Random(str(own))
+        if done > 0.6:
+            return encode(generated(GENERATED, own)) + encode(labelled(real, chance, other_names=0.5))
         new = encode(generated(GENERATED, own))
         return (sifted(model, new, chance) if number else new) + blurred(encode(labelled(real, chance)), chance)
 

@@ -138,14 +138,14 @@ def swapped(document: Document, chance: random.Random, known: dict[str, list[str
     return join(parts, "")
 
 
-def labelled(real: Sequence[Labelled], chance: random.Random) -> list[Document]:
-    """One helping of the labelled text: by each corpus's share, mostly with other names, sometimes roughened."""
+def labelled(real: Sequence[Labelled], chance: random.Random, other_names: float = 0.8) -> list[Document]:
+    """One helping of the labelled text: by each corpus's share, often with other names, sometimes roughened."""
     helping: list[Document] = []
     known = mentions(real)
     for corpus in real:
         times = int(corpus.share * len(corpus.documents))
         for document in chance.sample(corpus.documents * (times // len(corpus.documents) + 1), times):
-            changed = swapped(document, chance, known) if chance.random() < 0.8 else document
+            changed = swapped(document, chance, known) if chance.random() < other_names else document
             changed = noisy(changed, chance, 0.12) if chance.random() < 0.7 else changed
             if chance.random() < 0.12:
                 changed = join([changed, chance.choice(corpus.documents), chance.choice(corpus.documents)], "\n")

@@ -23,8 +23,8 @@ from training.encode import Example, batches
 from training.features import IGNORED, LABELS
 from training.model import Tagger, save
 
-# A worker's number, how many helpings it has had, and its model, to its next helping.
-Text = Callable[[int, int, Tagger], Sequence[Example]]
+# A worker's number, how many helpings it has had, its model, and how much of the run is done, to its next helping.
+Text = Callable[[int, int, Tagger, float], Sequence[Example]]
 MEET_EVERY = 8
 PULL = 0.4
 
@@ -66,10 +66,11 @@ def _work(rank: int, common: Tagger, text: Text, recipe: Recipe, folder: Path, l
     groups = [{"params": matrices, "weight_decay": recipe.decay}, {"params": plain, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=recipe.rate, betas=(0.9, 0.98), eps=1e-6, fused=True)
     began = time.monotonic()
-    running, step = 0.0, 0
+    running, step, done = 0.0, 0, 0.0
     with (folder / f"curve.{rank}.jsonl").open("w", encoding="utf-8") as curve:
         for helping in itertools.count():
-            for ids, mask, types, labels in batches(text(rank, helping, model), recipe.tokens, recipe.seed + helping):
+            examples = text(rank, helping, model, done)
+            for ids, mask, types, labels in batches(examples, recipe.tokens, recipe.seed + helping):
                 minutes = (time.monotonic() - began) / 60
                 done = max(step / recipe.steps, minutes / recipe.minutes)
                 if done >= 1:

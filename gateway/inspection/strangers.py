@@ -23,14 +23,14 @@ _WHOLE = re.compile(rf"({_NAME}|{_IP})(?::\d{{1,5}})?(?:/\S*)?\Z", re.IGNORECASE
 
 
 _URL = expression(
-    r"(?:(?:\b([a-z][a-z0-9+.-]{1,20}):|[\"'`(=]|^)\\?/\\?/|/dev/(?:tcp|udp)/)(?:[^/?#@\s\"'`]{0,200}@)?(\[[0-9a-f:.]+\]|[^/?#:\s\"'`\\)(,;|\]]+)"
+    r"(?:(?:\b([a-z][a-z0-9+.-]{1,20}):|[\"'`(=]|^)\\?/\\?/|/dev/(?:tcp|udp)/)(?:[^/?#@\s\"'`]{0,200}@)?(\[[0-9a-f:.]+\]|[^/?#:\s\"'`\\)(,;|\]<>]+)"
 )
 _MAIL = expression(MAIL)
 _BARE = expression(rf"(?:^|[^\w./@-])(?:[\w.-]+@)?({_NAME}|{_IP})")
 _QUOTED = expression(rf"[\"'`]({_NAME}|{_IP})(?::\d{{1,5}})?[\"'`/]")
 _FROM = re.compile(r"(?:from|sender|user|username|login|auth|author|von|de)\W{1,8}\Z", re.IGNORECASE)
 # What a host is named by a variable: only what stands behind it is known.
-_TEMPLATE = re.compile(r".*[}>\])%]", re.DOTALL)
+_TEMPLATE = re.compile(r".*(?:\$?\{[^}]*\}|\$\w+|%[sdv])", re.DOTALL)
 _PRIVATE = [ip_network(each) for each in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
 _GOES_ON = re.compile(r"[\w@(-]|\.\w")
 _BUCKETS = frozenset({"s3", "gs", "az", "abfs", "abfss", "wasb", "wasbs"})
@@ -79,7 +79,7 @@ class Strangers:
         return self._known[host]
 
     def _is_strangers(self, host: str) -> bool:
-        name = (host if host.startswith("[") else _TEMPLATE.sub("", host)).lower().strip(".[]")
+        name = (host if host.startswith("[") else _TEMPLATE.sub("", host)).lower().strip(".[]{}")
         if not name or _is_own(name) or _STAND_IN.match(name):
             return False
         return not self._named(name)

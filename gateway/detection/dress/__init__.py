@@ -24,8 +24,8 @@ from gateway.detection.dress import (
 from gateway.detection.dress.dress import Dress, Kind
 from gateway.detection.dress.places import ends_as_host
 from gateway.detection.dress.rewrite import Rewritten
-from gateway.detection.scan import Gate
-from gateway.detection.view import View
+from gateway.detection.scan import Gate, SplitScan
+from gateway.detection.view import View, read
 
 DRESSES: tuple[Dress, ...] = (
     percent.DRESS,
@@ -42,6 +42,22 @@ DRESSES: tuple[Dress, ...] = (
     wrapped.DRESS,
     wrapped.HYPHENED,
 )
+"""What hides a value from the recognizers, who know a form."""
+OF_WORDS: tuple[Dress, ...] = (
+    percent.DRESS,
+    entities.DRESS,
+    escapes.DRESS,
+    quoted_printable.DRESS,
+    base64.OF_WORDS,
+    base64.LINES,
+    hexadecimal.OF_WORDS,
+    markup.OF_WORDS,
+    look_alikes.DRESS,
+    compounds.DRESS,
+    spaced.DRESS,
+    wrapped.OF_WORDS,
+)
+"""What hides a value that is known, which may be nothing but words."""
 DEPTH = 3
 """How many dresses may lie over each other."""
 
@@ -51,14 +67,15 @@ _OF_A_FORM = re.compile("SSN|TIN|PASSPORT|LICEN[CS]E|BANK|CARD|IBAN|CRYPTO|KEY|S
 _WORK = 6
 _LEAST_WORK = 1 << 16
 GATES = tuple(Gate(dress.gate, dress.needs) for dress in DRESSES)
+_SCAN_FOR_WORDS = SplitScan([Gate(dress.gate, dress.needs) for dress in OF_WORDS])
 
 type Findings = dict[tuple[int, int, str], tuple[float, str]]
 """(start, end, type) in bytes of a view -> (score, recognizer)."""
 type Search = Callable[[View], tuple[Findings, Sequence[int]]]
-"""What is found in a view as it stands, and which of `GATES` occur in it, in order."""
+"""What is found in a view as it stands, and the numbers of the dresses whose gates occur in it, in order."""
 
 
-def undress(view: View, search: Search) -> Findings:
+def undress(view: View, search: Search, dresses: Sequence[Dress] = DRESSES) -> Findings:
     """What `search` finds in a view with and without its dresses.
 
     What lies under more than one dress is searched up to `_WORK` times the length of the text.
@@ -72,7 +89,7 @@ def undress(view: View, search: Search) -> Findings:
     for _ in range(DEPTH):
         inner: list[tuple[bytes, Rewritten | None, Findings, Sequence[int]]] = []
         for text, above, found, worn in layer:
-            for kind, rewritten in _taken_off(text, worn, found, above):
+            for kind, rewritten in _taken_off(text, [dresses[number] for number in worn], found, above):
                 work -= len(rewritten.data)
                 if above is not None and work < 0:
                     return result
@@ -83,10 +100,29 @@ def undress(view: View, search: Search) -> Findings:
     return result
 
 
+def undress_words(view: View, find: Callable[[View], Findings]) -> Findings:
+    """What `find`, which knows what it looks for, finds in a view with and without its dresses.
+
+    Raises Unavailable (detection_failed) when the text could not be searched completely.
+    """
+    return undress(view, lambda view: (find(view), _SCAN_FOR_WORDS.hits(view.data)), OF_WORDS)
+
+
+def readings(source: str) -> list[str]:
+    """A text as it stands, as it looks, and what of it reads in another way without its dresses."""
+    seen = [source]
+
+    def look(view: View) -> Findings:
+        seen.append(view.text(0, len(view.data)))
+        return {}
+
+    undress_words(read(source), look)
+    return seen
+
+
 def _taken_off(
-    text: bytes, worn: Sequence[int], found: Findings, above: Rewritten | None
+    text: bytes, dresses: Sequence[Dress], found: Findings, above: Rewritten | None
 ) -> Iterator[tuple[Kind, Rewritten]]:
-    dresses = [DRESSES[number] for number in worn]
     taken = sorted((start, end, score, kind) for (start, end, kind), (score, _) in found.items())
     for kind in Kind:
         edits = [edit for dress in dresses if dress.kind is kind for edit in dress.edits(text, taken)]

@@ -7,19 +7,33 @@ the value; of a longer one, the groups of four characters that hold it.
 import binascii
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from gateway.detection.dress.characters import is_text
 from gateway.detection.dress.dress import Dress, Kind, Taken
 from gateway.detection.dress.places import run_end, run_start
 from gateway.detection.dress.rewrite import Edit
+from gateway.detection.expression import Expression
 from gateway.detection.recognizer import compile_pattern
 
 # Four characters that stand for three of printable ASCII can only be these; UTF-16 has a zero in every other byte.
-_GROUP = r"[I-Za-f][C-HS-Xi-nyz0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_\-]"
-_SHORT = rf"(?:{_GROUP}){{2}}[I-Za-f][C-HS-Xi-nyz0-3][ABEFIJMNQRUVYZcdghklopstwx014589]?="
+_ANY, _MIDDLE = r"[A-Za-z0-9+/_\-]", "[I-LY-bo-r4-7]"
+_FIRST, _SECOND, _THIRD = "[I-Za-f]", "[C-HS-Xi-nyz0-3]", "[ABEFIJMNQRUVYZcdghklopstwx014589]"
+_GROUP = f"{_FIRST}{_SECOND}{_THIRD}{_ANY}"
+_SHORT = f"(?:{_GROUP}){{2}}{_FIRST}{_SECOND}(?:{_THIRD}|=)"
 _WIDE = r"(?:[A-Za-z0-9+/][AQgw][A-D][A-Za-z0-9+/]A[A-H][A-Za-z0-9]A){2}"
-_GATE = rf"(?:{_GROUP}){{3}}|{_WIDE}|{_SHORT}"
-_LIKELY = compile_pattern(_GATE)
+# Of UTF-8: letters with an accent between those of ASCII, in each of three places of a group; letters of three bytes,
+# which are a group each; and of two, of which three are two groups, whichever comes first.
+_ACCENTED = (
+    f"(?:{_GROUP}|[wx]{_MIDDLE}{_ANY}{{2}}|{_FIRST}[Mcs8][KOSW]{_ANY}"
+    f"|{_FIRST}{_SECOND}[DHLPTXbfjnrvz37/_][DEF][g-v]{_SECOND}{_THIRD}{_ANY})"
+)
+_THREE = rf"[4-7]{_MIDDLE}[CGKOSWaeimquy26+\-]{_ANY}"
+_TWO = rf"[w-z0-3]{_MIDDLE}[DHLPTXbfjnrvz37/_][A-Za-f]", rf"[g-v][MNcdst89][CGKOSWaeimquy26+\-]{_ANY}"
+_OTHER = rf"{_ACCENTED}{{3}}|(?:{_THREE}){{3}}|{_TWO[0]}{_TWO[1]}[w-z0-3]{_MIDDLE}|{_TWO[1]}{_TWO[0]}[g-v][MNcdst89]"
+_GATE = f"{_SHORT}|{_WIDE}"
+_GATE_OF_WORDS = f"{_GATE}|{_OTHER}"
+_LIKELY, _LIKELY_WORDS = compile_pattern(_GATE), compile_pattern(_GATE_OF_WORDS)
 _PIECE = compile_pattern(r"[A-Za-z0-9]{10,}={0,2}")
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
 _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
@@ -29,11 +43,14 @@ _SAMPLE = 64
 _TO_PIECES = 256
 _LINE = re.compile(rb"[ \t>|]*\r?\n[ \t>|]*")
 _FULL = 32
+_BREAK_GATE = rf"{_ANY}{{{_FULL}}}([ \t>|]*\r?\n[ \t>|]*){_ANY}{{4}}"
+_BROKEN = compile_pattern(_BREAK_GATE)
+_NOT_ASCII = bytes(range(0x80, 0x100))
 
 
-def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
+def _edits(data: bytes, taken: Taken, likely: Expression = _LIKELY) -> Iterator[Edit]:
     at = 0
-    while place := _LIKELY.search(data, at):
+    while place := likely.search(data, at):
         start = run_start(data, place.start(), _ALPHABET)
         at = end = run_end(data, place.start(), _ALPHABET)
         end += data[end : end + 2].count(b"=")
@@ -48,6 +65,10 @@ def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
                 edit = _read(data, *piece.span())
                 if edit is not None:
                     yield edit
+
+
+def _joined(data: bytes, taken: Taken) -> Iterator[Edit]:
+    return (Edit(*found.span(1), b"") for found in _BROKEN.finditer(data))
 
 
 def _in_block(data: bytes, start: int, end: int) -> bool:
@@ -78,7 +99,7 @@ def _decoded(data: bytes, start: int, end: int) -> Edit | None:
         return None
     # A sample may end inside a character.
     wide = _wide(sample)
-    if not wide and not is_text(sample[: -3 if end > start + _SAMPLE else None].rstrip(b"\x80\xff")):
+    if not wide and not is_text(sample[: -3 if end > start + _SAMPLE else None].rstrip(_NOT_ASCII)):
         return None
     raw = _bytes(data[start:end])
     if wide:
@@ -104,3 +125,6 @@ def _bytes(run: bytes) -> bytes:
 
 
 DRESS = Dress("base64", Kind.UNPACK, _GATE, _edits)
+OF_WORDS = Dress("base64 of words", Kind.UNPACK, _GATE_OF_WORDS, partial(_edits, likely=_LIKELY_WORDS))
+"""Those of other letters, too."""
+LINES = Dress("lines of base64", Kind.JOIN, _BREAK_GATE, _joined, b"\n")

@@ -21,6 +21,7 @@ _FOLDED = (
     r"\x{1D400}-\x{1D7FF}\x{E0000}-\x{E01EF}]"
 )
 _SITTING = r"[A-Za-z0-9@._+\-]\pM|[\x{334}-\x{338}]"
+_OVERLAYS = "\u0334\u0335\u0336\u0337\u0338"
 _GATE = rf"{_RAISED}{{4}}|{_WIDER}|{_FOLDED}|{_SITTING}"
 _PLACES = compile_pattern(rf"(?:{_RAISED}){{4,}}|{_WIDER}|{_FOLDED}|\pM+")
 
@@ -39,7 +40,10 @@ def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
         if category(chars[0])[0] == "M":
             before = data[at - 1 : at]
             # An accent belongs to its letter; a mark that makes no letter with what it sits on hides it.
-            sits = before.isascii() and len(normalize("NFC", before.decode("ascii") + chars[0])) > 1
+            if before.isascii():
+                sits = len(normalize("NFC", before.decode("ascii") + chars[0])) > 1
+            else:
+                sits = chars[0] in _OVERLAYS
             if len(chars) >= _PILE or sits:
                 yield Edit(at, place.end(), b"", 0.6)
             continue

@@ -4,6 +4,7 @@ break a line, comments, and control sequences of terminals (ECMA-48).
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from gateway.detection.dress.dress import Dress, Kind, Taken
 from gateway.detection.dress.places import near
@@ -19,7 +20,7 @@ _MARK = (
     r"|\x1b\[[0-9;]{0,16}[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]"
 )
 _MARKS = re.compile(rf"(?:{_MARK.replace('(?i:', '(?:')})+".encode(), re.IGNORECASE)
-# Only what separatestwo parts of a value can hide it; emphasis around words cannot.
+# Only what separates two parts of a value can hide it; emphasis around words cannot.
 _GATE = rf"[\pL\pN@+:/_\-](?:{_MARK})+[\pL\pN@.+:/_\-]|\d[)]?(?: (?:{_MARK})+|(?:{_MARK})+ )[(]?\d"
 _COMPILED_GATE = compile_pattern(_GATE)
 _TELLING = re.compile(rb"[0-9@]")
@@ -27,9 +28,9 @@ _AROUND = 48
 _LONG = re.compile(rb"[A-Za-z0-9+/_\-]{16}")
 
 
-def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
+def _edits(data: bytes, taken: Taken, *, words: bool = False) -> Iterator[Edit]:
     for first, last in near(data, _COMPILED_GATE, _AROUND, _AROUND):
-        if _TELLING.search(data, first, last) or _LONG.search(data, first, last):
+        if words or _TELLING.search(data, first, last) or _LONG.search(data, first, last):
             for mark in _MARKS.finditer(data, first, last):
                 if mark[0] == b"*" and data[mark.start() - 1 : mark.start()] == b".":
                     continue  # `.*` is an expression, or arithmetic
@@ -37,3 +38,4 @@ def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
 
 
 DRESS = Dress("markup", Kind.DECODE, _GATE, _edits)
+OF_WORDS = Dress("markup of words", Kind.DECODE, _GATE, partial(_edits, words=True))

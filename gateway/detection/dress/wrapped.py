@@ -31,7 +31,8 @@ _GATE = "|".join(
 )
 _GAP = re.compile(_BREAK.encode())
 _BREAKS = compile_pattern(_GATE)
-_HYPHENS = compile_pattern(rf"[A-Za-z0-9@.]-{_BREAK}[A-Za-z0-9@.]")
+_HYPHENED = rf"[\pL\pN@.](-{_BREAK})[\pL\pN@.]"
+_HYPHENS = compile_pattern(_HYPHENED)
 _TELLING = re.compile(rb"[0-9@]|[a-z][A-Z]")
 _SIGNS = frozenset(bytes((byte,)) for byte in b"@.+/_=:-" + (ascii_letters + digits).encode())
 _WORD = re.compile(rb"[\"'(]*(?:[A-Za-z]?[a-z]{1,14}|[A-Z]{1,3})[\"').,;:!?]*")
@@ -140,12 +141,16 @@ class _Joined:
 def _unhyphened(data: bytes, taken: Taken) -> Iterator[Edit]:
     neighbours = _Neighbours(taken)
     for found in _HYPHENS.finditer(data):
-        start, end = found.start() + 1, found.end() - 1
+        start, end = found.span(1)
         before, after = _token_before(data, start), _token_after(data, end)
         need = neighbours.need(start, end, before, after)
         if need is not None and _TELLING.search(before + after):
             yield Edit(start, end, b"", need if _LETTER.search(before + after) else 0.8)
     yield from _breaks(data, neighbours)
+
+
+def _words(data: bytes, taken: Taken) -> Iterator[Edit]:
+    return (Edit(*found.span(1), b"") for found in _HYPHENS.finditer(data))
 
 
 def _token_before(data: bytes, at: int) -> bytes:
@@ -192,4 +197,5 @@ def _between(data: bytes, start: int, before: bytes, after: bytes) -> bytes:
 
 
 DRESS = Dress("wrapped", Kind.JOIN, _GATE, _edits, b"\n")
-HYPHENED = Dress("hyphened", Kind.UNHYPHEN, rf"[A-Za-z0-9@.]-{_BREAK}[A-Za-z0-9@.]", _unhyphened, b"\n")
+HYPHENED = Dress("hyphened", Kind.UNHYPHEN, _HYPHENED, _unhyphened, b"\n")
+OF_WORDS = Dress("hyphened words", Kind.UNHYPHEN, _HYPHENED, _words, b"\n")

@@ -1,20 +1,37 @@
-"""What is once found is hidden wherever it stands, also where no recognizer sees it."""
+"""What is once found is hidden wherever it stands, also where no recognizer sees it: in another spelling or dress.
+
+A value is looked for by one of its words, so that a text costs one pass whatever the number of values. The same is done
+in the views of the text that detection makes of folds and dresses (`detection/view.py`, `detection/dress/`): what a
+recognizer would not know there, being no pattern, is known by now.
+"""
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from string import digits
 
+from gateway.detection.dress import Findings, undress_words
+from gateway.detection.view import View, read
+from gateway.marks import paired
 from gateway.slots import Span, Spans
 
 _SHORTEST = 4
 _FEW = 32
 _SHORTEST_JOINED = 7
-_JOINS = ("_", ".", "-", "+", "%20", "")
 _SHORTEST_NUMBER = 7
 _NUMBER = re.compile(r"(?<![\w.])\+?\d(?:[ \-./()]{0,2}\d){6,24}(?![\w])")
+_LETTER = re.compile(r"[^\W\d_]")
 _NO_DIGIT = re.compile(r"\D+")
 _WORD = re.compile(r"[^\W_]+")
+_NO_DIGITS = bytes(set(range(0x100)) - set(digits.encode()))
+_TO_BLANKS = {code: " " for code in range(0x80) if not chr(code).isalnum()}
+# Lines are broken between words, and quoted; words are set in bold, and stand in cells.
+_MARKS = r"(?:[*`~|]|</?[A-Za-z][^<>\n]{0,64}>){0,4}"
+_BLANK = re.compile(rf"{_MARKS}(?=\s)[^\S\n]*(?:\n(?:[^\S\n]|>)*)?{_MARKS}[^\S\n]*")
+_JOIN = re.compile(rf"{_BLANK.pattern}|[_.+,;|\-]|%20")
+# In what is written like this, a word need not be a whole one.
+_DRESSED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
 # Names that begin sentences as ordinary words do, or that name a place, a month or a thing as often as somebody.
 _ORDINARY = frozenset(
     """
@@ -31,96 +48,198 @@ _ORDINARY = frozenset(
 )
 
 
-def collect(values: dict[str, Span], texts: Sequence[str], found: Sequence[Spans]) -> None:
-    """Adds what was hidden to the values that are hidden wherever they stand.
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """One spelling of a value: `pieces`, and what may stand `between` two of them.
 
-    Of a person's name its first and its last word, too, by which it is spoken of later.
+    `exact`: a single word may be an ordinary word in lower case; anything longer is the value in any case.
     """
-    for text, spans in zip(texts, found, strict=True):
-        for span in spans:
-            if span.end - span.start >= _SHORTEST:
-                value = text[span.start : span.end]
-                values.setdefault(value, span)
-                if span.type == "PERSON":
-                    for word in (*_name_words(value), *_joined(value)):
-                        values.setdefault(word, span)
+
+    value: str = field(repr=False)
+    pieces: Sequence[str] = field(repr=False)
+    offset: int
+    """Where in the first piece the word begins by which it is looked for."""
+    between: re.Pattern[str] | None
+    exact: bool
+
+    def end(self, text: str, lowered: str, at: int) -> int | None:
+        """Where it ends if it begins at `at`."""
+        where = text if self.exact else lowered
+        for number, piece in enumerate(self.pieces):
+            if number and self.between is not None:
+                gap = self.between.match(where, at)
+                if gap is None:
+                    return None
+                at = gap.end()
+            if not where.startswith(piece, at):
+                return None
+            at += len(piece)
+        return at
 
 
-def _name_words(name: str) -> Iterator[str]:
-    """The words of a full name that are hardly anything but a name when they stand alone, in their own spelling."""
-    words = _WORD.findall(name)
-    if len(words) < 2:
+class Known:
+    """What was hidden in a request so far, ready to be looked for. Its repr shows no text."""
+
+    __slots__ = ("_forms", "_numbers", "_people", "_spans")
+
+    def __init__(self) -> None:
+        self._spans: dict[str, Span] = {}
+        self._forms: dict[str, tuple[_Form, ...]] = {}
+        self._numbers: dict[str, str] = {}
+        self._people: set[str] = set()
+
+    def copy(self) -> "Known":
+        """Another, to which may be added."""
+        other = Known()
+        other._spans, other._forms = dict(self._spans), dict(self._forms)
+        other._numbers, other._people = dict(self._numbers), set(self._people)
+        return other
+
+    def add(self, texts: Sequence[str], found: Sequence[Spans]) -> None:
+        """Adds what was hidden in texts to what is hidden wherever it stands.
+
+        Of a person's name its first and its last word, too, by which it is spoken of later, and the whole name as
+        files, addresses and accounts are named after it.
+        """
+        for text, spans in zip(texts, found, strict=True):
+            for span in spans:
+                if span.end - span.start >= _SHORTEST:
+                    self._add(text[span.start : span.end], span)
+
+    def _add(self, value: str, span: Span) -> None:
+        self._spell(value, span)
+        shown = value if value.isascii() else _text(read(value))
+        if shown != value:
+            self._spell(shown, span)
+        if span.type == "PERSON" and value not in self._people:
+            self._people.add(value)
+            words = _WORD.findall(shown)
+            for word in () if _DRESSED.search(shown) else _alone(words):
+                self._spell(word, span)
+            if 2 <= len(words) <= 4 and len(value) >= _SHORTEST_JOINED:
+                self._file(value, [_lower(word) for word in words], _JOIN)
+                self._spell("".join(words), span)
+
+    def _spell(self, value: str, span: Span) -> None:
+        if value in self._spans:
+            return
+        self._spans[value] = span
+        if value.isalpha():
+            self._file(value, [value])
+            return
+        lowered = _lower(value)
+        self._file(value, [lowered])
+        if _LETTER.search(lowered) is None:
+            number = _NO_DIGIT.sub("", value)
+            if len(number) >= _SHORTEST_NUMBER:
+                self._numbers.setdefault(number, value)
+        elif span.type != "PERSON" and len(pieces := lowered.split()) > 1:
+            self._file(value, pieces, _BLANK)
+
+    def _file(self, value: str, pieces: Sequence[str], between: re.Pattern[str] | None = None) -> None:
+        # Looked for by the word that tells most: many addresses begin with `https`, or end with one domain.
+        words = _WORD.finditer(_lower(pieces[0]))
+        word = min(words, key=lambda word: (len(self._forms.get(word[0], ())), -len(word[0])), default=None)
+        if word is not None:
+            form = _Form(value, pieces, word.start(), between, value.isalpha())
+            self._forms[word[0]] = (*self._forms.get(word[0], ()), form)
+
+    def repeats(self, text: str, spans: Spans) -> Spans:
+        """The spans, and the occurrences of known values that no finding covers; sorted and disjoint.
+
+        Raises Unavailable (detection_failed) when the text could not be searched completely.
+        """
+        if not self._spans:
+            return spans
+        covered = [span.start for span in spans]
+        extra: list[Span] = []
+        for start, end, value in self._seen(text):
+            before = bisect_right(covered, start) - 1
+            if not (before >= 0 and spans[before].end >= end):
+                extra.append(replace(self._spans[value], start=start, end=end))
+        return united(paired(text, (*spans, *extra)))
+
+    def _seen(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Start, end and value, in the text as it is and where its folds and dresses are taken off."""
+        view = read(text)
+        if _text(view) != text:
+            yield from self._find(text)
+        found = undress_words(view, self._search)
+        if found:
+            spans = view.source_spans((start, end) for start, end, _ in found)
+            for (start, end), (_, _, value) in zip(spans, found, strict=True):
+                yield start, end, value
+
+    def _search(self, view: View) -> Findings:
+        """By value in place of type, with certainty."""
+        text = _text(view)
+        found: Findings = {}
+        at = size = 0
+        for start, end, value in sorted(self._find(text)):
+            size += len(text[at:start].encode())
+            at = start
+            found[size, size + len(text[start:end].encode()), value] = (1.0, "")
+        return found
+
+    def _find(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Where known values stand: start, end, value."""
+        lowered = _lower(text)
+        words = _words(lowered)
+        if not self._forms.keys().isdisjoint(words):
+            for word, at in _places(lowered, [word for word in dict.fromkeys(words) if word in self._forms]):
+                for form in self._forms[word]:
+                    start = at - form.offset
+                    end = form.end(text, lowered, start) if start >= 0 else None
+                    if end is not None and _whole_word(text, start, end):
+                        yield start, end, form.value
+        if self._may_hold_number(text):
+            # Numbers that are one of the values but for the signs between their digits.
+            for number in _NUMBER.finditer(text):
+                value = self._numbers.get(_NO_DIGIT.sub("", number[0]))
+                if value is not None:
+                    yield *number.span(), value
+
+    def _may_hold_number(self, text: str) -> bool:
+        if not self._numbers:
+            return False
+        there = text.encode("utf-8", "replace").translate(None, _NO_DIGITS).decode()
+        if len(self._numbers) > _FEW:
+            return len(there) >= _SHORTEST_NUMBER
+        return any(number in there for number in self._numbers)
+
+
+def _words(text: str) -> list[str]:
+    """In text of ASCII, as most is, found in a third of the time."""
+    return text.translate(_TO_BLANKS).split() if text.isascii() else _WORD.findall(text)
+
+
+def _places(text: str, words: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Where words stand: a few are looked for one by one, many in one pass."""
+    if len(words) > _FEW:
+        wanted = frozenset(words)
+        yield from ((word[0], word.start()) for word in _WORD.finditer(text) if word[0] in wanted)
         return
-    for word in {words[0], words[-1]}:
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            yield word, at
+            at = text.find(word, at + 1)
+
+
+def _alone(words: Sequence[str]) -> Iterator[str]:
+    """The words of a full name that are hardly anything but a name when they stand alone, in their own spelling."""
+    for word in dict.fromkeys((words[0], words[-1])) if len(words) > 1 else ():
         if len(word) >= _SHORTEST and word.isalpha() and word[0].isupper() and word.lower() not in _ORDINARY:
             yield word
 
 
-def _joined(name: str) -> Iterator[str]:
-    """A full name as files, addresses and accounts are named after it."""
-    words = _WORD.findall(name)
-    if 2 <= len(words) <= 4 and len(name) >= _SHORTEST_JOINED:
-        yield from (sign.join(words) for sign in _JOINS)
+def _text(view: View) -> str:
+    return view.text(0, len(view.data))
 
 
-def _digits(text: str, values: Mapping[str, Span]) -> Iterator[tuple[int, int, Span]]:
-    """Numbers that are one of the values but for the signs between their digits."""
-    known: dict[str, Span] = {}
-    for value, span in values.items():
-        digits = _NO_DIGIT.sub("", value)
-        if len(digits) >= _SHORTEST_NUMBER and not any(map(str.isalpha, value)):
-            known.setdefault(digits, span)
-    if known:
-        for number in _NUMBER.finditer(text):
-            one = known.get(_NO_DIGIT.sub("", number[0]))
-            if one is not None:
-                yield *number.span(), one
-
-
-def repeats(text: str, spans: Spans, values: Mapping[str, Span]) -> Spans:
-    """Adds the occurrences of known values that no finding covers."""
-    lowered = text.lower()
-    if len(lowered) != len(text):
-        lowered = text
-    covered = [span.start for span in spans]
-    extra: list[Span] = []
-    find = _each if len(values) <= _FEW else _indexed
-    for at, value in find(text, lowered, values):
-        end = at + len(value)
-        before = bisect_right(covered, at) - 1
-        if _whole_word(text, at, end) and not (before >= 0 and spans[before].end >= end):
-            extra.append(replace(values[value], start=at, end=end))
-    for at, end, span in _digits(text, values):
-        before = bisect_right(covered, at) - 1
-        if not (before >= 0 and spans[before].end >= end):
-            extra.append(replace(span, start=at, end=end))
-    return united((*spans, *extra)) if extra else spans
-
-
-def _each(text: str, lowered: str, values: Mapping[str, Span]) -> Iterator[tuple[int, str]]:
-    """Looks for one value after the other: quickest for a few."""
-    for value in values:
-        # A single word may be an ordinary word in lower case; anything longer is the value in any case.
-        where, what = (text, value) if value.isalpha() else (lowered, value.lower())
-        at = where.find(what)
-        while at >= 0:
-            yield at, value
-            at = where.find(what, at + len(what))
-
-
-def _indexed(text: str, lowered: str, values: Mapping[str, Span]) -> Iterator[tuple[int, str]]:
-    """Goes through the words of the text once, whatever the number of values, by the first word of each."""
-    first_words: dict[str, list[tuple[int, str]]] = {}
-    for value in values:
-        word = _WORD.search(value)
-        if word is not None:
-            first_words.setdefault(word[0].lower(), []).append((word.start(), value))
-    for word in _WORD.finditer(lowered):
-        for offset, value in first_words.get(word[0], ()):
-            at = word.start() - offset
-            where, what = (text, value) if value.isalpha() else (lowered, value.lower())
-            if at >= 0 and where.startswith(what, at):
-                yield at, value
+def _lower(text: str) -> str:
+    """In lower case, and as long as it was: of all letters only this one becomes two."""
+    return text.replace("İ", "i").lower()
 
 
 def united(spans: Iterable[Span]) -> Spans:
@@ -138,3 +257,19 @@ def _whole_word(text: str, start: int, end: int) -> bool:
     before = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
     after = end < len(text) and text[end - 1].isalnum() and text[end].isalnum()
     return not before and not after
+
+
+def collect(values: dict[str, Span], texts: Sequence[str], found: Sequence[Spans]) -> None:
+    """Adds what was hidden to the values that are hidden wherever they stand."""
+    for text, spans in zip(texts, found, strict=True):
+        for span in spans:
+            if span.end - span.start >= _SHORTEST:
+                values.setdefault(text[span.start : span.end], span)
+
+
+def repeats(text: str, spans: Spans, values: Mapping[str, Span]) -> Spans:
+    """Adds the occurrences of known values that no finding covers."""
+    known = Known()
+    for value, span in values.items():
+        known._add(value, span)
+    return known.repeats(text, spans)

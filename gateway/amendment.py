@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from gateway.detection.dress import readings
 from gateway.errors import Forbidden, GatewayError
 from gateway.ids import new_request_id
 from gateway.inspection.compact import compact
@@ -102,10 +103,10 @@ def _texts_of(block: Sequence[Slot]) -> list[str]:
 
 
 class _Hay:
-    """Texts, to look for values in."""
+    """Texts in all their readings, to look for values in."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._text = "\n".join(texts)
+        self._text = "\n".join(reading for text in texts for reading in readings(text))
         self._compact = compact(self._text)
 
     def holds(self, value: str) -> bool:

@@ -1,6 +1,7 @@
 """Which edits of a protected request may cross, over real parts; and the receipt of one that does."""
 
-from collections.abc import AsyncIterator
+from base64 import b64encode
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -85,13 +86,16 @@ async def bench_of(service: Service, more: dict[str, Any]) -> Bench:
     return Bench(service, source, exchange)
 
 
-ALLOWED = {
+ALLOWED: dict[str, Callable[[str], str]] = {
     "nothing": lambda text: text,
     "words in front": lambda text: f"Answer in one line. {text}",
     "another order": lambda text: " ".join(reversed(text.split())),
     "a placeholder twice": lambda text: f"{text} {text}",
     "no placeholder": lambda _: "Say hello.",
     "a placeholder nobody made": lambda _: "Ask [PERSON_7KQ2M].",
+    "code that holds nothing of it": lambda text: (
+        f"{text} {b64encode(b'ask the office about it').decode()} {'ab' * 20}"
+    ),
     "words that look like a part": lambda _: "Compare the cards at the office and write a name for it.",
 }
 
@@ -112,6 +116,16 @@ REFUSED = {
     "the first name": "dear wilhelmina",
     "the card": "4111111111111111",
     "the card in fours": "4111-1111-1111-1111",
+    "the name in base64": b64encode(b"Wilhelmina Oxenfoord").decode(),
+    "the family name in base64 of more": b64encode(b"ask Mrs Oxenfoord about it").decode(),
+    "the name in hexadecimal": b"wilhelmina oxenfoord".hex(),
+    "the name, percent-encoded": "".join(f"%{byte:02x}" for byte in b"Oxenfoord"),
+    "the name in references": "".join(f"&#{byte};" for byte in b"Wilhelmina"),
+    "the name with a tag in it": "Wilhel<b>mina</b> Oxen<i>foord</i>",
+    "the name without a sign to be seen": "Oxen\u00adfo\u200bord",
+    "the name, spaced out": "O x e n f o o r d",
+    "the name over two lines": "Oxen-\nfoord",
+    "the card in base64 of percent": b64encode(b"%34111-1111-1111-111%31").decode(),
     "another address": "someone.else@acme.test",
     "another card": "5500 0000 0000 0004",
 }

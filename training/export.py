@@ -7,6 +7,7 @@ scale a row; matrices are int8 with one scale a column; activations are quantise
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -32,7 +33,7 @@ class _Graph:
         self.weights.append(numpy_helper.from_array(np.array(values, order="C"), name))
         return name
 
-    def add(self, kind: str, inputs: list[str], name: str, domain: str = "", **attributes: object) -> str:
+    def add(self, kind: str, inputs: list[str], name: str, domain: str = "", **attributes: Any) -> str:
         self.nodes.append(helper.make_node(kind, inputs, [name], name=name, domain=domain, **attributes))
         return name
 

@@ -7,6 +7,7 @@ answer is restored in `response`; the flow keeps what crossed, and `Handing`, th
 
 import logging
 from collections.abc import Callable
+from functools import partial
 
 from mitmproxy import exceptions, http
 
@@ -29,7 +30,7 @@ _log = logging.getLogger(__name__)
 class Protect:
     """The addon. `intercepts` says whether the proxy may look into traffic to a host and port.
 
-    An answer of more than `limit` bytes goes to the client as it came: protected.
+    Of an answer, `limit` bytes are read.
     """
 
     def __init__(
@@ -120,6 +121,8 @@ class Protect:
         send_to(flow.request, crossing.url, crossing.headers, crossing.body)
         visit.target = (flow.request.data.host, flow.request.data.port, flow.request.scheme)
         visit.cleared = True
+        if crossing.filed is not None:
+            self._visits.watch(flow, partial(self._gateway.fail, visit.request_id, "failed"))
         visit.secrets = tuple(secrets_of(crossing.headers))
         self._review.released(flow, visit)
 

@@ -1,8 +1,9 @@
 """What the gateway knows of a flow while it is served. Plain text and credentials live here and nowhere in the flow."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, finalize
 
 from mitmproxy import http
 from mitmproxy.proxy.mode_specs import ReverseMode
@@ -18,9 +19,9 @@ class Visit:
 
     `target` is the host, port and scheme the client asked for, then those the request may go to; until protection has
     succeeded the flow itself points to a dead end. `headers` are the client's own, credentials included. `crossing` is
-    what may cross, `answer` what the client gets for what came back,
-    with the verdict of the `guard`. `shown` is what operators see of it, with its
-    `notes`; `filed` the receipt that a call left which did not cross.
+    what may cross, `answer` what the client gets for what came back, `guard` the verdict on that. `shown` is what
+    operators see of it, with its `notes`; `filed` the receipt that a call left which did not cross. `watch` sees to a
+    flow that is gone before it came to an end.
     """
 
     request_id: str
@@ -37,6 +38,7 @@ class Visit:
     shown: http.HTTPFlow | None = field(default=None, repr=False)
     notes: Notes | None = None
     filed: Filed | None = None
+    watch: "finalize[Any, Any] | None" = field(default=None, repr=False)
 
 
 class Visits:
@@ -51,8 +53,15 @@ class Visits:
     def of(self, flow: http.HTTPFlow) -> Visit | None:
         return self._visits.get(flow)
 
+    def watch(self, flow: http.HTTPFlow, lost: Callable[[], None]) -> None:
+        """Calls `lost` when the flow is gone and has not left."""
+        watch = self._visits[flow].watch = finalize(flow, lost)
+        watch.atexit = False
+
     def leave(self, flow: http.HTTPFlow) -> None:
-        self._visits.pop(flow, None)
+        visit = self._visits.pop(flow, None)
+        if visit is not None and visit.watch is not None:
+            visit.watch.detach()
 
     def __len__(self) -> int:
         return len(self._visits)

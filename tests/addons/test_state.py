@@ -1,0 +1,29 @@
+"""What is known of a flow goes with it, and a flow that is gone before its end is told of."""
+
+import gc
+
+import pytest
+from mitmproxy import http
+from mitmproxy.test import tflow
+
+from addons.state import Visit, Visits
+from gateway.calls import Listener
+
+
+def visited(visits: Visits, lost: list[str]) -> http.HTTPFlow:
+    flow = tflow.tflow()
+    visits.enter(flow, Visit("req_1", Listener.GATEWAY, flow.request.headers, ("h", 1, "http")))
+    visits.watch(flow, lambda: lost.append("req_1"))
+    return flow
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_a_flow_that_is_gone_without_leaving_is_told_of(leaves: bool) -> None:
+    visits, lost = Visits(), list[str]()
+    flow = visited(visits, lost)
+    if leaves:
+        visits.leave(flow)
+    del flow
+    gc.collect()
+    assert lost == ([] if leaves else ["req_1"])
+    assert not len(visits)

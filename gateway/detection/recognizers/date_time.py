@@ -20,16 +20,15 @@ _SHORT_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 _ORDINAL = r"(?:st|nd|rd|th|er|º|\.)?"
 _WORDED = rf"(?i)\b\d{{1,2}}{_ORDINAL} ?(?:of |de )?{MONTH},? (?:de |del |of )?\d{{4}}\b"
 _MONTH_FIRST = rf"(?i)\b{MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}\b"
-_PARTS = re.compile(r"\d+")
+_PARTS = re.compile(r"(\d+)([/.\-])(\d+)\2(\d+)")
 
 
 def _calendar(value: str) -> bool | None:
     """Whether the numbers make a day, read from the year or towards it; one sign between them."""
-    parts = [int(part) for part in _PARTS.findall(value)]
-    signs = {char for char in value if char in "/.-"}
-    if len(parts) != 3 or len(signs) != 1:
+    parts = _PARTS.fullmatch(value)
+    if parts is None:
         return False
-    first, second, third = parts
+    first, second, third = int(parts[1]), int(parts[3]), int(parts[4])
     year, orders = (first, [(second, third)]) if first > 31 else (third, [(first, second), (second, first)])
     full = year if year > 99 else 2000 + year
     possible = 1500 <= full <= 2200 and any(is_date(full, month, day) for month, day in orders)

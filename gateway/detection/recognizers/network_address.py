@@ -37,6 +37,8 @@ _DOCUMENTATION = tuple(
         "240.0.0.0/4",
     )
 )
+# (version, address, mask): quicker to compare with than the library's networks.
+_NOBODYS = tuple((net.version, int(net.network_address), int(net.netmask)) for net in _DOCUMENTATION)
 _WIDEST_PRIVATE, _WIDEST_PUBLIC = {4: 16, 6: 64}, {4: 7, 6: 28}
 _GIVEN_OUT = ipaddress.ip_network("2000::/3")  # the unicast addresses that are in use
 _NOBODY, _INTERNAL, _PUBLIC = 0.2, 0.6, 0.95
@@ -55,9 +57,10 @@ def _score(value: str) -> float | None:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
         return None
-    if address.is_loopback or address.is_unspecified or address.is_multicast:
+    number, version = int(address), address.version
+    if any(version == of and number & mask == first for of, first, mask in _NOBODYS):
         return _NOBODY
-    if any(address in network for network in _DOCUMENTATION if network.version == address.version):
+    if address.is_loopback or address.is_unspecified or address.is_multicast:
         return _NOBODY
     # A block as registries list it (10.0.0.0/8, fe80::/10) is the network of everybody.
     private = address.is_private or address.is_link_local
@@ -97,7 +100,10 @@ def _find_v6(view: View) -> Iterator[Match]:
     data = view.data
     for match in _V6.finditer(data):
         start, end = match.span()
-        if data[start:end].count(b":") < 2 or (start and data[start - 1] in b"."):
+        # Without a gap an address has all its colons; a time of day has two.
+        if (data.count(b":", start, end) < 6 and data.find(b"::", start, end) < 0) or (
+            start and data[start - 1] in b"."
+        ):
             continue
         if start > 1 and data[start - 1] == ord("[") and data[start - 2] in _INDEXED:
             continue  # every second one of a list: items[1::2]

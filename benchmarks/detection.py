@@ -1,6 +1,6 @@
 """Milliseconds per KB that detection takes, on one core, in one run; no model, no network.
 
-    python -m benchmarks.detection [--rounds 5] [--largest 10] [--json FILE] [--only texts,sizes,hostile,talks]
+    python -m benchmarks.detection [--rounds 5] [--largest 10] [--json FILE] [--only A,B]
     python -m benchmarks.detection --presidio /path/to/python
 
 texts     plain prose, text dense with identifiers, code, log lines, 64 KB each; with --presidio the same texts through
@@ -8,11 +8,13 @@ texts     plain prose, text dense with identifiers, code, log lines, 64 KB each;
           python -m venv presidio && presidio/bin/pip install presidio-analyzer
 sizes     prose and dense text from 1 KB to 10 MB
 hostile   texts made to be slow, 1 MB each; "growth" is ms per KB against the same text of 128 KB: 1 is linear
+model     new messages of 1 and 10 KB through the recognizers and the model of names, and one that was seen before
 talks     the twentieth turn of a conversation (39 messages, 37 of them known) against the first: looked through, and
           protected
 
-Times are processor time of the one thread that searches, so that what else runs on the machine shows little: the best
-of several medians, after a warm-up. The garbage collector runs as it does in the gateway; what it takes is printed.
+Times are processor time, on one core, of what searches (the model has threads of its own), so that what else runs on
+the machine shows little: the best of several medians, after a warm-up. The garbage collector runs as it does in the
+gateway; what it takes is printed.
 Compare ratios: "of prose" is the same size of plain prose, measured in the same run.
 """
 
@@ -38,6 +40,8 @@ from rich.table import Column, Table
 
 from benchmarks.detection_texts import HOSTILE, KB, ORDINARY, dense, prose
 from gateway.detection import Detector
+from gateway.detection.engines import Engines
+from gateway.detection.names import NameFinder
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders
 from gateway.policy import PolicyRegistry
@@ -48,7 +52,7 @@ from gateway.slots import Slot, TextSlot
 type Maker = Callable[[int], str]
 type Work = Callable[[Protector, list[list[Slot]]], object]
 
-PARTS = ("texts", "sizes", "hostile", "talks")
+PARTS = ("texts", "sizes", "hostile", "model", "talks")
 _TEXT_KB, _HOSTILE_KB = 64, 1024
 _AT_LEAST = 0.05
 """Seconds: a short text is searched again and again until a sample takes that long."""
@@ -152,6 +156,30 @@ def talks(detector: Detector, sizes: Sequence[int], rounds: int) -> list[dict[st
     ]
 
 
+def model(detector: Detector, rounds: int) -> list[dict[str, float]]:
+    """Milliseconds of a message with the model of names: one that is new, without the model, and when it was seen."""
+    policy = PolicyRegistry(BUILTIN_POLICIES).get("default")
+    names = NameFinder(detector.types)
+    rows = []
+    for kb in (1, 10):
+        times: dict[str, list[float]] = {"new_ms": [], "seen_ms": [], "patterns_ms": []}
+        rng = random.Random(kb)
+        for _ in range(4 * rounds + 1):
+            protector = Protector(Engines(detector, [names]), hash_key=bytes(32), memory=Memory())
+            text = _message(kb * KB, rng)
+            blocks: list[list[Slot]] = [[TextSlot({"text": text}, "text", text)]]
+            for name in ("new_ms", "seen_ms", "patterns_ms"):
+                began = time.process_time()
+                if name == "patterns_ms":
+                    detector.detect(text)
+                else:
+                    protector.find(blocks, policy, PrivacyMode.STANDARD)
+                times[name].append((time.process_time() - began) * 1000)
+        rows.append({"kb": kb, **{name: median(some[1:]) for name, some in times.items()}})
+    names.close()
+    return rows
+
+
 def _turns(detector: Detector, work: Work, size: int, rounds: int) -> dict[str, float]:
     times: dict[int, list[float]] = {1: [], 20: []}
     for number in range(4 * rounds + 1):
@@ -211,12 +239,14 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         for part, name, make, size in plan:
             cells.append(bench.measure(part, name, cut(make(size), size)))
             progress.advance(task)
+        with_model = model(detector, options.rounds) if "model" in options.only else []
         turns = talks(detector, (512, 4096), options.rounds) if "talks" in options.only else []
     seconds = time.thread_time() - began
     result: dict[str, Any] = {
         "detector": detector.version,
         "python": sys.version.split()[0],
         "cells": [asdict(cell) for cell in cells],
+        "model": with_model,
         "talks": turns,
         "garbage_collector": {"runs": collector.runs, "share": collector.seconds / seconds},
     }
@@ -252,6 +282,12 @@ def show(result: dict[str, Any], console: Console) -> None:
             shown = (f"{cell['kb']:.0f}", f"{cell['ms_per_kb']:.4f}", f"{cell['of_prose']:.2f}", growth)
             table.add_row(cell["part"], cell["text"], *shown, str(cell["findings"]))
         console.print(table)
+    for row in result["model"]:
+        console.print(
+            f"with the model of names, a message of {row['kb']} KB: new {row['new_ms']:.1f} ms (of it the recognizers "
+            f"{row['patterns_ms']:.1f}), seen before {row['seen_ms']:.2f} ms",
+            highlight=False,
+        )
     for row in result["talks"]:
         console.print(
             f"{row['part']}, messages of {row['message_kb']:.1f} KB: turn 1 {row['turn_1_ms']:.2f} ms, turn 20 "

@@ -32,6 +32,15 @@ def test_detection_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "dense" in capsys.readouterr().out
 
 
+@pytest.mark.slow
+def test_the_model_of_names_is_measured_with_new_messages_and_seen_ones(tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    detection.main(["--only", "model", "--rounds", "1", "--json", str(file)])
+    rows = json.loads(file.read_text("utf-8"))["model"]
+    assert [row["kb"] for row in rows] == [1, 10]
+    assert all(row["new_ms"] > row["patterns_ms"] > 0 and row["new_ms"] > row["seen_ms"] for row in rows)
+
+
 def test_the_yardstick_gets_the_texts_and_is_set_beside_ours(tmp_path: Path) -> None:
     """An interpreter of our own stands in for one that has Presidio."""
     python = tmp_path / "python"

@@ -10,7 +10,7 @@ from secrets import token_bytes
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.detection import Detector
@@ -42,6 +42,9 @@ NO_DRESS = {name for name in DRESSES if "wrapped" in name} - READ
 WORN = {name: dress for name, dress in DRESSES.items() if name not in NO_DRESS}
 
 PROSE = "the letter of last week was answered at length by those whom it concerned, to "
+
+# How long an example takes says nothing on a machine that does other work, too.
+UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 type Spelling = Callable[[str], str]
 
@@ -133,6 +136,7 @@ def test_and_so_are_names_of_other_letters(protector: Protector, policy: Policy,
 WORDS = st.lists(st.sampled_from("so the letter, went to (whom?) it may concern\n\n- and back: 12 times €5".split(" ")))
 
 
+@UNTIMED
 @given(name=st.sampled_from(NAMES), spelling=st.sampled_from(sorted(SPELLINGS)), before=WORDS, after=WORDS)
 def test_anywhere_in_a_later_message(
     protector: Protector, policy: Policy, name: str, spelling: str, before: list[str], after: list[str]
@@ -158,6 +162,7 @@ def test_a_later_turn_repeats_the_bytes_of_the_earlier_ones(
 SHORT = "I am Li Wu. My name is Rose Will. My name is Mark Down. My name is Jo An. My name is Anna Ford."
 
 
+@UNTIMED
 @given(data=st.binary(min_size=16, max_size=400), form=st.sampled_from(["base64", "hex", "uuid", "url-safe"]))
 def test_no_name_is_found_in_what_is_random(protector: Protector, policy: Policy, data: bytes, form: str) -> None:
     random = {

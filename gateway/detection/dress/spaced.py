@@ -21,7 +21,7 @@ _OPEN, _CLOSE = r"(?:^|[\s\"'(<=:,])", r"(?:$|[\s\"')>,;!?]|\.(?:$|\s))"
 _BLANKS = r"\S(?:[ \t]{1,3}\S){6,}"
 _SINGLES = "|".join(rf"[\pL\pN](?:{sign}[\pL\pN]){{6,}}" for sign in _SIGNS)
 _DOTTED = r"[A-Za-z0-9](?:[.·][A-Za-z0-9])+(?:[ \-]{1,2}[A-Za-z0-9](?:[.·][A-Za-z0-9])*)+"
-_BETWEEN = r"[ .\-_/,|:*·+]{1,3}"
+_BETWEEN = r"[ .\-_/,;|:*·+]{1,3}"
 _GROUPS = rf"\d{{1,6}}(?:{_BETWEEN}\d{{1,6}}){{3,12}}"
 _BLANK_RUN = compile_pattern(rf"{_OPEN}({_BLANKS}){_CLOSE}")
 _SINGLE_RUN = compile_pattern(rf"\b(?:{_SINGLES})\b")

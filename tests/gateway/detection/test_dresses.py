@@ -220,6 +220,15 @@ def test_every_value_is_hidden_and_restored(protector: Protector, policy: Policy
     assert missed == []
 
 
+@pytest.mark.parametrize("between", [" | ", ",", ";", ", ", "|"], ids=ascii)
+def test_a_card_in_several_cells_is_hidden(protector: Protector, policy: Policy, between: str) -> None:
+    for cells in (["4111", "1111", "1111", "1111"], ["4111 1111", "1111 1111"], ["4111-1111-1111", "1111"]):
+        text = f"paid;{between.join(cells)};yes"
+        assert not any(cell in protect(protector, policy, text)[0] for cell in cells)
+        other = text.replace("4111", "4112")
+        assert protect(protector, policy, other)[0].count("[CREDIT_CARD") == 0
+
+
 @pytest.mark.parametrize("number", range(len(LEFT_ALONE)))
 def test_clean_text_in_something_like_a_dress_is_left_alone(protector: Protector, policy: Policy, number: int) -> None:
     text = LEFT_ALONE[number]["text"]

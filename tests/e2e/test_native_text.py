@@ -227,9 +227,9 @@ def test_the_extensions_of_chat(running: Running, upstream: Upstream, model: str
 
 
 def test_what_the_demo_refuses_has_a_receipt_that_says_so(running: Running) -> None:
-    body = {"model": "svc-demo", "messages": [{"role": "user", "content": MAIL}], "n": 0}
+    body = {"model": "svc-demo", "messages": [{"role": "user", "content": MAIL}], "max_tokens": 0}
     with running.client() as client:
         error = refused(client.post("/v1/chat/completions", json=body), 400, "invalid_request")
-        assert error["param"] == "n"
+        assert error["param"] == "max_tokens"
         newest = ok(client.get("/v1/receipts", params={"limit": 1}))["data"][0]
         assert newest["outcome"]["outcome"] == "failed"

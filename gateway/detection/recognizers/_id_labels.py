@@ -143,10 +143,10 @@ LABELS = (
     Label(
         EMPLOYEE_ID,
         0.75,
-        english="employee|emp|staff|personnel|worker|payroll|badge|contractor|officer|service|crew",
+        english="employee|emp|staff|personnel|payroll|badge|contractor|officer|crew",
         german="personal|mitarbeiter|angestellten|dienst(?:ausweis)?|beamten|lohn",
         dutch="personeels?|medewerkers?|werknemers?",
-        romance="employ[eé]e?|salari[eé]e?|agent|personnel|badge|empleado|trabajador|n[oó]mina|legajo|funcionari[oa]"
+        romance="employ[eé]e?|salari[eé]e?|personnel|badge|empleado|trabajador|n[oó]mina|legajo|funcionari[oa]"
         "|dipendente|badge|funcion[aá]ri[oa]|empregado|colaborador|trabalhador",
         alone=r"\bmatricule\b|\bmatricola\b|\blegajo\b|\bstammnummer\b",
         named="employee|badge|mitarbeiter|employ[eé]|empleado|dipendente|funcion[aá]rio|medewerker",

@@ -45,7 +45,7 @@ SIGNATURE = Cue(
     r"(?:\b(?:regards|sincerely(?: yours)?|cheers|thanks(?: again)?|thank you|best(?: wishes)?"
     r"|yours (?:truly|faithfully|sincerely)|respectfully|love|warmly|grüßen?|gruß|grüsse|lg|mfg|vg"
     r"|cordialement|bien à vous|salutations|saludos|atentamente|abrazos|saluti|groet(?:en)?)"
-    r",?[ \t]*\r?\n\s{0,4}|\b(?:signed|gezeichnet|gez\.)[ ,:]+(?:by )?)(?:[-–][ \t]*)?",
+    r",?[ \t]*\r?\n\s{0,4}|\b(?:(?:signed|gezeichnet)(?: ?[,:] ?(?:by )?| by:? )|gez\. ?))(?:[-–][ \t]*)?",
     0.8,
 )
 _BEFORE_KEY = r"(?:^|[\n,;{(|>])[\"' \t*_-]*"

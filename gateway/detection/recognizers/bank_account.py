@@ -9,7 +9,7 @@ ABA_ROUTING_NUMBER = EntityType("ABA_ROUTING_NUMBER", "financial", "The routing 
 BIC_CODE = EntityType("BIC_CODE", "financial", "The business identifier code (SWIFT code) of a bank.")
 
 _ACCOUNT = r"(?i)\b(?:accounts?|acct|a/c|konto|kontonummer|compte|cuenta|conto|conta|rekening)\b"
-_BIC = r"(?i)\b(?:bic|swift)\b"
+_BIC = r"(?i:\b(?:bic|swift)\b)"
 
 
 RECOGNIZERS = (
@@ -36,6 +36,6 @@ RECOGNIZERS = (
             ),
         ),
         examples=(Example("BIC: COBADEFFXXX", "COBADEFFXXX"), Example("SWIFT code DEUTDEFF", "DEUTDEFF")),
-        counter_examples=("a SWIFT reply", "BIC: unknown"),
+        counter_examples=("a SWIFT reply", "BIC: unknown", "the Swift language"),
     ),
 )

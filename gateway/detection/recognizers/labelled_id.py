@@ -70,8 +70,10 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
             label = _label(place[1].lower(), named=number == _NAMED)
             if value is None or label is None:
                 continue
-            if _NOT_OURS.search(data, place.end(1), start):
-                continue
+            if _NOT_OURS.search(data, place.end(1), start) or data[place.start(1) - 1 : start].startswith(
+                b":%b:`" % place[1]
+            ):
+                continue  # a role of reStructuredText, too
             explicit = _EXPLICIT.search(data, place.end(1), start) is not None or place[1].endswith(b"#")
             end = value.end()
             if number == _NAMED and not long_enough(data[start:end]):

@@ -78,7 +78,7 @@ def _end_of_cell(line: bytes, at: int, sign: bytes) -> tuple[int, int]:
 
 
 def _is_header(cells: list[_Cell]) -> bool:
-    return len(cells) >= 2 and all(
+    return sum(bool(cell.text) for cell in cells) >= 2 and all(
         len(cell.text) <= _LONGEST_HEADER and len(cell.text.split()) <= 5 and not _IN_CODE.search(cell.text)
         for cell in cells
     )
@@ -127,6 +127,7 @@ RECOGNIZERS = (
             "name,version\nnumpy,2.1.0\n",
             "NAME   READY   AGE\nweb-6d4cf56db6-7xk2p   1/1   5d3h\n",
             "token,pos,lemma\nrunning,VERB,run\n",
+            "module.exports = {\n  login,\n  adduser,\n  get,\n}\n",
             "field,type,password\nname,string,required\n",
         ),
     ),

@@ -2,6 +2,8 @@
 Luhn digit.
 """
 
+import re
+
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._checks import digits_of, luhn, separators
 from gateway.detection.tokens import phrases
@@ -47,9 +49,12 @@ def _of_brand(digits: str, brands: tuple[tuple[str, str, frozenset[int]], ...]) 
     return any(first <= digits[: len(first)] <= last and len(digits) in lengths for first, last, lengths in brands)
 
 
+_DECIMALS = re.compile(r"\d{1,3}\.\d{14,19}")
+
+
 def _card(value: str) -> bool | None:
     digits = digits_of(value)
-    if len(separators(value)) > 1 or len(set(digits)) < 2 or not luhn(digits):
+    if _DECIMALS.fullmatch(value) or len(separators(value)) > 1 or len(set(digits)) < 2 or not luhn(digits):
         return False
     if digits[0] == "1" and len(digits) == 15 and digits[:4] != "1800":
         return None  # one in ten numbers of that length passes Luhn, and UATP cards are rare
@@ -94,7 +99,8 @@ RECOGNIZERS = (
         "payment_card.long",
         CREDIT_CARD,
         (
-            Pattern(rf"\b(?:\d{{14,19}}|{_FOURS}|{_AMEX})\b", 0.3, gate=_GATE, retry=True),
+            Pattern(rf"\b(?:{_FOURS}|{_AMEX})\b", 0.3, gate=_GATE, retry=True),
+            Pattern(r"\b(?:\d{1,3}\.)?\d{14,19}\b", 0.3, gate=r"\d{14}"),
             Pattern(rf"\b{_FOURS}[ .\-]\d{{3}}\b", 0.3, gate=_FOURS, retry=True),
         ),
         context=_CONTEXT,
@@ -114,6 +120,7 @@ RECOGNIZERS = (
             "0000 0000 0000 0000",
             "at 1712345678901234567 ns",
             "a4111111111111111",
+            '{"Y": 0.3894785940647125, "X": 0.4111111111111111}',
         ),
     ),
     PatternRecognizer(

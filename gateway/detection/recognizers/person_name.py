@@ -94,7 +94,9 @@ def _is_title(data: bytes, start: int, title: bytes) -> bool:
     """Not the end of a street (17 Elm Dr), and no title that is another word here (a miss, MS Windows)."""
     if _STREET.search(data[max(0, start - 48) : start]) or data[max(0, start - 2) : start - 1].isdigit():
         return False
-    return title not in {b"MS", b"DR", b"HR", b"miss.", b"Miss."} and (title.endswith(b".") or title not in _ALSO_WORDS)
+    if title.isupper() and title not in {b"MR", b"MR.", b"MRS", b"MRS.", b"DR.", b"PROF", b"PROF."}:
+        return False
+    return title not in {b"miss.", b"Miss."} and (title.endswith(b".") or title not in _ALSO_WORDS)
 
 
 def _name(view: View, start: int, end: int, cue: Cue) -> Match | None:
@@ -202,6 +204,8 @@ RECOGNIZERS = (
             "my name is on the list",
             "my name is too long to fit",
             "Hi there!",
+            "the DER encoded signed CRL and a signed URL",
+            "Usage: copy_or_skip REV TREE NEWPARENTS",
             "a cache miss. Store it in MS Windows",
             "at 1737 Cheriton Dr Springfield",
             "Best regards,\nThe Support Team",

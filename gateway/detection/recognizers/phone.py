@@ -239,7 +239,7 @@ def _national(view: View, start: int, end: int, value: str, listed: int) -> floa
 
 
 def _is_other(value: str, digits: str) -> bool:
-    """Dates and times, spans of years, addresses of machines, books, cards, Social Security numbers."""
+    """Dates and times, bits, spans of years, addresses of machines, books, cards, Social Security numbers."""
     parts = _DIGITS.findall(value)
     lengths = [len(part) for part in parts]
     signs = set(value) - _FIGURES
@@ -247,7 +247,9 @@ def _is_other(value: str, digits: str) -> bool:
         len(parts) > _MOST_GROUPS
         or "   " in value  # columns of a table
         or (parts[0] == "0" and value[1:2] in {".", "-"})  # a fraction, a range
+        or set(digits) <= {"0", "1"}
         or len(set(digits)) == 1
+        or (value == digits and _is_day(value))
         or _YEARS.search(value) is not None
         or _DECIMAL.search(value) is not None
         or (lengths[0] == 4 and max(lengths[1:], default=9) <= 2 and "1500" <= parts[0] < "2100")
@@ -281,6 +283,11 @@ def _in_row(data: bytes, start: int, end: int, value: str) -> bool:
         return True  # every digit by itself
     around = _ROW_BEFORE.search(data, max(0, start - 16), start), _ROW_AFTER.match(data, end, end + 16)
     return sum(found[0].count(b" ") for found in around if found is not None) > 1
+
+
+def _is_day(value: str) -> bool:
+    """Year, month and day in one piece."""
+    return len(value) == 8 and value[:2] in {"19", "20"} and _any_date(value[:4], value[4:6], value[6:])
 
 
 def _any_date(year: str, one: str, other: str) -> bool:

@@ -27,7 +27,7 @@ _NETWORKS = (
 )
 _LABEL = (
     r"(?:user[ _-]?(?:name|id|handle|account|login)|uname|log[ _-]?[io]n(?:[ _-]?(?:name|id|user))?|screen[ _-]?name"
-    r"|nick(?:[ _-]?name)?|handle|account[ _-]name|sam ?account ?name|display[ _-]?name|gamer ?tag"
+    r"|nick(?:[ _-]?name)?|handle|account[ _-]name|sam ?account ?name|gamer ?tag"
     rf"|(?:{_NETWORKS})[ _-]?(?:id|handle|user(?:[ _-]?name)?|account|name|profile|nick)"
     r"|benutzer(?:name|kennung|konto|-id)|nutzer(?:name|kennung)|anmeldename|nom d'utilisateur"
     r"|identifiant(?: de connexion)?"

@@ -16,7 +16,7 @@ TYPES = {
     "US_SSN": ("US_SSN", 0.99, 0.99),
     "IP_ADDRESS": ("IP_ADDRESS", 0.99, 0.99),
     "URL": ("DOMAIN_NAME", 0.99, 0.99),
-    "PHONE_NUMBER": ("PHONE_NUMBER", 0.95, 0.95),
+    "PHONE_NUMBER": ("PHONE_NUMBER", 0.97, 0.95),
 }
 
 

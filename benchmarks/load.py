@@ -3,13 +3,13 @@
     python -m benchmarks.load [--detection full] [--connections 16] [--kb 1] [--seconds 12] [--json FILE]
 
 Clients keep `connections` busy with chats whose texts are all new, an upstream on loopback echoes them, and one more
-client asks `/healthz` every 20 ms. In the gateway's own process a task sleeps two milliseconds again and again and
-notes how much later it was woken: what others on the machine take counts, too, so give it a machine of its own.
+client asks `/healthz` every 20 ms. On each event loop (the listeners have one, the gateway's process another) a task
+sleeps two milliseconds again and again and notes how much later it was woken. What others on the machine take counts,
+too: give it a machine of its own.
 """
 
 import argparse
 import asyncio
-import atexit
 import contextlib
 import json
 import os
@@ -17,7 +17,7 @@ import runpy
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,31 +31,37 @@ from benchmarks.traffic import Target, measure
 
 _BEAT = 0.002
 _EVERY = 0.02
-_RUNS_AS = "BENCHMARK_LAG"
+_RUNS_AS = "BENCHMARK_LAGS"
 
 
 def _watched() -> None:
-    """Runs run_proxy.py with a task on its loop; at the end the lags are written to the file that is asked for."""
-    from gateway.service import Service
+    """Runs run_proxy.py with a task on each of its loops; at the end each writes its lags into the folder asked for."""
+    from gateway import loop
 
-    lags: list[tuple[float, float]] = []
-    tasks: list[asyncio.Task[None]] = []
+    plain = loop.run
 
-    async def beat() -> None:
-        while True:
-            due = time.perf_counter() + _BEAT
-            await asyncio.sleep(_BEAT)
-            lags.append((due, time.perf_counter() - due))
+    def run_watched[T](main: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        lags: list[tuple[float, float]] = []
 
-    start = Service.start.__func__  # type: ignore[attr-defined]
+        async def beat() -> None:
+            while True:
+                due = time.perf_counter() + _BEAT
+                await asyncio.sleep(_BEAT)
+                lags.append((due, time.perf_counter() - due))
 
-    async def start_watched(cls: type[Service], *args: object) -> Service:
-        service: Service = await start(cls, *args)
-        tasks.append(asyncio.create_task(beat()))
-        return service
+        async def inside() -> T:
+            beating = asyncio.create_task(beat())
+            try:
+                return await main()
+            finally:
+                beating.cancel()
+                role = "listeners" if os.getpid() == started_as else "gateway"
+                (Path(os.environ[_RUNS_AS]) / f"{role}.json").write_text(json.dumps(lags))
 
-    Service.start = classmethod(start_watched)  # type: ignore[assignment,method-assign]
-    atexit.register(lambda: Path(os.environ[_RUNS_AS]).write_text(json.dumps(lags)))
+        return plain(inside)
+
+    started_as = os.getpid()
+    loop.run = run_watched
     sys.argv[0] = str(ROOT / "run_proxy.py")
     runpy.run_path(sys.argv[0], run_name="__main__")
 
@@ -84,7 +90,10 @@ async def run(options: argparse.Namespace) -> dict[str, Any]:
         echo = [sys.executable, "-m", "benchmarks.traffic", str(upstream)]
         stack.enter_context(started(*echo, ports=[upstream], log=folder / "upstream.log"))
         with contextlib.ExitStack() as ours:
-            os.environ[_RUNS_AS] = str(folder / "lags.json")
+            lags = folder / "lags"
+            lags.mkdir()
+            os.environ[_RUNS_AS] = str(lags)
+            ours.callback(os.environ.pop, _RUNS_AS)
             process = ours.enter_context(
                 started(
                     *(sys.executable, "-m", "benchmarks.load", "serve", "--no-web"),
@@ -107,13 +116,15 @@ async def run(options: argparse.Namespace) -> dict[str, Any]:
             with contextlib.suppress(asyncio.CancelledError):
                 await asking
             memory = resident(process)
-        lags = json.loads((folder / "lags.json").read_text())
+        lagged = {file.stem: json.loads(file.read_text()) for file in sorted(lags.glob("*.json"))}
     return {
         "detection": options.detection,
         "kb": options.kb,
         "connections": options.connections,
         "requests": asdict(figures),
-        "loop_lag_ms": _spread([lag for at, lag in lags if began <= at <= ended]),
+        "loop_lag_ms": {
+            role: _spread([lag for at, lag in some if began <= at <= ended]) for role, some in lagged.items()
+        },
         "healthz_ms": _spread([took for at, took in asked if began <= at <= ended]),
         "memory_mb": memory,
     }
@@ -130,8 +141,9 @@ def show(result: dict[str, Any], console: Console) -> None:
     requests = result["requests"]
     table = Table("ms", "p50", "p99", "p99.9", "max")
     table.add_row("request", f"{requests['p50']:.1f}", f"{requests['p99']:.1f}", "", "")
-    for title, name in (("/healthz", "healthz_ms"), ("lag of the loop", "loop_lag_ms")):
-        spread = result[name]
+    spreads = {"/healthz": result["healthz_ms"]}
+    spreads |= {f"lag of the loop, {role}": spread for role, spread in result["loop_lag_ms"].items()}
+    for title, spread in spreads.items():
         table.add_row(title, *(f"{value:.1f}" for value in spread.values()))
     console.print(table)
     console.print(

@@ -43,8 +43,11 @@ def answer_with(
 ) -> http.Response:
     """The response that tells an error; `body` in place of the plain one."""
     headers = {"content-type": "application/json", **error.headers(request_id)}
-    content = b"" if method == "HEAD" else dump(body or error.body(request_id))
-    return http.Response.make(error.status, content, headers)
+    response = http.Response.make(error.status, dump(body or error.body(request_id)), headers)
+    if method == "HEAD":
+        # Its length is told, itself stays away (RFC 9110 section 9.3.2).
+        response.data.content = b""
+    return response
 
 
 def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:

@@ -112,7 +112,12 @@ class Protect:
     def _answer(self, flow: http.HTTPFlow, visit: Visit, answered: Answered) -> None:
         """A call that the gateway answers itself."""
         visit.native = True
-        flow.response = http.Response.make(answered.status, answered.body, http.Headers(answered.headers))
+        headers = http.Headers(answered.headers)
+        length = headers.get("content-length")
+        flow.response = http.Response.make(answered.status, answered.body, headers)
+        if flow.request.method == "HEAD" and length is not None:
+            # That of the answer to GET (RFC 9110 section 8.6); mitmproxy would count what is sent.
+            flow.response.headers["content-length"] = length
         self._review.native(flow, visit, answered)
 
     def _release(self, flow: http.HTTPFlow, visit: Visit, crossing: Crossing) -> None:

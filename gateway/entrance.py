@@ -8,7 +8,7 @@ from gateway.calls import Answered, Call, Crossing, Filed, Listener, Refused, Re
 from gateway.codings import decode
 from gateway.errors import BadRequest, Forbidden, GatewayError, NotFound
 from gateway.exchange import Exchange
-from gateway.json_body import parse_object
+from gateway.json_body import check_media_type, parse_object
 from gateway.models import Caller
 from gateway.receipts import Receipt, following
 from gateway.service import Crossing as Protected
@@ -61,6 +61,7 @@ class Entrance:
         caller: Caller | None = None
         if wire is not None:
             caller = self._service.authenticate(_field(call, b"authorization"), _field(call, b"x-svc-key"))
+            check_media_type(_field(call, b"content-type"))
             source, body = self._read(call)
             upstream = self._service.upstream_for(body.get("model"))
             if upstream is not None:

@@ -12,10 +12,10 @@ from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.codings import decode, too_large
-from gateway.errors import BadRequest, Forbidden, Unprocessable, UnsupportedMedia
+from gateway.errors import BadRequest, Forbidden, Unprocessable
 from gateway.http_errors import reads_like_a_name
 from gateway.ids import new_request_id
-from gateway.json_body import Json, parse_object
+from gateway.json_body import Json, check_media_type, parse_object
 from gateway.models import Caller
 from gateway.models import Scope as KeyScope
 from gateway.schemas import OPERATOR, SCOPE
@@ -55,9 +55,7 @@ class StrictRequest(Request):
 
     async def take(self, limit: int) -> None:
         """Reads at most `limit` bytes. Raises TooLarge, UnsupportedMedia or BadRequest."""
-        kind = self.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
-            raise UnsupportedMedia("Send the body as `Content-Type: application/json`.", param="Content-Type")
+        check_media_type(self.headers.get("content-type"))
         declared = self.headers.get("content-length", "")
         if declared.isdecimal() and int(declared) > limit:
             raise too_large(limit)

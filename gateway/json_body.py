@@ -9,11 +9,18 @@ from collections.abc import Iterator
 
 import orjson
 
-from gateway.errors import BadRequest
+from gateway.errors import BadRequest, UnsupportedMedia
 
 type Json = dict[str, Json] | list[Json] | str | int | float | bool | None
 
 MAX_DEPTH = 100
+
+
+def check_media_type(content_type: str | None) -> None:
+    """Raises UnsupportedMedia for a body that is not said to be JSON (RFC 8259 section 11, RFC 6839 section 3.1)."""
+    kind = (content_type or "").partition(";")[0].strip().lower()
+    if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
+        raise UnsupportedMedia("Send the body as `Content-Type: application/json`.", param="Content-Type")
 
 
 class _Refused(ValueError):

@@ -13,7 +13,7 @@ from math import ceil
 
 from gateway.assessment import Assessment, assess
 from gateway.crossing import Envelope, Field, clean, crossing_headers
-from gateway.errors import BadRequest, Forbidden, GatewayError, UnsupportedMedia
+from gateway.errors import BadRequest, Forbidden, GatewayError, NotFound, UnsupportedMedia
 from gateway.exchange import Destination, Done, Examined, Exchange, Terms
 from gateway.inspection import GuardContext, Verdict, inspect
 from gateway.json_body import dump, is_json, parse
@@ -65,9 +65,13 @@ class Pipeline:
         self._default_policy = default_policy
         self._engine = (engine_version, model_hash)
 
-    def policy(self, policy_id: str | None) -> Policy:
-        """The policy asked for, else the default one. Raises NotFound (`policy_not_found`)."""
-        return self._policies.get(policy_id or self._default_policy)
+    def policy(self, policy_id: str | None, *, param: str = "policy_id") -> Policy:
+        """The policy asked for in the field `param`, else the default one. Raises NotFound (`policy_not_found`)."""
+        try:
+            return self._policies.get(policy_id or self._default_policy)
+        except NotFound as error:
+            error.param = param
+            raise
 
     async def examine(self, text: str, terms: Terms) -> Examined:
         """Looks at a text and assesses it."""
@@ -165,7 +169,7 @@ class Pipeline:
         if conversation.stream and not streaming:
             message = "Streaming is not supported; send the request with `stream` false."
             raise BadRequest(message, code="streaming_not_supported", param="stream")
-        policy = self.policy(conversation.policy_id)
+        policy = self.policy(conversation.policy_id, param="svc_policy" if operation == "chat" else "policy_id")
         mode = conversation.mode or PrivacyMode.STANDARD
         if conversation.attachments and policy.attachments == "refuse":
             message = "The request holds attachments; they cannot be protected, and the policy does not let them pass."

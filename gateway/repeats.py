@@ -29,7 +29,7 @@ _TO_BLANKS = {code: " " for code in range(0x80) if not chr(code).isalnum()}
 # Lines are broken between words, and quoted; words are set in bold, and stand in cells.
 _MARKS = r"(?:[*`~|]|</?[A-Za-z][^<>\n]{0,64}>){0,4}"
 _BLANK = re.compile(rf"{_MARKS}(?=\s)[^\S\n]*(?:\n(?:[^\S\n]|>)*)?{_MARKS}[^\S\n]*")
-_JOIN = re.compile(rf"{_BLANK.pattern}|[_.+,;|\-]|%20")
+_JOIN = re.compile(rf"{_BLANK.pattern}|[_.+,;|'\u2019\-]|%20")
 # In what is written like this, a word need not be a whole one.
 _DRESSED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
 # Names that begin sentences as ordinary words do, or that name a place, a month or a thing as often as somebody.

@@ -24,7 +24,7 @@ from gateway.errors import Forbidden, Unavailable
 from gateway.models import Action, Entity, PrivacyMode, Transformation
 from gateway.placeholders import Placeholders
 from gateway.policy import Policy
-from gateway.repeats import collect, repeats, united
+from gateway.repeats import Known, united
 from gateway.slots import Slot, Span, Spans
 from gateway.transforms import apply_action
 
@@ -144,7 +144,7 @@ class Protector:
 
         Raises Forbidden (`blocked_by_policy`) where the policy blocks a type that was found, unless `block` is false.
         """
-        values: dict[str, Span] = {}
+        known = Known()
         chain = f"{policy.hash}\n{mode}\n{self._finder.version}".encode()
         result: list[Found] = []
         for slots in blocks:
@@ -152,9 +152,9 @@ class Protector:
             chain = self._memory.digest(chain, texts)
             found = self._memory.get(chain)
             if found is None:
-                found = self._look(texts, policy, mode, values)
+                found = self._look(texts, policy, mode, known)
                 self._memory.put(chain, found)
-            collect(values, texts, found.spans)
+            known.add(texts, found.spans)
             result.append(found)
         blocked = sorted({s.type for f in result for spans in f.spans for s in spans if s.action is Action.BLOCK})
         if blocked and block:
@@ -184,12 +184,12 @@ class Protector:
         done.transformations = replacer.transformations
         return done
 
-    def _look(self, texts: Sequence[str], policy: Policy, mode: PrivacyMode, values: Mapping[str, Span]) -> Found:
+    def _look(self, texts: Sequence[str], policy: Policy, mode: PrivacyMode, before: Known) -> Found:
         kept: list[Entity] = []
         hidden = [self._hidden(text, policy, mode, kept) for text in texts]
-        known = dict(values)
-        collect(known, texts, hidden)
-        spans = tuple(repeats(text, each, known) for text, each in zip(texts, hidden, strict=True))
+        known = before.copy()
+        known.add(texts, hidden)
+        spans = tuple(known.repeats(text, each) for text, each in zip(texts, hidden, strict=True))
         return Found(spans, tuple(kept))
 
     def _hidden(self, text: str, policy: Policy, mode: PrivacyMode, kept: list[Entity]) -> Spans:

@@ -7,7 +7,7 @@ recognizer would not know there, being no pattern, is known by now.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from string import digits
 
@@ -257,19 +257,3 @@ def _whole_word(text: str, start: int, end: int) -> bool:
     before = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
     after = end < len(text) and text[end - 1].isalnum() and text[end].isalnum()
     return not before and not after
-
-
-def collect(values: dict[str, Span], texts: Sequence[str], found: Sequence[Spans]) -> None:
-    """Adds what was hidden to the values that are hidden wherever they stand."""
-    for text, spans in zip(texts, found, strict=True):
-        for span in spans:
-            if span.end - span.start >= _SHORTEST:
-                values.setdefault(text[span.start : span.end], span)
-
-
-def repeats(text: str, spans: Spans, values: Mapping[str, Span]) -> Spans:
-    """Adds the occurrences of known values that no finding covers."""
-    known = Known()
-    for value, span in values.items():
-        known._add(value, span)
-    return known.repeats(text, spans)

@@ -144,7 +144,7 @@ class Protector:
 
         Raises Forbidden (`blocked_by_policy`) where the policy blocks a type that was found, unless `block` is false.
         """
-        known = Known()
+        known, waiting = Known(), list[tuple[Sequence[str], Sequence[Spans]]]()
         chain = f"{policy.hash}\n{mode}\n{self._finder.version}".encode()
         result: list[Found] = []
         for slots in blocks:
@@ -152,9 +152,13 @@ class Protector:
             chain = self._memory.digest(chain, texts)
             found = self._memory.get(chain)
             if found is None:
+                # Only now: of the last block nobody looks for anything.
+                for each in waiting:
+                    known.add(*each)
+                waiting.clear()
                 found = self._look(texts, policy, mode, known)
                 self._memory.put(chain, found)
-            known.add(texts, found.spans)
+            waiting.append((texts, found.spans))
             result.append(found)
         blocked = sorted({s.type for f in result for spans in f.spans for s in spans if s.action is Action.BLOCK})
         if blocked and block:
@@ -187,6 +191,7 @@ class Protector:
     def _look(self, texts: Sequence[str], policy: Policy, mode: PrivacyMode, before: Known) -> Found:
         kept: list[Entity] = []
         hidden = [self._hidden(text, policy, mode, kept) for text in texts]
+        # A copy, since what the spans become below is what later blocks know, remembered or not.
         known = before.copy()
         known.add(texts, hidden)
         spans = tuple(known.repeats(text, each) for text, each in zip(texts, hidden, strict=True))

@@ -18,6 +18,7 @@ from gateway.slots import Span, Spans
 
 _SHORTEST = 4
 _FEW = 32
+_MANY = 128
 _SHORTEST_JOINED = 7
 _SHORTEST_NUMBER = 7
 _NUMBER = re.compile(r"(?<![\w.])\+?\d(?:[ \-./()]{0,2}\d){6,24}(?![\w])")
@@ -184,14 +185,16 @@ class Known:
     def _find(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Where known values stand: start, end, value."""
         lowered = _lower(text)
-        words = _words(lowered)
-        if not self._forms.keys().isdisjoint(words):
-            for word, at in _places(lowered, [word for word in dict.fromkeys(words) if word in self._forms]):
-                for form in self._forms[word]:
-                    start = at - form.offset
-                    end = form.end(text, lowered, start) if start >= 0 else None
-                    if end is not None and _whole_word(text, start, end):
-                        yield start, end, form.value
+        if len(self._forms) > _MANY:
+            there = [word for word in dict.fromkeys(_words(lowered)) if word in self._forms]
+        else:
+            there = [word for word in self._forms if word in lowered]
+        for word, at in _places(lowered, there):
+            for form in self._forms[word]:
+                start = at - form.offset
+                end = form.end(text, lowered, start) if start >= 0 else None
+                if end is not None and _whole_word(text, start, end):
+                    yield start, end, form.value
         if self._may_hold_number(text):
             # Numbers that are one of the values but for the signs between their digits.
             for number in _NUMBER.finditer(text):
@@ -200,12 +203,13 @@ class Known:
                     yield *number.span(), value
 
     def _may_hold_number(self, text: str) -> bool:
+        """Whether one of the numbers stands there more often than in the spelling that is looked for anyway."""
         if not self._numbers:
             return False
         there = text.encode("utf-8", "replace").translate(None, _NO_DIGITS).decode()
         if len(self._numbers) > _FEW:
             return len(there) >= _SHORTEST_NUMBER
-        return any(number in there for number in self._numbers)
+        return any(there.count(number) > text.count(value) for number, value in self._numbers.items())
 
 
 def _words(text: str) -> list[str]:

@@ -4,8 +4,9 @@
 
 Clients keep `connections` busy with chats whose texts are all new, an upstream on loopback echoes them, and one more
 client asks `/healthz` every 20 ms. On each event loop (the listeners have one, the gateway's process another) a task
-sleeps two milliseconds again and again and notes how much later it was woken. What others on the machine take counts,
-too: give it a machine of its own.
+sleeps two milliseconds again and again and notes how much later it was woken, and how much processor time the thread of
+the loop took meanwhile. The lag is what a client may feel, and counts what others on the machine take; the work is what
+the gateway itself holds the loop up with.
 """
 
 import argparse
@@ -41,13 +42,13 @@ def _watched() -> None:
     plain = loop.run
 
     def run_watched[T](main: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        lags: list[tuple[float, float]] = []
+        lags: list[tuple[float, float, float]] = []
 
         async def beat() -> None:
             while True:
-                due = time.perf_counter() + _BEAT
+                due, used = time.perf_counter() + _BEAT, time.thread_time()
                 await asyncio.sleep(_BEAT)
-                lags.append((due, time.perf_counter() - due))
+                lags.append((due, time.perf_counter() - due, time.thread_time() - used))
 
         async def inside() -> T:
             beating = asyncio.create_task(beat())
@@ -123,7 +124,10 @@ async def run(options: argparse.Namespace) -> dict[str, Any]:
         "connections": options.connections,
         "requests": asdict(figures),
         "loop_lag_ms": {
-            role: _spread([lag for at, lag in some if began <= at <= ended]) for role, some in lagged.items()
+            role: _spread([lag for at, lag, _ in some if began <= at <= ended]) for role, some in lagged.items()
+        },
+        "loop_work_ms": {
+            role: _spread([work for at, _, work in some if began <= at <= ended]) for role, some in lagged.items()
         },
         "healthz_ms": _spread([took for at, took in asked if began <= at <= ended]),
         "memory_mb": memory,
@@ -143,6 +147,7 @@ def show(result: dict[str, Any], console: Console) -> None:
     table.add_row("request", f"{requests['p50']:.1f}", f"{requests['p99']:.1f}", "", "")
     spreads = {"/healthz": result["healthz_ms"]}
     spreads |= {f"lag of the loop, {role}": spread for role, spread in result["loop_lag_ms"].items()}
+    spreads |= {f"work on the loop, {role}": spread for role, spread in result["loop_work_ms"].items()}
     for title, spread in spreads.items():
         table.add_row(title, *(f"{value:.1f}" for value in spread.values()))
     console.print(table)

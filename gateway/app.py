@@ -94,7 +94,7 @@ def _open_routes() -> APIRouter:
 
     @router.get("/healthz", **documented("healthz"))
     async def healthz(request: Request) -> Response:
-        await _service(request).check()
+        _service(request).check()
         return _json({"status": "ok", "version": __version__})
 
     return router

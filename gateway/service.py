@@ -116,9 +116,10 @@ class Service:
             await asyncio.sleep(_PURGE_SECONDS)
             await self.vault.purge(datetime.now(UTC))
 
-    async def check(self) -> None:
+    def check(self) -> None:
         """Whether requests can be served. Raises Unavailable if the store does not answer."""
-        await self.store.read(lambda database: database.execute("select 1").fetchone())
+        # On what is committed: to wait for the writer would tell how busy it is, not whether it is well.
+        self.store.read_now(lambda database: database.execute("SELECT count(*) FROM sqlite_master").fetchone())
 
     async def first_key(self) -> str | None:
         """An operator key, made if there is none yet and none comes from the environment."""

@@ -12,9 +12,11 @@ from gateway.detection.view import View
 
 IBAN_CODE = EntityType("IBAN_CODE", "financial", "An international bank account number.")
 
-_GATE = r"\b[A-Za-z]{2}\d{2}(?:[ \-]?[A-Za-z0-9]){11}"
+_SIGNS = " -./_,;:|*+"
+_CHARACTER = rf"(?:[{re.escape(_SIGNS)}]?[A-Za-z0-9])"
+_GATE = rf"\b[A-Za-z]{{2}}\d{{2}}{_CHARACTER}{{11}}"
 # 34 characters are the most ISO 13616 allows; which of them belong to the number, its check digits say.
-_CANDIDATE = compile_pattern(r"\b[A-Za-z]{2}\d{2}(?:[ \-]?[A-Za-z0-9]){11,30}")
+_CANDIDATE = compile_pattern(rf"\b[A-Za-z]{{2}}\d{{2}}{_CHARACTER}{{11,30}}")
 # Characters of a number, by country (SWIFT, IBAN Registry).
 _LENGTHS = {
     country: length
@@ -29,7 +31,8 @@ _LENGTHS = {
     for country in countries.split()
 }  # fmt: skip
 
-_DROP = str.maketrans("", "", " -")
+_DROP = str.maketrans("", "", _SIGNS)
+_SIGN_BYTES = _SIGNS.encode()
 _VALUES = {code: str(int(chr(code), 36)) for code in range(ord("A"), ord("Z") + 1)}
 _KINDS = {"n": "[0-9]", "a": "[A-Z]", "c": "[A-Za-z0-9]"}
 
@@ -50,7 +53,7 @@ def _number_end(data: bytes, start: int, end: int) -> int | None:
     left = _LENGTHS.get(data[start : start + 2].decode().upper(), 0)
     at = start
     while at < end and left:
-        left -= data[at] not in b" -"
+        left -= data[at] not in _SIGN_BYTES
         at += 1
     if left or at - start < 15 or (at < len(data) and chr(data[at]).isalnum()):
         return None

@@ -15,7 +15,7 @@ from mitmproxy.tools.web.app import ClientConnection
 from mitmproxy.tools.web.master import WebMaster
 
 from addons.content_view import ProtectedView
-from addons.options import REQUIRED, OptionGuard
+from addons.options import COMMANDS, REQUIRED, OptionGuard, SealedOptions
 
 # The reverse listener's own upstream: it leads nowhere, so that nothing reaches anybody by default (RFC 2606).
 NOWHERE = "http://gateway.invalid:1"
@@ -78,16 +78,16 @@ def build_master(
         "confdir": str(confdir),
         "ssl_verify_upstream_trusted_ca": str(upstream_ca) if upstream_ca else None,
     }
-    opts = options.Options()
+    opts = SealedOptions()
     result: master.Master = QuietWebMaster(opts, with_termlog=False) if web else HeadlessMaster(opts)
     _insert(result, [OptionGuard(fixed), *ours], last)
     opts.update(**{name: value for name, (value, _) in REQUIRED.items() if name in opts}, **fixed)
-    for command in ("options.reset", "options.load", "options.save"):
-        # These change options without asking the addons first, and mitmweb lets operators call them.
-        result.commands.commands.pop(command, None)
     if web:
         opts.update(web_host=web[0], web_port=web[1], web_open_browser=False, web_columns=_COLUMNS)
         contentviews.add(ProtectedView())
+    opts.seal()
+    for name in result.commands.commands.keys() - COMMANDS:
+        del result.commands.commands[name]
     return result
 
 

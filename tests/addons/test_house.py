@@ -9,7 +9,7 @@ from mitmproxy.test import tflow
 from mitmproxy.tools.web.app import ClientConnection
 
 from addons.house import build_master
-from addons.options import REQUIRED, OptionGuard
+from addons.options import COMMANDS, FREE, REQUIRED
 
 
 class Ours:
@@ -147,11 +147,39 @@ def _other(value: Any) -> Any:
     return ["x"] if not isinstance(value, str | None) else "x"
 
 
-async def test_other_options_can_be(tmp_path: Path) -> None:
+async def test_what_an_operator_looks_at_is_up_to_him(tmp_path: Path) -> None:
     built = build(tmp_path, Ours(), web=True)
-    built.options.update(server=True, anticache=False)
-    guard = built.addons.chain[names(built).index("optionguard")]
-    assert isinstance(guard, OptionGuard)
+    wanted = {"intercept": "~q", "intercept_active": True, "view_filter": "~marked", "view_order": "size"}
+    built.options.update(**wanted)
+    assert {name: getattr(built.options, name) for name in wanted} == wanted
+
+
+@pytest.mark.parametrize("web", [True, False])
+async def test_no_other_option_can_be_changed_later(tmp_path: Path, web: bool) -> None:
+    built = build(tmp_path, Ours(), web=web)
+    changed = []
+    for name, option in built.options.items():
+        if name in FREE:
+            continue
+        value = 7 if option.typespec in {int, int | None} else _other(option.current())
+        try:
+            built.options.update(**{name: value})
+        except exceptions.OptionsError:
+            continue
+        changed.append(name)
+    assert changed == []
+
+
+@pytest.mark.parametrize("web", [True, False])
+async def test_no_command_reaches_beyond_the_list(tmp_path: Path, web: bool) -> None:
+    built = build(tmp_path, Ours(), web=web)
+    assert built.commands.commands.keys() <= COMMANDS
+    reaching = {"Path", "Sequence[Path]"}
+    for name, command in built.commands.commands.items():
+        assert reaching.isdisjoint(str(each.type) for each in command.parameters), name
+    for gone in ("script.run", "options.load", "cut.save", "save.file", "view.flows.load", "browser.start"):
+        with pytest.raises(exceptions.CommandError):
+            built.commands.call_strings(gone, ["@all", str(tmp_path / "x")])
 
 
 async def test_an_unknown_mode_is_refused(tmp_path: Path) -> None:

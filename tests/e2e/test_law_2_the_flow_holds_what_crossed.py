@@ -1,6 +1,8 @@
 """Law 2: what an operator sees, and what a dump or a HAR stores, is what the upstream saw and sent."""
 
 import json
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -57,13 +59,13 @@ def test_mitmweb_shows_the_crossing_and_no_more(running: Running, upstream: Upst
 def test_a_dump_and_a_har_hold_no_more(running: Running, upstream: Upstream, tmp_path: Path) -> None:
     _exchange(running)
     with operator(running) as client:
-        for command, file in (("save.file", "flows.mitm"), ("save.har", "flows.har")):
-            target = tmp_path / file
-            answer = client.post(f"/commands/{command}", json={"arguments": ["@all", str(target)]})
-            assert answer.status_code == 200, answer.text
-            stored = target.read_bytes()
-            assert b"[EMAIL_ADDRESS_" in stored
-            assert [secret for secret in SECRETS if secret in stored] == []
+        dump = client.get("/flows/dump").content
+    (tmp_path / "flows").write_bytes(dump)
+    mitmdump = Path(sys.executable).with_name("mitmdump")
+    subprocess.run([mitmdump, "-qnr", tmp_path / "flows", "--set", f"hardump={tmp_path / 'har'}"], check=True)
+    for stored in (dump, (tmp_path / "har").read_bytes()):
+        assert b"[EMAIL_ADDRESS_" in stored
+        assert [secret for secret in SECRETS if secret in stored] == []
 
 
 def test_while_the_upstream_thinks_nothing_private_is_shown(running: Running, upstream: Upstream) -> None:
@@ -270,5 +272,25 @@ def test_options_that_break_a_law_cannot_be_set(running: Running) -> None:
             {"mode": ["regular"]},
             {"http2": True},
             {"scripts": ["/tmp/any.py"]},
+            {"ssl_insecure": True},
+            {"save_stream_file": "/tmp/any"},
+            {"web_password": "x"},
         ):
             assert client.put("/options", json=options).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "command", ["script.run", "set", "cut.save", "save.file", "view.flows.load", "replay.client.file"]
+)
+def test_no_command_runs_a_program_or_reaches_a_file(running: Running, tmp_path: Path, command: str) -> None:
+    target, ran = tmp_path / "any.py", tmp_path / "ran"
+    target.write_text(f"open({str(ran)!r}, 'w')")
+    before = target.read_bytes()
+    arguments = ["scripts", str(target)] if command == "set" else ["@all", str(target)]
+    if command == "cut.save":
+        arguments.insert(1, "request.content")
+    with operator(running) as client:
+        client.post(f"/commands/{command}", json={"arguments": arguments})
+        assert command == "set" or command not in client.get("/commands").json()
+    assert target.read_bytes() == before
+    assert not ran.exists()

@@ -9,6 +9,19 @@ COORDINATES = EntityType("COORDINATES", "address", "A place on Earth by latitude
 
 _LATITUDE = r"[+\-]?(?:[1-8]?\d|90)\.\d{3,}"
 _LONGITUDE = r"[+\-]?(?:1[0-7]\d|180|[1-9]?\d)\.\d{3,}"
+# What is called so says that it is one: a pair of them, or one that is exact to a house.
+_LAT = r"(?:lat(?:itude?|itudine)?|breite(?:ngrad)?)"
+_LON = r"(?:lon|lng|long(?:itude?|itudine)?|l(?:ä|ae)nge(?:ngrad)?)"
+_IS = r"[\"']?\s{0,2}[:=>]\s{0,2}[\"']?"
+_CALLED = rf"(?:{_IS}|[ \t]{{1,3}}(?:(?:is|of|von)[ \t])?)"
+_NEXT = r"(?:°? ?[NSEWO]\b)?°?[\"']?(?:[,;&\s]{1,4}|</[\w:]{1,16}>\s{0,8}<|,? and |,? und )[\"']?"
+_PAIRS = (
+    rf"(?i)\b{_LAT}{_CALLED}({_LATITUDE}){_NEXT}{_LON}{_CALLED}({_LONGITUDE})\b",
+    rf"(?i)\b{_LON}{_CALLED}({_LONGITUDE}){_NEXT}{_LAT}{_CALLED}({_LATITUDE})\b",
+)
+_PAIR_GATE = rf"(?i)\b{_LAT}{_CALLED}[+\-]?\d{{1,2}}\.\d{{3}}"
+_FINE_LATITUDE = r"[+\-]?[1-9]\d?\.\d{5,}"
+_FINE_LONGITUDE = r"[+\-]?[1-9]\d{0,2}\.\d{5,}"
 _DEGREES = r"\d{1,3}[°º] ?(?:\d{1,2}(?:\.\d+)?['′] ?(?:\d{1,2}(?:\.\d+)?(?:\"|''|″) ?)?)?"
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 
@@ -53,18 +66,23 @@ RECOGNIZERS = (
         "coordinates.labelled",
         COORDINATES,
         (
-            Pattern(
-                rf"(?i)\blat(?:itude)?[\"']?\s{{0,2}}[:=]\s{{0,2}}[\"']?{_LATITUDE}[\"']?[,;&\s]{{1,4}}"
-                rf"[\"']?(?:lon|lng|long)(?:gitude)?[\"']?\s{{0,2}}[:=]\s{{0,2}}[\"']?{_LONGITUDE}",
-                0.9,
-                gate=r"(?i)\blat(?:itude)?[\"']?\s{0,2}[:=]",
-            ),
+            *(Pattern(regex, 0.9, group=value, gate=_PAIR_GATE) for regex in _PAIRS for value in (1, 2)),
+            Pattern(rf"(?i)\b{_LAT}{_IS}({_FINE_LATITUDE})\b", 0.6, group=1),
+            Pattern(rf"(?i)\b{_LON}{_IS}({_FINE_LONGITUDE})\b", 0.6, group=1),
         ),
         examples=(
-            Example('{"lat": 52.520008, "lon": 13.404954}', 'lat": 52.520008, "lon": 13.404954'),
-            Example("?lat=52.52001&lng=13.40495 now", "lat=52.52001&lng=13.40495"),
+            Example('{"lat": 52.520008, "lon": 13.404954}', "52.520008", score=0.9),
+            Example('{"lat": 52.520008, "lon": 13.404954}', "13.404954", score=0.9),
+            Example("?lat=52.52001&lng=13.40495 now", "52.52001", score=0.9),
+            Example("we met at lat 52.520008, lon 13.404954", "13.404954", score=0.9),
+            Example("latitude: 52.520008", "52.520008"),
         ),
-        counter_examples=("lat = compute(), lon = compute()", "a latitude of 52 degrees"),
+        counter_examples=(
+            "lat = compute(), lon = compute()",
+            "a latitude of 52 degrees",
+            "lat: 0.123456 ms",
+            "a long 12.345678",
+        ),
     ),
     PatternRecognizer(
         "coordinates.degrees",

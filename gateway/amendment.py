@@ -11,15 +11,17 @@ receipt's digest is of bytes that never left.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from hashlib import sha256
 from typing import Any
 
 import orjson
 
-from gateway.detection.dress import readings
+from gateway.days import days
 from gateway.errors import Forbidden, GatewayError
+from gateway.generalization import kind_for
+from gateway.haystack import Haystack
 from gateway.ids import new_request_id
-from gateway.inspection.compact import compact
 from gateway.json_body import dump, parse_object
 from gateway.models import PolicyRef, PrivacyMode
 from gateway.policy import Policy
@@ -30,8 +32,6 @@ from gateway.tokens import estimate
 from gateway.wires import Conversation, Wire
 from gateway.workers import Workers
 
-# So many letters and digits in a row are no accident, whatever stands around them.
-_LONG = 6
 _NAME_PART = re.compile(r"[^\W\d_]{3,}")
 
 
@@ -77,14 +77,16 @@ class Amendments:
         if not set(edited.attachments) <= set(released.attachments):
             raise _refused("Attachments were added.")
         source = edit.wire.read(parse_object(edit.source))
-        before, after = _Hay(_texts(released)), _Hay(_texts(edited))
+        before, after = Haystack(_texts(released)), Haystack(_texts(edited))
         private = {*self._hidden(edited, edit), *self._hidden(source, edit)}
         if any(after.holds(value) and not before.holds(value) for value in private):
             raise _refused("It holds something private that was not in the protected request.")
         return dump(body), sum(map(estimate, _texts(edited)))
 
-    def _hidden(self, conversation: Conversation, edit: Edit) -> Iterator[str]:
-        """What the policy hides in a conversation, in the words that stand there; of a name each part, too."""
+    def _hidden(self, conversation: Conversation, edit: Edit) -> Iterator[str | date]:
+        """What the policy hides in a conversation, in the words that stand there; of a name each part, too, and of a
+        date the day.
+        """
         found = self._protector.find(conversation.blocks, edit.policy, edit.mode, block=False)
         for block, result in zip(conversation.blocks, found, strict=True):
             for text, spans in zip(_texts_of(block), result.spans, strict=True):
@@ -92,6 +94,8 @@ class Amendments:
                     yield text[span.start : span.end]
                     if span.type == "PERSON":
                         yield from _NAME_PART.findall(text, span.start, span.end)
+                    elif kind_for(span.type) == "year":
+                        yield from days(text[span.start : span.end])
 
 
 def _texts(conversation: Conversation) -> list[str]:
@@ -100,21 +104,6 @@ def _texts(conversation: Conversation) -> list[str]:
 
 def _texts_of(block: Sequence[Slot]) -> list[str]:
     return [text for slot in block for text in slot.texts]
-
-
-class _Hay:
-    """Texts in all their readings, to look for values in."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._text = "\n".join(reading for text in texts for reading in readings(text))
-        self._compact = compact(self._text)
-
-    def holds(self, value: str) -> bool:
-        """Whether a value stands there: a long one in any spelling, a short one as a word."""
-        plain = compact(value)
-        if len(plain) >= _LONG:
-            return plain in self._compact
-        return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", self._text, re.IGNORECASE) is not None
 
 
 def _draft(receipt: Receipt, crossing: bytes, size: int) -> ReceiptDraft:

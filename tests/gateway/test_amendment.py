@@ -1,6 +1,7 @@
 """Which edits of a protected request may cross, over real parts; and the receipt of one that does."""
 
-from base64 import b64encode
+from base64 import b32encode, b64encode
+from codecs import encode
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -20,6 +21,7 @@ from gateway.settings import load_settings
 
 ANNA = Caller("key_anna", Scope.CLIENT)
 TEXT = "My name is Wilhelmina Oxenfoord, card 4111 1111 1111 1111, write to w.oxenfoord@acme.test."
+DATED = "Please note: date of birth 17.3.1979, call +49 170 7654321."
 
 
 @dataclass
@@ -71,8 +73,8 @@ async def bench(service: Service) -> Bench:
     return await bench_of(service, {})
 
 
-async def bench_of(service: Service, more: dict[str, Any]) -> Bench:
-    source = dump({"model": "m-1", "messages": [{"role": "user", "content": TEXT}], **more})
+async def bench_of(service: Service, more: dict[str, Any], text: str = TEXT) -> Bench:
+    source = dump({"model": "m-1", "messages": [{"role": "user", "content": text}], **more})
     wire = service.wires.serving("POST", "/v1/chat/completions")
     assert wire is not None
     exchange = await service.pipeline.open(
@@ -96,6 +98,8 @@ ALLOWED: dict[str, Callable[[str], str]] = {
     "code that holds nothing of it": lambda text: (
         f"{text} {b64encode(b'ask the office about it').decode()} {'ab' * 20}"
     ),
+    "another day": lambda text: f"{text} Since 18 March 1979, and 17 March 1980.",
+    "numbers that are no codes": lambda text: f"{text} 10 20 30 40 50 60 70 80 90 100 110 120",
     "words that look like a part": lambda _: "Compare the cards at the office and write a name for it.",
 }
 
@@ -126,6 +130,14 @@ REFUSED = {
     "the name, spaced out": "O x e n f o o r d",
     "the name over two lines": "Oxen-\nfoord",
     "the card in base64 of percent": b64encode(b"%34111-1111-1111-111%31").decode(),
+    "the family name, backwards": "Oxenfoord"[::-1],
+    "the name, backwards": "Wilhelmina Oxenfoord"[::-1],
+    "the card, backwards": "1111 1111 1111 1114",
+    "the name in base32": b32encode(b"about Wilhelmina Oxenfoord").decode(),
+    "the address in base32 without its end": b32encode(b"w.oxenfoord@acme.test").decode().lower().rstrip("="),
+    "the address, rotated": encode("w.oxenfoord@acme.test", "rot13"),
+    "the family name in decimal codes": ",".join(str(ord(letter)) for letter in "Oxenfoord"),
+    "the first name in codes with spaces": " ".join(str(ord(letter)) for letter in "Wilhelmina"),
     "another address": "someone.else@acme.test",
     "another card": "5500 0000 0000 0004",
 }
@@ -139,6 +151,23 @@ async def test_an_edit_that_may_not(bench: Bench, name: str) -> None:
         assert caught.value.code == "edit_refused"
         assert "oxenfoord" not in caught.value.message.lower()
         assert "4111" not in caught.value.message
+
+
+SPELLINGS = [
+    *("1979-03-17", "17 March 1979", "May the 17th was it, no: March the 17th, 1979", "17/03/79", "19790317", "170379"),
+    *("17. März 1979", "le 17 mars 1979", "17.III.1979", "1979年3月17日", "1979-03-17T08:30:00Z", "03-17-1979"),
+    *("+49 170 765 43 21", "1234567 071 94+", "0170/7654321"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SPELLINGS)))
+async def test_a_date_or_number_in_another_spelling_stays(service: Service, number: int) -> None:
+    bench = await bench_of(service, {}, DATED)
+    assert "1979" not in bench.text
+    assert await bench.admit(bench.saying(f"{bench.text} Since 18 March 1979, or 17 April 1979."))
+    for text in (SPELLINGS[number], f"{bench.text} {SPELLINGS[number]}"):
+        with pytest.raises(Forbidden):
+            await bench.admit(bench.saying(text))
 
 
 PLACES: dict[str, dict[str, Any]] = {

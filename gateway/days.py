@@ -1,0 +1,67 @@
+"""The days that a text names, in any usual spelling: `17.3.1979`, `1979-03-17`, `March 17th, 1979`, `17031979`."""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+
+# A number in digits, a month by its number, or None for what no date goes across.
+type _Part = str | int | None
+
+# What the names of the months begin with in the languages that detection knows, and their Roman numerals.
+_MONTHS = (
+    ("jan", "jän", "ene", "gen"),
+    ("feb", "fév", "fev"),
+    ("mar", "mär", "maa", "mrt"),
+    ("apr", "avr", "abr"),
+    ("may", "mai", "mei", "mag"),
+    ("jun", "juin", "giu"),
+    ("jul", "juil", "lug"),
+    ("aug", "aoû", "ago"),
+    ("sep", "set"),
+    ("oct", "okt", "ott", "out"),
+    ("nov",),
+    ("dec", "dez", "déc", "dic"),
+)
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
+_BETWEEN = frozenset("st nd rd th er of the de del di den le 年 月 日 년 월 일".split())
+_WORD = re.compile(r"\d+|[^\W\d_]+")
+
+
+def days(text: str) -> set[date]:
+    """Every day that three neighbouring parts of the text, or six or eight digits in a row, may be read as.
+
+    Where a spelling leaves open which part is the month, or which century is meant: all that it may mean.
+    """
+    words = (word for word in _WORD.findall(text.casefold()) if word not in _BETWEEN)
+    parts = [word if word.isdecimal() else _month(word) for word in words]
+    found = {day for part in parts if isinstance(part, str) for day in _in_a_row(part)}
+    for first, second, third in zip(parts, parts[1:], parts[2:], strict=False):
+        for order in ((first, second, third), (first, third, second), (third, second, first), (third, first, second)):
+            found.update(_day(*order))
+    return found
+
+
+def _month(word: str) -> int | None:
+    if word in _ROMAN:
+        return _ROMAN.index(word) + 1
+    return next((number for number, names in enumerate(_MONTHS, 1) if word.startswith(names)), None)
+
+
+def _in_a_row(digits: str) -> Iterator[date]:
+    """YYYYMMDD, DDMMYYYY, MMDDYYYY, and the same with two digits of the year."""
+    if len(digits) in (6, 8):
+        yield from _day(digits[:-4], digits[-4:-2], digits[-2:])
+        yield from _day(digits[4:], digits[2:4], digits[:2])
+        yield from _day(digits[4:], digits[:2], digits[2:4])
+
+
+def _day(year: _Part, month: _Part, day: _Part) -> Iterator[date]:
+    if not isinstance(year, str) or not isinstance(day, str) or month is None:
+        return
+    if len(year) not in (2, 4) or len(day) > 2 or len(str(month)) > 2:
+        return
+    for century in (0,) if len(year) == 4 else (1900, 2000):
+        try:
+            yield date(century + int(year), int(month), int(day))
+        except ValueError:
+            continue

@@ -153,9 +153,12 @@ def _stands_alone(data: bytes, start: int, end: int) -> bool:
     if start:
         before = data[start - 1]
         second = data[start - 2] if start > 1 else 32
-        if before in _WORD or before in b"$#%" or (before in b".,-/:+" and second in _DIGIT):
+        if before in _WORD or before in b"$#%" or (before in b".+" and second in _DIGIT):
             return False
-        if before in b"-/" and second in _WORD:
+        # A plus sign begins a number wherever it stands.
+        if data[start] != ord("+") and (
+            (before in b",-/:" and second in _DIGIT) or (before in b"-/" and second in _WORD)
+        ):
             return False
         if data[max(0, start - 3) : start].rstrip().endswith(_MONEY):
             return False
@@ -166,7 +169,9 @@ def _ends(data: bytes, end: int) -> bool:
     if end < len(data):
         after = data[end]
         second = data[end + 1] if end + 1 < len(data) else 32
-        if after in _WORD or after in b"%" or (after in b".,-/:" and second in _WORD):
+        if after in _WORD or after in b"%" or (after in b".-/:" and second in _WORD):
+            return False
+        if after == ord(",") and second in _DIGIT:
             return False
     return True
 

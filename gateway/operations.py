@@ -11,7 +11,7 @@ from gateway.json_body import dump
 from gateway.models import Action, Caller, Entity, PrivacyMode, SessionGrant, Transformation
 from gateway.pipeline import Pipeline
 from gateway.placeholders import Placeholders, RestoreScope
-from gateway.policy import Policy
+from gateway.policy import Policy, SessionRules
 from gateway.receipts import Receipt
 from gateway.sharding import Sharded
 from gateway.slots import TextSlot
@@ -77,10 +77,13 @@ class ShardedText:
 class Operations:
     """The native operations over the same parts that chat uses."""
 
-    def __init__(self, pipeline: Pipeline, vault: Vault, *, local_available: bool) -> None:
+    def __init__(
+        self, pipeline: Pipeline, vault: Vault, *, local_available: bool, bounds: SessionRules | None = None
+    ) -> None:
         self._pipeline = pipeline
         self._vault = vault
         self._local_available = local_available
+        self._bounds = bounds
 
     async def analyze(self, question: Question) -> Analysis:
         """Looks at a text. Creates no session, stores nothing."""
@@ -157,7 +160,7 @@ class Operations:
         return ShardedText(request_id, sharded, session.grant, done.assessment, terms.policy, receipt)
 
     def _new_session(self, policy: Policy, caller: Caller, ttl_seconds: int | None) -> OpenSession:
-        rules = policy.session
+        rules = policy.session if self._bounds is None else policy.session.within(self._bounds)
         ttl = min(ttl_seconds or rules.default_ttl_seconds, rules.max_ttl_seconds)
         return self._vault.begin(caller, ttl, max_values=rules.max_values)
 

@@ -144,9 +144,20 @@ class Settings(BaseSettings):
     rate_limit_per_minute: int = Field(
         0, ge=0, le=1_000_000, description="Requests a minute for each key. 0: no limit."
     )
-    session_ttl_seconds: SessionSeconds = Field(3600, description="Lifetime of a vault session that asks for none.")
-    session_max_ttl_seconds: SessionSeconds = Field(86400, description="Longest lifetime a vault session may ask for.")
-    session_max_values: int = Field(10_000, ge=1, le=1_000_000, description="Values that one vault session may hold.")
+    session_ttl_seconds: SessionSeconds | None = Field(
+        None,
+        description="Lifetime of a vault session that asks for none, where its policy's is longer.",
+    )
+    session_max_ttl_seconds: SessionSeconds = Field(
+        86400,
+        description="Longest lifetime of a vault session. A policy's `max_ttl_seconds` counts where it is shorter.",
+    )
+    session_max_values: int = Field(
+        100_000,
+        ge=1,
+        le=100_000,
+        description="Values that one vault session may hold. A policy's `max_values` counts where it is smaller.",
+    )
 
     api_key: SecretStr | None = Field(
         None, description="A key accepted with the operator's rights, besides those in the database."
@@ -181,7 +192,7 @@ class Settings(BaseSettings):
         taken = [port for port in ports if port]
         if len(set(taken)) < len(taken):
             raise ValueError("gateway_port, proxy_port and web_port must differ")
-        if self.session_ttl_seconds > self.session_max_ttl_seconds:
+        if (self.session_ttl_seconds or 0) > self.session_max_ttl_seconds:
             raise ValueError("session_ttl_seconds is above session_max_ttl_seconds")
         if self.upstream and CONFIGURED_UPSTREAM in self.upstreams:
             raise ValueError(f"upstream and upstreams.{CONFIGURED_UPSTREAM} are the same thing: set one of them")

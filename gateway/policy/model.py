@@ -83,6 +83,14 @@ class SessionRules:
     max_ttl_seconds: int
     max_values: int
 
+    def within(self, bounds: "SessionRules") -> "SessionRules":
+        """The smaller of each number."""
+        return SessionRules(
+            min(self.default_ttl_seconds, bounds.default_ttl_seconds),
+            min(self.max_ttl_seconds, bounds.max_ttl_seconds),
+            min(self.max_values, bounds.max_values),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class StreamingRules:

@@ -1,13 +1,15 @@
 """Analyze, protect, reconstruct and shard over real parts: what they say, what they keep, and who may open it."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from gateway.errors import Forbidden, NotFound, Unprocessable
+from gateway.errors import Conflict, Forbidden, NotFound, Unprocessable
 from gateway.models import Action, Caller, PrivacyMode, Scope
-from gateway.operations import Question
+from gateway.operations import Operations, Question
+from gateway.policy import SessionRules
 from gateway.service import Service
 from gateway.settings import load_settings
 
@@ -121,6 +123,33 @@ async def test_a_session_lives_no_longer_than_its_policy_allows(service: Service
     short = await service.operations.protect(Question(TEXT), ANNA, ttl_seconds=60)
     apart = (long.session.expires_at - short.session.expires_at).total_seconds()
     assert apart == pytest.approx(most - 60, abs=30)
+
+
+@pytest.mark.parametrize(
+    ("policy", "bounds", "asked", "lives"),
+    [
+        ((300, 600), (86400, 86400), None, 300),
+        ((300, 600), (86400, 86400), 900, 600),
+        ((300, 600), (86400, 120), None, 120),
+        ((300, 600), (86400, 120), 900, 120),
+        ((300, 600), (200, 86400), None, 200),
+        ((300, 600), (200, 86400), 500, 500),
+    ],
+)
+async def test_of_the_policy_and_the_installation_the_smaller_number_counts(
+    service: Service, policy: tuple[int, int], bounds: tuple[int, int], asked: int | None, lives: int
+) -> None:
+    rules = {"default_ttl_seconds": policy[0], "max_ttl_seconds": policy[1]}
+    await service.policies.create({"id": "brief", "title": "t", "extends": "default", "session": rules})
+    operations = Operations(
+        service.pipeline, service.vault, local_available=False, bounds=SessionRules(*bounds, max_values=3)
+    )
+    before = datetime.now(UTC)
+    done = await operations.protect(Question(TEXT, policy_id="brief"), ANNA, ttl_seconds=asked)
+    assert (done.session.expires_at - before).total_seconds() == pytest.approx(lives, abs=30)
+    more = " ".join(f"n{number}@acme.test" for number in range(4))
+    with pytest.raises(Conflict):
+        await operations.protect(Question(more, policy_id="brief"), ANNA)
 
 
 async def test_a_text_is_divided_and_its_synthesis_opened(service: Service) -> None:

@@ -33,8 +33,9 @@ def entrance(
             yield client, upstream
     else:
         context = ssl.create_default_context(cafile=str(running.ca))
+        headers = KEY | {"authorization": "Bearer key-of-the-provider"}
         with httpx.Client(
-            base_url=tls_upstream.url, proxy=running.proxy, verify=context, headers=KEY, trust_env=False, timeout=30
+            base_url=tls_upstream.url, proxy=running.proxy, verify=context, headers=headers, trust_env=False, timeout=30
         ) as client:
             yield client, tls_upstream
 
@@ -293,6 +294,40 @@ def test_a_query_with_private_text(running: Running, tls_upstream: Upstream, mai
         answer = client.post(f"{tls_upstream.url}/v1/chat/completions?user={mail}", json=CHAT)
     assert answer.status_code == 404
     assert not tls_upstream.recorded
+
+
+OURS = ({"authorization": f"Bearer {OPERATOR_KEY}"}, {"x-api-key": OPERATOR_KEY}, {"cookie": f"a=b; k={OPERATOR_KEY}"})
+
+
+@pytest.mark.parametrize("headers", OURS, ids=lambda headers: next(iter(headers)))
+@pytest.mark.parametrize(
+    "call", [("POST", "/v1/chat/completions", CHAT), ("GET", "/v1/models", None)], ids=["chat", "models"]
+)
+def test_our_own_keys_go_to_no_provider(
+    running: Running, tls_upstream: Upstream, call: tuple[str, str, object], headers: dict[str, str]
+) -> None:
+    """Whoever comes from the base URL to the proxy may still have the gateway's key in the provider's place."""
+    method, path, body = call
+    context = ssl.create_default_context(cafile=str(running.ca))
+    with httpx.Client(proxy=running.proxy, verify=context, headers=headers, trust_env=False) as client:
+        answer = client.request(method, f"{tls_upstream.url}{path}", json=body)
+    refused(answer, 401, "unauthorized")
+    assert OPERATOR_KEY not in answer.text
+    assert not tls_upstream.recorded
+
+
+def test_a_key_of_ours_beside_the_providers_has_to_be_valid(running: Running, tls_upstream: Upstream) -> None:
+    context = ssl.create_default_context(cafile=str(running.ca))
+    provider = {"authorization": "Bearer key-of-the-provider"}
+    with httpx.Client(
+        base_url=tls_upstream.url, proxy=running.proxy, verify=context, headers=provider, trust_env=False, timeout=30
+    ) as client:
+        refused(client.post("/v1/chat/completions", json=CHAT, headers={"x-svc-key": "svck_none"}), 401, "unauthorized")
+        assert not tls_upstream.recorded
+        answer = client.post("/v1/chat/completions", json=CHAT, headers={"x-svc-key": OPERATOR_KEY})
+    assert answer.status_code == 200
+    assert OPERATOR_KEY.encode() not in tls_upstream.seen
+    assert tls_upstream.recorded[-1].header("authorization") == "Bearer key-of-the-provider"
 
 
 def test_our_own_keys_do_not_cross(running: Running, upstream: Upstream) -> None:

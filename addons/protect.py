@@ -179,6 +179,8 @@ class Protect:
         annotate = visit.listener is Listener.GATEWAY
         try:
             restored = await self._gateway.leave(visit.request_id, response.status_code, received, annotate)
+        except BadUpstream:
+            raise
         except GatewayError as error:
             # It answered; unrestored, the answer is safe.
             _log.error("an answer could not be restored: %s", error.code)

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, TypeGuard
 from gateway.errors import GatewayError
 from gateway.json_body import Json, is_json
 from gateway.models import PrivacyMode
-from gateway.slots import JsonSlot, KeySlot, NumberSlot, Slot, TextSlot, can_identify, lead
+from gateway.slots import JsonSlot, KeySlot, NameSlot, NumberSlot, Slot, TextSlot, can_identify, lead
 
 type Body = dict[str, Any]
 
@@ -81,8 +81,8 @@ class Wire(Protocol):
         """Input and output tokens as the upstream counted them, where it says so."""
         ...
 
-    def annotate(self, body: Body, note: Body) -> None:
-        """Adds the gateway's own member to an answer."""
+    def annotate(self, body: Body, note: Body | None) -> None:
+        """Puts the gateway's own member into an answer; nobody else's stays in its place."""
         ...
 
     def refuse_answer(self, body: Body, message: str) -> None:
@@ -116,6 +116,8 @@ class Walk:
         if isinstance(value, str):
             if _DATA_URI.match(value):
                 self.attachments.add("data")
+            elif value and key == "name" and key in self.structure:
+                yield NameSlot(container, key, value)
             elif value:
                 yield TextSlot(container, key, value, lead(name))
         elif isinstance(value, dict):

@@ -9,7 +9,7 @@ from typing import Any
 
 from gateway.errors import BadRequest, GatewayError, Unprocessable
 from gateway.models import LONGEST_TASK, PrivacyMode
-from gateway.slots import SettingSlot, Slot, can_identify
+from gateway.slots import NameSlot, SettingSlot, Slot, can_identify, lead
 from gateway.wires.base import AnswerText, Body, Conversation, Walk, answer_strings, is_number, json_slot
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
@@ -45,6 +45,8 @@ _NUMBERS = frozenset(
     max_completion_tokens
     """.split()
 )
+# What says who asks; nothing but the name before it tells a search so.
+_WHO = frozenset({"user", "safety_identifier"})
 _CHOICES = range(1, 129)
 _EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
 
@@ -142,8 +144,10 @@ class ChatCompletions:
                 return prompt, completion
         return None
 
-    def annotate(self, body: Body, note: Body) -> None:
-        body["svc"] = note
+    def annotate(self, body: Body, note: Body | None) -> None:
+        body.pop("svc", None)
+        if note is not None:
+            body["svc"] = note
 
     def refuse_answer(self, body: Body, message: str) -> None:
         choices = body.get("choices")
@@ -196,6 +200,8 @@ def _own_slots(body: Body, name: str, value: Any, walk: Walk) -> Iterator[Slot]:
     if name in _NUMBERS and is_number(value):
         if can_identify(repr(value), is_named=False):
             yield SettingSlot(body, name, value)
+    elif name in _WHO and isinstance(value, str):
+        yield NameSlot(body, name, value, lead("name"))
     else:
         yield from (Walk(frozenset(), walk.attachments) if name == "metadata" else walk).slots(body, name, value)
 
@@ -233,6 +239,8 @@ def _message_slots(message: Body, walk: Walk) -> Iterator[Slot]:
             yield from _function_slots(value, walk)
         elif name == "content" and message["role"] in {"tool", "function"} and _is_json(value):
             yield json_slot(message, name, value)
+        elif name == "name" and isinstance(value, str) and message["role"] not in {"tool", "function"}:
+            yield NameSlot(message, name, value, lead(name))
         else:
             yield from walk.slots(message, name, value)
     yield from walk.keys(message)

@@ -16,6 +16,7 @@ LETTER = (
     "Dear Wilhelmina Oxenfoord,\nplease write to w.oxenfoord@acme.test or call +49 30 901820.\n"
     "IBAN DE89 3704 0044 0532 0130 00, card 4111 1111 1111 1111.\nBest regards,\nTheodor Quackenbush"
 )
+MESSAGES = [{"role": "user", "content": LETTER}]
 PRIVATE = ("Oxenfoord", "w.oxenfoord", "901820", "3704 0044", "4111 1111", "Quackenbush")
 
 
@@ -140,6 +141,39 @@ def test_errors_of_the_upstream_reach_the_client(running: Running, upstream: Ups
     assert answer.status_code == 429
     assert answer.headers["retry-after"] == "7"
     assert answer.json()["error"]["message"] == "no: mail w.oxenfoord@acme.test"
+
+
+UNREADABLE = {
+    "a list": b"[]",
+    "a page": b"<html>busy</html>",
+    "nothing": b"",
+    "the same key twice": b'{"id": "a", "id": "b", "svc": {"guard": {"action": "pass"}}, "choices": []}',
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_what_cannot_be_read_is_no_answer_of_the_gateways(
+    running: Running, upstream: Upstream, tls_upstream: Upstream, name: str
+) -> None:
+    """The gateway vouches for what it hands out on its own port; the proxy passes on what came, unrestored."""
+    upstream.answer = tls_upstream.answer = lambda request: Reply(UNREADABLE[name])
+    chat = {"model": "configured-upstream", "messages": MESSAGES}
+    with running.client() as client:
+        answer = client.post("/v1/chat/completions", json=chat)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream_invalid")
+        receipt = client.get(f"/v1/receipts/{answer.json()['request_id']}").json()
+    assert receipt["outcome"]["outcome"] == "unreadable_answer"
+    context = ssl.create_default_context(cafile=str(running.ca))
+    with httpx.Client(proxy=running.proxy, verify=context, trust_env=False) as client:
+        answer = client.post(f"{tls_upstream.url}/v1/chat/completions", json=chat)
+    assert (answer.status_code, answer.content) == (200, UNREADABLE[name])
+
+
+def test_nobody_elses_note_stands_in_an_error(running: Running, upstream: Upstream) -> None:
+    upstream.answer = lambda request: Reply(b'{"error": {"code": "bad"}, "svc": {"receipt": "forged"}}', 400)
+    with running.client() as client:
+        answer = client.post("/v1/chat/completions", json={"model": "configured-upstream", "messages": MESSAGES})
+    assert (answer.status_code, answer.json()) == (400, {"error": {"code": "bad"}})
 
 
 def test_a_hundred_documents_come_back_to_the_byte(running: Running, upstream: Upstream, shared_data: object) -> None:

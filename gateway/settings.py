@@ -132,10 +132,6 @@ class Settings(BaseSettings):
         le=100_000,
         description="Requests that may wait for them; more are told to come again (503).",
     )
-    streaming: bool = Field(
-        False,
-        description="Answer `stream: true` on the gateway's port instead of refusing it.",
-    )
 
     body_limit_bytes: Size = Field(
         ByteSize(10 * _MIB), description="Largest request body, also after decompression. Above it: 413."

@@ -36,7 +36,6 @@ class TestWhereValuesComeFrom:
         settings = load_settings()
         assert (settings.host, settings.web_host) == ("127.0.0.1", "127.0.0.1")
         assert (settings.gateway_port, settings.proxy_port, settings.web_port) == (8000, 8080, 8081)
-        assert not settings.streaming
         assert settings.all_upstreams == {}
         assert settings.body_limit_bytes == 10 * 1024 * 1024
 
@@ -109,7 +108,9 @@ class TestRefusals:
         text = f'[upstreams.a]\nbase_url = "https://x/v1"\napi_key = "{PRIVATE}"'
         assert problems(config=written(tmp_path, text)).startswith("upstreams.a.api_key: there is no such setting")
 
-    @pytest.mark.parametrize("variable", ["SVC_GATEWAY_PROT", "SVC_HOST__NAME", "SVC_", "SVC_GATEWAY-PORT"])
+    @pytest.mark.parametrize(
+        "variable", ["SVC_GATEWAY_PROT", "SVC_HOST__NAME", "SVC_", "SVC_GATEWAY-PORT", "SVC_STREAMING"]
+    )
     def test_an_unknown_variable_is_named(self, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(variable, PRIVATE)
         assert problems().startswith(f"{variable}: there is no such setting")

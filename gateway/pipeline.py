@@ -13,10 +13,10 @@ from math import ceil
 
 from gateway.assessment import Assessment, assess
 from gateway.crossing import Envelope, Field, clean, crossing_headers
-from gateway.errors import BadRequest, Forbidden, GatewayError, NotFound, UnsupportedMedia
+from gateway.errors import BadRequest, BadUpstream, Forbidden, GatewayError, NotFound, UnsupportedMedia
 from gateway.exchange import Destination, Done, Examined, Exchange, Terms
 from gateway.inspection import GuardContext, Verdict, inspect
-from gateway.json_body import dump, is_json, parse
+from gateway.json_body import dump, is_json, parse_object
 from gateway.models import Caller, Entity, PrivacyMode, RiskLevel, Route, RouteDecision, Trust
 from gateway.placeholders import Placeholders, RestoreScope, conversation_key, urls_with_placeholders
 from gateway.policy import Policy, PolicyRegistry
@@ -240,7 +240,8 @@ class Pipeline:
     async def close(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
         """Inspects what came back, restores it for the client, and records the outcome.
 
-        Never raises: what cannot be read is handed on as it came, placeholders and all, which is safe.
+        With `annotate` the gateway's own note is added, and an answer into which it cannot be put is refused: raises
+        BadUpstream (`upstream_invalid`). Without, what cannot be read is handed on as it came, placeholders and all.
         """
         if len(body) > _AT_ONCE:
             return await asyncio.to_thread(self._close, exchange, status, body, annotate=annotate)
@@ -251,20 +252,22 @@ class Pipeline:
         outcome = "answered" if status < 400 else "upstream_error"
         tokens: tuple[int, int] | None = None
         try:
-            answer = parse(body)
-            if isinstance(answer, dict):
-                tokens = exchange.wire.usage(answer)
-                if self._restore(exchange, answer) == "replaced":
-                    outcome = "guarded"
-                if annotate and status < 400:
-                    exchange.wire.annotate(answer, exchange.note())
+            answer = parse_object(body)
+            tokens = exchange.wire.usage(answer)
+            if self._restore(exchange, answer) == "replaced":
+                outcome = "guarded"
+            if annotate:
+                exchange.wire.annotate(answer, exchange.note() if status < 400 else None)
             restored = dump(answer)
         except GatewayError:
-            outcome = "unreadable_answer"
+            if status < 400:
+                outcome = "unreadable_answer"
         except Exception as error:  # noqa: BLE001 - never raises: the client gets the answer unrestored
             _log.error("restoring failed: %s", type(error).__name__)
             outcome = "restore_failed"
         self._finish(exchange, outcome, status, tokens)
+        if annotate and outcome == "unreadable_answer":
+            raise BadUpstream("The upstream's answer is no JSON object.", code="upstream_invalid")
         return restored
 
     def _restore(self, exchange: Exchange, answer: Body) -> str:

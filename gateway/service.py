@@ -4,6 +4,7 @@ Both entrances ask it the same things: who is this, where may it go, what may cr
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -36,6 +37,8 @@ from gateway.wires import Body, Wire, Wires
 from gateway.workers import Workers
 
 _PURGE_SECONDS = 60.0
+# Between the words of a credential, and the names and values of cookies.
+_PARTS = re.compile(r"[\s;=,:]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +185,10 @@ class Service:
     def _brings_own_credential(self, fields: Sequence[Field]) -> bool:
         """Whether `Authorization` is the upstream's. A key of ours in it, by mistake, is not and stays here."""
         given = {name.lower(): value for name, value in fields}
-        if b"x-svc-key" not in given or b"authorization" not in given:
-            return False
-        try:
-            self.keys.authenticate(given[b"authorization"].rpartition(b" ")[2].decode("latin-1"))
-        except Unauthorized:
-            return True
-        return False
+        return b"x-svc-key" in given and b"authorization" in given and not self._holds_our_key(given[b"authorization"])
+
+    def _holds_our_key(self, value: bytes) -> bool:
+        return any(map(self.keys.is_ours, _PARTS.split(value.decode("latin-1"))))
 
     async def cross_to_host(
         self, wire: Wire, body: Body, url: str, query: str, fields: Sequence[Field], *, request_id: str
@@ -211,16 +211,24 @@ class Service:
         if not self.wires.harmless(method, path):
             message = "The gateway does not know this call and does not let it leave."
             raise NotFound(message, code="unknown_route")
+        self._proxied_caller(fields)
         envelope = Envelope(fields, query, credentials=CREDENTIALS)
         headers = await self.pipeline.admit(envelope, self.pipeline.policy(None))
         return Crossing(_with_query(url, query), headers, b"")
 
     def _proxied_caller(self, fields: Sequence[Field]) -> Caller:
-        """Clients of the proxy have no key of ours; the one they send upstream tells them apart, and stays unknown."""
-        secret = b"\n".join(
-            value for name, value in fields if name.lower() in {b"authorization", b"x-api-key", b"api-key"}
-        )
-        return Caller("proxy_" + sha256(self._caller_key + secret).hexdigest()[:16], Scope.CLIENT)
+        """Who calls through the proxy: the owner of `X-SVC-Key`, else whoever has the key that goes to the provider.
+
+        The provider's key tells clients apart and stays unknown. Raises Unauthorized for a key that is not valid, and
+        for one of ours in the provider's place, where a stranger would read it.
+        """
+        given = {name.lower(): value for name, value in fields}
+        sent = [given[name] for name in sorted(CREDENTIALS - {b"cookie"}) if name in given]
+        if any(self._holds_our_key(value) for name, value in fields if name.lower() in CREDENTIALS):
+            raise Unauthorized("A key of the gateway stands where the provider's belongs; nothing was sent.")
+        if b"x-svc-key" in given:
+            return self.authenticate(None, given[b"x-svc-key"].decode("latin-1"))
+        return Caller("proxy_" + sha256(self._caller_key + b"\n".join(sent)).hexdigest()[:16], Scope.CLIENT)
 
     async def verify(self, request_id: str, caller: Caller) -> Verification:
         """A receipt and the log it stands in, recomputed; and whether the policy it names can be shown."""

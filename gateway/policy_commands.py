@@ -98,10 +98,12 @@ def list_policies(registry: PolicyRegistry, _: Settings, options: argparse.Names
     return 0
 
 
-def check_policy(registry: PolicyRegistry, _: Settings, options: argparse.Namespace) -> int:
+def check_policy(registry: PolicyRegistry, settings: Settings, options: argparse.Namespace) -> int:
     """Whether the file is accepted. Warnings do not fail it."""
     policy = load_policy(options.policy, registry)
-    notices = warnings(policy, Detector().types)
+    engines, _ = open_engines(settings, Detector())
+    with closing(engines):
+        notices = warnings(policy, engines.types, others=settings.detection_service is not None)
     if options.json:
         print_json({"ok": True, "policy": policy.document, "warnings": [asdict(one) for one in notices]})
         return 0

@@ -22,22 +22,21 @@ class Difference:
     after: Any
 
 
-def warnings(policy: Policy, types: Mapping[str, EntityType]) -> tuple[Notice, ...]:
-    """What is allowed but probably not meant. `types` are those the detector knows."""
-    return tuple(
-        Notice(code, message)
-        for code, message in (*_unknown_types(policy, types), *_idle_rules(policy, types), *_idle_patterns(policy))
-    )
+def warnings(policy: Policy, types: Mapping[str, EntityType], *, others: bool = False) -> tuple[Notice, ...]:
+    """What is allowed but probably not meant. `types` are those looked for; with `others`, more may be found."""
+    odd = (*_unknown_types(policy, types, others), *_idle_rules(policy, types), *_idle_patterns(policy))
+    return tuple(Notice(code, message) for code, message in odd)
 
 
-def _unknown_types(policy: Policy, types: Mapping[str, EntityType]) -> Iterator[tuple[str, str]]:
+def _unknown_types(policy: Policy, types: Mapping[str, EntityType], others: bool) -> Iterator[tuple[str, str]]:
+    effect = "only what the detection service finds can be that" if others else "what is said of it has no effect yet"
     route = policy.route
     named = policy.rules.named() | route.local_types | route.blocked_types
     known = {*types, *policy.own_types, *GROUPS}
     for name in sorted(named - known):
         near = get_close_matches(name, sorted(known), 1, 0.75)
         hint = f" Did you mean `{near[0]}`?" if near else ""
-        yield "unknown_type", f"No recognizer finds `{name}`, so what is said of it has no effect yet.{hint}"
+        yield "unknown_type", f"No recognizer or model in use finds `{name}`: {effect}.{hint}"
 
 
 def _idle_rules(policy: Policy, types: Mapping[str, EntityType]) -> Iterator[tuple[str, str]]:

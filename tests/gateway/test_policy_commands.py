@@ -92,6 +92,29 @@ def test_check_accepts_and_warns(policies: Command, tmp_path: Path) -> None:
     assert reply["policy"]["hash"] in text
 
 
+@pytest.mark.parametrize(
+    ("settings", "unknown"),
+    [
+        ({"SVC_DETECTION": "full"}, {"NRP"}),
+        ({"SVC_DETECTION": "patterns"}, {"LOCATION", "NRP", "ORGANIZATION"}),
+        ({"SVC_DETECTION": "full", "SVC_DETECTION_SERVICE": "http://127.0.0.1:9"}, {"NRP"}),
+    ],
+)
+def test_check_knows_what_the_settings_have_looked_for(
+    policies: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], unknown: set[str]
+) -> None:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    file = tmp_path / "acme.toml"
+    types = ("EMAIL_ADDRESS", "LOCATION", "NRP", "ORGANIZATION")
+    rules = "".join(f'[rules.{name}]\naction = "redact"\n' for name in types)
+    file.write_text(f'id = "acme"\ntitle = "Acme"\n{rules}')
+    _, reply = policies.json("check", str(file))
+    messages = [one["message"] for one in reply["warnings"] if one["code"] == "unknown_type"]
+    assert {name for name in types if any(f"`{name}`:" in message for message in messages)} == unknown
+    assert all(("detection service" in message) == ("SVC_DETECTION_SERVICE" in settings) for message in messages)
+
+
 def test_check_of_a_builtin_file_shows_its_real_hash(policies: Command) -> None:
     _, reply = policies.json("check", str(BUILTIN_POLICIES / "default.toml"))
     assert reply["policy"]["hash"] == PolicyRegistry(BUILTIN_POLICIES).get("default").hash

@@ -97,8 +97,12 @@ PATTERNS = {
     "^[a-z0-9][a-z0-9_-]*$": "of `a`–`z`, `0`–`9`, `-` and `_`",
     "^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$": "IN_CAPITALS",
     "^[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,255}$": "at most 256 characters, no spaces",
-    "^[^\\x00-\\x1f\\x7f]*$": "no control characters",
-    "^[^\\x00-\\x08\\x0b-\\x1f\\x7f]*$": "no control characters but line breaks and tabs",
+    "^[^\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$": (
+        "one line, no control characters, none that turn the direction of writing"
+    ),
+    "^[^\\x00-\\x08\\x0b-\\x1f\\x7f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]*$": (
+        "no control characters but line breaks and tabs, none that turn the direction of writing"
+    ),
 }
 
 

@@ -44,6 +44,10 @@ GROUPS = (
     "custom",
 )
 
+# Neither control characters nor those that turn the direction of writing, with which a line reads as another
+# (Unicode Standard Annex 9, section 2), nor a second line.
+_LINE = r"^[^\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$"
+_LINES = r"^[^\x00-\x08\x0b-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$"
 _TYPE = r"^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$"
 PolicyId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
 TypeName = Annotated[str, StringConstraints(pattern=_TYPE, max_length=48)]
@@ -98,7 +102,7 @@ class RuleDocument(_Part):
 
 def _known_keys(rules: Mapping[str, RuleDocument]) -> Mapping[str, RuleDocument]:
     for key, rule in rules.items():
-        if key not in GROUPS and not re.match(_TYPE, key):
+        if key not in GROUPS and not re.fullmatch(_TYPE, key):
             raise ValueError("a rule is for a TYPE_IN_CAPITALS or one of the groups: " + ", ".join(GROUPS))
         if key == "secret" and rule.keep_last:
             raise ValueError("a secret is never shown in part: `keep_last` cannot be set for it")
@@ -185,7 +189,7 @@ class RouteDocument(_Part):
     @field_validator("local_types", "blocked_types")
     @classmethod
     def _types_or_groups(cls, names: list[str]) -> list[str]:
-        if any(name not in GROUPS and not re.match(_TYPE, name) for name in names):
+        if any(name not in GROUPS and not re.fullmatch(_TYPE, name) for name in names):
             raise ValueError("each is a TYPE_IN_CAPITALS or one of the groups: " + ", ".join(GROUPS))
         return names
 
@@ -213,8 +217,8 @@ class StreamingDocument(_Part):
 
 class _Sections(_Part):
     id: PolicyId
-    title: Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[^\x00-\x1f\x7f]*$")]
-    description: Annotated[str, StringConstraints(max_length=8000, pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*$")] = ""
+    title: Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=_LINE)]
+    description: Annotated[str, StringConstraints(max_length=8000, pattern=_LINES)] = ""
     otherwise: RuleDocument | None = None
     rules: Rules = Field(default_factory=dict)
     strict: StrictDocument = StrictDocument()

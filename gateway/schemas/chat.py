@@ -51,9 +51,7 @@ class ChatRequest(_Open):
         description="`svc-demo`, `configured-upstream`, or a model that an upstream takes."
     )
     messages: Annotated[list[ChatMessage], Field(min_length=1)] = Field(description="The conversation so far.")
-    stream: bool | None = Field(
-        None, description="Refused when true (`streaming_not_supported`), unless the setting `streaming` is on."
-    )
+    stream: bool | None = Field(None, description="Refused when true (`streaming_not_supported`).")
     seed: int | None = Field(
         None,
         description="Passed on as it is; refused where it reads like private text, as every number of the protocol.",

@@ -23,6 +23,9 @@ _SHORTEST_NUMBER = 7
 _SHORTEST_NAMED_NUMBER = 3
 _LABEL = re.compile(r"[^\W\d][\w .-]{0,47}\Z")
 _COLON = re.compile(r"\s*:\s*")
+# What the OpenAI API lets a name consist of.
+_NAME = re.compile(r"[a-zA-Z0-9_-]+\Z")
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,24 @@ class TextSlot:
 
     def protected(self) -> Sequence[str]:
         return (self._now,)
+
+
+class NameSlot(TextSlot):
+    """A name at `container[key]` that the protocol calls somebody or something by; it is hidden as a whole.
+
+    Where it keeps to the characters that names may have, so does what takes its place: a placeholder without brackets,
+    which is restored all the same.
+    """
+
+    __slots__ = ()
+
+    def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
+        if found := _behind(self._lead, spans[0]):
+            name = self._now
+            self._now = replace(_whole(found, len(name)), name)
+            if _NAME.match(name):
+                self._now = _NOT_IN_NAMES.sub("_", self._now.strip("[]"))
+            self.container[self.key] = self._now
 
 
 class KeySlot:

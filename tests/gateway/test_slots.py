@@ -1,6 +1,7 @@
 """Slots: what is replaced is replaced exactly there, and all else stays to the byte."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 
 from gateway.errors import BadRequest
 from gateway.models import Action
-from gateway.slots import JsonSlot, KeySlot, NumberSlot, SettingSlot, Slot, Span, TextSlot, splice
+from gateway.placeholders import Placeholders, RestoreScope
+from gateway.slots import JsonSlot, KeySlot, NameSlot, NumberSlot, SettingSlot, Slot, Span, TextSlot, splice
 
 
 def span(text: str, value: str, score: float = 0.9) -> Span:
@@ -49,6 +51,25 @@ def test_a_string_without_findings_is_not_touched() -> None:
     assert list(slot.protected()) == ["nothing"]
     # A slot that stands for a text without a place is never written to.
     TextSlot(None, None, "x").apply([[]], Replacing())
+
+
+@pytest.mark.parametrize("name", ["Anna_Schmidt-2", "Anna Schmidt", "Schmidt"])
+def test_a_name_is_hidden_whole_and_what_takes_its_place_is_a_name(name: str) -> None:
+    placeholders = Placeholders(b"k" * 32)
+    body = {"name": name}
+    slot = NameSlot(body, "name", name, "name: ")
+    slot.apply([[span(slot.texts[0], "Schmidt")]], lambda span, value, raw=None: placeholders.mint(span.type, value))
+    assert "Schmidt" not in body["name"]
+    assert list(slot.protected()) == [body["name"]]
+    assert (re.fullmatch("[a-zA-Z0-9_-]{1,64}", body["name"]) is None) is (" " in name)
+    restored = placeholders.restore(f"{body['name']} asks", rules=RestoreScope("source"))
+    assert restored.text == f"{name} asks"
+
+
+def test_a_name_that_cannot_be_undone_stays_a_name() -> None:
+    body = {"name": "Anna_Schmidt"}
+    NameSlot(body, "name", "Anna_Schmidt").apply([[span("Anna_Schmidt", "Anna")]], lambda *_: "[PERSON removed]")
+    assert body == {"name": "PERSON_removed"}
 
 
 def test_a_key_keeps_its_place() -> None:

@@ -37,7 +37,7 @@ def protect(body: Body) -> Body:
     """Replaces the mark wherever the wire finds it, as protection would."""
 
     def replace(span: Span, value: str, raw: str | None = None) -> str:
-        return "[X]"
+        return "X"
 
     for block in WIRE.read(body).blocks:
         for slot in block:
@@ -105,7 +105,7 @@ def test_text_is_found_and_replaced_wherever_it_stands(place: str) -> None:
     body = copy.deepcopy(PLACES[place])
     before = json.dumps(body)
     after = json.dumps(protect(body))
-    assert after == before.replace("canary", "[X]")
+    assert after == before.replace("canary", "X")
 
 
 def test_structure_is_not_text() -> None:
@@ -161,14 +161,12 @@ def test_values_are_searched_with_the_names_that_callers_gave_them() -> None:
     assert {"reply_to: A", "name: B", "pins: C", "city: D"} <= set(texts(body))
     # The protocol's own names say nothing of their values; a schema's would make them of what they describe.
     schema = call(name="f", parameters={"properties": {"password": {"type": "string", "description": "E"}}})
-    assert set(texts(request(user("F", name="G"), user="H", tools=[schema]))) == {
-        "E",
-        "F",
-        "G",
-        "H",
-        "f",
-        "password",
-    } | {"call_1"}
+    assert set(texts(request(user("F"), tools=[schema]))) == {"E", "F", "f", "password", "call_1"}
+
+
+def test_who_speaks_is_searched_as_a_name_and_what_is_called_is_not() -> None:
+    body = request(user("A", name="B"), {"role": "tool", "tool_call_id": "C", "name": "D", "content": "E"}, user="F")
+    assert set(texts(body)) == {"A", "name: B", "C", "D", "E", "name: F"}
 
 
 class TestBlocks:

@@ -95,7 +95,7 @@ class _Look:
         found = self._context.placeholders.find(text)
         if found:
             yield from in_links(text, found, self._context.placeholders, self._context.scope, self._strangers)
-        if found and reading.names_a_place:
+        if found and (reading.json or reading.names_a_place):
             yield from self._sending(reading, found)
         if "//" in text or "www." in text:
             yield from self._encodings.hits(text, found, source)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from ipaddress import ip_address, ip_network
+from socket import inet_aton
 
 from gateway.detection.expression import Expression
 from gateway.inspection.compact import compact
@@ -31,7 +32,9 @@ _QUOTED = expression(rf"[\"'`]({_NAME}|{_IP})(?::\d{{1,5}})?[\"'`/]")
 _FROM = re.compile(r"(?:from|sender|user|username|login|auth|author|von|de)\W{1,8}\Z", re.IGNORECASE)
 # What a host is named by a variable: only what stands behind it is known.
 _TEMPLATE = re.compile(r".*(?:\$?\{[^}]*\}|\$\w+|%[sdv])", re.DOTALL)
-_PRIVATE = [ip_network(each) for each in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
+_PRIVATE = [ip_network(each) for each in ("0.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
+# What the C library's inet_aton takes for an address: one to four numbers of base ten, eight or sixteen.
+_NUMERIC = re.compile(r"(?:0x[\da-f]+|\d+)(?:\.(?:0x[\da-f]+|\d+)){0,3}\Z")
 _GOES_ON = re.compile(r"[\w@(-]|\.\w")
 _BUCKETS = frozenset({"s3", "gs", "az", "abfs", "abfss", "wasb", "wasbs"})
 _OWN_NETWORK = re.compile(r"(?:.*\.)?(?:localhost|local|internal|intranet|lan|corp|home|test|invalid|svc|home\.arpa)\Z")
@@ -134,6 +137,10 @@ class Strangers:
         match = _WHOLE.match(text.strip())
         return match is not None and not _FILE_NAME.search(match[1]) and self.host(match[1])
 
+    def whole_host(self, text: str) -> bool:
+        """Whether a text is a stranger's host and no file: a name with dots, or an address, also as one number."""
+        return not _FILE_NAME.search(text) and self.host(text)
+
     def address(self, value: str) -> bool:
         """Whether the value of an HTML attribute leads to a stranger."""
         plain = re.sub(r"[\t\n\r]", "", unescape(value)).strip().replace("\\", "/")
@@ -148,10 +155,8 @@ def _hosts(wanted: Expression, text: str) -> Iterator[str]:
 
 def _is_own(host: str) -> bool:
     """This machine or its network: no dot, a reserved name, an address that is not routed."""
-    if host.isdigit():
-        return False
     try:
-        address = ip_address(host)
+        address = ip_address(inet_aton(host) if _NUMERIC.match(host) else host)
         return address.is_loopback or address.is_unspecified or any(address in network for network in _PRIVATE)
-    except ValueError:
-        return not ("." in host or host.startswith("0x")) or _OWN_NETWORK.match(host) is not None
+    except (OSError, ValueError):
+        return "." not in host or _OWN_NETWORK.match(host) is not None

@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 
+from gateway.inspection.commands import carried_by, carried_off
 from gateway.inspection.context import Hit
 from gateway.inspection.links import URL
+from gateway.inspection.programs import is_sender
 from gateway.inspection.reading import Reading
 from gateway.inspection.senders import is_program, sent
 from gateway.inspection.strangers import MAIL, PHONE, Strangers
@@ -35,10 +37,13 @@ _TOLD = re.compile(
 def exfiltrating(reading: Reading, found: Sequence[Found], strangers: Strangers) -> Iterator[Hit]:
     """The session's placeholders in a tool call's arguments that go to a stranger."""
     literals = [reading.text[start:end] for start, end in reading.literals]
-    if any(map(_is_strangers, literals, reading.keys(), repeat(strangers))):
-        leaving = {hit.start for hit in found}
+    places = [hit.start for hit in found]
+    if reading.names_a_place and any(map(_is_strangers, literals, reading.keys(), repeat(strangers))):
+        leaving = set(places)
     else:
-        leaving = set(_sent(reading, literals, [hit.start for hit in found], strangers))
+        leaving = set(_commanded(reading, literals, places, strangers))
+        if reading.names_a_place and len(leaving) < len(places):
+            leaving.update(_sent(reading, literals, places, strangers))
     for hit in found:
         if hit.start in leaving:
             yield Hit(Kind.TOOL_CALL_EXFILTRATION, hit.start, hit.end, Severity.HIGH)
@@ -69,3 +74,14 @@ def _sent(reading: Reading, literals: Sequence[str], places: Sequence[int], stra
         inside = [place - start for place in places if start <= place < end]
         if inside:
             yield from (start + place for place in sent(literal, inside, strangers))
+
+
+def _commanded(reading: Reading, literals: Sequence[str], places: Sequence[int], strangers: Strangers) -> Iterator[int]:
+    """The places that the commands in one of the strings take along, or one whose words the strings are."""
+    program = next((index for index, literal in enumerate(literals) if is_sender(literal)), None)
+    if program is not None:
+        yield from carried_by(reading.text, reading.literals[program:], places, strangers)
+    for (start, end), literal in zip(reading.literals, literals, strict=True):
+        inside = [place - start for place in places if start <= place < end]
+        if inside:
+            yield from (start + place for place in carried_off(literal, inside, strangers))

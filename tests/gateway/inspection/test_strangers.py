@@ -35,6 +35,11 @@ from tests.gateway.inspection.test_guard import ASK, IBAN, kinds
         ("", "collect.example.com", True),
         ("", "203.0.113.9", True),
         ("", "3405803785", True),
+        ("", "0xcb007109", True),
+        ("", "203.28937", True),
+        ("", "2130706433", False),
+        ("", "0x7f.1", False),
+        ("", "0300.0250.1.40", False),
         ("", "[2001:db8::1]", True),
     ],
 )

@@ -1,0 +1,203 @@
+"""The commands of a tool call, run through in mind: what they would take to a stranger.
+
+A value is in whatever it was given to: variables, files, archives, the commits of a repository, the parameters of a
+function, the pipe. A command takes its own words along, the commands within them, and what those names have.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+
+from gateway.inspection.programs import MENTIONED, Programs
+from gateway.inspection.scanning import holds
+from gateway.inspection.shell import Command, Script, Word, from_words, read
+from gateway.inspection.strangers import Strangers
+
+_VARIABLE = re.compile(r"\$\{(\w+)(?:(?::?[-=+?])([^}]*)|[^}]*)\}|\$(\w+)")
+# A host, or a number that could be one; a bucket, or a host that is put together.
+_HOST = re.compile(
+    r"(?<![\w-])(?<!\w\.)(?:[\w-]+\.)+[a-z]{2,24}|\b(?:\d+\.[\d.]+|\d{8,10}|0x[\da-fx.]+)", re.IGNORECASE
+)
+_PIECES = re.compile(r"\b(?:s3|gs|az|abfss?|wasbs?)://|\[[\da-f]*:|[\w}]\.\$|\$[\w{}]+\.\w", re.IGNORECASE)
+_ASSIGNED = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=(.*)", re.DOTALL)
+_USED = re.compile(r"\$\{?[\#!]?([\w@*]+)|([\w.~*/-]+)")
+_QUOTES = str.maketrans("", "", "\"'\\")
+_DECLARING = frozenset(("export", "declare", "local", "readonly", "typeset", "set", "env"))
+_READING = frozenset(("read", "mapfile", "readarray"))
+# Programs whose arguments are files, one of which gets what is in another.
+_FILING = frozenset(
+    """
+    tee cp mv ln install dd tar zip gzip bzip2 xz zstd 7z rar cpio split sed sort openssl gpg age base64 xxd iconv
+    convert jq ar
+    """.split()
+)
+_OUTPUT = re.compile(r"-o|-O|--output(?:=.*)?|-out|of=.*|--out")
+_PARAMETERS = tuple(f"${each}" for each in "123456789@*")
+_REPOSITORY, _LINES = "git push", "while read"
+_MOST_ROUNDS, _LONGEST = 8, 200
+
+
+def carried_off(text: str, places: Sequence[int], strangers: Strangers) -> set[int]:
+    """Those of the `places`, sorted, that commands in a text would take to a stranger."""
+    plain = text.translate(_QUOTES)
+    if not holds(MENTIONED, plain) or not _could_leave(text, plain, strangers):
+        return set()
+    return _Run(text, read(text), places, strangers).leaving()
+
+
+def carried_by(text: str, words: Sequence[tuple[int, int]], places: Sequence[int], strangers: Strangers) -> set[int]:
+    """The same for one command whose words are `text[start:end]`."""
+    script = from_words([Word(text[start:end], start, end) for start, end in words])
+    return _Run(text, script, places, strangers).leaving()
+
+
+def _could_leave(text: str, plain: str, strangers: Strangers) -> bool:
+    """Whether a text has anything like a stranger's address, or one in pieces. `plain` is it without quotes. Cheap."""
+    if "$'" in text or _PIECES.search(plain):
+        return True
+    return any(map(strangers.whole_host, set(_HOST.findall(plain))))
+
+
+class _Run:
+    def __init__(self, text: str, script: Script, places: Sequence[int], strangers: Strangers) -> None:
+        self._text = text
+        self._script = script
+        self._places = places
+        self._strangers = strangers
+        self._programs = Programs(strangers)
+        self._variables: dict[str, str] = {}
+        self._given: dict[str, set[int]] = {}
+        self._written: set[str] = set()
+        self._sockets: set[str] = set()
+
+    def leaving(self) -> set[int]:
+        # The second time all variables are known, also those of functions and loops.
+        for _ in range(1 + ("$" in self._text)):
+            words = [self._words(command) for command in self._script.commands]
+            abroad = [
+                self._is_abroad(command, said) for command, said in zip(self._script.commands, words, strict=True)
+            ]
+        if not any(abroad):
+            return set()
+        taken = self._taken(words)
+        return {place for places, leaves in zip(taken, abroad, strict=True) if leaves for place in places}
+
+    def _words(self, command: Command) -> list[str]:
+        """What a command says, with its variables filled in, which it may set."""
+        said: list[str] = []
+        for word in command.words:
+            filled = self._filled(word.text)
+            said += filled.split() if filled != word.text and not word.quoted else [filled]
+        for each in said:
+            assigned = _ASSIGNED.match(each)
+            if assigned and len(assigned[2]) <= _LONGEST:
+                self._variables[assigned[1]] = assigned[2]
+            elif said[0] not in _DECLARING and not assigned:
+                break
+        if len(said) > 3 and said[0] == "for" and len(said[3]) <= _LONGEST:
+            self._variables[said[1]] = said[3]
+        return said
+
+    def _filled(self, text: str) -> str:
+        return _VARIABLE.sub(self._value, text) if "$" in text else text
+
+    def _value(self, match: re.Match[str]) -> str:
+        return self._variables.get(match[1] or match[3], match[2] or match[0])
+
+    def _is_abroad(self, command: Command, said: Sequence[str]) -> bool:
+        abroad = self._programs.abroad(said)
+        if any(self._programs.leads(word) for word in said):
+            if said[0] in _DECLARING or all(map(_ASSIGNED.match, said)):
+                self._sockets.add("proxy")
+            abroad = True
+        for redirection in command.redirections:
+            target = self._filled(redirection.target.text)
+            if target.startswith(("/dev/tcp/", "/dev/udp/")) and self._strangers.whole_host(target.split("/")[3]):
+                abroad = True
+                if said[:1] == ["exec"]:
+                    self._sockets.add(redirection.descriptor or ("0" if redirection.sign[0] == "<" else "1"))
+            elif redirection.sign.endswith("&") and target.strip("${}-") in self._sockets:
+                abroad = True
+        return abroad or "1" in self._sockets or ("proxy" in self._sockets and self._programs.knows(said))
+
+    def _taken(self, words: Sequence[Sequence[str]]) -> list[set[int]]:
+        """For each command the places that it takes along."""
+        commands = self._script.commands
+        pieces = ["\n".join(self._text[start:end] for start, end in command.spans) for command in commands]
+        used = [self._used(piece, said) for piece, said in zip(pieces, words, strict=True)]
+        given = [[*self._gives(command, said)] for command, said in zip(commands, words, strict=True)]
+        own = [{place for span in command.spans for place in self._within(*span)} for command in commands]
+        before = -1
+        for _ in range(_MOST_ROUNDS):
+            for index, command in enumerate(commands):
+                taken = own[index]
+                for other in command.reads:
+                    taken |= own[other]
+                if self._given:
+                    for name in used[index] & self._given.keys():
+                        taken |= self._given[name]
+                    for pattern in used[index]:
+                        if "*" in pattern:
+                            taken |= self._matching(pattern)
+                if taken:
+                    for name in given[index]:
+                        self._given.setdefault(name, set()).update(taken)
+            now = sum(map(len, own)) + sum(map(len, self._given.values()))
+            if now == before:
+                break
+            before = now
+        return own
+
+    def _within(self, start: int, end: int) -> Sequence[int]:
+        return self._places[bisect_left(self._places, start) : bisect_left(self._places, end)]
+
+    def _matching(self, pattern: str) -> set[int]:
+        return {place for file in self._written if fnmatchcase(file, pattern) for place in self._given.get(file, ())}
+
+    def _used(self, piece: str, said: Sequence[str]) -> set[str]:
+        """The names that a command asks: variables, files and folders, and what is none but works like one."""
+        names = {
+            f"${variable}" if variable else file.removeprefix("./").rstrip("/")
+            for variable, file in _USED.findall(f"{piece}\n{' '.join(said)}")
+        }
+        if "git" in said:
+            names |= {_REPOSITORY} if "push" in said else set()
+            if {"-A", "--all", "-u", "-am", "-a"} & set(said):
+                names.add(".")
+        if said and said[0] in _READING:
+            names.add(_LINES)
+        return names - {""}
+
+    def _gives(self, command: Command, said: Sequence[str]) -> Iterator[str]:
+        """The names that get what a command says."""
+        for redirection in command.redirections:
+            if ">" in redirection.sign:
+                yield from self._file(self._filled(redirection.target.text))
+        if not said:
+            return
+        program = said[0].rpartition("/")[2]
+        assigned = [match[1] for match in map(_ASSIGNED.match, said) if match]
+        if assigned and (program in _DECLARING or _ASSIGNED.match(said[0])):
+            yield from (f"${name}" for name in assigned)
+        if program in _READING or program == "for":
+            yield from (f"${word}" for word in said[1:] if word.isidentifier())
+        elif program == "done":
+            yield _LINES
+        elif program in self._script.functions or program == "set":
+            yield from _PARAMETERS
+        elif program == "git":
+            if {"add", "commit", "stash", "tag", "am", "notes"} & set(said):
+                yield _REPOSITORY
+        elif program in _FILING or any(map(_OUTPUT.fullmatch, said)):
+            for word in said[1:]:
+                if not word.startswith("-"):
+                    yield from self._file(word.removeprefix("of="))
+
+    def _file(self, name: str) -> Iterator[str]:
+        """A file by its names, and the folders that it is in."""
+        path = PurePosixPath(name)
+        if name and not name.startswith(("/dev/", "&")) and len(name) <= _LONGEST:
+            self._written.add(str(path))
+            yield from {str(path), path.name, *(str(parent) for parent in path.parents)}

@@ -101,7 +101,11 @@ class Settings(BaseSettings):
     default_upstream: str | None = Field(
         None, description="Upstream for models that no pattern matches. Without it, such a model is refused."
     )
-    upstream_timeout_seconds: Seconds = Field(600, description="How long an upstream may take to answer.")
+    upstream_timeout_seconds: Seconds = Field(
+        600,
+        description="How long an upstream may take to answer where the gateway runs without mitmproxy (`uvicorn`). With"
+        " it, a call ends after ten minutes without a byte.",
+    )
 
     default_policy: str = Field("default", min_length=1, description="Policy of requests that name none.")
     detection: Literal["patterns", "full"] = Field(

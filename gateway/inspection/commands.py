@@ -10,21 +10,24 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-from gateway.inspection.programs import MENTIONED, Programs
-from gateway.inspection.scanning import holds
-from gateway.inspection.shell import Command, Script, Word, from_words, read
-from gateway.inspection.strangers import Strangers
+from gateway.inspection.programs import LIKE_A_FILE, MENTIONED, Programs, runs
+from gateway.inspection.scanning import expression, holds
+from gateway.inspection.shell import UNKNOWN, Command, Script, Word, from_words, read
+from gateway.inspection.strangers import Strangers, is_file_name
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?:(?::?[-=+?])([^}]*)|[^}]*)\}|\$(\w+)")
-# A host, or a number that could be one; a bucket, or a host that is put together.
+# A host, or a number that could be one; first how they end, which is found in less time.
 _HOST = re.compile(
     r"(?<![\w-])(?<!\w\.)(?:[\w-]+\.)+[a-z]{2,24}|\b(?:\d+\.[\d.]+|\d{8,10}|0x[\da-fx.]+)", re.IGNORECASE
 )
-_PIECES = re.compile(r"\b(?:s3|gs|az|abfss?|wasbs?)://|\[[\da-f]*:|[\w}]\.\$|\$[\w{}]+\.\w", re.IGNORECASE)
+_ENDING = re.compile(r"\.[a-zA-Z]{2,24}(?![\w-])")
+_NUMBER = expression(r"\d\.\d|\b\d{8,10}\b|\b0x[\da-f]")
+# A bucket, or a host that is put together.
+_PIECES = expression(r"\b(?:s3|gs|az|abfss?|wasbs?)://|\[[\da-f]*:|[\w}]\.\$|\$[\w{}]+\.\w")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=(.*)", re.DOTALL)
+_LAST = re.compile(r"[\w.-]+")
 _USED = re.compile(r"\$\{?[\#!]?([\w@*]+)|([\w.~*/-]+)")
-_QUOTES = str.maketrans("", "", "\"'\\")
-_DECLARING = frozenset(("export", "declare", "local", "readonly", "typeset", "set", "env"))
+_DECLARING = frozenset(("export", "declare", "local", "readonly", "typeset", "set", "env", "alias"))
 _READING = frozenset(("read", "mapfile", "readarray"))
 # Programs whose arguments are files, one of which gets what is in another.
 _FILING = frozenset(
@@ -41,7 +44,7 @@ _MOST_ROUNDS, _LONGEST = 8, 200
 
 def carried_off(text: str, places: Sequence[int], strangers: Strangers) -> set[int]:
     """Those of the `places`, sorted, that commands in a text would take to a stranger."""
-    plain = text.translate(_QUOTES)
+    plain = text.replace("'", "").replace('"', "").replace("\\", "")
     if not holds(MENTIONED, plain) or not _could_leave(text, plain, strangers):
         return set()
     return _Run(text, read(text), places, strangers).leaving()
@@ -55,9 +58,13 @@ def carried_by(text: str, words: Sequence[tuple[int, int]], places: Sequence[int
 
 def _could_leave(text: str, plain: str, strangers: Strangers) -> bool:
     """Whether a text has anything like a stranger's address, or one in pieces. `plain` is it without quotes. Cheap."""
-    if "$'" in text or _PIECES.search(plain):
+    if "$'" in text or holds(_PIECES, plain):
         return True
-    return any(map(strangers.whole_host, set(_HOST.findall(plain))))
+    if all(map(is_file_name, set(_ENDING.findall(plain)))) and not any(
+        holds(wanted, plain) for wanted in (_NUMBER, LIKE_A_FILE)
+    ):
+        return False
+    return any(map(strangers.host, set(_HOST.findall(plain))))
 
 
 class _Run:
@@ -68,6 +75,7 @@ class _Run:
         self._strangers = strangers
         self._programs = Programs(strangers)
         self._variables: dict[str, str] = {}
+        self._aliases: dict[str, str] = {}
         self._given: dict[str, set[int]] = {}
         self._written: set[str] = set()
         self._sockets: set[str] = set()
@@ -89,11 +97,16 @@ class _Run:
         said: list[str] = []
         for word in command.words:
             filled = self._filled(word.text)
+            if filled == UNKNOWN:
+                # What a command names last is most often what it says: `$(which curl)`.
+                filled = (_LAST.findall(self._text[word.start : word.end]) or [filled])[-1]
+            if not said and filled in self._aliases:
+                filled = self._aliases[filled]
             said += filled.split() if filled != word.text and not word.quoted else [filled]
         for each in said:
             assigned = _ASSIGNED.match(each)
             if assigned and len(assigned[2]) <= _LONGEST:
-                self._variables[assigned[1]] = assigned[2]
+                (self._aliases if said[0] == "alias" else self._variables)[assigned[1]] = assigned[2]
             elif said[0] not in _DECLARING and not assigned:
                 break
         if len(said) > 3 and said[0] == "for" and len(said[3]) <= _LONGEST:
@@ -104,21 +117,24 @@ class _Run:
         return _VARIABLE.sub(self._value, text) if "$" in text else text
 
     def _value(self, match: re.Match[str]) -> str:
-        return self._variables.get(match[1] or match[3], match[2] or match[0])
+        name = match[1] or match[3]
+        return self._variables.get(name, match[2] or f"${{{name}}}")
 
     def _is_abroad(self, command: Command, said: Sequence[str]) -> bool:
         abroad = self._programs.abroad(said)
+        if abroad and said[0] == "coproc":
+            self._sockets.add("COPROC")
         if any(self._programs.leads(word) for word in said):
             if said[0] in _DECLARING or all(map(_ASSIGNED.match, said)):
                 self._sockets.add("proxy")
             abroad = True
         for redirection in command.redirections:
             target = self._filled(redirection.target.text)
-            if target.startswith(("/dev/tcp/", "/dev/udp/")) and self._strangers.whole_host(target.split("/")[3]):
+            if target.startswith(("/dev/tcp/", "/dev/udp/")) and self._strangers.host(target.split("/")[3]):
                 abroad = True
                 if said[:1] == ["exec"]:
                     self._sockets.add(redirection.descriptor or ("0" if redirection.sign[0] == "<" else "1"))
-            elif redirection.sign.endswith("&") and target.strip("${}-") in self._sockets:
+            elif redirection.sign.endswith("&") and not self._sockets.isdisjoint(_LAST.findall(target)[:1]):
                 abroad = True
         return abroad or "1" in self._sockets or ("proxy" in self._sockets and self._programs.knows(said))
 
@@ -166,7 +182,7 @@ class _Run:
             names |= {_REPOSITORY} if "push" in said else set()
             if {"-A", "--all", "-u", "-am", "-a"} & set(said):
                 names.add(".")
-        if said and said[0] in _READING:
+        if not _READING.isdisjoint(said):
             names.add(_LINES)
         return names - {""}
 
@@ -177,7 +193,7 @@ class _Run:
                 yield from self._file(self._filled(redirection.target.text))
         if not said:
             return
-        program = said[0].rpartition("/")[2]
+        program = next((name for _, name in runs(said)), "")
         assigned = [match[1] for match in map(_ASSIGNED.match, said) if match]
         if assigned and (program in _DECLARING or _ASSIGNED.match(said[0])):
             yield from (f"${name}" for name in assigned)
@@ -190,7 +206,7 @@ class _Run:
         elif program == "git":
             if {"add", "commit", "stash", "tag", "am", "notes"} & set(said):
                 yield _REPOSITORY
-        elif program in _FILING or any(map(_OUTPUT.fullmatch, said)):
+        elif any(name in _FILING for _, name in runs(said)) or any(map(_OUTPUT.fullmatch, said)):
             for word in said[1:]:
                 if not word.startswith("-"):
                     yield from self._file(word.removeprefix("of="))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from gateway.inspection.scanning import expression
-from gateway.inspection.strangers import Strangers
+from gateway.inspection.strangers import Strangers, is_file_name
 
 
 class _Takes(Enum):
@@ -73,8 +73,12 @@ _PROGRAMS = _table(
 )
 _NAMES = "|".join(map(re.escape, _PROGRAMS))
 _LONGEST = 200
+# Domains of the highest level that end files, too.
+_NO_FILES = (".sh", ".py", ".md", ".rs", ".zip", ".bz", ".name")
+_HOSTED = "|".join(name for name, program in _PROGRAMS.items() if program.takes in (_Takes.HOSTS, _Takes.FIRST))
+LIKE_A_FILE = expression(rf"\b(?:{_HOSTED})\s[^\n;|&]*(?:{'|'.join(map(re.escape, _NO_FILES))})(?:\W|$)")
 # Cheap: without one of these no command of a text sends.
-MENTIONED = expression(rf"(?:^|[^\w.-])(?:{_NAMES})(?:\.exe)?(?:$|[\s$<>|;&}}])|/dev/(?:tcp|udp)/")
+MENTIONED = expression(rf"(?:^|[^\w.-])(?:{_NAMES})(?:\.exe)?(?:$|[\s$<>|;&)`}}])|/dev/(?:tcp|udp)/")
 _HOST_OPTIONS = frozenset(
     """
     host hostname server endpoint endpoint-url url registry proxy remote connect connect-to resolve addr address broker
@@ -145,7 +149,8 @@ class Programs:
         for option, value in _arguments(args, program):
             if option is not None:
                 is_host = option in program.hosts if len(option) == 1 else option in _HOST_OPTIONS
-                if is_host and (self._host(value) or self._strangers.url(value)):
+                routes = value.split(":") if option in ("resolve", "connect-to") else [value]
+                if is_host and (any(map(self._host, routes)) or self._strangers.url(value)):
                     return True
             else:
                 if self._is_abroad(value, program.takes, number, publishes):
@@ -181,7 +186,10 @@ class Programs:
 
     def _host(self, word: str) -> bool:
         match = _HOST.match(word)
-        return match is not None and self._strangers.whole_host(match[1])
+        if match is None:
+            return False
+        host = match[1]
+        return (host.endswith(_NO_FILES) or not is_file_name(host)) and self._strangers.host(host)
 
     def _git(self, args: Sequence[str]) -> bool:
         """Where a push goes. Remotes are those of the repository unless the text adds or moves one."""
@@ -209,14 +217,19 @@ def _name(word: str) -> str:
     return word.rpartition("/")[2].lower().removesuffix(".exe")
 
 
-def _named(words: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
-    """The programs that a command runs, itself or through another one, with their arguments."""
+def runs(words: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The words of a command that can be programs: the first, and behind one that starts others, all. With places."""
     begin = next((index for index, word in enumerate(words) if not _ASSIGNED.match(word)), len(words))
     starts = begin < len(words) and _STARTERS.fullmatch(_name(words[begin])) is not None
     for index in range(begin, len(words) if starts else min(begin + 1, len(words))):
-        name = _name(words[index])
+        yield index, _name(words[index])
+
+
+def _named(words: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """The programs that a command runs, itself or through another one, with their arguments."""
+    for index, name in runs(words):
         # Behind an option such a word is most often its value.
-        is_value = index > begin and name in _AMBIGUOUS and words[index - 1].startswith("-")
+        is_value = name in _AMBIGUOUS and index > 0 and words[index - 1].startswith("-")
         if name in _PROGRAMS and not is_value:
             yield name, words[index + 1 :]
 

@@ -11,6 +11,7 @@ from gateway.placeholders import number_literals, string_literals
 _ADDRESS = expression(
     r"//|www\.|[\pL\d_]@|@[\pL\d_]|[\pL\d-]\.\pL\pL|\d\.\d+\.\d|(?:\+|\b00|\b1[-. ])\d[\d ()/.-]{5}|\b0x[\da-f]{6}"
 )
+_INDENT = 80
 _COLON = re.compile(r"\s*:")
 
 type Span = tuple[int, int]
@@ -58,6 +59,17 @@ class Reading:
             current = literal.value if is_key else current
             keys.append("" if is_key else current)
         return keys
+
+    def listed(self, index: int) -> list[Span]:
+        """One of the literals and those that follow it in its list, or in the list that comes next."""
+        spans = [self.literals[index]]
+        for literal, span in zip(self._found[index + 1 :], self.literals[index + 1 :], strict=True):
+            if _COLON.match(self._document, literal.end):
+                continue
+            if self._document[max(0, literal.start - _INDENT) : literal.start].rstrip()[-1:] not in ("[", ","):
+                break
+            spans.append(span)
+        return spans
 
     def literal_at(self, offset: int) -> int:
         """Which of the literals holds a character of `text`."""

@@ -27,7 +27,7 @@ _PROGRAM = (
 _CLIENT = (
     r"(?:requests|httpx|axios|https?|urllib3?|request|session|aiohttp|got|ky|superagent|needle|faraday|httparty|unirest"
     r"|restclient|jquery|net::http|lwp|guzzle|mechanize|(?:http)?client|conn(?:ection)?|sock(?:et)?|xhr|xmlhttp|ws|smtp"
-    r"|transporter|mailer|urllib\.request|\$|\w*(?:client|session|socket|request))"
+    r"|transporter|mailer|urllib\.request|require\([\"'](?:node:)?\w+[\"']\)|\$|\w*(?:client|session|socket|request))"
 )
 _CALL = (
     r"\b(?:fetch|urlopen|urlretrieve|sendbeacon|xmlhttprequest|websocket|eventsource|importscripts|file_get_contents"

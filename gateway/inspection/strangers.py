@@ -137,14 +137,15 @@ class Strangers:
         match = _WHOLE.match(text.strip())
         return match is not None and not _FILE_NAME.search(match[1]) and self.host(match[1])
 
-    def whole_host(self, text: str) -> bool:
-        """Whether a text is a stranger's host and no file: a name with dots, or an address, also as one number."""
-        return not _FILE_NAME.search(text) and self.host(text)
-
     def address(self, value: str) -> bool:
         """Whether the value of an HTML attribute leads to a stranger."""
         plain = re.sub(r"[\t\n\r]", "", unescape(value)).strip().replace("\\", "/")
         return self.mailbox(plain) if plain[:7].lower() == "mailto:" else self.url(plain)
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a name ends like that of a file, and not like a host's."""
+    return _FILE_NAME.search(name) is not None
 
 
 def _hosts(wanted: Expression, text: str) -> Iterator[str]:

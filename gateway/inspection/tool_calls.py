@@ -80,7 +80,7 @@ def _commanded(reading: Reading, literals: Sequence[str], places: Sequence[int],
     """The places that the commands in one of the strings take along, or one whose words the strings are."""
     program = next((index for index, literal in enumerate(literals) if is_sender(literal)), None)
     if program is not None:
-        yield from carried_by(reading.text, reading.literals[program:], places, strangers)
+        yield from carried_by(reading.text, reading.listed(program), places, strangers)
     for (start, end), literal in zip(reading.literals, literals, strict=True):
         inside = [place - start for place in places if start <= place < end]
         if inside:

@@ -18,6 +18,7 @@ PERSON = "⟦PERSON:Anna Schmidt⟧"
 MAIL = "⟦EMAIL_ADDRESS:anna.schmidt@nordwind.de⟧"
 IBAN = "⟦IBAN_CODE:DE02 1203 0000 0000 2020 51⟧"
 ASK = f"Draft a reply to {PERSON} ({MAIL}), account {IBAN}."
+HARMFUL = [*load("harmful"), *load("harmful_ways_out"), *load("harmful_commands")]
 LINK = f"See https://collect.net/?q={MAIL} please."
 
 
@@ -78,7 +79,7 @@ def test_the_member_of_the_answer() -> None:
     }
 
 
-@pytest.mark.parametrize("harmful", [*load("harmful"), *load("harmful_ways_out")], ids=lambda harmful: harmful.name)
+@pytest.mark.parametrize("harmful", HARMFUL, ids=lambda harmful: harmful.name)
 def test_nothing_of_an_answer_is_in_a_verdict_or_a_context(harmful: Case) -> None:
     verdict = harmful.judged(rules("redact"))
     shown = repr(verdict) + json.dumps(verdict.as_dict()) + repr(harmful.context)
@@ -91,7 +92,7 @@ def test_nothing_of_an_answer_is_in_a_verdict_or_a_context(harmful: Case) -> Non
 # --- what is taken out ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("harmful", [*load("harmful"), *load("harmful_ways_out")], ids=lambda harmful: harmful.name)
+@pytest.mark.parametrize("harmful", HARMFUL, ids=lambda harmful: harmful.name)
 def test_what_was_redacted_is_gone(harmful: Case) -> None:
     verdict = harmful.judged(rules("redact"))
     clean = [replace(part, text=verdict.redacted(index, part.text)) for index, part in enumerate(harmful.parts)]

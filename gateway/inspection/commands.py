@@ -21,9 +21,10 @@ _HOST = re.compile(
     r"(?<![\w-])(?<!\w\.)(?:[\w-]+\.)+[a-z]{2,24}|\b(?:\d+\.[\d.]+|\d{8,10}|0x[\da-fx.]+)", re.IGNORECASE
 )
 _ENDING = re.compile(r"\.[a-zA-Z]{2,24}(?![\w-])")
-_NUMBER = expression(r"\d\.\d|\b\d{8,10}\b|\b0x[\da-f]")
 # A bucket, or a host that is put together.
-_PIECES = expression(r"\b(?:s3|gs|az|abfss?|wasbs?)://|\[[\da-f]*:|[\w}]\.\$|\$[\w{}]+\.\w")
+_TOGETHER = r"\b(?:s3|gs|az|abfss?|wasbs?)://|\[[\da-f]*:|[\w}]\.\$|\$[\w{}]+\.\w"
+_PIECES = expression(_TOGETHER)
+_UNUSUAL = expression(rf"{_TOGETHER}|\d\.\d|\b\d{{8,10}}\b|\b0x[\da-f]|{LIKE_A_FILE}")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=(.*)", re.DOTALL)
 _LAST = re.compile(r"[\w.-]+")
 _USED = re.compile(r"\$\{?[\#!]?([\w@*]+)|([\w.~*/-]+)")
@@ -42,10 +43,14 @@ _REPOSITORY, _LINES = "git push", "while read"
 _MOST_ROUNDS, _LONGEST = 8, 200
 
 
+def mentioned(text: str) -> bool:
+    """Whether a text has a word that a shell could take for a program that sends. Cheap."""
+    return holds(MENTIONED, _without_quotes(text))
+
+
 def carried_off(text: str, places: Sequence[int], strangers: Strangers) -> set[int]:
     """Those of the `places`, sorted, that commands in a text would take to a stranger."""
-    plain = text.replace("'", "").replace('"', "").replace("\\", "")
-    if not holds(MENTIONED, plain) or not _could_leave(text, plain, strangers):
+    if not _could_leave(text, strangers):
         return set()
     return _Run(text, read(text), places, strangers).leaving()
 
@@ -56,15 +61,18 @@ def carried_by(text: str, words: Sequence[tuple[int, int]], places: Sequence[int
     return _Run(text, script, places, strangers).leaving()
 
 
-def _could_leave(text: str, plain: str, strangers: Strangers) -> bool:
-    """Whether a text has anything like a stranger's address, or one in pieces. `plain` is it without quotes. Cheap."""
-    if "$'" in text or holds(_PIECES, plain):
+def _could_leave(text: str, strangers: Strangers) -> bool:
+    """Whether a text has anything like a stranger's address, or one in pieces. Cheap."""
+    plain = _without_quotes(text)
+    if "$'" in text:
         return True
-    if all(map(is_file_name, set(_ENDING.findall(plain)))) and not any(
-        holds(wanted, plain) for wanted in (_NUMBER, LIKE_A_FILE)
-    ):
+    if all(map(is_file_name, set(_ENDING.findall(plain)))) and not holds(_UNUSUAL, plain):
         return False
-    return any(map(strangers.host, set(_HOST.findall(plain))))
+    return holds(_PIECES, plain) or any(map(strangers.host, set(_HOST.findall(plain))))
+
+
+def _without_quotes(text: str) -> str:
+    return text.replace("'", "").replace('"', "").replace("\\", "")
 
 
 class _Run:

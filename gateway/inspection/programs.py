@@ -76,7 +76,7 @@ _LONGEST = 200
 # Domains of the highest level that end files, too.
 _NO_FILES = (".sh", ".py", ".md", ".rs", ".zip", ".bz", ".name")
 _HOSTED = "|".join(name for name, program in _PROGRAMS.items() if program.takes in (_Takes.HOSTS, _Takes.FIRST))
-LIKE_A_FILE = expression(rf"\b(?:{_HOSTED})\s[^\n;|&]*(?:{'|'.join(map(re.escape, _NO_FILES))})(?:\W|$)")
+LIKE_A_FILE = rf"\b(?:{_HOSTED})\s[^\n;|&]*(?:{'|'.join(map(re.escape, _NO_FILES))})(?:\W|$)"
 # Cheap: without one of these no command of a text sends.
 MENTIONED = expression(rf"(?:^|[^\w.-])(?:{_NAMES})(?:\.exe)?(?:$|[\s$<>|;&)`}}])|/dev/(?:tcp|udp)/")
 _HOST_OPTIONS = frozenset(

@@ -156,8 +156,11 @@ def _hosts(wanted: Expression, text: str) -> Iterator[str]:
 
 def _is_own(host: str) -> bool:
     """This machine or its network: no dot, a reserved name, an address that is not routed."""
-    try:
-        address = ip_address(inet_aton(host) if _NUMERIC.match(host) else host)
-        return address.is_loopback or address.is_unspecified or any(address in network for network in _PRIVATE)
-    except (OSError, ValueError):
-        return "." not in host or _OWN_NETWORK.match(host) is not None
+    is_number = _NUMERIC.match(host) is not None
+    if is_number or ":" in host:
+        try:
+            address = ip_address(inet_aton(host) if is_number else host)
+            return address.is_loopback or address.is_unspecified or any(address in network for network in _PRIVATE)
+        except (OSError, ValueError):
+            pass
+    return "." not in host or _OWN_NETWORK.match(host) is not None

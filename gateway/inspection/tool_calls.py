@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 
-from gateway.inspection.commands import carried_by, carried_off
+from gateway.inspection.commands import carried_by, carried_off, mentioned
 from gateway.inspection.context import Hit
 from gateway.inspection.links import URL
 from gateway.inspection.programs import is_sender
@@ -78,6 +78,8 @@ def _sent(reading: Reading, literals: Sequence[str], places: Sequence[int], stra
 
 def _commanded(reading: Reading, literals: Sequence[str], places: Sequence[int], strangers: Strangers) -> Iterator[int]:
     """The places that the commands in one of the strings take along, or one whose words the strings are."""
+    if not mentioned(reading.text):
+        return
     program = next((index for index, literal in enumerate(literals) if is_sender(literal)), None)
     if program is not None:
         yield from carried_by(reading.text, reading.listed(program), places, strangers)

@@ -37,6 +37,7 @@ _FILING = frozenset(
     convert jq ar
     """.split()
 )
+_COPYING = frozenset(("scp", "rcp", "rsync", "aws", "gsutil", "s3cmd", "rclone"))
 _OUTPUT = re.compile(r"-o|-O|--output(?:=.*)?|-out|of=.*|--out")
 _PARAMETERS = tuple(f"${each}" for each in "123456789@*")
 _REPOSITORY, _LINES = "git push", "while read"
@@ -69,6 +70,12 @@ def _could_leave(text: str, strangers: Strangers) -> bool:
     if all(map(is_file_name, set(_ENDING.findall(plain)))) and not holds(_UNUSUAL, plain):
         return False
     return holds(_PIECES, plain) or any(map(strangers.host, set(_HOST.findall(plain))))
+
+
+def _names(text: str) -> set[str]:
+    return {
+        f"${variable}" if variable else file.removeprefix("./").rstrip("/") for variable, file in _USED.findall(text)
+    }
 
 
 def _without_quotes(text: str) -> str:
@@ -182,10 +189,11 @@ class _Run:
 
     def _used(self, piece: str, said: Sequence[str]) -> set[str]:
         """The names that a command asks: variables, files and folders, and what is none but works like one."""
-        names = {
-            f"${variable}" if variable else file.removeprefix("./").rstrip("/")
-            for variable, file in _USED.findall(f"{piece}\n{' '.join(said)}")
-        }
+        names = _names(f"{piece}\n{' '.join(said)}")
+        plain = [word for word in said if not word.startswith("-")]
+        if not _COPYING.isdisjoint(plain) and ":" not in plain[-1]:
+            # Fetched to there, and nothing of it sent.
+            names -= _names(plain[-1]) - _names(" ".join(plain[:-1]))
         if "git" in said:
             names |= {_REPOSITORY} if "push" in said else set()
             if {"-A", "--all", "-u", "-am", "-a"} & set(said):

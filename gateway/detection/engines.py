@@ -3,13 +3,15 @@
 What any of them finds is a candidate; when one of them fails, the whole search fails, and nothing is sent.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
 
 from gateway.detection.detector import Detector
 from gateway.detection.recognizer import EntityType
+from gateway.detection.view import PLACEHOLDER
 from gateway.models import Entity
 
 
@@ -42,8 +44,11 @@ class Engines:
     def detect(self, text: str) -> tuple[Entity, ...]:
         """All candidates, sorted by start and then longest first; they may overlap. Blocks."""
         found = list(self._patterns.detect(text))
+        # The recognizers do not see placeholders; others may take one for a name.
+        taken = [place.span() for place in PLACEHOLDER.finditer(text)] if "[" in text else []
         for other in self._others:
-            found += other.detect(text)
+            for one in other.detect(text):
+                found += _outside(text, one, taken)
         found.sort(key=lambda one: (one.start, -one.end, one.type))
         return tuple(found)
 
@@ -52,3 +57,17 @@ class Engines:
         for other in self._others:
             with suppress(RuntimeError):
                 other.close()
+
+
+def _outside(text: str, found: Entity, taken: Sequence[tuple[int, int]]) -> Iterator[Entity]:
+    """What of a finding lies outside the stretches that are taken; these are sorted and disjoint."""
+    cutting = [(start, end) for start, end in taken if start < found.end and found.start < end]
+    if not cutting:
+        yield found
+        return
+    edges = [found.start, *(edge for stretch in cutting for edge in stretch), found.end]
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        piece = text[start:end]
+        if piece.strip():
+            first = start + len(piece) - len(piece.lstrip())
+            yield replace(found, start=first, end=first + len(piece.strip()))

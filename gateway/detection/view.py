@@ -21,7 +21,7 @@ Span = tuple[int, int]
 
 _FOLDS = FoldTable()
 # Tags as they are minted: longer ones are so rare that what looks like one is more likely a number in brackets.
-_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_]{0,70}_[0-9A-HJKMNP-TV-Z]{5,8}\]")
+PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_]{0,70}_[0-9A-HJKMNP-TV-Z]{5,8}\]")
 _BLOT = "\n\x1f.\x1f"
 _PAD = _BLOT * 32
 _CONTINUATION = bytes(range(0x80, 0xC0))
@@ -101,7 +101,7 @@ def _blotted(source: str) -> tuple[str, tuple[int, ...]]:
     pieces: list[str] = []
     blots: list[int] = []
     read = length = 0
-    for found in _PLACEHOLDER.finditer(source):
+    for found in PLACEHOLDER.finditer(source):
         inside = found.end() - found.start()
         pieces += (source[read : found.start()], (_BLOT * inside)[:inside], _PAD)
         length += found.start() - read + inside

@@ -21,6 +21,7 @@ from typing import Protocol
 
 from gateway.detection import EntityType, resolve_overlaps
 from gateway.errors import Forbidden, Unavailable
+from gateway.joints import joints_of, over_joints
 from gateway.models import Action, Entity, PrivacyMode, Transformation
 from gateway.placeholders import Placeholders
 from gateway.policy import Policy
@@ -149,14 +150,15 @@ class Protector:
         result: list[Found] = []
         for slots in blocks:
             texts = [text for slot in slots for text in slot.texts]
-            chain = self._memory.digest(chain, texts)
+            joints = joints_of(slots)
+            chain = self._memory.digest(chain, (*texts, str(joints)))
             found = self._memory.get(chain)
             if found is None:
                 # Only now: of the last block nobody looks for anything.
                 for each in waiting:
                     known.add(*each)
                 waiting.clear()
-                found = self._look(texts, policy, mode, known)
+                found = self._look(texts, joints, policy, mode, known)
                 self._memory.put(chain, found)
             waiting.append((texts, found.spans))
             result.append(found)
@@ -188,9 +190,13 @@ class Protector:
         done.transformations = replacer.transformations
         return done
 
-    def _look(self, texts: Sequence[str], policy: Policy, mode: PrivacyMode, before: Known) -> Found:
+    def _look(
+        self, texts: Sequence[str], joints: Sequence[int], policy: Policy, mode: PrivacyMode, before: Known
+    ) -> Found:
         kept: list[Entity] = []
         hidden = [self._hidden(text, policy, mode, kept) for text in texts]
+        for number, piece in over_joints(texts, joints, lambda text: self._hidden(text, policy, mode, [])):
+            hidden[number] = united((piece, *hidden[number]))
         # A copy, since what the spans become below is what later blocks know, remembered or not.
         known = before.copy()
         known.add(texts, hidden)

@@ -93,14 +93,15 @@ def _behind(lead: int, spans: Spans) -> Spans:
 
 
 class TextSlot:
-    """A plain string at `container[key]`."""
+    """A plain string at `container[key]`. `goes_on`: a model reads it on from the text before, as one."""
 
-    __slots__ = ("_lead", "_now", "container", "key", "texts")
+    __slots__ = ("_lead", "_now", "container", "goes_on", "key", "texts")
 
     def __init__(self, container: Any, key: Any, text: str, lead: str = "") -> None:
         self.container = container
         self.key = key
         self.texts = (lead + text,)
+        self.goes_on = False
         self._lead = len(lead)
         self._now = text
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from gateway.errors import BadRequest, GatewayError, Unprocessable
 from gateway.models import LONGEST_TASK, PrivacyMode
-from gateway.slots import NameSlot, SettingSlot, Slot, can_identify, lead
+from gateway.slots import NameSlot, SettingSlot, Slot, TextSlot, can_identify, lead
 from gateway.wires.base import AnswerText, Body, Conversation, Walk, answer_strings, is_number, json_slot
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
@@ -252,7 +252,10 @@ def _part_slots(parts: list[Any], position: int, part: Any, walk: Walk) -> Itera
     kind = part.get("type") if isinstance(part, dict) else "text"
     if not isinstance(kind, str) or kind not in _TEXT_PARTS:
         walk.attachments.add(kind if isinstance(kind, str) else "unknown")
-    yield from walk.slots(parts, position, part)
+    for slot in walk.slots(parts, position, part):
+        if position and isinstance(slot, TextSlot) and slot.key in {position, "text"}:
+            slot.goes_on = True
+        yield slot
 
 
 def _call_slots(call: Any, walk: Walk) -> Iterator[Slot]:

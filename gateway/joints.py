@@ -1,0 +1,67 @@
+"""Values broken over texts that a model reads as one, as the parts of a message are.
+
+Only what proves itself counts, a checksum or an issuer's form, and only where it goes through a joint: all else was
+found in its own text, or is what two ends of texts happen to read like.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+from gateway.slots import Slot, Span, Spans, TextSlot
+
+_REACH = 96
+_PROVEN = 1.0
+# At least one side has figures or the sign of an address.
+_TELLING = re.compile(r"[0-9@]")
+_BEFORE = re.compile(r"\S{1,40}[ ]?\Z")
+_AFTER = re.compile(r"[ ]?\S{1,40}")
+
+
+def joints_of(slots: Sequence[Slot]) -> list[int]:
+    """Of all the texts of the slots those that go on where the text before ends, by number."""
+    flags = [isinstance(slot, TextSlot) and slot.goes_on for slot in slots for _ in slot.texts]
+    return [number for number, goes_on in enumerate(flags) if goes_on and number]
+
+
+def over_joints(
+    texts: Sequence[str], joints: Sequence[int], find: Callable[[str], Spans]
+) -> Iterator[tuple[int, Span]]:
+    """What `find` proves to go through a joint: for each text that holds a piece, its number and the piece's span."""
+    for run in _runs(joints):
+        pieces = texts[run.start - 1 : run.stop]
+        starts = list(accumulate(map(len, pieces), initial=0))
+        joined = "".join(pieces)
+        for joint in starts[1:-1]:
+            first, last = max(0, joint - _REACH), joint + _REACH
+            if not _may_go_on(joined[first:joint], joined[joint:last]):
+                continue
+            for span in find(joined[first:last]):
+                start, end = first + span.start, first + span.end
+                if span.score >= _PROVEN and start < joint < end:
+                    for number in range(bisect_right(starts, start) - 1, bisect_right(starts, end - 1)):
+                        low = max(start, starts[number]) - starts[number]
+                        high = min(end, starts[number + 1]) - starts[number]
+                        if low < high:
+                            yield run.start - 1 + number, replace(span, start=low, end=high)
+
+
+def _runs(joints: Sequence[int]) -> Iterator[range]:
+    """Numbers that follow each other, together."""
+    first = last = -1
+    for number in joints:
+        if number != last:
+            if first >= 0:
+                yield range(first, last)
+            first = number
+        last = number + 1
+    if first >= 0:
+        yield range(first, last)
+
+
+def _may_go_on(before: str, after: str) -> bool:
+    """Whether no more than one blank parts two pieces, and one of them has figures or the sign of an address."""
+    end, beginning = _BEFORE.search(before), _AFTER.match(after)
+    return end is not None and beginning is not None and _TELLING.search(end[0] + beginning[0]) is not None

@@ -77,9 +77,7 @@ class ShardedText:
 class Operations:
     """The native operations over the same parts that chat uses."""
 
-    def __init__(
-        self, pipeline: Pipeline, vault: Vault, *, local_available: bool, bounds: SessionRules | None = None
-    ) -> None:
+    def __init__(self, pipeline: Pipeline, vault: Vault, *, local_available: bool, bounds: SessionRules) -> None:
         self._pipeline = pipeline
         self._vault = vault
         self._local_available = local_available
@@ -160,7 +158,7 @@ class Operations:
         return ShardedText(request_id, sharded, session.grant, done.assessment, terms.policy, receipt)
 
     def _new_session(self, policy: Policy, caller: Caller, ttl_seconds: int | None) -> OpenSession:
-        rules = policy.session if self._bounds is None else policy.session.within(self._bounds)
+        rules = policy.session.within(self._bounds)
         ttl = min(ttl_seconds or rules.default_ttl_seconds, rules.max_ttl_seconds)
         return self._vault.begin(caller, ttl, max_values=rules.max_values)
 

@@ -25,7 +25,7 @@ from gateway.json_body import dump, parse_object
 from gateway.models import Caller, Scope, Trust
 from gateway.operations import Operations, Question
 from gateway.pipeline import Pipeline
-from gateway.policy import PolicyRegistry, SqlitePolicies
+from gateway.policy import PolicyRegistry, SessionRules, SqlitePolicies
 from gateway.protection import Protector
 from gateway.ratelimit import RateLimiter
 from gateway.receipts import Check, ReceiptLog, Signer, Verification
@@ -81,7 +81,11 @@ class Service:
             engine_version=self.engines.version,
             model_hash=model_hash,
         )
-        self.operations = Operations(self.pipeline, self.vault, local_available=self.surfaces.local_available)
+        longest = settings.session_max_ttl_seconds
+        bounds = SessionRules(settings.session_ttl_seconds or longest, longest, settings.session_max_values)
+        self.operations = Operations(
+            self.pipeline, self.vault, local_available=self.surfaces.local_available, bounds=bounds
+        )
         self._caller_key = _derived(key, b"caller")
         self._purging: asyncio.Task[None] | None = None
 

@@ -52,8 +52,8 @@ class ProtectRequest(AnalyzeRequest):
 
     session_ttl_seconds: Ttl | None = Field(
         None,
-        description="Lifetime of the session that is made, cut to what the policy allows. Without it, what the "
-        "policy says (3600).",
+        description="Lifetime of the session that is made, cut to what the policy and the settings allow. Without it, "
+        "what these say (3600).",
     )
     session: SessionCredentials | None = Field(None, description="Continues this session instead of making one.")
 

@@ -152,6 +152,16 @@ async def test_of_the_policy_and_the_installation_the_smaller_number_counts(
         await operations.protect(Question(more, policy_id="brief"), ANNA)
 
 
+async def test_the_settings_bound_every_session(data_dir: Path) -> None:
+    settings = load_settings(None, data_dir=data_dir, session_max_ttl_seconds=120, session_max_values=2)
+    async with await Service.start(settings) as service:
+        before = datetime.now(UTC)
+        done = await service.operations.protect(Question("Write to a@acme.test."), ANNA)
+        assert (done.session.expires_at - before).total_seconds() == pytest.approx(120, abs=30)
+        with pytest.raises(Conflict):
+            await service.operations.protect(Question("Write to a@acme.test, b@acme.test, c@acme.test."), ANNA)
+
+
 async def test_a_text_is_divided_and_its_synthesis_opened(service: Service) -> None:
     text = "\n\n".join(f"Part {number}. {TEXT} More follows about matter {number}." for number in range(8))
     done = await service.operations.shard(Question(text), ANNA, max_compartments=3)

@@ -1,3 +1,4 @@
+import ast
 import pickle
 import re
 import stat
@@ -246,6 +247,23 @@ class TestFolders:
         tmp_path.chmod(0o755)
         Settings(data_dir=tmp_path).make_data_dir()
         assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
+
+
+def readers() -> set[str]:
+    """What the product reads of its settings, outside the module that defines them."""
+    files = [ROOT / "run_proxy.py", *(ROOT / "gateway").rglob("*.py"), *(ROOT / "addons").rglob("*.py")]
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files if file.name != "settings.py")
+    return set(re.findall(r"\b_?settings(?:\.|, \")(\w+)", text))
+
+
+class TestEverySetting:
+    def test_is_read_by_something(self) -> None:
+        """By name, or through a property of the settings that is read."""
+        read = readers()
+        own = ast.parse((ROOT / "gateway" / "settings.py").read_text(encoding="utf-8"))
+        for function in (node for node in ast.walk(own) if isinstance(node, ast.FunctionDef) and node.name in read):
+            read |= {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+        assert set(Settings.model_fields) - read == set()
 
 
 class TestReference:

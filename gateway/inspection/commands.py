@@ -15,7 +15,7 @@ from gateway.inspection.scanning import expression, holds
 from gateway.inspection.shell import UNKNOWN, Command, Script, Word, from_words, read
 from gateway.inspection.strangers import Strangers, is_file_name
 
-_VARIABLE = re.compile(r"\$\{(\w+)(?:(?::?[-=+?])([^}]*)|[^}]*)\}|\$(\w+)")
+_VARIABLE = re.compile(r"\$\{(\w{1,80})(?:(?::?[-=+?])([^}]{0,200})|[^}]{0,200})\}|\$(\w{1,80})")
 # A host, or a number that could be one; first how they end, which is found in less time.
 _HOST = re.compile(
     r"(?<![\w-])(?<!\w\.)(?:[\w-]+\.)+[a-z]{2,24}|\b(?:\d+\.[\d.]+|\d{8,10}|0x[\da-fx.]+)", re.IGNORECASE
@@ -207,6 +207,7 @@ class _Run:
         for redirection in command.redirections:
             if ">" in redirection.sign:
                 yield from self._file(self._filled(redirection.target.text))
+                yield from (name for name in _names(redirection.target.text) if name.startswith("$"))
         if not said:
             return
         program = next((name for _, name in runs(said)), "")

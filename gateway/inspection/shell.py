@@ -18,7 +18,7 @@ _SIGN = re.compile(
     r"|(?P<pipe>\|&?(?!\|))|(?P<end>&&|\|\||;;?&?|&)|(?P<opened>\()|(?P<closed>\))"
 )
 _STOP = re.compile(r"[\s;|&)]|(?<!=)\(|[<>](?!\()|\$\{?IFS\b")
-_NAME = r"(?P<name>\$\{[^}\n]*\}|\$\w+|\$[@*\#?!$-])|(?P<other>.)"
+_NAME = r"(?P<name>\$\{[^}\n]{0,300}\}|\$\w+|\$[@*\#?!$-])|(?P<other>.)"
 _PIECE = re.compile(
     r"(?P<plain>[^\s'\"\\$`;|&()<>=]+)|(?P<joined>\\\n)|\\(?P<escaped>.)|'(?P<single>[^']*)(?:'|\Z)"
     rf"|\$'(?P<ansi>(?:[^'\\]|\\.)*)(?:'|\Z)|\$?(?P<double>\")|(?P<open>\$\(|`|[<>]\(|(?<==)\()|{_NAME}",

@@ -57,6 +57,8 @@ _SHARED = frozenset(
 )
 _SECOND_LEVEL = frozenset("co com org net gov ac edu or ne go".split())
 _SHORTEST_OWNER = 5
+# No name is longer (RFC 1035, 2.3.4).
+_LONGEST = 255
 _FILE_NAME = re.compile(
     r"\.(?:py|js|ts|jsx|tsx|mjs|sh|ps1|bat|txt|json|jsonl|csv|tsv|md|log|xml|ya?ml|toml|html?|css|conf|cfg|ini|env|sql|go|rs|java"
     r"|rb|php|cs|cpp|kt|swift|pem|key|crt|gz|zip|tar|bz|xz|pdf|docx?|xlsx?|pptx?|odt|png|jpe?g|gif|svg|webp|mp\d|bin|exe|dll|db|bak"
@@ -82,7 +84,8 @@ class Strangers:
         return self._known[host]
 
     def _is_strangers(self, host: str) -> bool:
-        name = (host if host.startswith("[") else _TEMPLATE.sub("", host)).lower().strip(".[]{}")
+        host = host[-4 * _LONGEST :]
+        name = (host if host.startswith("[") else _TEMPLATE.sub("", host)).lower().strip(".[]{}")[-_LONGEST:]
         if not name or _is_own(name) or _STAND_IN.match(name):
             return False
         return not self._named(name)

@@ -12,8 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from secrets import token_bytes, token_hex
 
-from gateway.detection import Detector
-from gateway.engines import open_engines
+from gateway.all_engines import all_engines
 from gateway.errors import GatewayError, Unprocessable
 from gateway.evaluation import (
     Evaluated,
@@ -75,7 +74,7 @@ def _evaluate(settings: Settings, options: argparse.Namespace) -> int:
         policy = load_policy(options.policy or settings.default_policy, registry)
     if options.detection is not None:
         settings = settings.model_copy(update={"detection": options.detection})
-    engines, _ = open_engines(settings, Detector())
+    engines = all_engines(settings)
     seeker = Seeker(Protector(engines, hash_key=token_bytes(32)), policy, PrivacyMode(options.mode), options.min_score)
     total = sum(len(one.documents) + len(one.cases) for one in files.values())
     with closing(engines), progress("evaluating", total) as advance:

@@ -17,8 +17,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.detection import Detector
-from gateway.engines import open_engines
+from gateway.all_engines import all_engines
 from gateway.errors import Forbidden, GatewayError
 from gateway.models import PrivacyMode
 from gateway.named_policy import load_policy, open_registry
@@ -101,7 +100,7 @@ def list_policies(registry: PolicyRegistry, _: Settings, options: argparse.Names
 def check_policy(registry: PolicyRegistry, settings: Settings, options: argparse.Namespace) -> int:
     """Whether the file is accepted. Warnings do not fail it."""
     policy = load_policy(options.policy, registry)
-    engines, _ = open_engines(settings, Detector())
+    engines = all_engines(settings)
     with closing(engines):
         notices = warnings(policy, engines.types, others=settings.detection_service is not None)
     if options.json:
@@ -134,7 +133,7 @@ def try_policy(registry: PolicyRegistry, settings: Settings, options: argparse.N
     """What would be done with the text. Repeats none of its private values."""
     policy = load_policy(options.policy, registry)
     text = sys.stdin.read() if options.text == "-" else options.text
-    engines, _ = open_engines(settings, Detector())
+    engines = all_engines(settings)
     with closing(engines):
         done = attempt(policy, text, PrivacyMode(options.mode), engines)
     if options.json:

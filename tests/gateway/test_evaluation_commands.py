@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from gateway import evaluation_commands
 from gateway.detection import Detector
 from gateway.evaluation_commands import add_commands
 from gateway.settings import Settings, load_settings
@@ -71,7 +70,7 @@ def evaluate(
 ) -> Command:
     monkeypatch.setenv("COLUMNS", "120")
     # The same one every time: it is immutable, and building it takes longer than all the rest.
-    monkeypatch.setattr(evaluation_commands, "Detector", lambda: detector)
+    monkeypatch.setattr("gateway.detection.Detector", lambda: detector)
     return Command(data_dir, capsys)
 
 

@@ -11,7 +11,7 @@ import pickle
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from itertools import count
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from gateway.errors import GatewayError, InternalError, Unavailable
 
@@ -21,12 +21,25 @@ _LENGTH = 4
 
 
 class _Frames(asyncio.Protocol):
-    """Cuts the stream into frames and hands each to `take`; `gone` is called when the other end is."""
+    """Cuts the stream into frames and hands each to `take`; `gone` is called when the other end is.
+
+    `transport` is there before the first frame is: what came before the connection was made is read at once.
+    """
+
+    transport: asyncio.WriteTransport
 
     def __init__(self, take: Callable[[Any], None], gone: Callable[[], None]) -> None:
         self._take = take
         self._gone = gone
         self._buffer = bytearray()
+
+    async def connect(self, end: socket.socket) -> None:
+        end.setblocking(False)
+        await asyncio.get_running_loop().create_connection(lambda: self, sock=end)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.WriteTransport, transport)
+        self.transport.set_write_buffer_limits(high=1 << 30)
 
     def data_received(self, data: bytes) -> None:
         buffer = self._buffer
@@ -63,7 +76,9 @@ class Link:
     @classmethod
     async def open(cls, end: socket.socket) -> Self:
         link = cls()
-        link._transport = await _connect(end, link._take, link._gone)
+        frames = _Frames(link._take, link._gone)
+        await frames.connect(end)
+        link._transport = frames.transport
         return link
 
     async def call(self, name: str, *arguments: object) -> Any:
@@ -119,15 +134,16 @@ async def answer(
     async def do(number: int, name: str, arguments: tuple[Any, ...]) -> None:
         try:
             value = calls[name](*arguments)
-            reply = (number, True, await value if isinstance(value, Awaitable) else value)
+            reply = _frame(number, True, await value if isinstance(value, Awaitable) else value)
         except known as error:
-            reply = (number, False, error)
+            reply = _frame(number, False, error)
         except Exception as error:  # noqa: BLE001 - the fail-closed border between the two processes
             # Its text may repeat what it stumbled over.
             _log.error("a call failed: %s", type(error).__name__)
-            reply = (number, False, InternalError("The gateway failed to handle this request; nothing was sent."))
+            failed = InternalError("The gateway failed to handle this request; nothing was sent.")
+            reply = _frame(number, False, failed)
         if number > 0:
-            transport.write(_frame(*reply))
+            frames.transport.write(reply)
 
     def take(frame: tuple[int, str, tuple[Any, ...]]) -> None:
         number, name, arguments = frame
@@ -144,19 +160,13 @@ async def answer(
         if not lost.done():
             lost.set_result(None)
 
-    transport = await _connect(end, take, gone)
+    frames = _Frames(take, gone)
+    await frames.connect(end)
     await lost
     unfinished = [*tasks.values()]
     for task in unfinished:
         task.cancel()
     await asyncio.gather(*unfinished, return_exceptions=True)
-
-
-async def _connect(end: socket.socket, take: Callable[[Any], None], gone: Callable[[], None]) -> asyncio.WriteTransport:
-    end.setblocking(False)
-    transport, _ = await asyncio.get_running_loop().create_connection(lambda: _Frames(take, gone), sock=end)
-    transport.set_write_buffer_limits(high=1 << 30)
-    return transport
 
 
 def _gone() -> GatewayError:

@@ -5,6 +5,7 @@ import logging
 import os
 import pickle
 import socket
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -43,6 +44,30 @@ async def test_what_was_returned_comes_back_to_who_asked() -> None:
         await asyncio.sleep(0)
         assert await link.call("quick", os.urandom(8_000_000)) == 8_000_000
         assert [await second, await first] == ["second", "first"]
+
+
+async def test_a_call_that_came_before_the_other_end_listened_is_answered() -> None:
+    """What it calls may be done, or fail, at once: before anything was awaited."""
+
+    def fail() -> None:
+        raise BadRequest("No.")
+
+    near, far = socket.socketpair()
+    link = await Link.open(near)
+    early = [asyncio.create_task(link.call(name)) for name in ("done", "fail")]
+    await asyncio.sleep(0.01)
+    answering = asyncio.create_task(answer(far, {"done": lambda: "well", "fail": fail}))
+    well, refusal = await asyncio.wait_for(asyncio.gather(*early, return_exceptions=True), 5)
+    assert well == "well"
+    assert isinstance(refusal, BadRequest)
+    link.close()
+    await asyncio.wait_for(answering, 5)
+
+
+async def test_what_cannot_be_sent_back_is_a_failure_like_any_other() -> None:
+    async with linked(lock=threading.Lock) as (link, _):
+        with pytest.raises(InternalError):
+            await asyncio.wait_for(link.call("lock"), 5)
 
 
 async def test_a_refusal_comes_back_whole() -> None:

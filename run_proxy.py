@@ -5,21 +5,22 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
-from gateway import __version__, evaluation_commands, policy_commands, receipt_commands, usage_commands
-from gateway import commands as key_commands
+from gateway import __version__
 from gateway.settings import Settings, SettingsError, load_settings
-from gateway.terminal import print_json
+
+# The modules of the commands beside `serve` and `ca`. They load much, and start threads of its; `serve` forks.
+_COMMANDS = ("commands", "policy_commands", "receipt_commands", "usage_commands", "evaluation_commands")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status: 0 done, 1 failed, 2 misused."""
-    parser = _parser()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or (given[0].startswith("-") and given[0] not in {"-h", "--help", "--version"}):
         given.insert(0, "serve")
-    options = parser.parse_args(given)
+    options = _parser(given[0]).parse_args(given)
     try:
         return int(options.run(options))
     except SettingsError as error:
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(command: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="run_proxy.py", description=__doc__)
     parser.add_argument("--version", action="version", version=f"privacy-gateway {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
@@ -55,8 +56,9 @@ def _parser() -> argparse.ArgumentParser:
     ca.add_argument("--json", action="store_true", help="print JSON")
     ca.set_defaults(run=_ca)
 
-    for more in (key_commands, policy_commands, receipt_commands, usage_commands, evaluation_commands):
-        more.add_commands(commands, _add_folders, _settings)
+    if command != "serve":
+        for module in _COMMANDS:
+            import_module(f"gateway.{module}").add_commands(commands, _add_folders, _settings)
     return parser
 
 
@@ -107,6 +109,7 @@ def _serve(options: argparse.Namespace) -> int:
 def _ca(options: argparse.Namespace) -> int:
     from addons.authority import bundle_of, describe_authority
     from addons.starting import authority
+    from gateway.terminal import print_json
 
     folder = _settings(options).certs_dir
     certificate = authority(folder)

@@ -4,6 +4,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.server import Running, gateway
+from tests.e2e.server import ROOT, Running, gateway
 from tests.e2e.upstream import Upstream
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
@@ -72,3 +73,21 @@ def test_a_signal_to_all_of_them_ends_both_in_order(tmp_path: Path) -> None:
         assert running.process.wait(15) == 0
         assert gone(child)
         assert "killed" not in running.output()
+
+
+def test_what_is_forked_has_one_thread_and_no_library_that_starts_others(tmp_path: Path) -> None:
+    """A thread that holds a lock while another forks leaves it locked in the child for ever."""
+    told = (
+        "import os, sys, threading\n"
+        f"sys.path.insert(0, {str(ROOT)!r})\n"
+        "import run_proxy\n"
+        "def fork():\n"
+        "    threads = len(os.listdir('/proc/self/task')) if sys.platform == 'linux' else threading.active_count()\n"
+        "    print(threads, *sorted({'numpy', 'onnxruntime', 'tokenizers', 're2', 'mitmproxy'} & sys.modules.keys()))\n"
+        "    sys.stdout.flush()\n"
+        "    os._exit(0)\n"
+        "os.fork = fork\n"
+        "run_proxy.main(['--no-web'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", told], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("1\n", "")

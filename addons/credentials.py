@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from mitmproxy import http
 
-type Field = tuple[bytes, bytes]
+from gateway.http_types import Field
 
 CREDENTIAL_HEADERS = frozenset(
     {

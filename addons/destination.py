@@ -5,7 +5,8 @@ from urllib.parse import urlsplit
 
 from mitmproxy import http
 
-from addons.credentials import Field, SealedHeaders
+from addons.credentials import SealedHeaders
+from gateway.http_types import Field
 
 _PORTS = {"http": 80, "https": 443}
 

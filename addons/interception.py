@@ -14,7 +14,7 @@ from addons.refusing import Refusals
 from addons.review import Review
 from addons.state import Visit, Visits
 from gateway.calls import Gateway
-from gateway.errors import Forbidden, GatewayError
+from gateway.errors import EditRefused, Forbidden, GatewayError
 
 # mitmproxy wakes nobody when a held flow is killed or deleted, so it has to be looked at.
 _LOOK_SECONDS = 0.05
@@ -67,12 +67,11 @@ class Interception:
 
 
 def _edited(released: http.Request, shown: http.Request) -> bool:
-    """Whether the body was edited. Raises Forbidden where anything else was."""
+    """Whether the body was edited. Raises EditRefused where anything else was."""
     places = ("host", "port", "method", "scheme", "authority", "path", "http_version", "trailers")
     same = all(getattr(released.data, place) == getattr(shown.data, place) for place in places)
     if not same or _fields(released) != _fields(shown):
-        message = "An operator edited this request, and it may not leave like that. Only its body can be edited."
-        raise Forbidden(message, code="edit_refused")
+        raise EditRefused.because("Only its body can be edited.")
     return released.raw_content != shown.raw_content
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from gateway.days import days
-from gateway.errors import Forbidden, GatewayError
+from gateway.errors import EditRefused, GatewayError
 from gateway.generalization import kind_for
 from gateway.haystack import Haystack
 from gateway.ids import new_request_id
@@ -61,7 +61,7 @@ class Amendments:
         self._receipts = receipts
 
     async def admit(self, edit: Edit) -> tuple[bytes, Receipt]:
-        """The bytes that may cross, and their receipt, durable on return. Raises Forbidden (`edit_refused`)."""
+        """The bytes that may cross, and their receipt, durable on return. Raises EditRefused."""
         crossing, size = await self._workers.run(self._check, edit)
         return crossing, await self._receipts.append(_draft(edit.receipt, crossing, size), edit.owner)
 
@@ -70,17 +70,17 @@ class Amendments:
             body = parse_object(edit.edited)
             edited = edit.wire.read(body)
         except GatewayError as error:
-            raise _refused(f"It cannot be read: {error.message}") from None
+            raise EditRefused.because(f"It cannot be read: {error.message}") from None
         released = edit.wire.read(parse_object(edit.released))
         if (edited.model, edited.stream) != (released.model, released.stream):
-            raise _refused("Its model or its way of answering was changed.")
+            raise EditRefused.because("Its model or its way of answering was changed.")
         if not set(edited.attachments) <= set(released.attachments):
-            raise _refused("Attachments were added.")
+            raise EditRefused.because("Attachments were added.")
         source = edit.wire.read(parse_object(edit.source))
         before, after = Haystack(_texts(released)), Haystack(_texts(edited))
         private = {*self._hidden(edited, edit), *self._hidden(source, edit)}
         if any(after.holds(value) and not before.holds(value) for value in private):
-            raise _refused("It holds something private that was not in the protected request.")
+            raise EditRefused.because("It holds something private that was not in the protected request.")
         return dump(body), sum(map(estimate, _texts(edited)))
 
     def _hidden(self, conversation: Conversation, edit: Edit) -> Iterator[str | date]:
@@ -123,7 +123,3 @@ def _draft(receipt: Receipt, crossing: bytes, size: int) -> ReceiptDraft:
         protected_digest=sha256(crossing).hexdigest(),
         amends=receipt.request_id,
     )
-
-
-def _refused(why: str) -> Forbidden:
-    return Forbidden(f"An operator edited this request, and it may not leave like that. {why}", code="edit_refused")

@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from gateway.http_types import Address, Field
+
 type Message = MutableMapping[str, Any]
 type AsgiApp = Callable[
     [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]
 ]
-type Field = tuple[bytes, bytes]
-type Address = tuple[str, int] | None
 
 
 class Response(NamedTuple):

@@ -5,9 +5,7 @@ from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from gateway.errors import GatewayError
-
-type Field = tuple[bytes, bytes]
-type Address = tuple[str, int] | None
+from gateway.http_types import Address, Field
 
 
 class Listener(Enum):
@@ -96,7 +94,7 @@ class Gateway(Protocol):
         """The upstream's answer, inspected and restored; its outcome is recorded."""
 
     async def amend(self, request_id: str, edited: bytes) -> Crossing:
-        """What may cross of an operator's edit, with the receipt of its own. Raises Forbidden (`edit_refused`)."""
+        """What may cross of an operator's edit, with the receipt of its own. Raises EditRefused."""
 
     def fail(self, request_id: str, outcome: str) -> None:
         """Records that a call that may have crossed came to no answer. Of an unknown one nothing is recorded."""

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote_plus
 
 from gateway.errors import NotFound
+from gateway.http_types import Field
 from gateway.models import PrivacyMode
 from gateway.policy import Policy
 from gateway.protection import Protector
 from gateway.slots import TextSlot
-
-type Field = tuple[bytes, bytes]
 
 # RFC 9110 section 7.6.1 (hop by hop), what is written anew, and what tells where the client sits.
 _NEVER = frozenset(

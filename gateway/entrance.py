@@ -6,12 +6,11 @@ from gateway.amendment import Amendments, Edit
 from gateway.asgi_host import AsgiApp, serve
 from gateway.calls import Answered, Call, Crossing, Filed, Listener, Refused, Restored
 from gateway.codings import decode
-from gateway.errors import BadRequest, Forbidden, GatewayError, NotFound
+from gateway.errors import BadRequest, EditRefused, GatewayError, NotFound
 from gateway.exchange import Exchange
 from gateway.json_body import check_media_type, parse_object
 from gateway.models import Caller
 from gateway.receipts import Receipt, following
-from gateway.service import Crossing as Protected
 from gateway.service import Service
 from gateway.wires import Body
 
@@ -65,10 +64,10 @@ class Entrance:
             source, body = self._read(call)
             upstream = self._service.upstream_for(body.get("model"))
             if upstream is not None:
-                protected = await self._service.cross_to_upstream(
+                url, exchange = await self._service.cross_to_upstream(
                     wire, body, caller, upstream, call.fields, request_id=call.request_id
                 )
-                return self._opened(call, protected, source)
+                return self._opened(call, url, exchange, source)
         return await self._answer(call, caller)
 
     async def _answer(self, call: Call, caller: Caller | None) -> Answered:
@@ -90,29 +89,26 @@ class Entrance:
         url = call.origin + path
         if wire is not None:
             source, body = self._read(call)
-            protected = await self._service.cross_to_host(
+            url, exchange = await self._service.cross_to_host(
                 wire, body, url, query, call.fields, request_id=call.request_id
             )
-            return self._opened(call, protected, source)
+            return self._opened(call, url, exchange, source)
         if call.content:
             raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
-        protected = await self._service.cross_harmless(call.method, url, path, query, call.fields)
-        return Crossing(protected.url, protected.headers, protected.body)
+        return Crossing(*await self._service.cross_harmless(call.method, url, path, query, call.fields), b"")
 
     def _read(self, call: Call) -> tuple[bytes, Body]:
         coding = _field(call, b"content-encoding")
         source = decode(call.content, coding, self._service.settings.body_limit_bytes)
         return source, parse_object(source)
 
-    def _opened(self, call: Call, protected: Protected, source: bytes) -> Crossing:
-        exchange = protected.exchange
-        assert exchange is not None
+    def _opened(self, call: Call, url: str, exchange: Exchange, source: bytes) -> Crossing:
         self._open[call.request_id] = _Open(exchange, source if call.held else None)
         made = (each.placeholder for each in exchange.protected.transformations)
         return Crossing(
-            protected.url,
-            protected.headers,
-            protected.body,
+            url,
+            exchange.headers,
+            exchange.body,
             _filed(exchange.receipt),
             bool(exchange.protected.hidden),
             list(dict.fromkeys(each for each in made if each)),
@@ -129,9 +125,9 @@ class Entrance:
     async def amend(self, request_id: str, edited: bytes) -> Crossing:
         under_way = self._open.get(request_id)
         if under_way is None:
-            raise _edit_refused("It carries no text, and none can be added.")
+            raise EditRefused.because("It carries no text, and none can be added.")
         if under_way.source is None:
-            raise _edit_refused("It was under way already when holding requests back was switched on.")
+            raise EditRefused.because("It was under way already when holding requests back was switched on.")
         exchange = under_way.exchange
         edit = Edit(
             exchange.wire,
@@ -161,7 +157,3 @@ def _field(call: Call, name: bytes) -> str | None:
 
 def _filed(receipt: Receipt | None) -> Filed | None:
     return Filed(receipt.request_id, receipt.sequence, receipt.record.body) if receipt else None
-
-
-def _edit_refused(why: str) -> Forbidden:
-    return Forbidden(f"An operator edited this request, and it may not leave like that. {why}", code="edit_refused")

@@ -4,6 +4,7 @@ GatewayError
 ├── BadRequest            400  invalid_json, invalid_request, streaming_not_supported
 ├── Unauthorized          401  unauthorized
 ├── Forbidden             403  forbidden, blocked_by_policy, local_surface_required, unknown_route
+│   └── EditRefused       403  edit_refused
 ├── NotFound              404  not_found, session_not_found, receipt_not_found, policy_not_found, model_not_found
 ├── MethodNotAllowed      405  method_not_allowed
 ├── Conflict              409  conflict
@@ -21,7 +22,7 @@ A message says what is wrong and how to mend it. It never repeats a value it rej
 """
 
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class GatewayError(Exception):
@@ -77,6 +78,16 @@ class Unauthorized(GatewayError):
 
 class Forbidden(GatewayError):
     status, default_code, kind = 403, "forbidden", "permission_error"
+
+
+class EditRefused(Forbidden):
+    """`why` is a sentence."""
+
+    default_code = "edit_refused"
+
+    @classmethod
+    def because(cls, why: str) -> Self:
+        return cls(f"An operator edited this request, and it may not leave like that. {why}")
 
 
 class NotFound(GatewayError):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gateway.assessment import Assessment
-from gateway.crossing import Field
+from gateway.http_types import Field
 from gateway.inspection import Verdict
 from gateway.models import Caller, PrivacyMode, Trust
 from gateway.placeholders import Placeholders, RestoreScope

@@ -12,9 +12,10 @@ from hashlib import sha256
 from math import ceil
 
 from gateway.assessment import Assessment, assess
-from gateway.crossing import Envelope, Field, clean, crossing_headers
+from gateway.crossing import Envelope, clean, crossing_headers
 from gateway.errors import BadRequest, BadUpstream, Forbidden, GatewayError, NotFound, UnsupportedMedia
 from gateway.exchange import Destination, Done, Examined, Exchange, Terms
+from gateway.http_types import Field
 from gateway.inspection import GuardContext, Verdict, inspect
 from gateway.json_body import dump, is_json, parse_object
 from gateway.models import Caller, Entity, PrivacyMode, RiskLevel, Route, RouteDecision, Trust

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from string import digits
 
 from gateway.detection.dress import Findings, undress_words
+from gateway.detection.overlaps import overlapping
 from gateway.detection.view import View, read
 from gateway.marks import paired
 from gateway.slots import Span, Spans
@@ -248,13 +249,10 @@ def _lower(text: str) -> str:
 
 def united(spans: Iterable[Span]) -> Spans:
     """Overlapping spans become one, typed by the first, so that no rest of either stays in clear."""
-    merged: list[Span] = []
-    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
-        if not merged or span.start >= merged[-1].end:
-            merged.append(span)
-        elif span.end > merged[-1].end:
-            merged.append(replace(merged.pop(), end=span.end))
-    return tuple(merged)
+    groups = overlapping(sorted(spans, key=lambda span: (span.start, -span.end)))
+    return tuple(
+        replace(first, end=max(first.end, *(span.end for span in rest))) if rest else first for first, *rest in groups
+    )
 
 
 def _whole_word(text: str, start: int, end: int) -> bool:

@@ -7,18 +7,19 @@ import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from types import TracebackType
 from typing import Any, Self
 
 from gateway.auth import KeyRing
-from gateway.crossing import CREDENTIALS, Envelope, Field
+from gateway.crossing import CREDENTIALS, Envelope
 from gateway.detection import Detector
 from gateway.engines import open_engines
 from gateway.errors import NotFound, Unauthorized
 from gateway.exchange import Destination, Exchange
+from gateway.http_types import Field
 from gateway.ids import new_request_id
 from gateway.installation import installation_key
 from gateway.json_body import dump, parse_object
@@ -39,16 +40,6 @@ from gateway.workers import Workers
 _PURGE_SECONDS = 60.0
 # Between the words of a credential, and the names and values of cookies.
 _PARTS = re.compile(r"[\s;=,:]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """What may cross to `url`. `exchange` is None for a call that carries no text."""
-
-    url: str
-    headers: list[Field]
-    body: bytes
-    exchange: Exchange | None = None
 
 
 class Service:
@@ -164,8 +155,8 @@ class Service:
         fields: Sequence[Field],
         *,
         request_id: str,
-    ) -> Crossing:
-        """A call on the gateway listener, protected for a configured upstream.
+    ) -> tuple[str, Exchange]:
+        """A call on the gateway listener, protected for a configured upstream, and the address it goes to.
 
         Where the client brought its gateway key as `X-SVC-Key`, its `Authorization` is the upstream's and crosses.
         """
@@ -184,7 +175,7 @@ class Service:
             local_available=self.surfaces.local_available,
             request_id=request_id,
         )
-        return Crossing(config.endpoint(), exchange.headers, exchange.body, exchange)
+        return config.endpoint(), exchange
 
     def _brings_own_credential(self, fields: Sequence[Field]) -> bool:
         """Whether `Authorization` is the upstream's. A key of ours in it, by mistake, is not and stays here."""
@@ -196,7 +187,7 @@ class Service:
 
     async def cross_to_host(
         self, wire: Wire, body: Body, url: str, query: str, fields: Sequence[Field], *, request_id: str
-    ) -> Crossing:
+    ) -> tuple[str, Exchange]:
         """A call on the proxy listener, protected on its way to where the client sent it, with its credentials."""
         model = body.get("model")
         exchange = await self.pipeline.open(
@@ -208,17 +199,21 @@ class Service:
             local_available=self.surfaces.local_available,
             request_id=request_id,
         )
-        return Crossing(_with_query(url, query), exchange.headers, exchange.body, exchange)
+        return _with_query(url, query), exchange
 
-    async def cross_harmless(self, method: str, url: str, path: str, query: str, fields: Sequence[Field]) -> Crossing:
-        """A call that carries no text by its nature. Raises NotFound (`unknown_route`) for any other."""
+    async def cross_harmless(
+        self, method: str, url: str, path: str, query: str, fields: Sequence[Field]
+    ) -> tuple[str, list[Field]]:
+        """Address and headers of a call that carries no text by its nature.
+
+        Raises NotFound (`unknown_route`) for any other.
+        """
         if not self.wires.harmless(method, path):
             message = "The gateway does not know this call and does not let it leave."
             raise NotFound(message, code="unknown_route")
         self._proxied_caller(fields)
         envelope = Envelope(fields, query, credentials=CREDENTIALS)
-        headers = await self.pipeline.admit(envelope, self.pipeline.policy(None))
-        return Crossing(_with_query(url, query), headers, b"")
+        return _with_query(url, query), await self.pipeline.admit(envelope, self.pipeline.policy(None))
 
     def _proxied_caller(self, fields: Sequence[Field]) -> Caller:
         """Who calls through the proxy: the owner of `X-SVC-Key`, else whoever has the key that goes to the provider.
@@ -279,13 +274,11 @@ class Service:
         surface, model = self.surfaces.resolve(body.get("model"))
         if isinstance(surface, UpstreamSurface):
             request_id = new_request_id()
-            crossing = await self.cross_to_upstream(
+            _, exchange = await self.cross_to_upstream(
                 wire, body, caller, (surface.config, model), fields, request_id=request_id
             )
-            exchange = crossing.exchange
-            assert exchange is not None
             with self.pipeline.answering(exchange):
-                reply = await surface.send(crossing.body, crossing.headers)
+                reply = await surface.send(exchange.body, exchange.headers)
                 return (
                     reply.status,
                     await self.pipeline.close(exchange, reply.status, reply.body, annotate=True),

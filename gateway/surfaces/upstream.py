@@ -15,11 +15,10 @@ import httpx
 
 from gateway.codings import decode
 from gateway.errors import BadRequest, BadUpstream, GatewayError, UpstreamTimeout
+from gateway.http_types import Field
 from gateway.json_body import dump, parse_object
 from gateway.models import Trust
 from gateway.surfaces.base import Body, UpstreamConfig
-
-type Field = tuple[bytes, bytes]
 
 _LIMITS = httpx.Limits(max_connections=256, max_keepalive_connections=64, keepalive_expiry=30)
 _CONNECT_SECONDS = 10.0

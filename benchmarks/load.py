@@ -12,6 +12,7 @@ the gateway itself holds the loop up with.
 import argparse
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import runpy
@@ -19,7 +20,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from rich.table import Table
 
 from benchmarks.proxy import KEY, ROOT, free_port, resident, started
 from benchmarks.texts import chats
-from benchmarks.traffic import Target, measure
+from benchmarks.traffic import Served, Target, measure
 
 _BEAT = 0.002
 _EVERY = 0.02
@@ -111,7 +111,8 @@ async def run(options: argparse.Namespace) -> dict[str, Any]:
             asking = asyncio.create_task(_asked(gateway, asked))
             began = time.perf_counter() + options.seconds / 5
             target = Target("gateway", gateway, key=KEY, pid=process.pid)
-            figures = await measure(target, bodies, options.connections, options.seconds)
+            served = Served()
+            await measure(target, itertools.cycle(bodies), options.connections, options.seconds, served)
             ended = time.perf_counter()
             asking.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -122,7 +123,7 @@ async def run(options: argparse.Namespace) -> dict[str, Any]:
         "detection": options.detection,
         "kb": options.kb,
         "connections": options.connections,
-        "requests": asdict(figures),
+        "requests": served.figures(),
         "loop_lag_ms": {
             role: _spread([lag for at, lag, _ in some if began <= at <= ended]) for role, some in lagged.items()
         },

@@ -3,12 +3,14 @@
     python -m benchmarks.proxy [--seconds 3] [--connections 1,16,64] [--sizes 1,10,100] [--json FILE]
 
 Every request holds a new text, so nothing is answered from memory; receipts are durable before anything crosses. The
-ratio to bare mitmproxy in reverse mode is the figure to compare: it cancels out the machine.
+ratio to bare mitmproxy in reverse mode is the figure to compare: it cancels out the machine. The targets take turns of
+a second, so that a machine whose speed swings does so for all of them.
 """
 
 import argparse
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import random
@@ -19,7 +21,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 
@@ -29,7 +30,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from benchmarks.texts import chats, conversation, prose
-from benchmarks.traffic import Target, measure, one_by_one
+from benchmarks.traffic import Served, Target, measure, one_by_one
 
 ROOT = Path(__file__).parents[1]
 KEY = "svck_" + "benchmark-only-" * 3
@@ -98,8 +99,11 @@ def _used(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _bodies(target: Target, size: int, count: int) -> list[bytes]:
+def _bodies(target: Target, kilobytes: int, seconds: float) -> list[bytes]:
+    """More than any target serves in that time, so that none of ours comes twice."""
+    size = kilobytes * 1024
     rng = random.Random(size)
+    count = int(seconds * 1.2 * 6000 / (5 + kilobytes))
     if target.path == "/v1/protect" or target.path == "/v1/analyze":
         return [json.dumps({"text": prose(size, rng)}).encode() for _ in range(count)]
     return chats(size, count, "svc-demo" if target.name == "svc-demo" else "echo", seed=rng.randrange(2**30))
@@ -160,13 +164,17 @@ async def _table(targets: list[Target], options: argparse.Namespace) -> list[dic
         task = progress.add_task("measuring", total=len(options.sizes) * len(options.connections) * len(targets))
         for size in options.sizes:
             for connections in options.connections:
-                for target in targets:
-                    bodies = _bodies(target, size * 1024, max(64, 4000 // size))
-                    used = _cpu_seconds(target.pid)
-                    figures = await measure(target, bodies, connections, options.seconds)
-                    used = _cpu_seconds(target.pid) - used
-                    cell = {"target": target.name, "kb": size, "connections": connections, **asdict(figures)}
-                    cell["cpu_ms"] = used * 1000 / max(1, figures.total)
+                supplies = [itertools.cycle(_bodies(target, size, options.seconds)) for target in targets]
+                served = [Served() for _ in targets]
+                used = [0.0 for _ in targets]
+                for _ in range(max(1, round(options.seconds))):
+                    for number, target in enumerate(targets):
+                        before = _cpu_seconds(target.pid)
+                        await measure(target, supplies[number], connections, 1.0, served[number])
+                        used[number] += _cpu_seconds(target.pid) - before
+                for number, target in enumerate(targets):
+                    cell = {"target": target.name, "kb": size, "connections": connections, **served[number].figures()}
+                    cell["cpu_ms"] = used[number] * 1000 / max(1, served[number].total)
                     cells.append(cell)
                     progress.advance(task)
     return cells

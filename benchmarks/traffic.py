@@ -4,12 +4,11 @@ Both speak just enough HTTP/1.1 and do it the same way for every target, so that
 """
 
 import asyncio
-import itertools
 import ssl
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import orjson
 
@@ -62,15 +61,24 @@ class Target:
     pid: int | None = None
 
 
-@dataclass(frozen=True)
-class Figures:
-    """What one cell of the table shows. Times in milliseconds; `total` counts the warm-up, too."""
+@dataclass
+class Served:
+    """What was measured of a target: the time of each request in milliseconds. `total` counts the warm-up, too."""
 
-    rate: float
-    p50: float
-    p99: float
-    errors: int
-    total: int
+    times: list[float] = field(default_factory=list)
+    seconds: float = 0
+    errors: int = 0
+    total: int = 0
+
+    def figures(self) -> dict[str, float]:
+        """Requests per second, and p50 and p99 in milliseconds."""
+        times = sorted(self.times) or [0.0]
+        return {
+            "rate": len(self.times) / self.seconds,
+            "p50": times[len(times) // 2],
+            "p99": times[int(len(times) * 0.99)],
+            "errors": self.errors,
+        }
 
 
 def _request(target: Target, body: bytes) -> bytes:
@@ -105,34 +113,25 @@ async def _answer(reader: asyncio.StreamReader) -> bool:
     return head.startswith(b"HTTP/1.1 200")
 
 
-async def measure(target: Target, bodies: Sequence[bytes], connections: int, seconds: float) -> Figures:
-    """Keeps `connections` busy for `seconds`, after a warm-up of a fifth of it."""
-    supply = itertools.cycle(_request(target, body) for body in bodies)
-    times: list[float] = []
-    errors = total = 0
+async def measure(target: Target, bodies: Iterator[bytes], connections: int, seconds: float, served: Served) -> None:
+    """Keeps `connections` busy for `seconds`, after a warm-up of a fifth of it; adds to `served`."""
     start = time.perf_counter() + seconds / 5
     end = start + seconds
 
     async def client() -> None:
-        nonlocal errors, total
         reader, writer = await _connect(target)
         while (now := time.perf_counter()) < end:
-            writer.write(next(supply))
+            writer.write(_request(target, next(bodies)))
             good = await _answer(reader)
-            total += 1
+            served.total += 1
             done = time.perf_counter()
             if now >= start:
-                times.append(done - now)
-                errors += not good
+                served.times.append((done - now) * 1000)
+                served.errors += not good
         writer.close()
 
     await asyncio.gather(*(client() for _ in range(connections)))
-    times.sort()
-    if not times:
-        return Figures(0, 0, 0, errors, total)
-    return Figures(
-        len(times) / seconds, times[len(times) // 2] * 1000, times[int(len(times) * 0.99)] * 1000, errors, total
-    )
+    served.seconds += seconds
 
 
 async def one_by_one(target: Target, bodies: Sequence[bytes]) -> list[float]:

@@ -150,6 +150,9 @@ class Protector:
         result: list[Found] = []
         for slots in blocks:
             texts = [text for slot in slots for text in slot.texts]
+            if not texts:
+                result.append(Found((), ()))
+                continue
             joints = joints_of(slots)
             chain = self._memory.digest(chain, (*texts, str(joints)))
             found = self._memory.get(chain)

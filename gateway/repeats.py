@@ -8,8 +8,9 @@ recognizer would not know there, being no pattern, is known by now.
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from string import digits
+from typing import NamedTuple
 
 from gateway.detection.dress import Findings, undress_words
 from gateway.detection.overlaps import overlapping
@@ -50,15 +51,14 @@ _ORDINARY = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(NamedTuple):
     """One spelling of a value: `pieces`, and what may stand `between` two of them.
 
     `exact`: a single word may be an ordinary word in lower case; anything longer is the value in any case.
     """
 
-    value: str = field(repr=False)
-    pieces: Sequence[str] = field(repr=False)
+    value: str
+    pieces: Sequence[str]
     offset: int
     """Where in the first piece the word begins by which it is looked for."""
     between: re.Pattern[str] | None
@@ -139,12 +139,18 @@ class Known:
             self._file(value, pieces, _BLANK)
 
     def _file(self, value: str, pieces: Sequence[str], between: re.Pattern[str] | None = None) -> None:
-        # Looked for by the word that tells most: many addresses begin with `https`, or end with one domain.
-        words = _WORD.finditer(_lower(pieces[0]))
-        word = min(words, key=lambda word: (len(self._forms.get(word[0], ())), -len(word[0])), default=None)
-        if word is not None:
-            form = _Form(value, pieces, word.start(), between, value.isalpha())
-            self._forms[word[0]] = (*self._forms.get(word[0], ()), form)
+        forms, first = self._forms, _lower(pieces[0])
+        if first.isalnum():
+            word, offset = first, 0
+        else:
+            # Looked for by the word that tells most: many addresses begin with `https`, or end with one domain.
+            words = [(len(forms.get(found[0], ())), -len(found[0]), found.start()) for found in _WORD.finditer(first)]
+            if not words:
+                return
+            _, length, offset = min(words)
+            word = first[offset : offset - length]
+        form = _Form(value, pieces, offset, between, value.isalpha())
+        forms[word] = (*forms.get(word, ()), form)
 
     def repeats(self, text: str, spans: Spans) -> Spans:
         """The spans, and the occurrences of known values that no finding covers; sorted and disjoint.

@@ -11,6 +11,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from time import monotonic, sleep
 from typing import Any, NamedTuple
@@ -107,6 +108,7 @@ def _child(end: socket.socket, settings: Settings) -> int:
     # A terminal and a supervisor send these to every process; the parent's end is what counts here.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
+    _work_in_batches()
     try:
         run(lambda: _serve(end, settings))
     except BaseException as error:  # noqa: BLE001 - nothing is above; the text of an exception may hold private text
@@ -115,6 +117,15 @@ def _child(end: socket.socket, settings: Settings) -> int:
     finally:
         logging.shutdown()
     return 0
+
+
+def _work_in_batches() -> None:
+    """Tells the scheduler that this process is for throughput (Linux): woken by a call, it does not take the processor
+    from the listeners but finds several calls when its turn comes, and its data still near.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 async def _serve(end: socket.socket, settings: Settings) -> None:

@@ -51,7 +51,7 @@ class Artefact:
             end = min(start + room, len(ids))
             row = np.array([[101, *ids[start:end], 102]], np.int64)
             kinds = np.array([[0, *types[start:end], 0]], np.int64)
-            feed = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": kinds}
+            feed = {"input_ids": row, "token_type_ids": kinds}
             logits = self.session.run(None, feed)[0][0][1:-1]
             shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
             skip = self.overlap // 2 if start else 0

@@ -9,7 +9,7 @@ from typing import Any
 from training.features import CASES, GAPS
 
 ROOT = Path(__file__).parent.parent
-VERSION = "1.1.0"
+VERSION = "1.1.1"
 MARKS = ("<!-- figures -->", "<!-- /figures -->")
 BASE = {
     "name": "sentence-transformers/all-MiniLM-L6-v2 (of nreimers/MiniLM-L6-H384-uncased)",

@@ -159,4 +159,4 @@ class _Classes:
         score = classes[rows, best]
         at = np.maximum(best - 1, 0)
         opens = (begins[rows, at] > inside[rows, at]) & (best > 0)
-        return [Labelled(*each) for each in zip(best.tolist(), opens.tolist(), score.tolist(), strict=True)]
+        return [*map(Labelled._make, zip(best.tolist(), opens.tolist(), score.tolist(), strict=True))]

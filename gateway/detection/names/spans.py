@@ -7,6 +7,7 @@ placeholder takes their place in a sentence.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gateway.detection.names.titles import TITLES
 
@@ -17,8 +18,7 @@ _EDGE = ' \t\r\n\f\v\u00a0,;:!?()[]{}<>"“”„«»‘*|=~…·•'
 _WORD = re.compile(r"[^\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
+class Labelled(NamedTuple):
     """What the model says of one token: the class (0 for none), whether it begins a span, and how sure it is."""
 
     kind: int

@@ -18,6 +18,7 @@ from gateway.placeholders.compiled import (
     unfinished,
 )
 from gateway.placeholders.grammar import CANONICAL, LONGEST_TAG, SHORTEST_TAG, Found, fold, is_core, read_tag
+from gateway.placeholders.json_text import splice
 
 # Stands for "a placeholder ended here": nothing that follows directly is a placeholder without brackets.
 TOUCHED = "x"
@@ -117,7 +118,8 @@ def open_end(text: str, vocabulary: Vocabulary) -> int:
 
 def _lenient(text: str, exact: list[Found], vocabulary: Vocabulary, before: str) -> list[Found]:
     folded = fold(text)
-    data = bytes_of(folded)
+    # No candidate goes into a canonical one or out of it, for no candidate holds a bracket; so those are not looked at.
+    data = bytes_of(splice(folded, [(hit.start, hit.end, "?" * (hit.end - hit.start)) for hit in exact]))
     found: list[Found] = []
     gap = _Gap(folded, 0, exact[0].start if exact else len(text), fold(before), bool(exact))
     following = position = 0
@@ -127,9 +129,6 @@ def _lenient(text: str, exact: list[Found], vocabulary: Vocabulary, before: str)
             following += 1
             ends = exact[following].start if following < len(exact) else len(text)
             gap = _Gap(folded, exact[following - 1].end, ends, TOUCHED, following < len(exact))
-        if start >= gap.end:
-            position = exact[following].end
-            continue
         # A candidate that is none may have swallowed the beginning of one that is: the search goes on behind its first
         # character.
         position = start + 1

@@ -110,7 +110,7 @@ class Placeholders:
         """
         if (minted := self._by_value.get((type, value, raw))) is not None:
             return minted
-        if not is_type(type):
+        if type not in self.vocabulary.kinds and not is_type(type):
             raise ValueError("a type is an upper-case name of 64 characters or fewer")
         digest = hmac.digest(self._key, b"".join(map(_framed, (type, value, raw))), "sha256")
         name = self._free(type, digest)

@@ -99,10 +99,10 @@ def _used(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _bodies(target: Target, kilobytes: int, seconds: float) -> list[bytes]:
-    """More than any target serves in that time, so that none of ours comes twice."""
+def _bodies(target: Target, kilobytes: int, connections: int, seconds: float) -> list[bytes]:
+    """More than any target serves in that time, and in no other cell, so that none of ours comes twice."""
     size = kilobytes * 1024
-    rng = random.Random(size)
+    rng = random.Random(f"{target.name} {size} {connections}")
     count = int(seconds * 1.2 * 6000 / (5 + kilobytes))
     if target.path == "/v1/protect" or target.path == "/v1/analyze":
         return [json.dumps({"text": prose(size, rng)}).encode() for _ in range(count)]
@@ -164,7 +164,7 @@ async def _table(targets: list[Target], options: argparse.Namespace) -> list[dic
         task = progress.add_task("measuring", total=len(options.sizes) * len(options.connections) * len(targets))
         for size in options.sizes:
             for connections in options.connections:
-                supplies = [itertools.cycle(_bodies(target, size, options.seconds)) for target in targets]
+                supplies = [itertools.cycle(_bodies(target, size, connections, options.seconds)) for target in targets]
                 served = [Served() for _ in targets]
                 used = [0.0 for _ in targets]
                 for _ in range(max(1, round(options.seconds))):

@@ -12,7 +12,7 @@ from gateway.inspection import phrases
 from gateway.inspection.context import Hit, Source
 from gateway.inspection.phrases import Order
 from gateway.inspection.reading import Reading
-from gateway.inspection.scanning import expression, matches
+from gateway.inspection.scanning import expression, holds, matches
 from gateway.inspection.strangers import PHONE, Strangers
 from gateway.inspection.verdict import Kind, Severity
 from gateway.placeholders import Found
@@ -49,13 +49,13 @@ _OVERRIDE = _Wording(Kind.INSTRUCTION_TO_REVEAL, phrases.OVERRIDE)
 _SEND = _Wording(Kind.INSTRUCTION_TO_SEND, phrases.SEND)
 _EXPLAINING = re.compile(phrases.EXPLAINING, re.IGNORECASE)
 # One cheap look first: without one of these words, and without a placeholder, nothing below can match.
-_ABOUT_THE_HIDDEN = (
-    *("placeholder", "platzhalter", "redacted", "masked", "hidden", "protected", "withheld", "anonymi", "your system"),
-    *("your vault", "your session", "gateway's", "proxy's"),
+_ABOUT_THE_HIDDEN = expression(
+    "placeholder|platzhalter|redacted|masked|hidden|protected|withheld|anonymi|your system|your vault|your session"
+    "|gateway's|proxy's"
 )
-_ABOUT_RULES = (
-    *("ignor", "disregard", "forget", "overrid", "bypass", "vergiss", "vergess", "missacht", "übergeh", "umgeh"),
-    *("oubli", "néglig", "contourn", "outrepass", "olvid", "omit", "descart"),
+_ABOUT_RULES = expression(
+    "ignor|disregard|forget|overrid|bypass|vergiss|vergess|missacht|übergeh|umgeh|oubli|néglig|contourn|outrepass|olvid"
+    "|omit|descart"
 )
 _NUMBER = re.compile(PHONE)
 _QUOTED = re.compile(
@@ -68,13 +68,12 @@ _BORDER = re.compile(r"[.!?](?=\s|$)|\n")
 
 def orders(reading: Reading, found: Sequence[Found], source: Source, strangers: Strangers) -> Iterator[Hit]:
     """Instructions in words to reveal or to send. `found` are the session's placeholders in the text."""
-    plain = reading.text.lower()
     looked_for: list[_Wording] = []
-    if found or any(word in plain for word in _ABOUT_THE_HIDDEN):
+    if found or holds(_ABOUT_THE_HIDDEN, reading.text):
         looked_for.append(_REVEAL)
         if reading.names_a_place:
             looked_for.append(_SEND)
-    if any(stem in plain for stem in _ABOUT_RULES):
+    if holds(_ABOUT_RULES, reading.text):
         looked_for.append(_OVERRIDE)
     if not looked_for:
         return

@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from hashlib import sha256
 from math import ceil
 
-from gateway.assessment import Assessment, assess
+from gateway.assessment import Assessment, Finding, assess
 from gateway.crossing import Envelope, clean, crossing_headers
 from gateway.errors import BadRequest, BadUpstream, Forbidden, GatewayError, NotFound, UnsupportedMedia
 from gateway.exchange import Destination, Done, Examined, Exchange, Terms
 from gateway.http_types import Field
 from gateway.inspection import GuardContext, Verdict, inspect
 from gateway.json_body import dump, is_json, parse_object
-from gateway.models import Caller, Entity, PrivacyMode, RiskLevel, Route, RouteDecision, Trust
+from gateway.models import Caller, PrivacyMode, RiskLevel, Route, RouteDecision, Trust
 from gateway.placeholders import Placeholders, RestoreScope, conversation_key, urls_with_placeholders
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection import Protected, Protector
@@ -79,7 +79,7 @@ class Pipeline:
 
         def job() -> Examined:
             found = self._protector.find([[TextSlot(None, None, text)]], terms.policy, terms.mode, block=False)
-            spans = [span.entity() for spans in found[0].spans for span in spans]
+            spans = [span for spans in found[0].spans for span in spans]
             return Examined(found, self._assess(spans, found[0].kept, [text], terms, estimate(text)))
 
         return await self._workers.run(job)
@@ -101,7 +101,7 @@ class Pipeline:
                 **bounds,
             )
             size = estimate(text)
-            assessment = self._assess([span.entity() for span in spans], found.kept, [text], terms, size)
+            assessment = self._assess(spans, found.kept, [text], terms, size)
             urls = frozenset[str]().union(
                 *(urls_with_placeholders(each.protected_text) for each in sharded.compartments)
             )
@@ -122,9 +122,8 @@ class Pipeline:
         slots = [slot for block in blocks for slot in block]
         texts = [text for slot in slots for text in slot.texts]
         protected = self._protector.protect(blocks, terms.policy, terms.mode, placeholders)
-        found = [span.entity() for span in protected.hidden]
         size = sum(map(estimate, texts))
-        assessment = self._assess(found, protected.kept, texts, terms, size)
+        assessment = self._assess(protected.hidden, protected.kept, texts, terms, size)
         if not len(placeholders):
             return Done(protected, assessment, frozenset(), (size, size))
         after = [text for slot in slots for text in slot.protected()]
@@ -132,7 +131,7 @@ class Pipeline:
         return Done(protected, assessment, urls, (size, _size_after(size, after, protected, placeholders)))
 
     def _assess(
-        self, hidden: Sequence[Entity], kept: Sequence[Entity], texts: Sequence[str], terms: Terms, size: int
+        self, hidden: Sequence[Finding], kept: Sequence[Finding], texts: Sequence[str], terms: Terms, size: int
     ) -> Assessment:
         return assess(
             hidden,

@@ -14,18 +14,18 @@ Pure functions; quick, since every chat request passes here. The rules are state
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway.assessment.evidence import gather
+from gateway.assessment.evidence import Finding, gather
 from gateway.assessment.notices import warn
 from gateway.assessment.risk import rate
 from gateway.assessment.route import decide
 from gateway.assessment.tasks import read_task
 from gateway.assessment.weights import Weight, weight_of
 from gateway.detection import EntityType
-from gateway.models import Entity, Notice, PrivacyMode, Risk, Route
+from gateway.models import Notice, PrivacyMode, Risk, Route
 from gateway.policy import Policy
 from gateway.tokens import estimate
 
-__all__ = ["Assessment", "Weight", "assess", "weight_of"]
+__all__ = ["Assessment", "Finding", "Weight", "assess", "weight_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class Assessment:
 
 
 def assess(
-    entities: Iterable[Entity],
+    entities: Iterable[Finding],
     *,
-    kept: Iterable[Entity] = (),
+    kept: Iterable[Finding] = (),
     texts: Sequence[str],
     types: Mapping[str, EntityType],
     task: str | None,

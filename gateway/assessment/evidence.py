@@ -6,14 +6,24 @@ list names the value. Only the last is nothing to worry about.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from gateway.assessment.weights import Weight, weight_of
 from gateway.detection import EntityType
-from gateway.models import Action, Entity, PrivacyMode
+from gateway.models import Action, PrivacyMode
 from gateway.policy import Policy
 
 _UNSURE = 0.5
 """How much a finding below the policy's minimum score counts, beside its own score."""
+
+
+class Finding(Protocol):
+    """What counts of a finding: where it stands, and what becomes of it, does not."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def score(self) -> float: ...
 
 
 @dataclass(slots=True)
@@ -37,8 +47,8 @@ class Evidence:
 
 
 def gather(
-    entities: Iterable[Entity],
-    kept: Iterable[Entity],
+    entities: Iterable[Finding],
+    kept: Iterable[Finding],
     types: Mapping[str, EntityType],
     policy: Policy,
     mode: PrivacyMode,

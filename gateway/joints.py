@@ -7,7 +7,6 @@ found in its own text, or is what two ends of texts happen to read like.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import accumulate
 
 from gateway.slots import Slot, Span, Spans, TextSlot
@@ -45,7 +44,7 @@ def over_joints(
                         low = max(start, starts[number]) - starts[number]
                         high = min(end, starts[number + 1]) - starts[number]
                         if low < high:
-                            yield run.start - 1 + number, replace(span, start=low, end=high)
+                            yield run.start - 1 + number, span._replace(start=low, end=high)
 
 
 def _runs(joints: Sequence[int]) -> Iterator[range]:

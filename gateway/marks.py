@@ -6,7 +6,6 @@ the byte: it is all one value.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from gateway.slots import Span
 
@@ -30,7 +29,7 @@ def paired(text: str, spans: Iterable[Span]) -> Iterator[Span]:
             closing = f"</{mark}>" if mark[0].isalpha() else mark
             if not length and text[end : end + len(closing)].lower() == closing:
                 end += len(closing)
-        yield span if end - start == span.end - span.start else replace(span, start=start, end=end)
+        yield span if end - start == span.end - span.start else span._replace(start=start, end=end)
 
 
 def _single(text: str, start: int, end: int) -> tuple[list[str], list[str]]:

@@ -12,7 +12,7 @@ The rules, in this order:
 """
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -24,7 +24,7 @@ from gateway.errors import Forbidden, Unavailable
 from gateway.joints import joints_of, over_joints
 from gateway.models import Action, Entity, PrivacyMode, Transformation
 from gateway.placeholders import Placeholders
-from gateway.policy import Policy
+from gateway.policy import Policy, Rule
 from gateway.repeats import Known, united
 from gateway.slots import Slot, Span, Spans
 from gateway.transforms import apply_action
@@ -62,17 +62,11 @@ class Protected:
 
     def counts(self) -> dict[str, int]:
         """Hidden findings by entity type."""
-        result: dict[str, int] = {}
-        for span in self.hidden:
-            result[span.type] = result.get(span.type, 0) + 1
-        return dict(sorted(result.items()))
+        return dict(sorted(Counter(span.type for span in self.hidden).items()))
 
     def actions(self) -> dict[str, int]:
         """Hidden findings by action."""
-        result: dict[str, int] = {}
-        for span in self.hidden:
-            result[span.action.value] = result.get(span.action.value, 0) + 1
-        return dict(sorted(result.items()))
+        return {action.value: n for action, n in sorted(Counter(span.action for span in self.hidden).items())}
 
 
 class Memory:
@@ -208,22 +202,20 @@ class Protector:
 
     def _hidden(self, text: str, policy: Policy, mode: PrivacyMode, kept: list[Entity]) -> Spans:
         candidates: list[Entity] = []
+        rules: dict[str, Rule] = {}
         for entity in (*self._finder.detect(text), *policy.find(text)):
-            kind = self.types.get(entity.type)
-            rule = policy.rule_for(entity.type, kind.group if kind else "custom", mode)
+            rule = rules.get(entity.type)
+            if rule is None:
+                rule = rules[entity.type] = _rule_for(entity.type, self.types, policy, mode)
             allowed = policy.allows(entity.type, text[entity.start : entity.end])
             if rule.action is Action.KEEP or entity.score < rule.min_score or allowed:
                 kept.append(entity)
             else:
                 candidates.append(entity)
-        if not candidates:
-            return ()
-        spans = []
-        for entity in resolve_overlaps(candidates):
-            kind = self.types.get(entity.type)
-            rule = policy.rule_for(entity.type, kind.group if kind else "custom", mode)
-            spans.append(Span(entity.start, entity.end, entity.type, rule.action, entity.score, entity.recognizer))
-        return tuple(spans)
+        return tuple(
+            Span(found.start, found.end, found.type, rules[found.type].action, found.score, found.recognizer)
+            for found in resolve_overlaps(candidates)
+        )
 
 
 class _Replacer:
@@ -251,8 +243,7 @@ class _Replacer:
         if span.action is Action.PLACEHOLDER:
             text = placeholder = self._placeholders.mint(span.type, value, raw=raw)
         else:
-            kind = self._types.get(span.type)
-            rule = self._policy.rule_for(span.type, kind.group if kind else "custom", self._mode)
+            rule = _rule_for(span.type, self._types, self._policy, self._mode)
             text = apply_action(rule, span.type, value, key=self._hash_key)
         if span.start < self._last:
             self._shift = 0
@@ -272,6 +263,11 @@ class _Replacer:
             )
         )
         return text
+
+
+def _rule_for(type: str, types: Mapping[str, EntityType], policy: Policy, mode: PrivacyMode) -> Rule:
+    kind = types.get(type)
+    return policy.rule_for(type, kind.group if kind else "custom", mode)
 
 
 def _escape_literals(blocks: Sequence[Sequence[Slot]], found: list[Found], placeholders: Placeholders) -> list[Found]:

@@ -8,7 +8,6 @@ recognizer would not know there, being no pattern, is known by now.
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from string import digits
 from typing import NamedTuple
 
@@ -164,7 +163,7 @@ class Known:
         for start, end, value in self._seen(text):
             before = bisect_right(covered, start) - 1
             if not (before >= 0 and spans[before].end >= end):
-                extra.append(replace(self._spans[value], start=start, end=end))
+                extra.append(self._spans[value]._replace(start=start, end=end))
         return united(paired(text, (*spans, *extra)))
 
     def _seen(self, text: str) -> Iterator[tuple[int, int, str]]:
@@ -254,7 +253,7 @@ def united(spans: Iterable[Span]) -> Spans:
     """Overlapping spans become one, typed by the first, so that no rest of either stays in clear."""
     groups = overlapping(sorted(spans, key=lambda span: (span.start, -span.end)))
     return tuple(
-        replace(first, end=max(first.end, *(span.end for span in rest))) if rest else first for first, *rest in groups
+        first._replace(end=max(first.end, *(span.end for span in rest))) if rest else first for first, *rest in groups
     )
 
 

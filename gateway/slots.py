@@ -10,8 +10,7 @@ That `lead` is for the search alone; what is found in it belongs to the slot of 
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from gateway.errors import BadRequest
 from gateway.models import Action, Entity
@@ -28,8 +27,7 @@ _NAME = re.compile(r"[a-zA-Z0-9_-]+\Z")
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A finding that a policy acts on: `text[start:end]` of the slot's text becomes what `action` makes of it."""
 
     start: int
@@ -89,7 +87,7 @@ def _behind(lead: int, spans: Spans) -> Spans:
     """The spans as offsets of the text that begins behind a lead of that length."""
     if not lead:
         return spans
-    return [replace(span, start=max(0, span.start - lead), end=span.end - lead) for span in spans if span.end > lead]
+    return [span._replace(start=max(0, span.start - lead), end=span.end - lead) for span in spans if span.end > lead]
 
 
 class TextSlot:
@@ -193,8 +191,7 @@ class SettingSlot(NumberSlot):
 
 
 def _whole(spans: Spans, length: int) -> Span:
-    best = max(spans, key=lambda span: span.score)
-    return replace(best, start=0, end=length)
+    return max(spans, key=lambda span: span.score)._replace(start=0, end=length)
 
 
 def _leads(literals: Sequence[Literal], names: Sequence[Literal]) -> list[str]:

@@ -7,7 +7,7 @@ brackets, escapes, the underscore), type and tag together still name one value o
 """
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 SHORTEST_TAG = 5
@@ -33,8 +33,7 @@ _FOLD = {
 _FOLDABLE = re.compile(f"[{''.join(_FOLD)}]")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """`text[start:end]` stands for `placeholder` (canonical form); `exact` if it is written that way."""
 
     start: int

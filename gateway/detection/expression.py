@@ -63,13 +63,16 @@ class Expression:
 
     def finditer(self, data: bytes, at: int = 0, end: int | None = None) -> Iterator[Found]:
         """All matches that do not overlap, in order; behind an empty one the search goes on one byte further."""
-        at = max(0, min(at, len(data)))
-        while found := self._try(_SEARCH, data, at, end):
-            yield found
-            beyond = found.end()
-            at = beyond if beyond > at else at + 1
-            if at > len(data):
+        size = len(data)
+        last = size if end is None else max(0, min(end, size))
+        at = max(0, min(at, size))
+        while at <= last:
+            spans = self._find(_SEARCH, data, at, last)
+            beyond = spans[0][1]
+            if beyond < 0:
                 return
+            yield Found(data, spans)
+            at = beyond if beyond > at else at + 1
 
     def split(self, data: bytes) -> list[bytes]:
         """What stands between the matches."""
@@ -83,13 +86,9 @@ class Expression:
         size = len(data)
         if end is None or end > size:
             end = size
-        elif end < 0:
-            end = 0
-        if at > end:
-            if end < size:
+        if not 0 <= at <= end:
+            at, end = max(0, min(at, size)), max(0, end)
+            if at > end:
                 return None
-            at = size
-        elif at < 0:
-            at = 0
         spans = self._find(anchor, data, at, end)
         return Found(data, spans) if spans[0][0] >= 0 else None

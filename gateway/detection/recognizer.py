@@ -24,6 +24,9 @@ CONTEXT_AFTER = 40
 
 _CONTEXT_GAIN = 0.4
 _UNVALIDATED_MOST = 0.95
+# Where RE2's usual memory does not hold the automaton of a large expression, it falls back to a search that takes ten
+# times as long.
+_LARGE, _LARGE_MEMORY = 10_000, 32 << 20
 
 
 class DefinitionError(ValueError):
@@ -156,28 +159,45 @@ class PatternRecognizer:
 
     def find(self, view: View, hits: Sequence[int]) -> Iterator[Match]:
         data = view.data
+        verdicts: dict[str, bool | None] = {}
         for hit in hits:
             pattern = self.patterns[hit]
             areas = iter(((0, len(data)),))
             if pattern.reach is not None:
                 areas = _neighbourhoods(data, self._compiled_gates[hit], *pattern.reach)
             for first, last in areas:
-                yield from self._search(view, pattern, self._compiled[hit], first, last)
+                yield from self._search(view, pattern, self._compiled[hit], first, last, verdicts)
 
-    def _search(self, view: View, pattern: Pattern, expression: Expression, at: int, last: int) -> Iterator[Match]:
+    def _search(
+        self,
+        view: View,
+        pattern: Pattern,
+        expression: Expression,
+        at: int,
+        last: int,
+        verdicts: dict[str, bool | None],
+    ) -> Iterator[Match]:
         while match := expression.search(view.data, at, last):
             start, end = match.span(pattern.group)
-            score = self._score(view, pattern, start, end)
+            score = self._score(view, pattern, start, end, verdicts)
             if score is not None:
                 yield Match(start, end, score, self.type.name)
             at = max(match.end(), match.start() + 1)
             if score is None and pattern.retry:
                 at = _next_word(view.data, start, end)
 
-    def _score(self, view: View, pattern: Pattern, start: int, end: int) -> float | None:
+    def _score(
+        self, view: View, pattern: Pattern, start: int, end: int, verdicts: dict[str, bool | None]
+    ) -> float | None:
+        """`verdicts`: the validator's, of this text. A value that is repeated is not validated again."""
         if start >= end or (not self.blobs and inside_blob(view.data, start, end)):
             return None
-        verdict = None if self.validator is None else self.validator(view.text(start, end))
+        verdict = None
+        if self.validator is not None:
+            value = view.text(start, end)
+            if value not in verdicts:
+                verdicts[value] = self.validator(value)
+            verdict = verdicts[value]
         if verdict is False:
             return None
         near = self._context is not None and near_context(self._context, view.data, start, end)
@@ -237,7 +257,11 @@ def compile_pattern(regex: str) -> Expression:
     options = re2.Options()
     options.log_errors = False
     try:
-        return Expression(re2.compile(regex, options))
+        compiled = re2.compile(regex, options)
+        if compiled.programsize > _LARGE:
+            options.max_mem = _LARGE_MEMORY
+            compiled = re2.compile(regex, options)
+        return Expression(compiled)
     except re2.error as error:
         raise DefinitionError(f"RE2 refuses the expression {regex!r}: {error}") from error
 

@@ -76,6 +76,9 @@ _SHAPED = frozenset(b"9A")
 _LONGEST_TOKEN = 20
 _TOKEN = re.compile(rb"[9A]+")
 
+type Checked = dict[tuple[int, str], bool]
+"""What the check of a row said of a value, for one text: a text may repeat itself."""
+
 
 class _Fit(NamedTuple):
     """A row that may be what a shape stands for, if the literals (place, capital, small letter) are there."""
@@ -197,6 +200,7 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     table, data = _table(), view.data
     text = data.translate(_TO_SHAPE) + b"\n"
     heard = frozenset(table.words.Match(data) or ())
+    checked: Checked = {}
     finder = table.finder if heard or len(data) <= _SHORT_TEXT else table.strong_finder
     at = 0
     while match := finder.search(text, at):
@@ -206,7 +210,7 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
             end = start + length
             if text[end] in _SHAPED or (shape := table.shapes.get(text[start:end])) is None:
                 continue
-            for found in _judge(view, start, end, shape, heard):
+            for found in _judge(view, start, end, shape, heard, checked):
                 yield found
                 if found.score >= _LIKELY:
                     at = end
@@ -215,7 +219,9 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
         at = at or _next_token(text, start)
 
 
-def _judge(view: View, start: int, end: int, shape: _Shape, heard: frozenset[int]) -> Iterator[Match]:
+def _judge(
+    view: View, start: int, end: int, shape: _Shape, heard: frozenset[int], checked: Checked
+) -> Iterator[Match]:
     """What the characters between `start` and `end` may be. `heard`: the words that stand anywhere in the text."""
     table, data = _table(), view.data
     near: Collection[int] = ()
@@ -236,7 +242,9 @@ def _judge(view: View, start: int, end: int, shape: _Shape, heard: frozenset[int
         check = table.checks[row]
         if check is not None:
             value = value or view.text(start, end).upper()
-            if not check(value if NUMBERS[row].signed else value.translate(_DROP)):
+            if (row, value) not in checked:
+                checked[row, value] = check(value if NUMBERS[row].signed else value.translate(_DROP))
+            if not checked[row, value]:
                 continue
         if own:
             score = max(score, _ANNOUNCED if table.proves[row] else _ANNOUNCED_UNCHECKED)  # noqa: PLW2901

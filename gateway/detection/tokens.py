@@ -2,6 +2,7 @@
 to fill in.
 """
 
+import re
 from collections import Counter
 from math import log2
 
@@ -12,6 +13,11 @@ _BASE64 = _UPPER + _LOWER + _DIGITS + b"+/"
 _SIGNS = frozenset(_BASE64)
 _LOOK = 160
 _BLOB_LENGTH = 32
+_SMALL = rb"([ .\-_/,;|:*+])(?:%s\%d)+"
+_BEAT = re.compile(
+    b"[0-9]" + _SMALL % (b"[0-9]", 1) + b"|(?:0[1-9]|[1-9][0-9])" + _SMALL % (b"(?:0[1-9]|[1-9][0-9])", 2)
+)
+_BEAT_ENDS = 8
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -39,6 +45,16 @@ def inside_blob(data: bytes, start: int, end: int) -> bool:
         return False
     lower, upper, digits = (len(around) - len(around.translate(None, each)) for each in (_LOWER, _UPPER, _DIGITS))
     return upper * 6 > len(around) and lower * 6 > len(around) and digits > 0
+
+
+def in_step(data: bytes, before: int, start: int, end: int) -> int:
+    """How many bytes a search may skip that found something at `before` and then at `start` (up to `end`), for all that
+    follows looks the same to it: a row of numbers of one digit each, or two, with the same sign between them.
+    """
+    if not 0 <= before < start:
+        return 0
+    row = _BEAT.match(data, before)
+    return 0 if row is None else max(0, (row.end() - _BEAT_ENDS - end) // (start - before) * (start - before))
 
 
 def entropy(value: str) -> float:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import re2
 
+from gateway.detection.tokens import in_step
+
 _CHUNK = 64
 _REACH, _LEAST = 160, 48
 TOP_DOMAINS = tuple(
@@ -41,9 +43,10 @@ def near(data: bytes, gate: "re2._Regexp", before: int, after: int) -> Iterator[
 def runs(data: bytes, gate: "re2._Regexp", run: "re2._Regexp") -> Iterator["re2._Match"]:
     """The matches of `run`, however long, where `gate` matches at or shortly before their beginning.
 
-    What `run` finds begins with something that it would find alone and that is shorter than `_LEAST`.
+    What `run` finds begins with something that it would find alone and that is shorter than `_LEAST`. In a row of small
+    numbers that no run holds as a whole, only the runs at its beginning and its end are found.
     """
-    at = 0
+    at, before = 0, -1
     while place := gate.search(data, at):
         start, limit = place.start(), place.end() + _REACH
         found = run.search(data, start, limit)
@@ -54,7 +57,8 @@ def runs(data: bytes, gate: "re2._Regexp", run: "re2._Regexp") -> Iterator["re2.
             at = max(place.end() - 1, limit - _LEAST)
         else:
             yield found
-            at = max(place.end() - 1, found.end() - 1)
+            at = max(place.end() - 1, found.end() - 1) + in_step(data, before, *found.span())
+            before = found.start()
 
 
 def run_start(data: bytes, at: int, alphabet: bytes) -> int:

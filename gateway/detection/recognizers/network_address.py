@@ -5,6 +5,7 @@ Addresses that belong to nobody (documentation, loopback, unspecified: RFC 5737,
 """
 
 import ipaddress
+import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
@@ -21,6 +22,7 @@ _VERSION = compile_pattern(
     r"(?i)(?:\b(?:version|versions|release|build|firmware|driver|ver|rev|sections?|chapter)[\s:.=#\"'\-]*|\bv\.?|[a-z]/"
     r"|\brfc ?\d{3,5},? |\b(?:up|down)grade[ds]? (?:from |to ))$"
 )
+_GOES_ON = re.compile(rb"(?:\.[0-9]+)+")
 
 _DOCUMENTATION = tuple(
     ipaddress.ip_network(network)
@@ -80,8 +82,11 @@ def _find_ip(view: View, hits: Sequence[int]) -> Iterator[Match]:
 
 def _find_v4(view: View) -> Iterator[Match]:
     data = view.data
-    for match in _V4.finditer(data):
+    at = 0
+    while match := _V4.search(data, at):
         start, end = match.span()
+        longer = _GOES_ON.match(data, end)
+        at = end if longer is None else longer.end()
         if start and data[start - 1] in b".:" and start > 1 and data[start - 2] in _WORD | {ord(":")}:
             continue  # the tail of something longer: 1.2.3.4.5, ::ffff:10.0.0.1
         if _VERSION.search(data[max(0, start - 16) : start]):
@@ -89,7 +94,7 @@ def _find_v4(view: View) -> Iterator[Match]:
         value = view.text(start, end)
         if data[end : end + 13].lower() == b".in-addr.arpa":
             value = ".".join(reversed(value.split(".")))
-        elif data[end : end + 1] == b"." and data[end + 1 : end + 2].isdigit():
+        elif longer is not None:
             value = "0.0.0.0"  # noqa: S104 - the head of something longer, nobody's address
         score = _score(value)
         if score is not None:

@@ -16,7 +16,7 @@ from gateway.detection.recognizer import (
 )
 from gateway.detection.recognizers._checks import is_date, luhn
 from gateway.detection.recognizers._phone_plans import is_national, is_possible, is_valid
-from gateway.detection.tokens import inside_blob, phrases
+from gateway.detection.tokens import in_step, inside_blob, phrases
 from gateway.detection.view import View
 
 PHONE_NUMBER = EntityType("PHONE_NUMBER", "contact", "A telephone or fax number.")
@@ -81,7 +81,7 @@ _WITH_ZERO = (
     *(27, 234, 254, 20, 64, 60, 62, 63, 66, 84, 82, 886, 86, 91, 92, 380),
 )
 _MOST_GROUPS = 7  # no numbering plan has more
-_GROUP = re.compile(rb"[^ ()]+")
+_BRACKETS = bytes.maketrans(b"()", b"  ")
 _DIGITS = re.compile(r"[0-9]+")
 _NO_DIGITS = re.compile(r"[^0-9]+")
 _THOUSANDS = re.compile(r"^\d{1,3}(?:(?: \d{3}){2,}|(?:\.\d{3}){2,})$")
@@ -111,6 +111,7 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
         return
     candidate = _CANDIDATE if _CONTEXT.search(data) else _GROUPED
     at = last = length = 0
+    refused = -1
     while match := candidate.search(data, at):
         start, end = match.span()
         if data[start] == ord("(") and b")" not in match[0]:
@@ -119,6 +120,9 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
         found = _judge(view, start, end, listed) if _stands_alone(data, start, end) else None
         if found is None:
             at = _after_first_group(data, start, end)
+            if end - start > 2 * _MOST_GROUPS:  # of a row with small numbers, only the end can still be one
+                at += in_step(data, refused, start, end)
+                refused = start
         else:
             number_end, score = found
             at = last = number_end
@@ -141,10 +145,13 @@ def _after_first_group(data: bytes, start: int, end: int) -> int:
 
     Of a long row of groups only the last can still be one, which keeps the search of such a row linear.
     """
-    groups: list[int] = [group.start() for group in _GROUP.finditer(data, start, end)]
+    text = data[start:end].translate(_BRACKETS)
+    groups = text.rsplit(None, _MOST_GROUPS)
     if len(groups) < 2:
         return end
-    at = groups[max(1, len(groups) - _MOST_GROUPS)]
+    at = start + text.index(groups[0]) + len(groups[0])
+    while data[at] in b" ()":
+        at += 1
     return at - 1 if data[at - 1] == ord("(") else at
 
 

@@ -9,7 +9,9 @@ from gateway.detection.dress.dress import Dress, Kind, Taken
 from gateway.detection.dress.rewrite import Edit
 
 # `&amp;amp;#64;` is `&amp;#64;` is `&#64;` is `@`. Browsers read a number without its semicolon, too.
+# One after the other, the same one or numbers of ASCII of one length make one edit, however many they are.
 _REFERENCE = re.compile(
+    rb"((?:&#(?:3[2-79]|[4-9][0-9]);){2,}|(?:&#1(?:[01][0-9]|2[0-6]);){2,})|(&[A-Za-z]{2,8};)\2+(?![#A-Za-z])|"
     rb"&(?:(?:amp|#0{0,8}38|#[xX]0{0,8}26);)*"
     rb"(?:#[xX]0{0,8}([0-9A-Fa-f]{1,6});?|#0{0,8}([0-9]{1,7});?|([A-Za-z][A-Za-z0-9]{1,30};))"
 )
@@ -18,11 +20,20 @@ _REFERENCE = re.compile(
 def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
     read: dict[bytes, bytes | None] = {}
     for found in _REFERENCE.finditer(data):
-        if (reference := found[0]) not in read:
-            read[reference] = _shown(*found.groups())
+        start, end = found.span()
+        numbers, same, *forms = found.groups()
+        if numbers is not None:
+            raw = bytes(map(int, numbers[2:-1].split(b";&#")))
+            yield Edit(start, end, raw, 0.0, ((end - start) // len(raw), 1))
+            continue
+        reference = same or found[0]
+        if reference not in read:
+            read[reference] = _shown(None, None, same[1:]) if same else _shown(*forms)
         shown = read[reference]
-        if shown is not None:
-            yield Edit(*found.span(), shown)
+        if shown and same:
+            yield Edit(start, end, shown * ((end - start) // len(same)), 0.0, (len(same), len(shown)))
+        elif shown is not None:
+            yield Edit(start, end, shown)
 
 
 def _shown(hexadecimal: bytes | None, decimal: bytes | None, name: bytes | None) -> bytes | None:

@@ -27,8 +27,9 @@ _RUN, _RUN_OF_WORDS = (
     compile_pattern(rf"{tight}(?:{_ANY})*|{loose}(?:{_BETWEEN}{_MARK}{_ANY})*\b")
     for tight, loose in zip(_TIGHT, _LOOSE, strict=True)
 )
-_BYTE = re.compile(rb"(?:0x|\\x)?([0-9A-Fa-f]{2})")
+_BYTE = re.compile(rb"(?:0x|\\x)?[0-9A-Fa-f]{2}")
 _HEX = frozenset(b"0123456789abcdefABCDEF")
+_SIGNS = b":-, "
 _WHOLE = 96
 
 
@@ -38,8 +39,8 @@ def _edits(data: bytes, taken: Taken, runs: Expression = _RUN) -> Iterator[Edit]
         if start and data[start - 1] in _HEX:
             continue
         text = run[0]
-        units = [(found.start(), found.end()) for found in _BYTE.finditer(text)]
-        raw = bytes.fromhex(b"".join(found[1] for found in _BYTE.finditer(text)).decode("ascii"))
+        digits = text.replace(b"0x", b"").replace(b"\\x", b"").translate(None, _SIGNS)
+        raw = bytes.fromhex(digits.decode("ascii"))
         if len(raw) < 8 or not is_text(raw):
             continue
         if end - start <= _WHOLE:
@@ -47,6 +48,7 @@ def _edits(data: bytes, taken: Taken, runs: Expression = _RUN) -> Iterator[Edit]
         elif len(raw) * 2 == len(text):
             yield Edit(start, end, raw, 0.0, (2, 1))
         else:
+            units = [found.span() for found in _BYTE.finditer(text)]
             ends = [first for first, _ in units[1:]] + [len(text)]
             for (first, last), byte, following in zip(units, raw, ends, strict=True):
                 yield Edit(start + first, start + (following if following < len(text) else last), bytes((byte,)))

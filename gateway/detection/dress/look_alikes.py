@@ -43,16 +43,25 @@ _WORD = compile_pattern(r"[\pL\pN]+")
 _GATE = rf"[A-Za-z0-9@][{_ALL}]|[{_ALL}][A-Za-z0-9@]"
 _COMPILED_GATE = compile_pattern(_GATE)
 # A word of look-alikes alone is suspicious inside an address or key with letters of ASCII.
-_BEFORE = re.compile(rb"[A-Za-z][@.:/?&=_\-]")
-_AFTER = re.compile(rb"[@.:/?&=_\-][A-Za-z]")
+_JOINT = r"[@.:/?&=_\-]"
+# Finds the words that may be read anew: with both kinds of letters, or beside a letter of ASCII and such a sign.
+_MIXED = compile_pattern(
+    rf"[\pL\pN]*[A-Za-z0-9][\pL\pN]*[{_ALL}]|[\pL\pN]*[{_ALL}][\pL\pN]*[A-Za-z0-9]"
+    rf"|[A-Za-z]{_JOINT}[{_ALL}]|[\pL\pN]*[{_ALL}]{_JOINT}[A-Za-z]"
+)
+_BEFORE = re.compile(rf"[A-Za-z]{_JOINT}".encode())
+_AFTER = re.compile(rf"{_JOINT}[A-Za-z]".encode())
 
 
 def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
     for first, last in near(data, _COMPILED_GATE, 64, 64):
-        for found in _WORD.finditer(data, first, last):
-            word = found[0]
-            if not word.isascii():
-                yield from _word(data, word.decode("utf-8", "replace"), found.start(), found.end())
+        at = first
+        while place := _MIXED.search(data, at, last):
+            for found in _WORD.finditer(data, place.start(), last):
+                at = found.end()
+                if not found[0].isascii():
+                    yield from _word(data, found[0].decode("utf-8", "replace"), found.start(), at)
+                    break
 
 
 def _word(data: bytes, word: str, start: int, end: int) -> Iterator[Edit]:

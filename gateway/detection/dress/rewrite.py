@@ -46,7 +46,7 @@ class Rewritten:
         pieces: list[bytes] = []
         read = length = 0
         for edit in sorted(edits, key=_BY_START):
-            start, end, data = edit[:3]
+            start, end, data, _, _, _ = edit
             if start < read:
                 continue
             if start - read > _FAR:
@@ -105,6 +105,8 @@ class Rewritten:
     def _in_parent(self, start: int, end: int, score: float) -> tuple[int, int, bool] | None:
         # A stretch that only touches the finding began or ended it, if anything is left of the stretch.
         low, high = bisect_left(self._stops, start), bisect_right(self._starts, end)
+        if low == high:
+            return self._parent_start(start), self._parent_end(end), False
         through = [
             edit
             for edit, first, last in zip(

@@ -46,6 +46,8 @@ _OPEN_ENDED = frozenset(
     "API_KEY SECRET PASSWORD JWT PRIVATE_KEY URL_WITH_CREDENTIALS CONNECTION_STRING URL DATE_OF_BIRTH".split()
 )
 _IPV6 = re.compile(rb"[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]")
+# Lines that nothing goes on in, see `_one_token`.
+_LABELS = re.compile(rb"(?:[^\s@/]{1,14}[:=]\r?\n)+")
 _NEAR, _TOKEN, _ROW = 48, 4096, 512
 _LONG = 16
 _LOCAL_NUMBER = 8
@@ -100,6 +102,8 @@ def _breaks(data: bytes, neighbours: _Neighbours) -> Iterator[Edit]:
             return
         start, end = gap.span()
         at = end
+        if (labels := _LABELS.match(data, end)) is not None and data[end - 1 : end] == b"\n":
+            at = labels.end()
         before, after = _token_before(data, start), _token_after(data, end)
         if _LIST_MARK.match(data, end) or (before.isdigit() and _LIKE_MD5.match(data, end)):
             continue

@@ -61,13 +61,14 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a message is protected under, and what it is for."""
+    """What a message is protected under, and what it is for. `advice`: whether anybody reads warnings."""
 
     policy: Policy
     mode: PrivacyMode
     task: str | None = None
     local_available: bool = False
     attachments: Sequence[str] = ()
+    advice: bool = True
 
 
 @dataclass(slots=True)

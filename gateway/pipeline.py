@@ -144,6 +144,7 @@ class Pipeline:
             local_available=terms.local_available,
             attachments=terms.attachments,
             tokens=size,
+            advice=terms.advice,
         )
 
     async def open(
@@ -174,7 +175,7 @@ class Pipeline:
             message = "The request holds attachments; they cannot be protected, and the policy does not let them pass."
             raise UnsupportedMedia(message, code="attachment_refused", param="messages")
         placeholders = Placeholders(conversation_key(self._installation_key, caller.key_id, conversation.seed))
-        terms = Terms(policy, mode, conversation.task, local_available, conversation.attachments)
+        terms = Terms(policy, mode, conversation.task, local_available, conversation.attachments, advice=False)
 
         def job() -> tuple[Done, list[Field]]:
             # The name of the model crosses as it is.

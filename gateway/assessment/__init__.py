@@ -13,12 +13,13 @@ Pure functions; quick, since every chat request passes here. The rules are state
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from gateway.assessment.evidence import Finding, gather
 from gateway.assessment.notices import warn
 from gateway.assessment.risk import rate
 from gateway.assessment.route import decide
-from gateway.assessment.tasks import read_task
+from gateway.assessment.tasks import Reading, read_task
 from gateway.assessment.weights import Weight, weight_of
 from gateway.detection import EntityType
 from gateway.models import Notice, PrivacyMode, Risk, Route
@@ -30,12 +31,12 @@ __all__ = ["Assessment", "Finding", "Weight", "assess", "weight_of"]
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """The judgement over one request. Holds no source text."""
+    """The judgement over one request. Holds no source text. The latter two are advice, for who asks for it."""
 
     risk: Risk
     route: Route
-    task_categories: tuple[str, ...]
-    warnings: tuple[Notice, ...]
+    task_categories: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
 
 
 def assess(
@@ -50,15 +51,24 @@ def assess(
     local_available: bool,
     attachments: Sequence[str] = (),
     tokens: int | None = None,
+    advice: bool = True,
 ) -> Assessment:
     """Judges a request: `entities` are what the policy hides, `kept` what was found and stays in clear.
 
-    `attachments` are the kinds of what crosses unsearched; `tokens` the estimate for `texts`, if it is known.
+    `attachments` are the kinds of what crosses unsearched; `tokens` the estimate for `texts`, if it is known. Without
+    `advice` there are neither task categories nor warnings, and the texts are read only where the route needs it.
     """
     size = sum(map(estimate, texts)) if tokens is None else tokens
     evidence = gather(entities, kept, types, policy, mode)
-    reading = read_task(task, texts)
     risk = rate(evidence, size)
-    route = decide(evidence, risk, size, reading.categories, policy.route, local_available=local_available)
+
+    @cache
+    def task_of() -> Reading:
+        return read_task(task, texts)
+
+    route = decide(evidence, risk, size, task_of, policy.route, local_available=local_available)
+    if not advice:
+        return Assessment(risk, route)
+    reading = task_of()
     warnings = warn(evidence, risk, route, size, reading, mode, attachments, long_tokens=policy.route.shard_tokens)
     return Assessment(risk, route, reading.categories, warnings)

@@ -1,8 +1,9 @@
 """Where a request may go. The strictest rule that applies wins: blocked, local, shard, protected, direct."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from gateway.assessment.evidence import Evidence
+from gateway.assessment.tasks import Reading
 from gateway.models import Action, Risk, Route, RouteDecision
 from gateway.policy import RouteRules
 
@@ -14,12 +15,12 @@ def decide(
     evidence: Sequence[Evidence],
     risk: Risk,
     tokens: int,
-    categories: Sequence[str],
+    task_of: Callable[[], Reading],
     rules: RouteRules,
     *,
     local_available: bool,
 ) -> Route:
-    """The route with its reasons. Pure."""
+    """The route with its reasons. Pure. What is asked for is read only where it decides."""
     blocked = list(_blocked(evidence, risk, rules))
     if blocked:
         return Route(RouteDecision.BLOCKED, tuple(blocked))
@@ -31,7 +32,7 @@ def decide(
     hidden = sum(one.hidden for one in evidence)
     if not hidden:
         return Route(RouteDecision.DIRECT, (_nothing_hidden(evidence),))
-    shard = list(_shard(hidden, tokens, categories, rules))
+    shard = list(_shard(hidden, tokens, task_of, rules))
     if shard:
         return Route(RouteDecision.SHARD, tuple(shard))
     names = ", ".join(one.type for one in evidence if one.hidden)
@@ -57,14 +58,14 @@ def _local(evidence: Sequence[Evidence], risk: Risk, rules: RouteRules) -> Itera
         yield f"The risk is {risk.score}; the policy wants a local surface from {rules.local_risk} on."
 
 
-def _shard(hidden: int, tokens: int, categories: Sequence[str], rules: RouteRules) -> Iterator[str]:
+def _shard(hidden: int, tokens: int, task_of: Callable[[], Reading], rules: RouteRules) -> Iterator[str]:
     if rules.shard_tokens is None:
         return
     if tokens > rules.shard_tokens:
         yield f"About {tokens} tokens; the policy wants at most {rules.shard_tokens} in one piece."
     per_hundred = 100 * hidden / max(1, tokens)
     dense = hidden >= rules.shard_findings and per_hundred >= rules.shard_density
-    if dense and _WHOLE.isdisjoint(categories):
+    if dense and _WHOLE.isdisjoint(task_of().categories):
         yield f"{hidden} findings, {per_hundred:.0f} in a hundred tokens: dense enough to be worth dividing."
 
 

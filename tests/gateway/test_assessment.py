@@ -108,6 +108,12 @@ def test_a_labelled_text(case: dict[str, Any]) -> None:
     }
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_without_advice_risk_and_route_are_the_same(case: dict[str, Any]) -> None:
+    told, quiet = (judge(case["texts"], task=case.get("task"), advice=advice) for advice in (True, False))
+    assert quiet == Assessment(told.risk, told.route)
+
+
 def test_the_labelled_texts_are_many_and_varied() -> None:
     assert len(CASES) >= 150
     assert {case["level"] for case in CASES} == set(RiskLevel)
@@ -252,6 +258,8 @@ def test_dense_code_is_not_sharded(tmp_path: Path) -> None:
     policy = custom(tmp_path, "shard_findings = 2\nshard_density = 1.0")
     done = judge([MAIL], policy=policy, task="Refactor this Python script")
     assert (done.task_categories, done.route.decision) == (("code",), RouteDecision.PROTECTED)
+    for task, route in (("Refactor this Python script", RouteDecision.PROTECTED), ("Sum it up", RouteDecision.SHARD)):
+        assert judge([MAIL], policy=policy, task=task, advice=False).route.decision is route
 
 
 def test_attachments_and_changes_for_good_are_warned_of(tmp_path: Path) -> None:

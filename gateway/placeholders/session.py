@@ -10,9 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
 from gateway.placeholders.finder import Vocabulary, scan
 from gateway.placeholders.grammar import (
     LONGEST_TAG,
@@ -73,9 +70,13 @@ class RestoredTree:
 
 
 def conversation_key(installation_key: bytes, caller: str, first_user_text: str) -> bytes:
-    """The 32-byte session key of a chat (HKDF-SHA256, RFC 5869): the same conversation, the same key."""
+    """The 32-byte session key of a chat (HKDF-SHA256, RFC 5869): the same conversation, the same key.
+
+    Without salt, and for as many bytes as the hash has, HKDF is two HMACs.
+    """
     context = b"".join(map(_framed, ("privacy-gateway conversation v1", caller, first_user_text)))
-    return HKDF(SHA256(), 32, salt=None, info=context).derive(installation_key)
+    extracted = hmac.digest(bytes(32), installation_key, "sha256")
+    return hmac.digest(extracted, context + b"\x01", "sha256")
 
 
 class Placeholders:

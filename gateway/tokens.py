@@ -62,7 +62,8 @@ def _only(kept: bytes) -> bytes:
     return bytes(kept[0] if _CLASSES[byte] in kept else 32 for byte in range(256))
 
 
-# A change of kind is counted on a table with two kinds: a search for two bytes is what costs here.
+# A change of kind is counted on a table with two kinds: a search for two bytes is what costs here. Of numbers there are
+# so few that cutting them out is quicker.
 _WORDS, _NUMBERS = _only(_LETTERS), _only(b"0")
 _HUMPS = bytes(ord("a") if kind in b"a0" else kind for kind in _CLASSES)
 
@@ -95,7 +96,7 @@ def weigh(text: str) -> float:
     data = b" " + text.encode("utf-8", "surrogatepass")
     total = (
         _WORD * data.translate(_WORDS).count(b" a")
-        + _NUMBER * data.translate(_NUMBERS).count(b" 0")
+        + _NUMBER * len(data.translate(_NUMBERS).split())
         + _HUMP * data.translate(_HUMPS).count(b"aA")
     )
     count = data.translate(_CLASSES).count

@@ -20,7 +20,7 @@ _TYPE = re.compile(r"[A-Z][A-Z0-9]{0,63}(?:_[A-Z0-9]{1,63})*")
 _LONGEST_TYPE = 64
 # The core is taken as one run and split afterwards: no way for the expression to try a text twice.
 CANONICAL = re.compile(r"\[([A-Z][A-Z0-9_]{6,90})\]")
-_TAG = re.compile(r"[0-9A-HJKMNP-TV-Z]{5,26}")
+_CORE = re.compile(rf"({_TYPE.pattern})_[0-9A-HJKMNP-TV-Z]{{5,26}}")
 
 # Characters that are read as others, one for one, so that places in the text stay what they are: full-width forms,
 # typographic hyphens and spaces, brackets of other scripts.
@@ -77,8 +77,8 @@ def looks_like_placeholder(text: str) -> list[Found]:
 
 def is_core(core: str) -> bool:
     """Whether what stands between the brackets is a type and a tag."""
-    kind, _, tag = core.rpartition("_")
-    return _TAG.fullmatch(tag) is not None and is_type(kind)
+    match = _CORE.fullmatch(core)
+    return match is not None and match.end(1) <= _LONGEST_TYPE
 
 
 def fold(text: str) -> str:

@@ -101,7 +101,7 @@ def scan(text: str, vocabulary: Vocabulary, *, before: str = "") -> list[Found]:
     found: list[Found] = []
     if "[" in text:
         found += (
-            Found(match.start(), match.end(), match[0], exact=True)
+            Found(*match.span(), match[0], exact=True)
             for match in CANONICAL.finditer(text)
             if match[1] in vocabulary.cores or is_core(match[1])
         )

@@ -72,7 +72,7 @@ def looks_like_placeholder(text: str) -> list[Found]:
     """Everything in the canonical form, whoever made it."""
     if "[" not in text:
         return []
-    return [Found(m.start(), m.end(), m[0], exact=True) for m in CANONICAL.finditer(text) if is_core(m[1])]
+    return [Found(*m.span(), m[0], exact=True) for m in CANONICAL.finditer(text) if is_core(m[1])]
 
 
 def is_core(core: str) -> bool:

@@ -8,7 +8,7 @@ import hmac
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gateway.placeholders.finder import Vocabulary, scan
 from gateway.placeholders.grammar import (
@@ -25,8 +25,7 @@ from gateway.placeholders.regions import RestoreScope
 from gateway.placeholders.urls import withheld
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Known:
+class Known(NamedTuple):
     """A value of a session. `raw` is its spelling inside a JSON document where that is not the canonical one:
     escapes of its own, or, after `NUMBER`, the token of a JSON number."""
 
@@ -139,9 +138,10 @@ class Placeholders:
         return self.mint(entry.type, entry.value, raw=entry.raw)
 
     def _add(self, entry: Known) -> None:
-        self._by_core[entry.placeholder[1:-1]] = entry
+        core = entry.placeholder[1:-1]
+        self._by_core[core] = entry
         self._by_value[entry.type, entry.value, entry.raw] = entry.placeholder
-        self.vocabulary.add(entry.placeholder[1:-1])
+        self.vocabulary.add(core)
         self._forget()
 
     def _forget(self) -> None:

@@ -7,7 +7,7 @@ recognizer would not know there, being no pattern, is known by now.
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from string import digits
 from typing import NamedTuple
 
@@ -125,11 +125,11 @@ class Known:
         if value in self._spans:
             return
         self._spans[value] = span
-        if value.isalpha():
-            self._file(value, [value])
-            return
         lowered = _lower(value)
-        self._file(value, [lowered])
+        if value.isalpha():
+            self._put(lowered, _Form(value, (value,), 0, None, exact=True))
+            return
+        self._file(value, (lowered,))
         if _LETTER.search(lowered) is None:
             number = _NO_DIGIT.sub("", value)
             if len(number) >= _SHORTEST_NUMBER:
@@ -138,18 +138,18 @@ class Known:
             self._file(value, pieces, _BLANK)
 
     def _file(self, value: str, pieces: Sequence[str], between: re.Pattern[str] | None = None) -> None:
-        forms, first = self._forms, _lower(pieces[0])
-        if first.isalnum():
-            word, offset = first, 0
-        else:
+        forms, first, offset = self._forms, pieces[0], 0
+        if not (word := first).isalnum():
             # Looked for by the word that tells most: many addresses begin with `https`, or end with one domain.
             words = [(len(forms.get(found[0], ())), -len(found[0]), found.start()) for found in _WORD.finditer(first)]
             if not words:
                 return
             _, length, offset = min(words)
             word = first[offset : offset - length]
-        form = _Form(value, pieces, offset, between, value.isalpha())
-        forms[word] = (*forms.get(word, ()), form)
+        self._put(word, _Form(value, pieces, offset, between, exact=False))
+
+    def _put(self, word: str, form: _Form) -> None:
+        self._forms[word] = (*self._forms.get(word, ()), form)
 
     def repeats(self, text: str, spans: Spans) -> Spans:
         """The spans, and the occurrences of known values that no finding covers; sorted and disjoint.
@@ -180,12 +180,13 @@ class Known:
     def _search(self, view: View) -> Findings:
         """By value in place of type, with certainty."""
         text = _text(view)
+        size_of: Callable[[str], int] = len if text.isascii() else _size
         found: Findings = {}
         at = size = 0
         for start, end, value in sorted(self._find(text)):
-            size += len(text[at:start].encode())
+            size += size_of(text[at:start])
             at = start
-            found[size, size + len(text[start:end].encode()), value] = (1.0, "")
+            found[size, size + size_of(text[start:end]), value] = (1.0, "")
         return found
 
     def _find(self, text: str) -> Iterator[tuple[int, int, str]]:
@@ -242,6 +243,10 @@ def _alone(words: Sequence[str]) -> Iterator[str]:
 
 def _text(view: View) -> str:
     return view.text(0, len(view.data))
+
+
+def _size(text: str) -> int:
+    return len(text.encode())
 
 
 def _lower(text: str) -> str:

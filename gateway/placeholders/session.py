@@ -8,7 +8,7 @@ import hmac
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from gateway.placeholders.finder import Vocabulary, scan
 from gateway.placeholders.grammar import (
@@ -25,7 +25,8 @@ from gateway.placeholders.regions import RestoreScope
 from gateway.placeholders.urls import withheld
 
 
-class Known(NamedTuple):
+@dataclass(frozen=True, slots=True, repr=False)
+class Known:
     """A value of a session. `raw` is its spelling inside a JSON document where that is not the canonical one:
     escapes of its own, or, after `NUMBER`, the token of a JSON number."""
 

@@ -104,14 +104,14 @@ class Entrance:
 
     def _opened(self, call: Call, url: str, exchange: Exchange, source: bytes) -> Crossing:
         self._open[call.request_id] = _Open(exchange, source if call.held else None)
-        made = (each.placeholder for each in exchange.protected.transformations)
+        made = [each.placeholder for each in exchange.protected.transformations if each.placeholder]
         return Crossing(
             url,
             exchange.headers,
             exchange.body,
             _filed(exchange.receipt),
             bool(exchange.protected.hidden),
-            list(dict.fromkeys(each for each in made if each)),
+            list(dict.fromkeys(made)),
         )
 
     async def leave(self, request_id: str, status: int, body: bytes, annotate: bool) -> Restored:

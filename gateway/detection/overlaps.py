@@ -15,6 +15,7 @@ Resolve after the policy has dropped the findings it leaves alone, or one of tho
 """
 
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import Protocol
 
 from gateway.models import Entity
@@ -35,8 +36,8 @@ def resolve_overlaps(entities: Iterable[Entity]) -> tuple[Entity, ...]:
     """Disjoint findings, sorted, that cover exactly the characters the given ones cover. Empty spans are
     dropped.
     """
-    spans = sorted((one for one in entities if one.start < one.end), key=lambda one: one.start)
-    return tuple(_merge(group) for group in overlapping(spans))
+    spans = sorted([one for one in entities if one.start < one.end], key=attrgetter("start"))
+    return tuple([_merge(group) for group in overlapping(spans)])
 
 
 def overlapping[S: Spanned](spans: Iterable[S]) -> Iterator[list[S]]:
@@ -44,11 +45,13 @@ def overlapping[S: Spanned](spans: Iterable[S]) -> Iterator[list[S]]:
     group: list[S] = []
     end = -1
     for span in spans:
-        if group and span.start >= end:
+        if span.start < end:
+            group.append(span)
+            end = max(end, span.end)
+            continue
+        if group:
             yield group
-            group = []
-        group.append(span)
-        end = span.end if len(group) == 1 else max(end, span.end)
+        group, end = [span], span.end
     if group:
         yield group
 

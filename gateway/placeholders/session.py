@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
 from gateway.placeholders.finder import Vocabulary, scan
 from gateway.placeholders.grammar import (
     LONGEST_TAG,
@@ -70,13 +73,9 @@ class RestoredTree:
 
 
 def conversation_key(installation_key: bytes, caller: str, first_user_text: str) -> bytes:
-    """The 32-byte session key of a chat (HKDF-SHA256, RFC 5869): the same conversation, the same key.
-
-    Without salt, and for as many bytes as the hash has, HKDF is two HMACs.
-    """
+    """The 32-byte session key of a chat (HKDF-SHA256, RFC 5869): the same conversation, the same key."""
     context = b"".join(map(_framed, ("privacy-gateway conversation v1", caller, first_user_text)))
-    extracted = hmac.digest(bytes(32), installation_key, "sha256")
-    return hmac.digest(extracted, context + b"\x01", "sha256")
+    return HKDF(SHA256(), 32, salt=None, info=context).derive(installation_key)
 
 
 class Placeholders:

@@ -142,13 +142,16 @@ def _believed(found: Findings, data: bytes) -> Findings:
 
 def _add(result: Findings, deeper: Findings, rewritten: Rewritten) -> None:
     """Read as it stands, the end of an escape may look like the beginning of a value: of `\\njohn@…` the n goes."""
+    led_back = [
+        (span, kind, score, recognizer)
+        for (start, end, kind), (score, recognizer) in deeper.items()
+        if (span := rewritten.span(start, end, score)) is not None
+    ]
     cut = {}
     if rewritten.above is None:
-        cut = {(end, kind): start for start, end, kind in result if rewritten.cuts(start)}
-    for (start, end, kind), (score, recognizer) in deeper.items():
-        span = rewritten.span(start, end, score)
-        if span is None:
-            continue
+        ends = {(span[1], kind) for span, kind, _, _ in led_back}
+        cut = {(end, kind): start for start, end, kind in result if (end, kind) in ends and rewritten.cuts(start)}
+    for span, kind, score, recognizer in led_back:
         key = (*span, kind)
         if key not in result or result[key][0] < score:
             result[key] = (score, recognizer)

@@ -36,7 +36,8 @@ _WHOLE = 96
 def _edits(data: bytes, taken: Taken, runs: Expression = _RUN) -> Iterator[Edit]:
     for run in runs.finditer(data):
         start, end = run.span()
-        if start and data[start - 1] in _HEX:
+        # `%2540` is percent-encoded twice, and no hexadecimal behind a sign.
+        if start and (data[start - 1] in _HEX or data[start - 1 : start + 2] == b"%25"):
             continue
         text = run[0]
         digits = text.replace(b"0x", b"").replace(b"\\x", b"").translate(None, _SIGNS)

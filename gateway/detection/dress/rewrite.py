@@ -40,9 +40,10 @@ class Rewritten:
 
     def __init__(self, parent: bytes, edits: Iterable[Edit], above: "Rewritten | None" = None) -> None:
         self.above = above
-        self._edits: list[Edit] = []
-        self._starts: list[int] = []
-        self._stops: list[int] = []
+        kept: list[Edit] = []
+        starts: list[int] = []
+        stops: list[int] = []
+        self._edits, self._starts, self._stops = kept, starts, stops
         pieces: list[bytes] = []
         read = length = 0
         for edit in sorted(edits, key=_BY_START):
@@ -51,17 +52,17 @@ class Rewritten:
                 continue
             if start - read > _FAR:
                 length = self._gap(parent, pieces, read, start - _BEFORE, length)
-                read = self._edits[-1].end if self._edits else 0
+                read = kept[-1].end if kept else 0
             pieces += (parent[read:start], data)
             length += start - read
-            self._starts.append(length)
+            starts.append(length)
             length += len(data)
-            self._stops.append(length)
-            self._edits.append(edit)
+            stops.append(length)
+            kept.append(edit)
             read = end
         if len(parent) - read > _FAR:
             self._gap(parent, pieces, read, len(parent), length)
-            read = self._edits[-1].end
+            read = kept[-1].end
         pieces.append(parent[read:])
         self.data = _valid(b"".join(pieces))
 
@@ -84,6 +85,8 @@ class Rewritten:
 
         Only what goes through a replaced stretch counts: all else was found in the parent, or was not there.
         """
+        if bisect_left(self._stops, start) == bisect_right(self._starts, end):
+            return None
         inner = self._in_parent(start, end, score)
         if inner is None or not inner[2]:
             return None
@@ -105,18 +108,15 @@ class Rewritten:
     def _in_parent(self, start: int, end: int, score: float) -> tuple[int, int, bool] | None:
         # A stretch that only touches the finding began or ended it, if anything is left of the stretch.
         low, high = bisect_left(self._stops, start), bisect_right(self._starts, end)
-        if low == high:
-            return self._parent_start(start), self._parent_end(end), False
-        through = [
-            edit
-            for edit, first, last in zip(
-                self._edits[low:high], self._starts[low:high], self._stops[low:high], strict=True
-            )
-            if (first < end and last > start and (first < last or start < first)) or (edit.data and edit.data != _GAP)
-        ]
-        if any(edit.need > score for edit in through):
-            return None
-        return self._parent_start(start), self._parent_end(end), bool(through)
+        through = False
+        for index in range(low, high):
+            edit, first, last = self._edits[index], self._starts[index], self._stops[index]
+            inside = first < end and last > start and (first < last or start < first)
+            if inside or (edit.data and edit.data != _GAP):
+                if edit.need > score:
+                    return None
+                through = True
+        return self._parent_start(start), self._parent_end(end), through
 
     def _parent_start(self, at: int) -> int:
         index = bisect_right(self._starts, at) - 1

@@ -47,7 +47,7 @@ _OPEN_ENDED = frozenset(
 )
 _IPV6 = re.compile(rb"[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]")
 # Lines that nothing goes on in, see `_one_token`.
-_LABELS = re.compile(rb"(?:[^\s@/]{1,14}[:=]\r?\n)+")
+_LABELS = re.compile(rb"(?:[^\s@/]{1,14}[:=]\r?\n)++")
 _NEAR, _TOKEN, _ROW = 48, 4096, 512
 _LONG = 16
 _LOCAL_NUMBER = 8

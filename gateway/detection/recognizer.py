@@ -200,6 +200,8 @@ class PatternRecognizer:
             verdict = verdicts[value]
         if verdict is False:
             return None
+        if verdict and not pattern.needs_context:
+            return 1.0
         near = self._context is not None and near_context(self._context, view.data, start, end)
         if pattern.needs_context and not near:
             return None
@@ -252,10 +254,11 @@ def _next_word(data: bytes, start: int, end: int) -> int:
     return start + 1 if start < end else end
 
 
-def compile_pattern(regex: str) -> Expression:
+def compile_pattern(regex: str, *, captures: bool = True) -> Expression:
     """A compiled RE2 expression for use on `View.data`. Raises DefinitionError when RE2 refuses it."""
     options = re2.Options()
     options.log_errors = False
+    options.never_capture = not captures
     try:
         compiled = re2.compile(regex, options)
         if compiled.programsize > _LARGE:

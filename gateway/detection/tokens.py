@@ -13,7 +13,7 @@ _BASE64 = _UPPER + _LOWER + _DIGITS + b"+/"
 _SIGNS = frozenset(_BASE64)
 _LOOK = 160
 _BLOB_LENGTH = 32
-_SMALL = rb"([ .\-_/,;|:*+])(?:%s\%d)+"
+_SMALL = rb"([ .\-_/,;|:*+])(?:%s\%d)++"
 _BEAT = re.compile(
     b"[0-9]" + _SMALL % (b"[0-9]", 1) + b"|(?:0[1-9]|[1-9][0-9])" + _SMALL % (b"(?:0[1-9]|[1-9][0-9])", 2)
 )

@@ -1,24 +1,26 @@
 """Checksums and dates that several families share."""
 
+import re
 from datetime import date
 
+_NO_DIGITS = re.compile(r"[^0-9]+")
 _DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
 
 
 def digits_of(value: str) -> str:
     """Only the ASCII digits of a value."""
-    return "".join(char for char in value if "0" <= char <= "9")
+    return _NO_DIGITS.sub("", value)
 
 
 def luhn(digits: str) -> bool:
     """ISO/IEC 7812-1 annex B."""
-    total = sum(_DOUBLED[int(digit)] for digit in digits[-2::-2]) + sum(int(digit) for digit in digits[::-2])
-    return total % 10 == 0
+    doubled = map(_DOUBLED.__getitem__, map(int, digits[-2::-2]))
+    return (sum(doubled) + sum(map(int, digits[::-2]))) % 10 == 0
 
 
 def separators(value: str) -> set[str]:
     """The different signs between the digits and letters of a value."""
-    return {char for char in value if not char.isalnum()}
+    return {char for char in set(value) if not char.isalnum()}
 
 
 def is_date(year: int, month: int, day: int) -> bool:

@@ -4,6 +4,7 @@ a reference that a program resolves.
 
 import re
 from itertools import pairwise
+from operator import eq
 
 from gateway.detection.recognizer import compile_pattern
 from gateway.detection.tokens import entropy, word_set
@@ -72,12 +73,13 @@ _SEQUENCES = frozenset(
     )
     for at in range(len(row) - _SEQUENCE + 1)
 )
+_STEPS = frozenset(row[at : at + 2] for row in _SEQUENCES for at in range(_SEQUENCE - 1))
 _REGEX = re.compile(r"\(\?[=!:]|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsb]|\.\*|\]\+|\]\*|\]\{")
 _RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 # Neighbours that hardly any word of English, of the Romance and Germanic languages or of programs has: the first
 # letter, then those that do not follow it. Counted over the words of some thousand source files.
 _RARE = {
-    first + then
+    (first, then)
     for line in (
         "ajoq bghkqvwxz cjqvwxz dhkqxz fhjkpqvwxz gbfjkqvwxz hbcdfghjkpqvwxz ihijwy jbcdfghjklmnpqrtvwxyz "
         "kcfhjkmqrvxz lhjqwxz mcfghjqrvwxz nxz oq pjnqvxz qabcdefghijkmnopqrtvwxyz rjqxz sjxz tjkqx "
@@ -119,14 +121,20 @@ def is_dummy(value: str) -> bool:
     """What fingers type and no generator makes: one sign repeated, as `xxxxxxxx` or `00000000`, the same number three
     times over, twelve signs in the order of the alphabet, of counting or of a keyboard.
     """
-    if len(set(value)) <= 2 or _REPEATED_GROUP.search(value):
+    if len(set(value)) <= 2 or ("-" in value and _REPEATED_GROUP.search(value)):
         return True
-    repeated = sum(len(match.group()) for match in _REPEATED.finditer(value))
+    repeated = 0
+    # Of six equal signs, two begin at every fifth place.
+    if any(map(eq, value[::5], value[1::5])):
+        repeated = sum(len(match.group()) for match in _REPEATED.finditer(value))
     return repeated * 3 >= len(value) or _has_sequence(value.lower())
 
 
 def _has_sequence(value: str) -> bool:
-    return any(value[at : at + _SEQUENCE] in _SEQUENCES for at in range(len(value) - _SEQUENCE + 1))
+    # Whatever twelve signs stand there, two of them begin at every tenth place.
+    if _STEPS.isdisjoint([value[at : at + 2] for at in range(0, len(value) - 1, _SEQUENCE - 2)]):
+        return False
+    return not _SEQUENCES.isdisjoint([value[at : at + _SEQUENCE] for at in range(len(value) - _SEQUENCE + 1)])
 
 
 def is_made(value: str) -> bool:
@@ -237,7 +245,7 @@ def _is_of_words(value: str, letters: int) -> bool:
 def _rare(value: str) -> int:
     """How many pairs of neighbours hardly any word has."""
     low = value.lower()
-    return sum(map(_RARE.__contains__, map("".join, pairwise(low))))
+    return sum(map(_RARE.__contains__, pairwise(low)))
 
 
 def _changes(classes: bytes) -> int:

@@ -1,9 +1,8 @@
 """How the files of vendors' keys declare one: a telling prefix wakes it, the body decides."""
 
-import re
 from collections.abc import Callable
 
-from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
+from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer, compile_pattern
 from gateway.detection.recognizers._secret_values import is_dummy
 
 API_KEY = EntityType("API_KEY", "secret", "A key or token of a known vendor's interface.")
@@ -15,12 +14,12 @@ UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _END = r"(?:[^A-Za-z0-9_\-]|$)"
 # `name_API_KEY = "`, `"name": "`, `name_token, "`, `<nameToken>`
 _BETWEEN = r"[\w .\-]{0,24}[\"'\]\\]{0,3}(?:\s{0,3}string)?\s{0,3}(?::{0,3}=>?|:|[.?]=|,|is|>)\s{0,8}\\?[\"'`]?"
-_FILLED_IN = re.compile(r"(?i)x{6,}|example|your[_\-a-z]*(?:key|token|secret)|placeholder|here$|redacted")
+_FILLED_IN = compile_pattern(r"(?i:x{6}|example|your[_\-a-z]*(?:key|token|secret)|placeholder|here\n?$|redacted)")
 
 
 def no_dummy(value: str) -> bool | None:
     """False for what instructions show instead of a key: what fingers type, and `EXAMPLE`."""
-    return False if is_dummy(value[-40:]) or _FILLED_IN.search(value) else None
+    return False if is_dummy(value[-40:]) or _FILLED_IN.search(value.encode()) else None
 
 
 def vendor(

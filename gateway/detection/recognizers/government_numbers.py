@@ -219,9 +219,7 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
         at = at or _next_token(text, start)
 
 
-def _judge(
-    view: View, start: int, end: int, shape: _Shape, heard: frozenset[int], checked: Checked
-) -> Iterator[Match]:
+def _judge(view: View, start: int, end: int, shape: _Shape, heard: frozenset[int], checked: Checked) -> Iterator[Match]:
     """What the characters between `start` and `end` may be. `heard`: the words that stand anywhere in the text."""
     table, data = _table(), view.data
     near: Collection[int] = ()

@@ -22,7 +22,7 @@ _VERSION = compile_pattern(
     r"(?i)(?:\b(?:version|versions|release|build|firmware|driver|ver|rev|sections?|chapter)[\s:.=#\"'\-]*|\bv\.?|[a-z]/"
     r"|\brfc ?\d{3,5},? |\b(?:up|down)grade[ds]? (?:from |to ))$"
 )
-_GOES_ON = re.compile(rb"(?:\.[0-9]+)+")
+_GOES_ON = re.compile(rb"(?:\.[0-9]++)++")
 
 _DOCUMENTATION = tuple(
     ipaddress.ip_network(network)

@@ -46,7 +46,8 @@ _SHORT: tuple[tuple[str, str, frozenset[int]], ...] = (
 
 
 def _of_brand(digits: str, brands: tuple[tuple[str, str, frozenset[int]], ...]) -> bool:
-    return any(first <= digits[: len(first)] <= last and len(digits) in lengths for first, last, lengths in brands)
+    size = len(digits)
+    return any(size in lengths and first <= digits[: len(first)] <= last for first, last, lengths in brands)
 
 
 _DECIMALS = re.compile(r"\d{1,3}\.\d{14,19}")

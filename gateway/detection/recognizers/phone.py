@@ -92,6 +92,7 @@ _ROW_BEFORE = re.compile(rb"(?:\d{1,7} )+$")
 _ROW_AFTER = re.compile(rb"(?: \d{1,7})+")
 # What stands between numbers of a list: a word or a sign, or the rest of a line and the beginning of the next.
 _LIST = re.compile(rb"\s?(?:[,;/&|]|and|or|und|oder|et|ou|y|o|e|en|of)\s{1,2}|[^\n]{0,24}\n[^\n]{0,24}")
+_LIST_GAP = 49
 _TOLD = 0.7
 """A number of this score was announced, and so are those after it on its list."""
 
@@ -116,7 +117,7 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
         start, end = match.span()
         if data[start] == ord("(") and b")" not in match[0]:
             start += 1  # it opens a remark, not an area code
-        listed = length if length and _LIST.fullmatch(data, last, start) else 0
+        listed = length if length and start - last <= _LIST_GAP and _LIST.fullmatch(data, last, start) else 0
         found = _judge(view, start, end, listed) if _stands_alone(data, start, end) else None
         if found is None:
             at = _after_first_group(data, start, end)
@@ -160,6 +161,8 @@ def _stands_alone(data: bytes, start: int, end: int) -> bool:
     if start:
         before = data[start - 1]
         second = data[start - 2] if start > 1 else 32
+        if before == ord(" ") and second < 0x80:
+            return not inside_blob(data, start, end)
         if before in _WORD or before in b"$#%" or (before in b".+" and second in _DIGIT):
             return False
         # A plus sign begins a number wherever it stands.
@@ -222,8 +225,9 @@ def _international(view: View, start: int, end: int) -> tuple[int, float] | None
 
 def _national(view: View, start: int, end: int, value: str, listed: int) -> float | None:
     value = _without_extension(value)
-    digits = _NO_DIGITS.sub("", value)
-    if not 7 <= len(digits) <= 17 or _is_other(value, digits):
+    parts = _DIGITS.findall(value)
+    digits = "".join(parts)
+    if not 7 <= len(digits) <= 17 or _is_other(value, digits, parts):
         return None
     data = view.data
     other = _OTHER_NUMBER.search(data[max(0, start - 40) : start]) is not None
@@ -250,20 +254,20 @@ def _national(view: View, start: int, end: int, value: str, listed: int) -> floa
     return 0.3 if 7 <= len(digits) <= 11 else None
 
 
-def _is_other(value: str, digits: str) -> bool:
+def _is_other(value: str, digits: str, parts: list[str]) -> bool:
     """Dates and times, bits, spans of years, addresses of machines, books, cards, Social Security numbers."""
-    parts = _DIGITS.findall(value)
+    if len(parts) > _MOST_GROUPS:
+        return True
     lengths = [len(part) for part in parts]
     signs = set(value) - _FIGURES
     return (
-        len(parts) > _MOST_GROUPS
-        or "   " in value  # columns of a table
+        "   " in value  # columns of a table
         or (parts[0] == "0" and value[1:2] in {".", "-"})  # a fraction, a range
-        or set(digits) <= {"0", "1"}
-        or len(set(digits)) == 1
+        or not digits.strip("01")
+        or digits.count(digits[0]) == len(digits)
         or (value == digits and _is_day(value))
-        or _YEARS.search(value) is not None
-        or _DECIMAL.search(value) is not None
+        or (lengths == [4, 4] and _YEARS.search(value) is not None)
+        or (signs == {"."} and _DECIMAL.search(value) is not None)
         or (lengths[0] == 4 and max(lengths[1:], default=9) <= 2 and "1500" <= parts[0] < "2100")
         or (lengths == [3, 2, 4] and len(signs) == 1)
         or _starts_with_date(parts, lengths, signs)

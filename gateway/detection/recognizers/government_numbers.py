@@ -103,8 +103,6 @@ class _Table:
     """The rows, made ready for searching. `words` has an expression for each row, then one for each kind."""
 
     shapes: dict[bytes, _Shape]
-    lengths: tuple[tuple[int, ...], ...]
-    """By the length of the longest number that may begin at a place: all lengths worth a look, longest first."""
     finder: Expression
     strong_finder: Expression
     """Only numbers that need no words: for texts in which nothing announces any."""
@@ -157,7 +155,6 @@ def _table() -> _Table:
         for shape, literals, score in number.written():
             places = tuple((at, ord(char), ord(char.lower())) for at, char in literals)
             fits.setdefault(shape.encode(), []).append(_Fit(row, places, score))
-    sizes = sorted({len(shape) for shape in fits}, reverse=True)
     words = re2.Set.SearchSet(re2.Options())
     kinds = list(dict.fromkeys(number.kind for number in NUMBERS))
     kind_of = tuple(len(NUMBERS) + kinds.index(number.kind) for number in NUMBERS)
@@ -173,7 +170,6 @@ def _table() -> _Table:
             )
             for shape, some in fits.items()
         },
-        lengths=tuple(tuple(size for size in sizes if size <= most) for most in range(sizes[0] + 1)),
         finder=_finder({shape.decode() for shape in fits}),
         strong_finder=_finder(
             {shape.decode() for shape, some in fits.items() if any(fit.score >= _WEAK for fit in some)}
@@ -183,6 +179,14 @@ def _table() -> _Table:
         proves=tuple(number.check not in {None, varied, varied_digits} for number in NUMBERS),
         kinds=kind_of,
     )
+
+
+@cache
+def _within(longest: bytes) -> tuple[tuple[int, _Shape], ...]:
+    """The shapes that one of them begins with, itself included, longest first: how long, and what they may be."""
+    shapes = _table().shapes
+    sizes = range(len(longest), 0, -1)
+    return tuple((size, shapes[part]) for size in sizes if (part := longest[:size]) in shapes)
 
 
 def _announcing(words: str) -> str:
@@ -204,11 +208,11 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     finder = table.finder if heard or len(data) <= _SHORT_TEXT else table.strong_finder
     at = 0
     while match := finder.search(text, at):
-        start, longest = match.span()
+        start = match.start()
         at = 0
-        for length in table.lengths[longest - start] if _begins(data, start) else ():
+        for length, shape in _within(match[0]) if _begins(data, start) else ():
             end = start + length
-            if text[end] in _SHAPED or (shape := table.shapes.get(text[start:end])) is None:
+            if text[end] in _SHAPED:
                 continue
             for found in _judge(view, start, end, shape, heard, checked):
                 yield found

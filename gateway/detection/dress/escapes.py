@@ -14,30 +14,33 @@ _ESCAPE = re.compile(
     rb"(?:((?:\\x[2-7][0-9A-Fa-f]){2,})|((?:\\u00[2-7][0-9A-Fa-f]){2,})"
     rb"|\\+(?:u([0-9A-Fa-f]{4})|u\{0{0,8}([0-9A-Fa-f]{1,6})\}|U00([0-9A-Fa-f]{6})|x([0-9A-Fa-f]{2})|([/\"'nrt@.\-_:+])))"
 )
+_SHORT_RUN, _LONG_RUN, _SIGN = 1, 2, 7
 _SHORT = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 
 
 def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
     high: tuple[int, int] | None = None
     for found in _escapes(data):
-        short, long, *codes, sign = found.groups()
-        if sign is not None:
-            yield Edit(found.start(), found.end(), _SHORT.get(sign, sign))
-        elif short is not None:
-            yield from of_run(short, found.start(), 4, b"\\x")
-        elif long is not None:
-            yield from of_run(long, found.start(), 6, b"\\u00")
+        start, end = found.span()
+        form = found.lastindex or 0
+        said = found[form]
+        if form == _SIGN:
+            yield Edit(start, end, _SHORT.get(said, said))
+        elif form == _SHORT_RUN:
+            yield from of_run(said, start, 4, b"\\x")
+        elif form == _LONG_RUN:
+            yield from of_run(said, start, 6, b"\\u00")
         else:
-            start, code = found.start(), next(int(digits, 16) for digits in codes if digits is not None)
+            code = int(said, 16)
             if 0xD800 <= code < 0xDC00:
-                high = found.start(), code
+                high = start, code
                 continue
             if 0xDC00 <= code < 0xE000 and high is not None:
                 start, code = high[0], 0x10000 + ((high[1] - 0xD800) << 10) + code - 0xDC00
             high = None
             shown = folded(code)
             if shown is not None:
-                yield Edit(start, found.end(), shown)
+                yield Edit(start, end, shown)
 
 
 def _escapes(data: bytes) -> Iterator[re.Match[bytes]]:

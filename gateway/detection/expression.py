@@ -51,7 +51,11 @@ class Expression:
 
     def search(self, data: bytes, at: int = 0, end: int | None = None) -> Found | None:
         """The first match at `at` or behind."""
-        return self._try(_SEARCH, data, at, end)
+        last = len(data) if end is None else end
+        if not 0 <= at <= last <= len(data):
+            return self._try(_SEARCH, data, at, end)
+        spans = self._find(_SEARCH, data, at, last)
+        return Found(data, spans) if spans[0][0] >= 0 else None
 
     def match(self, data: bytes, at: int = 0, end: int | None = None) -> Found | None:
         """A match that begins at `at`."""

@@ -63,7 +63,11 @@ class _Neighbours:
 
     def __init__(self, taken: Taken) -> None:
         self._starts = {start: (kind, score) for start, _, score, kind in taken if score >= _LIKELY}
-        self._ends = {end: kind for _, end, score, kind in taken if score >= _CERTAIN or kind == "IP_ADDRESS"}
+        self._ends = {
+            end: kind
+            for _, end, score, kind in taken
+            if kind == "IP_ADDRESS" or score >= (_LIKELY if kind in _OPEN_ENDED else _CERTAIN)
+        }
 
     def need(self, start: int, end: int, before: bytes, after: bytes) -> float | None:
         """The least score for what goes through the break; None if it is no break inside a value."""

@@ -17,7 +17,7 @@ MONTH_NAMES = word_set(
     januari februari maart mei augustus mrt
     """
 )
-MONTH = "(?:" + "|".join(sorted(MONTH_NAMES, key=len, reverse=True)) + r")\.?"
+MONTH = "(?:" + "|".join(sorted(MONTH_NAMES, key=lambda name: (-len(name), name))) + r")\.?"
 _YEAR = r"(?:\d{4}|'?\d{2})"
 _NUMERIC = r"\d{1,4}[ ]?[./\-][ ]?\d{1,2}[ ]?[./\-][ ]?\d{1,4}|\d{1,4} \d{1,2} \d{1,4}|(?:19|20)\d{6}"
 _WORDED = rf"\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?[ \-./]{{0,2}}(?:of |de |di )?{MONTH}[,/]?[ \-.]?(?:de |del |of )?{_YEAR}"

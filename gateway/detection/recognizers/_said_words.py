@@ -6,7 +6,7 @@ from gateway.detection.tokens import phrases
 
 
 def _any(words: str) -> str:
-    return "|".join(sorted(phrases(words), key=len, reverse=True))
+    return "|".join(sorted(phrases(words), key=lambda phrase: (-len(phrase), phrase)))
 
 
 PASSWORDS = _any(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.detection import Detector
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 from gateway.policy import Policy
@@ -247,3 +248,17 @@ def test_a_dress_over_and_over_ends(protector: Protector, unit: str) -> None:
     text = unit * (50_000 // len(unit))
     assert len(protector.detect(text)) <= 1
     assert protector.detect(f"{text} \n\njohn%40example.com")[-1].end == len(text) + 21
+
+
+NEXT_LINES = ["Please check why", "export REGION", "Also: it fails", "It", "Thanks a lot", "python main", "region: eu"]
+
+
+@pytest.mark.parametrize("label", ["API_KEY=", "password: ", "token = ", "client_secret: "])
+@pytest.mark.parametrize("following", NEXT_LINES)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_secret_ends_with_its_line(detector: Detector, label: str, following: str, end: str) -> None:
+    """With the next line's first word in it, it would not be known where it stands again."""
+    secret = "g2xiF4AcEMxu" + "WQKqh29HYVOJ"
+    found = detector.detect(f"{label}{secret}{end}{following}")
+    at = len(label)
+    assert {(one.start, one.end) for one in found if one.score >= 0.5} == {(at, at + len(secret))}

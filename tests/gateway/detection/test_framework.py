@@ -1,5 +1,8 @@
 """Recognizers are found by folder, and a wrong one is refused at start with its name."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,6 +97,20 @@ def test_the_version_follows_the_definitions() -> None:
     assert len(versions) == 4
     assert Detector([STAFF]).version in versions
     assert all(version.startswith("patterns-") for version in versions)
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_the_version_is_the_same_in_every_process(seed: str, detector: Detector) -> None:
+    """Receipts of two starts can be compared. The order of a set changes with the seed."""
+    told = "from gateway.detection import Detector; print(Detector().version)"
+    done = subprocess.run(
+        [sys.executable, "-c", told],
+        env=os.environ | {"PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == detector.version
 
 
 def test_context_raises_and_a_validator_overrides_the_score() -> None:

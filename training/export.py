@@ -1,7 +1,7 @@
 """Writes the trained tagger as an int8 ONNX graph with the tokenizer and the label list beside it.
 
-The graph is built node by node from what onnxruntime is quick at on a CPU. Word embeddings are int8 with one scale a row;
-matrices are int8 with one scale a column; activations are quantised at run time.
+The graph is built node by node from what onnxruntime is quick at on a CPU. Word embeddings are int8 with one scale a
+row; matrices are int8 with one scale a column; activations are quantised at run time.
 """
 
 import json

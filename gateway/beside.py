@@ -101,7 +101,9 @@ async def _here(settings: Settings) -> AsyncIterator[tuple[Gateway, str | None]]
     from gateway.service import Service
 
     async with await Service.start(settings) as service:
-        yield Entrance(service, create_app(service)), await service.first_key()
+        entrance = Entrance(service, create_app(service))
+        with contextlib.closing(entrance):
+            yield entrance, await service.first_key()
 
 
 def _child(end: socket.socket, settings: Settings) -> int:

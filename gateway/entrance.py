@@ -143,6 +143,11 @@ class Entrance:
         exchange.body, exchange.edit = crossing, receipt.request_id
         return Crossing("", (), crossing, _filed(receipt))
 
+    def close(self) -> None:
+        """Nobody waits for what is under way any more; its receipts say so."""
+        for request_id in list(self._open):
+            self.fail(request_id, "cancelled")
+
     def fail(self, request_id: str, outcome: str) -> None:
         under_way = self._open.pop(request_id, None)
         if under_way is not None:

@@ -116,8 +116,7 @@ class Service:
 
     def check(self) -> None:
         """Whether requests can be served. Raises Unavailable if the store does not answer."""
-        # On what is committed: to wait for the writer would tell how busy it is, not whether it is well.
-        self.store.read_now(lambda database: database.execute("SELECT count(*) FROM sqlite_master").fetchone())
+        self.store.check()
 
     async def first_key(self) -> str | None:
         """An operator key, made if there is none yet and none comes from the environment."""

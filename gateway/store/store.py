@@ -2,12 +2,14 @@
 
 import asyncio
 import concurrent.futures
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
 import sqlite_utils
 
+from gateway.errors import Unavailable
 from gateway.store.connection import connect_writer
 from gateway.store.readers import Readers
 from gateway.store.schema import migrations
@@ -21,7 +23,10 @@ class Store:
     """
 
     def __init__(self, db: sqlite_utils.Database, path: Path) -> None:
+        self._path = path
+        self._file = path.stat()
         self._writer = Writer(db)
+        self._writer.before_commit(lambda _: self._check_place())
         self._readers = Readers(path)
 
     @classmethod
@@ -71,6 +76,21 @@ class Store:
     def read_now[T](self, work: Callable[[sqlite_utils.Database], T]) -> T:
         """Runs `work` at once, on this thread, on what is committed. Only for queries of microseconds."""
         return self._readers.run_now(work)
+
+    def check(self) -> None:
+        """Whether the database is in its place and answers. Raises Unavailable."""
+        self._check_place()
+        # On what is committed: to wait for the writer would tell how busy it is, not whether it is well.
+        self.read_now(lambda database: database.execute("SELECT count(*) FROM sqlite_master").fetchone())
+
+    def _check_place(self) -> None:
+        """SQLite goes on writing to a file that was deleted, but nothing lasts there."""
+        try:
+            there = os.path.samestat(self._path.stat(), self._file)
+        except OSError:
+            there = False
+        if not there:
+            raise Unavailable("The database was deleted or replaced. Start the gateway anew.")
 
     def before_commit(self, work: Callable[[sqlite_utils.Database], None]) -> None:
         """Runs `work` at the end of every transaction, inside it. If it fails, the transaction fails."""

@@ -85,6 +85,14 @@ async def test_a_call_that_came_to_no_answer_is_recorded(entrance: Entrance, ser
     assert await outcome(service, "req_0d") == "cancelled"
 
 
+async def test_what_is_under_way_when_the_gateway_ends_is_recorded_as_cancelled(
+    entrance: Entrance, service: Service
+) -> None:
+    assert isinstance(await entrance.enter(call("req_10", {})), Crossing)
+    entrance.close()
+    assert await outcome(service, "req_10") == "cancelled"
+
+
 async def outcome(service: Service, request_id: str) -> str:
     receipt = (await service.receipts.get(request_id, OPERATOR)).as_dict()
     return str(receipt["outcome"]["outcome"])

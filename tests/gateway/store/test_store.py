@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -298,3 +299,21 @@ def test_a_folder_that_cannot_be_used_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="data_dir"):
         Store.open(tmp_path / "file" / "gateway.db")
+
+
+def delete(path: Path, instead: bytes | None) -> None:
+    path.unlink()
+    if instead is not None:
+        path.write_bytes(instead)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there, an open file cannot be deleted")
+@pytest.mark.parametrize("instead", [None, b""], ids=["deleted", "replaced"])
+async def test_nothing_is_durable_in_a_file_that_was_deleted(store: Store, path: Path, instead: bytes | None) -> None:
+    await store.write(add("before"))
+    store.check()
+    delete(path, instead)
+    with pytest.raises(Unavailable):
+        await store.write(add("after"))
+    with pytest.raises(Unavailable):
+        store.check()

@@ -125,8 +125,9 @@ class Settings(BaseSettings):
     )
     detection_service_language: str = Field("en", min_length=2, description="Language it is told the texts are in.")
     detection_timeout_seconds: Seconds = Field(
-        5,
-        description="Longest search for private text in a request. After it the request is refused.",
+        30,
+        description="Longest search for private text in a request, waiting included. After it the request is refused. "
+        "With the model of names, new text takes about 10 seconds for each MB.",
     )
     model_threads: int = Field(1, ge=1, le=64, description="Threads that each model of names runs on.")
     workers: int = Field(2, ge=1, le=64, description="Threads that search for private text.")

@@ -1,7 +1,8 @@
 """Values broken over texts that a model reads as one, as the parts of a message are.
 
 Only what proves itself counts, a checksum or an issuer's form, and only where it goes through a joint: all else was
-found in its own text, or is what two ends of texts happen to read like.
+found in its own text, or is what two ends of texts happen to read like. Where one of the ends is open, as after the
+sign of an address, what is nearly certain counts too.
 """
 
 import re
@@ -13,6 +14,8 @@ from gateway.slots import Slot, Span, Spans, TextSlot
 
 _REACH = 96
 _PROVEN = 1.0
+_NEARLY = 0.85
+_OPEN = frozenset("@_-")
 # At least one side has figures or the sign of an address.
 _TELLING = re.compile(r"[0-9@]")
 _BEFORE = re.compile(r"\S{1,40}[ ]?\Z")
@@ -37,9 +40,11 @@ def over_joints(
             first, last = max(0, joint - _REACH), joint + _REACH
             if not _may_go_on(joined[first:joint], joined[joint:last]):
                 continue
+            is_open = joined[joint - 1] in _OPEN or joined[joint] in _OPEN
+            least = _NEARLY if is_open else _PROVEN
             for span in find(joined[first:last]):
                 start, end = first + span.start, first + span.end
-                if span.score >= _PROVEN and start < joint < end:
+                if span.score >= least and start < joint < end:
                     for number in range(bisect_right(starts, start) - 1, bisect_right(starts, end - 1)):
                         low = max(start, starts[number]) - starts[number]
                         high = min(end, starts[number + 1]) - starts[number]

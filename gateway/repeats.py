@@ -8,6 +8,7 @@ recognizer would not know there, being no pattern, is known by now.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from string import digits
 from typing import NamedTuple
 
@@ -24,6 +25,11 @@ _SHORTEST_JOINED = 7
 _SHORTEST_NUMBER = 7
 _NUMBER = re.compile(r"(?<![\w.])\+?\d(?:[ \-./()]{0,2}\d){6,24}(?![\w])")
 _LETTER = re.compile(r"[^\W\d_]")
+# A password that was found with its user and its place is spoken of alone, too.
+_HOLD_PASSWORDS = frozenset(("CONNECTION_STRING", "URL_WITH_CREDENTIALS", "PASSWORD"))
+_PASSWORD = re.compile(
+    r"://[^\s:/@]*:([^\s@/]{4,})@|;\s*(?:password|pwd)=([^;\s]{4,})|\A[\w.\-]+:([^\s/]{4,})\Z", re.IGNORECASE
+)
 _NO_DIGIT = re.compile(r"\D+")
 _WORD = re.compile(r"[^\W_]+")
 _NO_DIGITS = bytes(set(range(0x100)) - set(digits.encode()))
@@ -112,6 +118,11 @@ class Known:
         shown = value if value.isascii() else _text(read(value))
         if shown != value:
             self._spell(shown, span)
+        if span.type in _HOLD_PASSWORDS:
+            for password in filter(None, chain.from_iterable(_PASSWORD.findall(value))):
+                # A plain word means many other things: `postgres` is a user, a program and a password.
+                if not password.isalpha():
+                    self._spell(password, span)
         if span.type == "PERSON" and value not in self._people:
             self._people.add(value)
             words = _WORD.findall(shown)

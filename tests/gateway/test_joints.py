@@ -25,6 +25,9 @@ def crossing(protector: Protector, policy: Policy, *parts: str) -> list[str]:
     [
         (("card 4111 1111", " 1111 1111 please"), ("4111 1111", "1111 1111")),
         (("card 41111111", "11111111"), ("41111111", "11111111")),
+        (("mail hugo.brandvold@", "firmaland.no please"), ("hugo.brandvold", "firmaland")),
+        (("mail hugo.brandvold", "@firmaland.no please"), ("hugo.brandvold", "firmaland")),
+        (("my SSN is 536-", "90-4399"), ("536", "90-4399")),
         (("card 4111 ", "1111 ", "1111 ", "1111"), ("4111", "1111")),
         (("IBAN DE89 3704 0044", " 0532 0130 00."), ("DE89", "0532 0130")),
         (("to DE8937040044", "0532013000"), ("DE89", "0532013000")),

@@ -255,3 +255,24 @@ def test_a_mark_goes_with_its_other_half(protector: Protector, policy: Policy, r
     assert later.startswith(f"{before}[PERSON_")
     assert later.endswith(f"]{after}")
     assert later.count("[PERSON_") == 1
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        "postgresql://app:{}@10.4.2.9:5432/prod",
+        "mongodb+srv://admin:{}@cluster0.ab1.mongodb.net/db",
+        "https://bob:{}@git.corp.io/x.git",
+        "Server=db;User Id=sa;Password={};",
+        "curl -u deploy:{} https://api.corp.io",
+    ],
+)
+def test_a_password_is_known_without_its_user_and_its_place(protector: Protector, policy: Policy, found: str) -> None:
+    password = "hunter2" + "xyz"
+    text = f"{found.format(password)}\nI typed {password} by hand, too."
+    assert password not in protect(protector, policy, text)[0]
+
+
+def test_but_a_password_that_is_a_plain_word_is_not(protector: Protector, policy: Policy) -> None:
+    text = "postgresql://postgres:postgres@10.4.2.9/postgres fails. Is postgres running?"
+    assert protect(protector, policy, text)[0].endswith("Is postgres running?")

@@ -13,7 +13,7 @@ from gateway.placeholders import Placeholders, RestoreScope
 
 
 class AnswerPart(Protocol):
-    """One string of an answer. `json` marks the arguments of a tool call."""
+    """One string of an answer. `json` marks what a tool call gives its tool, whether it is JSON or not."""
 
     @property
     def text(self) -> str: ...

@@ -6,7 +6,7 @@ from gateway.detection.overlaps import overlapping
 from gateway.inspection.context import AnswerPart, GuardContext, Hit, Rules, Source
 from gateway.inspection.instructions import orders
 from gateway.inspection.links import Encodings, in_links
-from gateway.inspection.reading import Reading
+from gateway.inspection.reading import Reading, readings
 from gateway.inspection.senders import sent
 from gateway.inspection.strangers import Strangers
 from gateway.inspection.tags import Tags
@@ -78,11 +78,13 @@ class _Look:
 
     def at(self, part: AnswerPart, entities: Sequence[Entity]) -> Iterator[Hit]:
         """The findings in one part, of the kinds that the policy asks for, with offsets of the part's text."""
-        reading = Reading(part)
-        hits: list[Hit] = []
-        for hit in self._in_reading(reading):
-            start, end = reading.to_part(hit.start, hit.end)
-            hits.append(Hit(hit.kind, start, end, hit.severity))
+        # Two readings of one part see the same thing.
+        seen: dict[Hit, None] = {}
+        for reading in readings(part):
+            for hit in self._in_reading(reading):
+                start, end = reading.to_part(hit.start, hit.end)
+                seen[Hit(hit.kind, start, end, hit.severity)] = None
+        hits = list(seen)
         if entities and Kind.NEW_SENSITIVE_VALUE in self._kinds:
             taken = [(hit.start, hit.end) for hit in hits]
             hits += new_values(part.text, entities, self._context, self._source, taken)

@@ -1,12 +1,18 @@
-"""An answer's part as the guard reads it. A JSON document is read as the strings and long numbers it holds."""
+"""An answer's part as the guard reads it. A JSON document is read as the strings and long numbers it holds.
+
+What a tool is given need not be JSON. Then it is read twice: as the strings of a document that is broken, and as one
+string, which may be a command.
+"""
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cached_property
 
 from gateway.inspection.context import AnswerPart
 from gateway.inspection.scanning import expression, holds
-from gateway.placeholders import number_literals, string_literals
+from gateway.json_body import is_json
+from gateway.placeholders import Literal, number_literals, string_literals
 
 _ADDRESS = expression(
     r"//|www\.|[\pL\d_]@|@[\pL\d_]|[\pL\d-]\.\pL\pL|\d\.\d+\.\d|(?:\+|\b00|\b1[-. ])\d[\d ()/.-]{5}|\b0x[\da-f]{6}"
@@ -18,18 +24,19 @@ type Span = tuple[int, int]
 
 
 class Reading:
-    """`text` is what is looked at. For a JSON document it is its strings, a line each, and `literals` says where."""
+    """`text` is what is looked at. For a JSON document it is its strings, a line each, and `literals` says where.
 
-    def __init__(self, part: AnswerPart) -> None:
+    `whole`: the document is taken for one string, without quotes.
+    """
+
+    def __init__(self, part: AnswerPart, *, whole: bool = False) -> None:
         self.json = part.kind == "json"
         self.text = part.text
         self.literals: list[Span] = []
         self._document = part.text
         if not self.json:
             return
-        self._found = sorted(
-            [*string_literals(part.text), *number_literals(part.text)], key=lambda literal: literal.start
-        )
+        self._found = [Literal(0, len(part.text), part.text, ((0, 0),))] if whole else _literals(part.text)
         at = 0
         for literal in self._found:
             self.literals.append((at, at + len(literal.value)))
@@ -74,3 +81,14 @@ class Reading:
     def literal_at(self, offset: int) -> int:
         """Which of the literals holds a character of `text`."""
         return max(0, bisect_right(self._starts, offset) - 1)
+
+
+def readings(part: AnswerPart) -> Iterator[Reading]:
+    """The ways to read a part."""
+    yield Reading(part)
+    if part.kind == "json" and not is_json(part.text):
+        yield Reading(part, whole=True)
+
+
+def _literals(document: str) -> list[Literal]:
+    return sorted([*string_literals(document), *number_literals(document)], key=lambda literal: literal.start)

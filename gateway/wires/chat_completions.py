@@ -3,11 +3,13 @@
 Text is what it is not known to be otherwise: an unknown field, part or key is scanned like a message.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from gateway.errors import BadRequest, GatewayError, Unprocessable
+from gateway.json_body import dump, is_json
 from gateway.models import LONGEST_TASK, PrivacyMode
 from gateway.slots import NameSlot, SettingSlot, Slot, TextSlot, can_identify, lead
 from gateway.wires.base import AnswerText, Body, Conversation, Walk, answer_strings, is_number, json_slot
@@ -290,26 +292,36 @@ def _answer_message(message: Body, choice: int) -> Iterator[AnswerText]:
             for call in value:
                 yield from _answer_call(call, choice)
         elif name == "function_call" and isinstance(value, dict):
-            yield from _answer_call({"function": value}, choice)
+            yield from _answer_call(value, choice)
         else:
             yield from answer_strings(value, message, name, choice)
 
 
 def _answer_call(call: Any, choice: int) -> Iterator[AnswerText]:
+    """The strings of a call, of a function or of any other tool; what the tool is given is one document."""
     if not isinstance(call, dict):
         return
-    function = call.get("function")
+    tool = call.get("name")
+    label = tool if isinstance(tool, str) else None
     for name, value in call.items():
-        if name not in {"function", "type"}:
+        if name in {"function", "custom"} and isinstance(value, dict):
+            yield from _answer_call(value, choice)
+        elif isinstance(value, dict | list):
+            yield AnswerText(_Document(call), name, dump(value).decode(), kind="json", choice=choice, tool=label)
+        elif name in {"arguments", "input"} and isinstance(value, str):
+            yield AnswerText(call, name, value, kind="json", choice=choice, tool=label)
+        elif name != "type":
             yield from answer_strings(value, call, name, choice)
-    if isinstance(function, dict):
-        tool = function.get("name")
-        for name, value in function.items():
-            if name == "arguments" and isinstance(value, str):
-                label = tool if isinstance(tool, str) else None
-                yield AnswerText(function, name, value, kind="json", choice=choice, tool=label)
-            else:
-                yield from answer_strings(value, function, name, choice)
+
+
+class _Document:
+    """Puts what a string of arguments has become into a call whose arguments were no string."""
+
+    def __init__(self, call: Body) -> None:
+        self._call = call
+
+    def __setitem__(self, name: str, text: str) -> None:
+        self._call[name] = json.loads(text) if is_json(text) else text
 
 
 WIRE = ChatCompletions()

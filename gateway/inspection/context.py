@@ -1,5 +1,6 @@
 """What the guard must know to judge an answer: the session, the request, and what a recognizer saw in the answer."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +11,9 @@ from gateway.inspection.compact import compact
 from gateway.inspection.verdict import Kind, Severity
 from gateway.models import Entity
 from gateway.placeholders import Placeholders, RestoreScope
+
+_TOOLS = frozenset({"tool", "function"})
+_CALLS = frozenset({"tool_calls", "function_call"})
 
 
 class AnswerPart(Protocol):
@@ -64,15 +68,21 @@ class Hit:
 
 
 class Source:
-    """The protected request, asked whether it held something. Reads it only when asked."""
+    """The protected request, asked whether it held something. Reads it only when asked.
 
-    def __init__(self, request: bytes) -> None:
+    `spoken`: only what those said who may say where something goes. What a tool answered may be anybody's, and what a
+    tool was asked is the model's.
+    """
+
+    def __init__(self, request: bytes, *, spoken: bool = False) -> None:
         self._request = request
+        self._spoken = spoken
 
     @cached_property
     def text(self) -> str:
         """In lower case; JSON's escapes of white space are white space."""
-        text = self._request.decode("utf-8", "replace").lower()
+        request = self._request.decode("utf-8", "replace")
+        text = (_spoken(request) if self._spoken else request).lower()
         for escape in ("\\n", "\\r", "\\t", '\\"'):
             text = text.replace(escape, " ")
         return text
@@ -100,3 +110,20 @@ class Source:
         """Its letters and digits, in any case and however separated."""
         wanted = compact(text)
         return bool(wanted) and wanted in self._compact
+
+
+def _spoken(request: str) -> str:
+    """A request without the results and the calls of tools; one that is no conversation is left as it is."""
+    try:
+        body = json.loads(request)
+    except ValueError:
+        return request
+    messages = body.get("messages") if isinstance(body, dict) else None
+    if not isinstance(messages, list):
+        return request
+    kept = [
+        {name: value for name, value in message.items() if name not in _CALLS}
+        for message in messages
+        if isinstance(message, dict) and message.get("role") not in _TOOLS
+    ]
+    return json.dumps({**body, "messages": kept}, ensure_ascii=False)

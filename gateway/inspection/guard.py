@@ -71,7 +71,8 @@ class _Look:
         self._context = context
         self._kinds = kinds
         self._source = Source(context.request)
-        self._strangers = Strangers(self._source, by_name=True)
+        self._spoken = Source(context.request, spoken=True)
+        self._strangers = Strangers(self._spoken, by_name=True)
         self._tags = Tags(context)
         self._values = ProtectedValues(context)
         self._encodings = Encodings(context, self._tags, self._values)
@@ -106,7 +107,7 @@ class _Look:
     def _sending(self, reading: Reading, found: Sequence[Found]) -> Iterator[Hit]:
         """Tool calls, commands, programs and forms that take a placeholder to a stranger."""
         if reading.json:
-            yield from exfiltrating(reading, found, Strangers(self._source, by_name=False))
+            yield from exfiltrating(reading, found, Strangers(self._spoken, by_name=False))
             return
         leaving = sent(reading.text, [hit.start for hit in found], self._strangers)
         for hit in found:

@@ -99,16 +99,16 @@ def _masked(text: str, found: Sequence[Found]) -> str:
 def _is_harmless(match: re.Match[str], surroundings: "_Surroundings", source: Source, strangers: Strangers) -> bool:
     """Said in the request already, quoted to explain it, or sending to somebody whom the request named."""
     target = next((value for value in match.groupdict().values() if value), None)
-    if target is not None and not _is_strangers(target, strangers, source):
+    if target is not None and not _is_strangers(target, strangers):
         return True
     start, end = match.span()
     return surroundings.only_mentions(start) or source.holds_loosely(surroundings.text[start:end])
 
 
-def _is_strangers(target: str, strangers: Strangers, source: Source) -> bool:
+def _is_strangers(target: str, strangers: Strangers) -> bool:
     address = target.rstrip(").,;:!?*`\"'")
     if address.startswith("@"):
-        return not source.holds(address)
+        return strangers.handle(address)
     if "//" in address:
         return strangers.url(address)
     if "@" in address:

@@ -68,7 +68,7 @@ _FILE_NAME = re.compile(
 
 
 class Strangers:
-    """Asks of hosts, mailboxes and numbers whether the request named them.
+    """Asks of hosts, mailboxes and numbers whether the request named them, in what counts of it.
 
     `by_name`: a host counts as named, too, when its owner's name was ("Stripe", api.stripe.com).
     """
@@ -112,6 +112,10 @@ class Strangers:
 
     def number(self, number: str) -> bool:
         return not self._source.holds_loosely(compact(number))
+
+    def handle(self, name: str) -> bool:
+        """A name of a messenger, with its `@`."""
+        return not self._source.holds(name)
 
     def url(self, text: str) -> bool:
         """Whether some URL in a text leads to a stranger."""

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from gateway.detection import Detector
@@ -60,10 +61,17 @@ def load(name: str) -> list[Case]:
     return [_case(json.loads(line)) for line in lines]
 
 
-def case(request: str, *answers: str, json_parts: bool = False, name: str = "", kind: str = "") -> Case:
-    """A case from templates."""
+def case(
+    request: str, *answers: str, json_parts: bool = False, name: str = "", kind: str = "", result: str = ""
+) -> Case:
+    """A case from templates. `result`: what a tool has answered meanwhile."""
     session = Placeholders(_KEY)
-    body = json.dumps({"messages": [{"role": "user", "content": _filled(request, session)}]}, ensure_ascii=False)
+    messages: list[dict[str, Any]] = [{"role": "user", "content": _filled(request, session)}]
+    if result:
+        call = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": "1", "content": _filled(result, session)})
+    body = json.dumps({"messages": messages}, ensure_ascii=False)
     parts = [Part(_filled(answer, session), "json" if json_parts else "text") for answer in answers]
     entities = [detector().detect(part.text) for part in parts]
     scope = RestoreScope("source", urls_with_placeholders(body))
@@ -72,9 +80,8 @@ def case(request: str, *answers: str, json_parts: bool = False, name: str = "", 
 
 def _case(vector: dict[str, str]) -> Case:
     as_json = bool(vector.get("tool"))
-    return case(
-        vector["request"], vector["answer"], json_parts=as_json, name=vector["name"], kind=vector.get("kind", "")
-    )
+    about = {name: vector.get(name, "") for name in ("name", "kind", "result")}
+    return case(vector["request"], vector["answer"], json_parts=as_json, **about)
 
 
 def _filled(template: str, session: Placeholders) -> str:

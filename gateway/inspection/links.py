@@ -13,6 +13,7 @@ from functools import cached_property
 from urllib.parse import unquote
 
 from gateway.inspection.context import GuardContext, Hit, Source
+from gateway.inspection.homes import leads_home
 from gateway.inspection.scanning import expression, matches
 from gateway.inspection.strangers import PHONE, Strangers
 from gateway.inspection.tags import Tags
@@ -71,6 +72,10 @@ def in_links(
         scheme = _SCHEME.search(before)
         if scheme and not _does_harm(scheme, text, hit, strangers):
             continue
+        link = _link(text, hit)
+        if not scheme and leads_home(text, link, found, placeholders, strangers):
+            last = link[1]
+            continue
         loading = None if scheme else _LOADING.search(before)
         if (
             scheme
@@ -80,7 +85,7 @@ def in_links(
             or _HOST_BEFORE.search(before)
             or _HOST_AFTER.match(text, hit.end)
         ):
-            start, last = _link(text, hit)
+            start, last = link
             kind = Kind.PLACEHOLDER_IN_MARKUP if loading else Kind.PLACEHOLDER_IN_URL
             yield Hit(kind, start, last, Severity.HIGH)
 

@@ -15,6 +15,7 @@ from gateway.inspection.compact import compact
 from gateway.inspection.context import Source
 from gateway.inspection.scanning import expression, matches
 from gateway.inspection.specimens import is_nobodys_name
+from gateway.placeholders import Known
 
 _NAME = r"(?:[a-z0-9_][a-z0-9_-]{0,62}\.)+[a-z]{2,24}"
 _IP = r"\d{1,3}(?:\.\d{1,3}){3}"
@@ -23,6 +24,9 @@ PHONE = r"(?:\+|\b00)\d[\d ()/.-]{5,20}\d|\b1[-. ]\d{3}[-. ]\d{3}[-. ]\d{4}"
 _WHOLE = re.compile(rf"({_NAME}|{_IP})(?::\d{{1,5}})?(?:/\S*)?\Z", re.IGNORECASE)
 
 
+# Types of the hidden values that can be a host, and what such a one looks like.
+_HOST_TYPES = frozenset({"IP_ADDRESS", "URL"})
+_HIDDEN = re.compile(rf"{_NAME}|{_IP}", re.IGNORECASE)
 _URL = expression(
     r"(?:(?:\b([a-z][a-z0-9+.-]{1,20}):|[\"'`(=]|^)\\?/\\?/|/dev/(?:tcp|udp)/)(?:[^/?#@\s\"'`]{0,200}@)?(\[[0-9a-f:.]+\]|[^/?#:\s\"'`\\)(,;|\]<>]+)"
 )
@@ -101,6 +105,14 @@ class Strangers:
             return True
         owner = labels[owned]
         return self._by_name and len(owner) >= _SHORTEST_OWNER and self._source.names(owner)
+
+    def named_host(self, known: Known) -> bool:
+        """Whether a hidden value is a host, and the request named it."""
+        return (
+            known.type in _HOST_TYPES
+            and _HIDDEN.fullmatch(known.value) is not None
+            and self._source.holds(known.placeholder)
+        )
 
     def mail(self, address: str) -> bool:
         local, _, domain = address.lower().rpartition("@")

@@ -107,7 +107,7 @@ class _Look:
     def _sending(self, reading: Reading, found: Sequence[Found]) -> Iterator[Hit]:
         """Tool calls, commands, programs and forms that take a placeholder to a stranger."""
         if reading.json:
-            yield from exfiltrating(reading, found, Strangers(self._spoken, by_name=False))
+            yield from exfiltrating(reading, found, self._context, Strangers(self._spoken, by_name=False))
             return
         leaving = sent(reading.text, [hit.start for hit in found], self._strangers)
         for hit in found:

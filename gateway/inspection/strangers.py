@@ -106,13 +106,13 @@ class Strangers:
         owner = labels[owned]
         return self._by_name and len(owner) >= _SHORTEST_OWNER and self._source.names(owner)
 
+    def hidden(self, known: Known) -> bool:
+        """Whether the request did not name a hidden value."""
+        return not self._source.holds(known.placeholder)
+
     def named_host(self, known: Known) -> bool:
         """Whether a hidden value is a host, and the request named it."""
-        return (
-            known.type in _HOST_TYPES
-            and _HIDDEN.fullmatch(known.value) is not None
-            and self._source.holds(known.placeholder)
-        )
+        return known.type in _HOST_TYPES and _HIDDEN.fullmatch(known.value) is not None and not self.hidden(known)
 
     def mail(self, address: str) -> bool:
         local, _, domain = address.lower().rpartition("@")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 
 from gateway.inspection.commands import carried_by, carried_off, mentioned
-from gateway.inspection.context import Hit
+from gateway.inspection.context import GuardContext, Hit
 from gateway.inspection.links import URL
 from gateway.inspection.programs import is_sender
 from gateway.inspection.reading import Reading
@@ -34,7 +34,13 @@ _TOLD = re.compile(
 )
 
 
-def exfiltrating(reading: Reading, found: Sequence[Found], strangers: Strangers) -> Iterator[Hit]:
+# What a hidden recipient can be.
+_CONTACTS = frozenset({"EMAIL_ADDRESS", "PHONE_NUMBER"})
+
+
+def exfiltrating(
+    reading: Reading, found: Sequence[Found], context: GuardContext, strangers: Strangers
+) -> Iterator[Hit]:
     """The session's placeholders in a tool call's arguments that go to a stranger."""
     literals = [reading.text[start:end] for start, end in reading.literals]
     places = [hit.start for hit in found]
@@ -44,6 +50,7 @@ def exfiltrating(reading: Reading, found: Sequence[Found], strangers: Strangers)
         leaving = set(_commanded(reading, literals, places, strangers))
         if reading.names_a_place and len(leaving) < len(places):
             leaving.update(_sent(reading, literals, places, strangers))
+        leaving.update(_confided(reading, found, context, strangers))
     for hit in found:
         if hit.start in leaving:
             yield Hit(Kind.TOOL_CALL_EXFILTRATION, hit.start, hit.end, Severity.HIGH)
@@ -61,6 +68,25 @@ def _is_strangers(literal: str, key: str, strangers: Strangers) -> bool:
     if _DIALLED.search(key) and _NUMBER.match(text):
         return strangers.number(text)
     return ("/" in text or _DESTINED.search(key) is not None) and strangers.whole(text)
+
+
+def _confided(reading: Reading, found: Sequence[Found], context: GuardContext, strangers: Strangers) -> Iterator[int]:
+    """The secrets in a call to somebody hidden whom only a tool named. What else goes there goes with every reply."""
+    known = [(hit.start, entry) for hit in found if (entry := context.placeholders.get(hit.placeholder))]
+    kinds = {entry.type for _, entry in known}
+    secrets = {kind for kind in kinds if (about := context.types.get(kind)) and about.group == "secret"}
+    if not secrets or kinds.isdisjoint(_CONTACTS):
+        return
+    keys = reading.keys()
+    if any(
+        entry.type in _CONTACTS and strangers.hidden(entry) and _is_recipient(keys[reading.literal_at(at)])
+        for at, entry in known
+    ):
+        yield from (at for at, entry in known if entry.type in secrets)
+
+
+def _is_recipient(key: str) -> bool:
+    return _DESTINED.search(key) is not None or _DIALLED.search(key) is not None
 
 
 def _sent(reading: Reading, literals: Sequence[str], places: Sequence[int], strangers: Strangers) -> Iterator[int]:

@@ -1,6 +1,6 @@
 """Answers judged by the default policy: those that do harm, in ten ways, and those that only look like it.
 
-Sixty cover the ten kinds evenly. The ways out, 300 more, are of one family: forms, scripts, commands, programs, links,
+Sixty cover the ten kinds evenly. The ways out, 306 more, are of one family: forms, scripts, commands, programs, links,
 tool calls and words that would take a restored value to a stranger, with what is as common and harmless beside them.
 The commands are shell of every kind in tool calls: values and hosts in pieces, files, pipes, programs that send.
 """

@@ -70,19 +70,20 @@ class Hit:
 class Source:
     """The protected request, asked whether it held something. Reads it only when asked.
 
-    `spoken`: only what those said who may say where something goes. What a tool answered may be anybody's, and what a
-    tool was asked is the model's.
+    `spoken_of`: only what those said who may say where these placeholders go. What a tool answered may be anybody's,
+    and what a tool was asked is the model's; but an answer in which all of them stand, as in a file with a password and
+    its host, says where they belong.
     """
 
-    def __init__(self, request: bytes, *, spoken: bool = False) -> None:
+    def __init__(self, request: bytes, *, spoken_of: frozenset[str] | None = None) -> None:
         self._request = request
-        self._spoken = spoken
+        self._spoken_of = spoken_of
 
     @cached_property
     def text(self) -> str:
         """In lower case; JSON's escapes of white space are white space."""
         request = self._request.decode("utf-8", "replace")
-        text = (_spoken(request) if self._spoken else request).lower()
+        text = (request if self._spoken_of is None else _spoken(request, self._spoken_of)).lower()
         for escape in ("\\n", "\\r", "\\t", '\\"'):
             text = text.replace(escape, " ")
         return text
@@ -112,8 +113,11 @@ class Source:
         return bool(wanted) and wanted in self._compact
 
 
-def _spoken(request: str) -> str:
-    """A request without the results and the calls of tools; one that is no conversation is left as it is."""
+def _spoken(request: str, placeholders: frozenset[str]) -> str:
+    """A request without the calls of tools and their results, but for those in which all the placeholders stand.
+
+    One that is no conversation is left as it is.
+    """
     try:
         body = json.loads(request)
     except ValueError:
@@ -124,6 +128,11 @@ def _spoken(request: str) -> str:
     kept = [
         {name: value for name, value in message.items() if name not in _CALLS}
         for message in messages
-        if isinstance(message, dict) and message.get("role") not in _TOOLS
+        if isinstance(message, dict) and (message.get("role") not in _TOOLS or _hold(message, placeholders))
     ]
     return json.dumps({**body, "messages": kept}, ensure_ascii=False)
+
+
+def _hold(message: dict[str, object], placeholders: frozenset[str]) -> bool:
+    text = json.dumps(message, ensure_ascii=False)
+    return bool(placeholders) and all(placeholder in text for placeholder in placeholders)

@@ -71,8 +71,7 @@ class _Look:
         self._context = context
         self._kinds = kinds
         self._source = Source(context.request)
-        self._spoken = Source(context.request, spoken=True)
-        self._strangers = Strangers(self._spoken, by_name=True)
+        self._strangers = Strangers(Source(context.request, spoken_of=frozenset()), by_name=True)
         self._tags = Tags(context)
         self._values = ProtectedValues(context)
         self._encodings = Encodings(context, self._tags, self._values)
@@ -107,7 +106,8 @@ class _Look:
     def _sending(self, reading: Reading, found: Sequence[Found]) -> Iterator[Hit]:
         """Tool calls, commands, programs and forms that take a placeholder to a stranger."""
         if reading.json:
-            yield from exfiltrating(reading, found, self._context, Strangers(self._spoken, by_name=False))
+            spoken = Source(self._context.request, spoken_of=frozenset(hit.placeholder for hit in found))
+            yield from exfiltrating(reading, found, self._context, Strangers(spoken, by_name=False))
             return
         leaving = sent(reading.text, [hit.start for hit in found], self._strangers)
         for hit in found:

@@ -71,13 +71,14 @@ class Served:
     total: int = 0
 
     def figures(self) -> dict[str, float]:
-        """Requests per second, and p50 and p99 in milliseconds."""
+        """Requests per second, p50 and p99 in milliseconds, and how many there were."""
         times = sorted(self.times) or [0.0]
         return {
             "rate": len(self.times) / self.seconds,
             "p50": times[len(times) // 2],
             "p99": times[int(len(times) * 0.99)],
             "errors": self.errors,
+            "total": self.total,
         }
 
 

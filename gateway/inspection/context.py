@@ -1,14 +1,15 @@
 """What the guard must know to judge an answer: the session, the request, and what a recognizer saw in the answer."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Protocol
 
+from gateway.errors import BadRequest
 from gateway.inspection.compact import compact
 from gateway.inspection.verdict import Kind, Severity
+from gateway.json_body import dump, parse_object
 from gateway.models import Entity
 from gateway.placeholders import Placeholders, RestoreScope
 
@@ -119,10 +120,10 @@ def _spoken(request: str, placeholders: frozenset[str]) -> str:
     One that is no conversation is left as it is.
     """
     try:
-        body = json.loads(request)
-    except ValueError:
+        body = parse_object(request)
+    except BadRequest:
         return request
-    messages = body.get("messages") if isinstance(body, dict) else None
+    messages = body.get("messages")
     if not isinstance(messages, list):
         return request
     kept = [
@@ -130,9 +131,9 @@ def _spoken(request: str, placeholders: frozenset[str]) -> str:
         for message in messages
         if isinstance(message, dict) and (message.get("role") not in _TOOLS or _hold(message, placeholders))
     ]
-    return json.dumps({**body, "messages": kept}, ensure_ascii=False)
+    return dump({**body, "messages": kept}).decode()
 
 
-def _hold(message: dict[str, object], placeholders: frozenset[str]) -> bool:
-    text = json.dumps(message, ensure_ascii=False)
+def _hold(message: Mapping[str, object], placeholders: frozenset[str]) -> bool:
+    text = dump(message).decode()
     return bool(placeholders) and all(placeholder in text for placeholder in placeholders)

@@ -3,13 +3,12 @@
 Text is what it is not known to be otherwise: an unknown field, part or key is scanned like a message.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from gateway.errors import BadRequest, GatewayError, Unprocessable
-from gateway.json_body import dump, is_json
+from gateway.json_body import dump, is_json, parse
 from gateway.models import LONGEST_TASK, PrivacyMode
 from gateway.slots import NameSlot, SettingSlot, Slot, TextSlot, can_identify, lead
 from gateway.wires.base import AnswerText, Body, Conversation, Walk, answer_strings, is_number, json_slot
@@ -321,7 +320,7 @@ class _Document:
         self._call = call
 
     def __setitem__(self, name: str, text: str) -> None:
-        self._call[name] = json.loads(text) if is_json(text) else text
+        self._call[name] = parse(text) if is_json(text) else text
 
 
 WIRE = ChatCompletions()

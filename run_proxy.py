@@ -11,7 +11,7 @@ from pathlib import Path
 from gateway import __version__
 from gateway.settings import Settings, SettingsError, load_settings
 
-# The modules of the commands beside `serve` and `ca`. They load much, and start threads of its; `serve` forks.
+# The modules of the commands beside `serve` and `ca`. They load libraries that start threads; `serve` forks.
 _COMMANDS = ("commands", "policy_commands", "receipt_commands", "usage_commands", "evaluation_commands")
 
 

@@ -1,7 +1,6 @@
-"""What the settings have looked for text with, for the commands. Loads nothing until it is called.
+"""What the settings have looked for text with, for the commands.
 
-The gateway's process is forked from the one that read the command line, and a process with threads of native libraries
-must not be forked: their locks stay locked in the child.
+The model's library is loaded when it is asked for: most commands need none of it.
 """
 
 from typing import TYPE_CHECKING

@@ -89,5 +89,8 @@ def test_what_is_forked_has_one_thread_and_no_library_that_starts_others(tmp_pat
         "os.fork = fork\n"
         "run_proxy.main(['--no-web'])\n"
     )
-    done = subprocess.run([sys.executable, "-c", told], cwd=tmp_path, capture_output=True, text=True, check=False)
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
+    done = subprocess.run(
+        [sys.executable, "-c", told], env=clean, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert (done.stdout, done.stderr) == ("1\n", "")

@@ -16,7 +16,7 @@ from training.sift import sifted
 from training.train import Recipe, Text, train
 
 ROOT = Path(__file__).parent.parent
-GENERATED = 6000
+GENERATED = 8000
 
 
 def helpings(real: Sequence[Labelled], seed: int) -> Text:

@@ -9,7 +9,8 @@ from typing import Any
 from training.features import CASES, GAPS
 
 ROOT = Path(__file__).parent.parent
-VERSION = "1.1.1"
+VERSION = "1.2.0"
+NO_SETS = frozenset({"clean_prompts", "languages", "unseen"})
 MARKS = ("<!-- figures -->", "<!-- /figures -->")
 BASE = {
     "name": "sentence-transformers/all-MiniLM-L6-v2 (of nreimers/MiniLM-L6-H384-uncased)",
@@ -26,6 +27,9 @@ DATA = [
         ("CrossNER politics, science, literature, train", "MIT", "Liu et al. (2021)"),
         ("text from own templates, filled with Faker's lists and our own", "MIT (Faker)", "this project"),
         ("lines of the Python standard library", "PSF-2.0", "Python Software Foundation"),
+        ("translations of home-assistant-frontend and apache-superset", "Apache-2.0", "their contributors"),
+        ("translations of django and wagtail", "BSD-3-Clause", "their contributors"),
+        ("translations of kolibri and django-allauth", "MIT", "their contributors"),
     )
 ]
 
@@ -34,12 +38,13 @@ def summary(figures: dict[str, Any]) -> dict[str, Any]:
     """The figures that the bars speak of."""
     picked: dict[str, Any] = {}
     for name, kinds in figures.items():
-        if name in {"clean_prompts", "unseen"}:
+        if name in NO_SETS:
             continue
         picked[name] = {kind: values["f1"] for kind, values in kinds.items() if kind != "ADDRESS"}
         if "ADDRESS" in kinds:
             picked[name]["ADDRESS covered"] = kinds["ADDRESS"]["covered"]
     picked["clean prompts touched"] = figures["clean_prompts"]["touched"]
+    picked["other languages"] = figures["languages"]
     picked["unseen documents, PERSON recall"] = {
         key: values["found"] for key, values in figures["unseen"].items() if not key.startswith(("kind", "type"))
     }
@@ -50,7 +55,7 @@ def table(figures: dict[str, Any]) -> str:
     """The figures in words and bars, as the model card shows them."""
     rows = ["| set | type | n | precision | recall | F1 (overlap) | wholly hidden |", "|---|---|---|---|---|---|---|"]
     for name, kinds in figures.items():
-        if name in {"clean_prompts", "unseen"}:
+        if name in NO_SETS:
             continue
         for kind, f in kinds.items():
             cells = [name, kind, f["gold"], *(f"{f[k]:.3f}" for k in ("precision", "recall", "f1", "covered"))]
@@ -58,6 +63,14 @@ def table(figures: dict[str, Any]) -> str:
     touched, prompts = figures["clean_prompts"]["touched"], figures["clean_prompts"]["prompts"]
     rows += ["", f"Of {prompts} clean prompts, {100 * touched:.1f} % have a finding that the default policy hides.", ""]
     rows += [
+        "The same in other languages; and real-life documents with names among other capitalised words:",
+        "",
+        "| language | clean prompts | touched | names | wholly hidden | hidden beside them |",
+        "|---|---|---|---|---|---|",
+    ]
+    rows += [f"| {key} | " + " | ".join(map(str, f.values())) + " |" for key, f in figures["languages"].items()]
+    rows += [
+        "",
         "Documents of ten unseen kinds with unseen names:",
         "",
         "| | n | found | wholly hidden |",

@@ -20,7 +20,7 @@ from training.heldout import KINDS, documents
 ROOT = Path(__file__).parent.parent
 # What the default policy asks of a finding.
 SURE = 0.5
-CLEAN = ROOT / "tests" / "vectors" / "names" / "clean_prompts.jsonl"
+VECTORS = ROOT / "tests" / "vectors" / "names"
 HIDDEN = {"PERSON", "ADDRESS", "DATE_OF_BIRTH", "USERNAME", "ID", "MEDICAL_RECORD"}
 FREE_WORDS = set("mr mrs ms miss dr prof sir the a an of in on at and to for from between by no nos".split())
 TYPES = ("PERSON", "LOCATION", "ORGANIZATION", "ADDRESS")
@@ -145,12 +145,48 @@ def _touches(start: int, end: int, spans: list[tuple[int, int]]) -> bool:
 def measure_clean(artefact: Artefact) -> dict[str, object]:
     """Share of clean prompts with a finding that the default policy would hide."""
     touched = []
-    prompts = list(rows(CLEAN))
+    prompts = list(rows(VECTORS / "clean_prompts.jsonl"))
     for row in prompts:
-        found = [f for f in artefact.spans(str(row["text"]), SURE) if f.label in HIDDEN]
+        found = _hidden(artefact, str(row["text"]))
         if found:
             touched.append([row["id"], [f"{f.label}:{str(row['text'])[f.start : f.end]}" for f in found]])
     return {"prompts": len(prompts), "touched": round(len(touched) / len(prompts), 4), "findings": touched}
+
+
+def measure_languages(artefact: Artefact) -> dict[str, dict[str, int]]:
+    """By language: prompts without a name, and how many of them have a finding that the default policy hides;
+    documents with names, how many of those are wholly hidden, and what is hidden beside them.
+    """
+    counts: dict[str, dict[str, int]] = {}
+    for row in rows(VECTORS / "clean_prompts_languages.jsonl"):
+        count = counts.setdefault(
+            str(row["language"]), dict.fromkeys(("prompts", "touched", "names", "hidden", "beside"), 0)
+        )
+        count["prompts"] += 1
+        count["touched"] += bool(_hidden(artefact, str(row["text"])))
+    for row in rows(VECTORS / "named_documents_languages.jsonl"):
+        text, count = str(row["text"]), counts[str(row["language"])]
+        found = _hidden(artefact, text)
+        hidden = {i for f in found for i in range(f.start, f.end)}
+        names = list(_places(text, row["names"]))  # type: ignore[arg-type]
+        count["names"] += len(names)
+        count["hidden"] += sum(hidden.issuperset(_must_hide(text, start, end)) for start, end in names)
+        count["beside"] += sum(not _touches(f.start, f.end, names) for f in found)
+    return counts
+
+
+def _hidden(artefact: Artefact, text: str) -> list[Found]:
+    return [found for found in artefact.spans(text, SURE) if found.label in HIDDEN]
+
+
+def _places(text: str, names: list[str]) -> Iterator[tuple[int, int]]:
+    """Where names stand, the longest first, none inside another or inside a word."""
+    taken: list[tuple[int, int]] = []
+    for name in sorted(set(names), key=len, reverse=True):
+        for found in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text):
+            if not _touches(*found.span(), taken):
+                taken.append(found.span())
+                yield found.span()
 
 
 def measure_unseen(artefact: Artefact, seed: int = 7, each: int = 30) -> dict[str, dict[str, float]]:
@@ -192,6 +228,9 @@ def main() -> None:
                     print("    false: ", [k for k, _ in tally.false.most_common(arguments.errors)])
     report["clean_prompts"] = measure_clean(artefact)
     print("clean prompts", json.dumps(report["clean_prompts"], ensure_ascii=False))
+    report["languages"] = languages = measure_languages(artefact)
+    for language, counts in languages.items():
+        print(f"language {language}", " ".join(f"{k} {v}" for k, v in counts.items()))
     report["unseen"] = unseen = measure_unseen(artefact)
     for key_, figures in unseen.items():
         print(f"unseen {key_:22s}", " ".join(f"{k} {v}" for k, v in figures.items()))

@@ -1,4 +1,4 @@
-"""Generated training text: templates filled, strung together, roughened; and lines of code that name nobody."""
+"""Generated training text: templates filled, strung together with what programs say, roughened; and lines of code."""
 
 import random
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from training.corpora import Document, Labelled, cut
 from training.fill import Filler
+from training.interfaces import said
 from training.noise import join, noisy
 from training.pools import LANGUAGE_CULTURES, lines
 
@@ -27,7 +28,9 @@ ENGLISH = {
     "social": (34, 0.18),
     "negative": (30, 0.25),
 }
-LANGUAGES = {"en": 150, "es": 12, "de": 12, "fr": 12, "it": 10, "pt": 10, "nl": 10, "pl": 6, "tr": 6, "vi": 6}
+LANGUAGES = {"en": 150, "es": 15, "de": 30, "fr": 16, "it": 13, "pt": 13, "nl": 14, "pl": 7, "tr": 7, "vi": 7}
+# Of other languages: how often a piece is what a program says, and how often a template that names nobody.
+SAID, NAMELESS = 0.25, 0.3
 CREDITS = re.compile(r"author|copyright|contribut|written by|thanks|[^\x00-\x7f]|@\w+\.\w|http", re.IGNORECASE)
 NAMELIKE = re.compile(r"\b[A-Z][a-z]+ [A-Z][a-z]+")
 
@@ -75,9 +78,15 @@ def one(chance: random.Random) -> Document:
     if chance.random() < 0.12:
         lead = filler.fill(chance.choice(lines("prompts.txt")))
     for index in range(count):
-        if index and language == "en" and chance.random() < 0.3:
+        draw = chance.random()
+        if language != "en":
+            name = f"{language}.negative" if draw < NAMELESS else language
+        elif index and draw < 0.3:
             name = f"en.{chance.choice(['chat', 'negative', 'news', 'mail' if name != 'en.wiki' else 'wiki'])}"
-        documents.append(filler.fill(chance.choice(templates(name))))
+        if draw > 1 - (SAID if language != "en" else SAID / 4):
+            documents.append(said(language, chance, lambda: filler.people.person().full))
+        else:
+            documents.append(filler.fill(chance.choice(templates(name))))
     body = noisy(join(documents, chance.choice([" ", " ", "\n", "\n", "\n\n"])), chance, careless)
     return join([lead, body], "") if lead.text else body
 

@@ -1,0 +1,99 @@
+"""What programs say to their users, in many languages: real text from packages under free licences.
+
+It holds the words of a language that no template of ours has; without them, each of its nouns looks like a name. It
+names nobody but the user, where a value is to be put in.
+"""
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.metadata import PackagePath, files
+
+from babel.messages.mofile import read_mo
+
+from training.corpora import Document
+from training.features import Span
+from training.pools import people, words
+
+PACKAGES = ("home-assistant-frontend", "apache-superset", "kolibri", "wagtail", "django", "django-allauth")
+_LANGUAGE = re.compile(r"(?:^|/)(en|de|fr|es|it|pt|nl|pl|tr|vi)(?:[-_](?:[A-Z]{2}|[0-9]{3}))?(?:-[0-9a-f]{20,})?[/.]")
+_CATALOG = re.compile(r"(?:/locale/.*\.mo|/translations/.*\.mo|/translations/.*\.json|-messages\.json)\Z")
+# Values that are put in, in the ways of several libraries, and marks of the page.
+_PUT_IN = re.compile(r"%\((?P<a>\w+)\)[sd]|%[sd]|\{\{?\s*(?P<b>\w*)\s*\}?\}|<[^<>]*>")
+_SOMEBODY = re.compile(r"(?i)(?:user|learner|coach|author|owner|member|person|student|teacher)(?:_?name)?s?\Z")
+_HERE = "\ue000"
+_LEFT = re.compile(r"[{}<>]|https?:|%\(")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+@cache
+def lines(language: str) -> tuple[str, ...]:
+    """Everything of a language that is said there and names no person or place that we know."""
+    known = _named()
+    kept: dict[str, None] = {}
+    for file in _catalogs():
+        if (found := _LANGUAGE.search(str(file))) is None or found[1] != language:
+            continue
+        for line in (_PUT_IN.sub(_put_in, raw).strip() for text in _texts(file) for raw in text.splitlines()):
+            is_text = 3 < len(line) < 400 and _WORD.search(line) and not _LEFT.search(line)
+            if is_text and known.isdisjoint(_WORD.findall(line)):
+                kept[line] = None
+    return tuple(kept)
+
+
+def _put_in(found: re.Match[str]) -> str:
+    name = found["a"] or found["b"] or ""
+    return _HERE if _SOMEBODY.match(name) else "" if found[0][0] == "<" else "7"
+
+
+def said(language: str, chance: random.Random, person: Callable[[], str]) -> Document:
+    """A stretch of it: sentences, a list, cells of a table, a menu; with `person` where the user is named."""
+    source = lines(language)
+    glue, most, longest = chance.choice(
+        [(" ", 3, 400), ("\n", 5, 400), ("\n- ", 8, 60), (", ", 8, 30), (" | ", 6, 30), ("\n", 8, 40), (" ", 2, 400)]
+    )
+    drawn = [chance.choice(source) for _ in range(4 * most)]
+    text = glue.join([line for line in drawn if len(line) <= longest][: chance.randint(1, most)])
+    if longest < 100 and chance.random() < 0.05:
+        text = text.upper()
+    first, *rest = text.split(_HERE)
+    spans: list[Span] = []
+    for piece in rest:
+        name = person()
+        spans.append((len(first), len(first) + len(name), "PERSON"))
+        first += name + piece
+    return Document(first, tuple(spans))
+
+
+def _catalogs() -> Iterator[PackagePath]:
+    for package in PACKAGES:
+        for file in files(package) or ():
+            if _CATALOG.search(str(file)) and "test" not in str(file):
+                yield file
+
+
+def _texts(file: PackagePath) -> Iterator[str]:
+    with file.locate().open("rb") as stream:  # type: ignore[attr-defined]
+        if file.suffix == ".json":
+            yield from _strings(json.load(stream))
+            return
+        for message in read_mo(stream):
+            yield from [message.string] if isinstance(message.string, str) else message.string
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _strings(inner)
+
+
+@cache
+def _named() -> frozenset[str]:
+    """Words that name somebody or some place. Common ones that are also a given name somewhere cost us a few lines."""
+    given = {name for pool in people().values() for name in pool.given if len(name) > 4}
+    places = {part for list_ in ("countries.txt", "cities.txt") for place in words(list_) for part in place.split()}
+    return frozenset(given | {place for place in places if len(place) > 3})

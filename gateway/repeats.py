@@ -7,7 +7,7 @@ recognizer would not know there, being no pattern, is known by now.
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from string import digits
 from typing import NamedTuple
@@ -191,13 +191,14 @@ class Known:
     def _search(self, view: View) -> Findings:
         """By value in place of type, with certainty."""
         text = _text(view)
-        size_of: Callable[[str], int] = len if text.isascii() else _size
+        if text.isascii():
+            return dict.fromkeys(self._find(text), (1.0, ""))
         found: Findings = {}
         at = size = 0
         for start, end, value in sorted(self._find(text)):
-            size += size_of(text[at:start])
+            size += _size(text[at:start])
             at = start
-            found[size, size + size_of(text[start:end]), value] = (1.0, "")
+            found[size, size + _size(text[start:end]), value] = (1.0, "")
         return found
 
     def _find(self, text: str) -> Iterator[tuple[int, int, str]]:

@@ -49,9 +49,11 @@ class View:
 
     def source_spans(self, spans: Iterable[Span]) -> Iterator[Span]:
         """Byte spans of the view as code point spans of the source, in the same order."""
-        if self.ascii:
-            yield from (self._whole(start, end) for start, end in spans) if "\r" in self.source else spans
-            return
+        if not self.ascii:
+            return self._mapped(spans)
+        return (self._whole(start, end) for start, end in spans) if "\r" in self.source else iter(spans)
+
+    def _mapped(self, spans: Iterable[Span]) -> Iterator[Span]:
         code_point = _code_points(self.data)
         gaps = [position - index for index, position in enumerate(self.removed)]
         for start, end in spans:

@@ -20,7 +20,7 @@ from addons.review import Review
 from addons.state import Visit, Visits, listener_of
 from gateway.calls import Answered, Call, Crossing, Gateway, Listener, Refused
 from gateway.codings import decode
-from gateway.errors import BadUpstream, GatewayError, NotFound
+from gateway.errors import BadUpstream, GatewayError, NotFound, Unavailable
 from gateway.ids import new_request_id
 from gateway.wires import Wires
 
@@ -83,6 +83,8 @@ class Protect:
             raise exceptions.AddonHalt
         if visit is None:
             raise NotFound("This request did not come through an entrance of the gateway.")
+        if self._visits.closing:
+            raise Unavailable("The gateway is stopping; try again.", code="stopping", retry_after=1)
         request = flow.request
         visit.wire = self._wires.serving(request.method, request.path.partition("?")[0])
         host, port, scheme = visit.target

@@ -10,6 +10,7 @@ from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
 
 from addons.authority import bundle_of, upstream_authorities
+from addons.ending import Ending
 from addons.handing import Handing
 from addons.house import build_master
 from addons.interception import Interception
@@ -33,7 +34,9 @@ _HARD_LIMIT = 4
 
 
 async def serve(settings: Settings, end: socket.socket | None) -> int:
-    """Runs until SIGINT or SIGTERM; the gateway is behind `end`, or in this process.
+    """Runs until SIGINT or SIGTERM, and on until calls under way have ended.
+
+    The gateway is behind `end`, or in this process.
 
     Returns the exit status: 1 when the gateway's process is lost. Raises SettingsError for what nothing can run with.
     """
@@ -66,8 +69,9 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                 raise refused_by_mitmproxy(error) from None
             master.addons.add(Welcome(settings, str(certificate.resolve()), first_key))
             loop = asyncio.get_running_loop()
+            ending = Ending(master, visits, settings.shutdown_seconds)
             for name in (signal.SIGINT, signal.SIGTERM):
-                loop.add_signal_handler(name, master.shutdown)
+                loop.add_signal_handler(name, ending.begin)
             lost.add_done_callback(lambda _: master.shutdown())
             # What was built until here lives as long as the process; the collector need not walk it again and again.
             gc.collect()

@@ -1,5 +1,6 @@
 """What the gateway knows of a flow while it is served. Plain text and credentials live here and nowhere in the flow."""
 
+import gc
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -42,9 +43,10 @@ class Visit:
 
 
 class Visits:
-    """The visits of all flows under way; a flow that is gone takes its visit with it."""
+    """The visits of all flows under way; a flow that is gone takes its visit with it. `closing`: no more are let in."""
 
     def __init__(self) -> None:
+        self.closing = False
         self._visits: WeakKeyDictionary[http.HTTPFlow, Visit] = WeakKeyDictionary()
 
     def enter(self, flow: http.HTTPFlow, visit: Visit) -> None:
@@ -63,8 +65,10 @@ class Visits:
         if visit is not None and visit.watch is not None:
             visit.watch.detach()
 
-    def __len__(self) -> int:
-        return len(self._visits)
+    def under_way(self) -> bool:
+        """Whether anybody waits for an answer. Costs a collection of garbage, which holds flows that are done."""
+        gc.collect()
+        return bool(self._visits)
 
 
 def listener_of(flow: http.HTTPFlow) -> Listener:

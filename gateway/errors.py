@@ -15,7 +15,7 @@ GatewayError
 ├── TooManyRequests       429  rate_limited
 ├── InternalError         500  internal_error
 ├── BadUpstream           502  upstream_unreachable, upstream_invalid
-├── Unavailable           503  detection_failed, detection_timeout, store_unavailable, overloaded
+├── Unavailable           503  detection_failed, detection_timeout, store_unavailable, overloaded, stopping
 └── UpstreamTimeout       504  upstream_timeout
 
 A message says what is wrong and how to mend it. It never repeats a value it rejects: the value may be private.

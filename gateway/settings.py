@@ -107,6 +107,11 @@ class Settings(BaseSettings):
         " it, a call ends after ten minutes without a byte.",
     )
 
+    shutdown_seconds: Seconds = Field(
+        25,
+        description="How long calls under way may take to their end when the gateway is stopped; nobody new is let in.",
+    )
+
     default_policy: str = Field("default", min_length=1, description="Policy of requests that name none.")
     detection: Literal["patterns", "full"] = Field(
         "full",

@@ -19,7 +19,9 @@ SCOPE = "x-svc-scope"
 """Member of an operation in the OpenAPI document: whose key it takes. Missing where it takes any key, or none."""
 OPERATOR = "operator"
 
-_OPEN = frozenset({"internal_error", "invalid_request", "method_not_allowed", "body_too_large", "store_unavailable"})
+_OPEN = frozenset(
+    {"internal_error", "invalid_request", "method_not_allowed", "body_too_large", "store_unavailable", "stopping"}
+)
 _ANY = _OPEN | {"unauthorized", "rate_limited", "upgrade_refused", "validation_error"}
 _BODY = _ANY | {
     *("invalid_json", "invalid_encoding", "unsupported_media_type", "unsupported_encoding", "overloaded"),

@@ -42,7 +42,7 @@ async def test_the_answer_is_there_when_the_hooks_have_ended_and_gone_thereafter
         await asyncio.sleep(0)
     assert flow.response.raw_content == b"Dear [PERSON_7KQ2M]"
     assert before.saw == [b"Dear [PERSON_7KQ2M]"]
-    assert not len(visits)
+    assert not visits.under_way()
 
 
 @pytest.mark.parametrize("known", [True, False])

@@ -26,4 +26,4 @@ def test_a_flow_that_is_gone_without_leaving_is_told_of(leaves: bool) -> None:
     del flow
     gc.collect()
     assert lost == ([] if leaves else ["req_1"])
-    assert not len(visits)
+    assert not visits.under_way()

@@ -10,6 +10,7 @@ from pathlib import Path
 from training.corpora import Document, Labelled, cut
 from training.fill import Filler
 from training.interfaces import said
+from training.layouts import drawn
 from training.noise import join, noisy
 from training.pools import LANGUAGE_CULTURES, lines
 
@@ -29,8 +30,10 @@ ENGLISH = {
     "negative": (30, 0.25),
 }
 LANGUAGES = {"en": 150, "es": 15, "de": 30, "fr": 16, "it": 13, "pt": 13, "nl": 14, "pl": 7, "tr": 7, "vi": 7}
-# Of other languages: how often a piece is what a program says, and how often a template that names nobody.
-SAID, NAMELESS = 0.25, 0.3
+# Of other languages: how often a piece is what a program says, a layout, and a template that names nobody.
+SAID, LAID_OUT, NAMELESS = 0.17, 0.2, 0.25
+# What English has of them in comparison.
+OF_ENGLISH = 0.3
 CREDITS = re.compile(r"author|copyright|contribut|written by|thanks|[^\x00-\x7f]|@\w+\.\w|http", re.IGNORECASE)
 NAMELIKE = re.compile(r"\b[A-Z][a-z]+ [A-Z][a-z]+")
 
@@ -83,8 +86,11 @@ def one(chance: random.Random) -> Document:
             name = f"{language}.negative" if draw < NAMELESS else language
         elif index and draw < 0.3:
             name = f"en.{chance.choice(['chat', 'negative', 'news', 'mail' if name != 'en.wiki' else 'wiki'])}"
-        if draw > 1 - (SAID if language != "en" else SAID / 4):
+        share = 1.0 if language != "en" else OF_ENGLISH
+        if draw > 1 - SAID * share:
             documents.append(said(language, chance, lambda: filler.people.person().full))
+        elif draw > 1 - (SAID + LAID_OUT) * share:
+            documents.append(drawn(chance, language, filler))
         else:
             documents.append(filler.fill(chance.choice(templates(name))))
     body = noisy(join(documents, chance.choice([" ", " ", "\n", "\n", "\n\n"])), chance, careless)

@@ -10,7 +10,8 @@ def _any(words: str) -> str:
 
 
 PASSWORDS = _any(
-    "passwords?, passwd, passphrases?, passcodes?, pwd, pw, passwort, passwörter, kennwort, mot[ _]de[ _]passe,"
+    "wlan-?schlüssel, netzwerkschlüssel, (?:wi-?fi|wlan|network)(?: security)? key,"
+    " passwords?, passwd, passphrases?, passcodes?, pwd, pw, passwort, passwörter, kennwort, mot[ _]de[ _]passe,"
     " mots de passe, mdp, contraseñas?, contrasenas?, clave, senhas?, palavra[ -]passe, wachtwoord, parola d'ordine,"
     " (?:wi-?fi|login|admin|root|my|temp|default|vpn|mail|server|account) pass"
 )

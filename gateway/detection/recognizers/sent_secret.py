@@ -30,7 +30,7 @@ _COOKIE = compile_pattern(
 _SESSION = compile_pattern(
     r"\b(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|ASPSESSIONID[A-Z]{8}|connect\.sid|laravel_session"
     r"|_gitlab_session|user_session"
-    r"|sessionid|session_id|CFTOKEN|sid|li_at|c_user|xs|__Secure-[\w\-]{3,40}|__Host-[\w\-]{3,40}"
+    r"|session|sessionid|session_id|CFTOKEN|sid|li_at|c_user|xs|__Secure-[\w\-]{3,40}|__Host-[\w\-]{3,40}"
     r"|remember_user_token)=(s%3A)?([^;,\s\"'&]{16,})"
 )
 

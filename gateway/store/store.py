@@ -28,6 +28,7 @@ class Store:
         self._writer = Writer(db)
         self._writer.before_commit(lambda _: self._check_place())
         self._readers = Readers(path)
+        self._trial: concurrent.futures.Future[None] | None = None
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -78,8 +79,13 @@ class Store:
         return self._readers.run_now(work)
 
     def check(self) -> None:
-        """Whether the database is in its place and answers. Raises Unavailable."""
+        """Whether the database is in its place, answers and can be written to. Raises Unavailable."""
         self._check_place()
+        if self._writer.failed:
+            # Nobody may come to write while this says no; so it is tried for the next time.
+            if self._trial is None or self._trial.done():
+                self._trial = self.submit(_write_nothing_new)
+            raise Unavailable("The database could not be written to when it was last tried.")
         # On what is committed: to wait for the writer would tell how busy it is, not whether it is well.
         self.read_now(lambda database: database.execute("SELECT count(*) FROM sqlite_master").fetchone())
 
@@ -103,3 +109,8 @@ class Store:
     def checkpoint_soon(self) -> None:
         """Has deleted rows leave the write-ahead log too, as soon as no reader needs them."""
         self._writer.checkpoint_soon()
+
+
+def _write_nothing_new(db: sqlite_utils.Database) -> None:
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    db.execute(f"PRAGMA user_version = {int(version)}")

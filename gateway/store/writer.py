@@ -61,6 +61,7 @@ class Writer:
         self._urgent = False
         self._changed = threading.Condition()
         self._busy = False
+        self._failed = False
         self._closing = False
         self._checkpoint = False
         self._next_checkpoint = float("-inf")
@@ -74,6 +75,11 @@ class Writer:
         """Whether everything put in is done."""
         with self._changed:
             return not self._queue and not self._busy
+
+    @property
+    def failed(self) -> bool:
+        """Whether the last transaction, or the database in it, failed: the disk is full, say."""
+        return self._failed
 
     def put(self, operation: Operation, limit: int) -> None:
         """Queues an operation. Raises Unavailable (`overloaded`, or after `close`)."""
@@ -161,6 +167,7 @@ class Writer:
                 if operation.work is not None and operation.error is None:
                     operation.error = Unavailable("The store cannot write at the moment. Try again shortly.")
         finally:
+            self._failed = any(isinstance(operation.error, Unavailable) for operation in batch)
             for clear in self._afterwards:
                 clear()
 

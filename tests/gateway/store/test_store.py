@@ -152,6 +152,28 @@ async def test_a_full_disk_is_unavailable_and_leaves_the_store_working(store: St
     assert await store.read(names) == ["small"]
 
 
+async def test_a_store_that_cannot_be_written_to_is_not_well_until_it_can(store: Store) -> None:
+    broken = True
+
+    def hook(db: sqlite_utils.Database) -> None:
+        if broken:
+            raise sqlite3.OperationalError("database or disk is full")
+
+    store.before_commit(hook)
+    store.check()
+    with pytest.raises(Unavailable):
+        await store.write(add("a"))
+    for _ in range(3):  # although nobody else writes in between
+        with pytest.raises(Unavailable):
+            store.check()
+        await store.read(names)  # comes after whatever was tried
+    broken = False
+    with pytest.raises(Unavailable):
+        store.check()
+    await store.read(names)
+    store.check()
+
+
 async def test_work_that_ends_the_transaction_by_itself_fails_and_harms_nothing(store: Store) -> None:
     with pytest.raises(Unavailable):
         await store.write(lambda db: db.conn.execute("ROLLBACK") and None)

@@ -135,7 +135,12 @@ class Settings(BaseSettings):
         "With the model of names, new text takes about 10 seconds for each MB.",
     )
     model_threads: int = Field(1, ge=1, le=64, description="Threads that each model of names runs on.")
-    workers: int = Field(2, ge=1, le=64, description="Threads that search for private text.")
+    workers: int = Field(
+        2,
+        ge=1,
+        le=64,
+        description="Threads that search for private text at once; those that wait for a model do not count.",
+    )
     queue_limit: int = Field(
         256,
         ge=1,

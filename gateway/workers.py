@@ -1,6 +1,7 @@
-"""Threads for work that would hold up the event loop: few, with a bounded queue and a time limit.
+"""Threads for work that would hold up the event loop: few at work, with a bounded queue and a time limit.
 
-A full queue, a time-out and an unexpected exception are refusals; none of them lets a text pass unprotected.
+One that only waits, for the model of names say, has another take over. A full queue, a time-out and an unexpected
+exception are refusals; none of them lets a text pass unprotected.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
+from gateway import waiting
 from gateway.errors import GatewayError, Unavailable
 
 _log = logging.getLogger(__name__)
@@ -20,7 +22,7 @@ _NAME = "protect"
 
 
 class Workers:
-    """`threads` at once, at most `limit` waiting or running; each job gets `timeout` seconds from its submission.
+    """`threads` at work, at most `limit` jobs under way; each gets `timeout` seconds from its submission.
 
     A job that outlives its time keeps its place and its thread until it ends, since Python cannot stop one; another
     thread takes over, so that the rest goes on.
@@ -43,7 +45,7 @@ class Workers:
         if self._busy >= self._limit:
             raise Unavailable("The gateway is busy; try again.", code="overloaded", retry_after=1)
         loop = asyncio.get_running_loop()
-        ticket = _Job(lambda: job(*args, **kwargs), loop)
+        ticket = _Job(lambda: job(*args, **kwargs), loop, self._start)
         self._busy += 1
         self._queue.put(ticket)
         timer = loop.call_later(self._timeout, self._expire, ticket)
@@ -72,16 +74,15 @@ class Workers:
 
     def _work(self) -> None:
         while (ticket := self._queue.get()) is not None:
-            in_time = ticket.do()
+            is_needed = ticket.do()
             with suppress(RuntimeError):  # the loop may be closed by the time a job that was given up ends
                 ticket.loop.call_soon_threadsafe(self._leave, ticket)
-            if not in_time:
+            if not is_needed:
                 return
             del ticket
 
     def _expire(self, ticket: "_Job") -> None:
-        if ticket.give_up():
-            self._start()
+        ticket.give_up()
 
     def _leave(self, ticket: "_Job") -> None:
         self._busy -= 1
@@ -89,25 +90,27 @@ class Workers:
 
 
 class _Job:
-    """A job and the one who waits for it."""
+    """A job and the one who waits for it. `relieve` starts a thread in place of its own."""
 
-    __slots__ = ("_error", "_given_up", "_job", "_lock", "_result", "_running", "loop", "waiter", "wanted")
+    __slots__ = ("_error", "_job", "_lock", "_relieve", "_relieved", "_result", "_running", "loop", "waiter", "wanted")
 
-    def __init__(self, job: Callable[[], Any], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, job: Callable[[], Any], loop: asyncio.AbstractEventLoop, relieve: Callable[[], None]) -> None:
         self._job = job
+        self._relieve = relieve
         self.loop = loop
         self.waiter: asyncio.Future[Any] = loop.create_future()
         self.wanted = True
         self._result: Any = None
         self._error: BaseException | None = None
         self._lock = threading.Lock()
-        self._running = self._given_up = False
+        self._running = self._relieved = False
 
     def do(self) -> bool:
         """Does the job on the calling thread. False when another thread has taken over meanwhile."""
         if not self.wanted:
             return True
         self._running = True
+        waiting.tell(self._step_aside)
         try:
             self._result = self._job()
         except BaseException as error:  # noqa: BLE001 - it belongs to who waits, and the thread must outlive it
@@ -115,7 +118,7 @@ class _Job:
             self._error = RuntimeError(type(error).__name__) if stray else error
         with self._lock:
             self._running = False
-            return not self._given_up
+            return not self._relieved
 
     def tell(self) -> None:
         if self.waiter.done():
@@ -125,14 +128,19 @@ class _Job:
         else:
             self.waiter.set_result(self._result)
 
-    def give_up(self) -> bool:
-        """Its time is over. True when it holds up a thread."""
+    def give_up(self) -> None:
+        """Its time is over; if it holds up a thread, another takes over."""
         if not self.waiter.done():
             message = "Looking for private text took too long; nothing was sent."
             self.waiter.set_exception(Unavailable(message, code="detection_timeout", retry_after=1))
+        self._step_aside()
+
+    def _step_aside(self) -> None:
         with self._lock:
-            self._given_up = self._running
-            return self._given_up
+            if not self._running or self._relieved:
+                return
+            self._relieved = True
+        self._relieve()
 
 
 def hanging(grace: float = 1.0) -> bool:

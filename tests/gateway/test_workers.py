@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from gateway.errors import Forbidden, Unavailable
+from gateway.waiting import waits_long
 from gateway.workers import Workers, hanging
 
 
@@ -72,6 +73,32 @@ async def test_jobs_that_hang_do_not_hold_up_the_rest(release: threading.Event) 
     release.set()
     workers.close()
     assert not hanging(5)
+
+
+async def test_a_job_that_only_waits_lets_others_work(release: threading.Event) -> None:
+    workers = Workers(1, 4, 5)
+
+    def wait_long() -> bool:
+        for _ in range(3):
+            waits_long()
+        return release.wait()
+
+    waiting = [asyncio.create_task(workers.run(wait_long)) for _ in range(2)]
+    while sum(thread.name.startswith("protect_") for thread in threading.enumerate()) < 3:
+        await asyncio.sleep(0.01)
+    busy = {thread.ident for thread in threading.enumerate()}
+    for _ in range(5):
+        assert await workers.run(threading.get_ident) in busy
+    release.set()
+    assert await asyncio.gather(*waiting) == [True, True]
+    while sum(thread.name.startswith("protect_") for thread in threading.enumerate()) > 1:
+        await asyncio.sleep(0.01)
+    workers.close()
+    assert not hanging(5)
+
+
+def test_who_was_given_no_work_may_wait_as_well() -> None:
+    waits_long()
 
 
 async def test_a_full_queue_is_a_refusal_and_opens_again(release: threading.Event) -> None:

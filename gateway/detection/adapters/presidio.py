@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity
+from gateway.waiting import waits_long
 
 _MOST_BYTES = 16 << 20
 
@@ -52,6 +53,7 @@ class PresidioService:
         if not text or text.isspace():
             return ()
         content = orjson.dumps({"text": text, "language": self._language})
+        waits_long()
         try:
             answer = self._client.post(self._url, content=content, headers={"content-type": "application/json"})
         except httpx.TimeoutException:

@@ -1,4 +1,4 @@
-"""Runs the model, off every event loop: a few threads of their own that read the windows of all requests in turn.
+"""Runs the model, off every event loop: a few threads of their own that read a window of each request in turn.
 
 The native code gives the interpreter free while it computes, and the threads stand back behind all others where the
 machine lets them (Linux): a text may wait, the event loop may not. Each window is read by itself, never in a batch: an
@@ -10,11 +10,11 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from queue import SimpleQueue
 from time import monotonic
 
 import numpy as np
@@ -22,12 +22,16 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from gateway.errors import Unavailable
+from gateway.waiting import waits_long
 
 _log = logging.getLogger(__name__)
 
 _NICE = 10
 _GRACE = 1.0
 """Seconds that closing waits for threads in native code, which may not survive the end of the interpreter."""
+
+_LONG = 32
+"""Windows that take longer to read than all else that is done with their text: about a tenth of a second."""
 
 type Logits = NDArray[np.float32]
 
@@ -46,6 +50,40 @@ class _Waiting:
     future: "Future[Logits]"
 
 
+class _Turns:
+    """The windows that wait, one of each request in turn: a book does not hold up a note."""
+
+    def __init__(self) -> None:
+        self._requests: deque[deque[_Waiting]] = deque()
+        self._changed = threading.Condition()
+        self._closed = False
+
+    def put(self, request: Iterable[_Waiting]) -> None:
+        windows = deque(request)
+        if not windows:
+            return
+        with self._changed:
+            self._requests.append(windows)
+            self._changed.notify(len(windows))
+
+    def get(self) -> _Waiting | None:
+        """The next; None when all are read and no more come."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._requests or self._closed)
+            if not self._requests:
+                return None
+            request = self._requests.popleft()
+            window = request.popleft()
+            if request:
+                self._requests.append(request)
+            return window
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+
 class Inference:
     """A session of onnxruntime on the processor; `model` is its file. Thread-safe; `threads` windows at once."""
 
@@ -60,7 +98,7 @@ class Inference:
         self._session._model_bytes = None
         self._names = {each.name for each in self._session.get_inputs()}
         self._timeout = timeout
-        self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
+        self._turns = _Turns()
         self._threads = [
             threading.Thread(target=self._work, name=f"names_{number}", daemon=True) for number in range(threads)
         ]
@@ -79,8 +117,9 @@ class Inference:
         """
         deadline = monotonic() + self._timeout
         waiting = {window: _Waiting(window, Future()) for window in windows}
-        for each in waiting.values():
-            self._queue.put(each)
+        self._turns.put(waiting.values())
+        if len(waiting) >= _LONG:
+            waits_long()
         try:
             return [waiting[window].future.result(max(0.0, deadline - monotonic())) for window in windows]
         except TimeoutError:
@@ -92,15 +131,14 @@ class Inference:
 
     def close(self) -> None:
         """Ends the threads when they are done with what they read, and waits a moment for that."""
-        for _ in self._threads:
-            self._queue.put(None)
+        self._turns.close()
         deadline = monotonic() + _GRACE
         for thread in self._threads:
             thread.join(max(0.0, deadline - monotonic()))
 
     def _work(self) -> None:
         _stand_back()
-        while (waiting := self._queue.get()) is not None:
+        while (waiting := self._turns.get()) is not None:
             if waiting.future.set_running_or_notify_cancel():
                 self._run(waiting)
             del waiting

@@ -1,6 +1,7 @@
 """The model of names, as the gateway asks it."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -72,6 +73,18 @@ def test_the_same_from_many_threads_as_from_one(names: NameFinder) -> None:
     alone = [names.detect(text) for text in texts]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(names.detect, texts)) == alone
+
+
+def test_a_note_is_read_while_a_book_is(names: NameFinder) -> None:
+    book = " ".join(f"Chapter {number} tells of a winter and of nobody." for number in range(3000))
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(names.detect, book)
+        while not reading.running():
+            time.sleep(0.001)
+        time.sleep(0.2)
+        assert found(names, "Yours, Anna Schmidt") == {("PERSON", "Anna Schmidt")}
+        assert not reading.done()
+        reading.result()
 
 
 def test_what_is_known_before_a_call(names: NameFinder, detector: Detector) -> None:

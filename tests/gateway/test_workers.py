@@ -75,6 +75,11 @@ async def test_jobs_that_hang_do_not_hold_up_the_rest(release: threading.Event) 
     assert not hanging(5)
 
 
+async def until_threads(number: int) -> None:
+    while sum(thread.name.startswith("protect_") for thread in threading.enumerate()) != number:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+
+
 async def test_a_job_that_only_waits_lets_others_work(release: threading.Event) -> None:
     workers = Workers(1, 4, 5)
 
@@ -84,15 +89,13 @@ async def test_a_job_that_only_waits_lets_others_work(release: threading.Event) 
         return release.wait()
 
     waiting = [asyncio.create_task(workers.run(wait_long)) for _ in range(2)]
-    while sum(thread.name.startswith("protect_") for thread in threading.enumerate()) < 3:
-        await asyncio.sleep(0.01)
+    await until_threads(3)
     busy = {thread.ident for thread in threading.enumerate()}
     for _ in range(5):
         assert await workers.run(threading.get_ident) in busy
     release.set()
     assert await asyncio.gather(*waiting) == [True, True]
-    while sum(thread.name.startswith("protect_") for thread in threading.enumerate()) > 1:
-        await asyncio.sleep(0.01)
+    await until_threads(1)
     workers.close()
     assert not hanging(5)
 

@@ -75,12 +75,13 @@ async def test_jobs_that_hang_do_not_hold_up_the_rest(release: threading.Event) 
     assert not hanging(5)
 
 
-async def until_threads(number: int) -> None:
-    while sum(thread.name.startswith("protect_") for thread in threading.enumerate()) != number:  # noqa: ASYNC110
+async def until_threads(number: int, before: set[threading.Thread]) -> None:
+    while len(set(threading.enumerate()) - before) != number:  # noqa: ASYNC110 - a thread tells nobody that it ends
         await asyncio.sleep(0.01)
 
 
 async def test_a_job_that_only_waits_lets_others_work(release: threading.Event) -> None:
+    before = set(threading.enumerate())
     workers = Workers(1, 4, 5)
 
     def wait_long() -> bool:
@@ -89,13 +90,13 @@ async def test_a_job_that_only_waits_lets_others_work(release: threading.Event) 
         return release.wait()
 
     waiting = [asyncio.create_task(workers.run(wait_long)) for _ in range(2)]
-    await until_threads(3)
+    await until_threads(3, before)
     busy = {thread.ident for thread in threading.enumerate()}
     for _ in range(5):
         assert await workers.run(threading.get_ident) in busy
     release.set()
     assert await asyncio.gather(*waiting) == [True, True]
-    await until_threads(1)
+    await until_threads(1, before)
     workers.close()
     assert not hanging(5)
 

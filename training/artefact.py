@@ -13,6 +13,7 @@ from tokenizers import Tokenizer
 from training.features import token_types
 
 WORD = re.compile(r"\w")
+WORDS = re.compile(r"[^\W_]+")
 POSSESSIVE = re.compile(r"['’]s?$")
 EDGES = " \t\n.,;:!?\"'’“”()[]<>|*_-–/\\"
 KEPT_END = re.compile(r"\b(?:\w\.|Jr\.|Sr\.|Inc\.|Ltd\.|Co\.|Corp\.|St\.|Ave\.|Rd\.|Blvd\.|Dr\.|Ln\.)$", re.IGNORECASE)
@@ -29,7 +30,7 @@ class Found:
 
 
 class Artefact:
-    """``model.onnx``, ``tokenizer.json`` and ``labels.json`` of a folder, on one thread."""
+    """``model.onnx``, ``tokenizer.json``, ``labels.json`` and ``ordinary.txt`` of a folder, on one thread."""
 
     def __init__(self, folder: Path, window: int = 128, overlap: int = 32) -> None:
         options = onnxruntime.SessionOptions()
@@ -37,6 +38,8 @@ class Artefact:
         self.session = onnxruntime.InferenceSession(folder / "model.onnx", options, providers=["CPUExecutionProvider"])
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.labels: list[str] = json.loads((folder / "labels.json").read_text(encoding="utf-8"))
+        ordinary = folder / "ordinary.txt"
+        self.ordinary = frozenset(ordinary.read_text(encoding="utf-8").split()) if ordinary.exists() else frozenset()
         self.window, self.overlap = window, overlap
 
     def probabilities(self, text: str) -> tuple[list[tuple[int, int]], NDArray[np.float32]]:
@@ -62,9 +65,14 @@ class Artefact:
         return offsets, result
 
     def spans(self, text: str, least: float = 0.0) -> list[Found]:
-        """Spans of at least ``least``: whole words, edges and possessives trimmed."""
+        """Spans of at least ``least``: whole words, edges and possessives trimmed; no person made of ordinary words."""
         offsets, chances = self.probabilities(text)
-        return [found for found in decode(text, offsets, chances, self.labels) if found.score >= least]
+        found = decode(text, offsets, chances, self.labels)
+        return [f for f in found if f.score >= least and not self._is_ordinary(text, f)]
+
+    def _is_ordinary(self, text: str, found: Found) -> bool:
+        words = WORDS.findall(text[found.start : found.end].lower())
+        return found.label == "PERSON" and all(len(word) == 1 or word in self.ordinary for word in words)
 
 
 def decode(text: str, offsets: list[tuple[int, int]], chances: NDArray[np.float32], labels: list[str]) -> list[Found]:

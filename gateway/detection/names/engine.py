@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from gateway.detection.names.inference import Inference, Input, Logits
+from gateway.detection.names.ordinary import OrdinaryWords
 from gateway.detection.names.spans import Labelled, spans
 from gateway.detection.names.types import label_types
 from gateway.detection.names.windows import Tokens, Window, read, windows
@@ -104,12 +105,15 @@ class NameFinder(TokenClassifier):
         labels = json.loads((MODEL / "labels.json").read_text())
         types = label_types(known)
         super().__init__(MODEL, labels, types, id="names", features=True, threads=threads, timeout=timeout)
+        self._ordinary = OrdinaryWords(MODEL / "ordinary.txt")
+        self.version = f"{self.version}.{self._ordinary.version}"
 
     def detect(self, text: str) -> tuple[Entity, ...]:
         """The candidates of a text, sorted and disjoint; see TokenClassifier."""
         return tuple(
             one if one.type in _ITS_OWN or one.score <= _AT_MOST else replace(one, score=_AT_MOST)
             for one in super().detect(text)
+            if one.type != "PERSON" or not self._ordinary.make_up(text[one.start : one.end])
         )
 
 

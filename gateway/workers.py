@@ -13,8 +13,8 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
-from gateway import waiting
 from gateway.errors import GatewayError, Unavailable
+from gateway.waiting import work_for
 
 _log = logging.getLogger(__name__)
 
@@ -110,12 +110,14 @@ class _Job:
         if not self.wanted:
             return True
         self._running = True
-        waiting.tell(self._step_aside)
+        work_for(self)
         try:
             self._result = self._job()
         except BaseException as error:  # noqa: BLE001 - it belongs to who waits, and the thread must outlive it
             stray = not isinstance(error, Exception) or isinstance(error, StopIteration)
             self._error = RuntimeError(type(error).__name__) if stray else error
+        finally:
+            work_for(None)
         with self._lock:
             self._running = False
             return not self._relieved
@@ -133,9 +135,10 @@ class _Job:
         if not self.waiter.done():
             message = "Looking for private text took too long; nothing was sent."
             self.waiter.set_exception(Unavailable(message, code="detection_timeout", retry_after=1))
-        self._step_aside()
+        self.waits_long()
 
-    def _step_aside(self) -> None:
+    def waits_long(self) -> None:
+        """Its thread only waits: another takes over."""
         with self._lock:
             if not self._running or self._relieved:
                 return

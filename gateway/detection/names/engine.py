@@ -5,7 +5,7 @@ Stands beside the recognizers, behind the same interface; where both see somethi
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -18,9 +18,11 @@ from gateway.detection.names.inference import Inference, Input, Logits
 from gateway.detection.names.ordinary import OrdinaryWords
 from gateway.detection.names.spans import Labelled, spans
 from gateway.detection.names.types import label_types
-from gateway.detection.names.windows import Tokens, Window, read, windows
+from gateway.detection.names.windows import Tokens, Window, read, stretches, windows
 from gateway.detection.recognizer import EntityType
+from gateway.errors import Unavailable
 from gateway.models import Entity
+from gateway.waiting import given_up
 
 MODEL = Path(__file__).parent / "model"
 
@@ -70,17 +72,24 @@ class TokenClassifier:
 
         Raises Unavailable (`detection_failed`, `detection_timeout`) when the text could not be read completely.
         """
+        found: list[Entity] = []
+        for start, end in stretches(text):
+            if given_up():
+                raise Unavailable("Nobody waits for this any more.", code="detection_timeout")
+            found += self._detect(text[start:end], start)
+        return tuple(found)
+
+    def _detect(self, text: str, offset: int) -> Iterator[Entity]:
         tokens = read(self._tokenizer, text, features=self._features)
         if not tokens:
-            return ()
+            return
         pieces = list(windows(len(tokens)))
         logits = self._inference.logits([self._input(tokens, piece) for piece in pieces])
         labels = self._classes.read(self._joined(pieces, logits))
-        return tuple(
-            Entity(self._classes.types[piece.kind - 1].name, piece.start, piece.end, round(piece.score, 2), self._id)
-            for piece in spans(text, tokens.offsets, labels, persons=self._classes.persons)
-            if piece.score >= _SURE
-        )
+        for piece in spans(text, tokens.offsets, labels, persons=self._classes.persons):
+            if piece.score >= _SURE:
+                name = self._classes.types[piece.kind - 1].name
+                yield Entity(name, offset + piece.start, offset + piece.end, round(piece.score, 2), self._id)
 
     def _input(self, tokens: Tokens, window: Window) -> Input:
         part = slice(window.first, window.last)

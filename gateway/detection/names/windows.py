@@ -14,6 +14,10 @@ STEP = 112
 long texts, and they cost a seventh more."""
 
 
+STRETCH = 1 << 16
+"""Characters of which everything is in memory at once; a book would take gigabytes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """Parallel lists, without special tokens: ids, token types, and offsets in code points of the text."""
@@ -41,9 +45,22 @@ class Window:
 
 def read(tokenizer: Tokenizer, text: str, *, features: bool) -> Tokens:
     """The word pieces of a text; with `features`, what else the model is told of each."""
-    encoding = tokenizer.encode(text, add_special_tokens=False)
+    # Of the library's ways to read one text, this one leaves the interpreter to others meanwhile.
+    (encoding,) = tokenizer.encode_batch([text], add_special_tokens=False)
     offsets = encoding.offsets
     return Tokens(encoding.ids, token_types(text, offsets) if features else (), offsets)
+
+
+def stretches(text: str, most: int = STRETCH) -> Iterator[tuple[int, int]]:
+    """Cuts a long text at ends of lines, else between words, into pieces of at most `most` characters."""
+    start = 0
+    while len(text) - start > most:
+        least, last = start + most // 2, start + most
+        ends = (text.rfind(sign, least, last) + 1 for sign in "\n ")
+        end = next(filter(None, ends), last)
+        yield start, end
+        start = end
+    yield start, len(text)
 
 
 def windows(count: int, length: int = LENGTH, step: int = STEP) -> Iterator[Window]:

@@ -9,6 +9,7 @@ import pytest
 from gateway.detection import Detector
 from gateway.detection.names import NameFinder
 from gateway.errors import Unavailable
+from gateway.workers import Workers, hanging
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +86,17 @@ def test_a_note_is_read_while_a_book_is(names: NameFinder) -> None:
         assert found(names, "Yours, Anna Schmidt") == {("PERSON", "Anna Schmidt")}
         assert not reading.done()
         reading.result()
+
+
+async def test_reading_ends_when_nobody_waits_for_it(names: NameFinder) -> None:
+    workers = Workers(1, 4, 0.05)
+    before = time.monotonic()
+    with pytest.raises(Unavailable):
+        await workers.run(names.detect, "Please call Anna Schmidt tomorrow. " * 300_000)
+    workers.close()
+    assert not hanging(60)
+    assert names.detect("") == ()
+    assert time.monotonic() - before < 60  # all of it would take minutes
 
 
 def test_what_is_known_before_a_call(names: NameFinder, detector: Detector) -> None:

@@ -1,6 +1,7 @@
 """What the model of names does on texts it was not trained on: clean prompts, and documents in many languages."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,6 +54,27 @@ def test_clean_prompts_stay_as_they_are(protector: Protector, policy: Policy) ->
     touched = [row["id"] for row in prompts if hidden(protector, policy, row["text"])]
     assert len(prompts) == 200
     assert len(touched) <= 6, touched
+
+
+def test_clean_prompts_of_other_languages(protector: Protector, policy: Policy) -> None:
+    """At most a fifth of 240 prompts in nine languages loses anything: their words were unknown to the base model."""
+    prompts = rows("clean_prompts_languages")
+    touched = [row["id"] for row in prompts if hidden(protector, policy, row["text"])]
+    assert len(prompts) == 240
+    assert len(touched) <= 48, touched
+
+
+def test_names_among_ordinary_words_of_other_languages(protector: Protector, policy: Policy) -> None:
+    """At least 85 % of the names, wherever they stand, are wholly hidden."""
+    there = whole = 0
+    for row in rows("named_documents_languages"):
+        covered = {at for start, end, _ in hidden(protector, policy, row["text"]) for at in range(start, end)}
+        for name in row["names"]:
+            for found in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", row["text"]):
+                there += 1
+                whole += all(at in covered or row["text"][at].isspace() for at in range(*found.span()))
+    assert there > 280
+    assert whole / there >= 0.85, whole / there
 
 
 def test_persons_in_documents_of_many_languages(protector: Protector, policy: Policy) -> None:

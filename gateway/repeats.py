@@ -38,6 +38,9 @@ _TO_BLANKS = {code: " " for code in range(0x80) if not chr(code).isalnum()}
 _MARKS = r"(?:[*`~|]|</?[A-Za-z][^<>\n]{0,64}>){0,4}"
 _BLANK = re.compile(rf"{_MARKS}(?=\s)[^\S\n]*(?:\n(?:[^\S\n]|>)*)?{_MARKS}[^\S\n]*")
 _JOIN = re.compile(rf"{_BLANK.pattern}|[_.+,;|'\u2019\-]|%20")
+# A single word may be an ordinary word in lower case; anything longer is the value in any case.
+_WAYS = _EXACT, _WHOLE, _JOINED, _BROKEN = range(4)
+_BETWEEN = {_JOINED: _JOIN, _BROKEN: _BLANK}
 # In what is written like this, a word need not be a whole one.
 _DRESSED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
 # Names that begin sentences as ordinary words do, or that name a place, a month or a thing as often as somebody.
@@ -57,41 +60,33 @@ _ORDINARY = frozenset(
 
 
 class _Form(NamedTuple):
-    """One spelling of a value: `pieces`, and what may stand `between` two of them.
+    """What spellings have in common that are looked for by the same word, however many values they are of."""
 
-    `exact`: a single word may be an ordinary word in lower case; anything longer is the value in any case.
-    """
-
-    value: str
-    pieces: Sequence[str]
+    way: int
+    """One of `_WAYS`: what may stand between the pieces, and whether case counts."""
     offset: int
-    """Where in the first piece the word begins by which it is looked for."""
-    between: re.Pattern[str] | None
-    exact: bool
+    """Where in the first piece the word begins."""
+    size: int
 
-    def end(self, text: str, lowered: str, at: int) -> int | None:
-        """Where it ends if it begins at `at`."""
-        where = text if self.exact else lowered
-        for number, piece in enumerate(self.pieces):
-            if number and self.between is not None:
-                gap = self.between.match(where, at)
-                if gap is None:
-                    return None
-                at = gap.end()
-            if not where.startswith(piece, at):
-                return None
-            at += len(piece)
-        return at
+    def piece(self, text: str, lowered: str, at: int) -> str:
+        """What stands where the first piece would, if the word that stands at `at` is its word."""
+        start = at - self.offset
+        return (text if self.way == _EXACT else lowered)[start : start + self.size] if start >= 0 else ""
 
 
 class Known:
     """What was hidden in a request so far, ready to be looked for. Its repr shows no text."""
 
-    __slots__ = ("_forms", "_numbers", "_people", "_spans")
+    __slots__ = ("_forms", "_leads", "_numbers", "_people", "_spans", "_steps", "_values")
 
     def __init__(self) -> None:
         self._spans: dict[str, Span] = {}
         self._forms: dict[str, tuple[_Form, ...]] = {}
+        # Values are gone along piece by piece, so that those with the same beginning cost no more than one: from where
+        # one is, or from its way, by a piece to where one is then. There are the values that end there.
+        self._steps: dict[tuple[int, str], int] = {}
+        self._leads: dict[tuple[int, str], tuple[str, ...]] = {}
+        self._values: dict[int, tuple[str, ...]] = {}
         self._numbers: dict[str, str] = {}
         self._people: set[str] = set()
 
@@ -99,6 +94,7 @@ class Known:
         """Another, to which may be added."""
         other = Known()
         other._spans, other._forms = dict(self._spans), dict(self._forms)
+        other._steps, other._leads, other._values = dict(self._steps), dict(self._leads), dict(self._values)
         other._numbers, other._people = dict(self._numbers), set(self._people)
         return other
 
@@ -129,7 +125,7 @@ class Known:
             for word in () if _DRESSED.search(shown) else _alone(words):
                 self._spell(word, span)
             if 2 <= len(words) <= 4 and len(value) >= _SHORTEST_JOINED:
-                self._file(value, [_lower(word) for word in words], _JOIN)
+                self._file(value, [_lower(word) for word in words], _JOINED)
                 self._spell("".join(words), span)
 
     def _spell(self, value: str, span: Span) -> None:
@@ -138,7 +134,7 @@ class Known:
         self._spans[value] = span
         lowered = _lower(value)
         if value.isalpha():
-            self._put(lowered, _Form(value, (value,), 0, None, exact=True))
+            self._put(value, (value,), lowered, _Form(_EXACT, 0, len(value)))
             return
         self._file(value, (lowered,))
         if _LETTER.search(lowered) is None:
@@ -146,9 +142,9 @@ class Known:
             if len(number) >= _SHORTEST_NUMBER:
                 self._numbers.setdefault(number, value)
         elif span.type != "PERSON" and len(pieces := lowered.split()) > 1:
-            self._file(value, pieces, _BLANK)
+            self._file(value, pieces, _BROKEN)
 
-    def _file(self, value: str, pieces: Sequence[str], between: re.Pattern[str] | None = None) -> None:
+    def _file(self, value: str, pieces: Sequence[str], way: int = _WHOLE) -> None:
         forms, first, offset = self._forms, pieces[0], 0
         if not (word := first).isalnum():
             # Looked for by the word that tells most: many addresses begin with `https`, or end with one domain.
@@ -157,10 +153,25 @@ class Known:
                 return
             _, length, offset = min(words)
             word = first[offset : offset - length]
-        self._put(word, _Form(value, pieces, offset, between, exact=False))
+        self._put(value, pieces, word, _Form(way, offset, len(first)))
 
-    def _put(self, word: str, form: _Form) -> None:
-        self._forms[word] = (*self._forms.get(word, ()), form)
+    def _put(self, value: str, pieces: Sequence[str], word: str, form: _Form) -> None:
+        forms = self._forms.get(word, ())
+        if form not in forms:
+            self._forms[word] = (*forms, form)
+        at = form.way
+        for number, piece in enumerate(pieces):
+            step = (at, piece)
+            if step not in self._steps:
+                self._steps[step] = len(self._steps) + len(_WAYS)
+                if number:
+                    lead = (at, _lead(piece, 0))
+                    self._leads[lead] = (*self._leads.get(lead, ()), piece)
+            at = self._steps[step]
+        values = self._values.get(at, ())
+        # Of those that are hidden alike, in whatever case they were found, one says it all.
+        if not any(_alike(self._spans[value], self._spans[other]) for other in values):
+            self._values[at] = (*values, value)
 
     def repeats(self, text: str, spans: Spans) -> Spans:
         """The spans, and the occurrences of known values that no finding covers; sorted and disjoint.
@@ -206,16 +217,33 @@ class Known:
         lowered = _lower(text)
         for word, at in _places(lowered, self._forms):
             for form in self._forms[word]:
-                start = at - form.offset
-                end = form.end(text, lowered, start) if start >= 0 else None
-                if end is not None and _whole_word(text, start, end):
-                    yield start, end, form.value
+                piece = form.piece(text, lowered, at)
+                step = self._steps.get((form.way, piece))
+                if step is not None:
+                    start = at - form.offset
+                    for end, values in self._ends(lowered, form.way, step, start + len(piece)):
+                        if _whole_word(text, start, end):
+                            yield from ((start, end, value) for value in values)
         if self._may_hold_number(text):
             # Numbers that are one of the values but for the signs between their digits.
             for number in _NUMBER.finditer(text):
                 value = self._numbers.get(_NO_DIGIT.sub("", number[0]))
                 if value is not None:
                     yield *number.span(), value
+
+    def _ends(self, lowered: str, way: int, step: int, at: int) -> Iterator[tuple[int, Sequence[str]]]:
+        """Where values end of which the first piece ends at `at`, and which they are."""
+        between = _BETWEEN.get(way)
+        open_ = [(step, at)]
+        while open_:
+            step, at = open_.pop()
+            if step in self._values:
+                yield at, self._values[step]
+            gap = between.match(lowered, at) if between else None
+            if gap is not None:
+                at = gap.end()
+                pieces = self._leads.get((step, _lead(lowered, at)), ())
+                open_ += [(self._steps[step, p], at + len(p)) for p in pieces if lowered.startswith(p, at)]
 
     def _may_hold_number(self, text: str) -> bool:
         """Whether one of the numbers stands there more often than in the spelling that is looked for anyway."""
@@ -251,6 +279,16 @@ def _alone(words: Sequence[str]) -> Iterator[str]:
     for word in dict.fromkeys((words[0], words[-1])) if len(words) > 1 else ():
         if len(word) >= _SHORTEST and word.isalpha() and word[0].isupper() and word.lower() not in _ORDINARY:
             yield word
+
+
+def _lead(text: str, at: int) -> str:
+    """The letters and digits from there on. Where a piece of a whole value ends, they do, too."""
+    found = _WORD.match(text, at)
+    return found[0] if found else ""
+
+
+def _alike(one: Span, other: Span) -> bool:
+    return one[2:] == other[2:]
 
 
 def _text(view: View) -> str:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import sys
 import sysconfig
 from collections.abc import Callable
 from itertools import accumulate
@@ -16,12 +17,13 @@ from hypothesis import strategies as st
 from gateway.detection import Detector
 from gateway.detection.dress import readings
 from gateway.inspection.compact import compact
-from gateway.models import PrivacyMode
+from gateway.models import Action, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection import Protector
+from gateway.repeats import Known
 from gateway.settings import BUILTIN_POLICIES
-from gateway.slots import TextSlot
+from gateway.slots import Span, TextSlot
 from tests.gateway.detection.test_dresses import DRESSES
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -245,6 +247,57 @@ def test_values_that_share_their_words_are_told_apart(protector: Protector, poli
     mails = [f"anna.annabel{count}@annabel.example.com" for count in range(50)]
     later = protect(protector, policy, ", ".join(mails), "; ".join(f"mailto:{mail.upper()}" for mail in mails))[1]
     assert "annabel" not in later.lower()
+
+
+LETTERS = "annaschmidtberlin"
+
+
+def cased(number: int) -> str:
+    return "".join(letter.upper() if number >> bit & 1 else letter for bit, letter in enumerate(LETTERS))
+
+
+SHARED: dict[str, tuple[str, Spelling]] = {
+    "first name": ("PERSON", lambda number: f"Anna Schmidt{number}"),
+    "two first names": ("PERSON", lambda number: f"Anna Maria Schmidt{number}"),
+    "street": ("STREET_ADDRESS", lambda number: f"Main Street {number}"),
+    "all but the case": ("EMAIL_ADDRESS", lambda number: f"{cased(int(number))}@x.example"),
+    "all but the case, one word": ("USERNAME", lambda number: cased(int(number))),
+}
+
+
+@pytest.mark.parametrize("shared", SHARED)
+def test_twice_the_values_with_shared_words_cost_twice_as_much(shared: str) -> None:
+    kind, spelling = SHARED[shared]
+
+    def calls(size: int) -> int:
+        values = [spelling(str(number)) for number in range(size)]
+        text = " ".join(f"Yesterday {value} went to see Klaus." for value in values)
+        known, count = Known(), 0
+
+        def counted(frame: object, event: str, argument: object) -> None:
+            nonlocal count
+            count += event in {"call", "c_call"}
+
+        before = sys.getprofile()
+        sys.setprofile(counted)
+        try:
+            known.add(values, [(Span(0, len(value), kind, Action.PLACEHOLDER, 0.9, "test"),) for value in values])
+            spans = known.repeats(text, ())
+        finally:
+            sys.setprofile(before)
+        assert [text[span.start : span.end] for span in spans] == values
+        return count
+
+    assert calls(400) < 2.5 * calls(200)
+
+
+def test_of_values_with_the_same_beginning_each_is_found(protector: Protector, policy: Policy) -> None:
+    names = ["Anna Ford", "Anna Ford Weber", "Anna Ford Weber Oxen", "Anna Fordham Oxen", "Anna Oxen"]
+    said = " ".join(f"My name is {name}." for name in names)
+    text = ", then ".join(spelled for name in names for spelled in (name.lower().replace(" ", "_"), name.upper()))
+    later = protect(protector, policy, said, text)[1]
+    assert later.count("[PERSON_") == 2 * len(names)
+    assert later.replace(", then ", "").count(" ") == 0
 
 
 @pytest.mark.parametrize("row", MARKS, ids=lambda row: row["name"])

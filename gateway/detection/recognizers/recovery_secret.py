@@ -1,16 +1,16 @@
-"""What opens an account when all else is lost: lists of recovery codes, and the words of a wallet (BIP 39)."""
+"""What opens an account when all else is lost: recovery codes and keys, alone or in lists."""
 
 import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers.assigned_secret import SECRET
-from gateway.detection.tokens import word_set
 from gateway.detection.view import View
 
 _CODES = (
-    r"(?i)(?:\b(?:back-?up|recovery|rescue|scratch|single-use|one-time|emergency|2fa|mfa|activation|reset"
-    r"|wiederherstellungs|notfall|einmal|freischalt|aktivierungs|herstel|activatie)[ \-]?(?:codes?|keys?)\b"
+    r"(?i)(?:(?:\b|_)(?:back-?up|recovery|rescue|scratch|single[ _\-]?use|one[ _\-]?time|emergency|2fa|mfa"
+    r"|activation|reset|wiederherstellungs|notfall|einmal|freischalt|aktivierungs|herstel|activatie)"
+    r"[ _\-]?(?:codes?|keys?)\b"
     r"|\b(?:i?tans?|mtan|pushtan)\b"
     r"|\bcodes? de (?:secours|récupération|sauvegarde|activation)\b"
     r"|\bcódigos? de (?:respaldo|recuperación|recuperação|backup|activación|ativação)\b"
@@ -18,94 +18,84 @@ _CODES = (
 )
 # From the label to its first code: a few words that hold no figure.
 _LINK = re.compile(rb"[^\d:=\r\n]{0,40}(?:[:=]|\s(?:is|are|ist|sind|lautet|sont|est|son|es|sono|zijn)\b:?|\n)|(?=\s)")
+# What stands between two codes: signs, bullets, boxes, the number of a line, the word before the last one.
 _NEXT = re.compile(
-    rb"(?:[\s,;|/`*\"'\[\]]{1,12}|(?:[\-*]|\d{1,2}[.)])\s){0,4}"
-    rb"([A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12}){0,5})(?![\w\-]|[.,]\d|\s?[%$])"
+    r"(?:(?:[\s,;:|/`*\"'\[\](){}=#>&_+\-]|•|·|–|—){1,80}+|\d{1,2}(?:[.):]\s|\s?\|)|x\]"
+    r"|(?:and|und|et|y|e|en|or|oder|ou|o)\s){0,8}+"
+    r"(\d{4} \d{4}(?! ?\d)|(?:[A-Za-z0-9]{4} ){7,15}[A-Za-z0-9]{4}"
+    r"|[A-Za-z0-9]{2,12}(?:-[A-Za-z0-9]{3,12}){1,8}|[A-Za-z0-9]{4,12})(?![\w\-]|[.,]\d|\s?[%$])".encode(),
+    re.IGNORECASE,
 )
 _LABEL = compile_pattern(_CODES)
 _MOST_CODES = 64
-
-_PHRASES = (
-    r"(?i)\b(?:(?:seed|recovery|mnemonic|wallet|secret|back-?up|wiederherstellungs|herstel)[ \-]?"
-    r"(?:phrase|words?|wörter|zin)|mnemonic|phrase (?:de récupération|secrète)"
-    r"|frase (?:semilla|secreta|di recupero|de recuper\S{2,5}))\b"
-)
-_PHRASE_LINK = re.compile(rb"[^\n:=]{0,40}?(?:[:=]|\bis\b|\bist\b|\best\b|\bes\b|\n)[\s:\"'`*(\[]{0,6}")
-_WORDS = re.compile(rb"(?:(?:\d{1,2}[.):]?\s{0,2})?[a-z]{3,8}(?:[\s,]{1,3}|$|(?=[\"'`.)\]]))){12,24}")
-_WORD = re.compile(rb"[a-z]{3,8}")
-_PHRASE_LABEL = compile_pattern(_PHRASES)
-_LENGTHS = frozenset((12, 15, 18, 21, 24))
-# Of the words of any sentence some, and of those of BIP 39 none.
-_OF_SENTENCES = word_set(
-    "the and for are was were has have had not but with from your our his her its will which into been their them who"
-    " how why could should would may might must does did these those than then some many much such"
-)
+_NUMBERED_WORD = re.compile(rb"[A-Za-z]+\d{0,3}|\d+(?:[A-Za-z]{1,3}|x\d+)")
+_DIGIT = re.compile(rb"\d")
+_ROUND = re.compile(rb"\d{4}0|\d{3,}000")
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    for hit in hits:
-        yield from (_codes(view), _phrases(view))[hit]
-
-
-def _codes(view: View) -> Iterator[Match]:
     for label in _LABEL.finditer(view.data):
         link = _LINK.match(view.data, label.end())
         if link is None:
             continue
         at = link.end()
-        for _ in range(_MOST_CODES):
-            code = _NEXT.match(view.data, at)
-            if code is None or not _is_code(code[1]):
+        spans: list[tuple[int, int]] = []
+        shape: list[int] = []
+        known = False
+        while len(spans) < _MOST_CODES and (code := _NEXT.match(view.data, at)) is not None:
+            groups = re.split(rb"[\- ]", code[1])
+            shape = shape or list(map(len, groups))
+            sure = _is_code(code[1], groups, linked=bool(link[0]))
+            # Of a list, those that are shaped like the first one; with hyphens, be it by letters alone.
+            alike = shape == list(map(len, groups)) and (len(groups) > 1 or _DIGIT.search(code[1]))
+            if not (sure or alike):
                 break
-            yield Match(*code.span(1), 0.75, SECRET.name)
+            known = known or sure
+            spans.append(code.span(1))
             at = code.end()
+        if known or (len(spans) > 1 and len(shape) > 1):
+            for start, end in spans:
+                yield Match(start, end, 0.75, SECRET.name)
 
 
-def _is_code(code: bytes) -> bool:
-    """Figures among letters, or enough of them; no year, no number of things."""
-    digits = sum(map(bytes.isdigit, map(bytes, zip(code))))
+def _is_code(code: bytes, groups: Sequence[bytes], *, linked: bool) -> bool:
+    """Figures among letters, or enough of them; no number of things, no word with a number."""
     if code.isdigit():
-        return len(code) >= 5
-    return digits > 0 and (b"-" in code or digits >= 2)
+        return len(code) >= (5 if linked else 6) and _ROUND.fullmatch(code) is None
+    digits = len(_DIGIT.findall(code))
+    return digits > 0 and (len(groups) > 1 or digits >= 2) and not all(map(_NUMBERED_WORD.fullmatch, groups))
 
-
-def _phrases(view: View) -> Iterator[Match]:
-    for label in _PHRASE_LABEL.finditer(view.data):
-        link = _PHRASE_LINK.match(view.data, label.end())
-        found = _WORDS.match(view.data, link.end()) if link is not None else None
-        if found is None:
-            continue
-        words = [word.decode() for word in _WORD.findall(found[0])]
-        if len(words) in _LENGTHS and _OF_SENTENCES.isdisjoint(words):
-            yield Match(found.start(), found.start() + len(found[0].rstrip(b" \t\r\n,")), 0.9, SECRET.name)
-
-
-_seed = "legal winner thank year wave sausage worth useful legal winner thank yellow"
 
 RECOGNIZERS = (
     FunctionRecognizer(
         "secret.recovery",
         (SECRET,),
-        (_CODES, _PHRASES),
+        (_CODES,),
         _find,
         examples=(
             Example("Your backup codes:\n8f3k-29dj\n7d2m-k3l9\nq8w2-9xk4", "7d2m-k3l9"),
             Example("recovery codes: 48291 03948 77120", "03948", score=0.7),
             Example("GitHub recovery codes\n- a1b2c-3d4e5\n- f6g7h-8i9j0", "f6g7h-8i9j0"),
             Example("Backup-Codes:\n1. 1234-5678\n2. 8765-4321", "8765-4321"),
+            Example("Backup codes\n1. 1234 5678  6. 2345 6789", "2345 6789"),
+            Example('{"backup_codes": ["a1b2c3d4", "e5f6g7h8"]}', "e5f6g7h8"),
+            Example("| # | Recovery code |\n|---|---|\n| 1 | a1b2c-3d4e5 |", "a1b2c-3d4e5"),
+            Example("Recovery codes\n[ ] ABCDE-FGHIJ\n[x] KLMNO-PQRST", "KLMNO-PQRST"),
+            Example("backup codes: 8f3k-29dj, 7d2m-k3l9 and q8w2-9xk4", "q8w2-9xk4"),
             Example("codes de secours : 4829-1173, 9921-0047", "9921-0047"),
             Example("TAN 839201", "839201"),
             Example("activation code A1B2-C3D4-E5F6", "A1B2-C3D4-E5F6"),
-            Example(f"My recovery phrase is: {_seed}", _seed),
-            Example(f'mnemonic = "{_seed}"', _seed),
         ),
         counter_examples=(
             "Keep your backup codes in a safe place.",
             "backup codes: 10 are left",
             "The reset code expires in 10 minutes",
-            "a seed phrase is: twelve words that your wallet shows you when you set it up for the first time today",
             "recovery keys were introduced in 2019",
+            "recovery keys: well-known advice",
             "the tan lines of 2023",
+            "my tan 15000",
+            "Reset code: HTTP429",
+            "emergency codes: E401-E404",
         ),
     ),
 )

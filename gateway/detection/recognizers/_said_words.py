@@ -2,6 +2,8 @@
 English, German, French, Spanish, Italian, Portuguese and Dutch. RE2 expressions, to be read in any case.
 """
 
+import re
+
 from gateway.detection.tokens import phrases
 
 
@@ -10,7 +12,8 @@ def _any(words: str) -> str:
 
 
 PASSWORDS = _any(
-    "wlan-?schlüssel, netzwerkschlüssel, (?:wi-?fi|wlan|network)(?: security)? key,"
+    "wlan-?schlüssel, netzwerkschlüssel, (?:wi-?fi|wlan|network|wpa[23]?|wep|pre-shared|isakmp)(?: security)? key,"
+    " clé (?:du )?(?:wi-?fi|wpa2?|réseau),"
     " passwords?, passwd, passphrases?, passcodes?, pwd, pw, passwort, passwörter, kennwort, mot[ _]de[ _]passe,"
     " mots de passe, mdp, contraseñas?, contrasenas?, clave, senhas?, palavra[ -]passe, wachtwoord, parola d'ordine,"
     " (?:wi-?fi|login|admin|root|my|temp|default|vpn|mail|server|account) pass"
@@ -47,6 +50,10 @@ NO_PASSWORD = frozenset(
     )
 )
 """Words that say of a password what it is like, beside those that end as adjectives do."""
+NO_VALUE = re.compile(
+    r"(?i)(?:wpa|wep|iso|rfc|utf|http|tls|ssl|sha|aes|rsa|nist)[\-_ ]?\d[\w.\-]*|v\d+(?:\.\d+)+|\d+[~\-]\d+"
+)
+"""Standards, versions and rules, which look like passwords: `WPA2-Enterprise`, `v1.2.3`, `6~20`."""
 LOGINS = _any(
     "log ?in, sign in, credentials?, creds, zugangsdaten, identifiants?, credenciales, credenziali, credenciais,"
     " inloggegevens, user/pass, username/password"

@@ -9,7 +9,18 @@ from itertools import pairwise
 import re2
 
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers._said_words import CODES, IS, LOGINS, NO_PASSWORD, OWN, PASSWORDS, SECRETS, THE, WITH
+from gateway.detection.recognizers._said_words import (
+    CODES,
+    IS,
+    LOGINS,
+    NO_PASSWORD,
+    NO_VALUE,
+    OWN,
+    PASSWORDS,
+    SECRETS,
+    THE,
+    WITH,
+)
 from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_stand_in, is_strong
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
@@ -56,7 +67,7 @@ def _passwords(view: View) -> Iterator[Match]:
     for start, end, quoted, linked in _values(view.data, _WORD):
         value = view.text(start, end)
         told = quoted and linked and (is_chosen(value, quoted=True) or _is_phrase(value))
-        if told or is_strong(value) or _is_odd(value, linked=linked):
+        if told or ((is_strong(value) or _is_odd(value, linked=linked)) and not NO_VALUE.fullmatch(value)):
             yield Match(start, end, 0.8, PASSWORD.name)
     for match in _PLAIN_WORD.finditer(view.data):
         start, end = match.span(1)

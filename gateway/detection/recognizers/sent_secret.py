@@ -20,13 +20,15 @@ _AUTHORIZATION = compile_pattern(
 _HEADER = compile_pattern(
     r"(?i)\b((?:x-[\w\-]*|api|app|access|auth|private|job|deploy|private|vault|subscription|secret|user"
     r"|session)[\-_]?(?:key|token|auth|secret|password)"
-    r"|apikey|token|x-jfrog-art-api)\\?[\"']?\s{0,3}:\s{0,4}\\?[\"']?([^\s\"'\\,;<>]{8,})"
+    r"|session[ _\-]?id|apikey|token|x-jfrog-art-api)\\?[\"']?\s{0,3}:\s{0,4}\\?[\"']?([^\s\"'\\,;<>]{8,})"
 )
 _COOKIES = compile_pattern(r"(?i)\b(?:set-)?cookie\\?[\"']?\s{0,3}[:=]\s{0,3}\\?[\"']?([^\r\n\"]{6,})")
 _COOKIE = compile_pattern(
     r"(?i)(?:^|[;\s])([\w.\-]*(?:sess|sid\b|sid=|auth|token|jwt|remember|login|_at=|csrf|xsrf|secret"
     r"|credential)[\w.\-]*)=([^;,\s]{8,})"
 )
+# What no script may read opens a session, whatever its name is.
+_FIRST_COOKIE = compile_pattern(r"(?i)^\s*([\w.\-]+)=([^;,\s]{8,})[^\r\n]*;\s?HttpOnly\b")
 _SESSION = compile_pattern(
     r"\b(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|ASPSESSIONID[A-Z]{8}|connect\.sid|laravel_session"
     r"|_gitlab_session|user_session"
@@ -77,8 +79,9 @@ def _headers(view: View) -> Iterator[Match]:
 def _cookies(view: View) -> Iterator[Match]:
     for line in _COOKIES.finditer(view.data):
         first = line.start(1)
-        for match in _COOKIE.finditer(line[1]):
-            yield from _session(view, first + match.start(2), first + match.end(2))
+        for cookie in (_COOKIE, _FIRST_COOKIE):
+            for match in cookie.finditer(line[1]):
+                yield from _session(view, first + match.start(2), first + match.end(2))
 
 
 def _sessions(view: View) -> Iterator[Match]:
@@ -122,7 +125,7 @@ RECOGNIZERS = (
         (
             r"(?i)\b(?:bearer|basic)\\?[\"']?[:=]?\s+\\?[\"']?[A-Za-z0-9_\-.~+/:]{8}",
             r"(?i)\b(?:proxy-)?authorization\\?[\"']?\s*(?:[:=,])",
-            r"(?i)(?:[\-_](?:key|token|auth|secret|password)|apikey|\btoken|art-api)\\?[\"']?\s*:",
+            r"(?i)(?:[\-_](?:key|token|auth|secret|password)|session[ _\-]?id|apikey|\btoken|art-api)\\?[\"']?\s*:",
             r"(?i)\bcookie\\?[\"']?\s*[:=]",
             r"(?:(?i:sess[a-z]*[_\-]?(?:id)?)|\bsid|CFTOKEN|_session|li_at|user_token|__Host-[\w\-]+"
             r"|__Secure-[\w\-]+|\bxs)=",
@@ -134,7 +137,9 @@ RECOGNIZERS = (
             Example(f"Authorization: {_random}", _random),
             Example(f"X-Api-Key: {_random}", _random),
             Example(f"Cookie: lang=en; sessionid={_random}; theme=dark", _random),
+            Example(f"Set-Cookie: id={_random}; Path=/; HttpOnly", _random),
             Example(f"PHPSESSID={_random}", _random),
+            Example(f'{{"sessionId": "{_random}"}}', _random),
         ),
         counter_examples=(
             "the bearer of bad news",

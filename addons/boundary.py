@@ -4,6 +4,7 @@ mitmproxy logs an addon's exception and forwards the flow as it stands. Here an 
 the flow gets an error response, the request loses its body and its destination, and no later addon sees it.
 """
 
+import asyncio
 import functools
 import inspect
 import logging
@@ -76,6 +77,9 @@ def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:
 
 
 def _unexpected(error: BaseException) -> GatewayError:
+    if isinstance(error, asyncio.CancelledError):
+        # The end of the program, and no failure.
+        return InternalError("The gateway is stopping; nothing was sent.")
     # The text of an exception may hold the text it stumbled over; its type and place do not.
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

@@ -3,6 +3,7 @@
 import argparse
 import logging
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -23,6 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser(given[0]).parse_args(given)
     try:
         return int(options.run(options))
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     except SettingsError as error:
         print("\n".join(("The settings cannot be used:", *error.problems)), file=sys.stderr)
         return 2

@@ -24,6 +24,8 @@ from gateway.settings import Settings, SettingsError
 
 _log = logging.getLogger(__name__)
 
+# What a terminal and a supervisor send.
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _END_SECONDS = 15.0
 
 
@@ -61,6 +63,8 @@ class RemoteGateway:
 def forked(settings: Settings) -> Iterator[socket.socket | None]:
     """Forks the gateway's process and waits for its end. Call it before anything starts a thread or an event loop.
 
+    Until the listeners see to signals, one to stop ends both processes.
+
     None where a process cannot be forked (Windows).
     """
     if not hasattr(os, "fork"):
@@ -72,6 +76,15 @@ def forked(settings: Settings) -> Iterator[socket.socket | None]:
         ours.close()
         os._exit(_child(theirs, settings))
     theirs.close()
+
+    def give_up(number: int, _: object) -> None:
+        with contextlib.suppress(OSError):
+            ours.shutdown(socket.SHUT_RDWR)
+            _wait_for(child)
+        os._exit(128 + number)
+
+    for number in STOP_SIGNALS:
+        signal.signal(number, give_up)
     try:
         yield ours
     finally:
@@ -107,8 +120,8 @@ async def _here(settings: Settings) -> AsyncIterator[tuple[Gateway, str | None]]
 
 
 def _child(end: socket.socket, settings: Settings) -> int:
-    # A terminal and a supervisor send these to every process; the parent's end is what counts here.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    # They are sent to every process; the parent's end is what counts here.
+    for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     _work_in_batches()
     try:

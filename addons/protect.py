@@ -85,6 +85,7 @@ class Protect:
             raise NotFound("This request did not come through an entrance of the gateway.")
         if self._visits.closing:
             raise Unavailable("The gateway is stopping; try again.", code="stopping", retry_after=1)
+        visit.let_in = True
         request = flow.request
         visit.wire = self._wires.serving(request.method, request.path.partition("?")[0])
         host, port, scheme = visit.target
@@ -217,6 +218,8 @@ class Protect:
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Called by the boundary."""
         self._refusals.shape(flow, error, "failed")
+        if self._visits.closing and flow.response is not None:
+            flow.response.headers["connection"] = "close"
 
 
 def _redirects(response: http.Response) -> bool:

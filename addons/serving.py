@@ -1,9 +1,7 @@
 """`run_proxy.py serve`: all listeners on one event loop, the gateway beside them; from the start to the last record."""
 
-import asyncio
 import gc
 import logging
-import signal
 import socket
 
 from mitmproxy import ctx, exceptions
@@ -68,15 +66,14 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             except exceptions.OptionsError as error:
                 raise refused_by_mitmproxy(error) from None
             master.addons.add(Welcome(settings, str(certificate.resolve()), first_key))
-            loop = asyncio.get_running_loop()
             ending = Ending(master, visits, settings.shutdown_seconds)
-            for name in (signal.SIGINT, signal.SIGTERM):
-                loop.add_signal_handler(name, ending.begin)
+            master.addons.add(ending)
             lost.add_done_callback(lambda _: master.shutdown())
             # What was built until here lives as long as the process; the collector need not walk it again and again.
             gc.collect()
             gc.freeze()
-            await master.run()
+            with ending.on_signals():
+                await master.run()
             if lost.done():
                 _log.error("the gateway's process has ended; nothing can be served without it")
             return int(lost.done())

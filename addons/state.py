@@ -19,7 +19,8 @@ class Visit:
     """One flow's state.
 
     `target` is the host, port and scheme the client asked for, then those the request may go to; until protection has
-    succeeded the flow itself points to a dead end. `headers` are the client's own, credentials included. `crossing` is
+    succeeded the flow itself points to a dead end. `let_in` says whether the gateway took the call, which it does once
+    the request is complete. `headers` are the client's own, credentials included. `crossing` is
     what may cross, `answer` what the client gets for what came back, `guard` the verdict on that. `shown` is what
     operators see of it, with its `notes`; `filed` the receipt that a call left which did not cross. `watch` sees to a
     flow that is gone before it came to an end.
@@ -31,6 +32,7 @@ class Visit:
     target: tuple[str, int, str]
     wire: Wire | None = None
     crossing: Crossing | None = field(default=None, repr=False)
+    let_in: bool = False
     native: bool = False
     cleared: bool = False
     secrets: tuple[bytes, ...] = field(default=(), repr=False)
@@ -66,9 +68,12 @@ class Visits:
             visit.watch.detach()
 
     def under_way(self) -> bool:
-        """Whether anybody waits for an answer. Costs a collection of garbage, which holds flows that are done."""
+        """Whether anybody who was let in waits for an answer.
+
+        Costs a collection of garbage, which holds flows that are done.
+        """
         gc.collect()
-        return bool(self._visits)
+        return any(visit.let_in for visit in self._visits.values())
 
 
 def listener_of(flow: http.HTTPFlow) -> Listener:

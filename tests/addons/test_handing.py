@@ -26,7 +26,8 @@ class Before:
 def answered(visits: Visits, answer: bytes | None) -> http.HTTPFlow:
     flow = tflow.tflow(resp=True)
     flow.response = http.Response.make(200, b"Dear [PERSON_7KQ2M]", {"transfer-encoding": "chunked"})
-    visits.enter(flow, Visit("req_1", Listener.GATEWAY, flow.request.headers, ("h", 1, "http"), answer=answer))
+    visit = Visit("req_1", Listener.GATEWAY, flow.request.headers, ("h", 1, "http"), let_in=True, answer=answer)
+    visits.enter(flow, visit)
     return flow
 
 

@@ -10,9 +10,9 @@ from addons.state import Visit, Visits
 from gateway.calls import Listener
 
 
-def visited(visits: Visits, lost: list[str]) -> http.HTTPFlow:
+def visited(visits: Visits, lost: list[str], *, let_in: bool = False) -> http.HTTPFlow:
     flow = tflow.tflow()
-    visits.enter(flow, Visit("req_1", Listener.GATEWAY, flow.request.headers, ("h", 1, "http")))
+    visits.enter(flow, Visit("req_1", Listener.GATEWAY, flow.request.headers, ("h", 1, "http"), let_in=let_in))
     visits.watch(flow, lambda: lost.append("req_1"))
     return flow
 
@@ -20,10 +20,22 @@ def visited(visits: Visits, lost: list[str]) -> http.HTTPFlow:
 @pytest.mark.parametrize("leaves", [True, False])
 def test_a_flow_that_is_gone_without_leaving_is_told_of(leaves: bool) -> None:
     visits, lost = Visits(), list[str]()
-    flow = visited(visits, lost)
+    flow = visited(visits, lost, let_in=True)
     if leaves:
         visits.leave(flow)
     del flow
     gc.collect()
     assert lost == ([] if leaves else ["req_1"])
+    assert not visits.under_way()
+
+
+def test_only_who_was_let_in_is_under_way() -> None:
+    visits = Visits()
+    flow = visited(visits, [])
+    visit = visits.of(flow)
+    assert visit is not None
+    assert not visits.under_way()
+    visit.let_in = True
+    assert visits.under_way()
+    visits.leave(flow)
     assert not visits.under_way()

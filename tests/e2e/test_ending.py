@@ -1,18 +1,24 @@
 """Told to stop, the gateway lets nobody new in, and those who wait get their answers."""
 
+import json
+import os
 import signal
+import socket
 import sqlite3
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.e2e.server import OPERATOR_KEY, Running, gateway
-from tests.e2e.upstream import Recorded, Reply, Upstream, echo
+from tests.e2e.server import OPERATOR_KEY, ROOT, Running, gateway
+from tests.e2e.upstream import Recorded, Reply, Upstream, completion, echo
 
 SAID = "mail canary@acme.test"
 CHAT = {"model": "configured-upstream", "messages": [{"role": "user", "content": SAID}]}
@@ -57,7 +63,7 @@ def test_who_waits_gets_an_answer_and_nobody_new_comes_in(tmp_path: Path, upstre
         while (refused := known.get("/healthz")).status_code == 200:  # the signal is on its way
             pass
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "stopping")
-        assert refused.headers["retry-after"] == "1"
+        assert (refused.headers["retry-after"], refused.headers["connection"]) == ("1", "close")
         with pytest.raises(httpx.ConnectError):
             httpx.get(f"{running.url}/healthz", trust_env=False)
         answered.set()
@@ -86,6 +92,94 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path, upstream: Upstream) -> 
         assert running.process.wait(20) == 0
         with pytest.raises(httpx.TransportError):
             call.result(20)
+
+
+def test_however_many_signals_come_it_ends_in_order(tmp_path: Path, upstream: Upstream) -> None:
+    with a_call_under_way(tmp_path, upstream, "3600") as (running, _, _):
+        while running.process.poll() is None:
+            running.process.send_signal(signal.SIGTERM)
+            time.sleep(0.005)
+        assert running.process.wait(20) == 0
+        assert '"outcome":"cancelled"' in outcomes(running)[0]
+        assert "ERROR" not in running.output()
+
+
+@pytest.mark.parametrize("connection", ["keep-alive", "close"])
+def test_who_reads_slowly_gets_all_of_the_answer(tmp_path: Path, upstream: Upstream, connection: str) -> None:
+    upstream.answer = lambda _: completion({"role": "assistant", "content": "z" * 30_000_000})
+    body = json.dumps(CHAT)
+    with (
+        gateway(tmp_path, "--upstream", f"{upstream.url}/v1", environment={"SVC_SHUTDOWN_SECONDS": "3600"}) as running,
+        socket.socket() as client,
+    ):
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(30)
+        client.connect(("127.0.0.1", running.port))
+        client.sendall(
+            f"POST /v1/chat/completions HTTP/1.1\r\nhost: h\r\nauthorization: Bearer {OPERATOR_KEY}\r\n"
+            f"connection: {connection}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+            f"{body}".encode()
+        )
+        received = client.recv(1)
+        running.process.send_signal(signal.SIGTERM)
+        while "stopping when" not in running.output():
+            assert running.process.poll() is None
+            time.sleep(0.05)
+        with client.makefile("rb") as rest:
+            head, _, answer = (received + rest.read()).partition(b"\r\n\r\n")
+        assert f"content-length: {len(answer)}".encode() in head.lower().split(b"\r\n")
+        assert len(answer) > 30_000_000
+        assert running.process.wait(20) == 0
+
+
+def test_clients_that_go_on_calling_do_not_hold_up_the_end(tmp_path: Path, upstream: Upstream) -> None:
+    def call_on(running: Running) -> None:
+        with running.client() as client, suppress(httpx.TransportError):
+            while True:
+                client.post("/v1/chat/completions", json=CHAT)
+
+    environment = {"SVC_SHUTDOWN_SECONDS": "3600"}
+    with (
+        ThreadPoolExecutor(16) as pool,
+        gateway(tmp_path, "--upstream", f"{upstream.url}/v1", environment=environment) as running,
+    ):
+        calls = [pool.submit(call_on, running) for _ in range(16)]
+        while len(upstream.recorded) < 32:
+            time.sleep(0.05)
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(20) == 0
+        for call in calls:
+            call.result(20)
+        told = outcomes(running)
+        assert len(told) == len(upstream.recorded)
+        assert all('"outcome":"answered"' in each for each in told)
+
+
+def test_an_upload_that_is_not_complete_is_not_waited_for(tmp_path: Path) -> None:
+    with (
+        gateway(tmp_path, environment={"SVC_SHUTDOWN_SECONDS": "3600"}) as running,
+        socket.create_connection(("127.0.0.1", running.port)) as upload,
+        running.client() as client,
+    ):
+        upload.sendall(b"POST /v1/protect HTTP/1.1\r\nhost: h\r\ncontent-length: 9\r\n\r\n{")
+        assert client.get("/healthz").status_code == 200
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(20) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_stopped_while_it_starts_all_of_it_ends_quietly(tmp_path: Path, number: int) -> None:
+    command = [sys.executable, str(ROOT / "run_proxy.py"), "serve", "--no-web", "--gateway-port", "0"]
+    command += ["--proxy-port", "0", "--data-dir", str(tmp_path / "data"), "--certs-dir", str(tmp_path / "certs")]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
+    process = subprocess.Popen(command, env=clean, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    while not (tmp_path / "data" / "gateway.db").exists():  # the child has begun
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    said, _ = process.communicate(timeout=30)  # the child holds this pipe, too
+    assert (process.returncode, said) == (128 + number, b"")
 
 
 def test_without_calls_it_ends_at_once(tmp_path: Path) -> None:

@@ -9,11 +9,12 @@ from typing import Any
 import rfc8785
 import sqlite_utils
 
-from gateway.errors import Conflict, GatewayError, NotFound
+from gateway.errors import Conflict, NotFound, Unavailable
 from gateway.models import Caller, Scope
 from gateway.receipts.chain import Chain
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft, is_request_id
 from gateway.receipts.following import note_outcome, note_receipt
+from gateway.receipts.owed import Owed, Write
 from gateway.receipts.queries import Filed, read_filed, read_head, read_page, read_records
 from gateway.receipts.records import Receipt, Record, outcome_body, receipt_body
 from gateway.receipts.signing import Signer
@@ -49,6 +50,7 @@ class ReceiptLog:
         for each in (self._chain, self._counter):
             store.before_commit(each.write)
             store.afterwards(each.forget)
+        self._owed = Owed(store, self._chain.is_durable)
 
     async def append(self, draft: ReceiptDraft, owner: str) -> Receipt:
         """Writes a receipt for the key `owner`; durable on return.
@@ -83,7 +85,10 @@ class ReceiptLog:
         return receipt
 
     def append_outcome(self, request_id: str, draft: OutcomeDraft, owner: str) -> None:
-        """Writes what came of the request, in the background. The first outcome of a request stands."""
+        """Writes what came of the request, in the background. The first outcome of a request stands.
+
+        While the store cannot be written to, it waits in memory.
+        """
         note_outcome(draft)
 
         def write(db: sqlite_utils.Database) -> Record | None:
@@ -111,9 +116,11 @@ class ReceiptLog:
             return record
 
         try:
-            self._store.submit(write, collects=True).add_done_callback(self._outcome_written)
-        except GatewayError as error:
-            _log.error("an outcome could not be recorded: %s", error.code)
+            submitted = self._store.submit(write, collects=True)
+        except Unavailable as error:
+            self._not_written(write, error)
+        else:
+            submitted.add_done_callback(lambda done: self._outcome_written(write, done))
 
     async def get(self, request_id: str, caller: Caller) -> Receipt:
         """One receipt with its outcome. Raises NotFound (`receipt_not_found`)."""
@@ -187,12 +194,19 @@ class ReceiptLog:
                 return walk, head
             after = last
 
-    def _outcome_written(self, done: "concurrent.futures.Future[Record | None]") -> None:
+    def _outcome_written(self, write: Write, done: "concurrent.futures.Future[Record | None]") -> None:
         error = None if done.cancelled() else done.exception()
         if error is not None:
-            _log.error("an outcome could not be recorded: %s", getattr(error, "code", type(error).__name__))
+            self._not_written(write, error)
         elif not done.cancelled() and (record := done.result()) is not None:
             self._chain.is_durable(record)
+
+    def _not_written(self, write: Write, error: BaseException) -> None:
+        code = getattr(error, "code", type(error).__name__)
+        if isinstance(error, Unavailable) and self._owed.add(write):
+            _log.warning("an outcome is recorded later: %s", code)
+        else:
+            _log.error("an outcome could not be recorded: %s", code)
 
 
 def _text(column: bytes | None) -> str:

@@ -203,7 +203,7 @@ async def test_what_was_hidden_for_good_stays_hidden(service: Service, action: s
     assert "[PERSON_" not in bench.text
     with pytest.raises(Forbidden):
         await bench.admit(bench.saying("about oxenfoord"))
-    assert await bench.admit(bench.saying(f"Short: {bench.text}"))
+    assert await bench.admit(bench.saying(f"In short: {bench.text}"))
 
 
 async def test_what_crosses_is_written_anew_and_digested(bench: Bench) -> None:

@@ -37,17 +37,20 @@ _SIGNS = "[\\s\"'`*«„“「|]{0,8}"
 _NEAR = r"\s(?:[—–\-]\s)?"
 # Ideographs and syllables end a value: no blank stands there.
 _SIGN = "[!#-&(-;=?-_a-{}~À-ʯͰ-ӿ]"
+# Bytes; an expression that counts so far would take megabytes.
+_LONGEST = 128
 _SAID = rf"(?i)(?:{_WORDS}){_LINK}{_SIGNS}"
-_VALUE = compile_pattern(rf"{_SAID}({_SIGN}{{4,128}})")
+_VALUE = compile_pattern(rf"{_SAID}({_SIGN}+)")
 _SAID_NEAR = rf"(?i)(?:{_WORDS}){_NEAR}[\"'`*]{{0,2}}"
-_VALUE_NEAR = compile_pattern(rf"{_SAID_NEAR}({_SIGN}{{6,128}})")
+_VALUE_NEAR = compile_pattern(rf"{_SAID_NEAR}({_SIGN}+)")
 _SAID_CODE = rf"(?i)(?:{_CODE_WORDS})(?:{_LINK}|\s|){_SIGNS}"
 _CODE = compile_pattern(rf"{_SAID_CODE}(\d{{3}}[ -]?\d{{3}}|\d{{4,8}})\b")
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     for hit in hits:
-        yield from (_linked, _near, _codes)[hit](view)
+        for find in ((_linked, _near), (_codes,))[hit]:
+            yield from find(view)
 
 
 def _linked(view: View) -> Iterator[Match]:
@@ -60,7 +63,7 @@ def _near(view: View) -> Iterator[Match]:
     for start, end, value in _values(view, _VALUE_NEAR):
         digits = sum(map(str.isdigit, value))
         # A small number after a word is a name's: `Windows11`.
-        odd = digits >= 4 or (digits > 0 and not value.isalnum())
+        odd = len(value) >= 6 and (digits >= 4 or (digits > 0 and not value.isalnum()))
         if odd and not value.isdigit() and is_chosen(value, quoted=False):
             yield Match(start, end, 0.7, PASSWORD.name)
 
@@ -71,7 +74,7 @@ def _values(view: View, expression: Expression) -> Iterator[tuple[int, int, str]
         while end > start and view.data[end - 1] in b".,;:)*|":
             end -= 1
         value = view.text(start, end)
-        if not NO_VALUE.fullmatch(value):
+        if end - start <= _LONGEST and not NO_VALUE.fullmatch(value):
             yield start, end, value
 
 
@@ -87,7 +90,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "secret.password_abroad",
         (PASSWORD,),
-        (_SAID, rf"{_SAID_NEAR}{_SIGN}*\d", rf"{_SAID_CODE}\d\d\d"),
+        (f"(?i)(?:{_WORDS})", f"(?i)(?:{_CODE_WORDS})"),
         _find,
         examples=(
             Example(f"hasło: {_word}", _word),

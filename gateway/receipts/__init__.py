@@ -7,6 +7,7 @@ checkpoint  the signed head, without which a cut log would look whole
 verify      everything recomputed
 following   the receipt a request left, for whoever serves it
 log         the face: append, read, verify
+owed        outcomes that wait for the store to be well
 """
 
 from gateway.receipts.drafts import OPERATIONS, OUTCOMES, OutcomeDraft, ReceiptDraft

@@ -57,11 +57,11 @@ def test_clean_prompts_stay_as_they_are(protector: Protector, policy: Policy) ->
 
 
 def test_clean_prompts_of_other_languages(protector: Protector, policy: Policy) -> None:
-    """At most a fifth of 240 prompts in nine languages loses anything: their words were unknown to the base model."""
+    """At most a quarter of 240 prompts in nine languages loses anything: the base model knew none of their words."""
     prompts = rows("clean_prompts_languages")
     touched = [row["id"] for row in prompts if hidden(protector, policy, row["text"])]
     assert len(prompts) == 240
-    assert len(touched) <= 48, touched
+    assert len(touched) <= 60, touched
 
 
 def test_names_among_ordinary_words_of_other_languages(protector: Protector, policy: Policy) -> None:

@@ -48,7 +48,7 @@ class Workers:
         ticket = _Job(lambda: job(*args, **kwargs), loop, self._start)
         self._busy += 1
         self._queue.put(ticket)
-        timer = loop.call_later(self._timeout, self._expire, ticket)
+        timer = loop.call_later(self._timeout, ticket.give_up)
         try:
             result: T = await ticket.waiter
         except GatewayError:
@@ -80,9 +80,6 @@ class Workers:
             if not is_needed:
                 return
             del ticket
-
-    def _expire(self, ticket: "_Job") -> None:
-        ticket.give_up()
 
     def _leave(self, ticket: "_Job") -> None:
         self._busy -= 1

@@ -10,7 +10,7 @@ from pathlib import Path
 from training.corpora import Document, Labelled, cut
 from training.fill import Filler
 from training.interfaces import said
-from training.layouts import drawn
+from training.layouts import Layouts
 from training.noise import join, noisy
 from training.pools import LANGUAGE_CULTURES, lines
 
@@ -90,7 +90,7 @@ def one(chance: random.Random) -> Document:
         if draw > 1 - SAID * share:
             documents.append(said(language, chance, lambda: filler.people.person().full))
         elif draw > 1 - (SAID + LAID_OUT) * share:
-            documents.append(drawn(chance, language, filler))
+            documents.append(Layouts(chance, language, filler).draw())
         else:
             documents.append(filler.fill(chance.choice(templates(name))))
     body = noisy(join(documents, chance.choice([" ", " ", "\n", "\n", "\n\n"])), chance, careless)

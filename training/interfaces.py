@@ -23,7 +23,8 @@ _CATALOG = re.compile(r"(?:/locale/.*\.mo|/translations/.*\.mo|/translations/.*\
 # Values that are put in, in the ways of several libraries, and marks of the page.
 _PUT_IN = re.compile(r"%\((?P<a>\w+)\)[sd]|%[sd]|\{\{?\s*(?P<b>\w*)\s*\}?\}|<[^<>]*>")
 _SOMEBODY = re.compile(r"(?i)(?:user|learner|coach|author|owner|member|person|student|teacher)(?:_?name)?s?\Z")
-_HERE = "\ue000"
+HERE = "\ue000"
+"""Stands where the user is named."""
 _LEFT = re.compile(r"[{}<>]|https?:|%\(")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
@@ -45,7 +46,7 @@ def lines(language: str) -> tuple[str, ...]:
 
 def _put_in(found: re.Match[str]) -> str:
     name = found["a"] or found["b"] or ""
-    return _HERE if _SOMEBODY.match(name) else "" if found[0][0] == "<" else "7"
+    return HERE if _SOMEBODY.match(name) else "" if found[0][0] == "<" else "7"
 
 
 def said(language: str, chance: random.Random, person: Callable[[], str]) -> Document:
@@ -58,7 +59,7 @@ def said(language: str, chance: random.Random, person: Callable[[], str]) -> Doc
     text = glue.join([line for line in drawn if len(line) <= longest][: chance.randint(1, most)])
     if longest < 100 and chance.random() < 0.05:
         text = text.upper()
-    first, *rest = text.split(_HERE)
+    first, *rest = text.split(HERE)
     spans: list[Span] = []
     for piece in rest:
         name = person()

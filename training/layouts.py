@@ -7,7 +7,7 @@ import random
 
 from training.corpora import Document
 from training.fill import Filler
-from training.interfaces import lines
+from training.interfaces import HERE, lines
 from training.noise import join
 
 # Headings of a column with whole names, first names and last names.
@@ -42,11 +42,8 @@ class Layouts:
     def _words(self, longest: int = 28) -> Document:
         source = lines(self._language)
         short = (self._chance.choice(source) for _ in range(60))
-        text = next((line for line in short if len(line) <= longest and "\ue000" not in line), "7")
+        text = next((line for line in short if len(line) <= longest and HERE not in line), "7")
         return Document(text.rstrip(".:!?"), ())
-
-    def _sentence(self) -> Document:
-        return Document(self._words(160).text, ())
 
     def _name(self, part: str | None = None) -> Document:
         part = part or self._chance.choice(("person", "person", "first", "last", "short"))
@@ -127,7 +124,7 @@ class Layouts:
         cast = [self._name(self._chance.choice(("first", "first", "person", "last"))) for _ in range(2)]
         said = []
         for turn in range(self._chance.randint(2, 5)):
-            words = self._sentence()
+            words = self._words(160)
             if self._chance.random() < 0.3:
                 words = self._addressed(words, cast[1 - turn % 2])
             said.append(join([cast[turn % 2], words], ": "))
@@ -136,7 +133,7 @@ class Layouts:
     def _asides(self) -> Document:
         """Sentences, some of them with a name at either end."""
         parts = [
-            self._addressed(self._sentence(), self._name()) if self._chance.random() < 0.5 else self._sentence()
+            self._addressed(self._words(160), self._name()) if self._chance.random() < 0.5 else self._words(160)
             for _ in range(self._chance.randint(1, 4))
         ]
         return join(parts, self._chance.choice([". ", "\n", ".\n"]))
@@ -151,8 +148,3 @@ class Layouts:
 
 def _plain(text: str) -> Document:
     return Document(text, ())
-
-
-def drawn(chance: random.Random, language: str, filler: Filler) -> Document:
-    """A layout of a language."""
-    return Layouts(chance, language, filler).draw()

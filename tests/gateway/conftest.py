@@ -1,4 +1,7 @@
-"""What the tests of several parts protect with."""
+"""What the tests of several parts protect with, and where they keep it."""
+
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -6,6 +9,7 @@ from gateway.detection import Detector
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection import Protector
 from gateway.settings import BUILTIN_POLICIES
+from gateway.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -17,3 +21,10 @@ def protector() -> Protector:
 @pytest.fixture(scope="session")
 def policy() -> Policy:
     return PolicyRegistry(BUILTIN_POLICIES).get("default")
+
+
+@pytest.fixture
+def store(data_dir: Path) -> Iterator[Store]:
+    store = Store.open(data_dir / "gateway.db")
+    yield store
+    store.close()

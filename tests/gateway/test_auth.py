@@ -15,13 +15,6 @@ from gateway.store import Store
 
 
 @pytest.fixture
-def store(data_dir: Path) -> Iterator[Store]:
-    store = Store.open(data_dir / "gateway.db")
-    yield store
-    store.close()
-
-
-@pytest.fixture
 def other_store(data_dir: Path, store: Store) -> Iterator[Store]:
     """As another process would have it."""
     other = Store.open(data_dir / "gateway.db")

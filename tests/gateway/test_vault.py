@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -35,13 +34,6 @@ class Clock:
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
-
-
-@pytest.fixture
-def store(data_dir: Path) -> Iterator[Store]:
-    store = Store.open(data_dir / "gateway.db")
-    yield store
-    store.close()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,13 +31,6 @@ class Disk:
         self.tried += 1
         if self.full:
             raise sqlite3.OperationalError("database or disk is full")
-
-
-@pytest.fixture
-def store(data_dir: Path) -> Iterator[Store]:
-    store = Store.open(data_dir / "gateway.db")
-    yield store
-    store.close()
 
 
 @pytest.fixture

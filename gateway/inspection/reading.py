@@ -9,13 +9,15 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 
+from gateway.detection.alphabet import LETTERS
 from gateway.inspection.context import AnswerPart
 from gateway.inspection.scanning import expression, holds
 from gateway.json_body import is_json
 from gateway.placeholders import Literal, number_literals, string_literals
 
 _ADDRESS = expression(
-    r"//|www\.|[\pL\d_]@|@[\pL\d_]|[\pL\d-]\.\pL\pL|\d\.\d+\.\d|(?:\+|\b00|\b1[-. ])\d[\d ()/.-]{5}|\b0x[\da-f]{6}"
+    rf"//|www\.|[{LETTERS}\d_]@|@[{LETTERS}\d_]|[{LETTERS}\d-]\.[{LETTERS}]{{2}}|\d\.\d+\.\d"
+    r"|(?:\+|\b00|\b1[-. ])\d[\d ()/.-]{5}|\b0x[\da-f]{6}"
 )
 _INDENT = 80
 _COLON = re.compile(r"\s*:")

@@ -358,7 +358,7 @@ def test_with_the_real_detector() -> None:
     assert len(done.entries) >= 3
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     text=st.text(alphabet=st.sampled_from("ab.A !?\n\r\t|#-`1:。「」　é,;\u2028"), max_size=200),
     cuts=st.lists(st.integers(0, 200), max_size=8, unique=True),

@@ -6,6 +6,7 @@ Words of one script stay what they are. Only words that mix letters or digits of
 import re
 from collections.abc import Iterator
 
+from gateway.detection.alphabet import LETTERS
 from gateway.detection.dress.dress import Dress, Kind, Taken
 from gateway.detection.dress.places import near
 from gateway.detection.dress.rewrite import Edit
@@ -39,15 +40,15 @@ _DIGITS = {
 }
 _TABLE = _LETTERS | _DIGITS
 _ALL = "".join(sorted({*_LETTERS, *_DIGITS}))
-_WORD = compile_pattern(r"[\pL\pN]+")
+_WORD = compile_pattern(rf"[{LETTERS}\d]+")
 _GATE = rf"[A-Za-z0-9@][{_ALL}]|[{_ALL}][A-Za-z0-9@]"
 _COMPILED_GATE = compile_pattern(_GATE)
 # A word of look-alikes alone is suspicious inside an address or key with letters of ASCII.
 _JOINT = r"[@.:/?&=_\-]"
 # Finds the words that may be read anew: with both kinds of letters, or beside a letter of ASCII and such a sign.
 _MIXED = compile_pattern(
-    rf"[\pL\pN]*[A-Za-z0-9][\pL\pN]*[{_ALL}]|[\pL\pN]*[{_ALL}][\pL\pN]*[A-Za-z0-9]"
-    rf"|[A-Za-z]{_JOINT}[{_ALL}]|[\pL\pN]*[{_ALL}]{_JOINT}[A-Za-z]"
+    rf"[{LETTERS}\d]*[A-Za-z0-9][{LETTERS}\d]*[{_ALL}]|[{LETTERS}\d]*[{_ALL}][{LETTERS}\d]*[A-Za-z0-9]"
+    rf"|[A-Za-z]{_JOINT}[{_ALL}]|[{LETTERS}\d]*[{_ALL}]{_JOINT}[A-Za-z]"
 )
 _BEFORE = re.compile(rf"[A-Za-z]{_JOINT}".encode())
 _AFTER = re.compile(rf"{_JOINT}[A-Za-z]".encode())

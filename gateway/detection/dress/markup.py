@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from gateway.detection.alphabet import LETTERS
 from gateway.detection.dress.dress import Dress, Kind, Taken
 from gateway.detection.dress.places import near
 from gateway.detection.dress.rewrite import Edit
@@ -21,7 +22,12 @@ _MARK = (
 )
 _MARKS = re.compile(rf"(?:{_MARK.replace('(?i:', '(?:')})+".encode(), re.IGNORECASE)
 # Only what separates two parts of a value can hide it; emphasis around words cannot.
-_GATE = rf"[\pL\pN@+:/_\-](?:{_MARK})+[\pL\pN@.+:/_\-]|\d[)]?(?: (?:{_MARK})+|(?:{_MARK})+ )[(]?\d"
+# The gate needs no bounds, each of which would be that many states.
+_ANY_MARK = re.sub(r"\{0,\d{2,}\}", "*", _MARK)
+_GATE = (
+    rf"[{LETTERS}\d@+:/_\-](?:{_ANY_MARK})+[{LETTERS}\d@.+:/_\-]"
+    rf"|\d[)]?(?: (?:{_ANY_MARK})+|(?:{_ANY_MARK})+ )[(]?\d"
+)
 _COMPILED_GATE = compile_pattern(_GATE)
 _TELLING = re.compile(rb"[0-9@]")
 _AROUND = 48

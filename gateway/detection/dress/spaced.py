@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from gateway.detection.alphabet import LETTERS
 from gateway.detection.dress.dress import Dress, Kind, Taken
 from gateway.detection.dress.places import runs
 from gateway.detection.dress.rewrite import Edit
@@ -19,7 +20,7 @@ _SIGNS = (r"\.", "-", "_", r"\*", r"\|", "/", ",", "·", "•", ":", "~", r"\+")
 _OPEN, _CLOSE = r"(?:^|[\s\"'(<=:,])", r"(?:$|[\s\"')>,;!?]|\.(?:$|\s))"
 # One sign of white space is between characters, more are between words.
 _BLANKS = r"\S(?:[ \t]{1,3}\S){6,}"
-_SINGLES = "|".join(rf"[\pL\pN](?:{sign}[\pL\pN]){{6,}}" for sign in _SIGNS)
+_SINGLES = "|".join(rf"[{LETTERS}\d](?:{sign}[{LETTERS}\d]){{6,}}" for sign in _SIGNS)
 _DOTTED = r"[A-Za-z0-9](?:[.·][A-Za-z0-9])+(?:[ \-]{1,2}[A-Za-z0-9](?:[.·][A-Za-z0-9])*)+"
 _BETWEEN = r"[ .\-_/,;|:*·+]{1,3}"
 _GROUPS = rf"\d{{1,6}}(?:{_BETWEEN}\d{{1,6}}){{3,12}}"
@@ -41,7 +42,7 @@ _CONTEXT = 64
 _LINE = 160
 _GATES = (
     rf"{_OPEN}{_BLANKS}",
-    r"(?:[\pL\pN][.\-_*|/,·•:~+]){6}[\pL\pN]",
+    rf"(?:[{LETTERS}\d][.\-_*|/,·•:~+]){{6}}[{LETTERS}\d]",
     r"[A-Za-z0-9][.·][A-Za-z0-9][.·][A-Za-z0-9](?:[.·]|[ \-]{1,2}[A-Za-z0-9][.·])",
     rf"\d{{4}}(?:{_BETWEEN}\d{{4}}){{3}}|\d{{1,6}}(?:{_BETWEEN}\d{{1,6}}){{4}}",
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import re2
 
+from gateway.detection.alphabet import LETTERS
 from gateway.detection.dress.dress import Dress, Kind, Taken
 from gateway.detection.dress.places import TOP_DOMAINS, near
 from gateway.detection.dress.rewrite import Edit
@@ -18,8 +19,8 @@ _AT_WORD = "at|ät|arroba|chiocciola|arobase|apenstaartje"
 _DOT_WORD = "dot|punkt|point|punto|ponto|punt"
 _AT = rf"(?:{_OPEN}(?:{_AT_WORD}|@){_CLOSE}|\s+(?:{_AT_WORD})\s+|\s?@\s?|[_\-]at[_\-])"
 _DOT = rf"(?:{_OPEN}(?:{_DOT_WORD}|\.){_CLOSE}|\s+(?:{_DOT_WORD})\s+|\s\.\s|\.|[_\-]dot[_\-])"
-_LABEL = r"[\pL\pN][\pL\pN\-]*"
-_LOCAL = rf"[\pL\pN][\pL\pN._%+\-]*?(?:\s+(?:{_DOT_WORD})\s+[\pL\pN]+)?"
+_LABEL = rf"[{LETTERS}\d][{LETTERS}\d\-]*"
+_LOCAL = rf"[{LETTERS}\d][{LETTERS}\d._%+\-]*?(?:\s+(?:{_DOT_WORD})\s+[{LETTERS}\d]+)?"
 _ADDRESS = compile_pattern(
     rf"(?i)({_LOCAL})({_AT})({_LABEL}(?:{_DOT}{_LABEL}){{0,4}}{_DOT}(?:{'|'.join(TOP_DOMAINS)}))\b"
 )
@@ -32,8 +33,9 @@ _BRACKETS = (
     (re.compile(rb"\bhxxp(?=s?[\[({]?:)", re.IGNORECASE), b"http"),
 )
 _GATE = (
-    rf"(?i)\s(?:{_AT_WORD})\s+[\pL\pN\-]+\s+(?:{_DOT_WORD})\s|[\[({{<]\s?(?:\.|dot|at|@)\s?[\])}}>]|[\[({{]:(?:[\])}}]//|//[\])}}])|[\pL\pN]\s@\s?[\pL\pN]|[\pL\pN]@\s[\pL\pN]"
-    r"|\bhxxps?:|[_\-]at[_\-][a-z0-9]+[_\-]dot[_\-]|@[\pL\pN\-.]+(?:\s\.\s|\s+dot\s+)"
+    rf"(?i)\s(?:{_AT_WORD})\s+[{LETTERS}\d\-]+\s+(?:{_DOT_WORD})\s|[\[({{<]\s?(?:\.|dot|at|@)\s?[\])}}>]"
+    rf"|[\[({{]:(?:[\])}}]//|//[\])}}])|[{LETTERS}\d]\s@\s?[{LETTERS}\d]|[{LETTERS}\d]@\s[{LETTERS}\d]"
+    rf"|\bhxxps?:|[_\-]at[_\-][a-z0-9]+[_\-]dot[_\-]|@[{LETTERS}\d\-.]+(?:\s\.\s|\s+dot\s+)"
 )
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from string import ascii_letters, digits
 
+from gateway.detection.alphabet import LETTERS
 from gateway.detection.dress.dress import Dress, Kind, Taken
 from gateway.detection.dress.places import ends_as_host
 from gateway.detection.dress.rewrite import Edit
@@ -31,7 +32,7 @@ _GATE = "|".join(
 )
 _GAP = re.compile(_BREAK.encode())
 _BREAKS = compile_pattern(_GATE)
-_HYPHENED = rf"[\pL\pN@.](-{_BREAK})[\pL\pN@.]"
+_HYPHENED = rf"[{LETTERS}\d@.](-{_BREAK})[{LETTERS}\d@.]"
 _HYPHENS = compile_pattern(_HYPHENED)
 _TELLING = re.compile(rb"[0-9@]|[a-z][A-Z]")
 _SIGNS = frozenset(bytes((byte,)) for byte in b"@.+/_=:-" + (ascii_letters + digits).encode())

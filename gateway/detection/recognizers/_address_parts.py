@@ -5,6 +5,7 @@ lets RE2 stay in its fast automaton.
 
 import re2
 
+from gateway.detection.alphabet import LETTERS
 from gateway.detection.recognizer import compile_pattern
 from gateway.detection.recognizers._street_words import COUNTRIES, US_STATES
 
@@ -20,7 +21,7 @@ HOUSE = (
     r"(?:[ ]?[-/][ ]?(?:\d{1,5}[a-zA-Z]?|[IVX]{1,4}|[a-zA-Z])\b){0,3}"
 )
 SHORT_HOUSE = HOUSE.replace("{1,5}", "{1,4}", 1)
-TOWN = r"(?:[A-Z]{1,2}-)?(?:\d{3} \d{2}|\d{2}-\d{3}|\d{4}-\d{3}|\d{4,5}),?[ ]\p{Lu}[\p{L}']{2}"
+TOWN = rf"(?:[A-Z]{{1,2}}-)?(?:\d{{3}} \d{{2}}|\d{{2}}-\d{{3}}|\d{{4}}-\d{{3}}|\d{{4,5}}),?[ ]\p{{Lu}}[{LETTERS}']{{2}}"
 UK_POSTCODE = r"(?:[A-PR-UWYZ][A-HK-Y]?\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}|GIR ?0AA)"
 CANADIAN_POSTCODE = r"[ABCEGHJ-NPRSTVXY]\d[A-Z][ -]?\d[A-Z]\d"
 POSTCODE = (
@@ -47,7 +48,7 @@ GAP = rf"(?:{_GAP}|\.[ \t]+|\.{_LINE})"
 _CITY_WORD = r"(?:[SM]te?\.[ ]?|[dlDL]')?\p{Lu}[^\s\d,;:()\"<>!?.]*"
 _CITY = (
     rf"{_CITY_WORD}(?:[ \-']+(?:{PARTICLE}[ ]){{0,2}}{_CITY_WORD}){{0,4}}"
-    r"(?:[ ]\([\p{L} .'\-]{2,20}\)|[ ]\d{1,2}\b)?"
+    rf"(?:[ ]\([{LETTERS} .'\-]{{2,20}}\)|[ ]\d{{1,2}}\b)?"
 )
 _COUNTRY = rf"(?i:{COUNTRIES})\b(?:[ ]\([^()\n]{{2,20}}\))?"
 # A postcode that stands before its town.

@@ -6,6 +6,7 @@ gates that run side by side would multiply the states of the one automaton that 
 
 from dataclasses import dataclass
 
+from gateway.detection.alphabet import LETTERS
 from gateway.detection.recognizers._address_parts import (
     CANADIAN_POSTCODE,
     CAPITAL,
@@ -156,7 +157,7 @@ _FIELD = (
     r"[\"'*_]{0,3}[ \t]{0,20}(?::|=>?|>)[ \t]{0,20}[\"'*]{0,3}[ \t]{0,8})"
 )
 FIELD = Form(
-    _FIELD + r"([\p{L}\d#][^\n\"<>@|]{3,100})",
+    _FIELD + rf"([{LETTERS}\d#][^\n\"<>@|]{{3,100}})",
     0.65,
     group=1,
 )

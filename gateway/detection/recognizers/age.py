@@ -2,6 +2,7 @@
 with its unit where that is not years.
 """
 
+from gateway.detection.alphabet import LETTERS
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 
 AGE = EntityType("AGE", "person", "The age of a person.")
@@ -38,7 +39,7 @@ RECOGNIZERS = (
                 r"(?:[\s\"',.;:!?)<|/*}\]]|$)",
                 0.6,
                 group=1,
-                gate=r"(?i)\b(?:aged?|ages)(?: is| of| at [a-z]+ was)?[^\pL\d]+\d",
+                gate=rf"(?i)\b(?:aged?|ages)(?: is| of| at [a-z]+ was)?[^{LETTERS}\d]+\d",
             ),
             Pattern(r"(?i)\bage[ ]?/[ ]?(?:sex|gender)\W{1,3}(\d{1,3})", 0.7, group=1),
             Pattern(
@@ -114,14 +115,14 @@ RECOGNIZERS = (
             Pattern(r"(?i)\b(\d{1,3})[ \-]?(?:jährig|jaehrig|jarig)[a-z]{0,2}\b", 0.7, group=1),
             Pattern(r"(?i)\b(\d{2})enn[ei]\b", 0.6, group=1),
             Pattern(
-                r"(?i)(?:^|[^\p{L}\-_])(?:im alter von|alter|âge|edad|età|idade|leeftijd|âgée? de|à l'âge de"
+                rf"(?i)(?:^|[^{LETTERS}\-_])(?:im alter von|alter|âge|edad|età|idade|leeftijd|âgée? de|à l'âge de"
                 r"|a la edad de"
                 r"|all'età di|aos)"
                 r"[\s\"':=>|*]{1,5}(\d{1,3})\b",
                 0.6,
                 group=1,
-                gate=r"(?i)(?:^|[^\p{L}\-_])(?:alter|âge|âgée?|edad|età|idade|leeftijd|aos)(?: de| di"
-                r"| von)?[^\pL\d]+\d",
+                gate=rf"(?i)(?:^|[^{LETTERS}\-_])(?:alter|âge|âgée?|edad|età|idade|leeftijd|aos)(?: de| di"
+                rf"| von)?[^{LETTERS}\d]+\d",
             ),
             Pattern(
                 r"(?i)\b(?:j'ai|il a|elle a|a eu|tengo|tiene|tenía|cumpl(?:e|o|ió)|ho|ha|compi(?:e|o)|tenho|tem"

@@ -61,7 +61,14 @@ RECOGNIZERS = (
     PatternRecognizer(
         "secret.pgpass",
         PASSWORD,
-        (Pattern(r"(?m)^[\w.\-*]{1,128}:(?:\d{1,5}|\*):[\w\-*]{1,64}:[\w\-*]{1,64}:(\S{4,256})$", 0.8, group=1),),
+        (
+            Pattern(
+                r"(?m)^[\w.\-*]+:(?:\d{1,5}|\*):[\w\-*]+:[\w\-*]+:(\S{4,})$",
+                0.8,
+                group=1,
+                gate=r"(?m)^[\w.\-*]+:(?:\d{1,5}|\*):[\w\-*]+:[\w\-*]+:\S{4}",
+            ),
+        ),
         validator=_line,
         examples=(Example(f"db.acme.org:5432:shop:jane:{_word}", _word),),
         counter_examples=("12:30:00:00:00", "a:b:c:d"),

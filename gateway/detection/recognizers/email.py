@@ -1,13 +1,14 @@
 """E-mail addresses (RFC 5321, with the letters of RFC 6531), also spelled out to fool scanners."""
 
+from gateway.detection.alphabet import LETTERS
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.tokens import word_set
 
 EMAIL_ADDRESS = EntityType("EMAIL_ADDRESS", "contact", "An e-mail address.")
 
-_LOCAL = r"[\p{L}\p{N}_](?:[\p{L}\p{N}\p{M}._%+'\-]*[\p{L}\p{N}\p{M}_+\-])?"
-_LABEL = r"[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}\-]*[\p{L}\p{N}\p{M}])?"
-_TOP = r"(?:xn--[A-Za-z0-9\-]+|\p{L}[\p{L}\p{M}]{1,23})"
+_LOCAL = rf"[{LETTERS}\d_](?:[{LETTERS}\d._%+'\-]*[{LETTERS}\d_+\-])?"
+_LABEL = rf"[{LETTERS}\d](?:[{LETTERS}\d\-]*[{LETTERS}\d])?"
+_TOP = rf"(?:xn--[A-Za-z0-9\-]+|[{LETTERS}]{{2,24}})"
 _AT = r"\s?[\[({<]\s?(?i:at)\s?[\])}>]\s?"
 _DOT = r"(?:\.|\s?[\[({<]\s?(?i:dot)\s?[\])}>]\s?)"
 

@@ -15,13 +15,14 @@ _NAMED = (
     r"(?:[ \t]?(?:\([^()\r\n]{1,24}\)|\[[^\[\]\r\n]{0,24}\]))?"
     r"[*_`]{0,3}[ \t]{0,3}(?:[:=]|[=\-]>|→|-|is\b)?[*_`]{0,3}"
     r"(?:[ \t]{1,4}|[ \t]*\r?\n[ \t]*-[ \t]+)[\"'`]?"
-    r"([A-Za-z0-9][A-Za-z0-9+/_\-.~]{15,199}={0,2})"
 )
-_PLACES = compile_pattern(_NAMED)
+_GATE = _NAMED + r"[A-Za-z0-9][A-Za-z0-9+/_\-.~]{15}"
+_PLACES = compile_pattern(_NAMED + r"([A-Za-z0-9][A-Za-z0-9+/_\-.~]{15,}={0,2})")
 _WORD = re.compile(rb"[A-Za-z]+")
-# The words of a name that stand before its last: `AWS secret access`, `our Datadog`.
-_BEFORE = re.compile(rb"(?:[\w\-]{1,24}[ \t]?){0,4}\Z")
+# The words of a name that stand before its last, read backwards: `AWS secret access`, `our Datadog`.
+_BEFORE = re.compile(rb"[ \t]?(?:[\w\-]++[ \t]){0,3}[\w\-]*+")
 _REACH = 100
+_LONGEST = 200
 _ENDS = frozenset((b"", *(bytes((sign,)) for sign in b" \t\r\n\"'`*,;)]}<|!?")))
 
 
@@ -34,13 +35,13 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
         while data[end - 1] in b".-":
             end -= 1
         value = view.text(start, end)
-        if value.isdigit():
+        if value.isdigit() or len(value) > _LONGEST:
             continue
         last = _WORD.match(data, match.start())
-        before = _BEFORE.search(data, max(0, match.start() - _REACH), match.start())
+        before = _BEFORE.match(data[max(0, match.start() - _REACH) : match.start()][::-1])
         if last is None or before is None:
             continue
-        kind = kind_of((before[0] + last[0]).decode("utf-8", "replace"))
+        kind = kind_of((before[0][::-1] + last[0]).decode("utf-8", "replace"))
         if is_very_made(value) if kind is Kind.MAYBE_KEY else kind is Kind.SECRET and is_made(value):
             yield Match(start, end, 0.8, SECRET.name)
 
@@ -51,7 +52,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "secret.named",
         (SECRET,),
-        (_NAMED,),
+        (_GATE,),
         _find,
         examples=(
             Example(f"aws_secret_access_key\t{_made}", _made),

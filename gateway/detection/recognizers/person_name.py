@@ -8,6 +8,7 @@ when it begins with a common given name.
 import re
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.alphabet import LETTERS
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._given_names import GIVEN_NAMES
 from gateway.detection.recognizers._name_cues import CUES, TITLE, TITLES, Cue
@@ -21,9 +22,9 @@ _PARTICLE = (
     r"(?:van|von|der|den|de|del|della|di|da|dos|das|do|du|la|le|los|las|bin|binti|ibn|al|el|ter|ten|zu|zur|vom|af"
     r"|av|y|e|st\.|d'|D')"
 )
-_CAPITAL = r"(?:\p{Lu}\.|\p{Lu}[\p{L}\p{M}]*(?:['\-]\p{L}[\p{L}\p{M}]*)*)"
+_CAPITAL = rf"(?:\p{{Lu}}(?:\.|[{LETTERS}]*(?:['\-][{LETTERS}]+)*))"
 _NAME = rf"(?:{_CAPITAL}(?:(?:[ \t]+{_PARTICLE}){{0,3}}[ \t]+{_CAPITAL}){{0,4}})"
-_ANY_CASE = r"(?:\p{L}[\p{L}\p{M}'\-]*\.?(?:[ \t]+\p{L}[\p{L}\p{M}'\-]*\.?){0,4})"
+_ANY_CASE = rf"(?:[{LETTERS}][{LETTERS}'\-]*\.?(?:[ \t]+[{LETTERS}][{LETTERS}'\-]*\.?){{0,4}})"
 _LONGEST = 160
 _SPACE = r"[ \t]+"
 
@@ -33,7 +34,7 @@ _PLACES = tuple(compile_pattern(f"(?i)(?:{cue.regex}){'+' if cue.regex.endswith(
 _TITLED = compile_pattern(rf"(?:(?i:{TITLES})\b\.?[ \t]+)+")
 _NAMES = tuple(compile_pattern(_ANY_CASE if cue.lower else _NAME) for cue in CUES)
 _PART = re.compile(r"[^ \t]+")
-_STREET = compile_pattern(r"\b\d+[ \t]+(?:[\p{L}'\-]+[ \t]+){1,3}$")
+_STREET = compile_pattern(rf"\b\d+[ \t]+(?:[{LETTERS}'\-]+[ \t]+){{1,3}}$")
 _LOWER_PARTICLES = word_set(
     "van von der den de del della di da dos das do du la le los las bin binti ibn al el ter ten zu vom y e"
 )

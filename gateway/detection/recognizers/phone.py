@@ -5,6 +5,7 @@ layout and context.
 import re
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.alphabet import LETTERS
 from gateway.detection.recognizer import (
     EntityType,
     Example,
@@ -71,7 +72,7 @@ _OTHER_NUMBER = compile_pattern(
             """
         )
     )
-    + r"\W*(?:[\pL.#:°]+\W*){0,3}$"
+    + rf"\W*(?:[{LETTERS}.#:°]+\W*){{0,3}}$"
 )
 # Where a zero stands before the area: United Kingdom, Germany, France, Italy, Netherlands, Japan, Australia, Belgium,
 # Austria, Switzerland, Ireland, Sweden, Finland, Romania, Turkey, Israel; South Africa, Nigeria, Kenya, Egypt, New

@@ -9,6 +9,7 @@ address, over several lines.
 import re
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.alphabet import LETTERS
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._address_parts import GAP, UNIT, tail
 from gateway.detection.recognizers._dates import MONTH_NAMES
@@ -58,7 +59,10 @@ _LOWER_TYPES = word_set("street avenue road boulevard drive lane crescent highwa
 _NO_ADDRESS = compile_pattern(
     r"(?i)0x[0-9a-f]|://|\be-?mail|[=_\\;{}]|\w[(\[]|\d{1,3}(?:\.\d{1,3}){3}|\bipv\d|[0-9a-f]{16}"
 )
-_LIKE_ADDRESS = compile_pattern(r"^#?\d{1,5}[^\s,]{0,4},? +[\p{L}\d]|\p{L}[\p{L}.],? \d{1,5}[a-zA-Z]?(?:[\s,;/]|$)")
+_LIKE_ADDRESS = compile_pattern(
+    rf"^#?\d{{1,5}}[^\s,]{{0,4}},? +[{LETTERS}\d]"
+    rf"|[{LETTERS}][{LETTERS}.],? \d{{1,5}}[a-zA-Z]?(?:[\s,;/]|$)"
+)
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:

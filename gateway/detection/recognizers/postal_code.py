@@ -2,6 +2,7 @@
 their label, behind a country's letters, and, as candidates, behind the name of a place.
 """
 
+from gateway.detection.alphabet import LETTERS
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._address_parts import CANADIAN_POSTCODE
 from gateway.detection.recognizers._street_words import US_STATES
@@ -27,8 +28,8 @@ _COUNTRY = (
     r"|GR|RO|BG|FL|LI|MC)"
 )
 _PLACE = (
-    r"\p{Lu}[\p{L}\p{M}'\-]+(?:[ ](?:(?:de|la|le|del|di|da|do|am|an der|sur|of|São|na|nad|i|den|der"
-    r"|van)[ ])?\p{Lu}[\p{L}\p{M}'\-]*){0,4}"
+    rf"\p{{Lu}}[{LETTERS}'\-]+(?:[ ](?:(?:de|la|le|del|di|da|do|am|an der|sur|of|São|na|nad|i|den|der"
+    rf"|van)[ ])?\p{{Lu}}[{LETTERS}'\-]*){{0,4}}"
 )
 
 
@@ -88,7 +89,7 @@ RECOGNIZERS = (
                 rf"\b(?:in|near|from|at|to|of)[ ]{_PLACE},?[ ]({_CODE})",
                 0.35,
                 group=1,
-                gate=r"\p{L},? (?:[3-9]\d{3}\b|2[1-9]\d\d\b|1[0-7]\d\d\b|0\d{3}\b|\d{5,6}\b|\d{3} \d\d\b"
+                gate=rf"[{LETTERS}],? (?:[3-9]\d{{3}}\b|2[1-9]\d\d\b|1[0-7]\d\d\b|0\d{{3}}\b|\d{{5,6}}\b|\d{{3}} \d\d\b"
                 r"|\d{2,5}-\d{3}\b|[A-Z]\d[A-Z\d])",
             ),
             Pattern(r"(?:^|[\n,;(])[ \t]?(\d{5})[ ]\p{Lu}\p{Ll}{2,}[^\n]{0,24}(?:$|[\n,;)])", 0.3, group=1),

@@ -4,6 +4,7 @@ should not.
 
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.alphabet import LETTERS
 from gateway.detection.recognizer import (
     EntityType,
     Example,
@@ -78,12 +79,12 @@ RECOGNIZERS = (
                 gate=r"(?i)\b(?:http|ftp|ws|sftp)s?://",
             ),
             Pattern(
-                rf"\b(?i:www)\.(?:[\p{{L}}\p{{N}}\-]+\.)+\p{{L}}{{2,}}(?:[/?#:]{_REST})?",
+                rf"\b(?i:www)\.(?:[{LETTERS}\d\-]+\.)+[{LETTERS}]{{2,}}(?:[/?#:]{_REST})?",
                 0.6,
                 gate=r"(?i)\bwww\.[^\s.]",
             ),
             Pattern(
-                rf"\b(?:[\p{{L}}\p{{N}}][\p{{L}}\p{{N}}\-]*\.)+(?:{_TOP})\b(?:/{_REST})?",
+                rf"\b(?:[{LETTERS}\d][{LETTERS}\d\-]*\.)+(?:{_TOP})\b(?:/{_REST})?",
                 0.4,
                 gate=rf"[A-Za-z0-9]\.(?:{_TOP})\b",
             ),

@@ -5,6 +5,7 @@ the address of a profile; and "@jdoe", which is a candidate, and likely where a 
 import re
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.alphabet import LETTERS
 from gateway.detection.recognizer import (
     EntityType,
     Example,
@@ -39,8 +40,8 @@ _CONNECTED = (
     rf"(?:[\"'*_`]{{0,3}}[ \t]{{0,4}}(?::|=|=>|>)[ \t]{{0,4}}|[ \t]+{_IS}[ \t]+"
     rf"|\"\s+(?:[\w-]+=\"[^\"<>\n]*\"\s+)?value=|[ \t]+@)"
 )
-_VALUE = r"@?[\p{L}\d][\p{L}\d._\-]{1,38}(?:#\d{4})?"
-_GATE = rf"(?:\b|_)(?i:{_LABEL}{_CONNECTED})[\"'*`@]{{0,3}}[\p{{L}}\d]"
+_VALUE = rf"@?[{LETTERS}\d][{LETTERS}\d._\-]{{1,38}}(?:#\d{{4}})?"
+_GATE = rf"(?:\b|_)(?i:{_LABEL}{_CONNECTED})[\"'*`@]{{0,3}}[{LETTERS}\d]"
 _LABELLED = compile_pattern(rf"(?:\b|_)(?i:{_LABEL})((?i:{_CONNECTED}))([\"'*`]{{0,3}})({_VALUE})")
 _HANDLE_GATE = r"(?:^|[\s(,:;\"'>])@[A-Za-z_]\w{2}"
 _HANDLE = compile_pattern(r"(?:^|[\s(,:;\"'>])(@[A-Za-z_]\w{2,30})\b")

@@ -61,7 +61,7 @@ answers = st.lists(st.sampled_from(NAMES) | st.sampled_from(NAMES).flatmap(spell
 
 
 @given(echoes)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_an_echo_is_exact(parts: Sequence[str]) -> None:
     text = "".join(parts)
     source = "".join(VALUES.get(part, part) for part in parts)
@@ -70,7 +70,7 @@ def test_an_echo_is_exact(parts: Sequence[str]) -> None:
 
 
 @given(answers, st.lists(st.integers(1, 20), min_size=1, max_size=30), st.integers(0, 2))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_stream_gives_what_the_whole_gives(parts: Sequence[str], sizes: Sequence[int], half: int) -> None:
     text = "".join(parts)
     sources = sorted(urls_with_placeholders(text))
@@ -94,7 +94,7 @@ def test_a_stream_gives_what_the_whole_gives(parts: Sequence[str], sizes: Sequen
 
 
 @given(answers)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_literal_that_is_hidden_itself_comes_back_as_it_was_typed(parts: Sequence[str]) -> None:
     """The user typed what is one of the session's placeholders: it is hidden like a value, and never opens."""
     text = "".join(parts)
@@ -115,7 +115,7 @@ def test_a_literal_that_is_hidden_itself_comes_back_as_it_was_typed(parts: Seque
         max_size=8,
     )
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_source_of_values_and_literals_comes_back_to_the_byte(parts: Sequence[tuple[bool, str]]) -> None:
     """As protection does it: what is found as a value and what is found as a literal are hidden, together where they
     overlap; then nothing else of the protected text may open."""

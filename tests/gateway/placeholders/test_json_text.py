@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.placeholders import (
@@ -162,7 +162,6 @@ def test_each_string_is_judged_by_itself(session: Session) -> None:
 
 
 @given(st.dictionaries(st.text(max_size=6), st.text(max_size=20), min_size=1), st.booleans(), st.data())
-@settings(deadline=None)
 def test_the_echo_of_a_document_is_exact(content: dict[str, str], ascii_only: bool, data: st.DataObject) -> None:
     """Any part of any string is hidden in its spelling; every byte comes back."""
     document = json.dumps(content, ensure_ascii=ascii_only, indent=data.draw(st.sampled_from([None, 1])))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 # Stands in a word for what a command in it says.
 UNKNOWN = "${}"
 _DEEPEST, _DEEPEST_AGAIN, _MOST_GROUPS = 20, 2, 50
-_BLANK = r"(?:[ \t\r]|\\\n|\$\{?IFS\b[^}\s]{0,20}\}?)+"
+_BLANK = r"(?:[ \t\r]|\\\n|\$IFS\b|\$\{IFS\b[^}\s]{0,20}\})+"
 _SIGN = re.compile(
     rf"(?P<blank>{_BLANK})|(?P<comment>\#[^\n]*)|(?P<line>\n)|(?P<function>\(\s*\))"
     r"|(?P<descriptor>\{\w+\}|\d+)?(?P<redirect><<<|<<-?|<>|>>|>\||[<>]&|&>>?|[<>](?!\())"

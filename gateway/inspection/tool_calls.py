@@ -17,7 +17,7 @@ from gateway.inspection.strangers import MAIL, PHONE, Strangers
 from gateway.inspection.verdict import Kind, Severity
 from gateway.placeholders import Found
 
-_ADDRESSED = rf"(?:[^<>@,;\n]{{0,60}}<)?{MAIL}>?"
+_ADDRESSED = rf"(?:(?:[^<>@,;\s][^<>@,;\n]{{0,59}})?<)?{MAIL}>?"
 _RECIPIENTS = re.compile(rf"\s*{_ADDRESSED}(?:\s*[,;]\s*{_ADDRESSED})*\s*[,;]?\s*\Z", re.IGNORECASE)
 _NUMBER = re.compile(rf"\s*(?:tel:|sms:|whatsapp:)?\s*(?:{PHONE})\s*\Z", re.IGNORECASE)
 # What a key says of its value: where something goes to, or what is only told about.

@@ -54,7 +54,7 @@ _NUMBERED_WORD = re.compile(
     r"bcrypt|scrypt|pbkdf|argon|hmac|ed|curve|secp|ecdsa|kdf|pkcs|level|option|type|mode|step|page)[\-_]?\d{1,4}$"
 )
 _CALL = re.compile(r"^\$[\w:]+->|^!\d$|^[A-Za-z_&*!$][\w.:>$?!\-]*[(\[]|\w\([^()]*\)|^\(|^\[|^\{|=>|\)\.|\(\)")
-_PATH = re.compile(r"^[@$&*!]?[A-Za-z_]\w*(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_]\w*[?!]?)+$")
+_PATH = re.compile(r"^[@$&*!]?[A-Za-z_]\w*(?:[?!]?(?:\.|->|::)[A-Za-z_]\w*)+[?!]?$")
 # What Google makes for programs that know no second factor.
 _APP_PASSWORD = re.compile(r"^[a-z]{4}(?: [a-z]{4}){3}$")
 _ALNUM = re.compile(r"[A-Za-z0-9]")

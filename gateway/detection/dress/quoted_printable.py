@@ -24,8 +24,7 @@ def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
         end = run.end()
         yield from of_run(run[0], run.start(), 3, b"=", 0.6)
         place = _RUN.search(data, end, end + _NEXT) or _SURE.search(data, end)
-    for found in _BREAK.finditer(data):
-        yield Edit(found.start(), found.end(), b"", 0.6)
+    yield from [Edit(*found.span(), b"", 0.6) for found in _BREAK.finditer(data)]
 
 
 _GATE = (

@@ -15,7 +15,12 @@ _CANDIDATE = 0.45
 """Enough for policies that make dates coarser; no reason for the others to touch one."""
 
 _ISO_TIME = r"\b\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:[Zz]|[+\-]\d{2}:?\d{2})?\b"
-_FULL = r"\b(?:\d{4}[/.\-]\d{1,2}[/.\-]\d{1,2}|\d{1,2}[/.\-]\d{1,2}[/.\-](?:\d{4}|\d{2}))\b"
+_FULL = r"\b\d{4}[/.\-]\d{1,2}[/.\-]\d{1,2}\b"
+# Numbers that go on with the same sign are no date: 12-34-56-78.
+_DAY_FIRST = tuple(
+    rf"\b(\d{{1,2}}{sign}\d{{1,2}}{sign}(?:\d{{4}}|\d{{2}}))(?:$|[^\w{sign}]|{sign}(?:$|\D))"
+    for sign in (r"\-", r"\.", "/")
+)
 _SHORT_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 _ORDINAL = r"(?:st|nd|rd|th|er|º|\.)?"
 _WORDED = rf"(?i)\b\d{{1,2}}{_ORDINAL} ?(?:of |de )?{MONTH},? (?:de |del |of )?\d{{4}}\b"
@@ -62,12 +67,13 @@ RECOGNIZERS = (
     PatternRecognizer(
         "date_time.figures",
         DATE_TIME,
-        (Pattern(_FULL, _CANDIDATE),),
+        (Pattern(_FULL, _CANDIDATE), *(Pattern(form, _CANDIDATE, group=1) for form in _DAY_FIRST)),
         validator=_calendar,
         examples=(
             Example("on 21.5.2021 we met", "21.5.2021", score=_CANDIDATE),
             Example("5-20-2021 is today", "5-20-2021", score=_CANDIDATE),
             Example("since 2021-05-21", "2021-05-21", score=_CANDIDATE),
+            Example("1.5.2021-3.5.2021", "3.5.2021", score=_CANDIDATE),
         ),
         counter_examples=("version 10.45.2021", "32/13/2020", "1.2-2021"),
     ),

@@ -125,13 +125,13 @@ def _find_mac(view: View, hits: Sequence[int]) -> Iterator[Match]:
     data = view.data
     for match in (match for hit in hits for match in _MAC_FORMS[hit].finditer(data)):
         start, end = match.span()
-        value = view.text(start, end)
-        digits = "".join(char for char in value if char.isalnum())
-        neighbour = (start and data[start - 1] in b":-.") or (
-            end < len(data) - 1 and data[end] in b":-." and data[end + 1] in _WORD
-        )
         # Six pairs are a MAC; more of them are a fingerprint.
-        if len(digits) == 12 and len(set(digits)) > 1 and not neighbour:
+        if (start and data[start - 1] in b":-.") or (
+            end < len(data) - 1 and data[end] in b":-." and data[end + 1] in _WORD
+        ):
+            continue
+        digits = "".join(char for char in view.text(start, end) if char.isalnum())
+        if len(digits) == 12 and len(set(digits)) > 1:
             yield Match(start, end, 0.9, MAC_ADDRESS.name)
 
 

@@ -11,6 +11,8 @@ PRIVATE_KEY = EntityType("PRIVATE_KEY", "secret", "A cryptographic private key."
 
 _HEAD = r"-----BEGIN[ A-Z0-9]{0,40} PRIVATE KEY(?: BLOCK)?-----|-----BEGIN PRIVATE KEY-----"
 _TAIL = r"-----END[ A-Z0-9]{0,40} ?PRIVATE KEY(?: BLOCK)?-----"
+# Never beyond the next boundary: without its end, a key goes no further than its lines do.
+_INSIDE = r"(?:[^\-]|-{1,4}[^\-])"
 # In JSON and environment files line ends are written \n.
 _LINE = r"(?:\s|\\r|\\n)*[A-Za-z0-9+/=]{16,}"
 _BODY = re.compile(r"[A-Za-z0-9+/=]{20}")
@@ -30,7 +32,7 @@ RECOGNIZERS = (
         PRIVATE_KEY,
         (
             Pattern(
-                rf"(?:{_HEAD})(?:(?s:.)*?{_TAIL}|(?:{_LINE})+)",
+                rf"(?:{_HEAD})(?:{_INSIDE}*?{_TAIL}|(?:{_LINE})+)",
                 1.0,
                 gate=r"-----BEGIN[ A-Z0-9]* ?PRIVATE KEY",
             ),

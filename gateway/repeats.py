@@ -8,7 +8,7 @@ recognizer would not know there, being no pattern, is known by now.
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from string import digits
 from typing import NamedTuple
 
@@ -23,7 +23,9 @@ _FEW = 32
 _MANY = 48
 _SHORTEST_JOINED = 7
 _SHORTEST_NUMBER = 7
-_NUMBER = re.compile(r"(?<![\w.])\+?\d(?:[ \-./()]{0,2}\d){6,24}(?![\w])")
+# It begins with a digit, which is looked for first; what stands before the digit, and may be a plus, comes then.
+_NUMBER = re.compile(r"\d(?<![\w.]\d)(?:[ \-./()]{0,2}\d){6,24}(?!\w)")
+_PLUS = re.compile(r"(?<![\w.])\+")
 _LETTER = re.compile(r"[^\W\d_]")
 # A password that was found with its user and its place is spoken of alone, too.
 _HOLD_PASSWORDS = frozenset(("CONNECTION_STRING", "URL_WITH_CREDENTIALS", "PASSWORD"))
@@ -229,7 +231,8 @@ class Known:
             for number in _NUMBER.finditer(text):
                 value = self._numbers.get(_NO_DIGIT.sub("", number[0]))
                 if value is not None:
-                    yield *number.span(), value
+                    start, end = number.span()
+                    yield start - (_PLUS.match(text, start - 1) is not None), end, value
 
     def _ends(self, lowered: str, way: int, step: int, at: int) -> Iterator[tuple[int, Sequence[str]]]:
         """Where values end of which the first piece ends at `at`, and which they are."""
@@ -265,11 +268,10 @@ def _places(text: str, words: Collection[str]) -> Iterator[tuple[str, int]]:
                 at = text.find(word, at + 1)
     elif text.isascii():
         # As most texts are; this takes a third of the time.
-        at = 0
-        for word in text.translate(_TO_BLANKS).split(" "):
-            if word in words:
-                yield word, at
-            at += len(word) + 1
+        found = text.translate(_TO_BLANKS).split(" ")
+        hits = [number for number, word in enumerate(found) if word in words]
+        ends = list(accumulate(map(len, found))) if hits else []
+        yield from ((found[hit], ends[hit] - len(found[hit]) + hit) for hit in hits)
     else:
         yield from ((word[0], word.start()) for word in _WORD.finditer(text) if word[0] in words)
 

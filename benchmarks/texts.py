@@ -49,7 +49,7 @@ def chats(size: int, count: int, model: str, seed: int = 7) -> list[bytes]:
 
 def conversation(turns: int, size: int, model: str, rng: random.Random) -> list[bytes]:
     """The requests of one conversation, turn by turn, each with everything said before."""
-    messages: list[dict[str, str]] = []
+    messages = [{"role": "system", "content": prose(size, rng)}]
     requests = []
     for _ in range(turns):
         messages.append({"role": "user", "content": prose(size, rng)})

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
@@ -169,10 +170,10 @@ def _loops[T](after: dict[T, list[T]]) -> Iterator[set[T]]:
                         yield found
 
 
-def expressions() -> dict[str, re.Pattern[Any]]:
-    """Every compiled expression that a module of the product holds, by where it stands."""
+def expressions(package: ModuleType) -> dict[str, re.Pattern[Any]]:
+    """Every compiled expression that a module of the package holds, by where it stands."""
     found: dict[str, re.Pattern[Any]] = {}
-    for module in pkgutil.walk_packages(gateway.__path__, "gateway."):
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         for name, value in vars(importlib.import_module(module.name)).items():
             for number, each in enumerate(_held(value, 3)):
                 found.setdefault(f"{module.name}.{name}" + (f"[{number}]" if number else ""), each)
@@ -202,6 +203,6 @@ def test_the_criterion(pattern: str, expected: bool):
 
 
 def test_no_loop_reads_a_text_in_two_ways():
-    found = expressions()
+    found = expressions(gateway)
     assert len(found) > 200
     assert [where for where, each in found.items() if Automaton(each.pattern, each.flags).ambiguous()] == []

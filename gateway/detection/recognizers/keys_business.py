@@ -86,7 +86,7 @@ RECOGNIZERS = (
     ),
     vendor(
         "telegram",
-        r"\b\d{8,10}:AA",
+        r"(?:\b|/bot)\d{8,10}:AA",
         r"[A-Za-z0-9_\-]{33}",
         "7" + sample(8, DIGITS) + ":AA" + sample(33, URL_SAFE),
     ),
@@ -108,7 +108,7 @@ RECOGNIZERS = (
     vendor("mailchimp", r"\b[0-9a-f]{32}-us\d", r"\d?\b", sample(32, HEX) + "-us" + "12"),
     vendor(
         "brevo",
-        r"\bxkeysib-",
+        r"\bx(?:key|smtp)sib-",
         r"[0-9a-f]{64}-[A-Za-z0-9]{16}\b",
         "xkeysib" + "-" + sample(64, HEX) + "-" + sample(16),
     ),
@@ -121,7 +121,7 @@ RECOGNIZERS = (
     ),
     vendor("facebook", r"\bEAA[MC][A-Za-z0-9]{12}", r"[A-Za-z0-9]{60,}\b", "EAAC" + sample(120)),
     vendor("twitter", r"\bA{20,22}", r"[A-Za-z0-9%]{60,110}", "A" * 22 + sample(80)),
-    vendor("dropbox", r"\bsl\.[A-Za-z0-9_\-]{20}", r"[A-Za-z0-9_\-]{100,}", "sl" + "." + sample(136, URL_SAFE)),
+    vendor("dropbox", r"\bsl\.(?:u\.)?[A-Za-z0-9_\-]{20}", r"[A-Za-z0-9_\-]{100,}", "sl" + "." + sample(136, URL_SAFE)),
     vendor(
         "mapbox",
         r"\b[ps]k\.eyJ",

@@ -107,7 +107,12 @@ RECOGNIZERS = (
     ),
     vendor("fly", r"\b(?:fo1_|FlyV1 fm|fm[12][a-z]?_)", r"[A-Za-z0-9+/=,_\-]{40,}", "fo1" + "_" + sample(43)),
     vendor("vault", r"\bhv[sbr]\.", r"[A-Za-z0-9_\-]{24,}", "hvs" + "." + sample(90, URL_SAFE)),
-    vendor("terraform", r"\.atlasv1\.", r"[A-Za-z0-9_\-]{60,70}", "." + "atlasv1" + "." + sample(64, URL_SAFE)),
+    vendor(
+        "terraform",
+        r"[A-Za-z0-9]*\.atlasv1\.",
+        r"[A-Za-z0-9_\-]{60,70}",
+        sample(14) + "." + "atlasv1" + "." + sample(64, URL_SAFE),
+    ),
     vendor("pulumi", r"\bpul-", r"[0-9a-f]{40}\b", "pul" + "-" + sample(40, HEX)),
     vendor(
         "doppler",

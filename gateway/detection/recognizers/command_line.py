@@ -14,7 +14,7 @@ _UP_TO = r"(?:[^\n|;]|\\\n)*?\s"
 _REACH = 600
 _TOOLS = r"curl|wget|http|https|xh|httpie"
 _PAIR = r"(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^\s\"':]+:[^\s\"']{4,}))(?::\"([^\"\n]+)\")?"
-_USER = compile_pattern(rf"(?:\s-u|--(?:proxy-)?user|-[a-zA-Z]{{1,4}}u)(?:[ \t]{{1,4}}|=){_PAIR}")
+_USER = compile_pattern(rf"(?:\s-u|--(?:proxy-)?user|-[a-zA-Z]{{1,4}}u|\b(?:https?|xh) -a)(?:[ \t]{{1,4}}|=){_PAIR}")
 _LOGIN_TOOL = compile_pattern(rf"(?i)\b(?:{_TOOLS})\b")
 _FLAG_START = r"(?:(?:^|\s)--?|\b(?:ENV|ARG|setenv|set[ \t]-[a-z]{1,3})[ \t]{1,4})"
 _FLAG = compile_pattern(
@@ -24,14 +24,18 @@ _FLAG = compile_pattern(
 _PORTS = compile_pattern(r"^[\d.:\-]+(?:/(?:tcp|udp))?$")
 _VALUE = r"(?:\"([^\"\n]{3,})\"|'([^'\n]{3,})'|([^\s\"'\-/][^\s\"'/]{2,}))"
 _GLUED = r"(?:mysql(?:dump|admin|import|show)?|mariadb(?:-dump|-admin)?)"
-_SPACED = r"(?:docker|podman|helm|oc|az|nerdctl|mongo|mongosh|mongodump|cqlsh|sqlcmd|smbclient)"
-_PROGRAM = rf"\b(?:{_GLUED}|{_SPACED}|sshpass|redis-cli|openssl|ldap[a-z]+)"
+_SPACED = (
+    r"(?:docker|podman|helm|oc|az|nerdctl|mongo|mongosh|mongodump|cqlsh|sqlcmd|smbclient|bcp|psexec|mosquitto_[ps]ub"
+    r"|ncftp(?:put|get))"
+)
+_PROGRAM = rf"\b(?:{_GLUED}|{_SPACED}|sshpass|redis-cli|openssl|ldap[a-z]+|(?:un)?zip|7z|htpasswd|xfreerdp|schtasks)"
 _NEAR = compile_pattern(_PROGRAM)
 _SHORT = compile_pattern(
     rf"(?:\b{_GLUED}\b{_UP_TO}-p|\bsshpass\b{_UP_TO}-p[ ]?|\b{_SPACED}\b{_UP_TO}-[pP][ ]"
     rf"|\bredis-cli\b{_UP_TO}(?:-a|--pass)[ ]"
     rf"|\bldap(?:search|modify|add|whoami|passwd)\b{_UP_TO}-w[ ]|\bopenssl\b{_UP_TO}-k[ ]"
-    rf"|-pass(?:in|out)? pass:){_VALUE}"
+    rf"|\b(?:un)?zip\b{_UP_TO}-P[ ]?|\b7z[ar]?[ ]{_UP_TO}-p|\bxfreerdp\b{_UP_TO}/p:|\bschtasks\b{_UP_TO}/rp[ ]"
+    rf"|\bhtpasswd[ ]+-[a-zA-Z]*b[a-zA-Z]*[ ]+\S+[ ]+\S+[ ]|-pass(?:in|out)? pass:){_VALUE}"
 )
 
 
@@ -100,9 +104,9 @@ RECOGNIZERS = (
         "secret.command_line",
         (PASSWORD, SECRET),
         (
-            r"(?:\s-u|--user|--proxy-user|\s-[a-zA-Z]+u)(?:[ \t]+|=)(?:[\"']|[^\s:]*:)",
+            r"(?:\s-u|--user|--proxy-user|\s-[a-zA-Z]+u|\b(?:https?|xh) -a)(?:[ \t]+|=)(?:[\"']|[^\s:]*:)",
             rf"(?i){_FLAG_START}[\w.\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*[ \t]+[^\s\-]",
-            rf"{_PROGRAM} [^\n]*-[pPawk]|pass(?:in|out)? pass:",
+            rf"{_PROGRAM} [^\n]*(?:-[pPawk]|-[a-zA-Z]*b|/r?p)|pass(?:in|out)? pass:",
         ),
         _find,
         examples=(
@@ -111,6 +115,7 @@ RECOGNIZERS = (
             Example(f"deploy --password {_word} --yes", _word),
             Example(f'login --api-key "{_random}"', _random, "SECRET"),
             Example(f"mysql -h db -u root -p{_word} shop", _word),
+            Example(f"unzip -P {_word} a.zip", _word),
             Example(f"sshpass -p '{_word}' ssh root@db", _word),
         ),
         counter_examples=(
@@ -121,6 +126,7 @@ RECOGNIZERS = (
             "login --token TOKEN",
             "mkdir -p /var/lib/mysql",
             "mysql -p shop",
+            "unzip -p archive1.zip | tar x",
             "docker run -p 8080:80 nginx",
         ),
     ),

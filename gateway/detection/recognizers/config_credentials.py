@@ -118,9 +118,10 @@ RECOGNIZERS = (
                 rf"\$(?:(?:2[abxy]\$\d\d\${_HASH_SIGNS}{{53}})|(?:[156]|y|7|gy|apr1|md5)\$(?:rounds=\d+\$"
                 rf"|j[A-Za-z0-9./]+\$)?"
                 rf"{_HASH_SIGNS}{{1,32}}\${_HASH_SIGNS}{{22,86}}|(?:argon2(?:id|i|d)"
-                rf"|scrypt)\$[\w=,$]{{5,60}}\$[A-Za-z0-9+/]{{8,}}\$[A-Za-z0-9+/]{{20,}})",
+                rf"|scrypt)\$[\w=,$]{{5,60}}\$[A-Za-z0-9+/]{{8,}}\$[A-Za-z0-9+/]{{20,}}"
+                rf"|[PH]\${_HASH_SIGNS}{{31}})|\{{S?(?:SHA|MD5)(?:256|384|512)?\}}[A-Za-z0-9+/]{{22,120}}={{0,2}}",
                 0.8,
-                gate=r"\$(?:2[abxy]|[156y7]|gy|apr1|md5|argon2i?d?|scrypt)\$",
+                gate=r"\$(?:2[abxy]|[156y7PH]|gy|apr1|md5|argon2i?d?|scrypt)\$|\{S?(?:SHA|MD5)\d*\}",
             ),
         ),
         validator=_hash,
@@ -128,6 +129,7 @@ RECOGNIZERS = (
         examples=(
             Example(f"root:{_crypt}:19000:0:99999:7:::", _crypt),
             Example("jane:$2y$10$" + sample(53, BASE62), "$2y$10$" + sample(53, BASE62)),
+            Example("userPassword: {SSHA}" + sample(32), "{SSHA}" + sample(32)),
         ),
         counter_examples=("it costs $5$ or $6$", "$1$2"),
     ),

@@ -1,5 +1,6 @@
-"""Passwords in statements and calls that do not name them: SQL, routers' configuration, PowerShell, `chpasswd`,
-connections opened with a user and a password, Oracle's `user/password@host`.
+"""Passwords in statements and calls that do not name them: SQL, routers' and daemons' configuration, PowerShell, what
+is piped to a command, connections opened with a user and a password, Oracle's `user/password@host`, what is typed where
+a password is asked for.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,14 @@ from gateway.detection.view import View
 
 _QUOTED = r"[\"']([^\"'\r\n]{4,128})[\"']"
 _SQL = compile_pattern(
-    rf"(?i)\bidentified[ \t]+(?:with[ \t]+\S{{1,40}}[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?{_QUOTED}"
+    rf"(?i)(?:\bidentified[ \t]+(?:with[ \t]+\S{{1,40}}[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?"
+    rf"|\b(?:user|role)[ \t]+\S{{1,64}}(?:[ \t]+\w{{2,24}}){{0,6}}[ \t]+password[ \t]+"
+    rf"|\bsp_addlogin[ \t]+N?'[^'\n]*',[ \t]*N?)"
+    rf"{_QUOTED}"
+)
+_SQL_BARE = compile_pattern(
+    r"(?i)\b(?:(?:create|alter)[ \t]+user|connect[ \t]+to)[ \t]+\S{1,64}[ \t]+identified[ \t]+by[ \t]+"
+    r"([^\s\"';,()]{4,128})"
 )
 _SECURE_STRING = compile_pattern(
     rf"(?i)\bconvertto-securestring[ \t]+(?:-string[ \t]+)?(?:-asplaintext[ \t]+)?{_QUOTED}"
@@ -20,11 +28,11 @@ _CALL = compile_pattern(
     r"\b(?:getConnection|NetworkCredential|PasswordAuthentication|PasswordCredentials?"
     r"|UsernamePasswordCredentials?|BasicAuth|"
     r"BasicAuthHandler|HTTPBasicAuth|basicAuth|withBasicAuth|basic_auth|setBasicAuth|SetBasicAuth"
-    r"|PasswordAuthenticationToken|login)"
+    r"|PasswordAuthenticationToken|(?:Basic)?AWSCredentials|Credentials\.new|login|auth=)"
     rf"\((?:[^\n()\"']{{0,80}},[ \t]*)?[\"']([^\"'\r\n]{{1,80}})[\"'],[ \t]*{_QUOTED}"
 )
 _CONNECTED = compile_pattern(
-    rf"\b(?:mysqli(?:_connect)?|mysql_connect|mysqli_real_connect|getConnection|PDO)"
+    rf"\b(?:mysqli(?:_connect)?|mysql_connect|mysqli_real_connect|getConnection|PDO|DBI->connect)"
     rf"\((?:\$\w+,[ \t]*)?[\"'][^\"'\r\n]{{1,200}}[\"'],\s{{0,20}}[\"'][^\"'\r\n]{{1,80}}[\"'],\s{{0,20}}{_QUOTED}"
 )
 _ROUTER = compile_pattern(
@@ -35,6 +43,32 @@ _ROUTER = compile_pattern(
 _CHPASSWD = compile_pattern(
     r"\becho[ \t](?:-n[ \t])?[\"']?([^\s\"'|]{4,128})[\"']?[ \t]*\|[ \t]*sudo[ \t]+(?:-\w[ \t]+)*-S\b"
     r"|[\"']?\b[a-z_][\w\-]{0,31}:([^\s\"':|]{4,128})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+)?chpasswd"
+)
+# Standard input as the password: `echo … | docker login --password-stdin`
+_PIPED = compile_pattern(
+    r"\becho[ \t](?:-n[ \t])?[\"']?([^\s\"'|]{4,128})[\"']?[ \t]*\|[^\n|]*\s--(?:password-stdin|with-token|stdin)\b"
+)
+# Lines of daemons' configuration, each a word and its value.
+_DIRECTIVE = compile_pattern(
+    r"(?m)^[ \t]*(?:requirepass|masterauth|bindpw|rootbindpw|rootpw(?:[ \t]+--plaintext)?"
+    r"|AUTH[ \t]+(?:PLAIN|LOGIN|default)[ \t]|stats[ \t]+auth[ \t]+[\w.\-]+:|cache_peer[ \t][^\n]*\slogin=[\w.\-]+:"
+    r"|user[ \t]+\w+[ \t]+on[ \t]+>)[ \t]*([^\s\"']{4,128})"
+)
+_NAMED_ACCOUNT = compile_pattern(
+    r"(?i)(?:\brabbitmqctl[ \t]+(?:add_user|change_password)[ \t]+\S+|\bnet[ \t]user[ \t]+\S+"
+    r"|\bhttp-basic\.\S+[ \t]+\S+)[ \t]+([^\s\"'/\-]\S{3,128})"
+)
+_SIGNED = compile_pattern(
+    rf"\b(?:jwt\.(?:sign|verify|encode|decode)\([^\n\"']{{1,80}},|createHmac\([\"'][\w\-]+[\"'],)[ \t]*{_QUOTED}"
+)
+# What is typed where a password is asked for: browsers' drivers, expect(1), FTP (RFC 959).
+_TYPED = compile_pattern(
+    r"(?i)(?:pass(?:word|wd)?|pwd)[^\"'\n]{0,12}[\"']\]?[\"']?\)?\)[ \t]*\.(?:send_?keys|type|fill|set_?value)\([ \t]*"
+    rf"{_QUOTED}"
+)
+_ANSWERED = compile_pattern(
+    r"(?i)\bexpect[ \t][^\n]*passw[^\n]*\n[ \t]*send[ \t](?:--[ \t])?\"([^\s\"\\$]{4,128})(?:\\r|\\n)?\""
+    r"|(?-i:(?m:^USER)[ \t]\S+\r?\n(?:\d[^\n]*\n)?PASS)[ \t](\S{4,128})"
 )
 _ORACLE = compile_pattern(
     r"(?i)(?:\bjdbc:oracle:\w{2,8}:|\bsqlplus[ \t]+(?:-\w[ \t]+)?)([\w.$#]{1,64}/[^\s@/\"'<>]{3,128})@"
@@ -73,6 +107,13 @@ _FORMS = (
     (_CONNECTED, 1, True),
     (_VARIABLE, 1, True),
     (_ORACLE, 1, True),
+    (_SQL_BARE, 1, False),
+    (_PIPED, 1, True),
+    (_DIRECTIVE, 1, False),
+    (_NAMED_ACCOUNT, 1, False),
+    (_SIGNED, 1, False),
+    (_TYPED, 1, True),
+    (_ANSWERED, 1, True),
 )
 _word = "Tr0ub4dor" + "&3"
 
@@ -81,17 +122,25 @@ RECOGNIZERS = (
         "secret.statement",
         (PASSWORD,),
         (
-            r"(?i)\bidentified\s+(?:with|by|as)\b",
+            r"(?i)\bidentified\s+(?:with|by|as)\b|\b(?:user|role)\s[^\n;]*\spassword\s+[\"']|\bsp_addlogin\s",
             r"(?i)\bconvertto-securestring\s",
             r"(?:getConnection|Credentials?|asicAuth|asic_auth|Authentication(?:Token)?|BasicAuthHandler"
-            r"|\blogin)\([^\n()]*,",
+            r"|Credentials\.new|\blogin|\bauth=)\([^\n()]*,",
             r"(?i)(?:password|secret|key-string|shared-key|\bkey)[ \t](?:level[ \t]\d+[ \t])?[05-9][ \t]"
             r"|\bcommunity[ \t]\S+[ \t]r[ow]\b",
             r"\|\s*(?:sudo\s+)?(?:chpasswd|sudo\s[^\n]*-S\b)",
             r"(?i)\bnet use\s[^\n]*/user:",
-            r"(?:mysqli|mysql|getConnection|\bPDO)\w*\(",
+            r"(?:mysqli|mysql|getConnection|\bPDO|DBI->connect)\w*\(",
             r"(?i)\bvariable\s+\"[\w\-]*(?:passw|pwd|secret|token|key)",
             r"(?i)\bjdbc:oracle:\w+:[\w.$#]+/|\bsqlplus\s",
+            r"(?i)\b(?:user|connect[ \t]+to)[ \t]+\S+[ \t]+identified[ \t]+by[ \t]+[^\s\"']",
+            r"\|[^\n|]*\s--(?:password-stdin|with-token|stdin)\b",
+            r"(?m)^[ \t]*(?:requirepass|masterauth|(?:root)?bindpw|rootpw|stats[ \t]+auth|AUTH|cache_peer"
+            r"|user[ \t]+\w+[ \t]+on)[ \t]",
+            r"(?i)\brabbitmqctl\s|\bnet[ \t]user\s|\bhttp-basic\.",
+            r"\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac)\(",
+            r"(?i)pass(?:word|wd)?[^\"'\n]*[\"']\]?[\"']?\)?\)[ \t]*\.(?:send_?keys|type|fill|set_?value)\(",
+            r"(?i)\bexpect[ \t][^\n]*passw|(?-i:\nPASS[ \t])",
         ),
         _find,
         examples=(
@@ -101,6 +150,13 @@ RECOGNIZERS = (
             Example("username jane password 7 " + "0822455D0A16", "0822455D0A16"),
             Example("snmp-server community " + "Wat3rfall RO", "Wat3rfall"),
             Example(f"echo 'root:{_word}' | chpasswd", _word),
+            Example(f"ALTER ROLE jane LOGIN PASSWORD '{_word}';", _word),
+            Example("ALTER USER jane IDENTIFIED BY Wat3rfall ACCOUNT UNLOCK", "Wat3rfall"),
+            Example(f"echo {_word} | docker login -u jane --password-stdin r.io", _word),
+            Example("requirepass " + "Wat3rfall", "Wat3rfall"),
+            Example("rabbitmqctl add_user jane " + "Wat3rfall", "Wat3rfall"),
+            Example(f"cy.get('#password').type('{_word}')", _word),
+            Example("USER jane\r\n331 Password required\r\nPASS " + "Wat3rfall", "Wat3rfall"),
             Example("jdbc:oracle:thin:scott/" + "Wat3rfall@db:1521:x", "scott/" + "Wat3rfall"),
         ),
         counter_examples=(
@@ -110,6 +166,11 @@ RECOGNIZERS = (
             "snmp-server community public RO",
             "login(request, user)",
             "sqlplus /nolog",
+            "CREATE USER jane IDENTIFIED BY VALUES;",
+            "The samples were identified by LC-MS/MS2.",
+            "cy.get('#password').type(Cypress.env('PASSWORD'))",
+            "PASS test_login_v2",
+            "cat token1.txt | docker login --password-stdin",
         ),
     ),
 )

@@ -36,6 +36,11 @@ OWN = _any(
     "my, our, your, his, her, their, mein, meine, unser, dein, ihr, sein, mon, notre, votre, son, mi, nuestra, tu, su,"
     " la mia, la tua, la sua, minha, a minha, nossa, mijn, onze"
 )
+FOR = _any(
+    "for, to, of, from, on, set to, für, zu, zum, zur, vom, von, des, der, pour, de, du, des, para, del, do, da, per,"
+    " della, dell', di, van, voor"
+)
+"""What leads from the word to what the password opens."""
 THE = _any("the, das, le, la, il, a, het")
 NO_PASSWORD = frozenset(
     phrases(
@@ -52,11 +57,12 @@ NO_PASSWORD = frozenset(
 """Words that say of a password what it is like, beside those that end as adjectives do."""
 NO_VALUE = re.compile(
     r"(?i)(?:wpa|wep|iso|rfc|utf|http|tls|ssl|sha|aes|rsa|nist)[\-_ ]?\d[\w.\-]*|v\d+(?:\.\d+)+|\d+[~\-]\d+"
+    r"|[a-z\-]+(?:/[a-z0-9_\-]+)+"
 )
-"""Standards, versions and rules, which look like passwords: `WPA2-Enterprise`, `v1.2.3`, `6~20`."""
+"""What looks like a password: standards, versions, rules, paths. `WPA2-Enterprise`, `v1.2.3`, `6~20`, `secret/db2`."""
 LOGINS = _any(
     "log ?in, sign in, credentials?, creds, zugangsdaten, identifiants?, credenciales, credenziali, credenciais,"
-    " inloggegevens, user/pass, username/password"
+    " inloggegevens, user(?:name)? ?/ ?pass(?:word)?"
 )
 IS = _any(
     "is, was, were, are, be, to, as, becomes, remains, use, try, now, ist, lautet, war, sind, jetzt, est, était, sont,"

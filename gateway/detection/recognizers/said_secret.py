@@ -11,6 +11,7 @@ import re2
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._said_words import (
     CODES,
+    FOR,
     IS,
     LOGINS,
     NO_PASSWORD,
@@ -32,6 +33,8 @@ _LINKED = compile_pattern(
     rf"(?i)(\s(?:{IS}):?\s{{1,3}}|:\s{{1,3}}|\s{{1,2}})"
     r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,128})[\"'`*]|([^\s\"'`*<>]{4,128}))"
 )
+# `password for the zip file: …`
+_OPENS = compile_pattern(rf"(?i)^\s(?:{FOR})\s[^:;,.!?()\d\n]{{1,60}}$")
 _SENTENCE_END = compile_pattern(r"[.!?](?:\s|$)|[^:\s]\s*\n")
 _SOME_SIGN = compile_pattern(r"[\d!@#$%^&*+~?]")
 _CODE = compile_pattern(r"[={}();<>\[\]|\\]")
@@ -43,7 +46,8 @@ _SAID_CODE = compile_pattern(
     r"(\d{3}[ -]?\d{3}|[A-Z0-9]{4,6}-[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){0,4}|\d{4,8})\b"
 )
 _CREDENTIALS = compile_pattern(
-    rf"(?i)\b(?:{LOGINS})(?: (?:{WITH}))?:?\s{{1,3}}([\w.@+\-]{{2,64}})\s?[/:|]\s?([^\s\"'`,;<>]{{5,128}})"
+    rf"(?i)\b(?:{LOGINS})(?: (?:{FOR}) [^:;,.!?()\d\n]{{1,40}})?(?: (?:{WITH}))?:?"
+    r"\s{1,3}([\w.@+\-]{2,64})\s?[/:|]\s?([^\s\"'`,;<>]{5,128})"
 )
 # Somebody's password that is a plain word, with nothing after it that would make it the beginning of something else.
 _PLAIN_WORD = compile_pattern(
@@ -54,7 +58,7 @@ _ADJECTIVE = re.compile(
     r"(?:[^aeiou]ed|ing|[ai]ble|ful|less|ous|ive|[ae]nt|ly|ect|al|bar|lich|ig|ad[oa]|id[oa]|ée?|[ai]t[oa]|tte?|lt|rrt)$"
     r"|^(?:ab|aus|be|ent|er|ge|ver|zer)\w+(?:en|t)$"
 )
-_REVERSED = rf"\s(?:is|ist|est|es|è|é)\s(?:{OWN}|{THE})\s(?:[\w\-]+\s)?(?:{PASSWORDS})\b"
+_REVERSED = rf"\s(?:is|ist|est|es|è|é|as)\s(?:{OWN}|{THE})\s(?:[\w\-]+\s)?(?:{PASSWORDS})\b"
 _SAID_BEFORE = compile_pattern(rf"(?i)([^\s\"'`<>()]{{5,64}}){_REVERSED}")
 
 
@@ -113,7 +117,11 @@ def _values(data: bytes, word: "re2._Regexp") -> Iterator[tuple[int, int, bool, 
             if not quoted and not _SOME_SIGN.search(data, start, end):
                 at = linked.end(1)
                 continue
-            if link not in {b"", b":"} or linked.start() - first <= (1 if link else 0):
+            if (
+                link not in {b"", b":"}
+                or linked.start() - first <= (1 if link else 0)
+                or (link and _OPENS.search(data[first : linked.start()]))
+            ):
                 yield start, _trimmed(data, start, end, quoted=quoted), quoted, bool(link)
             at = linked.end(1) if link else linked.start() + 1
 
@@ -125,7 +133,7 @@ def _is_odd(value: str, *, linked: bool) -> bool:
     if value.isdigit():
         return linked and len(value) >= 5
     letters = sum(char.isalpha() for char in value)
-    return 0 < letters < sum(char not in "-'/." for char in value) and (linked or len(value) >= 6)
+    return 0 < letters < sum(char not in "-'/." for char in value.rstrip("!?")) and (linked or len(value) >= 6)
 
 
 def _is_phrase(value: str) -> bool:
@@ -165,8 +173,8 @@ RECOGNIZERS = (
         "secret.said",
         (PASSWORD, SECRET),
         (
-            rf"(?i)(?:{PASSWORDS})\b(?:[^.!?\n\"'`]*\s(?:{IS})\s|\s*:|\s+\S*\d)",
-            rf"(?i)\b(?:{SECRETS})\b(?:[^.!?\n\"'`]*\s(?:{IS})\s|\s*:|\s+\S*\d)",
+            rf"(?i)(?:{PASSWORDS})\b(?:[^.!?\n\"'`]*(?:\s(?:{IS})|:)\s|\s+\S*\d)",
+            rf"(?i)\b(?:{SECRETS})\b(?:[^.!?\n\"'`]*(?:\s(?:{IS})|:)\s|\s+\S*\d)",
             rf"(?i)\b(?:{CODES})\b[^.!?\n\d]*\d\d",
             rf"(?i)\b(?:{LOGINS})\b[^\n/:|]*[/:|]",
             f"(?i){_REVERSED}",
@@ -174,6 +182,9 @@ RECOGNIZERS = (
         _find,
         examples=(
             Example(f"my password is {_word}.", _word),
+            Example("Password for the zip file: " + "zipzap2024", "zipzap2024"),
+            Example(f"log in as root with {_word} as the password", _word),
+            Example(f"creds for the test server: jane:{_word}", _word),
             Example(f"The password for the admin account is now {_word}, ok?", _word),
             Example(f"Das Passwort lautet {_word}", _word),
             Example(f"Mot de passe : {_word}", _word),
@@ -194,6 +205,8 @@ RECOGNIZERS = (
             "passwords must be at least 12 characters",
             "the token is expired",
             "My password is weak.",
+            "Is a 12-character password enough?",
+            "Password requirements: Min8Chars",
             "Your password is incorrect, and your account is locked.",
             "Patience is the password here.",
             "Das Passwort ist falsch",

@@ -15,7 +15,7 @@ LONGEST = 600
 
 TELLING = (
     r"pass|pwd|pw|psw|psk|secret|token|key|cred|kennwort|contrase|clave|senha|wachtwoord|mdp|parola|jwt|bearer"
-    r"|authorization|totp"
+    r"|authorization|totp|_salt"
 )
 """What is in every telling name, in any case; `kind_of` reads the names that have it word by word."""
 
@@ -28,7 +28,7 @@ _TYPE = (
 )
 _JOINS = (
     r"(,?\s{0,80}[\"']?value[\"']?[ \t]{0,4}[:=]|</\w{2,12}>\s{0,80}<\w{2,12}>\s{0,80}|[ \t]{1,40}\|[ \t]"
-    r"|[ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|:{1,3}\*{0,2}|->|<-|,|\(|>\s{0,80}))"
+    r"|[ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|:{1,3}\*{0,2}|->|<-|,|\(|>\s{0,80}(?:<value>\s{0,80})?))"
 )
 _NO_BRACKET = r"[^\s(\[{]"
 
@@ -43,16 +43,16 @@ _GATE_NAME = rf"(?:(?:{TELLING})[\w.\-ñ]*|auth)"
 GATE = (
     rf"(?i){_GATE_NAME}(?:\\*[\"'\]]+(?:\[\d*\])?(?:\s*[:=,>]|[ \t]+[\"'])"
     rf"|(?:\[\d*\])?{_TYPE}[ \t]*(?:[:?.|+!~*]*=|:|->|<-|>)|\(\s*\\*[\"'@]|[ \t]+\\*[\"'@]|[ \t]+\|[ \t]"
-    r"|\\*[\"']?,?\s+\\*[\"']?value\\*[\"']?[ \t]*[:=]|</)"
+    r"|\\*[\"']?,?\s*\\*[\"']?value\\*[\"']?[ \t]*[:=]|</)"
 )
 
 # What follows looks at no more than a value, so Python's own engine, which is quicker to start, does no harm.
-_QUOTED = re.compile(rb"(?:[@$bBrRuUfFLN]{0,2}|[A-Za-z_.]{0,40}\()(?:\\{0,3}\"\"\"|'''|\\{0,3}[\"'`])")
+_QUOTED = re.compile(rb"(?:\"(?=\\\")|[@$bBrRuUfFLN]{0,2}|[A-Za-z_.:]{0,40}\()(?:\\{0,3}\"\"\"|'''|\\{0,3}[\"'`])")
 _BARE = re.compile(rb"[^\s\"`<]{1,600}")
 _BLOCK = re.compile(rb"[|>][+\-]?\d?[ \t]{0,8}\r?\n[ \t]{1,80}(\S{4,600})[ \t]{0,8}(?:\r?\n|$)")
 _LINES = re.compile(rb"\s{0,80}([^\s<]{4,600})\s{0,80}</")
-_NEXT_FIELD = re.compile(rb"[&;,](?:\s|$|[A-Za-z_][\w. \-]{0,30}[=:])")
-_VALUE_NEXT = re.compile(rb"\\?[\"']>|\\?[\"'],?\s{1,80}\\?[\"']?value|</")
+_NEXT_FIELD = re.compile(rb"[&;,](?:\s|$|[A-Za-z_][\w. \-]{0,30}[=:])|\?[A-Za-z_][\w.\-]{0,30}=")
+_VALUE_NEXT = re.compile(rb"\\?[\"']>|\\?[\"'],?\s{0,80}\\?[\"']?value|</")
 _ESCAPED_LINE = re.compile(rb"\\r?\\?n|\\[rnt]")
 _CLOSER = re.compile(rb"[)\]}]")
 _OPENERS, _CLOSING = b"([{", b")]}"
@@ -92,14 +92,14 @@ def assignments(data: bytes) -> Iterator[Assignment]:
             # `password = decode("...")`: what is handed to a call.
             join = "("
         yield Assignment(name, join, start, end, quoted)
-        # `key="Password" value="..."`: the value is a name itself.
-        if name.lower() != "key" or _VALUE_NEXT.match(data, end) is None:
+        # `key="Password" value="..."`, `getenv("PASSWORD", "...")`: the value is a name itself.
+        if join != "(" and (name.lower() != "key" or _VALUE_NEXT.match(data, end) is None):
             at = end
 
 
 def _value(data: bytes, at: int, join: str, *, tagged: bool) -> tuple[int, int, bool] | None:
     last = min(len(data), at + LONGEST + 8)
-    if join == ">" or join.startswith("</"):
+    if join.startswith((">", "</")):
         lines = _LINES.match(data, at, last)
         return None if lines is None else (*lines.span(1), False)
     if join[-1:] in {":", "="} and data[at : at + 1] in {b"|", b">"}:

@@ -33,6 +33,13 @@ _CHOSEN_ENDINGS = (
     "adminpw",
     "userpw",
     "dbpw",
+    "dbpass",
+    "userpass",
+    "rootpass",
+    "requirepass",
+    "adminpass",
+    "storepass",
+    "keypass",
     "wpapsk",
     "passwd",
     "passphrase",
@@ -42,11 +49,12 @@ _CHOSEN_ENDINGS = (
 )
 _MADE = word_set(
     "secret secrets secrete token tokens apikey apikeys accesskey secretkey privatekey masterkey authkey accountkey"
-    " sharedaccesskey credential credentials cred creds passkey bearer authorization jwt pat otp totp"
+    " sharedaccesskey credential credentials cred creds passkey bearer authorization jwt pat otp totp salt"
 )
 _MADE_ENDINGS = ("apikey", "token", "secret", "secretkey", "accesskey", "privatekey", "credentials", "creds")
 _KEY_QUALIFIERS = word_set(
-    "api access account shared private secret master signing sign signature encryption encrypt crypto cipher aes hmac"
+    "api access account shared private secret master signing sign signature encryption decryption encrypt crypto"
+    " validation unseal cipher aes hmac"
     " jwt client consumer service license licence webhook deploy session storage admin server subscription ssh"
     " integration ingest ingestion write instrumentation personal machine root merchant partner payment security token"
     " bot backup auth authentication authorization app application bearer user team org project management iam cloud"
@@ -76,8 +84,8 @@ _ABOUT = word_set(
     " suffix header headers param params parameter pattern regex regexp re required enabled disabled enable valid"
     " validity validator validation index idx ref reference arn provider manager store vault location status state"
     " reset change changed update updated strength score attempts attempt usage cost list group groups class style"
-    " icon input form page view link button dialog modal screen component schema model table column row"
-    " action handler callback middleware function method spec mock at on in by per pair mapping map dict"
+    " icon color colors colour input form page view link button dialog modal screen component schema model table row"
+    " column action handler callback middleware function method spec mock at on in by per pair mapping map dict"
     " iter iterator chars alphabet charset digest fingerprint thumbprint checksum hash hashes hashed salt source"
     " variable var env info details description desc comment note notes auth method methods mode option options rule"
     " rules scope scopes permission permissions issuer audience owner usages created modified last date time"

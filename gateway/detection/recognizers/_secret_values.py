@@ -23,15 +23,16 @@ _STAND_INS = word_set(
 )
 _STAND_IN_PARTS = (
     r"fake|dummy|placeholder|change[_\- ]?(?:me|this|it)|replace[_\- ]?(?:me|this|with)|insert[_\- ]|redacted|"
-    r"xxxx|\.\.\.|\*\*\*|your[_\-A-Z]|^your|^my[_\-]|[_\-]here$|put[_\-]|enter[_\-]|todo|sanitized|removed|"
+    r"xxxx|\.\.\.|\*\*\*|your[_\-A-Z]|^your|^my[_\-]|[_\-]here$|put[_\-]|enter[_\-]|todo|sanitized|removed|deleted|"
     r"not[_\-]?a[_\-]?real|not[_\-]secret|some[_\-](?:secret|token|key|pass)|^<|>$|^example|example$|"
     r"^(?:real|secret|super|test|demo|sample|the|a|an|new|old|access|refresh|api|auth|client|user|bearer)"
     r"[_\-](?:key|token|secret|password|value|pass|pw)s?$|"
     r"^(?:required|nullable|sometimes|bail|confirmed)[|,]|EXAMPLE"
 )
 _REFERENCE = (
-    r"\$\{[\w.:\-?/@ =+()$]+\}|\$\([^)]*\)|^\$+[A-Za-z_][\w:]*$|\{\{-?\s*[\w.$| '\"()\-\[\]]+\s*-?\}\}|<%|%\(\w+\)|"
-    r"^[\"']?%[sdv@]|%[A-Z_a-z]{2,}%$|#\{[^}]*\}|^\{[A-Za-z_.:!\- ]*\}$|^\[[A-Za-z _\-]+\]$|^[@&*:#!][A-Za-z_\-]+$|^`|"
+    r"^\$\{\w+:\?|\$\{[\w.:\-?/@ =+()$]+\}|\$\([^)]*\)|^\$+[A-Za-z_][\w:]*$|\{\{-?\s*[\w.$| '\"()\-\[\]]+\s*-?\}\}|"
+    r"<%|%\(\w+\)|^[\"']?%[sdv@]|%[A-Z_a-z]{2,}%$|#\{[^}]*\}|^\{[A-Za-z_.:!\- ]*\}$|^\[[A-Za-z _\-]+\]$"
+    r"|^[@&*:#!][A-Za-z_\-]+$|^`|"
     r"^/(?:run|etc|var|home|usr|opt|tmp)/|"
     r"^(?:os|process|env|ENV|self|this|config|settings|args|request|params|props|data|user|var|local|module|secrets|"
     r"data|vars|inputs|steps|github|req|ctx|context|opts|options|cfg|conf|app|state|file|ref|vault|op|ssm|arn|"
@@ -200,7 +201,7 @@ def is_chosen(value: str, *, quoted: bool) -> bool:
     if _PLAIN.match(value) or not _ALNUM.search(value):
         return False
     if len(words := value.split()) > 1:
-        return quoted and (_APP_PASSWORD.match(value) is not None or _is_spaced(words))
+        return quoted and not is_stand_in(value) and (_APP_PASSWORD.match(value) is not None or _is_spaced(words))
     if _NUMBERS.match(value):
         return value.isdigit() and not is_stand_in(value)
     if _FILE.match(value) or _NUMBERED_WORD.match(value) or _REGEX.search(value) or is_stand_in(value):

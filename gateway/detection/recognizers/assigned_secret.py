@@ -11,7 +11,14 @@ from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer
 from gateway.detection.recognizers._assignments import GATE, TELLING, Assignment, assignments
 from gateway.detection.recognizers._samples import BASE62, BASE64, sample
 from gateway.detection.recognizers._secret_names import Kind, kind_of
-from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_stand_in, is_strong, is_very_made
+from gateway.detection.recognizers._secret_values import (
+    is_chosen,
+    is_gibberish,
+    is_made,
+    is_stand_in,
+    is_strong,
+    is_very_made,
+)
 from gateway.detection.view import View
 
 PASSWORD = EntityType("PASSWORD", "secret", "A password or passphrase.")
@@ -60,11 +67,16 @@ def _judge(view: View, one: Assignment) -> Match | None:
     elif kind is Kind.PASSWORD and not one.quoted and _is_plain_password(view, one, value):
         return Match(one.start, one.end, 0.6, PASSWORD.name)
     type_name = _type(kind, value, quoted=one.quoted)
-    if type_name is None or (
-        kind is Kind.PASSWORD and one.name.strip("-_.$").lower() in {"pass", "pw"} and value.isdigit()
-    ):
+    if type_name is None or (kind is Kind.PASSWORD and _is_verdict(view, one, value)):
         return None
     return Match(one.start, one.end, 0.9 if one.quoted else 0.75, type_name)
+
+
+def _is_verdict(view: View, one: Assignment, value: str) -> bool:
+    """What a test says: `pass: 12`, `--- PASS: TestLogin2`."""
+    if one.name == "PASS" and value.isalnum() and not is_gibberish(value):
+        return _ACCOUNT_NEAR.search(view.data, max(0, one.start - _NEAR), one.start) is None
+    return value.isdigit() and one.name.strip("-_.$").lower() in {"pass", "pw"}
 
 
 def _is_expression(data: bytes, one: Assignment, value: str) -> bool:
@@ -128,6 +140,7 @@ RECOGNIZERS = (
             "secret: ${SECRET}",
             "password=********",
             "max_tokens: 4096",
+            "--- PASS: TestLogin2 (0.00s)",
             "tokens, sessions",
             f'publicKey = "{_random}"',
             f'nextPageToken: "{_random}"',

@@ -40,7 +40,7 @@ UNIT = (
     r"\b\.?[ ]?(?:n?[°º]\.?[ ]?|#|no\.? ?|:[ ]?)?(?:\d{1,6}[A-Za-z]?(?:[-/]\d{1,4})?|[A-Z])\b"
     r"|#[ ]?\d{1,5}[A-Za-z]?\b|m\.[ ]?\d{1,4}\b"
     r"|\d{1,2}(?:st|nd|rd|th|er|[eè]me|e|\.?[ºª°]|\.)[ ]?(?i:floor|fl|og|stock|[ée]tage|piso|andar|izq(?:uierda)?|izda"
-    r"|dcha|derecha|esq|dto|fte|[a-f])\b\.?)"
+    r"|dcha|derecha|esq|dto|fte|tv|th|mf|[a-f])\b\.?)"
 )
 _LINE = r"[ \t]*(?:\r?\n[>?|*#\t ]{0,40}){1,2}"
 _GAP = rf"(?:[ \t]*\.?[,;][ \t]*(?:{_LINE})?|{_LINE}(?:,[ \t]*)?|[ \t]+[-|/·•][ \t]+|[ \t]+|<br[ ]?/?>[ \t]*|\\n[ \t]*)"
@@ -70,6 +70,12 @@ def _roomy(regex: str) -> "re2._Regexp":
 
 _NEXT_CERTAIN = _roomy(GAP + _CERTAIN)
 _NEXT_CITY = _roomy(_GAP + _CITY)
+# What follows an address tells how else to reach somebody.
+CONTACT = (
+    r"(?i:tel|tele(?:ph|f)on[eo]?|t[ée]l[ée]phone|tel[ée]fon[eo]|telefoon|phone|mob(?:ile?|iel|iltelefon)?|m[óo]vil|cell?"
+    r"|celular|cellulare|telem[óo]vel|handy|natel|gsm|fax|whats ?app|e-?mail|tlf|tfn|puh|iban|bic|dob)\b"
+)
+_CONTACT = compile_pattern(GAP + CONTACT)
 _NEXT_LOWER = compile_pattern(_GAP + _LOWER)
 # A postcode on a line of its own, perhaps below another word: three digits suffice there (Iceland).
 _NEXT_LINE = compile_pattern(rf"{_LINE}(?:[\p{{L}}.]{{2,20}}{_LINE})?(?:{POSTCODE}|\d{{3}}\b)")
@@ -98,16 +104,21 @@ def tail(data: bytes, end: int) -> tuple[int, bool]:
     cities = 0
     limit = min(len(data), end + _LONGEST)
     for _ in range(_MOST_PARTS):
-        if data[at : at + 1] not in _GAPS or cities > _MOST_CITIES:
+        if data[at : at + 1] not in _GAPS or cities > _MOST_CITIES or _CONTACT.match(data, at, limit):
             break
         if (found := _NEXT_CERTAIN.match(data, at, limit)) and not _goes_on(data, found.end()):
-            at = sure = found.end()
             certain, cities = True, 0
+            if stop := _CONTACT.search(data, at, found.end()):
+                sure = stop.start()
+                break
+            at = sure = found.end()
             continue
         if certain and data[at] in _LINE_BREAKS and (line := _own_line(data, at, limit)):
             at = sure = line
             continue
         gap = data[at]
+        if data[at : at + 2] == b"; ":
+            break
         if city := _NEXT_CITY.match(data, at, limit):
             townless = certain and at == sure and _TOWNLESS.search(data[max(0, at - 9) : at]) is not None
             at = _whole_words(data, at, city.end())

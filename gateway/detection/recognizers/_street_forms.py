@@ -65,7 +65,7 @@ NUMBER_BEFORE = Form(
 )
 BEFORE_NUMBER = Form(
     rf"\b(?:{_TYPE}|(?i:({BEFORE_WEAK})){_THEN}){_NAMED},?[ ]"
-    rf"(?:(?i:n[°ºr]?\.?|no\.?|num\.?|#)?[ ]?{SHORT_HOUSE}\b|(?i:s/n)\b)",
+    rf"(?:(?i:n\.?[°ºr]?\.?|no\.?|num\.?|#)?[ ]?{SHORT_HOUSE}\b|(?i:s/n)\b)",
     0.65,
     weak=1,
 )
@@ -177,7 +177,7 @@ GATES: tuple[tuple[str, tuple[Form, ...]], ...] = (
         rf"(?:(?:^|[\s,;:(\"'>])(?:(?:(?i:{BEFORE})|via|Via|Place|Plaza|Route|Laan|Vial"
         rf"|Acceso|Cañada|Diagonal|Borgo|Canale|Sítio|Condomínio|Parque|Lagoa){_THEN}|[Cc][./] ?)[^\s\d]"
         rf"|[\s:](?:[Aa]|[Pp])l\. ?\p{{Lu}}|{_LIVES}|{_FIELD})"
-        r"[^\d\n.;]*\n?(?:(?i:n[ro]?|n[uú]m)\.[ ]?)?(?:\d|(?i:s/n))",
+        r"[^\d\n.;]*\n?(?:(?i:n[ro]?|n[uú]m)\.[°º]?[ ]?)?(?:\d|(?i:s/n))",
         (BEFORE_NUMBER, TYPE_TOWN, AFTER_CUE, FIELD),
     ),
     (rf"(?i:[^\s\d] ?(?:{JOINED})|[^\s\d](?:{JOINED_WEAK})),? \d", (JOINED_NAME,)),

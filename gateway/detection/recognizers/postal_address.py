@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers._address_parts import GAP, UNIT, tail
+from gateway.detection.recognizers._address_parts import CAPITAL, CONTACT, GAP, UNIT, tail
 from gateway.detection.recognizers._dates import MONTH_NAMES
 from gateway.detection.recognizers._street_forms import (
     AFTER_NAME,
@@ -40,7 +40,9 @@ _CUE = compile_pattern(
     r"|send|mov(?:e|ed|ing)|drops?|taxi|pick(?:ed)? ?up|billing|home|house|corner|wohn(?:e|t|en|haft)|zieh|habite"
     r"|demeurant|vive|vivo|abito|residente|mora|moro|woon(?:t)?|restaurant|office|property|stop)\b"
 )
-_FIRST_UNIT = compile_pattern(rf"{UNIT}{GAP}$")
+_FIRST_UNIT = compile_pattern(rf"{UNIT}{GAP}(?:(?:{CAPITAL}[ ]){{0,2}}{CAPITAL},[ ])?$")
+# In a field, the address ends where another sentence begins, or another way to reach somebody.
+_FIELD_ENDS = compile_pattern(rf"\d[.;] (\p{{Lu}}[{LETTERS}]+ [\p{{Ll}}])|{GAP}{CONTACT}")
 _DIGIT = re.compile(rb"[\dA-Z]\b[^\d]{0,4}$")
 _NO_STREET = word_set(
     "the a an in at to for and or but is was are were with from by this that these those people men women children"
@@ -71,6 +73,8 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     for form in (form for hit in hits for form in GATES[hit][1]):
         for place in _EXACT[form].finditer(data):
             start, end = place.span(form.group)
+            if form is FIELD and (stop := _FIELD_ENDS.search(data, start, end)):
+                end = stop.start() + (stop.start(1) > 0)
             weak = form.weak > 0 and place.start(form.weak) >= 0
             score = _score(form, view.text(start, end), weak=weak)
             if score is not None:
@@ -88,7 +92,7 @@ def _whole(data: bytes, start: int, end: int, score: float) -> Match:
     """The address around a street, surer if more than the street is there."""
     end, certain = tail(data, end)
     before = data[max(0, start - _BEFORE) : start]
-    if _DIGIT.search(before) and (unit := _FIRST_UNIT.search(before)):
+    if (before.endswith(b", ") or _DIGIT.search(before)) and (unit := _FIRST_UNIT.search(before)):
         start -= len(before) - unit.start()
         certain = True
     score += _TAIL_GAIN * certain + _CUE_GAIN * (_CUE.search(before) is not None)

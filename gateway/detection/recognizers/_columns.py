@@ -109,6 +109,7 @@ _WORDS: tuple[tuple[str, Column], ...] = (
     (_PERSON_WORDS, Column(PERSON, 0.7, _is_name)),
     (
         r"d\.?o\.?b\.?|(?:date[ _-]?of[ _-]?birth|birth[ _-]?date|birthday|born)|geburts(?:datum|tag)"
+        r"|geb\.?-?(?:datum)?"
         r"|date[ _]de[ _]naissance"
         r"|fecha[ _](?:de[ _])?nac\w*|data[ _]di[ _]nascita|data[ _](?:de[ _])?nasc\w*|geboortedatum",
         Column(DATE_OF_BIRTH, 0.85, _is_birth_date),
@@ -163,7 +164,7 @@ def columns_of(header: list[str]) -> dict[int, Column]:
     for number, text in enumerate(header):
         if text.casefold() == "name":
             plain.append(number)
-        elif column := _column(text):
+        elif column := _column(text.rstrip(".")):
             columns[number] = column
     if columns:
         columns |= dict.fromkeys(plain, PLAIN_NAME)

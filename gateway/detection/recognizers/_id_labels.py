@@ -89,7 +89,7 @@ LABELS = (
         0.8,
         english="(?:electronic )?(?:medical|health|hospital|patient)[ _-]?(?:record|chart|file)"
         "|patient(?:[ _-]account)?"
-        "|chart|hospital|encounter|admission|specimen|accession|prescription|rx",
+        "|chart|hosp(?:ital)?|encounter|admission|specimen|accession|prescription|rx",
         german="patienten|krankenakten?|krankenhaus|behandlungs?|aufnahme|rezept",
         dutch="pati[eë]nt(?:en)?|ziekenhuis|opname",
         romance="dossier m[eé]dical|dossier patient|patiente?|s[eé]jour|ordonnance|historia cl[ií]nica"
@@ -195,7 +195,7 @@ LABELS = (
         romance="r[eé]servation|confirmation|reserva|localizador|confirmaci[oó]n|prenotazione|conferma"
         "|confirma[cç][aã]o",
         alone=r"\bpnr\b|\brecord locator\b|\blocalizador\b",
-        named="booking|reservation|confirmation|buchung|r[eé]servation|reserva|prenotazione|boeking",
+        named="booking|e-?ticket|reservation|confirmation|buchung|r[eé]servation|reserva|prenotazione|boeking",
     ),
     Label(
         CASE_NUMBER,
@@ -222,7 +222,8 @@ LABELS = (
         "|visa|green card|residence permit|work permit"
         "|driver'?s?'?[ _-]?licen[cs]e|driving[ _-]licen[cs]e|(?:professional |medical |nursing )?licen[cs]e"
         "|(?:birth |marriage |death )?certificate"
-        "|registration|tax(?:payer)?(?:[ _-]id(?:entification)?)?|social[ _-](?:security|insurance)|national insurance",
+        "|registration|tax[ _-]?payer(?:[ _-]id(?:entification)?)?|tax[ _-]id(?:entification)?"
+        "|social[ _-](?:security|insurance)|national insurance",
         german="(?:personal)?ausweis|reisepass|pass|f[uü]hrerschein|aufenthaltstitel|identifikations?"
         "|sozialversicherungs|rentenversicherungs"
         "|steuer(?:identifikations|liche identifikations)?|approbations|lizenz|zertifikats|urkunden"
@@ -237,7 +238,8 @@ LABELS = (
         "|permesso(?: di soggiorno)?|documento(?: d'identit[aà])?"
         "|identidade|cart[aã]o de cidad[aã]o|bilhete de identidade|passaporte|carta de condu[cç][aã]o"
         "|identifica[cç][aã]o(?: fiscal)?|seguran[cç]a social|registro geral",
-        alone=r"\bid number\b|\bid no\b",
+        alone=r"\bid number\b|\bid no\b|\ba-number\b|\bni[ _-]?(?:number|no\b)|\bnino\b"
+        r"|\btax[ _-]?(?:number|no\b|ref(?:erence)?)",
         named="passport|driver'?s?'?[ _-]?licen[cs]e|driving[ _-]licen[cs]e|(?:national |identity |id )card"
         "|national[ _-]id|voter[ _-]id|residence permit|tax[ _-]id|social[ _-]security|social insurance"
         "|national insurance|personalausweis|ausweis|reisepass|f[uü]hrerschein|aufenthaltstitel|steuer-?id"
@@ -256,7 +258,7 @@ LABELS = (
         romance="compte|pr[eê]t|abonn[eé]e?|abonnement|cuenta|pr[eé]stamo|suministro|contador"
         "|conto(?: corrente)?|prestito|mutuo|abbonamento|utenza|contatore"
         "|conta(?: corrente)?|empr[eé]stimo|assinatura|instala[cç][aã]o",
-        named="(?:bank |savings |checking )?account|acct|loan|mortgage|konto|compte|cuenta|conto|conta|rekening",
+        named="(?:bank |savings |checking )?(?:account|acct)|loan|mortgage|konto|compte|cuenta|conto|conta|rekening",
     ),
     Label(
         ORDER_NUMBER,

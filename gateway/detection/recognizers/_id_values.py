@@ -7,7 +7,8 @@ from gateway.detection.recognizers._checks import is_date
 
 # Groups of digits with spaces between them; or one word of letters, digits and a few signs.
 VALUE = compile_pattern(
-    r"(?:[A-Z]{1,4}[ -]?)?\d{1,6}(?: \d{2,6}){1,7}\b|\d{1,3} [A-Z][A-Za-z]{0,3} \d{1,6}/\d{2,4}\b"
+    r"(?:[A-Z]{1,4}[ -]?)?\d{1,6}(?: \d{2,6}){1,7}(?: [B-HJ-Z](?: \d{3})?)?\b"
+    r"|\d{1,3} [A-Z][A-Za-z]{0,3} \d{1,6}/\d{2,4}\b"
     r"|[A-Z]{1,4} \d[\w\-/]*\w|\d{1,2}:\d{2}-[a-z]{2}-\d{2,6}\b|\w(?:[\w\-/.#]{0,38}\w)?"
 )
 
@@ -17,6 +18,14 @@ _CLOCK_OR_PRICE = re.compile(r"\d{1,3}(?:[.,]\d{3})*[.,]\d{1,2}|\d{1,2}[:.]\d{2}
 _VERSION = re.compile(r"[vV]?\d{1,3}(?:\.\d{1,2}){1,3}(?:[-.]?(?:rc|a|b|alpha|beta|dev)\d*)?")
 _HEX = re.compile(r"(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9A-F]{32}|[0-9A-F]{40}|[0-9A-F]{64})")
 _IN_CODE = re.compile(r"[a-z]+_?\d{1,3}|0x.*|[a-z]+(?:_[a-z]+)*_?\d?|[a-z]+[A-Z]\w*|\w+\.[a-z]{1,4}|[A-Za-z]+-\d\.\d.*")
+_PARTED = re.compile(r"[./\-]")
+# Standards, laws, sums, versions, years.
+_NOT_MADE = re.compile(
+    r"(?:ANSI|ASTM|COVID|CVE|DIN|EN|EP|FIDIC|HTTP|IEC|IEEE|IP|ISO|KB|NIST|RFC|SHA"
+    r"|TLS|US|UTF|WO|CHF|EUR|GBP|USD)[ \-/]?\d"
+    r"|\d{1,3}(?:\.\d{3})+$|\d{1,2}(?:\.\d{1,2})+\D|1-8\d\d-|(?:19|20)\d\d[-/.](?:\d{1,3}\b|(?:19|20)\d\d$)"
+    r"|\d{1,2}[-/.](?:19|20)\d\d\b"
+)
 _SAMPLE = re.compile(r"(\w)\1*|[Xx0]+")
 _PRICE_BEFORE = frozenset(b"$%\xa3\xac\xa5")
 _AFTER = re.compile(
@@ -49,6 +58,22 @@ def long_enough(value: bytes) -> bool:
     """Whether it has digits enough to be believed behind a word that is no label for numbers."""
     digits = sum(0x30 <= byte <= 0x39 for byte in value)
     return digits >= 5 or (digits >= 3 and any(0x41 <= byte <= 0x5A for byte in value))
+
+
+def telling(value: bytes, *, booking: bool) -> bool:
+    """Whether it is a number of its own making, which needs no sign and no "number" before it: long, and not digits
+    alone, nor with small letters. `booking`: codes of six capitals and digits are such, too.
+    """
+    text = value.decode("utf-8", "replace")
+    if text.upper() != text:
+        return False
+    digits = sum(char.isdigit() for char in text)
+    if booking and len(text) == 6 and 0 < digits < 6 and text.isalnum():
+        return True
+    if _NOT_MADE.match(text):
+        return False
+    capital = any(char.isupper() for char in text)
+    return digits >= (6 if capital else 8) and (capital or _PARTED.search(text) is not None)
 
 
 def _year(value: str) -> bool:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers import _id_labels as labels
 from gateway.detection.recognizers._id_labels import BOOKING_REFERENCE, LABELS, Label, announcing, naming
-from gateway.detection.recognizers._id_values import VALUE, long_enough, plausible
+from gateway.detection.recognizers._id_values import VALUE, long_enough, plausible, telling
 from gateway.detection.view import View
 
 _COPULA = r"(?:is|was|are|reads|to|ist|war|lautet|est|était|es|era|è|é|foi|are|sono|has been|wurde)"
@@ -27,10 +27,10 @@ _BETWEEN = (
 )
 _HEAD = r"((?:[A-Z]{1,4} )?(?:[A-Za-z]{1,6}[\-/_.#]?){0,2}\d)"
 _ANY_LABEL = announcing(LABELS)
-# The thing itself, then a sign or "is", then a number.
+# The thing itself, then a sign or "is", then a number; with nothing between, only one that can hardly be anything else.
 _STATED = (
     rf"(?:\b|_)((?i:{naming(LABELS)}))(?:[\"'*_`]{{0,3}}[ \t]{{0,3}}[:=#][ \t\"'*`#]{{0,4}}"
-    rf"|[ \t]+(?i:{_COPULA})[ \t:]+)"
+    rf"|[ \t]+(?i:{_COPULA})[ \t:]+|[ ])"
 )
 _LABEL = rf"(?:\b|_)(?i:{_ANY_LABEL})"
 _NUMBERED = rf"(?:\b|_)((?i:{_ANY_LABEL}))(?i:{_BETWEEN}){_HEAD}"
@@ -76,7 +76,11 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
                 continue  # a role of reStructuredText, too
             explicit = _EXPLICIT.search(data, place.end(1), start) is not None or place[1].endswith(b"#")
             end = value.end()
-            if number == _NAMED and not long_enough(data[start:end]):
+            if number == _NAMED and not (
+                telling(data[start:end], booking=label.type is BOOKING_REFERENCE)
+                if data[place.end(1) : start] == b" "
+                else long_enough(data[start:end])
+            ):
                 continue
             if number == _BOOKED_ONLY or plausible(data, start, end, explicit=explicit):
                 sure = explicit and number != _NAMED
@@ -111,6 +115,8 @@ RECOGNIZERS = (
             Example('<input name="member_id" value="M-991233">', "M-991233", labels.MEMBERSHIP_ID.name),
             Example("Vertragsnummer 7700-1234-01", "7700-1234-01", labels.CONTRACT_NUMBER.name),
             Example("Passport: X1234567", "X1234567", labels.ID_NUMBER.name),
+            Example("under policy HG-771204 you are", "HG-771204", labels.INSURANCE_NUMBER.name),
+            Example("la réservation QX7T2L", "QX7T2L", labels.BOOKING_REFERENCE.name),
             Example("booking reference XKQJRT", "XKQJRT", labels.BOOKING_REFERENCE.name),
             Example("order number 4711-88213", "4711-88213", labels.ORDER_NUMBER.name, score=0.3),
         ),
@@ -125,6 +131,8 @@ RECOGNIZERS = (
             "policy version 1.2.3",
             "issue #12345, HTTP code 404, chapter number 12, page no. 1204",
             "The case is about 2500 people.",
+            "Case C-311/18, the policy 2024-2025, a loan 2500000, passport 2026",
+            "the client v2.14.1-20250301 and contract 12.03.2025",
         ),
     ),
 )

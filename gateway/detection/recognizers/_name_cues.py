@@ -35,7 +35,7 @@ INTRODUCTION = Cue(
 )
 I_AM = Cue(r"\b(?:i'm|i am|this is|ich bin|je suis|(?:yo )?soy|sono|ik ben)[ \t]+", 0.5, lower=True, weak=True)
 SALUTATION = Cue(
-    r"\b(?:dear|hi|hello|hey|hallo|liebe|lieber|liebes|cher|chère|estimad[oa]|querid[oa]|hola|bonjour|beste"
+    r"\b(?:dear|hi|hello|hey|hallo|liebe|lieber|liebes|cher|chère|estimad[oa]|querid[oa]|prezad[oa]|hola|bonjour|beste"
     r"|caro|cara|ciao)[ \t]+",
     0.8,
 )

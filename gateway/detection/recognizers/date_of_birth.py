@@ -11,7 +11,10 @@ _CUE = (
     r"|\bn[ée](?:e|\(e\)|\.e|·e)? le\b|\bnaissance\b"
     r"|\bfecha[ _](?:de[ _])?nac(?:imiento|\.)|\bf\. ?nac\.|\bnacid[oa]\b|\bnac(?:ió|í)|\bdata[ _]di[ _]nascita"
     r"|\bnat[oa](?:/a)? (?:il|a|in)\b|\bdata[ _]de[ _]nasc(?:imento|\.)?|\bnascid[oa]\b|\bnasc(?:eu|i)\b"
-    r"|\bgeboorte(?:datum|dag)|\bgeb\b)"
+    r"|\bgeboorte(?:datum|dag)|\bgeb\b|\bdata urodzenia|\burodzon[ya]|\bur\.|\bdoğum tarihi|\bfödd\b|\bfödelsedatum"
+    r"|\bfødt\b|\bfødselsdato|\bsyntymäaika|\bs(?:yntynyt|ynt\.)|\bnarozen[aáýí]?\b|\bdatum narození|\bnar\."
+    r"|\bszületett|\bszületési (?:dátum|idő)|\bszül\.|\bdata nașterii|\bdatum rođenja|\bдата (?:рождения|народження)"
+    r"|ημερομηνία γέννησης)"
 )
 _BETWEEN = (
     r"[\"'\s:=,(\-*.\])>|]{0,8}"

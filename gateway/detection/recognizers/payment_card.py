@@ -95,6 +95,11 @@ _NAMED = (
     r"[\s:#=]{1,3}(?:(?:is|ist|est|es|è|é)[\s:]{1,2})?"
 )
 
+_EXPIRY = (
+    r"(?i:\b(?:exp(?:iry|ires|iration)?\.?(?: date)?|valid (?:thru|until|to)|gültig bis|expire le|cad(?:uca|ucidad|\.)"
+    r"|vence|scad(?:enza|\.)))[\s:=]{1,3}((?:0[1-9]|1[0-2]) ?[/\-] ?(?:20)?[2-4]\d)\b"
+)
+
 RECOGNIZERS = (
     PatternRecognizer(
         "payment_card.long",
@@ -177,15 +182,15 @@ RECOGNIZERS = (
         "payment_card.expiry",
         CARD_EXPIRY,
         (
-            Pattern(
-                r"(?i)\b(?:exp(?:iry|ires|iration)?\.?(?: date)?|valid (?:thru|until|to)|gültig bis|expire le|caduca"
-                r"|vence|scadenza)[\s:=]{1,3}((?:0[1-9]|1[0-2]) ?[/\-] ?(?:20)?[2-4]\d)\b",
-                0.4,
-                group=1,
-            ),
+            Pattern(_EXPIRY, 0.4, group=1),
+            # Right behind the number, no other word need say that it is a card's.
+            Pattern(rf"(?:\d[ \-]?){{12,18}}\d[ ,;|/]{{1,3}}{_EXPIRY}", 0.75, group=1, gate=_EXPIRY),
         ),
         context=_CONTEXT,
-        examples=(Example("card 4111 1111 1111 1111, exp 09/29", "09/29"),),
+        examples=(
+            Example("card 4111 1111 1111 1111, exp 09/29", "09/29"),
+            Example("4111 1111 1111 1111 cad. 09/27", "09/27"),
+        ),
         counter_examples=("exp 13/29", "expired in 2019"),
     ),
 )

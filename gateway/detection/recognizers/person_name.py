@@ -23,7 +23,7 @@ _PARTICLE = (
     r"|av|y|e|st\.|d'|D')"
 )
 _CAPITAL = rf"(?:\p{{Lu}}(?:\.|[{LETTERS}]*(?:['\-][{LETTERS}]+)*))"
-_NAME = rf"(?:{_CAPITAL}(?:(?:[ \t]+{_PARTICLE}){{0,3}}[ \t]+{_CAPITAL}){{0,4}})"
+_NAME = rf"(?:{_CAPITAL}(?:(?:[ \t]{{1,2}}{_PARTICLE}){{0,3}}[ \t]{{1,2}}{_CAPITAL}){{0,4}})"
 _ANY_CASE = rf"(?:[{LETTERS}][{LETTERS}'\-]*\.?(?:[ \t]+[{LETTERS}][{LETTERS}'\-]*\.?){{0,4}})"
 _LONGEST = 160
 _SPACE = r"[ \t]+"

@@ -56,7 +56,7 @@ _CONTEXT = compile_pattern(
             office, desk, sms, dial, ring, text me, hotline, landline, voicemail, contact, reach, pager,
             extension, signal, telefon, handy, rufnummer, anrufen, durchwahl, téléphone, appeler, appelez,
             portable, joindre, teléfono, telefono, móvil, celular, llame, llamar, cellulare, chiamare,
-            telefone, telemóvel, ligue, telefoon, mobiel, bellen, tlf, puh, телефон, тел.,
+            telefone, telemóvel, ligue, telefoon, mobiel, bellen, tlf, tfn, puh, cel., tél, телефон, тел.,
             电话, 電話, 手机, 전화, هاتف, τηλέφωνο
             """
         )
@@ -81,6 +81,10 @@ _WITH_ZERO = (
     *(44, 49, 33, 39, 31, 81, 61, 32, 43, 41, 353, 46, 358, 40, 90, 972),
     *(27, 234, 254, 20, 64, 60, 62, 63, 66, 84, 82, 886, 86, 91, 92, 380),
 )
+_WHOLE = 9
+"""Signs that are a number by themselves."""
+# Right before four pairs of digits, as in Denmark and Norway, which else begin as dates do.
+_CALLED = compile_pattern(r"(?i)\b(?:tlf|tele?f(?:on)?|tel|tél|phone|mobile?|fax)(?:nr)?\.?:?[ \t]{1,3}$")
 _MOST_GROUPS = 7  # no numbering plan has more
 _BRACKETS = bytes.maketrans(b"()", b"  ")
 _DIGITS = re.compile(r"[0-9]+")
@@ -190,6 +194,9 @@ def _ends(data: bytes, end: int) -> bool:
 def _judge(view: View, start: int, end: int, listed: int) -> tuple[int, float] | None:
     """`listed` is how many digits the number has on whose list this one stands, 0 without one."""
     value = view.text(start, end)
+    sentence = value.find(". ")
+    if sentence >= _WHOLE:  # what follows begins another sentence, or is the next number of a list
+        end, value = start + sentence, value[:sentence]
     if value[0] == "+" or value.startswith("00"):
         found = _international(view, start, end)
         if found or value[0] == "+":
@@ -228,10 +235,11 @@ def _national(view: View, start: int, end: int, value: str, listed: int) -> floa
     value = _without_extension(value)
     parts = _DIGITS.findall(value)
     digits = "".join(parts)
-    if not 7 <= len(digits) <= 17 or _is_other(value, digits, parts):
-        return None
     data = view.data
-    other = _OTHER_NUMBER.search(data[max(0, start - 40) : start]) is not None
+    before = data[max(0, start - 40) : start]
+    if not 7 <= len(digits) <= 17 or _is_other(value, digits, parts, called=_CALLED.search(before) is not None):
+        return None
+    other = not before.endswith(b" at ") and _OTHER_NUMBER.search(before) is not None
     grouped = not value.isdigit()
     # Digits in one piece can be anything: for them the word must be close, and before them.
     near = not other and (
@@ -255,7 +263,7 @@ def _national(view: View, start: int, end: int, value: str, listed: int) -> floa
     return 0.3 if 7 <= len(digits) <= 11 else None
 
 
-def _is_other(value: str, digits: str, parts: list[str]) -> bool:
+def _is_other(value: str, digits: str, parts: list[str], *, called: bool) -> bool:
     """Dates and times, bits, spans of years, addresses of machines, books, cards, Social Security numbers."""
     if len(parts) > _MOST_GROUPS:
         return True
@@ -271,7 +279,7 @@ def _is_other(value: str, digits: str, parts: list[str]) -> bool:
         or (signs == {"."} and _DECIMAL.search(value) is not None)
         or (lengths[0] == 4 and max(lengths[1:], default=9) <= 2 and "1500" <= parts[0] < "2100")
         or (lengths == [3, 2, 4] and len(signs) == 1)
-        or _starts_with_date(parts, lengths, signs)
+        or (not (called and lengths == [2, 2, 2, 2]) and _starts_with_date(parts, lengths, signs))
         or ("." in signs and len(parts) in {4, 5} and max(lengths) <= 3 and value.count(".") == 3)
         or (len(digits) == 13 and digits[:3] in {"978", "979"})
         or (14 <= len(digits) <= 19 and luhn(digits))

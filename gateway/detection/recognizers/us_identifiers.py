@@ -27,6 +27,10 @@ def _licence(value: str) -> bool | None:
 _SSN_CONTEXT = ("ssn", "ssns", "social security", "social", "soc sec", "ss#", "ssid", "taxpayer", "tin")
 _ITIN_CONTEXT = ("itin", "individual taxpayer", "taxpayer", "tax id", "tax identification", "tin")
 _LICENCE_CUE = r"(?i)\b(?:(?:driver'?s?'?|driving|drivers|operator'?s?)[ _-]?licen[cs]es?|dl|dln)\b"
+_LAST_FOUR = (
+    r"(?i)\b(?:last[ -](?:4|four)(?: digits)?(?: of)?(?: (?:my|your|his|her|their|the))? (?:ssn|social(?: security"
+    r"(?: number)?)?)|(?:ssn|social security number) (?:\(?last[ -](?:4|four)(?: digits)?\)?|ending(?: in)?))"
+)
 
 RECOGNIZERS = (
     PatternRecognizer(
@@ -49,6 +53,13 @@ RECOGNIZERS = (
             "693-09.4444",
             "0536-90-4399",
         ),
+    ),
+    PatternRecognizer(
+        "us.ssn_last",
+        US_SSN,
+        (Pattern(_LAST_FOUR + r"[\s:=\-]{1,3}(?:(?:is|are|was)[\s:]{1,2})?(\d{4})\b", 0.7, group=1, gate=_LAST_FOUR),),
+        examples=(Example("SSN (last 4): 4399", "4399"), Example("last four of my SSN are 4399", "4399")),
+        counter_examples=("the last 4 of 2019", "SSN (last 4): none"),
     ),
     PatternRecognizer(
         "us.itin",

@@ -205,6 +205,19 @@ RECOGNIZERS = (
         ),
     ),
     PatternRecognizer(
+        "username.tag",
+        USERNAME,
+        (
+            Pattern(r"(?i)\bdiscord\b[^\n#]{0,24}?\b([\w.]{2,32}#\d{4})\b", 0.75, group=1, gate=r"(?i)\bdiscord\b"),
+            Pattern(r"(?i)\bskype\b[^\n]{0,24}?\b(live:[a-z\d.][\w.\-]{3,60}\w)", 0.75, group=1, gate=r"(?i)\bskype\b"),
+        ),
+        examples=(
+            Example("find me on discord, pixielou#4471", "pixielou#4471"),
+            Example("Skype: live:sunny.rama", "live:sunny.rama"),
+        ),
+        counter_examples=("discord issue #4471", "the skype call is live: join", "pixielou#4471"),
+    ),
+    PatternRecognizer(
         "username.profile",
         USERNAME,
         (

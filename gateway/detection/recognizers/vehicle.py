@@ -6,7 +6,7 @@ import re
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._plate_areas import GERMAN_AREAS
-from gateway.detection.tokens import phrases
+from gateway.detection.tokens import phrases, word_set
 
 VIN = EntityType("VIN", "device", "The identification number of a vehicle.")
 LICENSE_PLATE = EntityType("LICENSE_PLATE", "device", "The licence plate of a vehicle.")
@@ -32,6 +32,16 @@ _PLATE_CUE = (
     r"|\brendszám|\brekisterinumero|\bpatente del (?:auto|vehículo))"
     r"[\s\"':=#(]{1,4}(?:(?:is|was|reads|ist|lautet|est|es|è|é)[\s:\"']{1,3})?"
 )
+# Words for other things, too: behind them, a plate stands in capitals.
+_PLATE_WORD = (
+    r"(?i:\b(?:plate|immatricul[ée]{1,2}e?s?|kennz\.|patente|plaka|reg\.? ?nr\.?)(?: (?:is|was|est|es))?)"
+    r"[\s\"':=#(]{1,4}"
+)
+_PLAIN_PLATE = (
+    r"([A-Z]{2,3}[ \-]?\d{3,4}(?:[ \-]?[A-Z]{1,3})?|\d[A-Z]{3}\d{3}|\d{2} ?[A-Z]{1,3} ?\d{2,4}|[A-Z]{3}\d[A-Z]\d{2})\b"
+)
+# Standards, patents, and plates of computers.
+_OTHER_PLATES = word_set("ansi astm bs din en iso sae us ep wo rtx gtx atx")
 _MIXED = re.compile(r"(?=.*\d)(?=.*[A-Z])[A-Z0-9 .\-]+")
 
 
@@ -67,6 +77,8 @@ def _german(value: str) -> bool | None:
 
 
 def _plate(value: str) -> bool | None:
+    if re.split(r"[ \-]", value, maxsplit=1)[0].lower() in _OTHER_PLATES:
+        return False
     return None if _MIXED.fullmatch(value.upper()) and 4 <= sum(char.isalnum() for char in value) <= 9 else False
 
 
@@ -95,7 +107,7 @@ RECOGNIZERS = (
         (
             Pattern(
                 r"(?i)\b(?:vin|chassis(?: (?:number|no\.?))?|vehicle identification number|fahrgestellnummer"
-                r"|fahrzeug-?ident\w*|número de bastidor|numero di telaio|numéro de châssis)[\s:=#\"'.]{1,4}"
+                r"|fahrzeug-?ident\w*|fin|bastidor|telaio|châssis)[\s:=#\"'.]{1,4}"
                 r"(?:(?:is|ist|est|es)\s)?([A-HJ-NPR-Z0-9]{17})\b",
                 0.85,
                 group=1,
@@ -107,14 +119,27 @@ RECOGNIZERS = (
     PatternRecognizer(
         "vehicle.plate",
         LICENSE_PLATE,
-        (Pattern(_PLATE_CUE + r"([A-Za-z0-9]{1,4}(?:[ .\-]?[A-Za-z0-9]{1,5}){1,3})\b", 0.7, group=1, gate=_PLATE_CUE),),
+        (
+            Pattern(
+                _PLATE_CUE + r"([A-Za-z0-9]{1,4}(?:[ .\-]?[A-Za-z0-9]{1,5}){1,3})\b", 0.7, group=1, gate=_PLATE_CUE
+            ),
+            Pattern(_PLATE_WORD + _PLAIN_PLATE, 0.65, group=1, gate=_PLATE_WORD),
+        ),
         validator=_plate,
         examples=(
             Example("License plate: 7ABC123", "7ABC123"),
             Example("plaque d'immatriculation AB-123-CD", "AB-123-CD"),
             Example("kenteken: 12-ABC-3", "12-ABC-3"),
+            Example("a Ford, plate 8ABC123, left", "8ABC123"),
+            Example("immatriculé AB-417-CD", "AB-417-CD"),
         ),
-        counter_examples=("the license plate is missing", "number plate recognition"),
+        counter_examples=(
+            "the license plate is missing",
+            "number plate recognition",
+            "a plate DIN 2576 of steel",
+            "plates with 4 eggs, a plate 12 MM THICK",
+            "placa RTX 4070, patente US 1234567",
+        ),
     ),
     PatternRecognizer(
         "vehicle.uk",

@@ -124,7 +124,7 @@ NUMBERS = (
            varied_digits, 0.3, "driving licence, driving license, dl no, dl number", "AN83 63123029299"),
     Number(VEHICLE, "IN_VEHICLE_REGISTRATION", "The registration of a vehicle in India.",
            "@@##@@####, @@##@####, @@#@@####, @@#@@@####, @@## @@ ####, @@-##-@@-####, @@#@####, @@##@@@####, "
-           "##BH####@@, @@## @ ####", checks.in_vehicle, 0.6,
+           "@@ ## @@ ####, ##BH####@@, @@## @ ####", checks.in_vehicle, 0.6,
            "registration number, vehicle number, number plate, rto, rc number", "AP55IT2082"),
     Number(VEHICLE, "IN_VEHICLE_REGISTRATION", "The registration of a vehicle in India.",
            "@@####", None, 0.02, "vehicle number, number plate, rto", "RR1145"),

@@ -66,6 +66,12 @@ def luhn_varied(value: str) -> bool:
     return varied(value) and bool(luhn.is_valid(value))
 
 
+def mx_account(value: str) -> bool:
+    """CLABE: weights 3, 7, 1, the last digits of the products, modulus 10."""
+    total = sum(int(digit) * weight % 10 for digit, weight in zip(value[:17], (3, 7, 1) * 6, strict=False))
+    return varied(value) and -total % 10 == int(value[17])
+
+
 def br_worker(value: str) -> bool:
     """PIS/PASEP/NIT: weights 3, 2, 9..2, modulus 11."""
     rest = 11 - weighted(value[:10], (3, 2, 9, 8, 7, 6, 5, 4, 3, 2)) % 11

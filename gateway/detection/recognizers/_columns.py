@@ -13,6 +13,7 @@ from gateway.detection.recognizers._said_words import PASSWORDS, SECRETS
 from gateway.detection.recognizers._secret_values import is_chosen, is_made
 from gateway.detection.recognizers.age import AGE
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
+from gateway.detection.recognizers.bank_account import BANK_BRANCH_CODE
 from gateway.detection.recognizers.date_of_birth import DATE_OF_BIRTH
 from gateway.detection.recognizers.payment_card import CREDIT_CARD, CVV
 from gateway.detection.recognizers.person_name import PERSON
@@ -37,6 +38,7 @@ _POSTCODE = re.compile(r"[A-Z\d][A-Z\d -]{2,9}", re.IGNORECASE)
 _USER = re.compile(r"@?\w[\w.@+-]{1,60}")
 _PHONE = re.compile(r"[+(]?\d[\d ().\-/]{4,20}\d(?:[ ,]{0,2}(?:x|ext\.?)[ .]?\d{1,6})?")
 _CARD = re.compile(r"\d(?:[ -]?\d){12,18}")
+_BRANCH = re.compile(r"\d{2}([ -]?)\d{2}\1\d{2}|\d{8}")
 _SSN = re.compile(r"\d{3}([ .-]?)\d{2}\1\d{4}")
 
 
@@ -83,6 +85,10 @@ def _is_card(value: str) -> bool:
 
 def _is_ssn(value: str) -> bool:
     return _SSN.fullmatch(value) is not None
+
+
+def _is_branch(value: str) -> bool:
+    return _BRANCH.fullmatch(value) is not None
 
 
 def _is_code(value: str) -> bool:
@@ -132,6 +138,7 @@ _WORDS: tuple[tuple[str, Column], ...] = (
     ),
     (_PHONE_WORDS, Column(PHONE_NUMBER, 0.95, _is_phone)),
     (rf"(?:(?:credit|debit|payment|bank)[ _-]?)?card{_NUMBER}|pan|cc{_NUMBER}", Column(CREDIT_CARD, 0.8, _is_card)),
+    (r"(?:bank[ _-]?)?sort[ _-]?code|blz|bankleitzahl", Column(BANK_BRANCH_CODE, 0.8, _is_branch)),
     (r"cvv2?|cvc2?", Column(CVV, 0.7, _is_code)),
     (rf"ssn|social[ _-]security{_NUMBER}", Column(US_SSN, 0.9, _is_ssn)),
     (rf"(?:user[ _-]?)?(?:{PASSWORDS})", Column(PASSWORD, 0.8, _is_password)),

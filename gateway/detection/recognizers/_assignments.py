@@ -92,8 +92,9 @@ def assignments(data: bytes) -> Iterator[Assignment]:
             # `password = decode("...")`: what is handed to a call.
             join = "("
         yield Assignment(name, join, start, end, quoted)
-        # `key="Password" value="..."`, `getenv("PASSWORD", "...")`: the value is a name itself.
-        if join != "(" and (name.lower() != "key" or _VALUE_NEXT.match(data, end) is None):
+        # `key="Password" value="..."`, `getenv("PASSWORD", "...")`: the value is a name itself, or holds names, as
+        # `'{"password": "..."}'` does.
+        if join != "(" and data[start] != 0x7B and (name.lower() != "key" or _VALUE_NEXT.match(data, end) is None):
             at = end
 
 

@@ -56,7 +56,7 @@ NO_PASSWORD = frozenset(
 )
 """Words that say of a password what it is like, beside those that end as adjectives do."""
 NO_VALUE = re.compile(
-    r"(?i)(?:wpa|wep|iso|rfc|utf|http|tls|ssl|sha|aes|rsa|nist)[\-_ ]?\d[\w.\-]*|v\d+(?:\.\d+)+|\d+[~\-]\d+"
+    r"(?i)(?:wpa|wep|iso|rfc|utf|http|socks|tls|ssl|sha|aes|rsa|nist)[\-_ ]?\d[\w.\-]*|v\d+(?:\.\d+)+|\d+[~\-]\d+"
     r"|[a-z\-]+(?:/[a-z0-9_\-]+)+"
 )
 """What looks like a password: standards, versions, rules, paths. `WPA2-Enterprise`, `v1.2.3`, `6~20`, `secret/db2`."""

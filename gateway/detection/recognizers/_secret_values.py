@@ -32,7 +32,7 @@ _STAND_IN_PARTS = (
 _REFERENCE = (
     r"^\$\{\w+:\?|\$\{[\w.:\-?/@ =+()$]+\}|\$\([^)]*\)|^\$+[A-Za-z_][\w:]*$|\{\{-?\s*[\w.$| '\"()\-\[\]]+\s*-?\}\}|"
     r"<%|%\(\w+\)|^[\"']?%[sdv@]|%[A-Z_a-z]{2,}%$|#\{[^}]*\}|^\{[A-Za-z_.:!\- ]*\}$|^\[[A-Za-z _\-]+\]$"
-    r"|^[@&*:#!][A-Za-z_\-]+$|^`|"
+    r"|\{[A-Za-z_]\w*(?:\.\w+)*\}$|^[@&*:#!][A-Za-z_\-]+$|^`|"
     r"^/(?:run|etc|var|home|usr|opt|tmp)/|"
     r"^(?:os|process|env|ENV|self|this|config|settings|args|request|params|props|data|user|var|local|module|secrets|"
     r"data|vars|inputs|steps|github|req|ctx|context|opts|options|cfg|conf|app|state|file|ref|vault|op|ssm|arn|"
@@ -53,6 +53,7 @@ _NUMBERED_WORD = re.compile(
     r"(?i)^(?:u?int|float|str|utf|sha|md|base|aes|rsa|http|https|oauth|oidc|x|var|arg|param|p|s|v|k|t|user|value|key|"
     r"token|pass|passwd|password|pwd|pw|secret|string|ipv|tls|ssl|win|linux|python|py|vec|mat|c|a|b|tmp|temp|buf|"
     r"bcrypt|scrypt|pbkdf|argon|hmac|ed|curve|secp|ecdsa|kdf|pkcs|level|option|type|mode|step|page)[\-_]?\d{1,4}$"
+    r"|^0x[0-9a-f]{1,8}$"
 )
 _CALL = re.compile(r"^\$[\w:]+->|^!\d$|^[A-Za-z_&*!$][\w.:>$?!\-]*[(\[]|\w\([^()]*\)|^\(|^\[|^\{|=>|\)\.|\(\)")
 _PATH = re.compile(r"^[@$&*!]?[A-Za-z_]\w*(?:[?!]?(?:\.|->|::)[A-Za-z_]\w*)+[?!]?$")

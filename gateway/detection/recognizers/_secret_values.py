@@ -32,7 +32,7 @@ _STAND_IN_PARTS = (
 _REFERENCE = (
     r"^\$\{\w+:\?|\$\{[\w.:\-?/@ =+()$]+\}|\$\([^)]*\)|^\$+[A-Za-z_][\w:]*$|\{\{-?\s*[\w.$| '\"()\-\[\]]+\s*-?\}\}|"
     r"<%|%\(\w+\)|^[\"']?%[sdv@]|%[A-Z_a-z]{2,}%$|#\{[^}]*\}|^\{[A-Za-z_.:!\- ]*\}$|^\[[A-Za-z _\-]+\]$"
-    r"|\{[A-Za-z_]\w*(?:\.\w+)*\}$|^[@&*:#!][A-Za-z_\-]+$|^`|"
+    r"|\{[A-Za-z_]+(?:\.[A-Za-z_]+)*\}$|^[@&*:#!][A-Za-z_\-]+$|^`|"
     r"^/(?:run|etc|var|home|usr|opt|tmp)/|"
     r"^(?:os|process|env|ENV|self|this|config|settings|args|request|params|props|data|user|var|local|module|secrets|"
     r"data|vars|inputs|steps|github|req|ctx|context|opts|options|cfg|conf|app|state|file|ref|vault|op|ssm|arn|"

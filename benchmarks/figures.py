@@ -150,7 +150,8 @@ def speed(result: dict[str, Any]) -> str:
         parts.append(table(("text", "ms per KB", "of prose", "growth"), rows))
     if result["talks"]:
         parts.append(
-            "A conversation through protection and its memory (each turn brings two new messages: the first a system message and a question):\n"
+            "A conversation through protection and its memory (each turn brings two new messages: the first"
+            " a system message and a question):\n"
         )
         rows = [
             (

@@ -14,13 +14,16 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from time import monotonic, sleep
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gateway.calls import Answered, Call, Crossing, Gateway, Refused, Restored
 from gateway.errors import GatewayError
 from gateway.link import Link, answer
 from gateway.loop import run
 from gateway.settings import Settings, SettingsError
+
+if TYPE_CHECKING:
+    from gateway.detection.engines import Finder
 
 _log = logging.getLogger(__name__)
 
@@ -107,13 +110,13 @@ async def running(settings: Settings, end: socket.socket | None) -> AsyncIterato
 
 
 @contextlib.asynccontextmanager
-async def _here(settings: Settings) -> AsyncIterator[tuple[Gateway, str | None]]:
+async def _here(settings: Settings, patterns: "Finder | None" = None) -> AsyncIterator[tuple[Gateway, str | None]]:
     # These take a while to load, and the process of the listeners does not need them.
     from gateway.app import create_app
     from gateway.entrance import Entrance
     from gateway.service import Service
 
-    async with await Service.start(settings) as service:
+    async with await Service.start(settings, patterns) as service:
         entrance = Entrance(service, create_app(service))
         with contextlib.closing(entrance):
             yield entrance, await service.first_key()
@@ -125,7 +128,14 @@ def _child(end: socket.socket, settings: Settings) -> int:
         signal.signal(number, signal.SIG_IGN)
     _work_in_batches()
     try:
-        run(lambda: _serve(end, settings))
+        from gateway.detection import Detector
+        from gateway.searching import searching
+
+        processes = settings.search_processes
+        if processes is None:
+            processes = int(settings.detection == "patterns")
+        with searching(Detector(), processes, settings.detection_timeout_seconds, inherited=[end]) as patterns:
+            run(lambda: _serve(end, settings, patterns))
     except BaseException as error:  # noqa: BLE001 - nothing is above; the text of an exception may hold private text
         _log.error("the gateway's process failed: %s", type(error).__name__)
         return 1
@@ -143,7 +153,7 @@ def _work_in_batches() -> None:
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-async def _serve(end: socket.socket, settings: Settings) -> None:
+async def _serve(end: socket.socket, settings: Settings, patterns: "Finder") -> None:
     import gateway.app
     import gateway.entrance  # noqa: F401 - loaded while the parent loads what it needs
 
@@ -151,7 +161,7 @@ async def _serve(end: socket.socket, settings: Settings) -> None:
         calls: dict[str, Callable[..., Any]] = {}
 
         async def begin() -> str | None:
-            entrance, first_key = await stack.enter_async_context(_here(settings))
+            entrance, first_key = await stack.enter_async_context(_here(settings, patterns))
             calls.update(enter=entrance.enter, leave=entrance.leave, amend=entrance.amend, fail=entrance.fail)
             # What was built until here lives as long as the process; the collector need not walk it again and again.
             gc.collect()

@@ -1,14 +1,13 @@
 """The ways to find private text that the settings ask for, put together."""
 
-from gateway.detection import Detector
 from gateway.detection.adapters.onnx_folder import onnx_folder
 from gateway.detection.adapters.presidio import PresidioService
-from gateway.detection.engines import Engine, Engines
+from gateway.detection.engines import Engine, Engines, Finder
 from gateway.detection.names import NameFinder, TokenClassifier
 from gateway.settings import Settings, SettingsError
 
 
-def open_engines(settings: Settings, patterns: Detector) -> tuple[Engines, str | None]:
+def open_engines(settings: Settings, patterns: Finder) -> tuple[Engines, str | None]:
     """All of them, and the SHA-256 of the model that comes with the gateway, if it is asked.
 
     Raises SettingsError for a model of the operator's own that cannot be read.
@@ -32,7 +31,7 @@ def open_engines(settings: Settings, patterns: Detector) -> tuple[Engines, str |
     return Engines(patterns, others), digest
 
 
-def _own_model(settings: Settings, patterns: Detector) -> TokenClassifier:
+def _own_model(settings: Settings, patterns: Finder) -> TokenClassifier:
     folder = settings.detection_model
     assert folder is not None
     try:

@@ -18,6 +18,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from gateway.all_engines import all_engines
+from gateway.detection.engines import Finder
 from gateway.errors import Forbidden, GatewayError
 from gateway.models import PrivacyMode
 from gateway.named_policy import load_policy, open_registry
@@ -25,7 +26,7 @@ from gateway.placeholders import Placeholders
 from gateway.policy.model import Policy
 from gateway.policy.registry import PolicyRegistry
 from gateway.policy.review import differences, warnings
-from gateway.protection import Finder, Protector
+from gateway.protection import Protector
 from gateway.settings import Settings
 from gateway.slots import TextSlot
 from gateway.terminal import AddFolders, Loader, Subparsers, print_json, say_error

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from secrets import token_bytes
-from typing import Protocol
 
 from gateway.detection import EntityType, resolve_overlaps
+from gateway.detection.engines import Finder
 from gateway.errors import Forbidden, Unavailable
 from gateway.joints import joints_of, over_joints
 from gateway.models import Action, Entity, PrivacyMode, Transformation
@@ -30,18 +30,6 @@ from gateway.slots import Slot, Span, Spans
 from gateway.transforms import apply_action
 
 LITERAL = "PLACEHOLDER"
-
-
-class Finder(Protocol):
-    """What protection needs of a detector."""
-
-    @property
-    def version(self) -> str: ...
-
-    @property
-    def types(self) -> Mapping[str, EntityType]: ...
-
-    def detect(self, text: str) -> tuple[Entity, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)

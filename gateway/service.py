@@ -16,6 +16,7 @@ from typing import Any, Self
 from gateway.auth import KeyRing
 from gateway.crossing import CREDENTIALS, Envelope
 from gateway.detection import Detector
+from gateway.detection.engines import Finder
 from gateway.engines import open_engines
 from gateway.errors import NotFound, Unauthorized
 from gateway.exchange import Destination, Exchange
@@ -45,7 +46,9 @@ _PARTS = re.compile(r"[\s;=,:]+")
 class Service:
     """Every part of a running gateway. Use as an async context manager, which stops it."""
 
-    def __init__(self, settings: Settings, store: Store, keys: KeyRing, policies: PolicyRegistry) -> None:
+    def __init__(
+        self, settings: Settings, store: Store, keys: KeyRing, policies: PolicyRegistry, patterns: Finder
+    ) -> None:
         self.settings = settings
         self.store = store
         self.keys = keys
@@ -56,14 +59,13 @@ class Service:
         self.vault = Vault(store)
         self.limits = RateLimiter(settings.rate_limit_per_minute)
         key = installation_key(settings)
-        detector = Detector()
-        self.engines, model_hash = open_engines(settings, detector)
+        self.engines, model_hash = open_engines(settings, patterns)
         hash_key = _derived(key, b"hash")
         self.protector = Protector(self.engines, hash_key=hash_key)
         self.workers = Workers(settings.workers, settings.queue_limit, settings.detection_timeout_seconds)
         self.pipeline = Pipeline(
             protector=self.protector,
-            patterns=Protector(detector, hash_key=hash_key),
+            patterns=Protector(patterns, hash_key=hash_key),
             policies=policies,
             receipts=self.receipts,
             workers=self.workers,
@@ -81,15 +83,15 @@ class Service:
         self._purging: asyncio.Task[None] | None = None
 
     @classmethod
-    async def start(cls, settings: Settings) -> Self:
-        """Opens the store and everything that stands on it."""
+    async def start(cls, settings: Settings, patterns: Finder | None = None) -> Self:
+        """Opens the store and everything that stands on it. `patterns`: what searches for them, if it is there yet."""
         store = Store.open(settings.make_data_dir() / "gateway.db")
         keys = KeyRing(store)
         await keys.load()
         if settings.api_key is not None:
             keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
         policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, SqlitePolicies(store))
-        service = cls(settings, store, keys, policies)
+        service = cls(settings, store, keys, policies, patterns or Detector())
         service.pipeline.policy(None)
         service._purging = asyncio.create_task(service._purge())
         return service

@@ -141,6 +141,14 @@ class Settings(BaseSettings):
         le=64,
         description="Threads that search for private text at once; those that wait for a model do not count.",
     )
+    search_processes: int | None = Field(
+        None,
+        ge=0,
+        le=64,
+        description="Processes beside the gateway's own that search large texts for patterns, each on a processor core"
+        " of its own. One takes about 25 MB. Without a number one where `detection` is `patterns`, and none beside the"
+        " model of names, which takes most of the time then.",
+    )
     queue_limit: int = Field(
         256,
         ge=1,

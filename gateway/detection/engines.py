@@ -9,14 +9,13 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
 
-from gateway.detection.detector import Detector
 from gateway.detection.recognizer import EntityType
 from gateway.detection.view import PLACEHOLDER
 from gateway.models import Entity
 
 
-class Engine(Protocol):
-    """One way to find private text. May block; never runs on an event loop. Raises Unavailable when it cannot look."""
+class Finder(Protocol):
+    """What finds candidates in a text. May block. Raises Unavailable when it cannot look."""
 
     @property
     def version(self) -> str:
@@ -28,13 +27,17 @@ class Engine(Protocol):
 
     def detect(self, text: str) -> tuple[Entity, ...]: ...
 
+
+class Engine(Finder, Protocol):
+    """One way to find private text, with threads or connections of its own. Never runs on an event loop."""
+
     def close(self) -> None: ...
 
 
 class Engines:
     """The recognizers, and whatever else looks with them."""
 
-    def __init__(self, patterns: Detector, others: Sequence[Engine] = ()) -> None:
+    def __init__(self, patterns: Finder, others: Sequence[Engine] = ()) -> None:
         self._patterns = patterns
         self._others = tuple(others)
         merged = {name: kind for other in others for name, kind in other.types.items()} | dict(patterns.types)

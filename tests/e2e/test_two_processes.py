@@ -1,4 +1,6 @@
-"""The listeners and the gateway are two processes: neither outlives the other, and alone neither serves anybody."""
+"""The listeners and the gateway are two processes: neither outlives the other, and alone neither serves anybody. Those
+that search large texts for the gateway end with it, and it does without them.
+"""
 
 import os
 import signal
@@ -12,18 +14,20 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.server import ROOT, Running, gateway
+from tests.e2e.server import ROOT, gateway
 from tests.e2e.upstream import Upstream
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
 
+SEARCHER = {"SVC_SEARCH_PROCESSES": "1"}
 CHAT = {"model": "configured-upstream", "messages": [{"role": "user", "content": "mail canary@acme.test"}]}
+LONG = {"model": "configured-upstream", "messages": [{"role": "user", "content": "mail canary@acme.test, " * 400}]}
 
 
-def child_of(running: Running) -> int:
+def child_of(parent: int) -> int:
     listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
     pairs = [tuple(map(int, line.split())) for line in listed.splitlines()]
-    (child,) = [pid for pid, parent in pairs if parent == running.process.pid]
+    (child,) = [pid for pid, other in pairs if other == parent]
     return child
 
 
@@ -43,7 +47,7 @@ def gone(pid: int, seconds: float = 10) -> bool:
 
 def test_without_the_gateways_process_nothing_crosses_and_the_program_ends(tmp_path: Path, upstream: Upstream) -> None:
     with gateway(tmp_path, "--upstream", f"{upstream.url}/v1") as running:
-        child = child_of(running)
+        child = child_of(running.process.pid)
         os.kill(child, signal.SIGSTOP)
         with running.client() as client, pytest.raises(httpx.TimeoutException):
             client.post("/v1/chat/completions", json=CHAT, timeout=0.5)
@@ -54,24 +58,44 @@ def test_without_the_gateways_process_nothing_crosses_and_the_program_ends(tmp_p
 
 
 def test_the_gateways_process_ends_with_the_listeners_and_loses_nothing(tmp_path: Path, upstream: Upstream) -> None:
-    with gateway(tmp_path, "--upstream", f"{upstream.url}/v1") as running:
+    with gateway(tmp_path, "--upstream", f"{upstream.url}/v1", environment=SEARCHER) as running:
         with running.client() as client:
             assert client.post("/v1/chat/completions", json=CHAT).status_code == 200
-        child = child_of(running)
+        child = child_of(running.process.pid)
+        searcher = child_of(child)
         running.process.kill()
         assert gone(child)
+        assert gone(searcher)
     with closing(sqlite3.connect(running.data / "gateway.db")) as db:
         kinds = [kind for (kind,) in db.execute("SELECT kind FROM receipts ORDER BY sequence")]
     assert kinds == ["receipt", "outcome"]
 
 
+def test_without_those_that_search_long_texts_they_are_searched_all_the_same(
+    tmp_path: Path, upstream: Upstream
+) -> None:
+    with (
+        gateway(tmp_path, "--upstream", f"{upstream.url}/v1", environment=SEARCHER) as running,
+        running.client() as client,
+    ):
+        searcher = child_of(child_of(running.process.pid))
+        os.kill(searcher, signal.SIGKILL)
+        answer = client.post("/v1/chat/completions", json=LONG)
+        assert answer.status_code == 200
+        assert "a process that searches large texts is lost" in running.output()
+    (crossed,) = upstream.recorded
+    assert b"canary" not in crossed.body
+
+
 def test_a_signal_to_all_of_them_ends_both_in_order(tmp_path: Path) -> None:
-    with gateway(tmp_path) as running:
-        child = child_of(running)
-        for pid in (child, running.process.pid):
+    with gateway(tmp_path, environment=SEARCHER) as running:
+        child = child_of(running.process.pid)
+        searcher = child_of(child)
+        for pid in (searcher, child, running.process.pid):
             os.kill(pid, signal.SIGINT)
         assert running.process.wait(15) == 0
         assert gone(child)
+        assert gone(searcher)
         assert "killed" not in running.output()
 
 

@@ -78,7 +78,7 @@ CONTACT = (
 _CONTACT = compile_pattern(GAP + CONTACT)
 _NEXT_LOWER = compile_pattern(_GAP + _LOWER)
 # A postcode on a line of its own, perhaps below another word: three digits suffice there (Iceland).
-_NEXT_LINE = compile_pattern(rf"{_LINE}(?:[\p{{L}}.]{{2,20}}{_LINE})?(?:{POSTCODE}|\d{{3}}\b)")
+_NEXT_LINE = compile_pattern(rf"{_LINE}(?:[{LETTERS}.]{{2,20}}{_LINE})?(?:{POSTCODE}|\d{{3}}\b)")
 _LINE_ENDS = compile_pattern(r"[ \t]*(?:\r?\n|$)")
 # Postcodes that stand before the town, be it on the next line.
 _TOWNLESS = compile_pattern(r"[\s,-](?:\d{4} ?[A-Z]{2}|\d{4}|\d{3} \d{2}|\d{2}-\d{3})$")

@@ -80,7 +80,7 @@ BEFORE_LOWER = Form(
     0.5,
 )
 JOINED_NAME = Form(
-    rf"{_FRONT}(?:(?:{CAPITAL}[ ]){{0,3}}\p{{L}}[\p{{L}}\-.]*(?i:(?:{JOINED})|({JOINED_WEAK}))"
+    rf"{_FRONT}(?:(?:{CAPITAL}[ ]){{0,3}}[{LETTERS}][{LETTERS}\-.]*(?i:(?:{JOINED})|({JOINED_WEAK}))"
     rf"|(?:{CAPITAL}[ ]){{1,3}}(?i:{JOINED})),?[ ]{HOUSE}\b",
     0.7,
     weak=1,
@@ -92,7 +92,7 @@ _BOX = (
 )
 POST_BOX = Form(_BOX, 0.65)
 MILITARY_MAIL = Form(
-    rf"(?:\b(?i:us[a-z]{{0,3}})[ ]\p{{L}}[\p{{L}}\-]*(?:[ ]\p{{L}}+){{0,2}}[ ,\n]+)?\b{MILITARY}",
+    rf"(?:\b(?i:us[a-z]{{0,3}})[ ][{LETTERS}][{LETTERS}\-]*(?:[ ][{LETTERS}]+){{0,2}}[ ,\n]+)?\b{MILITARY}",
     0.75,
 )
 _FLAT = r"(?i:\b(?:apt|apartment|suite|ste|flat)\b\.?[ ]?#?\d)"

@@ -49,7 +49,7 @@ RECOGNIZERS = (
     vendor("gitlab_trigger", r"\bglptt-", r"[A-Za-z0-9_\-]{40}", "glptt" + "-" + sample(40, HEX), exact=True),
     vendor("gitlab_mail", r"\bglimt-", r"[A-Za-z0-9_\-]{25}", "glimt" + "-" + sample(25), exact=True),
     vendor("gitlab_scim", r"\bglsoat-", r"[A-Za-z0-9_\-]{20,50}", "glsoat" + "-" + sample(20), exact=True),
-    vendor("gitlab_agent", r"\bglagent-", r"[A-Za-z0-9_\-]{50,1000}", "glagent" + "-" + sample(50), exact=True),
+    vendor("gitlab_agent", r"\bglagent-", r"[A-Za-z0-9_\-]{50,}", "glagent" + "-" + sample(50), exact=True),
     vendor("gitlab_oauth", r"\bgloas-", r"[A-Za-z0-9_\-]{64}", "gloas" + "-" + sample(64), exact=True),
     vendor("gitlab_runner", r"\bGR1348941", r"[A-Za-z0-9_\-]{20,22}", "GR13" + "48941" + sample(20), exact=True),
     vendor(

@@ -54,7 +54,7 @@ RECOGNIZERS = (
             Pattern(r"\b(?:[A-PR-UWYZ][A-HK-Y]\d[A-Z\d]\d[ABD-HJLNP-UW-Z]{2}|GIR ?0AA)\b", 0.5),
             Pattern(r"\b[ABCEGHJ-NPRSTVXY]\d[A-CEGHJ-NPRSTV-Z] \d[A-CEGHJ-NPRSTV-Z]\d\b", 0.6),
             Pattern(rf"\b(?:{US_STATES})[ ,]{{1,2}}(\d{{5}}(?:-\d{{4}})?)\b", 0.6, group=1),
-            Pattern(rf"(?:^|[\s,(]){_COUNTRY}-(\d{{4,5}}|\d{{3}} \d{{2}})[ ]+\p{{Lu}}\p{{L}}", 0.6, group=1),
+            Pattern(rf"(?:^|[\s,(]){_COUNTRY}-(\d{{4,5}}|\d{{3}} \d{{2}})[ ]+\p{{Lu}}[{LETTERS}]", 0.6, group=1),
         ),
         validator=_code,
         examples=(

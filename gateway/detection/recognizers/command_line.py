@@ -9,11 +9,11 @@ from gateway.detection.recognizers._secret_values import is_made, is_stand_in, i
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
 
-# After a program's name, its options up to the end of the (continued) command.
-_UP_TO = r"(?:[^\n|;]|\\\n)*?\s"
-_REACH = 600
+# After a program's name, its options up to the end of the (continued) command, within reach: what lies farther is
+# another's, and one match must not run over the passwords of the programs between.
+_UP_TO = r"(?:[^\n|;]|\\\n){0,400}?\s"
 _TOOLS = r"curl|wget|http|https|xh|httpie"
-_PAIR = r"(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^\s\"':]+:[^\s\"']{4,}))(?::\"([^\"\n]+)\")?"
+_PAIR = r"(?:\"([^\"\n]{0,256})\"|'([^'\n]{0,256})'|([^\s\"':]+:[^\s\"']{4,}))(?::\"([^\"\n]{1,256})\")?"
 _USER = compile_pattern(rf"(?:\s-u|--(?:proxy-)?user|-[a-zA-Z]{{1,4}}u|\b(?:https?|xh) -a)(?:[ \t]{{1,4}}|=){_PAIR}")
 _LOGIN_TOOL = compile_pattern(rf"(?i)\b(?:{_TOOLS})\b")
 _FLAG_START = r"(?:(?:^|\s)--?|\b(?:ENV|ARG|setenv|set[ \t]-[a-z]{1,3})[ \t]{1,4})"
@@ -22,14 +22,13 @@ _FLAG = compile_pattern(
     r"[ \t]{1,4}(?:\"([^\"\s]{4,})\"|'([^'\s]{4,})'|([^\s\"'\-][^\s\"']{3,}))"
 )
 _PORTS = compile_pattern(r"^[\d.:\-]+(?:/(?:tcp|udp))?$")
-_VALUE = r"(?:\"([^\"\n]{3,})\"|'([^'\n]{3,})'|([^\s\"'\-/][^\s\"'/]{2,}))"
+_VALUE = r"(?:\"([^\"\n]{3,128})\"|'([^'\n]{3,128})'|([^\s\"'\-/][^\s\"'/]{2,}))"
 _GLUED = r"(?:mysql(?:dump|admin|import|show)?|mariadb(?:-dump|-admin)?)"
 _SPACED = (
     r"(?:docker|podman|helm|oc|az|nerdctl|mongo|mongosh|mongodump|cqlsh|sqlcmd|smbclient|bcp|psexec|mosquitto_[ps]ub"
     r"|ncftp(?:put|get))"
 )
 _PROGRAM = rf"\b(?:{_GLUED}|{_SPACED}|sshpass|redis-cli|openssl|ldap[a-z]+|(?:un)?zip|7z|htpasswd|xfreerdp|schtasks)"
-_NEAR = compile_pattern(_PROGRAM)
 _SHORT = compile_pattern(
     rf"(?:\b{_GLUED}\b{_UP_TO}-p|\bsshpass\b{_UP_TO}-p[ ]?|\b{_SPACED}\b{_UP_TO}-[pP][ ]"
     rf"|\bredis-cli\b{_UP_TO}(?:-a|--pass)[ ]"
@@ -57,7 +56,7 @@ def _users(view: View) -> Iterator[Match]:
             continue
         if (
             match[0].lstrip()[:2] == b"-u"
-            and not _LOGIN_TOOL.search(view.data, max(0, start - _REACH), start)
+            and not _LOGIN_TOOL.search(view.data, max(0, start - 600), start)
             and not is_strong(password)
         ):
             continue
@@ -89,8 +88,6 @@ def _shorts(view: View) -> Iterator[Match]:
         group = next(number for number in (1, 2, 3) if match.span(number) != (-1, -1))
         start, end = match.span(group)
         value = view.text(start, end)
-        if start - match.start() > _REACH and not _NEAR.search(view.data, start - _REACH, start):
-            continue
         if not is_stand_in(value) and not value.isalpha() and not _PORTS.match(view.data[start:end]):
             yield Match(start, end, 0.8, PASSWORD.name)
 

@@ -22,7 +22,7 @@ _WORD = re.compile(rb"[A-Za-z]+")
 # The words of a name that stand before its last, read backwards: `AWS secret access`, `our Datadog`.
 _BEFORE = re.compile(rb"[ \t]?(?:[\w\-]++[ \t]){0,3}[\w\-]*+")
 _REACH = 100
-_LONGEST = 200
+_LONGEST = 202
 _ENDS = frozenset((b"", *(bytes((sign,)) for sign in b" \t\r\n\"'`*,;)]}<|!?")))
 
 

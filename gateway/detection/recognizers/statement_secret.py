@@ -40,14 +40,13 @@ _ROUTER = compile_pattern(
     r"(?:password|secret|key-string|pre-shared-key|key)[ \t](?:level[ \t]\d{1,2}[ \t])?[05-9][ \t]([^\s\"']{4,128})"
     r"|community[ \t]([^\s\"']{4,64})[ \t](?:ro|rw|view)\b)"
 )
+_ECHOED = r"\becho[ \t](?:-n[ \t])?[\"']?([^\s\"'|]{4,128})[\"']?[ \t]*\|"
 _CHPASSWD = compile_pattern(
-    r"\becho[ \t](?:-n[ \t])?[\"']?([^\s\"'|]{4,128})[\"']?[ \t]*\|[ \t]*sudo[ \t]+(?:-\w[ \t]+)*-S\b"
+    _ECHOED + r"[ \t]*sudo[ \t]+(?:-\w[ \t]+)*-S\b"
     r"|[\"']?\b[a-z_][\w\-]{0,31}:([^\s\"':|]{4,128})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+)?chpasswd"
 )
 # Standard input as the password: `echo … | docker login --password-stdin`
-_PIPED = compile_pattern(
-    r"\becho[ \t](?:-n[ \t])?[\"']?([^\s\"'|]{4,128})[\"']?[ \t]*\|[^\n|]*\s--(?:password-stdin|with-token|stdin)\b"
-)
+_PIPED = compile_pattern(_ECHOED + r"[^\n|]*\s--(?:password-stdin|with-token|stdin)\b")
 # Lines of daemons' configuration, each a word and its value.
 _DIRECTIVE = compile_pattern(
     r"(?m)^[ \t]*(?:requirepass|masterauth|bindpw|rootbindpw|rootpw(?:[ \t]+--plaintext)?"

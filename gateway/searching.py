@@ -2,9 +2,10 @@
 each has a processor core of its own.
 
 Handing a text over costs what searching a few KB does, so small texts are searched where they are; large ones, too,
-while all processes are busy, or gone.
+while all processes are busy, or gone, and on an event loop, which must not wait for a process that has other texts.
 """
 
+import asyncio
 import contextlib
 import gc
 import logging
@@ -64,7 +65,7 @@ class Searching:
         """As the detector. Blocks. Raises Unavailable (detection_timeout) as well: a process that takes longer than the
         time limit is ended, and the rest goes on without it.
         """
-        if len(text) >= _LARGE:
+        if len(text) >= _LARGE and not _on_event_loop():
             with contextlib.suppress(Empty, EOFError, OSError):
                 return self._ask(self._free.get_nowait(), text)
         return self._detector.detect(text)
@@ -86,6 +87,14 @@ class Searching:
         if isinstance(found, Exception):
             raise found
         return tuple(Entity(*each) for each in found)
+
+
+def _on_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 @contextlib.contextmanager

@@ -61,6 +61,10 @@ def test_small_texts_are_searched_here(helped: Searching):
     assert where(helped, "Anna") == os.getpid()
 
 
+async def test_an_event_loop_does_not_wait_for_a_process(helped: Searching):
+    assert where(helped, _LARGE) == os.getpid()
+
+
 def test_without_processes_all_are_searched_here():
     with searching(Finder(), 0, timeout=1) as search:
         assert where(search, _LARGE) == os.getpid()

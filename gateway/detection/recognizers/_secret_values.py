@@ -7,6 +7,7 @@ from itertools import pairwise
 from operator import eq
 
 from gateway.detection.recognizer import compile_pattern
+from gateway.detection.recognizers._published_keys import is_published
 from gateway.detection.tokens import entropy, word_set
 
 _STAND_INS = word_set(
@@ -111,12 +112,12 @@ _JUDGED = 160
 
 
 def is_stand_in(value: str) -> bool:
-    """Whether nobody's secret stands here: a word that describes one, a mark to fill in, a reference."""
+    """Whether nobody's secret stands here: a word that describes one, a mark to fill in, a reference, everybody's."""
     value = value[:_JUDGED]
     bare = value.strip(" .:!?*\"'`").lower()
     if not bare or bare in _STAND_INS or is_dummy(value):
         return True
-    return _NO_SECRET.search(value.encode()) is not None
+    return _NO_SECRET.search(value.encode()) is not None or is_published(value)
 
 
 def is_dummy(value: str) -> bool:

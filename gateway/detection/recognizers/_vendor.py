@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer, compile_pattern
+from gateway.detection.recognizers._published_keys import is_published
 from gateway.detection.recognizers._secret_values import is_dummy
 
 API_KEY = EntityType("API_KEY", "secret", "A key or token of a known vendor's interface.")
@@ -18,8 +19,8 @@ _FILLED_IN = compile_pattern(r"(?i:x{6}|example|your[_\-a-z]*(?:key|token|secret
 
 
 def no_dummy(value: str) -> bool | None:
-    """False for what instructions show instead of a key: what fingers type, and `EXAMPLE`."""
-    return False if is_dummy(value[-40:]) or _FILLED_IN.search(value.encode()) else None
+    """False for what instructions show instead of a key: what fingers type, `EXAMPLE`, and keys for everybody."""
+    return False if is_dummy(value[-40:]) or is_published(value) or _FILLED_IN.search(value.encode()) else None
 
 
 def vendor(

@@ -13,6 +13,8 @@ from gateway.detection.recognizer import compile_pattern
 LONGEST = 600
 """Bytes of a value that are looked at."""
 
+_OFTEN = 8
+
 TELLING = (
     r"pass|pwd|pw|psw|psk|secret|token|key|cred|kennwort|contrase|clave|senha|wachtwoord|mdp|parola|jwt|bearer"
     r"|authorization|totp|_salt"
@@ -55,7 +57,7 @@ _NEXT_FIELD = re.compile(rb"[&;,](?:\s|$|[A-Za-z_][\w. \-]{0,30}[=:])|\?[A-Za-z_
 _VALUE_NEXT = re.compile(rb"\\?[\"']>|\\?[\"'],?\s{0,80}\\?[\"']?value|</")
 _ESCAPED_LINE = re.compile(rb"\\r?\\?n|\\[rnt]")
 _CLOSER = re.compile(rb"[)\]}]")
-_OPENERS, _CLOSING = b"([{", b")]}"
+_OPENERS, _CLOSING, _QUOTES = b"([{", b")]}", b"\"'`"
 
 
 class Assignment(NamedTuple):
@@ -75,6 +77,9 @@ def assignments(data: bytes) -> Iterator[Assignment]:
         first, last = place.span()
         at = last - 1
         tagged = False
+        if (repeated := _last_of_repeated(data, first, at)) > first:
+            at = repeated
+            continue
         if (simple := _SIMPLE.fullmatch(data, first, at)) is not None:
             name, join = simple[1].decode(), simple[2].decode()
         elif (match := ASSIGNMENT.match(data, first, last)) is not None:
@@ -96,6 +101,16 @@ def assignments(data: bytes) -> Iterator[Assignment]:
         # `'{"password": "..."}'` does.
         if join != "(" and data[start] != 0x7B and (name.lower() != "key" or _VALUE_NEXT.match(data, end) is None):
             at = end
+
+
+def _last_of_repeated(data: bytes, first: int, at: int) -> int:
+    """Where the last of `token: token: token: …` begins, which alone can have a value, if it is said very often."""
+    behind = at + (data[at] in _QUOTES)
+    said = data[first:behind]
+    if data.startswith(said * _OFTEN, behind):
+        while data.startswith(said, behind):
+            first, behind = behind, behind + len(said)
+    return first
 
 
 def _value(data: bytes, at: int, join: str, *, tagged: bool) -> tuple[int, int, bool] | None:

@@ -35,6 +35,7 @@ from gateway.detection.recognizers._numbers import (
 )
 from gateway.detection.recognizers._numbers.checks import varied, varied_digits
 from gateway.detection.recognizers._numbers.number import Check, Number, phrases_of
+from gateway.detection.recognizers.payment_card import grouped_card
 from gateway.detection.tokens import inside_blob
 from gateway.detection.view import View
 
@@ -209,7 +210,9 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     at = 0
     while match := finder.search(text, at):
         start = match.start()
-        at = 0
+        at = grouped_card(data, start)
+        if at:
+            continue
         for length, shape in _within(match[0]) if _begins(data, start) else ():
             end = start + length
             if text[end] in _SHAPED:

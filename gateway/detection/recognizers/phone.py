@@ -17,6 +17,7 @@ from gateway.detection.recognizer import (
 )
 from gateway.detection.recognizers._checks import is_date, luhn
 from gateway.detection.recognizers._phone_plans import is_national, is_possible, is_valid
+from gateway.detection.recognizers.payment_card import grouped_card
 from gateway.detection.tokens import in_step, inside_blob, phrases
 from gateway.detection.view import View
 
@@ -122,6 +123,9 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
         start, end = match.span()
         if data[start] == ord("(") and b")" not in match[0]:
             start += 1  # it opens a remark, not an area code
+        if card := grouped_card(data, start):
+            at = card
+            continue
         listed = length if length and start - last <= _LIST_GAP and _LIST.fullmatch(data, last, start) else 0
         found = _judge(view, start, end, listed) if _stands_alone(data, start, end) else None
         if found is None:
@@ -235,9 +239,15 @@ def _national(view: View, start: int, end: int, value: str, listed: int) -> floa
     value = _without_extension(value)
     parts = _DIGITS.findall(value)
     digits = "".join(parts)
+    if not 7 <= len(digits) <= 17:
+        return None
+    lengths = [len(part) for part in parts]
+    signs = set(value) - _FIGURES
+    if _is_other(value, digits, parts, lengths, signs):
+        return None
     data = view.data
     before = data[max(0, start - 40) : start]
-    if not 7 <= len(digits) <= 17 or _is_other(value, digits, parts, called=_CALLED.search(before) is not None):
+    if _starts_with_date(parts, lengths, signs) and not (lengths == [2, 2, 2, 2] and _CALLED.search(before)):
         return None
     other = not before.endswith(b" at ") and _OTHER_NUMBER.search(before) is not None
     grouped = not value.isdigit()
@@ -263,14 +273,13 @@ def _national(view: View, start: int, end: int, value: str, listed: int) -> floa
     return 0.3 if 7 <= len(digits) <= 11 else None
 
 
-def _is_other(value: str, digits: str, parts: list[str], *, called: bool) -> bool:
-    """Dates and times, bits, spans of years, addresses of machines, books, cards, Social Security numbers."""
-    if len(parts) > _MOST_GROUPS:
-        return True
-    lengths = [len(part) for part in parts]
-    signs = set(value) - _FIGURES
+def _is_other(value: str, digits: str, parts: list[str], lengths: list[int], signs: set[str]) -> bool:
+    """Times, bits, spans of years, addresses of machines, books, cards, Social Security numbers."""
     return (
-        "   " in value  # columns of a table
+        len(parts) > _MOST_GROUPS
+        or (lengths == [3, 2, 4] and len(signs) == 1)
+        or ("." in signs and len(parts) in {4, 5} and max(lengths) <= 3 and value.count(".") == 3)
+        or "   " in value  # columns of a table
         or (parts[0] == "0" and value[1:2] in {".", "-"})  # a fraction, a range
         or not digits.strip("01")
         or digits.count(digits[0]) == len(digits)
@@ -278,9 +287,6 @@ def _is_other(value: str, digits: str, parts: list[str], *, called: bool) -> boo
         or (lengths == [4, 4] and _YEARS.search(value) is not None)
         or (signs == {"."} and _DECIMAL.search(value) is not None)
         or (lengths[0] == 4 and max(lengths[1:], default=9) <= 2 and "1500" <= parts[0] < "2100")
-        or (lengths == [3, 2, 4] and len(signs) == 1)
-        or (not (called and lengths == [2, 2, 2, 2]) and _starts_with_date(parts, lengths, signs))
-        or ("." in signs and len(parts) in {4, 5} and max(lengths) <= 3 and value.count(".") == 3)
         or (len(digits) == 13 and digits[:3] in {"978", "979"})
         or (14 <= len(digits) <= 19 and luhn(digits))
     )

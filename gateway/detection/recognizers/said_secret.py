@@ -40,6 +40,8 @@ _SOME_SIGN = compile_pattern(r"[\d!@#$%^&*+~?]")
 _CODE = compile_pattern(r"[={}();<>\[\]|\\]")
 _REACH = 110
 """Bytes after the word in which its value stands."""
+_LEAST = 5
+"""Bytes of the shortest value and what links it to the word."""
 
 _SAID_CODE = compile_pattern(
     rf"(?i)\b(?:{CODES})\b(?:[^.:=!?\n\"'`\d]{{0,32}}?(?:\s(?:{IS})\b:?|[:=#]|nr\.?))?\s{{0,3}}[\"'`*]{{0,2}}"
@@ -97,6 +99,8 @@ def _values(data: bytes, word: "re2._Regexp") -> Iterator[tuple[int, int, bool, 
     """What could be the value of each `word`, up to the end of its sentence: span, quoted, linked by `is` or `:`."""
     words = [match.span() for match in word.finditer(data)]
     for (_, first), (following, _) in pairwise([*words, (len(data), 0)]):
+        if following - first < _LEAST:
+            continue
         last = min(following, first + _REACH)
         stop = _SENTENCE_END.search(data, first, last)
         if stop is not None:

@@ -165,7 +165,10 @@ def speed(result: dict[str, Any]) -> str:
         ]
         parts.append(table(("what", "KB a message", "turn 1, ms", "turn 20, ms", "ratio"), rows))
     if theirs := result.get("presidio"):
-        parts.append(f"Beside presidio-analyzer {theirs['version']}, its recognizers that need no model:\n")
+        parts.append(
+            f"Beside presidio-analyzer {theirs['version']}, without a model: the recognizers it enables, all it has,"
+            " and its engine with those it enables, as it is called:\n"
+        )
         rows = [
             (
                 one["text"],

@@ -19,6 +19,8 @@ from training.pools import people, words
 FILE = Path(__file__).parent.parent / "gateway" / "detection" / "names" / "model" / "ordinary.txt"
 # English has no need of it, and in Vietnamese every name is a word.
 SPOKEN = tuple(language for language in LANGUAGES if language not in {"en", "vi"})
+NAMELESS = ("ordinary.en.txt", "things.txt")
+"""What is written with a capital in English or everywhere. Of all other English words the model knows enough."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SLOT = re.compile(r"\{[\w.]+\}|\\[nt]")
 # What is seen once or twice may be a slip, or somebody's name.
@@ -44,6 +46,8 @@ def ordinary() -> list[str]:
         said = Counter(word.lower() for line in lines(language) for word in set(_WORD.findall(line)))
         found.update(word for word, times in said.items() if times >= _OFTEN)
         found.update(_written(language))
+    for file in NAMELESS:
+        found.update(word.lower() for line in pool_lines(file) for word in _WORD.findall(line))
     names = named()
     return sorted(word for word in found if plain(word) not in names)
 

@@ -34,14 +34,21 @@ def lines(language: str) -> tuple[str, ...]:
     """Everything of a language that is said there and names no person or place that we know."""
     known = _named()
     kept: dict[str, None] = {}
-    for file in _catalogs():
-        if (found := _LANGUAGE.search(str(file))) is None or found[1] != language:
+    for spoken, text in raw_texts():
+        if spoken != language:
             continue
-        for line in (_PUT_IN.sub(_put_in, raw).strip() for text in _texts(file) for raw in text.splitlines()):
+        for line in (_PUT_IN.sub(_put_in, raw).strip() for raw in text.splitlines()):
             is_text = 3 < len(line) < 400 and _WORD.search(line) and not _LEFT.search(line)
             if is_text and known.isdisjoint(_WORD.findall(line)):
                 kept[line] = None
     return tuple(kept)
+
+
+def raw_texts() -> Iterator[tuple[str, str]]:
+    """Everything that is said, with its language, as it is written."""
+    for file in _catalogs():
+        if found := _LANGUAGE.search(str(file)):
+            yield from ((found[1], text) for text in _texts(file))
 
 
 def _put_in(found: re.Match[str]) -> str:

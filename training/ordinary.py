@@ -1,7 +1,10 @@
-"""Words of other languages that name nobody: ``python -m training.ordinary`` writes them beside the weights.
+"""Words that name nobody, and given names that are nothing else: ``python -m training.ordinary`` writes both beside
+the weights.
 
-From our templates, our word lists and what programs say (interfaces.py), without all that is somebody's name in any
-culture that we know. What the model takes for a person and consists of nothing else is none.
+The words are of other languages, from our templates, our word lists and what programs say (interfaces.py), and of
+English what is written with a capital; without all that is somebody's name in any culture that we know. What the model
+takes for a person and consists of nothing else is none. The given names are those of our pools that no program says and
+no list has as a word, a place or a firm: where the model is in doubt about one of them, it is somebody.
 """
 
 import argparse
@@ -12,11 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from training.generate import LANGUAGES, templates
-from training.interfaces import lines
+from training.interfaces import lines, raw_texts
 from training.pools import lines as pool_lines
-from training.pools import people, words
+from training.pools import people, towns, words
 
-FILE = Path(__file__).parent.parent / "gateway" / "detection" / "names" / "model" / "ordinary.txt"
+FOLDER = Path(__file__).parent.parent / "gateway" / "detection" / "names" / "model"
 # English has no need of it, and in Vietnamese every name is a word.
 SPOKEN = tuple(language for language in LANGUAGES if language not in {"en", "vi"})
 NAMELESS = ("ordinary.en.txt", "things.txt")
@@ -25,6 +28,13 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 _SLOT = re.compile(r"\{[\w.]+\}|\\[nt]")
 # What is seen once or twice may be a slip, or somebody's name.
 _OFTEN = 3
+_TWICE = 2
+_GIVEN = re.compile(r"[^\W\d_]{4,}")
+_SPELLED_LIKE_WORDS = frozenset({"chinese", "cantonese", "vietnamese", "korean", "cyrillic", "greek"})
+_OTHER = (
+    *("not_given.txt", "things.txt", "common_names.txt", "cities.txt", "countries.txt", "regions.txt", "calendar.txt"),
+    *("company_words.txt", "organisations.txt", "institutions.txt"),
+)
 
 
 def plain(word: str) -> str:
@@ -62,12 +72,40 @@ def _written(language: str) -> Iterator[str]:
         yield from (word.lower() for word in _WORD.findall(text))
 
 
+def given() -> list[str]:
+    """The given names, in small letters, sorted."""
+    names = {
+        name.lower() for culture, pool in people().items() if culture not in _SPELLED_LIKE_WORDS for name in pool.given
+    }
+    taken = _taken()
+    return sorted(name for name in names if _GIVEN.fullmatch(name) and plain(name) not in taken)
+
+
+def _taken() -> frozenset[str]:
+    """What is a word, a place or a firm as well."""
+    said = Counter(
+        plain(word)
+        for language, text in raw_texts()
+        for word in _WORD.findall(text)
+        if language == "de" or word.islower()
+    )
+    found = {word for word, times in said.items() if times >= _TWICE}
+    lists = [line for file in _OTHER for line in pool_lines(file)]
+    lists += [line for language in (*SPOKEN, "en") for line in pool_lines(f"ordinary.{language}.txt")]
+    lists += [
+        line.partition(":")[2] for language in (*SPOKEN, "en", "vi") for line in pool_lines(f"words.{language}.txt")
+    ]
+    lists += [town for language in ("de", "it", "nl", "pl", "pt", "cs", "nordic") for town in towns(language)]
+    return frozenset(found | {plain(word) for line in lists for word in re.findall(r"[^\W\d_]+", line)})
+
+
 def main() -> None:
-    """Writes the file."""
+    """Writes the files."""
     parser = argparse.ArgumentParser(prog="python -m training.ordinary", description=__doc__)
-    parser.add_argument("--out", type=Path, default=FILE)
-    arguments = parser.parse_args()
-    arguments.out.write_text("\n".join(ordinary()) + "\n", encoding="utf-8")
+    parser.add_argument("--out", type=Path, default=FOLDER)
+    folder = parser.parse_args().out
+    for name, found in (("ordinary.txt", ordinary()), ("given.txt", given())):
+        (folder / name).write_text("\n".join(found) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from gateway.detection.names.given import with_given_names
 from gateway.detection.names.inference import Inference, Input, Logits
-from gateway.detection.names.ordinary import OrdinaryWords
+from gateway.detection.names.labels import without_labels
+from gateway.detection.names.ordinary import OrdinaryWords, Words
 from gateway.detection.names.spans import Labelled, spans
 from gateway.detection.names.types import label_types
 from gateway.detection.names.windows import Tokens, Window, read, stretches, windows
@@ -31,6 +33,8 @@ _SURE = 0.5
 # to win where both see something.
 _ITS_OWN = frozenset({"PERSON", "LOCATION", "ORGANIZATION", "STREET_ADDRESS"})
 _AT_MOST = 0.55
+_OF_WORDS = frozenset({"PERSON", "USERNAME"})
+_OF_DIGITS = frozenset({"MEDICAL_RECORD_NUMBER", "ID_NUMBER"})
 
 
 class TokenClassifier:
@@ -85,11 +89,15 @@ class TokenClassifier:
             return
         pieces = list(windows(len(tokens)))
         logits = self._inference.logits([self._input(tokens, piece) for piece in pieces])
-        labels = self._classes.read(self._joined(pieces, logits))
+        labels = self._named(text, tokens, self._classes.read(self._joined(pieces, logits)))
         for piece in spans(text, tokens.offsets, labels, persons=self._classes.persons):
             if piece.score >= _SURE:
                 name = self._classes.types[piece.kind - 1].name
                 yield Entity(name, offset + piece.start, offset + piece.end, round(piece.score, 2), self._id)
+
+    def _named(self, text: str, tokens: Tokens, labels: list[Labelled]) -> list[Labelled]:
+        """The labels, after what is known besides the model."""
+        return labels
 
     def _input(self, tokens: Tokens, window: Window) -> Input:
         part = slice(window.first, window.last)
@@ -115,15 +123,27 @@ class NameFinder(TokenClassifier):
         types = label_types(known)
         super().__init__(MODEL, labels, types, id="names", features=True, threads=threads, timeout=timeout)
         self._ordinary = OrdinaryWords(MODEL / "ordinary.txt")
-        self.version = f"{self.version}.{self._ordinary.version}"
+        self._given = Words(MODEL / "given.txt")
+        self.version = f"{self.version}.{self._ordinary.version}.{self._given.version}"
 
     def detect(self, text: str) -> tuple[Entity, ...]:
         """The candidates of a text, sorted and disjoint; see TokenClassifier."""
-        return tuple(
-            one if one.type in _ITS_OWN or one.score <= _AT_MOST else replace(one, score=_AT_MOST)
-            for one in super().detect(text)
-            if one.type != "PERSON" or not self._ordinary.make_up(text[one.start : one.end])
-        )
+        return tuple(part for one in super().detect(text) for part in self._sound(text, one))
+
+    def _named(self, text: str, tokens: Tokens, labels: list[Labelled]) -> list[Labelled]:
+        (person,) = self._classes.persons
+        return with_given_names(text, tokens.offsets, labels, self._given, person=person)
+
+    def _sound(self, text: str, one: Entity) -> Iterator[Entity]:
+        """What is left of a finding in view of what the model knows too little of: words, labels, numbers."""
+        value = text[one.start : one.end]
+        if one.type in _OF_WORDS and self._ordinary.make_up(value):
+            return
+        if one.type in _OF_DIGITS and not any(char.isdigit() for char in value):
+            return
+        if one.type not in _ITS_OWN and one.score > _AT_MOST:
+            one = replace(one, score=_AT_MOST)
+        yield from without_labels(text, one) if one.type == "STREET_ADDRESS" else (one,)
 
 
 def _tokenizer(file: Path) -> Tokenizer:
@@ -172,4 +192,6 @@ class _Classes:
         score = classes[rows, best]
         at = np.maximum(best - 1, 0)
         opens = (begins[rows, at] > inside[rows, at]) & (best > 0)
-        return [*map(Labelled._make, zip(best.tolist(), opens.tolist(), score.tolist(), strict=True))]
+        person = classes[:, sorted(self.persons)].sum(axis=1)
+        rows_of = zip(best.tolist(), opens.tolist(), score.tolist(), person.tolist(), strict=True)
+        return [*map(Labelled._make, rows_of)]

@@ -1,4 +1,4 @@
-"""Words that name nobody, in languages of which the model knows little: of a person made of them alone, it errs."""
+"""Words that lie beside the model, for what it knows too little of: those that name nobody, and given names."""
 
 import hashlib
 import re
@@ -7,8 +7,8 @@ from pathlib import Path
 _WORD = re.compile(r"[^\W_]+")
 
 
-class OrdinaryWords:
-    """The words of a file, one a line, in small letters and sorted by their bytes; `training/ordinary.py` makes it."""
+class Words:
+    """The words of a file, one a line, in small letters and sorted by their bytes; made by training/ordinary.py."""
 
     def __init__(self, file: Path) -> None:
         # As they lie in the file: a set of them would take twenty times the memory.
@@ -25,6 +25,10 @@ class OrdinaryWords:
                 return True
             low, high = (end + 1, high) if line < wanted else (low, start)
         return False
+
+
+class OrdinaryWords(Words):
+    """Words that name nobody: of a person made of them alone, the model errs."""
 
     def make_up(self, text: str) -> bool:
         """Whether a text consists of such words alone. A letter by itself is one of them."""

@@ -19,11 +19,15 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class Labelled(NamedTuple):
-    """What the model says of one token: the class (0 for none), whether it begins a span, and how sure it is."""
+    """What the model says of one token: the class (0 for none), whether it begins a span, and how sure it is.
+
+    `person` is how likely it belongs to a person, whatever its class.
+    """
 
     kind: int
     begins: bool
     score: float
+    person: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

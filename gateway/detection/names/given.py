@@ -1,0 +1,49 @@
+"""Given names that stand alone: "Die Kollegin Wiebke vertritt Sören". Where every noun has a capital, the model takes
+them for nouns; a name that is nothing but a name is believed as soon as the model has the least doubt.
+"""
+
+from collections.abc import Container, Sequence
+
+from gateway.detection.names.spans import Labelled
+
+_DOUBT = 0.02
+"""How likely the model must hold a person. Where it has no doubt at all (0.01 and less), most are no names there."""
+_SCORE = 0.6
+_SHORTEST = 4
+_BEFORE = frozenset(" \t\r\n\u00a0\"'“”„«»‘’([,;:>*•–")
+_AFTER = _BEFORE | frozenset(")].!?<…|")
+
+
+def with_given_names(
+    text: str, offsets: Sequence[tuple[int, int]], labels: Sequence[Labelled], names: Container[str], *, person: int
+) -> list[Labelled]:
+    """The labels, and `person` for words of `names` (in small letters) that are nothing yet."""
+    given = list(labels)
+    for index, label in enumerate(labels):
+        if label.kind or label.person < _DOUBT or given[index].kind:
+            continue
+        first, last = _word(text, offsets, index)
+        start, end = offsets[first][0], offsets[last][1]
+        if not any(one.kind for one in labels[first : last + 1]) and _is_given(text, start, end, names):
+            given[first : last + 1] = [Labelled(person, at == first, _SCORE) for at in range(first, last + 1)]
+    return given
+
+
+def _word(text: str, offsets: Sequence[tuple[int, int]], index: int) -> tuple[int, int]:
+    """The first and the last token of the word to which one belongs."""
+    first = last = index
+    while first and offsets[first - 1][1] == offsets[first][0] and text[offsets[first][0] - 1].isalnum():
+        first -= 1
+    while last + 1 < len(offsets) and offsets[last][1] == offsets[last + 1][0] and text[offsets[last][1]].isalnum():
+        last += 1
+    return first, last
+
+
+def _is_given(text: str, start: int, end: int, names: Container[str]) -> bool:
+    return (
+        end - start >= _SHORTEST
+        and text[start].isupper()
+        and (not start or text[start - 1] in _BEFORE)
+        and (end == len(text) or text[end] in _AFTER)
+        and text[start:end].lower() in names
+    )

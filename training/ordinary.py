@@ -29,7 +29,7 @@ _SLOT = re.compile(r"\{[\w.]+\}|\\[nt]")
 # What is seen once or twice may be a slip, or somebody's name.
 _OFTEN = 3
 _TWICE = 2
-_GIVEN = re.compile(r"[^\W\d_]{4,}")
+_GIVEN = re.compile(r"[^\W\d_]{3,}")
 _SPELLED_LIKE_WORDS = frozenset({"chinese", "cantonese", "vietnamese", "korean", "cyrillic", "greek"})
 _OTHER = (
     *("not_given.txt", "things.txt", "common_names.txt", "cities.txt", "countries.txt", "regions.txt", "calendar.txt"),
@@ -46,7 +46,11 @@ def plain(word: str) -> str:
 def named() -> frozenset[str]:
     """Every part of a name that we know."""
     pools = [name for pool in people().values() for name in (*pool.given, *pool.family)]
-    return frozenset(plain(part) for name in (*pools, *words("common_names.txt")) for part in _WORD.findall(name))
+    return frozenset(
+        plain(part)
+        for name in (*pools, *words("common_names.txt"), *words("word_names.txt"))
+        for part in _WORD.findall(name)
+    )
 
 
 def ordinary() -> list[str]:

@@ -13,15 +13,16 @@ from gateway.models import Entity
 # Never what a street is called after ("Via Nino Bixio") unless something else than a word stands before it.
 _LABELS = frozenset(
     """
+    chi klienta mecanográfico pcp polisy rg umowy
     aadhaar abn ahv allocataire apólice avs bic bsn btw bvn cedula cellphone celular cellulare clabe cnh cni cnp
     cnpj contrato contratto contrat cpf cpr cui cuil cuit curp cédula dni dob dossier dowodu dowód dui ehliyet ein email
     expediente factura fax gsm gstin handy hetu iban imei imss ine immatriculation insz itin iva kenteken kennz
     kennzeichen kimlik krankenkasse kvnr körkort lanr matricola matricule matrícula medicare mobiel mobil mobiltelefon
     mrn mva mwst mykad naf natel nhc nhs nie nif nin nino nip nipc nir niss npi nric nss nuss partita passaporte
     passaporto passeport pasaporte paspoort passport paszport pesel phone placa plaka plakası plaque polis polisnr
-    polizza poliza póliza pps ppsn regon reisepass rfc rib ruc rut rvnr siren siret ssn ssns steuer svnr swift targa tckn tel
-    telefon telefone telefono telefoon telefón teléfono telemovel telemóvel telephone tessera tfn tlf tva téléphone tél
-    uen upn uscc utr vat vatin versicherten vin vkn vsnr whatsapp
+    polizza poliza póliza pps ppsn regon reisepass rfc rib ruc rut rvnr siren siret ssn ssns steuer svnr swift targa
+    tckn tel telefon telefone telefono telefoon telefón teléfono telemovel telemóvel telephone tessera tfn tlf tva
+    téléphone tél uen upn uscc utr vat vatin versicherten vin vkn vsnr whatsapp
     geb geboren born né née nacido nacida nato nata naissance nacimiento nascita nascimento
     """.split()
 )

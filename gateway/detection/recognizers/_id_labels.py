@@ -1,4 +1,5 @@
-"""How people announce an identifier, in English, German, French, Spanish, Italian, Portuguese and Dutch.
+"""How people announce an identifier, in English, German, French, Spanish, Italian, Portuguese, Dutch,
+the Nordic languages, Polish and Turkish.
 
 Tables only: for each type, the things that are numbered. `LABELS` puts them together with the words for
 "number" the way each language does: "customer no.", "Kundennummer", "n° de client". RE2 syntax, any case.
@@ -35,6 +36,9 @@ _ENGLISH = (
 )
 _GERMAN = r"(?:nummern?|nr\b|id\b|kennung|zeichen|kennzahl|code|nummer[ -]id)"
 _DUTCH = r"(?:nummer|nr\b|id\b|kenmerk|code)"
+_NORDIC = r"(?:nummer|nr\b|id\b)"
+_POLISH = r"(?:nr\b\.?|numer|sygn(?:atura|\.)|id\b)"
+_TURKISH = r"(?:no\b|numaras[ıi]|kodu)"
 _ROMANCE = (
     r"(?:n[°ºo]\.?|n\.[°ºo]?|n[uú]m(?:[eé]ro)?\b\.?|№|id\b|identifiants?|identificador|identificativo|c[oóò]dig[oe]"
     r"|codice|code|r[eé]f(?:[eé]rence)?\b\.?|refer[eê]ncia|riferimento|matricule|matricola)"
@@ -57,6 +61,9 @@ class Label:
     german: str = ""
     dutch: str = ""
     romance: str = ""
+    nordic: str = ""
+    polish: str = ""
+    turkish: str = ""
     alone: str = ""
     named: str = ""
     """The thing itself, when a sign or "is" stands between it and a number: "Passport: X1234567"."""
@@ -78,6 +85,9 @@ def announcing(labels: Sequence[Label]) -> str:
         (of("german"), rf"(?:%s)[ _-]?{_GERMAN}"),
         (of("dutch"), rf"(?:%s)[ _-]?{_DUTCH}"),
         (of("romance"), rf"{_ROMANCE}{_OF}(?:%s)|(?:%s)[ _-]?{_ROMANCE}"),
+        (of("nordic"), rf"(?:%s)[ _-]?{_NORDIC}"),
+        (of("polish"), rf"{_POLISH} (?:%s)|(?:%s) {_POLISH}"),
+        (of("turkish"), rf"(?:%s)[ _-]?{_TURKISH}"),
         (of("alone"), "(?:%s)"),
     )
     return "|".join(form.replace("%s", nouns) for nouns, form in joined if nouns)
@@ -87,6 +97,9 @@ LABELS = (
     Label(
         MEDICAL_RECORD_NUMBER,
         0.8,
+        nordic="journal|patient",
+        polish="pacjenta|karty|historii choroby",
+        turkish="hasta|protokol|dosya",
         english="(?:electronic )?(?:medical|health|hospital|patient)[ _-]?(?:record|chart|file)"
         "|patient(?:[ _-]account)?"
         "|chart|hosp(?:ital)?|encounter|admission|specimen|accession|prescription|rx",
@@ -103,6 +116,8 @@ LABELS = (
     Label(
         HEALTH_INSURANCE_NUMBER,
         0.8,
+        nordic="sygesikrings",
+        polish="ubezpieczonego",
         english="health[ _-]?(?:insurance|plan|card)(?:[ _-](?:beneficiary|member|subscriber|policy))?|medicare"
         "|medicaid"
         "|(?:health[ _-]plan |plan |insurance )?beneficiary|(?:plan|insurance)[ _-](?:member|subscriber)",
@@ -119,6 +134,9 @@ LABELS = (
     Label(
         INSURANCE_NUMBER,
         0.75,
+        nordic="f(?:ö|o)rs[aä]krings|forsikrings|police",
+        polish="polisy|ubezpieczenia",
+        turkish="poliçe|sigorta",
         english="(?:insurance )?polic(?:y|yholder)|(?:car|home|life|travel|auto"
         "|vehicle )?insurance(?:[ _-](?:policy|card|certificate))?",
         german="versicherungs(?:schein|police|vertrags)?|policen?",
@@ -131,6 +149,9 @@ LABELS = (
     Label(
         STUDENT_ID,
         0.75,
+        nordic="elev|student",
+        polish="albumu|ucznia|legitymacji",
+        turkish="renci",
         english="student|pupil|enrol+ment|matriculation|applicant|candidate|registrant|alumni|examinee",
         german="matrikel|studenten|studierenden|sch[uü]ler|pr[uü]flings|bewerber|teilnehmer|immatrikulations",
         dutch="student(?:en)?|leerling(?:en)?|kandidaat|deelnemer(?:s)?",
@@ -143,8 +164,11 @@ LABELS = (
     Label(
         EMPLOYEE_ID,
         0.75,
+        nordic="anst[aä]llnings|ansatt|medarbejder|l[oø]nn?",
+        polish="pracownika|ewidencyjny",
+        turkish="sicil|personel",
         english="employee|emp|staff|personnel|payroll|badge|contractor|officer|crew",
-        german="personal|mitarbeiter|angestellten|dienst(?:ausweis)?|beamten|lohn",
+        german=r"pers\.|personal|mitarbeiter|angestellten|dienst(?:ausweis)?|beamten|lohn",
         dutch="personeels?|medewerkers?|werknemers?",
         romance="employ[eé]e?|salari[eé]e?|personnel|badge|empleado|trabajador|n[oó]mina|legajo|funcionari[oa]"
         "|dipendente|badge|funcion[aá]ri[oa]|empregado|colaborador|trabalhador",
@@ -154,6 +178,9 @@ LABELS = (
     Label(
         MEMBERSHIP_ID,
         0.7,
+        nordic="medlems|l[aå]ne(?:r|kort)",
+        polish="członkowski|karty klienta",
+        turkish="yelik",
         english="members?(?:hip)?(?:[ _-]card)?|loyalty(?:[ _-](?:card|program))?|frequent[ _-]?flyer"
         "|library[ _-]card|rewards?(?:[ _-]card)?"
         "|club[ _-]card|subscriber|donor|volunteer|participant",
@@ -168,6 +195,9 @@ LABELS = (
     Label(
         CUSTOMER_ID,
         0.75,
+        nordic="kund(?:e)?",
+        polish="klienta|odbiorcy|kontrahenta",
+        turkish="müşteri|abone",
         english="customer|client|cust|consumer|vendor|supplier|merchant|guest|payer|payee|creditor|debtor"
         "|tax ?payer|policy ?owner",
         german="kunden|kundin|debitoren|kreditoren|lieferanten|gesch[aä]ftspartner|g[aä]ste|mandanten|gl[aä]ubiger",
@@ -180,15 +210,21 @@ LABELS = (
     Label(
         CONTRACT_NUMBER,
         0.7,
+        nordic="avtals?|aftale|kontrakts?",
+        polish="umowy",
+        turkish="sözleşme",
         english="contract|agreement|lease|tenancy",
         german="vertrags?|mietvertrags?|leasing",
         dutch="contracts?|overeenkomst|huurcontract",
         romance="contrat|bail|contrato|contratto|ades[aã]o",
-        named="contract|vertrag|contrat|contrato|contratto",
+        named="contract|vertrag(?:s|es)?|contrat|contrato|contratto",
     ),
     Label(
         BOOKING_REFERENCE,
         0.7,
+        nordic="boknings|booking|bestillings",
+        polish="rezerwacji",
+        turkish="rezervasyon|pnr",
         english="booking|reservation|confirmation|itinerary|e-?ticket",
         german="buchungs|reservierungs|best[aä]tigungs",
         dutch="boekings?|reserverings?|bevestigings?",
@@ -200,6 +236,9 @@ LABELS = (
     Label(
         CASE_NUMBER,
         0.7,
+        nordic="sags?|saks|a?rende|diarie|m[aå]l|skade",
+        polish="sprawy|szkody|reklamacji|reklamacja|sprawa|szkoda|wniosku|zgłoszenia|akt",
+        turkish="dosya|esas|başvuru|hasar|şikayet|talep",
         english="(?:court |police |legal |support )?case|file|docket|(?:insurance )?claim|incident(?: report)?"
         "|complaint|matter|police report|report|petition"
         "|application|permit|inquiry|enquiry|warrant|citation",
@@ -210,8 +249,8 @@ LABELS = (
         "|pratica|fascicolo|sinistro|procedimento|protocollo|domanda|processo|protocolo|ocorr[eê]ncia|pedido de apoio",
         alone=r"\baktenzeichen\b|\baz\.|\bgesch(?:ä|ae)ftszeichen\b|\bdossier\b|\bexpediente\b|\bpratica\b"
         r"|\bprotocollo\b",
-        named="(?:court |support )?case|(?:insurance )?claim|docket|vorgang|schaden|sinistre|siniestro|sinistro"
-        "|caso|zaak",
+        named="(?:court |support )?case|(?:insurance )?claim|docket|(?:loan |planning )?application|petition|permit"
+        "|vorgang|schaden|sinistre|r[eé]c[eé]piss[eé]|siniestro|autos|sinistro|boletim de ocorr[eê]ncia|caso|zaak",
     ),
     Label(
         ID_NUMBER,
@@ -251,8 +290,11 @@ LABELS = (
     Label(
         ACCOUNT_NUMBER,
         0.7,
+        nordic="konto|l[aå]n[es]?",
+        polish="rachunku|konta|licznika",
+        turkish="hesap|tesisat",
         english="(?:bank |billing |savings |checking |utility |online |user )?(?:account|acct|a/c)|loan|mortgage"
-        "|meter|subscription|portfolio|brokerage|deposit|device",
+        "|meter|subscription|portfolio|brokerage|deposit|device|pension|annuity|council tax|superannuation",
         german="konto|darlehens?|kredit|depot|z[aä]hler|abo(?:nnement)?s?|mandats|kundenkonto|anschluss",
         dutch="rekening|lening|hypotheek|abonnements?|meter|aansluitings?",
         romance="compte|pr[eê]t|abonn[eé]e?|abonnement|cuenta|pr[eé]stamo|suministro|contador"
@@ -263,6 +305,9 @@ LABELS = (
     Label(
         ORDER_NUMBER,
         0.4,
+        nordic="ordre?|faktura|bestillings",
+        polish="zamówienia|faktury|przesyłki",
+        turkish="sipariş|fatura|kargo",
         english="(?:purchase |work |sales )?order|invoice|inv|ticket|receipt|transaction|txn|payment|shipment"
         "|tracking|delivery|quote|parcel|return|rma",
         german="bestell|auftrags|rechnungs|ticket|beleg|liefer(?:schein)?|sendungs|transaktions|angebots|paket",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 TITLES = (
     r"(?:mr|mrs|ms|miss|mx|dr|prof|professor|doctor|sir|rev|capt|sgt|lt|col|gen|hon|fr|hr|herrn?|frau|fräulein"
     r"|dipl|ing|mme|mlle|monsieur|madame|mademoiselle|maître|sr|sra|srta|señora?|señorita|don|doña|sig|sig\.ra"
-    r"|signora?|dott|dott\.ssa|dhr|mevr|mw)"
+    r"|signora?|dott|dott\.ssa|dhr|mevr|mw|mudr|judr|phdr)"
 )
 
 

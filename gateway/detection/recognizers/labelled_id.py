@@ -82,7 +82,8 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
                 else long_enough(data[start:end])
             ):
                 continue
-            if number == _BOOKED_ONLY or plausible(data, start, end, explicit=explicit):
+            booked = label.type is BOOKING_REFERENCE and telling(data[start:end], booking=True)
+            if number == _BOOKED_ONLY or booked or plausible(data, start, end, explicit=explicit):
                 sure = explicit and number != _NAMED
                 yield Match(start, end, label.score if sure else label.score - 0.1, label.type.name)
                 at = end

@@ -42,8 +42,10 @@ _CUE = compile_pattern(
 )
 _FIRST_UNIT = compile_pattern(rf"{UNIT}{GAP}(?:(?:{CAPITAL}[ ]){{0,2}}{CAPITAL},[ ])?$")
 # In a field, the address ends where another sentence begins, or another way to reach somebody.
-_FIELD_ENDS = compile_pattern(rf"\d[.;] (\p{{Lu}}[{LETTERS}]+ [\p{{Ll}}])|{GAP}{CONTACT}")
+_FIELD_ENDS = compile_pattern(rf"\d[.;] (\p{{Lu}}[{LETTERS}]+ [\p{{Ll}}])|[.;] \p{{Lu}}[{LETTERS}]+:|{GAP}{CONTACT}")
 _DIGIT = re.compile(rb"[\dA-Z]\b[^\d]{0,4}$")
+_PART_OF_NUMBER = re.compile(rb"\d[.\d/-]\d\Z")
+_DOCTOR = re.compile(r"0\d|\d+, [^,]*\bDr\.\Z")
 _NO_STREET = word_set(
     "the a an in at to for and or but is was are were with from by this that these those people men women children"
     " years days hours minutes times items of on my your his her their its our which who i we they he she it not down"
@@ -73,6 +75,8 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     for form in (form for hit in hits for form in GATES[hit][1]):
         for place in _EXACT[form].finditer(data):
             start, end = place.span(form.group)
+            if _PART_OF_NUMBER.search(data, max(0, start - 2), start + 1):
+                continue
             if form is FIELD and (stop := _FIELD_ENDS.search(data, start, end)):
                 end = stop.start() + (stop.start(1) > 0)
             weak = form.weak > 0 and place.start(form.weak) >= 0
@@ -104,6 +108,8 @@ def _score(form: Form, text: str, *, weak: bool) -> float | None:
     if not (form in _TYPE_FIRST or any(char.isdigit() for char in text)):
         return None
     if form is FIELD and not _address_in_field(text):
+        return None
+    if form is AFTER_NAME and _DOCTOR.match(text):
         return None
     if form.free and not _street_words(form, text):
         return None

@@ -34,7 +34,8 @@ _PLATE_CUE = (
 )
 # Words for other things, too: behind them, a plate stands in capitals.
 _PLATE_WORD = (
-    r"(?i:\b(?:plate|immatricul[ée]{1,2}e?s?|kennz\.|patente|plaka|reg\.? ?nr\.?)(?: (?:is|was|est|es))?)"
+    r"(?i:\b(?:plate|immatricul[ée]{1,2}e?s?|kennz\.|patente|plaka|plaque|reg\.? ?nr\.?|nr rej\.|rejestracja)"
+    r"(?i: (?:is|was|est|es))?)"
     r"[\s\"':=#(]{1,4}"
 )
 _PLAIN_PLATE = (

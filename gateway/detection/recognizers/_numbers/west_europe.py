@@ -157,7 +157,7 @@ NUMBERS = (
            "#########", checks.varied, 0.05, "uk passport, british passport", "655283029"),
     Number(LICENCE, "UK_DRIVING_LICENCE", "The driver number of the United Kingdom.",
            "@@@@@######@@*@@, @@@@*######@@*@@, @@@**######@@*@@, @@***######@@*@@, @@@@@######@**@@, "
-           "@@@@*######@**@@", checks.uk_driver, 0.8,
+           "@@@@*######@**@@, @@@@@ ###### @@*@@, @@@@* ###### @@*@@, @@@@@ ###### @**@@", checks.uk_driver, 0.8,
            "driving licence, driver number, dvla, licence number, driver's licence", "CBCTO101076DQHBW"),
     Number(PERSON, "UK_UPN", "The Unique Pupil Number of a pupil in England.",
            "@############, @###########@", "gb.upn", 0.6, "upn, unique pupil number, pupil number",

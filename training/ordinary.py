@@ -22,8 +22,9 @@ from training.pools import people, towns, words
 FOLDER = Path(__file__).parent.parent / "gateway" / "detection" / "names" / "model"
 # English has no need of it, and in Vietnamese every name is a word.
 SPOKEN = tuple(language for language in LANGUAGES if language not in {"en", "vi"})
-NAMELESS = ("ordinary.en.txt", "things.txt")
-"""What is written with a capital in English or everywhere. Of all other English words the model knows enough."""
+NAMELESS = ("ordinary.en.txt", "ordinary.nordic.txt", "things.txt")
+"""What is written with a capital in English or everywhere, of whose other words the model knows enough; and words of
+languages whose catalogs we do not read."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SLOT = re.compile(r"\{[\w.]+\}|\\[nt]")
 # What is seen once or twice may be a slip, or somebody's name.

@@ -5,6 +5,7 @@ Stands beside the recognizers, behind the same interface; where both see somethi
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +36,10 @@ _ITS_OWN = frozenset({"PERSON", "LOCATION", "ORGANIZATION", "STREET_ADDRESS"})
 _AT_MOST = 0.55
 _OF_WORDS = frozenset({"PERSON", "USERNAME"})
 _OF_DIGITS = frozenset({"MEDICAL_RECORD_NUMBER", "ID_NUMBER"})
+# Commits, colours and error codes; and what is too little for a street.
+_HEX = re.compile(r"0x[0-9A-Fa-f]+|(?=\d*[a-f])[0-9a-f]{6,12}")
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+_FEWEST_DIGITS = 6
 
 
 class TokenClassifier:
@@ -139,8 +144,12 @@ class NameFinder(TokenClassifier):
         value = text[one.start : one.end]
         if one.type in _OF_WORDS and self._ordinary.make_up(value):
             return
-        if one.type in _OF_DIGITS and not any(char.isdigit() for char in value):
+        if one.type in _OF_DIGITS and (not any(char.isdigit() for char in value) or _HEX.fullmatch(value)):
             return
+        if one.type == "STREET_ADDRESS" and not _LETTERS.search(value):
+            if sum(char.isdigit() for char in value) < _FEWEST_DIGITS:
+                return
+            one = replace(one, type="ID_NUMBER")
         if one.type not in _ITS_OWN and one.score > _AT_MOST:
             one = replace(one, score=_AT_MOST)
         yield from without_labels(text, one) if one.type == "STREET_ADDRESS" else (one,)

@@ -4,6 +4,8 @@ import hashlib
 import re
 from pathlib import Path
 
+from gateway.detection.names.small import SMALL
+
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -32,4 +34,4 @@ class OrdinaryWords(Words):
 
     def make_up(self, text: str) -> bool:
         """Whether a text consists of such words alone. A letter by itself is one of them."""
-        return all(len(word) == 1 or word in self for word in _WORD.findall(text.lower()))
+        return all(len(word) == 1 or word in SMALL or word.lower() in self for word in _WORD.findall(text))

@@ -250,7 +250,8 @@ LABELS = (
         alone=r"\baktenzeichen\b|\baz\.|\bgesch(?:ä|ae)ftszeichen\b|\bdossier\b|\bexpediente\b|\bpratica\b"
         r"|\bprotocollo\b",
         named="(?:court |support )?case|(?:insurance )?claim|docket|(?:loan |planning )?application|petition|permit"
-        "|vorgang|schaden|sinistre|r[eé]c[eé]piss[eé]|siniestro|autos|sinistro|boletim de ocorr[eê]ncia|caso|zaak",
+        "|vorgang|schaden|sinistre|r[eé]c[eé]piss[eé]|siniestro|autos|procedimiento|expediente|sinistro"
+        "|boletim de ocorr[eê]ncia|caso|zaak",
     ),
     Label(
         ID_NUMBER,

@@ -26,6 +26,7 @@ _NOT_MADE = re.compile(
     r"|\d{1,3}(?:\.\d{3})+$|\d{1,2}(?:\.\d{1,2})+\D|1-8\d\d-|(?:19|20)\d\d[-/.](?:\d{1,3}\b|(?:19|20)\d\d$)"
     r"|\d{1,2}[-/.](?:19|20)\d\d\b"
 )
+_OF_YEAR = re.compile(r"\d{2,6}/(?:19|20)\d\d")
 _SAMPLE = re.compile(r"(\w)\1*|[Xx0]+")
 _PRICE_BEFORE = frozenset(b"$%\xa3\xac\xa5")
 _AFTER = re.compile(
@@ -60,15 +61,17 @@ def long_enough(value: bytes) -> bool:
     return digits >= 5 or (digits >= 3 and any(0x41 <= byte <= 0x5A for byte in value))
 
 
-def telling(value: bytes, *, booking: bool) -> bool:
+def telling(value: bytes, *, booking: bool = False, case: bool = False) -> bool:
     """Whether it is a number of its own making, which needs no sign and no "number" before it: long, and not digits
-    alone, nor with small letters. `booking`: codes of six capitals and digits are such, too.
+    alone, nor with small letters. `booking`: codes of six capitals and digits are such, too; `case`: numbers of a year.
     """
     text = value.decode("utf-8", "replace")
     if text.upper() != text:
         return False
     digits = sum(char.isdigit() for char in text)
     if booking and len(text) == 6 and 0 < digits < 6 and text.isalnum():
+        return True
+    if case and _OF_YEAR.fullmatch(text):
         return True
     if _NOT_MADE.match(text):
         return False

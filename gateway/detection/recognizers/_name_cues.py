@@ -41,6 +41,11 @@ SALUTATION = Cue(
 )
 GREETING = Cue(r"\b(?:good (?:morning|afternoon|evening)|guten (?:morgen|tag|abend)|sehr geehrte[rs]?)[ \t]+", 0.7)
 TITLE = Cue(rf"\b{TITLES}\b\.?[ \t]+", 0.85)
+KIN = Cue(
+    r"\b(?:uncle|aunt(?:ie|y)?|grand(?:ma|pa|mother|father)|granny|onkel|tante|oma|opa|t[íi]o|t[íi]a|abuel[oa]|nonn[oa]"
+    r"|zi[oa]|tonton|mamie|oom|babcia|dziadek|ciocia|wujek)[ \t]+",
+    0.7,
+)
 SIGNATURE = Cue(
     r"(?:\b(?:regards|sincerely(?: yours)?|cheers|thanks(?: again)?|thank you|best(?: wishes)?"
     r"|yours (?:truly|faithfully|sincerely)|respectfully|love|warmly|grüßen?|gruß|grüsse|lg|mfg|vg"
@@ -73,4 +78,4 @@ NAME_FIELD = Cue(
     lower=True,
 )
 
-CUES = (INTRODUCTION, I_AM, SALUTATION, GREETING, TITLE, SIGNATURE, FIELD, ANY_FIELD, NAME_FIELD)
+CUES = (INTRODUCTION, I_AM, SALUTATION, GREETING, TITLE, KIN, SIGNATURE, FIELD, ANY_FIELD, NAME_FIELD)

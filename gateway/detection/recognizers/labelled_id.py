@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers import _id_labels as labels
-from gateway.detection.recognizers._id_labels import BOOKING_REFERENCE, LABELS, Label, announcing, naming
+from gateway.detection.recognizers._id_labels import BOOKING_REFERENCE, CASE_NUMBER, LABELS, Label, announcing, naming
 from gateway.detection.recognizers._id_values import VALUE, long_enough, plausible, telling
 from gateway.detection.view import View
 
@@ -77,7 +77,7 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
             explicit = _EXPLICIT.search(data, place.end(1), start) is not None or place[1].endswith(b"#")
             end = value.end()
             if number == _NAMED and not (
-                telling(data[start:end], booking=label.type is BOOKING_REFERENCE)
+                telling(data[start:end], booking=label.type is BOOKING_REFERENCE, case=label.type is CASE_NUMBER)
                 if data[place.end(1) : start] == b" "
                 else long_enough(data[start:end])
             ):

@@ -201,6 +201,6 @@ class _Classes:
         score = classes[rows, best]
         at = np.maximum(best - 1, 0)
         opens = (begins[rows, at] > inside[rows, at]) & (best > 0)
-        person = classes[:, sorted(self.persons)].sum(axis=1)
+        person = classes[:, min(self.persons)] if self.persons else np.zeros(len(best))
         rows_of = zip(best.tolist(), opens.tolist(), score.tolist(), person.tolist(), strict=True)
         return [*map(Labelled._make, rows_of)]

@@ -20,8 +20,8 @@ def with_given_names(
 ) -> list[Labelled]:
     """The labels, and `person` for words of `names` (in small letters) that are nothing yet."""
     given = list(labels)
-    for index, label in enumerate(labels):
-        if label.kind or label.person < _DOUBT or given[index].kind:
+    for index in [index for index, (kind, _, _, odds) in enumerate(labels) if not kind and odds >= _DOUBT]:
+        if given[index].kind:
             continue
         first, last = _word(text, offsets, index)
         start, end = offsets[first][0], offsets[last][1]

@@ -247,11 +247,11 @@ LABELS = (
         romance="dossier|affaire|sinistre|plainte|demande|proc[eé]dure|expediente|caso|causa|denuncia|siniestro"
         "|solicitud|tr[aá]mite"
         "|pratica|fascicolo|sinistro|procedimento|protocollo|domanda|processo|protocolo|ocorr[eê]ncia|pedido de apoio",
-        alone=r"\baktenzeichen\b|\baz\.|\bgesch(?:ä|ae)ftszeichen\b|\bdossier\b|\bexpediente\b|\bpratica\b"
+        alone=r"\baktenz(?:eichen\b|\.)|\baz\.|\bgesch(?:ä|ae)ftszeichen\b|\bdossier\b|\bexpediente\b|\bpratica\b"
         r"|\bprotocollo\b",
         named="(?:court |support )?case|(?:insurance )?claim|docket|(?:loan |planning )?application|petition|permit"
         "|vorgang|schaden|sinistre|r[eé]c[eé]piss[eé]|siniestro|autos|procedimiento|expediente|sinistro"
-        "|boletim de ocorr[eê]ncia|caso|zaak",
+        "|boletim de ocorr[eê]ncia|caso|zaak|sag|sak",
     ),
     Label(
         ID_NUMBER,
@@ -301,7 +301,8 @@ LABELS = (
         romance="compte|pr[eê]t|abonn[eé]e?|abonnement|cuenta|pr[eé]stamo|suministro|contador"
         "|conto(?: corrente)?|prestito|mutuo|abbonamento|utenza|contatore"
         "|conta(?: corrente)?|empr[eé]stimo|assinatura|instala[cç][aã]o",
-        named="(?:bank |savings |checking )?(?:account|acct)|loan|mortgage|konto|compte|cuenta|conto|conta|rekening",
+        named="(?:bank |savings |checking )?(?:account|acct)|loan|mortgage|konto|compte|cuenta|conto|conta|rekening"
+        "|cups|pod|pdr|mpan|mprn",
     ),
     Label(
         ORDER_NUMBER,
@@ -322,6 +323,7 @@ LABELS = (
         0.5,
         english="(?:unique|our|your|tracking|internal|unique personal)",
         romance="notre|votre|nuestra|vuestra|nostro|vostro|nossa|vossa",
+        named="ref(?:erence)?",
         alone=r"\breference(?:[ _-]?(?:number|no\b|id|code|#))|\bref(?:[ _-]?(?:number|no\b|id|code)|\.(?: no\b)?)"
         r"|\br[eé]f[eé]rence\b|\brefer[eê]ncia\b|\briferimento\b|\breferenz(?:nummer|nr\b|code)?\b"
         r"|\breferentie(?:nummer)?\b|\b(?:ons|uw) kenmerk\b|\bkenmerk\b|\bzeichen\b"

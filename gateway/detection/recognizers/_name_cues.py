@@ -43,8 +43,16 @@ GREETING = Cue(r"\b(?:good (?:morning|afternoon|evening)|guten (?:morgen|tag|abe
 TITLE = Cue(rf"\b{TITLES}\b\.?[ \t]+", 0.85)
 KIN = Cue(
     r"\b(?:uncle|aunt(?:ie|y)?|grand(?:ma|pa|mother|father)|granny|onkel|tante|oma|opa|t[íi]o|t[íi]a|abuel[oa]|nonn[oa]"
-    r"|zi[oa]|tonton|mamie|oom|babcia|dziadek|ciocia|wujek)[ \t]+",
+    r"|zi[oa]|tonton|mamie|oom|babcia|dziadek|ciocia|wujek|husband|wife|daughter|m[aè]re|p[eè]re|fr[eè]re|madre|padre"
+    r"|herman[oa]|hij[oa]|marido|m[ãa]e|irm[ãa]o?|filh[oa]|sorella|fratello|figli[oa]|moeder|vader|broer|zus|dochter|zoon"
+    r"|mamma|pappa|s[øy]ster|matka|ojciec|siostra)[ \t]+",
     0.7,
+)
+# Where nouns have capitals, too, the name itself must look like one.
+KIN_OR_COLLEAGUE = Cue(
+    r"\b(?:mutter|vater|bruder|schwester|tochter|sohn|ehemann|ehefrau|kolleg(?:e|en|in)|azubi|praktikant(?:in)?)[ \t]+",
+    0.6,
+    weak=True,
 )
 SIGNATURE = Cue(
     r"(?:\b(?:regards|sincerely(?: yours)?|cheers|thanks(?: again)?|thank you|best(?: wishes)?"
@@ -78,4 +86,4 @@ NAME_FIELD = Cue(
     lower=True,
 )
 
-CUES = (INTRODUCTION, I_AM, SALUTATION, GREETING, TITLE, KIN, SIGNATURE, FIELD, ANY_FIELD, NAME_FIELD)
+CUES = (INTRODUCTION, I_AM, SALUTATION, GREETING, TITLE, KIN, KIN_OR_COLLEAGUE, SIGNATURE, FIELD, ANY_FIELD, NAME_FIELD)

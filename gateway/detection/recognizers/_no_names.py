@@ -48,8 +48,8 @@ NO_NAMES = word_set(
     yours faithfully warmly kind truly respectfully name first middle surname email phone address date
     number signature title subject re fwd cc bcc note ps
     parent guardian applicant applicants candidate candidates tenant tenants resident residents landlord guest guests
-    passenger passengers shareholder shareholders investor investors donor donors volunteer volunteers supplier suppliers
-    patient patients policyholder homeowner homeowners neighbours neighbors
+    passenger passengers shareholder shareholders investor investors donor donors volunteer volunteers supplier
+    suppliers patient patients policyholder homeowner homeowners neighbours neighbors
     dob mrn acct ssn nhs dni nif nie iban tel fax mob
     test string null demo example faker foo baz placeholder unnamed untitled default
     """

@@ -10,7 +10,15 @@ from functools import lru_cache
 
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers import _id_labels as labels
-from gateway.detection.recognizers._id_labels import BOOKING_REFERENCE, CASE_NUMBER, LABELS, Label, announcing, naming
+from gateway.detection.recognizers._id_labels import (
+    BOOKING_REFERENCE,
+    CASE_NUMBER,
+    LABELS,
+    REFERENCE_NUMBER,
+    Label,
+    announcing,
+    naming,
+)
 from gateway.detection.recognizers._id_values import VALUE, long_enough, plausible, telling
 from gateway.detection.view import View
 
@@ -53,6 +61,8 @@ _SEARCHED = ((0, _BOOKED_ONLY), (_NAMED,))
 """By gate."""
 _TYPES = tuple((label, compile_pattern(f"(?i)(?:{announcing([label])})")) for label in LABELS)
 _NAMED_TYPES = tuple((label, compile_pattern(f"(?i)(?:{label.named})")) for label in LABELS if label.named)
+_OTHER_THINGS = frozenset(b"application applications autos cups permit pod ref reference sag sak".split())
+"""Words for so many things that also behind a sign only a number of its own making is believed."""
 _EXPLICIT = compile_pattern(rf"(?i)[:=#>|]|\b{_COPULA}\b")
 
 
@@ -78,13 +88,14 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
             end = value.end()
             if number == _NAMED and not (
                 telling(data[start:end], booking=label.type is BOOKING_REFERENCE, case=label.type is CASE_NUMBER)
-                if data[place.end(1) : start] == b" "
+                if data[place.end(1) : start] == b" " or place[1].lower() in _OTHER_THINGS
                 else long_enough(data[start:end])
             ):
                 continue
             booked = label.type is BOOKING_REFERENCE and telling(data[start:end], booking=True)
             if number == _BOOKED_ONLY or booked or plausible(data, start, end, explicit=explicit):
                 sure = explicit and number != _NAMED
+                sure |= label.type is REFERENCE_NUMBER and number == _NAMED
                 yield Match(start, end, label.score if sure else label.score - 0.1, label.type.name)
                 at = end
 

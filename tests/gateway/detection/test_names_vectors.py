@@ -43,6 +43,20 @@ def hidden(protector: Protector, policy: Policy, text: str) -> list[tuple[int, i
     return [(span.start, span.end, span.type) for span in found.spans[0]]
 
 
+def values(protector: Protector, policy: Policy, name: str, member: str) -> tuple[int, list[str]]:
+    """How often the values of a file stand in its texts, and those of which a letter or digit is not hidden there."""
+    there, missed = 0, []
+    for row in rows(name):
+        text = row["text"]
+        covered = {at for start, end, _ in hidden(protector, policy, text) for at in range(start, end)}
+        for value in row[member]:
+            for found in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", text):
+                there += 1
+                if any(at not in covered and text[at].isalnum() for at in range(*found.span())):
+                    missed.append(value)
+    return there, missed
+
+
 @pytest.mark.parametrize("row", rows("token_types"), ids=lambda row: f"{len(row['offsets'])}-tokens")
 def test_the_features_the_model_was_trained_with(row: dict[str, Any]) -> None:
     assert token_types(row["text"], [tuple(pair) for pair in row["offsets"]]) == row["token_types"]
@@ -57,24 +71,33 @@ def test_clean_prompts_stay_as_they_are(protector: Protector, policy: Policy) ->
 
 
 def test_clean_prompts_of_other_languages(protector: Protector, policy: Policy) -> None:
-    """At most a quarter of 240 prompts in nine languages loses anything: the base model knew none of their words."""
+    """At most an eighth of 240 prompts in nine languages loses anything: the base model knew none of their words."""
     prompts = rows("clean_prompts_languages")
     touched = [row["id"] for row in prompts if hidden(protector, policy, row["text"])]
     assert len(prompts) == 240
-    assert len(touched) <= 60, touched
+    assert len(touched) <= 30, touched
 
 
 def test_names_among_ordinary_words_of_other_languages(protector: Protector, policy: Policy) -> None:
-    """At least 85 % of the names, wherever they stand, are wholly hidden."""
-    there = whole = 0
-    for row in rows("named_documents_languages"):
-        covered = {at for start, end, _ in hidden(protector, policy, row["text"]) for at in range(start, end)}
-        for name in row["names"]:
-            for found in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", row["text"]):
-                there += 1
-                whole += all(at in covered or row["text"][at].isspace() for at in range(*found.span()))
+    """At least 90 % of the names, wherever they stand, are wholly hidden."""
+    there, missed = values(protector, policy, "named_documents_languages", "names")
     assert there > 280
-    assert whole / there >= 0.85, whole / there
+    assert len(missed) / there <= 0.1, missed
+
+
+def test_business_prompts(protector: Protector, policy: Policy) -> None:
+    """At least 96 % of all private values in 201 prompts of offices, wards, courts and schools in twelve languages."""
+    there, missed = values(protector, policy, "business_documents", "values")
+    assert there > 800
+    assert len(missed) / there <= 0.04, missed
+
+
+def test_clean_business_prompts(protector: Protector, policy: Policy) -> None:
+    """At most a tenth of 200 templates, advertisements, recipes, comparisons and reviews loses anything."""
+    prompts = rows("business_clean")
+    touched = [row["id"] for row in prompts if hidden(protector, policy, row["text"])]
+    assert len(prompts) == 200
+    assert len(touched) <= 20, touched
 
 
 def test_persons_in_documents_of_many_languages(protector: Protector, policy: Policy) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from gateway.detection.names.given import with_given_names
+from gateway.detection.names.given import with_names
 from gateway.detection.names.inference import Inference, Input, Logits
 from gateway.detection.names.labels import without_labels
 from gateway.detection.names.ordinary import OrdinaryWords, Words
@@ -137,7 +137,7 @@ class NameFinder(TokenClassifier):
 
     def _named(self, text: str, tokens: Tokens, labels: list[Labelled]) -> list[Labelled]:
         (person,) = self._classes.persons
-        return with_given_names(text, tokens.offsets, labels, self._given, person=person)
+        return with_names(text, tokens.offsets, labels, names=self._given, ordinary=self._ordinary, person=person)
 
     def _sound(self, text: str, one: Entity) -> Iterator[Entity]:
         """What is left of a finding in view of what the model knows too little of: words, labels, numbers."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.detection.names.given import with_given_names
+from gateway.detection.names.given import with_names
 from gateway.detection.names.labels import without_labels
 from gateway.detection.names.ordinary import OrdinaryWords, Words
 from gateway.detection.names.spans import Labelled
@@ -27,7 +27,8 @@ def persons(text: str, names: Words, odds: float, kind: int = 0) -> list[str]:
         offsets.append((at, at + len(word)))
         at += len(word) + 1
     labels = [Labelled(kind, False, 0.9, odds) for _ in offsets]
-    found = with_given_names(text, offsets, labels, names, person=PERSON)
+    ordinary = names
+    found = with_names(text, offsets, labels, names=names, ordinary=ordinary, person=PERSON)
     return [text[slice(*offsets[index])] for index, label in enumerate(found) if label.kind == PERSON]
 
 

@@ -38,6 +38,7 @@ _OF_WORDS = frozenset({"PERSON", "USERNAME"})
 _OF_DIGITS = frozenset({"MEDICAL_RECORD_NUMBER", "ID_NUMBER"})
 # Commits, colours and error codes; and what is too little for a street.
 _HEX = re.compile(r"0x[0-9A-Fa-f]+|(?=\d*[a-f])[0-9a-f]{6,12}")
+_CELL = re.compile(r"[^\s\u00a0]+(?:[ \u00a0][^\s\u00a0]+)*")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _FEWEST_DIGITS = 6
 
@@ -142,7 +143,8 @@ class NameFinder(TokenClassifier):
     def _sound(self, text: str, one: Entity) -> Iterator[Entity]:
         """What is left of a finding in view of what the model knows too little of: words, labels, numbers."""
         value = text[one.start : one.end]
-        if one.type in _OF_WORDS and self._ordinary.make_up(value):
+        if one.type in _OF_WORDS:
+            yield from self._without_columns(text, one)
             return
         if one.type in _OF_DIGITS and (not any(char.isdigit() for char in value) or _HEX.fullmatch(value)):
             return
@@ -150,9 +152,19 @@ class NameFinder(TokenClassifier):
             if sum(char.isdigit() for char in value) < _FEWEST_DIGITS:
                 return
             one = replace(one, type="ID_NUMBER")
-        if one.type not in _ITS_OWN and one.score > _AT_MOST:
-            one = replace(one, score=_AT_MOST)
+        if one.type not in _ITS_OWN:
+            one = replace(one, score=min(one.score, _AT_MOST))
         yield from without_labels(text, one) if one.type == "STREET_ADDRESS" else (one,)
+
+    def _without_columns(self, text: str, one: Entity) -> Iterator[Entity]:
+        """A person or user without the cells or lines beside the name that are made of ordinary words."""
+        limit = 1.0 if one.type in _ITS_OWN else _AT_MOST
+        cells = [
+            (one.start + cell.start(), one.start + cell.end()) for cell in _CELL.finditer(text[one.start : one.end])
+        ]
+        names = [(start, end) for start, end in cells if not self._ordinary.make_up(text[start:end])]
+        for start, end in names if len(names) < len(cells) else [(one.start, one.end)]:
+            yield replace(one, start=start, end=end, score=min(one.score, limit))
 
 
 def _tokenizer(file: Path) -> Tokenizer:

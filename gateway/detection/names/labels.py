@@ -13,7 +13,7 @@ from gateway.models import Entity
 # Never what a street is called after ("Via Nino Bixio") unless something else than a word stands before it.
 _LABELS = frozenset(
     """
-    chi klienta mecanográfico pcp polisy rg umowy
+    chi dič egn emso emšo ičo isikukood jmbg klienta mecanográfico oib pcp polisy rg umowy
     aadhaar abn ahv allocataire apólice avs bic bsn btw bvn cedula cellphone celular cellulare clabe cnh cni cnp
     cnpj contrato contratto contrat cpf cpr cui cuil cuit curp cédula dni dob dossier dowodu dowód dui ehliyet ein email
     expediente factura fax gsm gstin handy hetu iban imei imss ine immatriculation insz itin iva kenteken kennz
@@ -26,7 +26,7 @@ _LABELS = frozenset(
     geb geboren born né née nacido nacida nato nata naissance nacimiento nascita nascimento
     """.split()
 )
-_ENDINGS = ("nummer", "nummern", "nummeret", "ausweis", "kennzeichen", "kennung", "datum")
+_ENDINGS = ("nummer", "nummern", "nummeret", "ausweis", "kennzeichen", "kennung", "datum", "konto")
 # Behind them a sign or the end must stand: Idaho, Ort im Innkreis, Mobile in Alabama.
 _SIGNED = frozenset("cap cell cep city id mobile ort plz postal postcode postleitzahl town wohnort zip".split())
 _NUMBER = frozenset(

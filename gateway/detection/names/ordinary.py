@@ -7,6 +7,7 @@ from pathlib import Path
 from gateway.detection.names.small import SMALL
 
 _WORD = re.compile(r"[^\W_]+")
+_MODEL = re.compile(r"[A-Z]*\d+[A-Z]*")
 
 
 class Words:
@@ -33,5 +34,9 @@ class OrdinaryWords(Words):
     """Words that name nobody: of a person made of them alone, the model errs."""
 
     def make_up(self, text: str) -> bool:
-        """Whether a text consists of such words alone. A letter by itself is one of them."""
-        return all(len(word) == 1 or word in SMALL or word.lower() in self for word in _WORD.findall(text))
+        """Whether a text consists of such words alone. A letter by itself is one of them, and a model's number is."""
+        words = _WORD.findall(text)
+        return all(
+            len(word) == 1 or word in SMALL or word.lower() in self or (len(words) > 1 and _MODEL.fullmatch(word))
+            for word in words
+        )

@@ -3,7 +3,7 @@
 SMALL = frozenset(
     """
     aba add adı alan alana alanı alle alleen allen aller alta alterá alto alın arco are art así ata aus aura azul
-    aún back badan barra barre bas basso başka begin bent beste bien blanc blanco block borde boş brak branco bulle
+    aún back badan barra barre bas basso başka begin bent beste bien bin blanc blanco block borde boş brak branco bulle
     bulut buna będą cadena cadenas campo campos can canal canales canali capa car cartes cas casa casas case ceci
     cena ceną cerró champ champs chaves che chi chip cierra clair comas come comment con conter contra coste criado
     cui cámara câmara côté dado dag dagli dai dalla dann dar darin das dass date datę davon day deja del dell della
@@ -12,7 +12,7 @@ SMALL = frozenset(
     fondo forum frei fuente fuentes garde gelb gama general gera geri germanici già grand grande gros groß grün
     guardado gün güneş hacer hanno hará hasta hay hook hora hoy hui inná ise izquierdo jaki jeton juni karta kayıt
     keer kent key klein komen kosten kök lange langer las lassen lata leider leis ler les levar ley lien lijn line
-    link list lié liés lois lui lundi maillé mają mal malla mar mas mañana media mee meta metin minhas mise modi
+    link list lié liés lois lui lundi maillé mają mal malla mar mas mañana media mega mee meta metin minhas mise modi
     moet monte more musi must más máximo mãe média mín nach nada nadal nas nascimento nel nella nelle nello neu nim
     non noch november nur ohne olan oder ona oscuro oude over page pages pai par parada pare parent parts pasek
     paska pero petit piętra piętro poder podrá pole porta posta post prima puerta raden rand reason rodilla rok ruta

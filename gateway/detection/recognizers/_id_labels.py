@@ -34,7 +34,7 @@ _ENGLISH = (
     r"(?:id(?:entifier|entification)?(?:[ _-]?(?:number|no\b|nr\b|num\b|code|#))?|number|no\b|nr\b|num\b|#|№|code"
     r"|ref(?:erence)?(?:[ _-]?(?:number|no\b|nr\b|id|code))?)"
 )
-_GERMAN = r"(?:nummern?|nr\b|id\b|kennung|zeichen|kennzahl|code|nummer[ -]id)"
+_GERMAN = r"(?:nummern?|nr\b|id\b|kennung|zeichen|kennzahl|code|referenz|nummer[ -]id)"
 _DUTCH = r"(?:nummer|nr\b|id\b|kenmerk|code)"
 _NORDIC = r"(?:nummer|nr\b|id\b)"
 _POLISH = r"(?:nr\b\.?|numer|sygn(?:atura|\.)|id\b)"

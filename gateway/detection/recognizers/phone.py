@@ -57,7 +57,8 @@ _CONTEXT = compile_pattern(
             office, desk, sms, dial, ring, text me, hotline, landline, voicemail, contact, reach, pager,
             extension, signal, telefon, handy, rufnummer, anrufen, durchwahl, téléphone, appeler, appelez,
             portable, joindre, teléfono, telefono, móvil, celular, llame, llamar, cellulare, chiamare,
-            telefone, telemóvel, ligue, telefoon, mobiel, bellen, tlf, tfn, puh, cel., tél, телефон, тел.,
+            llamada, llamadas, chiamata, chiamate, ligação, ligações, appel, appels, anruf, anrufe, rückruf,
+            rückrufbitte, telefone, telemóvel, ligue, telefoon, mobiel, bellen, tlf, tfn, puh, cel., tél, телефон, тел.,
             电话, 電話, 手机, 전화, هاتف, τηλέφωνο
             """
         )

@@ -70,6 +70,9 @@ _MINE = compile_pattern(
     r"(?i)\b(?:my|your|his|her|their|our|mein|dein|ihr|sein|mon|ton|votre|mi|tu|su|il mio|il suo|meu|seu"
     r"|mijn|zijn)\b"
 )
+_TECHNICAL = re.compile(
+    r"(?:sha|utf|base|aes|rsa|win|ipv|amd|arm|http|latin|int|uint|float|char|test|user|page)[-_.a-z]*\d"
+)
 _TELLING = re.compile(r"[\d_#]|[a-z][.\-][a-z]", re.IGNORECASE)
 _IN_CODE = re.compile(
     r"[A-Za-z]*(?:user|name|login|schema|string|field|input|param|request|config)[A-Za-z]*", re.IGNORECASE
@@ -155,6 +158,10 @@ def _stands_alone(data: bytes, start: int, end: int) -> bool:
     ] == b"\\"
 
 
+def _not_technical(value: str) -> bool | None:
+    return False if _TECHNICAL.match(value) else None
+
+
 def _profile(value: str) -> bool | None:
     return False if value.casefold() in _PAGES else None
 
@@ -203,6 +210,25 @@ RECOGNIZERS = (
             "npm i @angular/core",
             "@media (min-width: 3px)",
         ),
+    ),
+    PatternRecognizer(
+        "username.beside",
+        USERNAME,
+        (
+            Pattern(
+                rf"\b(?i:{_LABEL}|user|usuario|gebruiker)[ \t]+([a-z]{{1,20}}[._\-]?[a-z]{{2,20}}\d{{2,4}})\b",
+                0.6,
+                group=1,
+                gate=rf"\b(?i:{_LABEL}|user|usuario|gebruiker)[ \t]+[a-z][a-z._\-]*\d\d",
+            ),
+        ),
+        validator=_not_technical,
+        examples=(
+            Example("identifiant lmartin75", "lmartin75"),
+            Example("login t.okafor12 is locked", "t.okafor12"),
+            Example("user mgruber77 reports", "mgruber77"),
+        ),
+        counter_examples=("user sha256 sums", "login oauth2 flow", "the user name utf16 field", "login page2"),
     ),
     PatternRecognizer(
         "username.tag",

@@ -148,6 +148,8 @@ class NameFinder(TokenClassifier):
             return
         if one.type in _OF_DIGITS and (not any(char.isdigit() for char in value) or _HEX.fullmatch(value)):
             return
+        if one.type == "STREET_ADDRESS" and value.islower() and value.isalpha() and value in self._ordinary:
+            return
         if one.type == "STREET_ADDRESS" and not _LETTERS.search(value):
             if sum(char.isdigit() for char in value) < _FEWEST_DIGITS:
                 return

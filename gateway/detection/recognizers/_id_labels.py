@@ -247,7 +247,7 @@ LABELS = (
         romance="dossier|affaire|sinistre|plainte|demande|proc[eé]dure|expediente|caso|causa|denuncia|siniestro"
         "|solicitud|tr[aá]mite"
         "|pratica|fascicolo|sinistro|procedimento|protocollo|domanda|processo|protocolo|ocorr[eê]ncia|pedido de apoio",
-        alone=r"\baktenz(?:eichen\b|\.)|\baz\.|\bgesch(?:ä|ae)ftszeichen\b|\bdossier\b|\bexpediente\b|\bpratica\b"
+        alone=r"\bakte\b|\baktenz(?:eichen\b|\.)|\baz\.|\bgesch(?:ä|ae)ftszeichen\b|\bdossier\b|\bexpediente\b|\bpratica\b"
         r"|\bprotocollo\b",
         named="(?:court |support )?case|(?:insurance )?claim|docket|(?:loan |planning )?application|petition|permit"
         "|vorgang|schaden|sinistre|r[eé]c[eé]piss[eé]|siniestro|autos|procedimiento|expediente|sinistro"

@@ -181,8 +181,11 @@ class Pipeline:
             # The name of the model crosses as it is.
             if not clean(destination.model, self._patterns, policy):
                 raise BadRequest("`model` is not the name of a model.", param="model")
-            headers = crossing_headers(envelope, self._protector, policy) if envelope else []
-            return self._protect(conversation.blocks, terms, placeholders), headers
+            done = self._protect(conversation.blocks, terms, placeholders)
+            if envelope is None:
+                return done, []
+            hidden = [entry.value for entry in placeholders.entries()]
+            return done, crossing_headers(envelope, self._protector, policy, mode, hidden)
 
         done, headers = await self._workers.run(job)
         body["model"] = destination.model

@@ -297,7 +297,7 @@ class Pipeline:
             if exchange.policy.restore.tool_arguments:
                 content = exchange.placeholders.restore_json(content, rules=exchange.scope).text
         else:
-            content = exchange.placeholders.restore(content, rules=exchange.scope).text
+            content = exchange.placeholders.restore_answer(content, rules=exchange.scope).text
         if content != text.text:
             text.container[text.key] = content
 

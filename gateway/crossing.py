@@ -1,10 +1,12 @@
 """Which headers and query may cross together with a protected body.
 
-A header is text like any other: what a recognizer finds private in one keeps the header back. Headers that describe
-the connection or the client's place in the network never cross.
+A header is text like any other: what a recognizer finds private in one, after its name, keeps the header back, and so
+does a value that is hidden in the body. Headers that describe the connection, the client's place in the network or who
+is behind it, as a proxy that logs people in adds them, never cross.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote_plus
 
@@ -13,7 +15,7 @@ from gateway.http_types import Field
 from gateway.models import PrivacyMode
 from gateway.policy import Policy
 from gateway.protection import Protector
-from gateway.slots import TextSlot
+from gateway.slots import TextSlot, lead
 
 # RFC 9110 section 7.6.1 (hop by hop), what is written anew, and what tells where the client sits.
 _NEVER = frozenset(
@@ -26,6 +28,16 @@ _NEVER = frozenset(
     cookie2 sec-websocket-key sec-websocket-version sec-websocket-protocol sec-websocket-extensions
     """.split()
 )
+# Whose name says that it tells who or where somebody is, or opens something; except what programs are called.
+_TELLING = re.compile(
+    rb"(?:^|[-_])(?:users?|username|uid|e?mail|login|principal|subject|identity|sessions?|token|jwt|oidc|saml|iap|auth"
+    rb"|password|passwd|secret|csrf|xsrf|cert|certificate|host|hostname|device|imei|geo|location|lat|lon|latitude"
+    rb"|longitude|groups?|roles?|customer|employee|client-dn|forwarded|original|envoy|ssl|amzn|ip|country|city)(?:[-_]|$)"
+)
+_PROGRAM = frozenset({b"user-agent", b"x-goog-user-project"})
+# What clients of providers send: their names are no labels of what stands behind.
+_OF_CLIENTS = (b"accept", b"user-agent", b"openai-", b"anthropic-", b"x-stainless-", b"x-goog-", b"cache-", b"pragma")
+_SHORTEST_VALUE = 4
 CREDENTIALS = frozenset({b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key", b"cookie"})
 
 
@@ -42,24 +54,50 @@ class Envelope:
     credentials: frozenset[bytes] = frozenset()
 
 
-def crossing_headers(envelope: Envelope, protector: Protector, policy: Policy) -> list[Field]:
-    """The header fields that cross. Raises NotFound (`unknown_route`) for a query with private text."""
+def crossing_headers(
+    envelope: Envelope,
+    protector: Protector,
+    policy: Policy,
+    mode: PrivacyMode = PrivacyMode.STANDARD,
+    hidden: Iterable[str] = (),
+) -> list[Field]:
+    """The header fields that cross with a body in which the values `hidden` were hidden.
+
+    Raises NotFound (`unknown_route`) for a query with private text.
+    """
     if not clean(envelope.query, protector, policy):
         raise NotFound("The query of the request holds private text, which cannot cross.", code="unknown_route")
-    candidates = [
-        (name, value)
-        for name, value in envelope.fields
-        if name.lower() not in _NEVER and name.lower() not in CREDENTIALS and not name.lower().startswith(b"x-svc-")
+    candidates = [(name, value) for name, value in envelope.fields if _may_cross(name.lower())]
+    block = [_slot(name.lower(), value.decode("latin-1")) for name, value in candidates]
+    found = protector.find([block], policy, mode)[0]
+    values = [value.lower() for value in hidden if len(value) >= _SHORTEST_VALUE]
+    crossing = [
+        field
+        for field, slot, spans in zip(candidates, block, found.spans, strict=True)
+        if not spans and not _holds(slot.texts[0], values)
     ]
-    block = [TextSlot(None, None, value.decode("latin-1")) for _, value in candidates]
-    found = protector.find([block], policy, PrivacyMode.STANDARD)[0]
-    crossing = [field for field, spans in zip(candidates, found.spans, strict=True) if not spans]
     crossing += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
     if envelope.credential is not None:
         crossing.append((b"authorization", b"Bearer " + envelope.credential.encode("latin-1")))
     else:
         crossing += [(name, value) for name, value in envelope.fields if name.lower() in envelope.credentials]
     return crossing
+
+
+def _may_cross(name: bytes) -> bool:
+    if name in _NEVER or name in CREDENTIALS or name.startswith(b"x-svc-"):
+        return False
+    return name in _PROGRAM or _TELLING.search(name) is None
+
+
+def _holds(text: str, values: Sequence[str]) -> bool:
+    lowered = text.lower()
+    return any(value in lowered for value in values)
+
+
+def _slot(name: bytes, value: str) -> TextSlot:
+    label = "" if name.startswith(_OF_CLIENTS) else lead(name.removeprefix(b"x-").decode("latin-1").replace("-", " "))
+    return TextSlot(None, None, value, label)
 
 
 def clean(text: str, protector: Protector, policy: Policy) -> bool:

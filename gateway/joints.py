@@ -3,6 +3,9 @@
 Only what proves itself counts, a checksum or an issuer's form, and only where it goes through a joint: all else was
 found in its own text, or is what two ends of texts happen to read like. Where one of the ends is open, as after the
 sign of an address, what is nearly certain counts too.
+
+And values whose label stands in the text before: the question that a message answers, the beginning of a sentence that
+goes on in the next part.
 """
 
 import re
@@ -16,6 +19,8 @@ _REACH = 96
 _PROVEN = 1.0
 _NEARLY = 0.85
 _OPEN = frozenset("@_-")
+_QUESTION, _ANSWER = 160, 100
+"""Characters."""
 # At least one side has figures or the sign of an address.
 _TELLING = re.compile(r"[0-9@]")
 _BEFORE = re.compile(r"\S{1,40}[ ]?\Z")
@@ -50,6 +55,21 @@ def over_joints(
                         high = min(end, starts[number + 1]) - starts[number]
                         if low < high:
                             yield run.start - 1 + number, span._replace(start=low, end=high)
+
+
+def behind(before: str, text: str, find: Callable[[str], Spans], *, goes_on: bool) -> list[Span]:
+    """What `find` sees at the beginning of a text because of the end of the text before: a question, or, where the text
+    `goes_on`, whatever stands in its last line. Only short texts are answers.
+    """
+    line = before[-_QUESTION:].rstrip().rpartition("\n")[2]
+    head = text[: _ANSWER + 1].partition("\n")[0]
+    if not line or not head or len(head) > _ANSWER or not (goes_on or line.endswith("?")):
+        return []
+    lead = f"{line} " if goes_on else f"{line}\n"
+    size = len(lead)
+    return [
+        span._replace(start=span.start - size, end=span.end - size) for span in find(lead + head) if span.start >= size
+    ]
 
 
 def _runs(joints: Sequence[int]) -> Iterator[range]:

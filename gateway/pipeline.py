@@ -181,8 +181,11 @@ class Pipeline:
             # The name of the model crosses as it is.
             if not clean(destination.model, self._patterns, policy):
                 raise BadRequest("`model` is not the name of a model.", param="model")
-            headers = crossing_headers(envelope, self._protector, policy) if envelope else []
-            return self._protect(conversation.blocks, terms, placeholders), headers
+            done = self._protect(conversation.blocks, terms, placeholders)
+            if envelope is None:
+                return done, []
+            hidden = [entry.value for entry in placeholders.entries()]
+            return done, crossing_headers(envelope, self._protector, policy, mode, hidden)
 
         done, headers = await self._workers.run(job)
         body["model"] = destination.model
@@ -294,7 +297,7 @@ class Pipeline:
             if exchange.policy.restore.tool_arguments:
                 content = exchange.placeholders.restore_json(content, rules=exchange.scope).text
         else:
-            content = exchange.placeholders.restore(content, rules=exchange.scope).text
+            content = exchange.placeholders.restore_answer(content, rules=exchange.scope).text
         if content != text.text:
             text.container[text.key] = content
 

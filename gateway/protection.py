@@ -16,12 +16,13 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import pairwise
 from secrets import token_bytes
 
 from gateway.detection import EntityType, resolve_overlaps
 from gateway.detection.engines import Finder
 from gateway.errors import Forbidden, Unavailable
-from gateway.joints import joints_of, over_joints
+from gateway.joints import behind, joints_of, over_joints
 from gateway.models import Action, Entity, PrivacyMode, Transformation
 from gateway.placeholders import Placeholders
 from gateway.policy import Policy, Rule
@@ -138,6 +139,7 @@ class Protector:
         known, waiting = Known(), list[tuple[Sequence[str], Sequence[Spans]]]()
         chain = f"{policy.hash}\n{mode}\n{self._finder.version}".encode()
         result: list[Found] = []
+        before = ""
         for slots in blocks:
             texts = [text for slot in slots for text in slot.texts]
             if not texts:
@@ -151,8 +153,9 @@ class Protector:
                 for each in waiting:
                     known.add(*each)
                 waiting.clear()
-                found = self._look(texts, joints, policy, mode, known)
+                found = self._look(before, texts, joints, policy, mode, known)
                 self._memory.put(chain, found)
+            before = texts[-1]
             waiting.append((texts, found.spans))
             result.append(found)
         blocked = sorted({s.type for f in result for spans in f.spans for s in spans if s.action is Action.BLOCK})
@@ -184,14 +187,28 @@ class Protector:
         return done
 
     def _look(
-        self, texts: Sequence[str], joints: Sequence[int], policy: Policy, mode: PrivacyMode, before: Known
+        self,
+        before: str,
+        texts: Sequence[str],
+        joints: Sequence[int],
+        policy: Policy,
+        mode: PrivacyMode,
+        known: Known,
     ) -> Found:
+        """What is hidden in the texts of a block; `before` is the text that stands before them."""
         kept: list[Entity] = []
+
+        def find(text: str) -> Spans:
+            return self._hidden(text, policy, mode, [])
+
         hidden = [self._hidden(text, policy, mode, kept) for text in texts]
-        for number, piece in over_joints(texts, joints, lambda text: self._hidden(text, policy, mode, [])):
+        for number, (previous, text) in enumerate(pairwise((before, *texts))):
+            if pieces := behind(previous, text, find, goes_on=number in joints):
+                hidden[number] = united((*hidden[number], *pieces))
+        for number, piece in over_joints(texts, joints, find):
             hidden[number] = united((piece, *hidden[number]))
         # A copy, since what the spans become below is what later blocks know, remembered or not.
-        known = before.copy()
+        known = known.copy()
         known.add(texts, hidden)
         spans = tuple(known.repeats(text, each) for text, each in zip(texts, hidden, strict=True))
         return Found(spans, tuple(kept))

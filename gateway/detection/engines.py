@@ -3,15 +3,21 @@
 What any of them finds is a candidate; when one of them fails, the whole search fails, and nothing is sent.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from types import MappingProxyType
 from typing import Protocol
 
 from gateway.detection.recognizer import EntityType
 from gateway.detection.view import PLACEHOLDER
 from gateway.models import Entity
+
+_LEAST, _SURE, _BESIDE = 0.1, 0.5, 0.6
+_FAR = 4
+_BETWEEN = re.compile(r"[ \t]?[,:;(/|–-]?[ \t]?\(?")
 
 
 class Finder(Protocol):
@@ -52,6 +58,7 @@ class Engines:
         for other in self._others:
             for one in other.detect(text):
                 found += _outside(text, one, taken)
+        found = list(_beside_names(text, found))
         found.sort(key=lambda one: (one.start, -one.end, one.type))
         return tuple(found)
 
@@ -60,6 +67,22 @@ class Engines:
         for other in self._others:
             with suppress(RuntimeError):
                 other.close()
+
+
+def _beside_names(text: str, found: Sequence[Entity]) -> Iterable[Entity]:
+    """The findings; what could be a telephone number is one beside somebody's name: `Karim (600 11 22 33)`."""
+    doubtful = {one for one in found if one.type == "PHONE_NUMBER" and _LEAST <= one.score < _SURE}
+    if not doubtful:
+        return found
+    names = [one for one in found if one.type == "PERSON" and one.score >= _SURE]
+    first, last = {name.start for name in names}, {name.end for name in names}
+
+    def beside(number: Entity) -> bool:
+        before = (text[at : number.start] for at in range(max(0, number.start - _FAR), number.start) if at in last)
+        after = (text[number.end : at] for at in range(number.end + 1, number.end + _FAR + 1) if at in first)
+        return any(map(_BETWEEN.fullmatch, chain(before, after)))
+
+    return [replace(one, score=_BESIDE) if one in doubtful and beside(one) else one for one in found]
 
 
 def _outside(text: str, found: Entity, taken: Sequence[tuple[int, int]]) -> Iterator[Entity]:

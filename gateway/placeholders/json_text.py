@@ -6,8 +6,13 @@ Broken documents are read as far as they go: a string that is never closed runs 
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+
+from gateway.json_body import is_json
+
+type Piece = tuple[int, int, str]
 
 # In front of the token of a JSON number in `Known.raw`. No spelling inside a JSON string holds this character bare.
 NUMBER = "\x00"
@@ -16,6 +21,8 @@ SHORTEST_NUMBER = 7
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.+-])-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?(?![\w.])", re.ASCII)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+# What a strict reader takes between two quotes (RFC 8259 section 7).
+_INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -76,7 +83,34 @@ def escape_json(value: str) -> str:
     return json.dumps(value, ensure_ascii=False)[1:-1]
 
 
-def splice(text: str, replacements: Iterable[tuple[int, int, str]]) -> str:
+def is_document(text: str) -> bool:
+    """Whether a text is one JSON object or array and nothing else, white space aside."""
+    return text.lstrip()[:1] in {"{", "["} and is_json(text.strip())
+
+
+def fitted(document: str, replacements: Iterable[Piece]) -> Iterator[Piece]:
+    """The replacements in the strings of a JSON document, so spelled that each string stays one string.
+
+    What fits as it stands is left so: it may come from a text that held JSON, and is spelled as it was there. Anything
+    else is escaped. Where not even that fits (half of an escape goes with what is replaced), nothing is.
+    """
+    waiting = deque(replacements)
+    for literal in _STRING.finditer(document):
+        plain: list[Piece] = []
+        while waiting and waiting[0][0] < literal.end():
+            plain.append(waiting.popleft())
+        if plain:
+            escaped = [(a, b, t if _INSIDE.fullmatch(t) else escape_json(t)) for a, b, t in plain]
+            yield from next((each for each in (plain, escaped) if _stays_one(literal, each)), ())
+
+
+def _stays_one(literal: "re.Match[str]", pieces: Iterable[Piece]) -> bool:
+    first = literal.start() + 1
+    inside = splice(literal[0][1:-1], ((start - first, end - first, text) for start, end, text in pieces))
+    return _INSIDE.fullmatch(inside) is not None
+
+
+def splice(text: str, replacements: Iterable[Piece]) -> str:
     """`text` with each `(start, end, piece)` replaced. They are sorted and disjoint."""
     parts: list[str] = []
     position = 0

@@ -23,7 +23,7 @@ from gateway.placeholders.grammar import (
     is_type,
     type_of,
 )
-from gateway.placeholders.json_text import NUMBER, escape_json, splice, string_literals
+from gateway.placeholders.json_text import NUMBER, Piece, escape_json, fitted, is_document, splice, string_literals
 from gateway.placeholders.regions import RestoreScope
 from gateway.placeholders.urls import withheld
 
@@ -47,9 +47,14 @@ class Known:
         return self.raw.removeprefix(NUMBER) if self.raw and self.raw.startswith(NUMBER) else None
 
     @property
+    def own(self) -> str | None:
+        """Its own spelling between the quotes of a JSON string, if it had one."""
+        return self.raw if self.raw and not self.raw.startswith(NUMBER) else None
+
+    @property
     def spelled(self) -> str:
         """The value between the quotes of a JSON string."""
-        return self.raw if self.raw and not self.raw.startswith(NUMBER) else escape_json(self.value)
+        return self.own or escape_json(self.value)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -187,6 +192,14 @@ class Placeholders:
             return Restored(text, 0, kept, unknown)
         return Restored(splice(text, ((h.start, h.end, e.value) for h, e in opened)), len(opened), kept, unknown)
 
+    def restore_answer(self, text: str, *, rules: RestoreScope) -> Restored:
+        """The same for what a model wrote: a JSON document stays one, of the same shape, and its strings strings."""
+        if not is_document(text):
+            return self.restore(text, rules=rules)
+        opened, kept, unknown = self._judge(text, rules)
+        pieces = list(fitted(text, ((h.start, h.end, e.own or e.value) for h, e in opened)))
+        return Restored(splice(text, pieces), len(pieces), kept, unknown)
+
     def _judge(
         self, text: str, rules: RestoreScope
     ) -> tuple[list[tuple[Found, Known]], tuple[str, ...], tuple[str, ...]]:
@@ -213,7 +226,7 @@ class Placeholders:
 
         A string that is nothing but the placeholder of a number becomes the number again.
         """
-        pieces: list[tuple[int, int, str]] = []
+        pieces: list[Piece] = []
         seen: list[Restored] = []
         for literal in string_literals(text):
             opened, kept, unknown = self._judge(literal.value, rules)

@@ -52,6 +52,51 @@ def test_a_header_with_private_text_stays(protector: Protector, policy: Policy, 
     assert cross(protector, policy, (name, b"tool (" + MAIL + b")")) == WRITTEN
 
 
+@pytest.mark.parametrize(
+    "name",
+    """X-Forwarded-User X-Auth-Request-User Remote-User X-Remote-User X-Webauth-User X-User-Id X-Session-Token
+    X-Auth-Token X-Password X-Amz-Security-Token X-Csrf-Token X-Imei X-Hostname X-Geo X-Client-Cert-Subject
+    X-Ms-Client-Principal-Name X-Goog-Authenticated-User-Id X-Forwarded-Email X-Amzn-Oidc-Identity X-Client-Ip
+    """.split(),
+)
+def test_what_tells_who_somebody_is_never_crosses(protector: Protector, policy: Policy, name: str) -> None:
+    assert cross(protector, policy, (name.encode(), b"aschmidt"), keep=True) == WRITTEN
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (b"User-Agent", b"OpenAI/Python 1.99.1"),
+        (b"OpenAI-Organization", b"org-8Jx2mQz7LpVw41Tk"),
+        (b"OpenAI-Project", b"proj_8Jx2mQz7LpVw41Tk"),
+        (b"X-Stainless-Runtime-Version", b"3.13.0"),
+        (b"X-Stainless-Retry-Count", b"0"),
+        (b"Anthropic-Version", b"2023-06-01"),
+        (b"Idempotency-Key", b"stainless-python-retry-2c3f5a1e-7b0d-4f7e-9d0a-6a1f0c9b8e7d"),
+        (b"X-Goog-User-Project", b"billing-project"),
+        (b"X-Title", b"Release notes"),
+        (b"X-Request-Id", b"2c3f5a1e-7b0d-4f7e-9d0a-6a1f0c9b8e7d"),
+    ],
+)
+def test_what_clients_of_providers_send_crosses(
+    protector: Protector, policy: Policy, name: bytes, value: bytes
+) -> None:
+    assert cross(protector, policy, (name, value)) == {**WRITTEN, name.lower(): value}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(b"X-SSN", b"536482917"), (b"X-Passport-Number", b"C01X00T47"), (b"Kundennummer", b"88172635")]
+)
+def test_a_header_is_searched_after_its_name(protector: Protector, policy: Policy, name: bytes, value: bytes) -> None:
+    assert cross(protector, policy, (name, value)) == WRITTEN
+
+
+def test_what_is_hidden_in_the_body_keeps_a_header_back(protector: Protector, policy: Policy) -> None:
+    envelope = Envelope([(b"X-Title", b"Letter for Kestrel"), (b"X-Note", b"none")])
+    crossing = crossing_headers(envelope, protector, policy, hidden=["kestrel", "ab"])
+    assert {name for name, _ in crossing} == {b"X-Note", *WRITTEN}
+
+
 @pytest.mark.parametrize("name", [b"Authorization", b"X-API-Key", b"Api-Key", b"Cookie"])
 def test_the_clients_credentials_cross_only_where_they_are_the_upstreams(
     protector: Protector, policy: Policy, name: bytes

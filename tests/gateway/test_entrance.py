@@ -79,6 +79,25 @@ async def test_what_came_back_is_restored_once(entrance: Entrance, service: Serv
     assert await outcome(service, "req_0c") == "answered"
 
 
+async def test_an_answer_in_json_stays_json(entrance: Entrance) -> None:
+    """The content, a part of it and a refusal; what goes around a document, as a fence does, makes it text."""
+    address = "71 Cherry Court\nSOUTHAMPTON\nSO53 5PD\nUnited Kingdom"
+    asked = [{"role": "user", "content": f"As JSON, please. My new address is {address}"}]
+    entered = await entrance.enter(call("req_11", {"messages": asked, "response_format": {"type": "json_object"}}))
+    assert isinstance(entered, Crossing)
+    (placeholder,) = entered.placeholders
+    document = f'{{"address": ["{placeholder}"], "n": 1.50}}'
+    contents = (document, [{"type": "text", "text": document}], f"```json\n{document}\n```")
+    messages = [{"role": "assistant", "content": content, "refusal": document} for content in contents]
+    answer = {"choices": [{"index": index, "message": message} for index, message in enumerate(messages)]}
+    left = await entrance.leave("req_11", 200, orjson.dumps(answer), False)
+    whole, parts, fenced = (choice["message"] for choice in orjson.loads(left.body)["choices"])
+    for text in (whole["content"], whole["refusal"], parts["content"][0]["text"]):
+        assert orjson.loads(text) == {"address": [address], "n": 1.5}
+        assert text.endswith('"], "n": 1.50}')
+    assert address in fenced["content"]
+
+
 async def test_a_call_that_came_to_no_answer_is_recorded(entrance: Entrance, service: Service) -> None:
     assert isinstance(await entrance.enter(call("req_0d", {})), Crossing)
     entrance.fail("req_0d", "cancelled")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from gateway.detection.dress import (
+    answered,
     base64,
     compounds,
     entities,
@@ -35,6 +36,7 @@ DRESSES: tuple[Dress, ...] = (
     base64.DRESS,
     hexadecimal.DRESS,
     markup.DRESS,
+    answered.DRESS,
     spelled.DRESS,
     look_alikes.DRESS,
     compounds.DRESS,

@@ -57,6 +57,9 @@ _CERTAIN = 0.9
 _LIKELY = 0.5
 # The line after is another setting, header or label: nothing goes on in it.
 _NEXT_NAME = compile_pattern(r"[A-Z][A-Z0-9_]{2,40}(?:=['\"A-Za-z0-9]|: )")
+# The same below a setting, in any case: `server.port=8080`, `stringData:`.
+_SETTING = re.compile(rb"[ \t\-]*[A-Za-z][\w.\-]{2,60}[ \t]?[=:]")
+_NEXT_SETTING = re.compile(rb"[A-Za-z][\w.\-]{2,60}(?:[ \t]?=[ \t]?[^\s=]|[ \t]?:(?:\s|\Z))")
 
 
 class _Neighbours:
@@ -112,7 +115,7 @@ def _breaks(data: bytes, neighbours: _Neighbours) -> Iterator[Edit]:
         before, after = _token_before(data, start), _token_after(data, end)
         if _LIST_MARK.match(data, end) or (before.isdigit() and _LIKE_MD5.match(data, end)):
             continue
-        if not _one_token(before, after) or _NEXT_NAME.match(data, end):
+        if not _one_token(before, after) or _NEXT_NAME.match(data, end) or _is_setting(data, start, end):
             continue
         need = neighbours.need(start, end, before, after)
         if need is None or _are_rows(data, start, end):
@@ -185,6 +188,17 @@ def _one_token(before: bytes, after: bytes) -> bool:
     if _WORD.fullmatch(before):
         return b"@" in after
     return not _WORD.fullmatch(after) or before.find(b"@") > 0 or len(before) >= _LONG
+
+
+def _is_setting(data: bytes, start: int, end: int) -> bool:
+    """Whether the lines before and after the break both set something."""
+    if _NEXT_SETTING.match(data, end) is None:
+        return False
+    line = data.rfind(b"\n", max(0, start - _ROW), start) + 1
+    # The query of a broken address goes on with names, too.
+    return _SETTING.match(data, line, start) is not None and not (
+        b"://" in data[line:start] and b"?" in data[line:start]
+    )
 
 
 def _are_rows(data: bytes, start: int, end: int) -> bool:

@@ -174,10 +174,10 @@ GATES: tuple[tuple[str, tuple[Form, ...]], ...] = (
     ),
     (rf"\d(?: ?(?:bis|ter|[a-zA-Z]))?,? (?i:{BEFORE}|{BEFORE_WEAK}){_THEN}[^\s\d]", (NUMBER_BEFORE, BEFORE_LOWER)),
     (
-        rf"(?:(?:^|[\s,;:(\"'>])(?:(?:(?i:{BEFORE})|via|Via|Place|Plaza|Route|Laan|Vial"
+        rf"(?:(?:(?:^|[\s,;:(\"'>])(?:(?:(?i:{BEFORE})|via|Via|Place|Plaza|Route|Laan|Vial"
         rf"|Acceso|Cañada|Diagonal|Borgo|Canale|Sítio|Condomínio|Parque|Lagoa){_THEN}|[Cc][./] ?)[^\s\d]"
-        rf"|[\s:](?:[Aa]|[Pp])l\. ?\p{{Lu}}|{_LIVES}|{_FIELD})"
-        r"[^\d\n.;]*\n?(?:(?i:n[ro]?|n[uú]m)\.[°º]?[ ]?)?(?:\d|(?i:s/n))",
+        rf"|[\s:](?:[Aa]|[Pp])l\. ?\p{{Lu}}|{_LIVES})[^\d\n.;]*|{_FIELD}[^\d\n;]*)"
+        r"\n?(?:(?i:n[ro]?|n[uú]m)\.[°º]?[ ]?)?(?:\d|(?i:s/n))",
         (BEFORE_NUMBER, TYPE_TOWN, AFTER_CUE, FIELD),
     ),
     (rf"(?i:[^\s\d] ?(?:{JOINED})|[^\s\d](?:{JOINED_WEAK})),? \d", (JOINED_NAME,)),

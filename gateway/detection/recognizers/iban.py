@@ -14,9 +14,13 @@ IBAN_CODE = EntityType("IBAN_CODE", "financial", "An international bank account 
 
 _SIGNS = " -./_,;:|*+"
 _CHARACTER = rf"(?:[{re.escape(_SIGNS)}]?[A-Za-z0-9])"
-_GATE = rf"\b[A-Za-z]{{2}}\d{{2}}{_CHARACTER}{{11}}"
+_BEGINS = r"(?:\b[A-Za-z]{2}|[_\d][A-Z]{2})\d{2}"
+_GATE = rf"{_BEGINS}{_CHARACTER}{{11}}"
 # 34 characters are the most ISO 13616 allows; which of them belong to the number, its check digits say.
-_CANDIDATE = compile_pattern(rf"\b[A-Za-z]{{2}}\d{{2}}{_CHARACTER}{{11,30}}")
+_CANDIDATE = compile_pattern(rf"{_BEGINS}{_CHARACTER}{{11,30}}")
+# Where it is named, it is one with a slip of the pen, too.
+_NAMED = re.compile(rb"(?i)\biban\b[^\n\w]{0,4}(?:(?:is|ist|est|es|nr|no|number|nummer)\b[^\n\w]{0,4})?\Z")
+_NEAR = 24
 # Characters of a number, by country (SWIFT, IBAN Registry).
 _LENGTHS = {
     country: length
@@ -42,22 +46,33 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     at = 0
     while match := _CANDIDATE.search(data, at):
         start, end = match.span()
+        start += not data[start : start + 1].isalpha()
         number_end = _number_end(data, start, end)
         at = number_end or start + 4
-        if number_end and not inside_blob(data, start, number_end):
+        if number_end is None or inside_blob(data, start, number_end):
+            continue
+        if _is_valid(data[start:number_end].decode()):
             yield Match(start, number_end, 1.0, IBAN_CODE.name)
+        elif _NAMED.search(data, max(0, start - _NEAR), start):
+            yield Match(start, number_end, 0.75, IBAN_CODE.name)
+        else:
+            at = start + 4
 
 
 def _number_end(data: bytes, start: int, end: int) -> int | None:
-    """Where the valid number ends that begins at `start`, if one does. It must end at a word's end."""
+    """Where a number of the country's length ends that begins at `start`: at a word's end, or before a capital that is
+    glued to it, as where a text was copied out of columns.
+    """
     left = _LENGTHS.get(data[start : start + 2].decode().upper(), 0)
     at = start
     while at < end and left:
         left -= data[at] not in _SIGN_BYTES
         at += 1
-    if left or at - start < 15 or (at < len(data) and chr(data[at]).isalnum()):
+    if left or at - start < 15:
         return None
-    return at if _is_valid(data[start:at].decode()) else None
+    after = data[at : at + 1]
+    glued = after.isupper() and data[start : start + 2].isupper() and data[at - 1 : at].isdigit()
+    return at if glued or not after.isalnum() else None
 
 
 def _is_valid(value: str) -> bool:
@@ -89,6 +104,10 @@ RECOGNIZERS = (
             Example("IBAN DE89 3704 0044 0532 0130 00 please", "DE89 3704 0044 0532 0130 00"),
             Example("gb82west12345698765432", "gb82west12345698765432"),
             Example("NL91-ABNA-0417-1643-00", "NL91-ABNA-0417-1643-00"),
+            Example("IBAN:DE89370400440532013000BIC:COBADEFFXXX", "DE89370400440532013000"),
+            Example("statement_DE89370400440532013000_may.pdf", "DE89370400440532013000"),
+            Example("?31DE89370400440532013000?32", "DE89370400440532013000"),
+            Example("IBAN: DE88 3704 0044 0532 0130 00", "DE88 3704 0044 0532 0130 00"),
         ),
         counter_examples=(
             "DE88 3704 0044 0532 0130 00",

@@ -95,6 +95,10 @@ _FOURS = r"\d{4}[ .\-]\d{4}[ .\-]\d{4}[ .\-]\d{4}"
 _GATE = r"\d(?:[ .\-]?\d){13}"
 _AMEX = r"\d{4}[ .\-]\d{6}[ .\-]\d{4,5}"
 
+# Glued to a word, as where a text was copied out of columns: a word of four letters that is no hexadecimal number, a
+# currency, the sign that parts the fields of a magnetic stripe.
+_WORD_BEFORE = r"(?:[g-zG-Z][A-Za-z]{3}|[A-Za-z][g-zG-Z][A-Za-z]{2}|[A-Za-z]{2}[g-zG-Z][A-Za-z]|[A-Za-z]{3}[g-zG-Z])"
+_WORD_AFTER = r"(?:[A-Z]{3}\b|D\d{4}|[g-zG-Z\x{c0}-\x{17f}][A-Za-z\x{c0}-\x{17f}]{3})"
 _NAMED = (
     r"(?i)\b(?:(?:credit|debit|bank|payment|atm) ?card|kreditkarten?|bankkarte|carte (?:bancaire|de crédit)"
     r"|tarjeta(?: de (?:crédito|débito))?|carta di credito|cartão(?: de (?:crédito|débito))?)"
@@ -115,6 +119,14 @@ RECOGNIZERS = (
             Pattern(rf"\b(?:{_FOURS}|{_AMEX})\b", 0.3, gate=_GATE, retry=True),
             Pattern(r"\b(?:\d{1,3}\.)?\d{14,19}\b", 0.3, gate=r"\d{14}"),
             Pattern(rf"\b{_FOURS}[ .\-]\d{{3}}\b", 0.3, gate=_FOURS, retry=True),
+            Pattern(rf"{_WORD_BEFORE}(\d{{15,16}})(?:\D|$)", 0.3, group=1, gate=r"[A-Za-z]\d{15}"),
+            Pattern(rf"\b(\d{{15,16}}){_WORD_AFTER}", 0.3, group=1, gate=r"\d{15}\pL"),
+            Pattern(
+                r"\b(?:\d{8}[ .\-]\d{8}|\d{4}[ .\-]\d{8}[ .\-]\d{4}|\d{4}[ .\-]\d{4}[ .\-]\d{8}|\d{4}(?:\t\d{4}){3})\b",
+                0.3,
+                gate=r"\d{8}[ .\-]\d{4}|\d{4}[ .\-]\d{8}|\d{4}\t\d{4}\t\d{4}",
+                needs_context=True,
+            ),
         ),
         context=_CONTEXT,
         validator=_card,
@@ -127,6 +139,13 @@ RECOGNIZERS = (
             Example("my card is 122000000000003", "122000000000003"),
             Example("4111 1111 1111 1111 123 is number and code", "4111 1111 1111 1111", score=1.0),
             Example("room 1234 4111 1111 1111 1111", "4111 1111 1111 1111", score=1.0),
+            Example("Visa4111111111111111", "4111111111111111", score=1.0),
+            Example("Karte:4111111111111111gültig", "4111111111111111", score=1.0),
+            Example("4111111111111111EUR", "4111111111111111", score=1.0),
+            Example("PAN=4111111111111111D2709", "4111111111111111", score=1.0),
+            Example("card 41111111 11111111", "41111111 11111111"),
+            Example("card 4111 11111111 1111", "4111 11111111 1111"),
+            Example("card\t4111\t1111\t1111\t1111", "4111\t1111\t1111\t1111"),
         ),
         counter_examples=(
             "4012-8888-8888-1882",

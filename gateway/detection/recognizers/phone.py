@@ -42,8 +42,9 @@ _SURE = (
     r"|(?:\b1[ .\-]{1,2})?(?:\(\d{3}\)[ .\-]{0,2}|\b\d{3}[ .\-])\d{3}[ .\-]\d{4}\b"
 )
 _CANDIDATE = compile_pattern(rf"(?:{_SURE}|\(?\b\d(?:[ .\-/()]{{0,3}}\d){{6,14}}){_EXTENSION}")
-# Digits in one piece are a number only where a word says so: a text without such words is not searched for them.
-_PARTED = r"\(?\b\d{1,6}[ .\-/()]{1,3}\d(?:[ .\-/()]{0,3}\d){2,14}"
+# Digits in one piece are a number only where a word says so, or a name stands beside them: a text without such words is
+# not searched for them, but for those that begin as national numbers do.
+_PARTED = r"\(?\b\d{1,6}[ .\-/()]{1,3}\d(?:[ .\-/()]{0,3}\d){2,14}|\b0[1-9]\d{8,9}\b"
 _GROUPED = compile_pattern(rf"(?:{_SURE}|{_PARTED}){_EXTENSION}")
 # On a candidate alone, which is short, the standard library's expressions are quicker to start; none can go far.
 _NANP = re.compile(r"^(?:1[ .\-]{1,2})?\(?([2-9]\d{2})\)?[ .\-]{0,2}([2-9]\d{2})[ .\-]?\d{4}(?:\D.*)?$")
@@ -101,6 +102,8 @@ _ROW_AFTER = re.compile(rb"(?: \d{1,7})+")
 # What stands between numbers of a list: a word or a sign, or the rest of a line and the beginning of the next.
 _LIST = re.compile(rb"\s?(?:[,;/&|]|and|or|und|oder|et|ou|y|o|e|en|of)\s{1,2}|[^\n]{0,24}\n[^\n]{0,24}")
 _LIST_GAP = 49
+_BESIDE_A_NAME = 0.15
+"""Too little alone; see `engines.py`."""
 _TOLD = 0.7
 """A number of this score was announced, and so are those after it on its list."""
 
@@ -266,8 +269,12 @@ def _national(view: View, start: int, end: int, value: str, listed: int) -> floa
     # Within a country none has more than twelve digits but where it begins with a zero.
     if near and (len(digits) <= 12 or is_valid(digits)):
         return 0.7
-    if other or not grouped or _is_thousands(value, digits) or _in_row(data, start, end, value):
+    if other or _in_row(data, start, end, value):
         return None
+    if _is_thousands(value, digits):
+        return _BESIDE_A_NAME if len(digits) == 9 else None
+    if not grouped:
+        return _BESIDE_A_NAME if value[0] == "0" and is_national(digits, _WITH_ZERO) else None
     if value[0] == "0" or value.startswith("(0"):
         return 0.65 if is_national(digits, _WITH_ZERO) else 0.35
     if value[0] == "(" or _THREE_THREE_FOUR.search(value) or _SPANISH_MOBILE.search(value):

@@ -41,8 +41,13 @@ _CUE = compile_pattern(
     r"|demeurant|vive|vivo|abito|residente|mora|moro|woon(?:t)?|restaurant|office|property|stop)\b"
 )
 _FIRST_UNIT = compile_pattern(rf"{UNIT}{GAP}(?:(?:{CAPITAL}[ ]){{0,2}}{CAPITAL},[ ])?$")
-# In a field, the address ends where another sentence begins, or another way to reach somebody.
-_FIELD_ENDS = compile_pattern(rf"\d[.;] (\p{{Lu}}[{LETTERS}]+ [\p{{Ll}}])|[.;] \p{{Lu}}[{LETTERS}]+:|{GAP}{CONTACT}")
+# In a field, the address ends where another sentence or field begins, or another way to reach somebody.
+_FIELD_ENDS = compile_pattern(
+    rf"(?:\d|[A-Z\d]{{2}}|\p{{Ll}}{{3}})[.;!?] (\p{{Lu}}[{LETTERS}']+,? [\p{{Ll}}])"
+    rf"|[.;] \p{{Lu}}[{LETTERS}]+:|{GAP}{CONTACT}"
+)
+# What ends with a full stop and no sentence.
+_SHORTENED = frozenset(b"gral avda prof cnel pres dott blvd bldg dept dipl sgto alte mons hnos".split())
 _DIGIT = re.compile(rb"[\dA-Z]\b[^\d]{0,4}$")
 _PART_OF_NUMBER = re.compile(rb"\d[.\d/-]\d\Z")
 _DOCTOR = re.compile(r"0\d|\d+, [^,]*\bDr\.\Z")
@@ -77,8 +82,8 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
             start, end = place.span(form.group)
             if _PART_OF_NUMBER.search(data, max(0, start - 2), start + 1):
                 continue
-            if form is FIELD and (stop := _FIELD_ENDS.search(data, start, end)):
-                end = stop.start() + (stop.start(1) > 0)
+            if form is FIELD:
+                end = _end_of_field(data, start, end)
             weak = form.weak > 0 and place.start(form.weak) >= 0
             score = _score(form, view.text(start, end), weak=weak)
             if score is not None:
@@ -90,6 +95,16 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
         match = _whole(data, start, end, -negative_score)
         last = match.end
         yield match
+
+
+def _end_of_field(data: bytes, start: int, end: int) -> int:
+    for stop in _FIELD_ENDS.finditer(data, start, end):
+        sentence = stop.start(1) - 2
+        if sentence < 0:
+            return stop.start()
+        if data[start:sentence].split()[-1].lower() not in _SHORTENED:
+            return sentence
+    return end
 
 
 def _whole(data: bytes, start: int, end: int, score: float) -> Match:

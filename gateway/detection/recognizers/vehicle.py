@@ -26,7 +26,8 @@ _PLATE_WORDS = phrases(
 _PLATE_CUE = (
     r"(?i)(?:\b(?:licen[cs]e|number|registration|car|vehicle)[ _-]plates?(?:[ _-]?(?:number|no\.?|#))?"
     r"|\bplate[ _-](?:number|no\.?|#)"
-    r"|\b(?:kfz-?|auto)?kennzeichen|\bnummernschild|\bplaque d'immatriculation|\bimmatriculation|\bmatrícula(?: d[eo]l? (?:coche|carro|auto|vehículo|veículo))?"
+    r"|\b(?:kfz-?|auto)?kennzeichen|\bnummernschild|\bplaque d'immatriculation|\bimmatriculation"
+    r"|\bmatrícula(?: d[eo]l? (?:coche|carro|auto|vehículo|veículo))?"
     r"|\bplaca(?: do (?:carro|veículo)| del (?:coche|vehículo))?|\btarga|\bkenteken|\bregistreringsnummer"
     r"|\bnr rejestracyjny"
     r"|\brendszám|\brekisterinumero|\bpatente del (?:auto|vehículo))"

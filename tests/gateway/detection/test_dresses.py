@@ -250,6 +250,16 @@ def test_a_dress_over_and_over_ends(protector: Protector, unit: str) -> None:
     assert protector.detect(f"{text} \n\njohn%40example.com")[-1].end == len(text) + 21
 
 
+@pytest.mark.parametrize("name", ["db.password=", "api.key=", "client.secret=", "password: "])
+@pytest.mark.parametrize(
+    "below", ["server.port=8080\napp.name=payroll", "stringData:\n  a: b", "spring.jpa.show-sql=true"]
+)
+def test_a_setting_ends_before_the_next(detector: Detector, name: str, below: str) -> None:
+    secret = "g2xiF4AcEMxu" + "WQKqh29HYVOJ"
+    text = f"{name}{secret}\n{below}"
+    assert {text[one.start : one.end] for one in detector.detect(text) if one.score >= 0.5} == {secret}
+
+
 NEXT_LINES = ["Please check why", "export REGION", "Also: it fails", "It", "Thanks a lot", "python main", "region: eu"]
 
 

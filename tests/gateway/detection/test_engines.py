@@ -1,4 +1,6 @@
-"""Several engines asked together: what the others find of a placeholder is nothing, the rest of a finding stays."""
+"""Several engines asked together: what the others find of a placeholder is nothing, the rest of a finding stays; a
+number beside a name is a telephone number.
+"""
 
 from collections.abc import Mapping
 
@@ -36,3 +38,32 @@ class Marking:
 def test_a_placeholder_is_nobodys_name(text: str, found: list[str]) -> None:
     engines = Engines(Detector(), [Marking()])
     assert [text[one.start : one.end] for one in engines.detect(text) if one.recognizer == "marking"] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("ask !Rubén! (600 11 22 33) today", "600 11 22 33"),
+        ("!Hernán!, 91 555 12 34", "91 555 12 34"),
+        ("!João! (912 345 678)", "912 345 678"),
+        ("!Anna! (01712345678) is late", "01712345678"),
+        ("!Karim! 0612345678", "0612345678"),
+        ("0634718852 (!Ilse!)", "0634718852"),
+        ("655 221 190, !Ilse!", "655 221 190"),
+        ("!Anna! earned 912 345 678 of it", ""),
+        ("!Anna! has order 0612345678", ""),
+        ("!Anna!\n0612345678", ""),
+    ],
+)
+def test_a_number_beside_a_name_is_a_telephone_number(text: str, number: str) -> None:
+    plain = text.replace("!", "")
+    assert not [one for one in Detector().detect(plain) if one.type == "PHONE_NUMBER" and one.score >= 0.5]
+
+    class Naming(Marking):
+        def detect(self, text: str) -> tuple[Entity, ...]:
+            start = plain.index(name)
+            return (Entity("PERSON", start, start + len(name), 0.9, "naming"),)
+
+    name = text.split("!")[1]
+    found = [one for one in Engines(Detector(), [Naming()]).detect(plain) if one.type == "PHONE_NUMBER"]
+    assert [plain[one.start : one.end] for one in found if one.score >= 0.5] == [number] * bool(number)

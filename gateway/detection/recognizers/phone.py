@@ -92,7 +92,6 @@ _MOST_GROUPS = 7  # no numbering plan has more
 _BRACKETS = bytes.maketrans(b"()", b"  ")
 _DIGITS = re.compile(r"[0-9]+")
 _NO_DIGITS = re.compile(r"[^0-9]+")
-_SPANISH_MOBILE = re.compile(r"^[67]\d\d \d\d \d\d \d\d$")
 _THOUSANDS = re.compile(r"^\d{1,3}(?:(?: \d{3}){2,}|(?:\.\d{3}){2,})$")
 _ALONE = re.compile(r"^[\d+ .\-/()]*\d")
 _DECIMAL = re.compile(r"^\+?\d+\.\d+$")
@@ -277,7 +276,7 @@ def _national(view: View, start: int, end: int, value: str, listed: int) -> floa
         return _BESIDE_A_NAME if value[0] == "0" and is_national(digits, _WITH_ZERO) else None
     if value[0] == "0" or value.startswith("(0"):
         return 0.65 if is_national(digits, _WITH_ZERO) else 0.35
-    if value[0] == "(" or _THREE_THREE_FOUR.search(value) or _SPANISH_MOBILE.search(value):
+    if value[0] == "(" or _THREE_THREE_FOUR.search(value):
         return 0.5
     return 0.3 if 7 <= len(digits) <= 11 else None
 

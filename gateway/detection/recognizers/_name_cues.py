@@ -45,7 +45,7 @@ KIN = Cue(
     r"\b(?:uncle|aunt(?:ie|y)?|grand(?:ma|pa|mother|father)|granny|onkel|tante|oma|opa|t[íi]o|t[íi]a|abuel[oa]|nonn[oa]"
     r"|zi[oa]|tonton|mamie|oom|babcia|dziadek|ciocia|wujek|husband|wife|daughter|m[aè]re|p[eè]re|fr[eè]re|madre|padre"
     r"|herman[oa]|hij[oa]|marido|m[ãa]e|irm[ãa]o?|filh[oa]|sorella|fratello|figli[oa]|moeder|vader|broer|zus|dochter|zoon"
-    r"|mamma|pappa|s[øy]ster|matka|ojciec|siostra)[ \t]+",
+    r"|eheleute|ehepaar|mamma|pappa|s[øy]ster|matka|ojciec|siostra)[ \t]+",
     0.7,
 )
 # Where nouns have capitals, too, the name itself must look like one.

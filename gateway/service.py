@@ -30,7 +30,9 @@ from gateway.pipeline import Pipeline
 from gateway.policy import PolicyRegistry, SessionRules, SqlitePolicies
 from gateway.protection import Protector
 from gateway.ratelimit import RateLimiter
-from gateway.receipts import Check, ReceiptLog, Signer, Verification
+from gateway.receipts import Check, ReceiptLog, Verification
+from gateway.receipts.opening import signer_of
+from gateway.receipts.queries import has_records
 from gateway.settings import Settings
 from gateway.store import Store
 from gateway.surfaces import Surface, SurfaceRegistry, UpstreamConfig, UpstreamSurface
@@ -55,10 +57,10 @@ class Service:
         self.policies = policies
         self.wires = Wires.discover()
         self.surfaces = SurfaceRegistry.discover(settings)
-        self.receipts = ReceiptLog(store, Signer.load(settings.data_dir))
+        self.receipts = ReceiptLog(store, signer_of(store, settings.data_dir))
         self.vault = Vault(store)
         self.limits = RateLimiter(settings.rate_limit_per_minute)
-        key = installation_key(settings)
+        key = installation_key(settings, used=store.read_now(has_records))
         self.engines, model_hash = open_engines(settings, patterns)
         hash_key = _derived(key, b"hash")
         self.protector = Protector(self.engines, hash_key=hash_key)
@@ -86,13 +88,17 @@ class Service:
     async def start(cls, settings: Settings, patterns: Finder | None = None) -> Self:
         """Opens the store and everything that stands on it. `patterns`: what searches for them, if it is there yet."""
         store = Store.open(settings.make_data_dir() / "gateway.db")
-        keys = KeyRing(store)
-        await keys.load()
-        if settings.api_key is not None:
-            keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
-        policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, SqlitePolicies(store))
-        service = cls(settings, store, keys, policies, patterns or Detector())
-        service.pipeline.policy(None)
+        try:
+            keys = KeyRing(store)
+            await keys.load()
+            if settings.api_key is not None:
+                keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
+            policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, SqlitePolicies(store))
+            service = cls(settings, store, keys, policies, patterns or Detector())
+            service.pipeline.policy(None)
+        except BaseException:
+            store.close()
+            raise
         service._purging = asyncio.create_task(service._purge())
         return service
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.server import OPERATOR_KEY, ROOT, free_port
+from tests.e2e.server import OPERATOR_KEY, ROOT, free_port, gateway
 
 # name of the case: arguments and variables; what the line begins with; what it must also say. {…} is filled in.
 CASES: dict[str, tuple[str, dict[str, str], str, str]] = {
@@ -137,6 +137,19 @@ def test_one_line_says_what_is_wrong_and_what_to_do(case: str, places: dict[str,
     assert (done.returncode, done.stdout, first) == (2, "", "The settings cannot be used:"), done.stderr
     assert [line.startswith(begins.format(**places)) for line in problems] == [True], done.stderr
     assert says in problems[0]
+
+
+def test_a_signing_key_that_is_missing_beside_receipts_is_not_made_anew(tmp_path: Path) -> None:
+    with gateway(tmp_path, environment={"SVC_DETECTION": "patterns"}) as running, running.client() as client:
+        assert client.post("/v1/protect", json={"text": "Write to anna@acme.test"}).status_code == 200
+    (tmp_path / "data" / "signing.key").unlink()
+    done = start("", {}, tmp_path)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    first, problem = done.stderr.splitlines()
+    assert first == "The settings cannot be used:"
+    assert problem.startswith("signing.key in data_dir is missing")
+    assert "restore it from the backup, or start with another `--data-dir DIR`" in problem
+    assert not (tmp_path / "data" / "signing.key").exists()
 
 
 def test_all_that_is_wrong_is_said_at_once(places: dict[str, str], tmp_path: Path) -> None:

@@ -86,7 +86,11 @@ class Service:
 
     @classmethod
     async def start(cls, settings: Settings, patterns: Finder | None = None) -> Self:
-        """Opens the store and everything that stands on it. `patterns`: what searches for them, if it is there yet."""
+        """Opens the store and everything that stands on it. `patterns`: what searches for them, if it is there yet.
+
+        Raises SettingsError, and GatewayError for policies that cannot be used.
+        """
+        settings.check_upstreams()
         store = Store.open(settings.make_data_dir() / "gateway.db")
         try:
             keys = KeyRing(store)

@@ -11,6 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from gateway.settings import Settings
+from gateway.store import Store
 from tests.e2e.server import OPERATOR_KEY, ROOT, free_port, gateway
 
 # name of the case: arguments and variables; what the line begins with; what it must also say. {…} is filled in.
@@ -90,6 +92,18 @@ CASES: dict[str, tuple[str, dict[str, str], str, str]] = {
         "upstream_ca or ca_file: {file} cannot be read or",
         "PEM",
     ),
+    "default upstream of an option that was not given": (
+        "",
+        {"SVC_DEFAULT_UPSTREAM": "configured-upstream"},
+        "default_upstream: it names none of the upstreams",
+        "--upstream URL",
+    ),
+    "key of an upstream not set": (
+        "",
+        {"SVC_UPSTREAMS__HOUSE__BASE_URL": "http://localhost:1/v1", "SVC_UPSTREAMS__HOUSE__API_KEY_ENV": "NO_SUCH_KEY"},
+        "upstreams.house.api_key_env: the variable NO_SUCH_KEY is not set",
+        "",
+    ),
     "upstream is no address": ("--upstream nowhere", {}, "upstream: ", "http"),
 }
 
@@ -110,6 +124,14 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
         taken.listen()
         names = {name: str(folder / name) for name in ("file", "empty", "none", "damaged", "unsound")}
         yield names | {"taken": str(taken.getsockname()[1]), "proxy": str(free_port()), "folder": str(folder)}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which a gateway ran."""
+    folder = tmp_path_factory.mktemp("ran")
+    Store.open(Settings(data_dir=folder / "data").make_data_dir() / "gateway.db").close()
+    return folder
 
 
 def start(arguments: str, variables: dict[str, str], folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
@@ -175,6 +197,18 @@ def test_the_other_commands_say_it_in_a_line_too(command: str, places: dict[str,
     else:
         assert (done.returncode, done.stdout) == (2, "")
         assert len(done.stderr.splitlines()) <= 2
+
+
+@pytest.mark.parametrize("command", ["keys list", "policies list", "receipts list", "usage", "ca"])
+def test_the_other_commands_need_no_upstream(command: str, data: Path) -> None:
+    """Variables of a shell that starts the gateway with `--upstream URL` are there for the other commands, too."""
+    variables = {
+        "SVC_DEFAULT_UPSTREAM": "configured-upstream",
+        "SVC_UPSTREAMS__HOUSE__BASE_URL": "http://localhost:1/v1",
+        "SVC_UPSTREAMS__HOUSE__API_KEY_ENV": "NO_SUCH_KEY",
+    }
+    done = start("", variables, data, *command.split())
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_zero_is_any_free_port_for_all_of_them_at_once(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ class Entrance:
                 url, exchange = await self._service.cross_to_upstream(
                     wire, body, caller, upstream, call.fields, request_id=call.request_id
                 )
-                return self._opened(call, url, exchange, source)
+                return self._opened(call, url, exchange, source, upstream[0].name)
         return await self._answer(call, caller)
 
     async def _answer(self, call: Call, caller: Caller | None) -> Answered:
@@ -102,7 +102,7 @@ class Entrance:
         source = decode(call.content, coding, self._service.settings.body_limit_bytes)
         return source, parse_object(source)
 
-    def _opened(self, call: Call, url: str, exchange: Exchange, source: bytes) -> Crossing:
+    def _opened(self, call: Call, url: str, exchange: Exchange, source: bytes, upstream: str = "") -> Crossing:
         self._open[call.request_id] = _Open(exchange, source if call.held else None)
         made = [each.placeholder for each in exchange.protected.transformations if each.placeholder]
         return Crossing(
@@ -112,6 +112,7 @@ class Entrance:
             _filed(exchange.receipt),
             bool(exchange.protected.hidden),
             list(dict.fromkeys(made)),
+            upstream,
         )
 
     async def leave(self, request_id: str, status: int, body: bytes, annotate: bool) -> Restored:

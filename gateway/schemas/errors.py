@@ -32,7 +32,7 @@ CODES: dict[str, tuple[int, str]] = {
     "validation_error": (422, "A field is missing, unknown, of the wrong type or out of bounds; `param` names it."),
     "rate_limited": (429, "Too many requests with this key; `Retry-After` says in how many seconds to come again."),
     "internal_error": (500, "The gateway failed. Nothing was sent."),
-    "upstream_unreachable": (502, "The upstream could not be reached, or broke off."),
+    "upstream_unreachable": (502, "The upstream could not be reached, or broke off; the message says how."),
     "upstream_invalid": (502, "The upstream answered with what cannot be passed on."),
     "detection_failed": (503, "The text could not be searched completely. Nothing was sent."),
     "detection_timeout": (503, "Searching the text took too long. Nothing was sent."),

@@ -8,6 +8,7 @@ from gateway.calls import Answered, Call, Crossing, Filed, Listener, Refused, Re
 from gateway.codings import decode
 from gateway.errors import BadRequest, EditRefused, GatewayError, NotFound
 from gateway.exchange import Exchange
+from gateway.http_errors import nothing_at
 from gateway.json_body import check_media_type, parse_object
 from gateway.models import Caller
 from gateway.receipts import Receipt, following
@@ -48,7 +49,7 @@ class Entrance:
     async def _admit(self, call: Call) -> Crossing | Answered:
         path, _, query = call.path.partition("?")
         if "%" in path:
-            raise NotFound("There is nothing at this path.")
+            raise nothing_at(path)
         if any(name.lower() == b"upgrade" for name, _ in call.fields):
             raise BadRequest("The gateway does not upgrade connections.", code="upgrade_refused", param="Upgrade")
         if call.listener is Listener.PROXY:

@@ -20,6 +20,7 @@ from gateway.detection.engines import Finder
 from gateway.engines import open_engines
 from gateway.errors import NotFound, Unauthorized
 from gateway.exchange import Destination, Exchange
+from gateway.http_errors import nothing_at
 from gateway.http_types import Field
 from gateway.ids import new_request_id
 from gateway.installation import installation_key
@@ -281,7 +282,7 @@ class Service:
         """
         wire = self.wires.serving("POST", path)
         if wire is None:
-            raise NotFound("There is nothing at this path.")
+            raise nothing_at(path)
         surface, model = self.surfaces.resolve(body.get("model"))
         if isinstance(surface, UpstreamSurface):
             request_id = new_request_id()

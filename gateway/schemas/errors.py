@@ -17,7 +17,7 @@ CODES: dict[str, tuple[int, str]] = {
     "blocked_by_policy": (403, "The policy does not let the text leave."),
     "local_surface_required": (403, "The text may go to a surface inside the trust boundary only."),
     "edit_refused": (403, "An operator edited the protected request, and it may not leave like that."),
-    "not_found": (404, "There is nothing at this path."),
+    "not_found": (404, "There is nothing at this path; the message says what there is."),
     "session_not_found": (404, "No such session, a wrong token, or somebody else's: all look the same."),
     "receipt_not_found": (404, "No such receipt, or somebody else's."),
     "policy_not_found": (404, "There is no such policy, or no version of it with this hash."),

@@ -22,6 +22,7 @@ from addons.upstream_faults import fault_of
 from gateway.calls import Answered, Call, Crossing, Gateway, Listener, Refused
 from gateway.codings import decode
 from gateway.errors import BadUpstream, GatewayError, NotFound, Unavailable
+from gateway.faults import Fault
 from gateway.ids import new_request_id
 from gateway.wires import Wires
 
@@ -213,7 +214,7 @@ class Protect:
             raise exceptions.AddonHalt
         self._gateway.fail(visit.request_id, "failed")
         self._review.failed(flow, visit)
-        fault = fault_of(flow)
+        fault = Fault.TIMED_OUT if visit.late else fault_of(flow)
         name = visit.crossing.upstream if visit.crossing else ""
         if fault is not None:
             fault.report(f"`{name}`" if name else self._host(visit), visit.request_id)

@@ -68,7 +68,8 @@ class Entrance:
                 url, exchange = await self._service.cross_to_upstream(
                     wire, body, caller, upstream, call.fields, request_id=call.request_id
                 )
-                return self._opened(call, url, exchange, source, upstream[0].name)
+                config, _ = upstream
+                return self._opened(call, url, exchange, source, upstream=config.name, seconds=config.timeout_seconds)
         return await self._answer(call, caller)
 
     async def _answer(self, call: Call, caller: Caller | None) -> Answered:
@@ -88,22 +89,26 @@ class Entrance:
     async def _from_proxy(self, call: Call, path: str, query: str) -> Crossing:
         wire = self._service.wires.serving(call.method, path)
         url = call.origin + path
+        seconds = self._service.settings.upstream_timeout_seconds
         if wire is not None:
             source, body = self._read(call)
             url, exchange = await self._service.cross_to_host(
                 wire, body, url, query, call.fields, request_id=call.request_id
             )
-            return self._opened(call, url, exchange, source)
+            return self._opened(call, url, exchange, source, seconds=seconds)
         if call.content:
             raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
-        return Crossing(*await self._service.cross_harmless(call.method, url, path, query, call.fields), b"")
+        url, fields = await self._service.cross_harmless(call.method, url, path, query, call.fields)
+        return Crossing(url, fields, b"", seconds=seconds)
 
     def _read(self, call: Call) -> tuple[bytes, Body]:
         coding = _field(call, b"content-encoding")
         source = decode(call.content, coding, self._service.settings.body_limit_bytes)
         return source, parse_object(source)
 
-    def _opened(self, call: Call, url: str, exchange: Exchange, source: bytes, upstream: str = "") -> Crossing:
+    def _opened(
+        self, call: Call, url: str, exchange: Exchange, source: bytes, *, upstream: str = "", seconds: float
+    ) -> Crossing:
         self._open[call.request_id] = _Open(exchange, source if call.held else None)
         made = [each.placeholder for each in exchange.protected.transformations if each.placeholder]
         return Crossing(
@@ -114,6 +119,7 @@ class Entrance:
             bool(exchange.protected.hidden),
             list(dict.fromkeys(made)),
             upstream,
+            seconds,
         )
 
     async def leave(self, request_id: str, status: int, body: bytes, annotate: bool) -> Restored:

@@ -103,8 +103,7 @@ class Settings(BaseSettings):
     )
     upstream_timeout_seconds: Seconds = Field(
         600,
-        description="How long an upstream may take to answer where the gateway runs without mitmproxy (`uvicorn`). With"
-        " it, a call ends after ten minutes without a byte.",
+        description="How long an upstream, or a host behind the proxy, may take until its answer is whole. Then: 504.",
     )
 
     shutdown_seconds: Seconds = Field(
@@ -229,6 +228,11 @@ class Settings(BaseSettings):
         return {
             name: each.model_copy(update={"ca_file": each.ca_file or self.upstream_ca}) for name, each in found.items()
         }
+
+    @property
+    def longest_timeout(self) -> float:
+        """Seconds that some upstream may take."""
+        return max(self.upstream_timeout_seconds, *(each.timeout_seconds or 0 for each in self.upstreams.values()), 0)
 
     @property
     def upstream_ca_files(self) -> tuple[Path, ...]:

@@ -244,6 +244,11 @@ class TestSecrets:
         with pytest.raises(SettingsError, match=r"`--upstream URL`"):
             alone.check_upstreams()
 
+    def test_the_longest_that_an_upstream_may_take(self) -> None:
+        assert load_settings(upstream_timeout_seconds=7).longest_timeout == 7
+        slow = {"a": {"base_url": "https://x/v1", "timeout_seconds": 900}, "b": {"base_url": "https://x/v1"}}
+        assert load_settings(upstreams=slow).longest_timeout == 900
+
     def test_an_upstream_without_a_key_variable_has_no_key(self) -> None:
         settings = load_settings(upstreams={"a": {"base_url": "https://x/v1"}}, upstream="http://y:1")
         assert settings.upstream_api_key("a") is None

@@ -5,6 +5,7 @@ addons that would act on what is not protected yet, replay it or send it elsewhe
 """
 
 from collections.abc import Sequence
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from addons.options import COMMANDS, REQUIRED, OptionGuard, SealedOptions
 # The reverse listener's own upstream: it leads nowhere, so that nothing reaches anybody by default (RFC 2606).
 NOWHERE = "http://gateway.invalid:1"
 _NOWHERE_PATTERN = r"^gateway\.invalid:1$"
+# For how long mitmproxy keeps a connection without a byte: as it does by itself, but longer than we wait.
+_SILENCE_SECONDS, _MORE_SECONDS = 600, 30
 
 
 # What the listeners need, and what operators use in mitmweb. Everything else mitmproxy brings stays out.
@@ -64,18 +67,22 @@ def build_master(
     confdir: Path,
     body_limit: int,
     upstream_ca: Path | None,
+    longest_wait: float = 0,
     web: tuple[str, int] | None,
 ) -> master.Master:
     """A mitmproxy master that runs `ours` before, and `last` after, all that sees flows. Needs a running event loop.
 
     `intercept_patterns` are the regular expressions (on `host:port`) of what the proxy may decrypt; `web` is host and
-    port of mitmweb. Raises OptionsError for modes mitmproxy does not know.
+    port of mitmweb, `longest_wait` how many seconds an upstream may take at most. Raises OptionsError for modes
+    mitmproxy does not know.
     """
     fixed: dict[str, Any] = {
         "mode": [f"reverse:{NOWHERE}@{host}:{gateway_port}", f"regular@{host}:{proxy_port}", *modes],
         "allow_hosts": [_NOWHERE_PATTERN, *intercept_patterns],
         "body_size_limit": str(body_limit),
         "confdir": str(confdir),
+        # It cuts the client off, too, so that nobody could be told why.
+        "tcp_timeout": max(_SILENCE_SECONDS, ceil(longest_wait) + _MORE_SECONDS),
         "ssl_verify_upstream_trusted_ca": str(upstream_ca) if upstream_ca else None,
     }
     opts = SealedOptions()

@@ -11,16 +11,20 @@ from mitmproxy import http
 from mitmproxy.net.http import http1
 from mitmproxy.proxy.layers.http import _http1
 
-from gateway.errors import BadRequest, BadUpstream, GatewayError, InternalError, TooLarge, UpstreamTimeout
+from gateway.errors import BadRequest, GatewayError, InternalError, TooLarge
+from gateway.faults import Fault
 from gateway.ids import new_request_id
 from gateway.json_body import dump
 
-_request_id: ContextVar[str | None] = ContextVar("_request_id", default=None)
+_answer: ContextVar[tuple[str, GatewayError | None] | None] = ContextVar("_answer", default=None)
 
 
-def answer_for(request_id: str) -> None:
-    """The next error page of this task is the answer to that request: its receipt is found under this id."""
-    _request_id.set(request_id)
+def answer_for(request_id: str, error: GatewayError | None = None) -> None:
+    """The next error page of this task is the answer to that request: its receipt is found under this id.
+
+    `error` is what the page tells, where more is known of it than its status.
+    """
+    _answer.set((request_id, error))
 
 
 def _error_for(status: int) -> GatewayError:
@@ -28,9 +32,9 @@ def _error_for(status: int) -> GatewayError:
         case 413:
             return TooLarge("The body is larger than the gateway takes.")
         case 502 | 503:
-            return BadUpstream("The upstream could not be reached or broke off.")
+            return Fault.UNKNOWN.error()
         case 504:
-            return UpstreamTimeout("The upstream did not answer in time.")
+            return Fault.TIMED_OUT.error()
         case _ if 400 <= status < 500:
             return BadRequest("The request could not be read.")
         case _:
@@ -39,8 +43,8 @@ def _error_for(status: int) -> GatewayError:
 
 def error_response(status_code: int, message: str = "") -> bytes:
     """The bytes of an error response; `message`, which may quote the request, is dropped."""
-    error = _error_for(status_code)
-    request_id = _request_id.get() or new_request_id()
+    request_id, known = _answer.get() or (new_request_id(), None)
+    error = known or _error_for(status_code)
     headers = {"content-type": "application/json", "connection": "close", "x-svc-request-id": request_id}
     response = http.Response.make(error.status, dump(error.body(request_id)), headers)
     return bytes(http1.assemble_response(response))

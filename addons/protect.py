@@ -18,9 +18,11 @@ from addons.mitm_errors import answer_for
 from addons.refusing import Refusals
 from addons.review import Review
 from addons.state import Visit, Visits, listener_of
+from addons.upstream_faults import fault_of
 from gateway.calls import Answered, Call, Crossing, Gateway, Listener, Refused
 from gateway.codings import decode
 from gateway.errors import BadUpstream, GatewayError, NotFound, Unavailable
+from gateway.faults import Fault
 from gateway.ids import new_request_id
 from gateway.wires import Wires
 
@@ -212,8 +214,17 @@ class Protect:
             raise exceptions.AddonHalt
         self._gateway.fail(visit.request_id, "failed")
         self._review.failed(flow, visit)
-        answer_for(visit.request_id)
+        fault = Fault.TIMED_OUT if visit.late else fault_of(flow)
+        name = visit.crossing.upstream if visit.crossing else ""
+        if fault is not None:
+            fault.report(f"`{name}`" if name else self._host(visit), visit.request_id)
+        answer_for(visit.request_id, fault.error(name) if fault is not None else None)
         self._visits.leave(flow)
+
+    def _host(self, visit: Visit) -> str:
+        """A host that clients chose is told where the settings name it."""
+        host, port, _ = visit.target
+        return f"host {host}" if self._intercepts(host, port) else "host (not shown)"
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Called by the boundary."""

@@ -13,6 +13,7 @@ from addons.handing import Handing
 from addons.house import build_master
 from addons.interception import Interception
 from addons.mitm_errors import speak_json
+from addons.patience import Patience
 from addons.protect import Protect
 from addons.refusing import Refusals
 from addons.replay import NoReplay
@@ -52,7 +53,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             try:
                 master = build_master(
                     [protect, NoReplay()],
-                    [Interception(gateway, visits, review, refusals), Handing(visits)],
+                    [Interception(gateway, visits, review, refusals), Patience(visits), Handing(visits)],
                     host=settings.host,
                     gateway_port=settings.gateway_port,
                     proxy_port=settings.proxy_port,
@@ -61,6 +62,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                     confdir=settings.certs_dir,
                     body_limit=max(_HARD_LIMIT * settings.body_limit_bytes, limit),
                     upstream_ca=upstream_authorities(settings.certs_dir, settings.upstream_ca_files),
+                    longest_wait=settings.longest_timeout,
                     web=(settings.web_host, settings.web_port) if settings.web else None,
                 )
             except exceptions.OptionsError as error:

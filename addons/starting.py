@@ -58,7 +58,7 @@ def prepared(settings: Settings) -> Settings:
 
     Makes the folders that are missing. Raises SettingsError with all problems found.
     """
-    problems = [*_unusable_folders(settings), *_unusable_authorities(settings)]
+    problems = [*_unusable_upstreams(settings), *_unusable_folders(settings), *_unusable_authorities(settings)]
     modes: list[_Listener] = []
     for number, spec in enumerate(settings.modes, 1):
         try:
@@ -167,6 +167,14 @@ def _opened(listener: _Listener) -> Iterator[int]:
         if absent is not None and not opened:
             raise absent
         yield port
+
+
+def _unusable_upstreams(settings: Settings) -> tuple[str, ...]:
+    try:
+        settings.check_upstreams()
+    except SettingsError as error:
+        return error.problems
+    return ()
 
 
 def _unusable_folders(settings: Settings) -> Iterator[str]:

@@ -22,8 +22,8 @@ class Visit:
     succeeded the flow itself points to a dead end. `let_in` says whether the gateway took the call, which it does once
     the request is complete. `headers` are the client's own, credentials included. `crossing` is
     what may cross, `answer` what the client gets for what came back, `guard` the verdict on that. `shown` is what
-    operators see of it, with its `notes`; `filed` the receipt that a call left which did not cross. `watch` sees to a
-    flow that is gone before it came to an end.
+    operators see of it, with its `notes`; `filed` the receipt that a call left which did not cross. `late` says that
+    the upstream took too long. `watch` sees to a flow that is gone before it came to an end.
     """
 
     request_id: str
@@ -41,6 +41,7 @@ class Visit:
     shown: http.HTTPFlow | None = field(default=None, repr=False)
     notes: Notes | None = None
     filed: Filed | None = None
+    late: bool = False
     watch: "finalize[Any, Any] | None" = field(default=None, repr=False)
 
 

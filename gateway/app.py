@@ -50,6 +50,14 @@ type PolicyHash = Annotated[
         default_factory=str,  # Unlike a plain default, it does not stand in the document.
     ),
 ]
+type ModelName = Annotated[
+    str,
+    Path(
+        pattern=r"^[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,255}$",
+        description="A model's name, slashes included.",
+        examples=["svc-demo"],
+    ),
+]
 type RequestId = Annotated[str, Path(min_length=1, max_length=128, description="`request_id` of an answer.")]
 type By = Annotated[Caller, Depends(caller_of)]
 type ChatBody = Annotated[dict[str, Any], Body(), schemas.ReadElsewhere(schemas.ChatRequest)]
@@ -171,6 +179,10 @@ def _native_routes() -> APIRouter:
     @router.get("/models", **documented("models"))
     async def models(request: Request) -> Response:
         return _json({"object": "list", "data": _service(request).surfaces.models()})
+
+    @router.get("/models/{model:path}", **documented("model"))
+    async def model(request: Request, model: ModelName) -> Response:
+        return _json(_service(request).surfaces.model(model))
 
     @router.post("/chat/completions", **documented("chat"))
     async def chat(request: Request, caller: By, body: ChatBody) -> Response:

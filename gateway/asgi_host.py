@@ -73,4 +73,4 @@ async def serve(
 
     await app(scope, receive, send)
     fields = [(name, value) for name, value in start.get("headers", ())]
-    return Response(start["status"], fields, bytes(body), getattr(scope.get("route"), "path", None))
+    return Response(start["status"], fields, bytes(body), getattr(scope.get("route"), "path_format", None))

@@ -45,6 +45,7 @@ class Filed(NamedTuple):
 class Crossing(NamedTuple):
     """What may cross to `url`. `filed` is None for a call that carries no text.
 
+    `upstream` is the name that the settings give it; empty for a host that the client chose. It may take `seconds`.
     `placeholders` are those the request now holds, each once; `hidden` says whether anything was hidden at all.
     """
 
@@ -54,6 +55,8 @@ class Crossing(NamedTuple):
     filed: Filed | None = None
     hidden: bool = False
     placeholders: Sequence[str] = ()
+    upstream: str = ""
+    seconds: float | None = None
 
 
 class Answered(NamedTuple):

@@ -8,6 +8,7 @@ from gateway.calls import Answered, Call, Crossing, Filed, Listener, Refused, Re
 from gateway.codings import decode
 from gateway.errors import BadRequest, EditRefused, GatewayError, NotFound
 from gateway.exchange import Exchange
+from gateway.http_errors import nothing_at
 from gateway.json_body import check_media_type, parse_object
 from gateway.models import Caller
 from gateway.receipts import Receipt, following
@@ -48,7 +49,7 @@ class Entrance:
     async def _admit(self, call: Call) -> Crossing | Answered:
         path, _, query = call.path.partition("?")
         if "%" in path:
-            raise NotFound("There is nothing at this path.")
+            raise nothing_at(path)
         if any(name.lower() == b"upgrade" for name, _ in call.fields):
             raise BadRequest("The gateway does not upgrade connections.", code="upgrade_refused", param="Upgrade")
         if call.listener is Listener.PROXY:
@@ -67,7 +68,8 @@ class Entrance:
                 url, exchange = await self._service.cross_to_upstream(
                     wire, body, caller, upstream, call.fields, request_id=call.request_id
                 )
-                return self._opened(call, url, exchange, source)
+                config, _ = upstream
+                return self._opened(call, url, exchange, source, upstream=config.name, seconds=config.timeout_seconds)
         return await self._answer(call, caller)
 
     async def _answer(self, call: Call, caller: Caller | None) -> Answered:
@@ -87,22 +89,26 @@ class Entrance:
     async def _from_proxy(self, call: Call, path: str, query: str) -> Crossing:
         wire = self._service.wires.serving(call.method, path)
         url = call.origin + path
+        seconds = self._service.settings.upstream_timeout_seconds
         if wire is not None:
             source, body = self._read(call)
             url, exchange = await self._service.cross_to_host(
                 wire, body, url, query, call.fields, request_id=call.request_id
             )
-            return self._opened(call, url, exchange, source)
+            return self._opened(call, url, exchange, source, seconds=seconds)
         if call.content:
             raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
-        return Crossing(*await self._service.cross_harmless(call.method, url, path, query, call.fields), b"")
+        url, fields = await self._service.cross_harmless(call.method, url, path, query, call.fields)
+        return Crossing(url, fields, b"", seconds=seconds)
 
     def _read(self, call: Call) -> tuple[bytes, Body]:
         coding = _field(call, b"content-encoding")
         source = decode(call.content, coding, self._service.settings.body_limit_bytes)
         return source, parse_object(source)
 
-    def _opened(self, call: Call, url: str, exchange: Exchange, source: bytes) -> Crossing:
+    def _opened(
+        self, call: Call, url: str, exchange: Exchange, source: bytes, *, upstream: str = "", seconds: float
+    ) -> Crossing:
         self._open[call.request_id] = _Open(exchange, source if call.held else None)
         made = [each.placeholder for each in exchange.protected.transformations if each.placeholder]
         return Crossing(
@@ -112,6 +118,8 @@ class Entrance:
             _filed(exchange.receipt),
             bool(exchange.protected.hidden),
             list(dict.fromkeys(made)),
+            upstream,
+            seconds,
         )
 
     async def leave(self, request_id: str, status: int, body: bytes, annotate: bool) -> Restored:

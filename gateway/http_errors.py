@@ -23,6 +23,14 @@ from gateway.json_body import dump
 
 _log = logging.getLogger(__name__)
 
+# What clients of model providers call beside chat completions, by the first word behind the version.
+_PROVIDERS_CALLS = frozenset(
+    """
+    responses embeddings completions moderations audio images videos files uploads batches fine_tuning assistants
+    threads vector_stores containers conversations evals realtime messages rerank engines
+    """.split()
+)
+_BEFORE = frozenset({"v1", "v1beta", "openai", "anthropic"})
 _NAME = re.compile(r"[A-Za-z0-9_]{1,40}\Z")
 
 
@@ -38,7 +46,7 @@ def add_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
         if (refusal := _stranger(request)) is not None:
             return error_response(refusal, request)
         if error.status_code == 404:
-            return error_response(NotFound("There is nothing at this path."), request)
+            return error_response(nothing_at(request.url.path), request)
         if error.status_code == 405:
             response = error_response(MethodNotAllowed("This path does not take this method."), request)
             # Two methods of one path are two routes, and the error comes from the first.
@@ -60,6 +68,17 @@ def add_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(RequestValidationError, validation_error)
     app.add_exception_handler(Exception, unexpected)
+
+
+def nothing_at(path: str) -> NotFound:
+    """For a path without a route, where a client may have expected more of a provider's interface than there is."""
+    words = path.strip("/").split("/")
+    expected = next((word for word in words if word not in _BEFORE), "") in _PROVIDERS_CALLS
+    what = "This call is not supported yet" if expected else "The gateway does not know this call"
+    return NotFound(
+        f"{what}, and nothing was sent. Of the calls of model providers there are POST /v1/chat/completions, "
+        "GET /v1/models and GET /v1/models/{model}; GET /docs shows the gateway's own."
+    )
 
 
 def _methods_at(path: str, routes: Sequence[BaseRoute]) -> set[str]:

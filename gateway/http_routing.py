@@ -21,7 +21,7 @@ from gateway.models import Scope as KeyScope
 from gateway.schemas import OPERATOR, SCOPE
 
 # What clients of the chat-completions protocol call; some of them add a query of their own, which goes nowhere.
-_FOREIGN = frozenset({"/v1/chat/completions", "/v1/models"})
+_FOREIGN = frozenset({"/v1/chat/completions", "/v1/models", "/v1/models/{model:path}"})
 
 
 class HeadLikeGet:

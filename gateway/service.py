@@ -20,6 +20,7 @@ from gateway.detection.engines import Finder
 from gateway.engines import open_engines
 from gateway.errors import NotFound, Unauthorized
 from gateway.exchange import Destination, Exchange
+from gateway.http_errors import nothing_at
 from gateway.http_types import Field
 from gateway.ids import new_request_id
 from gateway.installation import installation_key
@@ -30,7 +31,9 @@ from gateway.pipeline import Pipeline
 from gateway.policy import PolicyRegistry, SessionRules, SqlitePolicies
 from gateway.protection import Protector
 from gateway.ratelimit import RateLimiter
-from gateway.receipts import Check, ReceiptLog, Signer, Verification
+from gateway.receipts import Check, ReceiptLog, Verification
+from gateway.receipts.opening import signer_of
+from gateway.receipts.queries import has_records
 from gateway.settings import Settings
 from gateway.store import Store
 from gateway.surfaces import Surface, SurfaceRegistry, UpstreamConfig, UpstreamSurface
@@ -55,10 +58,10 @@ class Service:
         self.policies = policies
         self.wires = Wires.discover()
         self.surfaces = SurfaceRegistry.discover(settings)
-        self.receipts = ReceiptLog(store, Signer.load(settings.data_dir))
+        self.receipts = ReceiptLog(store, signer_of(store, settings.data_dir))
         self.vault = Vault(store)
         self.limits = RateLimiter(settings.rate_limit_per_minute)
-        key = installation_key(settings)
+        key = installation_key(settings, used=store.read_now(has_records))
         self.engines, model_hash = open_engines(settings, patterns)
         hash_key = _derived(key, b"hash")
         self.protector = Protector(self.engines, hash_key=hash_key)
@@ -84,15 +87,23 @@ class Service:
 
     @classmethod
     async def start(cls, settings: Settings, patterns: Finder | None = None) -> Self:
-        """Opens the store and everything that stands on it. `patterns`: what searches for them, if it is there yet."""
+        """Opens the store and everything that stands on it. `patterns`: what searches for them, if it is there yet.
+
+        Raises SettingsError, and GatewayError for policies that cannot be used.
+        """
+        settings.check_upstreams()
         store = Store.open(settings.make_data_dir() / "gateway.db")
-        keys = KeyRing(store)
-        await keys.load()
-        if settings.api_key is not None:
-            keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
-        policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, SqlitePolicies(store))
-        service = cls(settings, store, keys, policies, patterns or Detector())
-        service.pipeline.policy(None)
+        try:
+            keys = KeyRing(store)
+            await keys.load()
+            if settings.api_key is not None:
+                keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
+            policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, SqlitePolicies(store))
+            service = cls(settings, store, keys, policies, patterns or Detector())
+            service.pipeline.policy(None)
+        except BaseException:
+            store.close()
+            raise
         service._purging = asyncio.create_task(service._purge())
         return service
 
@@ -271,7 +282,7 @@ class Service:
         """
         wire = self.wires.serving("POST", path)
         if wire is None:
-            raise NotFound("There is nothing at this path.")
+            raise nothing_at(path)
         surface, model = self.surfaces.resolve(body.get("model"))
         if isinstance(surface, UpstreamSurface):
             request_id = new_request_id()

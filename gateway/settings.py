@@ -103,8 +103,7 @@ class Settings(BaseSettings):
     )
     upstream_timeout_seconds: Seconds = Field(
         600,
-        description="How long an upstream may take to answer where the gateway runs without mitmproxy (`uvicorn`). With"
-        " it, a call ends after ten minutes without a byte.",
+        description="How long an upstream, or a host behind the proxy, may take until its answer is whole. Then: 504.",
     )
 
     shutdown_seconds: Seconds = Field(
@@ -215,8 +214,6 @@ class Settings(BaseSettings):
             raise ValueError("session_ttl_seconds is above session_max_ttl_seconds")
         if self.upstream and CONFIGURED_UPSTREAM in self.upstreams:
             raise ValueError(f"upstream and upstreams.{CONFIGURED_UPSTREAM} are the same thing: set one of them")
-        if self.default_upstream and self.default_upstream not in self.all_upstreams:
-            raise ValueError("default_upstream names none of the upstreams")
         if self.installation_key and len(self.installation_key.get_secret_value()) < 32:
             raise ValueError("installation_key needs 32 characters or more")
         return self
@@ -233,6 +230,11 @@ class Settings(BaseSettings):
         }
 
     @property
+    def longest_timeout(self) -> float:
+        """Seconds that some upstream may take."""
+        return max(self.upstream_timeout_seconds, *(each.timeout_seconds or 0 for each in self.upstreams.values()), 0)
+
+    @property
     def upstream_ca_files(self) -> tuple[Path, ...]:
         """Every file of further authorities, once: for what checks all upstreams against one set."""
         files = [self.upstream_ca, *(each.ca_file for each in self.upstreams.values())]
@@ -242,6 +244,24 @@ class Settings(BaseSettings):
     def intercept_regexes(self) -> tuple[str, ...]:
         """Anchored expressions over `host:port`, as mitmproxy's `allow_hosts` takes them."""
         return host_regexes((*self.intercept_hosts, *self.intercept_also))
+
+    def check_upstreams(self) -> None:
+        """Whether models can be asked. Only who asks them needs to know: an upstream may be an option of `serve` alone.
+
+        Raises SettingsError with all problems found.
+        """
+        problems: list[str] = []
+        if self.default_upstream and self.default_upstream not in self.all_upstreams:
+            given = f"; `{CONFIGURED_UPSTREAM}` is that of `--upstream URL` or the setting `upstream`"
+            hint = given if self.default_upstream == CONFIGURED_UPSTREAM else ""
+            problems.append(f"default_upstream: it names none of the upstreams{hint}")
+        for name in self.upstreams:
+            try:
+                self.upstream_api_key(name)
+            except SettingsError as error:
+                problems += error.problems
+        if problems:
+            raise SettingsError(*problems)
 
     def upstream_api_key(self, name: str) -> SecretStr | None:
         """The key sent to the upstream `name`. Raises SettingsError when its variable is not set."""
@@ -282,8 +302,6 @@ def load_settings(config: Path | None = None, **command_line: object) -> Setting
     finally:
         _file_values.reset(token)
     _refuse_unknown_variables(settings)
-    for name in settings.upstreams:
-        settings.upstream_api_key(name)
     return settings
 
 

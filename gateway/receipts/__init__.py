@@ -7,6 +7,7 @@ checkpoint  the signed head, without which a cut log would look whole
 verify      everything recomputed
 following   the receipt a request left, for whoever serves it
 log         the face: append, read, verify
+opening     the key a store is opened with, never a new one beside records
 owed        outcomes that wait for the store to be well
 """
 

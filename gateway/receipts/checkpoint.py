@@ -20,6 +20,8 @@ from gateway.receipts.signing import Signer
 NAME = "privacy-gateway/receipts"
 GENESIS = "0" * 64
 _ED25519 = b"\x01"
+# Four bytes that name the key, and its signature.
+_SIGNATURE_SIZE = 4 + 64
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
@@ -55,6 +57,16 @@ def is_signed_head(note: str, head: Head, signer: Signer) -> bool:
     if b64encode(signature).decode() != written:
         return False
     return signature[:4] == _key_hash(signer) and signer.verify(signature[4:], _text(head).encode())
+
+
+def is_signed_by_another(note: str, signer: Signer) -> bool:
+    """Whether `note` names the key of somebody else. One that names none, being damaged, is nobody's."""
+    _, dash, written = note.rpartition(f"\n— {NAME} ")
+    try:
+        signature = b64decode(written.strip(), validate=True)
+    except ValueError:
+        return False
+    return bool(dash) and len(signature) == _SIGNATURE_SIZE and signature[:4] != _key_hash(signer)
 
 
 def _text(head: Head) -> str:

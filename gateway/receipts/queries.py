@@ -59,6 +59,12 @@ def count_records(db: sqlite_utils.Database) -> int:
     return int(db.conn.execute("SELECT count(*) FROM receipts").fetchone()[0])
 
 
+def has_records(db: sqlite_utils.Database) -> bool:
+    """Whether anything was ever recorded; also where the records are gone and only the head tells."""
+    query = "SELECT EXISTS (SELECT 1 FROM receipts UNION ALL SELECT 1 FROM receipts_head)"
+    return bool(db.conn.execute(query).fetchone()[0])
+
+
 def read_head(db: sqlite_utils.Database) -> HeadRow | None:
     row = db.conn.execute(
         "SELECT size, CAST(head AS BLOB), CAST(checkpoint AS BLOB) FROM receipts_head WHERE id = 1"

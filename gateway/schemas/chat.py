@@ -63,9 +63,9 @@ class ChatRequest(_Open):
     )
     svc_task: Task | None = Field(None, description="What is to be done with the text. Never sent on.")
     svc_policy: Annotated[str, Field(min_length=1)] | None = Field(
-        None, description="A policy. Without it, the default one. Never sent on."
+        None, description="A policy, elsewhere `policy_id`. Without it, the default one. Never sent on."
     )
-    svc_privacy_mode: PrivacyMode | None = Field(None, description="As in protect. Never sent on.")
+    svc_privacy_mode: PrivacyMode | None = Field(None, description="As `privacy_mode` in protect. Never sent on.")
 
 
 class AnswerMessage(_Open):

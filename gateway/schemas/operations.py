@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from gateway.schemas.chat import ChatReply, ModelListReply
+from gateway.schemas.chat import ChatReply, ModelListReply, ModelReply
 from gateway.schemas.errors import responses_for
 from gateway.schemas.governance import HealthReply, PolicyListReply, PolicyReply, SettlementReply, UsageReply
 from gateway.schemas.receipts import AnchorReply, DamagedReceiptReply, ReceiptListReply, ReceiptReply, VerificationReply
@@ -124,6 +124,14 @@ OPERATIONS: dict[str, Operation] = {
         "Chat",
         ModelListReply,
         _ANY,
+    ),
+    "model": Operation(
+        "One model",
+        "Whether chat completions take a model, also one that no list names because an upstream takes it by a pattern. "
+        "It says who answers; whether the upstream has it, only the upstream knows.",
+        "Chat",
+        ModelReply,
+        _ANY | {"model_not_found", "not_found"},
     ),
     "chat": Operation(
         "Chat completions",

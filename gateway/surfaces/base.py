@@ -174,6 +174,11 @@ class SurfaceRegistry:
         message = "No surface takes this model; GET /v1/models lists those that are configured."
         raise NotFound(message, code="model_not_found", param="model")
 
+    def model(self, name: str) -> Body:
+        """One model of the chat-completions API, listed or taken by a pattern. Raises as `resolve`."""
+        surface, _ = self.resolve(name)
+        return {"id": name, "object": "model", "created": self._created, "owned_by": _owner(surface.id)}
+
     def models(self) -> list[Body]:
         """The `data` of the models list of the chat-completions API."""
         names: dict[str, str] = {}

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import httpx
 
 from gateway.codings import decode
-from gateway.errors import BadRequest, BadUpstream, GatewayError, UpstreamTimeout
+from gateway.errors import BadRequest, BadUpstream, GatewayError
+from gateway.faults import Fault, of_exception
 from gateway.http_types import Field
 from gateway.json_body import dump, parse_object
 from gateway.models import Trust
@@ -98,10 +99,10 @@ class UpstreamSurface:
         try:
             async with asyncio.timeout(self.config.timeout_seconds):
                 return await self._exchange(request)
-        except (TimeoutError, httpx.TimeoutException):
-            raise UpstreamTimeout(f"The upstream `{self.id}` did not answer in time.") from None
-        except httpx.TransportError as error:
-            raise BadUpstream(f"The upstream `{self.id}` {_fault(error)}.") from None
+        except (TimeoutError, httpx.TransportError) as error:
+            fault = _fault(error)
+        fault.report(f"`{self.id}`")
+        raise fault.error(self.id)
 
     async def complete(self, body: Body) -> Body:
         """The answer as an object. An error status of the upstream is a BadUpstream here; see `send` for its body."""
@@ -168,16 +169,12 @@ def _trusted(ca_file: Path | None) -> ssl.SSLContext:
     return context
 
 
-def _fault(error: httpx.TransportError) -> str:
-    """What went wrong, in words of ours: httpx's own may quote the URL."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return "has a certificate that cannot be verified; name its authority in `ca_file`"
-        cause = cause.__cause__ or cause.__context__
-    if isinstance(error, httpx.ConnectError):
-        return "cannot be reached"
-    return "broke off the connection"
+def _fault(error: Exception) -> Fault:
+    """What went wrong; httpx's own words may quote the URL."""
+    if isinstance(error, TimeoutError | httpx.TimeoutException):
+        return Fault.TIMED_OUT
+    broken = Fault.UNKNOWN if isinstance(error, httpx.ConnectError) else Fault.CLOSED
+    return of_exception(error) or broken
 
 
 class UpstreamTable(Protocol):

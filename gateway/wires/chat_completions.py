@@ -50,6 +50,8 @@ _NUMBERS = frozenset(
 _WHO = frozenset({"user", "safety_identifier"})
 _CHOICES = range(1, 129)
 _EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
+# As native calls name them; the protocol has no such fields.
+_NATIVE = {"policy": "svc_policy", "policy_id": "svc_policy", "privacy_mode": "svc_privacy_mode"}
 
 
 class ChatCompletions:
@@ -70,6 +72,9 @@ class ChatCompletions:
         if any(name.lower().startswith("svc_") for name in body):
             # One that is misspelt would be sent on, and what it asks for would not happen.
             raise Unprocessable(f"Of the fields `svc_…` there are: {', '.join(_EXTENSIONS)}.")
+        for name in body:
+            if (ours := _NATIVE.get(name.lower())) is not None:
+                raise Unprocessable(f"In chat the field is `{ours}`; this one would be sent on, unheeded.", param=name)
         model = body.get("model")
         if not isinstance(model, str) or not _MODEL.match(model):
             raise BadRequest("`model` must be the name of a model, without spaces.", param="model")

@@ -182,6 +182,24 @@ async def test_no_command_reaches_beyond_the_list(tmp_path: Path, web: bool) -> 
             built.commands.call_strings(gone, ["@all", str(tmp_path / "x")])
 
 
+@pytest.mark.parametrize(("longest", "kept"), [(1, 600), (600, 630), (3600.5, 3631)])
+async def test_mitmproxy_waits_longer_than_we_do(tmp_path: Path, longest: float, kept: int) -> None:
+    built = build_master(
+        [Ours()],
+        host="127.0.0.1",
+        gateway_port=18000,
+        proxy_port=18001,
+        modes=[],
+        intercept_patterns=[],
+        confdir=tmp_path,
+        body_limit=1000,
+        upstream_ca=None,
+        web=None,
+        longest_wait=longest,
+    )
+    assert built.options.tcp_timeout == kept
+
+
 async def test_an_unknown_mode_is_refused(tmp_path: Path) -> None:
     with pytest.raises(exceptions.OptionsError):
         build_master(

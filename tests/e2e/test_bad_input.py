@@ -182,6 +182,7 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE", 
 ALLOWED = {
     "/healthz": {"GET"},
     "/v1/models": {"GET"},
+    "/v1/models/svc-demo": {"GET"},
     "/v1/policies": {"GET", "POST"},
     "/v1/policies/default": {"GET"},
     "/v1/receipts": {"GET"},
@@ -197,8 +198,32 @@ ALLOWED = {
 def test_the_paths_of_this_table_are_all_there_are(client: httpx.Client) -> None:
     document = client.get("/openapi.json").json()
     named = {re.sub(r"{\w+}", "x", path): set(methods) for path, methods in document["paths"].items()}
-    wanted = {re.sub("default|req_00", "x", path): set(map(str.lower, allowed)) for path, allowed in ALLOWED.items()}
+    wanted = {
+        re.sub("default|req_00|svc-demo", "x", path): set(map(str.lower, allowed)) for path, allowed in ALLOWED.items()
+    }
     assert named == wanted
+
+
+@pytest.mark.parametrize(
+    "path", ["responses", "embeddings", "audio/speech", "responses/resp_1/cancel", "batches?limit=2"]
+)
+def test_a_call_of_providers_that_is_not_there_says_so(client: httpx.Client, path: str) -> None:
+    answer = client.post(f"/v1/{path}", json={"model": "svc-demo"})
+    check(answer, 404, "not_found", None)
+    error = answer.json()["error"]
+    assert error["message"].startswith("This call is not supported yet, and nothing was sent.")
+    assert "POST /v1/chat/completions" in error["message"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/chat/completions", "/v1/canary", "/v1/protect/", "/v1/canary%2f", "/v1/models/%"]
+)
+def test_a_path_that_is_not_there_says_what_is(client: httpx.Client, path: str) -> None:
+    answer = client.get(path)
+    check(answer, 404, "not_found", None)
+    error = answer.json()["error"]
+    assert error["message"].startswith("The gateway does not know this call, and nothing was sent.")
+    assert "canary" not in error["message"]
 
 
 @pytest.mark.parametrize("path", ALLOWED)

@@ -124,6 +124,7 @@ def test_a_native_call_shows_its_metadata_alone(running: Running, path: str) -> 
 REFUSED = {
     "no key": ("POST", "/v1/protect", {"authorization": "none"}, {"text": CANARY}, "/v1/protect", "unauthorized"),
     "no receipt": ("GET", f"/v1/receipts/{CANARY}", {}, None, "/v1/receipts/{request_id}", "receipt_not_found"),
+    "no model": ("GET", f"/v1/models/{CANARY}", {"authorization": "none"}, None, "/v1/models/{model}", "unauthorized"),
     "no path": ("GET", f"/v1/{CANARY}?{CANARY}", {}, None, "/(not-shown)", "not_found"),
     "no method": ("CANARY", "/v1/protect", {}, {"text": CANARY}, "/v1/protect", "method_not_allowed"),
     "no JSON": ("POST", "/v1/chat/completions", {}, {"model": CANARY}, "/v1/chat/completions", "invalid_request"),

@@ -195,6 +195,9 @@ def test_the_models_are_listed(running: Running) -> None:
         assert names["svc-demo"]["owned_by"] == "svc"
         # Clients of that protocol add queries of their own.
         assert ok(client.get("/v1/models?api-version=2024-10-21")) == listed
+        for name, told in names.items():
+            assert ok(client.get(f"/v1/models/{name}?api-version=2024-10-21")) == told
+        assert ok(client.get("/v1/models/org/a-model:tag"))["owned_by"] == "configured-upstream"
 
 
 @pytest.mark.parametrize("model", ["svc-demo", "configured-upstream"])

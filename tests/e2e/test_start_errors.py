@@ -11,7 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.server import OPERATOR_KEY, ROOT, free_port
+from gateway.settings import Settings
+from gateway.store import Store
+from tests.e2e.server import OPERATOR_KEY, ROOT, free_port, gateway
 
 # name of the case: arguments and variables; what the line begins with; what it must also say. {…} is filled in.
 CASES: dict[str, tuple[str, dict[str, str], str, str]] = {
@@ -90,6 +92,18 @@ CASES: dict[str, tuple[str, dict[str, str], str, str]] = {
         "upstream_ca or ca_file: {file} cannot be read or",
         "PEM",
     ),
+    "default upstream of an option that was not given": (
+        "",
+        {"SVC_DEFAULT_UPSTREAM": "configured-upstream"},
+        "default_upstream: it names none of the upstreams",
+        "--upstream URL",
+    ),
+    "key of an upstream not set": (
+        "",
+        {"SVC_UPSTREAMS__HOUSE__BASE_URL": "http://localhost:1/v1", "SVC_UPSTREAMS__HOUSE__API_KEY_ENV": "NO_SUCH_KEY"},
+        "upstreams.house.api_key_env: the variable NO_SUCH_KEY is not set",
+        "",
+    ),
     "upstream is no address": ("--upstream nowhere", {}, "upstream: ", "http"),
 }
 
@@ -110,6 +124,14 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
         taken.listen()
         names = {name: str(folder / name) for name in ("file", "empty", "none", "damaged", "unsound")}
         yield names | {"taken": str(taken.getsockname()[1]), "proxy": str(free_port()), "folder": str(folder)}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which a gateway ran."""
+    folder = tmp_path_factory.mktemp("ran")
+    Store.open(Settings(data_dir=folder / "data").make_data_dir() / "gateway.db").close()
+    return folder
 
 
 def start(arguments: str, variables: dict[str, str], folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
@@ -139,6 +161,19 @@ def test_one_line_says_what_is_wrong_and_what_to_do(case: str, places: dict[str,
     assert says in problems[0]
 
 
+def test_a_signing_key_that_is_missing_beside_receipts_is_not_made_anew(tmp_path: Path) -> None:
+    with gateway(tmp_path, environment={"SVC_DETECTION": "patterns"}) as running, running.client() as client:
+        assert client.post("/v1/protect", json={"text": "Write to anna@acme.test"}).status_code == 200
+    (tmp_path / "data" / "signing.key").unlink()
+    done = start("", {}, tmp_path)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    first, problem = done.stderr.splitlines()
+    assert first == "The settings cannot be used:"
+    assert problem.startswith("signing.key in data_dir is missing")
+    assert "restore it from the backup, or start with another `--data-dir DIR`" in problem
+    assert not (tmp_path / "data" / "signing.key").exists()
+
+
 def test_all_that_is_wrong_is_said_at_once(places: dict[str, str], tmp_path: Path) -> None:
     arguments = "--data-dir {file} --certs-dir {file} --mode bogus".format(**places)
     problems = start(arguments, {}, tmp_path).stderr.splitlines()[1:]
@@ -162,6 +197,18 @@ def test_the_other_commands_say_it_in_a_line_too(command: str, places: dict[str,
     else:
         assert (done.returncode, done.stdout) == (2, "")
         assert len(done.stderr.splitlines()) <= 2
+
+
+@pytest.mark.parametrize("command", ["keys list", "policies list", "receipts list", "usage", "ca"])
+def test_the_other_commands_need_no_upstream(command: str, data: Path) -> None:
+    """Variables of a shell that starts the gateway with `--upstream URL` are there for the other commands, too."""
+    variables = {
+        "SVC_DEFAULT_UPSTREAM": "configured-upstream",
+        "SVC_UPSTREAMS__HOUSE__BASE_URL": "http://localhost:1/v1",
+        "SVC_UPSTREAMS__HOUSE__API_KEY_ENV": "NO_SUCH_KEY",
+    }
+    done = start("", variables, data, *command.split())
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_zero_is_any_free_port_for_all_of_them_at_once(tmp_path: Path) -> None:

@@ -180,14 +180,13 @@ class TestRefusals:
             {"gateway_port": 8080},
             {"web_port": 8000},
             {"session_ttl_seconds": 7200, "session_max_ttl_seconds": 3600},
-            {"default_upstream": "nobody"},
             {
                 "upstream": "https://x/v1",
                 "upstreams": {"configured-upstream": {"base_url": "https://y/v1"}},
             },
             {"installation_key": "too short"},
         ],
-        ids=["proxy port", "web port", "lifetimes", "default upstream", "upstream twice", "installation key"],
+        ids=["proxy port", "web port", "lifetimes", "upstream twice", "installation key"],
     )
     def test_settings_that_do_not_fit_together_are_refused(self, given: dict[str, object]) -> None:
         assert next(iter(given)) in problems(**given)
@@ -230,7 +229,25 @@ class TestSecrets:
 
     def test_a_key_whose_variable_is_missing_stops_the_start(self) -> None:
         upstreams = {"a": {"base_url": "https://x/v1", "api_key_env": "NO_SUCH_KEY"}}
-        assert problems(upstreams=upstreams) == "upstreams.a.api_key_env: the variable NO_SUCH_KEY is not set"
+        with pytest.raises(SettingsError) as refused:
+            load_settings(upstreams=upstreams, default_upstream="nobody").check_upstreams()
+        assert refused.value.problems == (
+            "default_upstream: it names none of the upstreams",
+            "upstreams.a.api_key_env: the variable NO_SUCH_KEY is not set",
+        )
+
+    def test_an_upstream_that_is_an_option_of_serve_is_nothing_to_the_other_commands(self) -> None:
+        upstreams = {"a": {"base_url": "https://x/v1"}}
+        for name in ("a", "configured-upstream"):
+            load_settings(default_upstream=name, upstream="https://x/v1", upstreams=upstreams).check_upstreams()
+        alone = load_settings(default_upstream="configured-upstream")
+        with pytest.raises(SettingsError, match=r"`--upstream URL`"):
+            alone.check_upstreams()
+
+    def test_the_longest_that_an_upstream_may_take(self) -> None:
+        assert load_settings(upstream_timeout_seconds=7).longest_timeout == 7
+        slow = {"a": {"base_url": "https://x/v1", "timeout_seconds": 900}, "b": {"base_url": "https://x/v1"}}
+        assert load_settings(upstreams=slow).longest_timeout == 900
 
     def test_an_upstream_without_a_key_variable_has_no_key(self) -> None:
         settings = load_settings(upstreams={"a": {"base_url": "https://x/v1"}}, upstream="http://y:1")

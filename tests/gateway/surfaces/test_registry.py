@@ -106,6 +106,15 @@ def test_the_models_list() -> None:
     assert [model["id"] for model in SurfaceRegistry([DemoSurface()]).models()] == ["svc-demo"]
 
 
+def test_one_model() -> None:
+    registry = SurfaceRegistry([DemoSurface(), upstream("acme", "gpt-*", "org/one")], created=1)
+    assert [registry.model(each["id"]) for each in registry.models()] == registry.models()
+    assert registry.model("gpt-5") == {"id": "gpt-5", "object": "model", "created": 1, "owned_by": "acme"}
+    with pytest.raises(NotFound) as refused:
+        registry.model("unheard-of")
+    assert refused.value.code == "model_not_found"
+
+
 def test_whether_a_surface_is_local() -> None:
     assert SurfaceRegistry([Fixed("a", trust=Trust.LOCAL)]).local_available
     assert not SurfaceRegistry([Fixed("a")]).local_available

@@ -1,0 +1,106 @@
+"""How upstreams fail, in words of ours: what an operator has to know, without an address and without a quotation."""
+
+import errno
+import logging
+import socket
+import ssl
+from collections.abc import Iterator
+from enum import Enum
+
+from gateway.errors import BadUpstream, GatewayError, UpstreamTimeout
+
+_log = logging.getLogger(__name__)
+
+_UNRESOLVED = frozenset(value for name, value in vars(socket).items() if name.startswith("EAI_"))
+# X509_V_ERR_… of OpenSSL's x509_vfy.h.
+_CERT_NOT_YET_VALID, _CERT_EXPIRED = 9, 10
+_HOSTNAME_MISMATCH, _IP_ADDRESS_MISMATCH = 62, 64
+
+
+class Fault(Enum):
+    """The kind, as the log names it, and what the upstream did."""
+
+    REFUSED = "connection_refused", "refused the connection"
+    UNRESOLVED = "name_not_resolved", "has a name that cannot be resolved"
+    NO_ROUTE = "no_route", "cannot be reached: there is no route to it"
+    TIMED_OUT = "timed_out", "did not answer in time"
+    UNTRUSTED = (
+        "certificate_not_trusted",
+        "has a certificate of an authority that is not trusted; name that authority in `upstream_ca` or `ca_file`",
+    )
+    OTHER_NAME = "certificate_of_another_name", "has a certificate for another name"
+    EXPIRED = "certificate_expired", "has a certificate that is not valid at this time"
+    NO_TLS = "tls_failed", "could not agree on TLS"
+    CLOSED = "closed_early", "closed the connection before its answer was complete"
+    UNREADABLE = "not_http", "sent what is not an HTTP answer"
+    TOO_LARGE = "too_large", "sent more than the gateway takes"
+    UNKNOWN = "unreachable", "could not be reached or broke off"
+
+    @property
+    def kind(self) -> str:
+        return self.value[0]
+
+    def error(self, upstream: str = "") -> GatewayError:
+        """What the client is told. `upstream` is the name that the settings give it."""
+        message = f"The upstream {f'`{upstream}` ' if upstream else ''}{self.value[1]}."
+        if self is Fault.TIMED_OUT:
+            return UpstreamTimeout(message)
+        invalid = self in {Fault.UNREADABLE, Fault.TOO_LARGE}
+        return BadUpstream(message, code="upstream_invalid" if invalid else None)
+
+    def report(self, upstream: str, request_id: str = "") -> None:
+        """One line for the operator."""
+        _log.warning(
+            "upstream %s %s (%s)%s", upstream, self.value[1], self.kind, f" {request_id}" if request_id else ""
+        )
+
+
+def of_number(number: int) -> Fault:
+    """What an `errno`, or a number of getaddrinfo, says of an upstream."""
+    if number in _UNRESOLVED:
+        return Fault.UNRESOLVED
+    match number:
+        case errno.ECONNREFUSED:
+            return Fault.REFUSED
+        case errno.ETIMEDOUT:
+            return Fault.TIMED_OUT
+        case errno.EHOSTUNREACH | errno.ENETUNREACH | errno.ENETDOWN | errno.EADDRNOTAVAIL:
+            return Fault.NO_ROUTE
+        case errno.ECONNRESET | errno.ECONNABORTED | errno.EPIPE:
+            return Fault.CLOSED
+        case _:
+            return Fault.UNKNOWN
+
+
+def of_exception(error: BaseException) -> Fault | None:
+    """What the system said of an upstream, if it is among the causes of an exception."""
+    for cause in _causes(error):
+        match cause:
+            case ssl.SSLCertVerificationError(verify_code=code):
+                return _of_certificate(code)
+            case ssl.SSLError():
+                return Fault.NO_TLS
+            case socket.gaierror():
+                return Fault.UNRESOLVED
+            case OSError(errno=int(number)) if (fault := of_number(number)) is not Fault.UNKNOWN:
+                return fault
+    return None
+
+
+def _of_certificate(code: int) -> Fault:
+    if code in {_HOSTNAME_MISMATCH, _IP_ADDRESS_MISMATCH}:
+        return Fault.OTHER_NAME
+    return Fault.EXPIRED if code in {_CERT_NOT_YET_VALID, _CERT_EXPIRED} else Fault.UNTRUSTED
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The exception and what it came from. Of a group, such as one for every address of a name, all members."""
+    known: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        each = waiting.pop(0)
+        if each is not None and id(each) not in known:
+            known.add(id(each))
+            yield each
+            waiting += each.exceptions if isinstance(each, BaseExceptionGroup) else ()
+            waiting += (each.__cause__, each.__context__)

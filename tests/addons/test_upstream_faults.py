@@ -1,0 +1,83 @@
+"""What mitmproxy says of an upstream becomes a kind of fault; nothing of its sentence is repeated."""
+
+import ast
+import inspect
+import logging
+
+import pytest
+from mitmproxy.connection import ConnectionState
+from mitmproxy.flow import Error
+from mitmproxy.proxy import tunnel
+from mitmproxy.proxy.layers import http as layer
+from mitmproxy.proxy.layers import tls
+from mitmproxy.proxy.layers.http import _http1
+from mitmproxy.test import tflow
+
+from addons.upstream_faults import _BEGINNINGS, fault_in, fault_of
+from gateway.faults import Fault
+
+SAID = {
+    "[Errno 111] Connect call failed ('192.0.2.7', 443)": Fault.REFUSED,
+    "Multiple exceptions: [Errno 99999] what, [Errno 111] Connect call failed ('::1', 9, 0, 0)": Fault.REFUSED,
+    "[Errno -2] Name or service not known": Fault.UNRESOLVED,
+    "[Errno -3] Temporary failure in name resolution": Fault.UNRESOLVED,
+    "[Errno 110] Connect call failed ('192.0.2.7', 443)": Fault.TIMED_OUT,
+    "[Errno 113] Connect call failed ('192.0.2.7', 443)": Fault.NO_ROUTE,
+    "[Errno 104] Connection reset by peer": Fault.CLOSED,
+    "Certificate verify failed: unable to get local issuer certificate": Fault.UNTRUSTED,
+    "Certificate verify failed: self-signed certificate": Fault.UNTRUSTED,
+    "Certificate verify failed: certificate has expired": Fault.EXPIRED,
+    "Certificate verify failed: hostname mismatch": Fault.OTHER_NAME,
+    "The remote server does not speak TLS.": Fault.NO_TLS,
+    "OpenSSL Error([('SSL routines', '', 'canary-4711')])": Fault.NO_TLS,
+    "connection closed": Fault.CLOSED,
+    "server closed connection": Fault.CLOSED,
+    "HTTP/1 protocol error: peer closed connection without sending complete message body": Fault.CLOSED,
+    "HTTP/1 protocol error: illegal chunk header: b'canary-4711'": Fault.UNREADABLE,
+    "Cannot parse HTTP response: canary-4711": Fault.UNREADABLE,
+    "unexpected server response: b'[Errno 111] canary-4711'": Fault.UNREADABLE,
+    "Response body exceeds mitmproxy's body_size_limit.": Fault.TOO_LARGE,
+    "canary-4711": Fault.UNKNOWN,
+    "": Fault.UNKNOWN,
+}
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_the_kind(said: str, caplog: pytest.LogCaptureFixture) -> None:
+    fault = fault_in(said)
+    assert fault is SAID[said]
+    with caplog.at_level(logging.WARNING):
+        fault.report("`acme`", "req_7")
+    (line,) = caplog.messages
+    assert line.startswith("upstream `acme` ")
+    assert line.endswith(f"({fault.kind}) req_7")
+    assert "canary" not in line + fault.error("acme").message
+
+
+def test_the_beginnings_are_those_of_mitmproxy() -> None:
+    """A newer mitmproxy may say it in other words; then this table is to be looked at."""
+    written = "".join(
+        str(node.value)
+        for module in (tunnel, tls, layer, _http1)
+        for node in ast.walk(ast.parse(inspect.getsource(module)))
+        if isinstance(node, ast.Constant)
+    )
+    own = {
+        beginning
+        for beginning, _ in _BEGINNINGS
+        # What comes after the first words is OpenSSL's and h11's; these two are put together from parts.
+        if not beginning.startswith(("Certificate verify failed: ", "HTTP/1 protocol error: ", "Response body"))
+    }
+    own |= {"Certificate verify failed: ", "HTTP/1 protocol error: ", " body exceeds"}
+    assert {beginning for beginning in own if beginning not in written} == set()
+
+
+def test_a_client_that_left_and_a_flow_that_was_stopped_are_no_fault_of_the_upstream() -> None:
+    flow = tflow.tflow(err=Error("server closed connection"))
+    flow.client_conn.state = ConnectionState.OPEN
+    assert fault_of(flow) is Fault.CLOSED
+    flow.client_conn.state = ConnectionState.CAN_WRITE
+    assert fault_of(flow) is None
+    flow.client_conn.state = ConnectionState.OPEN
+    flow.error = Error(Error.KILLED_MESSAGE)
+    assert fault_of(flow) is None

@@ -1,0 +1,113 @@
+"""An upstream that is down: the client is told how; a line of the log names the upstream and nothing private."""
+
+import contextlib
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+
+import httpx
+import pytest
+import trustme
+
+from tests.e2e.server import Running, free_port, gateway
+from tests.e2e.upstream import Upstream
+
+PRIVATE = "w.oxenfoord@acme.test"
+
+# The upstream's name: status, code, and how the log names the fault.
+CASES = {
+    "refusing": (502, "upstream_unreachable", "connection_refused"),
+    "nameless": (502, "upstream_unreachable", "name_not_resolved"),
+    "untrusted": (502, "upstream_unreachable", "certificate_not_trusted"),
+    "plain": (502, "upstream_unreachable", "tls_failed"),
+    "closing": (502, "upstream_unreachable", "closed_early"),
+    "breaking-off": (502, "upstream_unreachable", "closed_early"),
+    "babbling": (502, "upstream_invalid", "not_http"),
+}
+
+
+@contextlib.contextmanager
+def saying(answer: bytes) -> Iterator[int]:
+    """The port of a server that says this to everybody, and closes."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = server.accept()
+                    with connection:
+                        connection.recv(65536)
+                        connection.sendall(answer)
+                        connection.shutdown(socket.SHUT_WR)
+                        connection.recv(65536)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield server.getsockname()[1]
+        server.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture(scope="module")
+def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("faults")
+    with contextlib.ExitStack() as stack:
+        stranger = stack.enter_context(Upstream(trustme.CA()).running())
+        closing = stack.enter_context(saying(b""))
+        breaking = stack.enter_context(saying(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"))
+        babbling = stack.enter_context(saying(b"BABBLE canary-4711\r\n\r\n"))
+        urls = {
+            "refusing": f"http://127.0.0.1:{free_port()}",
+            "nameless": "http://no-such-host.invalid",
+            "untrusted": stranger.url,
+            "plain": f"https://127.0.0.1:{babbling}",
+            "closing": f"http://127.0.0.1:{closing}",
+            "breaking-off": f"http://127.0.0.1:{breaking}",
+            "babbling": f"http://127.0.0.1:{babbling}",
+        }
+        config = folder / "svc.toml"
+        config.write_text(
+            "".join(
+                f'[upstreams.{name}]\nbase_url = "{url}/hidden-path"\nmodels = ["{name}"]\n'
+                for name, url in urls.items()
+            )
+        )
+        arguments = ("--config", str(config), "--intercept", f"localhost:{stranger.port}")
+        with gateway(folder, *arguments, environment={"SVC_DETECTION": "patterns"}) as running:
+            yield running
+
+
+def chat(model: str) -> dict[str, object]:
+    return {"model": model, "messages": [{"role": "user", "content": f"Write to {PRIVATE}"}]}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_client_and_the_operator_are_told_what_kind_of_fault_it_is(name: str, failing: Running) -> None:
+    status, code, kind = CASES[name]
+    with failing.client() as client:
+        answer = client.post("/v1/chat/completions?api-version=canary", json=chat(name))
+    error, request_id = answer.json()["error"], answer.json()["request_id"]
+    assert (answer.status_code, error["code"]) == (status, code)
+    assert error["message"].startswith(f"The upstream `{name}` ")
+    (line,) = [line for line in failing.output().splitlines() if request_id in line]
+    assert "WARNING" in line
+    assert f"upstream `{name}` " in line
+    assert f"({kind})" in line
+
+
+def test_a_host_of_the_proxy_is_named_by_its_name(failing: Running) -> None:
+    config = (failing.data.parent / "svc.toml").read_text()
+    url = next(line.split('"')[1] for line in config.splitlines() if "https://localhost" in line)
+    proxied = httpx.Client(
+        proxy=failing.proxy, verify=ssl.create_default_context(cafile=failing.ca), trust_env=False, timeout=30
+    )
+    with proxied as client:
+        answer = client.post(url.replace("hidden-path", "v1/chat/completions"), json=chat("gpt-x"))
+    assert answer.json()["error"]["code"] == "upstream_unreachable"
+    (line,) = [line for line in failing.output().splitlines() if answer.json()["request_id"] in line]
+    assert "upstream host localhost " in line
+    assert "(certificate_not_trusted)" in line
+
+
+def test_nothing_private_is_in_any_line(failing: Running) -> None:
+    for word in ("oxenfoord", "canary", "hidden-path", "api-version", "svck_"):
+        assert word not in failing.output()

@@ -51,8 +51,8 @@ RECOGNIZERS = (
             """
             lat, latitude, longitude, lon, lng, coordinates, coords, gps, geo, geolocation, location, position, located,
             koordinaten, breitengrad, standort, coordonnées, latitud, coordenadas, ubicación, coordinate, posizione,
-            localização, map, maps, pin, house, home, live, lives, living, wohne, wohnt, zuhause, habite, domicile, vivo,
-            casa, abito, meet, address, adresse, dirección, indirizzo
+            localização, map, maps, pin, house, home, live, lives, living, wohne, wohnt, zuhause, habite, domicile,
+            vivo, casa, abito, meet, address, adresse, dirección, indirizzo
             """
         ),
         validator=_on_earth,

@@ -41,6 +41,12 @@ _HEX = re.compile(r"0x[0-9A-Fa-f]+|(?=\d*[a-f])[0-9a-f]{6,12}")
 _CELL = re.compile(r"[^\s\u00a0]+(?:[ \u00a0][^\s\u00a0]+)*")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _FEWEST_DIGITS = 6
+# Medicines by their doses are no street with its numbers.
+_DOSE = re.compile(r"\d ?(?:mg|mcg|µg|ml|UI|IE|IU)\b")
+# Right before and behind a word, these make it a part of a path, a command, an address or a name in a program.
+_PATH = re.compile(r"(?:~/|\.\w{0,5}/|\b(?:bin|etc|usr|lib|opt|var|tmp|src|dev)/|\w-)\Z")
+_BEFORE = 8
+_GOES_ON = re.compile(r"://|[.(]\w|-\w|\(\)")
 
 
 class TokenClassifier:
@@ -143,12 +149,16 @@ class NameFinder(TokenClassifier):
     def _sound(self, text: str, one: Entity) -> Iterator[Entity]:
         """What is left of a finding in view of what the model knows too little of: words, labels, numbers."""
         value = text[one.start : one.end]
+        if one.type == "USERNAME" and _is_technical(text, one.start, one.end):
+            return
         if one.type in _OF_WORDS:
             yield from self._without_columns(text, one)
             return
         if one.type in _OF_DIGITS and (not any(char.isdigit() for char in value) or _HEX.fullmatch(value)):
             return
         if one.type == "STREET_ADDRESS" and value.islower() and value.isalpha() and value in self._ordinary:
+            return
+        if one.type == "STREET_ADDRESS" and _DOSE.search(value):
             return
         if one.type == "STREET_ADDRESS" and not _LETTERS.search(value):
             if sum(char.isdigit() for char in value) < _FEWEST_DIGITS:
@@ -167,6 +177,10 @@ class NameFinder(TokenClassifier):
         names = [(start, end) for start, end in cells if not self._ordinary.make_up(text[start:end])]
         for start, end in names if len(names) < len(cells) else [(one.start, one.end)]:
             yield replace(one, start=start, end=end, score=min(one.score, limit))
+
+
+def _is_technical(text: str, start: int, end: int) -> bool:
+    return _GOES_ON.match(text, end) is not None or _PATH.search(text, max(0, start - _BEFORE), start) is not None
 
 
 def _tokenizer(file: Path) -> Tokenizer:

@@ -113,6 +113,7 @@ def _labelled(view: View, hits: Sequence[int]) -> Iterator[Match]:
 def _believed(value: str, connector: bytes, *, sure: bool, quoted: bool, after: bytes) -> float | None:
     if (
         after[:1] in (b"(", b"[", b"{", b"@", b"\\", b"/")
+        or after == b":/"
         or value.casefold().lstrip("@") in _NO_NAMES
         or len(value) < 3
     ):

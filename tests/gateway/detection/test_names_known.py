@@ -1,9 +1,13 @@
 """What is known besides the model: given names that stand alone, and labels that are no part of an address."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from gateway.detection import Detector
+from gateway.detection.engines import Engines
+from gateway.detection.names import NameFinder
 from gateway.detection.names.given import with_names
 from gateway.detection.names.labels import without_labels
 from gateway.detection.names.ordinary import OrdinaryWords, Words
@@ -11,6 +15,13 @@ from gateway.detection.names.spans import Labelled
 from gateway.models import Entity
 
 PERSON = 1
+
+
+@pytest.fixture(scope="module")
+def full(detector: Detector) -> Iterator[Engines]:
+    engines = Engines(detector, [NameFinder(detector.types)])
+    yield engines
+    engines.close()
 
 
 @pytest.fixture
@@ -102,3 +113,25 @@ def test_a_model_number_names_nobody(tmp_path: Path) -> None:
     assert words.make_up("Makita DDF484")
     assert not words.make_up("jane42 Makita")
     assert not words.make_up("BRCA1")
+
+
+@pytest.mark.parametrize(
+    ("text", "users"),
+    [
+        ("login: https://shop.example.com", []),
+        ("ssh -i ~/.ssh/id_ed25519 host", []),
+        ('ssh-keygen -t ed25519 -C "deploy"', []),
+        ("conn = psycopg2.connect(dbname='hr')", []),
+        ("/home/aschmidt/notes.txt", ["aschmidt"]),
+        ("Mein Benutzername ist aschmidt.", ["aschmidt"]),
+        ("login as jane-doe or user jdoe42", ["jane-doe", "jdoe42"]),
+    ],
+)
+def test_a_part_of_a_path_or_a_program_is_no_user(full: Engines, text: str, users: list[str]) -> None:
+    found = full.detect(text)
+    assert {text[one.start : one.end] for one in found if one.type == "USERNAME" and one.score >= 0.5} == set(users)
+
+
+def test_doses_are_no_address(full: Engines) -> None:
+    found = full.detect("uso de losartana 50mg, metformina 850mg e AAS 100mg")
+    assert not [one for one in found if one.type == "STREET_ADDRESS"]

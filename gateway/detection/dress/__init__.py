@@ -11,6 +11,7 @@ from gateway.detection.dress import (
     answered,
     base64,
     compounds,
+    encoded_words,
     entities,
     escapes,
     hexadecimal,
@@ -37,6 +38,7 @@ DRESSES: tuple[Dress, ...] = (
     hexadecimal.DRESS,
     markup.DRESS,
     answered.DRESS,
+    encoded_words.DRESS,
     spelled.DRESS,
     look_alikes.DRESS,
     compounds.DRESS,
@@ -57,6 +59,7 @@ OF_WORDS: tuple[Dress, ...] = (
     look_alikes.DRESS,
     compounds.DRESS,
     spaced.DRESS,
+    encoded_words.DRESS,
     wrapped.OF_WORDS,
 )
 """What hides a value that is known, which may be nothing but words."""

@@ -115,7 +115,20 @@ def defanged(value: str) -> str | None:
     return value.replace(".", "[.]") if value.replace(".", "").isdigit() else None
 
 
+def mail_header(code: str) -> Dressing:
+    """RFC 2047, in one word as long as it may be."""
+
+    def dress(value: str) -> str | None:
+        data = value.encode()
+        said = base64.b64encode(data).decode() if code == "B" else "".join(f"={byte:02X}" for byte in data)
+        return f"=?utf-8?{code}?{said}?=" if len(said) <= 200 else None
+
+    return dress
+
+
 DRESSES: dict[str, Dressing] = {
+    "mail header, B": mail_header("B"),
+    "mail header, Q": mail_header("Q"),
     "plain": lambda value: value,
     "full width": mapped({code: code + 0xFEE0 for code in range(0x21, 0x7F)}),
     "full-width digits": mapped({ord(d): 0xFF10 + int(d) for d in DIGITS}),

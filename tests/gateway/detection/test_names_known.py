@@ -122,7 +122,7 @@ def test_a_model_number_names_nobody(tmp_path: Path) -> None:
         ("ssh -i ~/.ssh/id_ed25519 host", []),
         ('ssh-keygen -t ed25519 -C "deploy"', []),
         ("conn = psycopg2.connect(dbname='hr')", []),
-        ("/home/aschmidt/notes.txt", ["aschmidt"]),
+        ("/" + "home/aschmidt/notes.txt", ["aschmidt"]),
         ("Mein Benutzername ist aschmidt.", ["aschmidt"]),
         ("login as jane-doe or user jdoe42", ["jane-doe", "jdoe42"]),
     ],

@@ -1,0 +1,32 @@
+"""Words of mail headers that are not ASCII (RFC 2047): `=?UTF-8?Q?J=C3=BCrgen?=`, `=?utf-8?B?SsO8cmdlbg==?=`."""
+
+import binascii
+import re
+from collections.abc import Iterator
+
+from gateway.detection.dress.characters import is_text
+from gateway.detection.dress.dress import Dress, Kind, Taken
+from gateway.detection.dress.rewrite import Edit
+from gateway.detection.view import read
+
+_WORD = re.compile(rb"=\?([A-Za-z0-9\-]{3,20})(?:\*[A-Za-z\-]{2,8})?\?([QqBb])\?([!->@-~]{1,200})\?=(\s{1,8}(?==\?))?")
+
+
+def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
+    for found in _WORD.finditer(data):
+        charset, code, said, _ = found.groups()
+        shown = _decoded(charset.decode(), said, is_base64=code in b"Bb")
+        if shown is not None:
+            yield Edit(*found.span(), shown)
+
+
+def _decoded(charset: str, said: bytes, *, is_base64: bool) -> bytes | None:
+    try:
+        raw = binascii.a2b_base64(said) if is_base64 else binascii.a2b_qp(said, header=True)
+        data = read(raw.decode(charset)).data
+    except (ValueError, LookupError):
+        return None
+    return data if data and is_text(data) else None
+
+
+DRESS = Dress("encoded_words", Kind.UNPACK, r"=\?[A-Za-z0-9\-*]{3,30}\?[QqBb]\?[!->@-~]", _edits, b"=?")

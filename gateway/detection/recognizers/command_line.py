@@ -1,17 +1,16 @@
 """Passwords on command lines: `curl -u user:password`, `--token value`, `mysql -pvalue`, `sshpass -p value`."""
 
+import re
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.expression import Found
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers._secret_names import Kind, kind_of
-from gateway.detection.recognizers._secret_values import is_made, is_stand_in, is_strong
+from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_stand_in, is_strong
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
 
-# After a program's name, its options up to the end of the (continued) command, within reach: what lies farther is
-# another's, and one match must not run over the passwords of the programs between.
-_UP_TO = r"(?:[^\n|;]|\\\n){0,400}?\s"
 _TOOLS = r"curl|wget|http|https|xh|httpie"
 _PAIR = r"(?:\"([^\"\n]{0,256})\"|'([^'\n]{0,256})'|([^\s\"':]+:[^\s\"']{4,}))(?::\"([^\"\n]{1,256})\")?"
 _USER = compile_pattern(rf"(?:\s-u|--(?:proxy-)?user|-[a-zA-Z]{{1,4}}u|\b(?:https?|xh) -a)(?:[ \t]{{1,4}}|=){_PAIR}")
@@ -23,19 +22,42 @@ _FLAG = compile_pattern(
 )
 _PORTS = compile_pattern(r"^[\d.:\-]+(?:/(?:tcp|udp))?$")
 _VALUE = r"(?:\"([^\"\n]{3,128})\"|'([^'\n]{3,128})'|([^\s\"'\-/][^\s\"'/]{2,}))"
-_GLUED = r"(?:mysql(?:dump|admin|import|show)?|mariadb(?:-dump|-admin)?)"
-_SPACED = (
-    r"(?:docker|podman|helm|oc|az|nerdctl|mongo|mongosh|mongodump|cqlsh|sqlcmd|smbclient|bcp|psexec|mosquitto_[ps]ub"
-    r"|ncftp(?:put|get))"
+# Programs, and the option after which they expect a password.
+_PROGRAMS = (
+    (r"mysql(?:dump|admin|import|show)?|mariadb(?:-dump|-admin)?", r"\s-p"),
+    # Elsewhere `-p` is a port, a project or a parameter to them.
+    (r"docker|podman|nerdctl|buildah|helm|oras|oc", r"\blogin\s(?s:.*?\s)??-p[ ]"),
+    (
+        r"az|mongo|mongosh|mongodump|mongorestore|cqlsh|sqlcmd|mssql-cli|bcp|tsql|psexec|mosquitto_[ps]ub"
+        r"|ncftp(?:put|get)|ipmitool|evil-winrm|netexec|rdesktop",
+        r"\s-[pP][ ]",
+    ),
+    (r"sshpass", r"\s-p[ ]?"),
+    (r"ssh-keygen", r"\s-[NP][ ]"),
+    (r"redis-cli", r"\s(?:-a|--pass)[ ]"),
+    (r"ldap(?:search|modify|add|delete|whoami|passwd)|kadmin", r"\s-w[ ]"),
+    (r"openssl", r"\s-k[ ]|\spasswd\s+(?:-[a-z\d]+\s+){1,3}"),
+    (r"zip|unzip", r"\s-P[ ]?"),
+    (r"7z[ar]?|rar|unrar", r"\s-h?p"),
+    (r"[xw]freerdp3?", r"\s/p:"),
+    (r"schtasks", r"\s/rp[ ]"),
+    (r"winrs", r"\s-p(?:assword)?:"),
+    (r"htpasswd", r"\s-[a-zA-Z]*b[a-zA-Z]*[ ]+\S+[ ]+\S+[ ]"),
+    (r"snmp[a-z]+", r"\s-[AX][ ]"),
+    (r"lftp", r"\s-u[ ]?[^\s,\"']+,"),
+    (r"smbclient|rpcclient|net", r"\s-U[ ]?[\"']?[^\s%\"']+%"),
 )
-_PROGRAM = rf"\b(?:{_GLUED}|{_SPACED}|sshpass|redis-cli|openssl|ldap[a-z]+|(?:un)?zip|7z|htpasswd|xfreerdp|schtasks)"
-_SHORT = compile_pattern(
-    rf"(?:\b{_GLUED}\b{_UP_TO}-p|\bsshpass\b{_UP_TO}-p[ ]?|\b{_SPACED}\b{_UP_TO}-[pP][ ]"
-    rf"|\bredis-cli\b{_UP_TO}(?:-a|--pass)[ ]"
-    rf"|\bldap(?:search|modify|add|whoami|passwd)\b{_UP_TO}-w[ ]|\bopenssl\b{_UP_TO}-k[ ]"
-    rf"|\b(?:un)?zip\b{_UP_TO}-P[ ]?|\b7z[ar]?[ ]{_UP_TO}-p|\bxfreerdp\b{_UP_TO}/p:|\bschtasks\b{_UP_TO}/rp[ ]"
-    rf"|\bhtpasswd[ ]+-[a-zA-Z]*b[a-zA-Z]*[ ]+\S+[ ]+\S+[ ]|-pass(?:in|out)? pass:){_VALUE}"
-)
+_PROGRAM = rf"\b(?:{'|'.join(names for names, _ in _PROGRAMS)})"
+_NAMED_PROGRAM = compile_pattern(rf"\b(?:{'|'.join(f'({names})' for names, _ in _PROGRAMS)})\s")
+_OPTIONS = tuple(compile_pattern(f"(?:{option}){_VALUE}") for _, option in _PROGRAMS)
+# A command ends with its line, unless that goes on, and where another one begins.
+_END = re.compile(rb"(?<![\\^`])\r?\n|[;|]|&&")
+_REACH = 400
+"""Bytes after a program's name in which its option begins."""
+_LONGEST = 160
+_PASS_WORD = compile_pattern(rf"\s-pass(?:in|out)? pass:{_VALUE}")
+# What `-pthread` is to compilers.
+_NO_PASSWORD = re.compile(r"threads?\d*")
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
@@ -77,19 +99,43 @@ def _flags(view: View) -> Iterator[Match]:
         start, end = match.span(group)
         kind = kind_of(match[1].decode())
         value = view.text(start, end)
-        if kind is Kind.PASSWORD and is_strong(value):
+        if kind is Kind.PASSWORD and (is_strong(value) or _is_mixed(value)):
             yield Match(start, end, 0.8, PASSWORD.name)
         elif kind is not None and is_made(value):
             yield Match(start, end, 0.85, SECRET.name)
 
 
+def _is_mixed(value: str) -> bool:
+    return any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and is_chosen(value, quoted=False)
+
+
 def _shorts(view: View) -> Iterator[Match]:
-    for match in _SHORT.finditer(view.data):
-        group = next(number for number in (1, 2, 3) if match.span(number) != (-1, -1))
-        start, end = match.span(group)
-        value = view.text(start, end)
-        if not is_stand_in(value) and not value.isalpha() and not _PORTS.match(view.data[start:end]):
-            yield Match(start, end, 0.8, PASSWORD.name)
+    data = view.data
+    for program in _NAMED_PROGRAM.finditer(data):
+        option = _OPTIONS[next(number for number, group in enumerate(program.groups()) if group is not None)]
+        first = program.end() - 1
+        last = min(len(data), first + _REACH)
+        stop = _END.search(data, first, last)
+        last = last if stop is None else stop.start()
+        while (match := option.search(data, first, min(len(data), last + _LONGEST))) is not None:
+            if match.start() >= last:
+                break
+            yield from _short(view, match)
+            first = match.end()
+    for match in _PASS_WORD.finditer(data):
+        yield from _short(view, match)
+
+
+def _short(view: View, match: Found) -> Iterator[Match]:
+    start, end = next(match.span(number) for number in (1, 2, 3) if match.span(number) != (-1, -1))
+    value = view.text(start, end)
+    if (
+        not is_stand_in(value)
+        and not value.isalpha()
+        and not _PORTS.match(view.data[start:end])
+        and not _NO_PASSWORD.fullmatch(value)
+    ):
+        yield Match(start, end, 0.8, PASSWORD.name)
 
 
 _FINDERS = (_users, _flags, _shorts)
@@ -103,7 +149,7 @@ RECOGNIZERS = (
         (
             r"(?:\s-u|--user|--proxy-user|\s-[a-zA-Z]+u|\b(?:https?|xh) -a)(?:[ \t]+|=)(?:[\"']|[^\s:]*:)",
             rf"(?i){_FLAG_START}[\w.\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*[ \t]+[^\s\-]",
-            rf"{_PROGRAM} [^\n]*(?:-[pPawk]|-[a-zA-Z]*b|/r?p)|pass(?:in|out)? pass:",
+            rf"{_PROGRAM}\b(?:[^\n]|[\\^`]\r?\n)*(?:\s-[pPawkNAXUu]|-[a-zA-Z]*b|/r?p|-hp|\spasswd)|pass(?:in|out)? pass:",
         ),
         _find,
         examples=(

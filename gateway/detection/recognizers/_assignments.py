@@ -61,8 +61,9 @@ _OPENERS, _CLOSING, _QUOTES = b"([{", b")]}", b"\"'`"
 
 
 class Assignment(NamedTuple):
-    """A name, what joins it to the value (`=`, `:`, `,`, `(`, ` `), and where the value stands."""
+    """Where a name begins, the name, what joins it to the value (`=`, `:`, `,`, `(`, ` `), where the value stands."""
 
+    at: int
     name: str
     join: str
     start: int
@@ -96,7 +97,7 @@ def assignments(data: bytes) -> Iterator[Assignment]:
         if b"(" in data[at:start]:
             # `password = decode("...")`: what is handed to a call.
             join = "("
-        yield Assignment(name, join, start, end, quoted)
+        yield Assignment(first, name, join, start, end, quoted)
         # `key="Password" value="..."`, `getenv("PASSWORD", "...")`: the value is a name itself, or holds names, as
         # `'{"password": "..."}'` does.
         if join != "(" and data[start] != 0x7B and (name.lower() != "key" or _VALUE_NEXT.match(data, end) is None):

@@ -96,13 +96,16 @@ _ABOUT = word_set(
     " encode decode split replace strip join format startswith endswith get match find append lower upper"
     " recovery grant flow manager entry gecos expire"
 )
+# A token of these is a place in a list or a state, and opens nothing.
+_PLACES = word_set("page sync delta skip resume continuation pagination")
+_PLACE_TOKEN = re.compile(r"(?:page|sync|delta|skip|resume|continuation|pagination)tokens?")
 # Words right before it that do the same.
 _BEFORE = word_set(
-    "public csrf xsrf authenticity next page prev previous continuation pagination eos bos pad unk sep cls mask"
-    " cancellation publishable site forgot require requires show hide toggle is has no"
+    "public csrf xsrf authenticity eos bos pad unk sep cls mask"
+    " next prev previous cancellation publishable site forgot require requires show hide toggle is has no"
     " lock action idempotency update export"
-    " input output prompt completion total max min num sync delta watch resume change"
-)
+    " input output prompt completion total max min num watch change"
+) | _PLACES
 _NO_KEY = word_set(
     "primary foreign public cache sort partition bucket object row column index schema sequence map dict hash unique"
     " composite natural surrogate idempotency dedup routing group locale translation i18n message event registry"
@@ -111,6 +114,7 @@ _NO_KEY = word_set(
 )
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-zñ0]*[a-zñ]|[A-Z]+|\d+")
 _LONGEST = 80
+_LONGEST_PLACE = 16
 
 
 def kind_of(name: str) -> Kind | None:
@@ -131,8 +135,17 @@ def kind_of(name: str) -> Kind | None:
     return None
 
 
+def is_place(data: bytes, at: int) -> bool:
+    """Whether the word before `token`, which stands at `at`, makes it a cursor: `next page token`, `sync token`."""
+    line = data[max(0, at - _LONGEST_PLACE) : at].rpartition(b"\n")[2].decode("utf-8", "replace")
+    words = line.lower().split()
+    return bool(words) and words[-1] in _PLACES
+
+
 def _kind_of_word(words: list[str], at: int) -> Kind | None:
     word = words[at]
+    if _PLACE_TOKEN.fullmatch(word):
+        return None
     if word in _CHOSEN or word.endswith(_CHOSEN_ENDINGS):
         return Kind.PASSWORD
     if word in _MADE or word.endswith(_MADE_ENDINGS):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._assignments import GATE, TELLING, Assignment, assignments
 from gateway.detection.recognizers._samples import BASE62, BASE64, sample
-from gateway.detection.recognizers._secret_names import Kind, kind_of
+from gateway.detection.recognizers._secret_names import Kind, is_place, kind_of
 from gateway.detection.recognizers._secret_values import (
     is_chosen,
     is_gibberish,
@@ -55,7 +55,7 @@ def _judge(view: View, one: Assignment) -> Match | None:
     if one.end - one.start < 4:
         return None
     kind = kind_of(one.name)
-    if kind is None:
+    if kind is None or (one.name.lower() == "token" and is_place(view.data, one.at)):
         return None
     value = view.text(one.start, one.end)
     if not one.quoted and _is_expression(view.data, one, value):

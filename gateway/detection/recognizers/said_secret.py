@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-import re2
-
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._said_words import (
     CODES,
@@ -22,6 +20,7 @@ from gateway.detection.recognizers._said_words import (
     THE,
     WITH,
 )
+from gateway.detection.recognizers._secret_names import is_place
 from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_stand_in, is_strong
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
@@ -70,7 +69,7 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
 
 
 def _passwords(view: View) -> Iterator[Match]:
-    for start, end, quoted, linked in _values(view.data, _WORD):
+    for start, end, quoted, linked in _values(view.data, [word.span() for word in _WORD.finditer(view.data)]):
         value = view.text(start, end)
         told = quoted and linked and (is_chosen(value, quoted=True) or _is_phrase(value))
         if told or ((is_strong(value) or _is_odd(value, linked=linked)) and not NO_VALUE.fullmatch(value)):
@@ -90,19 +89,19 @@ def _said_before(view: View) -> Iterator[Match]:
 
 
 def _secrets(view: View) -> Iterator[Match]:
-    for start, end, _, _ in _values(view.data, _SECRET_WORD):
+    words = [word.span() for word in _SECRET_WORD.finditer(view.data) if not is_place(view.data, word.start() + 1)]
+    for start, end, _, _ in _values(view.data, words):
         if is_made(view.text(start, end)):
             yield Match(start, end, 0.8, SECRET.name)
 
 
-def _values(data: bytes, word: "re2._Regexp") -> Iterator[tuple[int, int, bool, bool]]:
-    """What could be the value of each `word`, up to the end of its sentence: span, quoted, linked by `is` or `:`."""
-    words = [match.span() for match in word.finditer(data)]
+def _values(data: bytes, words: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool, bool]]:
+    """What could be the value of each of `words`, up to the end of its sentence: span, quoted, linked by `is` or `:`."""
     for (_, first), (following, _) in pairwise([*words, (len(data), 0)]):
         if following - first < _LEAST:
             continue
         last = min(following, first + _REACH)
-        stop = _SENTENCE_END.search(data, first, last)
+        stop = _SENTENCE_END.search(data, first - 1, last)
         if stop is not None:
             last = min(last, stop.end())
         at = first
@@ -157,7 +156,8 @@ def _credentials(view: View) -> Iterator[Match]:
     for match in _CREDENTIALS.finditer(view.data):
         start = match.start(2)
         end = _trimmed(view.data, *match.span(2), quoted=False)
-        if is_strong(view.text(start, end)):
+        value = view.text(start, end)
+        if is_strong(value) and not value.startswith("//"):
             yield Match(start, end, 0.75, PASSWORD.name)
 
 

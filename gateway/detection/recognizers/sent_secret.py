@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
+from gateway.detection.recognizers._secret_names import is_place
 from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_stand_in
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
@@ -72,6 +73,8 @@ def _headers(view: View) -> Iterator[Match]:
     for match in _HEADER.finditer(view.data):
         start, end = match.span(2)
         end = _without(view.data, start, end, b"`)}]")
+        if match[1].lower() == b"token" and is_place(view.data, match.start()):
+            continue
         if end - start <= _LONGEST and is_made(view.text(start, end)):
             yield Match(start, end, 0.85, SECRET.name)
 

@@ -54,7 +54,7 @@ _DIRECTIVE = compile_pattern(
     r"|user[ \t]+\w+[ \t]+on[ \t]+>)[ \t]*([^\s\"']{4,128})"
 )
 _NAMED_ACCOUNT = compile_pattern(
-    r"(?i)(?:\brabbitmqctl[ \t]+(?:add_user|change_password)[ \t]+\S+|\bnet[ \t]user[ \t]+\S+"
+    r"(?i)(?:\brabbitmqctl[ \t]+(?:add_user|change_password)[ \t]+\S+|\bnet[ \t]user[ \t]+[^\s/]\S*"
     r"|\bhttp-basic\.\S+[ \t]+\S+)[ \t]+([^\s\"'/\-]\S{3,128})"
 )
 _SIGNED = compile_pattern(

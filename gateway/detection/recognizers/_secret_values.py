@@ -64,6 +64,12 @@ _ALNUM = re.compile(r"[A-Za-z0-9]")
 _ODD = frozenset("!@#$%^&*+=~?<>|{}[](),;¿¡§°¨£€")
 _REPEATED = re.compile(r"(.)\1{5,}")
 _REPEATED_GROUP = re.compile(r"(?<!\w)(\d{3,12})(?:-\1){2}(?!\w)")
+# Words of the sentences that say how a password has to be.
+_OF_RULES = word_set(
+    "must should shall may min max minimum maximum least most characters character chars digit digits letter letters"
+    " zeichen caractères caracteres caratteri tekens password passphrase passwort between required allowed enter type"
+    " wrong invalid expires expired attempts days hours minutes is are was muss mindestens entre"
+)
 _SEQUENCE = 12
 _SEQUENCES = frozenset(
     row[at : at + _SEQUENCE]
@@ -215,6 +221,17 @@ def _is_spaced(words: list[str]) -> bool:
     """Whether blanks are part of a password: few words, and more than one that is none."""
     mixed = sum(_ALNUM.search(word) is not None and not word.strip(".,:;!?()\"'").isalpha() for word in words)
     return len(words) <= 4 and mixed * 2 > len(words) and not any(word.isdigit() and len(word) < 3 for word in words)
+
+
+def is_phrase(value: str) -> bool:
+    """Whether it is a passphrase with something that is no word in it, and no sentence about passwords."""
+    words = value.lower().split()
+    return (
+        3 <= len(words) <= 8
+        and any(map(str.isdigit, value))
+        and not any(word.strip(".,:;!?()") in _OF_RULES for word in words)
+        and not is_stand_in(value)
+    )
 
 
 def is_strong(value: str) -> bool:

@@ -15,6 +15,7 @@ from gateway.detection.recognizers._secret_values import (
     is_chosen,
     is_gibberish,
     is_made,
+    is_phrase,
     is_stand_in,
     is_strong,
     is_very_made,
@@ -35,6 +36,8 @@ _ACCOUNT_NEAR = compile_pattern(
     r"|gebruiker(?:snaam)?)\"?[ \t]*[:=]"
 )
 _NEAR = 120
+_OF_WORDS = ("psk", "passphrase")
+"""Ends of the names of what is often made of words."""
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
@@ -67,6 +70,8 @@ def _judge(view: View, one: Assignment) -> Match | None:
     elif kind is Kind.PASSWORD and not one.quoted and _is_plain_password(view, one, value):
         return Match(one.start, one.end, 0.6, PASSWORD.name)
     type_name = _type(kind, value, quoted=one.quoted)
+    if one.quoted and one.name.lower().endswith(_OF_WORDS) and is_phrase(value):
+        type_name = PASSWORD.name
     if type_name is None or (kind is Kind.PASSWORD and _is_verdict(view, one, value)):
         return None
     return Match(one.start, one.end, 0.9 if one.quoted else 0.75, type_name)

@@ -7,7 +7,7 @@ from gateway.detection.expression import Found
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers._secret_names import Kind, kind_of
-from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_stand_in, is_strong
+from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_phrase, is_stand_in, is_strong
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
 
@@ -18,7 +18,7 @@ _LOGIN_TOOL = compile_pattern(rf"(?i)\b(?:{_TOOLS})\b")
 _FLAG_START = r"(?:(?:^|\s)--?|\b(?:ENV|ARG|setenv|set[ \t]-[a-z]{1,3})[ \t]{1,4})"
 _FLAG = compile_pattern(
     rf"(?i){_FLAG_START}([\w.\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*)"
-    r"[ \t]{1,4}(?:\"([^\"\s]{4,})\"|'([^'\s]{4,})'|([^\s\"'\-][^\s\"']{3,}))"
+    r"[ \t]{1,4}(?:\"([^\"\n]{4,})\"|'([^'\n]{4,})'|([^\s\"'\-][^\s\"']{3,}))"
 )
 _PORTS = compile_pattern(r"^[\d.:\-]+(?:/(?:tcp|udp))?$")
 _VALUE = r"(?:\"([^\"\n]{3,128})\"|'([^'\n]{3,128})'|([^\s\"'\-/][^\s\"'/]{2,}))"
@@ -99,7 +99,7 @@ def _flags(view: View) -> Iterator[Match]:
         start, end = match.span(group)
         kind = kind_of(match[1].decode())
         value = view.text(start, end)
-        if kind is Kind.PASSWORD and (is_strong(value) or _is_mixed(value)):
+        if kind is Kind.PASSWORD and (is_strong(value) or _is_mixed(value) or (group < 4 and is_phrase(value))):
             yield Match(start, end, 0.8, PASSWORD.name)
         elif kind is not None and is_made(value):
             yield Match(start, end, 0.85, SECRET.name)

@@ -10,6 +10,7 @@ from gateway.detection.recognizer import Example, FunctionRecognizer, Match, com
 from gateway.detection.recognizers._said_words import (
     CODES,
     FOR,
+    HAPPENED,
     IS,
     LOGINS,
     NO_PASSWORD,
@@ -21,7 +22,7 @@ from gateway.detection.recognizers._said_words import (
     WITH,
 )
 from gateway.detection.recognizers._secret_names import is_place
-from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_stand_in, is_strong
+from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_phrase, is_stand_in, is_strong
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
 
@@ -29,11 +30,13 @@ _WORD = compile_pattern(rf"(?i)(?:\b|_)(?:{PASSWORDS})\b")
 _SECRET_WORD = compile_pattern(rf"(?i)(?:^|[^\w\-])(?:{SECRETS})\b")
 # What links the word to the value, and the value: quoted or bare.
 _LINKED = compile_pattern(
-    rf"(?i)(\s(?:{IS}):?\s{{1,3}}|:\s{{1,3}}|\s{{1,2}})"
+    rf"(?i)(\s(?:{IS}):?\s{{1,3}}|:\s{{1,3}}|\s?→\s?|\s{{1,2}})"
     r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,128})[\"'`*]|([^\s\"'`*<>]{4,128}))"
 )
 # `password for the zip file: …`
-_OPENS = compile_pattern(rf"(?i)^\s(?:{FOR})\s[^:;,.!?()\d\n]{{1,60}}$")
+_OPENS = compile_pattern(
+    rf"(?i)^(?:\s(?:{HAPPENED}))?(?:\s(?:{FOR})\s(?:[^:;,.!?()\n]|\.\w)+|\s?\([^()\n]+\)|\s*)$"
+)
 _SENTENCE_END = compile_pattern(r"[.!?](?:\s|$)|[^:\s]\s*\n")
 _SOME_SIGN = compile_pattern(r"[\d!@#$%^&*+~?]")
 _CODE = compile_pattern(r"[={}();<>\[\]|\\]")
@@ -47,7 +50,7 @@ _SAID_CODE = compile_pattern(
     r"(\d{3}[ -]?\d{3}|[A-Z0-9]{4,6}-[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){0,4}|\d{4,8})\b"
 )
 _CREDENTIALS = compile_pattern(
-    rf"(?i)\b(?:{LOGINS})(?: (?:{FOR}) [^:;,.!?()\d\n]{{1,40}})?(?: (?:{WITH}))?:?"
+    rf"(?i)\b(?:{LOGINS})(?: (?:{FOR}) [^:;,.!?()\d\n]{{1,40}})?(?: (?:{WITH}))?\s?:?"
     r"\s{1,3}([\w.@+\-]{2,64})\s?[/:|]\s?([^\s\"'`,;<>]{5,128})"
 )
 # Somebody's password that is a plain word, with nothing after it that would make it the beginning of something else.
@@ -61,6 +64,25 @@ _ADJECTIVE = re.compile(
 )
 _REVERSED = rf"\s(?:is|ist|est|es|è|é|as)\s(?:{OWN}|{THE})\s(?:[\w\-]+\s)?(?:{PASSWORDS})\b"
 _SAID_BEFORE = compile_pattern(rf"(?i)([^\s\"'`<>()]{{5,64}}){_REVERSED}")
+# `try … as password`, `probier … als Passwort`
+_AS = rf"\s(?:as|als|como|come|comme)\s(?:(?:new|temporary|neues|nouveau|nueva|nuova|nova|nieuw)\s)?(?:{PASSWORDS})"
+_USED_AS = compile_pattern(
+    rf"(?i)([^\s\"'`<>()]{{5,64}})[\"'`]?{_AS}(?:[.,;:!?)\n]|$|\s(?:and|und|et|y|e|en|for|für|pour|para|per|voor)\s)"
+)
+# `changé le mot de passe en …`, `Passwort auf … gesetzt`
+_TO = rf"(?:{PASSWORDS})\s(?:[^\n.:!?]*\s)??(?:auf|in|en|par|para|por|naar)\s[\"'`]?"
+_CHANGED_TO = compile_pattern(rf"(?i){_TO}([^\s\"'`<>()]+)")
+_CHANGE = compile_pattern(
+    r"(?i)\b(?:chang|modifi|remplac|mis |cambi|puesto|actualiz|mud|alter|troc|troq|redefin|impost|aggiorn|gewijzigd"
+    r"|verander|gezet|ge[äa]ndert|gesetzt|umgestellt|zur[üu]ckgesetzt)"
+)
+_INNER_SIGN = re.compile(r"\w[!@#$%^&*+~?]\w")
+_INNER = re.compile(r"[A-Za-z]\d+[\W_]?[A-Za-z]|\w[!@#$%^&*+~?]\w")
+# `u: jane p: …`, `root / …`
+_SHORTHAND = compile_pattern(
+    r"(?:\b(?:[uU]|[uU]ser)\s?[:=]\s?[^\s,;]+[,;]?\s+[pP]\s?[:=]\s?"
+    r"|\b(?i:admin|root|administrator|sysadmin|superuser|test|demo|guest) / )([^\s\"'`<>/]{6,})"
+)
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
@@ -71,7 +93,7 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
 def _passwords(view: View) -> Iterator[Match]:
     for start, end, quoted, linked in _values(view.data, [word.span() for word in _WORD.finditer(view.data)]):
         value = view.text(start, end)
-        told = quoted and linked and (is_chosen(value, quoted=True) or _is_phrase(value))
+        told = quoted and ((linked and is_chosen(value, quoted=True)) or is_phrase(value))
         if told or ((is_strong(value) or _is_odd(value, linked=linked)) and not NO_VALUE.fullmatch(value)):
             yield Match(start, end, 0.8, PASSWORD.name)
     for match in _PLAIN_WORD.finditer(view.data):
@@ -86,6 +108,34 @@ def _said_before(view: View) -> Iterator[Match]:
         value = view.text(*match.span(1))
         if any(char.isdigit() for char in value) and is_chosen(value, quoted=True):
             yield Match(*match.span(1), 0.8, PASSWORD.name)
+    for match in _USED_AS.finditer(view.data):
+        value = view.text(*match.span(1))
+        if any(char.isdigit() for char in value) and is_strong(value) and not NO_VALUE.fullmatch(value):
+            yield Match(*match.span(1), 0.75, PASSWORD.name)
+
+
+def _changed(view: View) -> Iterator[Match]:
+    for match in _CHANGED_TO.finditer(view.data):
+        start = match.start(1)
+        end = _trimmed(view.data, *match.span(1), quoted=False)
+        value = view.text(start, end)
+        if not (is_strong(value) and _INNER.search(value) and _is_capital_or_odd(value)):
+            continue
+        if _CHANGE.search(view.data, max(0, match.start() - _REACH), min(len(view.data), end + _REACH)):
+            yield Match(start, end, 0.75, PASSWORD.name)
+
+
+def _is_capital_or_odd(value: str) -> bool:
+    return value.lower() != value or _INNER_SIGN.search(value) is not None
+
+
+def _shorthand(view: View) -> Iterator[Match]:
+    for match in _SHORTHAND.finditer(view.data):
+        start = match.start(1)
+        end = _trimmed(view.data, *match.span(1), quoted=False)
+        value = view.text(start, end)
+        if len(value) >= 6 and any(map(str.isdigit, value)) and is_strong(value) and not NO_VALUE.fullmatch(value):
+            yield Match(start, end, 0.75, PASSWORD.name)
 
 
 def _secrets(view: View) -> Iterator[Match]:
@@ -139,11 +189,6 @@ def _is_odd(value: str, *, linked: bool) -> bool:
     return 0 < letters < sum(char not in "-'/." for char in value.rstrip("!?")) and (linked or len(value) >= 6)
 
 
-def _is_phrase(value: str) -> bool:
-    """A passphrase: some words, and something that is none."""
-    return 3 <= value.count(" ") + 1 <= 8 and any(char.isdigit() for char in value) and not is_stand_in(value)
-
-
 def _codes(view: View) -> Iterator[Match]:
     for match in _SAID_CODE.finditer(view.data):
         start, end = match.span(1)
@@ -168,7 +213,7 @@ def _trimmed(data: bytes, start: int, end: int, *, quoted: bool) -> int:
     return end
 
 
-_FINDERS = (_passwords, _secrets, _codes, _credentials, _said_before)
+_FINDERS = (_passwords, _secrets, _codes, _credentials, _said_before, _changed, _shorthand)
 _word = "Tr0ub4dor" + "&3"
 _random = "q7Zr2mXw9LpV4tKd"
 
@@ -177,11 +222,13 @@ RECOGNIZERS = (
         "secret.said",
         (PASSWORD, SECRET),
         (
-            rf"(?i)(?:{PASSWORDS})\b(?:[^.!?\n\"'`]*(?:\s(?:{IS})|:)\s|\s+\S*\d)",
+            rf"(?i)(?:{PASSWORDS})\b(?:[^.!?\n\"'`]*(?:\s(?:{IS})|:|→)\s|\s+\S*\d)",
             rf"(?i)\b(?:{SECRETS})\b(?:[^.!?\n\"'`]*(?:\s(?:{IS})|:)\s|\s+\S*\d)",
             rf"(?i)\b(?:{CODES})\b[^.!?\n\d]*\d\d",
             rf"(?i)\b(?:{LOGINS})\b[^\n/:|]*[/:|]",
-            f"(?i){_REVERSED}",
+            f"(?i){_REVERSED}|{_AS}",
+            rf"(?i){_TO}\S*\d",
+            r"\b[uU](?:ser)?\s?[:=]\s?\S+\s+[pP]\s?[:=]\s?\S|(?i:admin|root|user|test|demo|guest|istrator) / \S*\d",
         ),
         _find,
         examples=(

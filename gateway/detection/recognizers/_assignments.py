@@ -55,6 +55,8 @@ _BLOCK = re.compile(rb"[|>][+\-]?\d?[ \t]{0,8}\r?\n[ \t]{1,80}(\S{4,600})[ \t]{0
 _LINES = re.compile(rb"\s{0,80}([^\s<]{4,600})\s{0,80}</")
 _NEXT_FIELD = re.compile(rb"[&;,](?:\s|$|[A-Za-z_][\w. \-]{0,30}[=:])|\?[A-Za-z_][\w.\-]{0,30}=")
 _VALUE_NEXT = re.compile(rb"\\?[\"']>|\\?[\"'],?\s{0,80}\\?[\"']?value|</")
+# `Jwt:Key = …`: the value of the one is the name of the other.
+_GOES_ON = re.compile(rb"[ \t]{1,8}=[ \t]")
 _ESCAPED_LINE = re.compile(rb"\\r?\\?n|\\[rnt]")
 _CLOSER = re.compile(rb"[)\]}]")
 _OPENERS, _CLOSING, _QUOTES = b"([{", b")]}", b"\"'`"
@@ -100,7 +102,13 @@ def assignments(data: bytes) -> Iterator[Assignment]:
         yield Assignment(first, name, join, start, end, quoted)
         # `key="Password" value="..."`, `getenv("PASSWORD", "...")`: the value is a name itself, or holds names, as
         # `'{"password": "..."}'` does.
-        if join != "(" and data[start] != 0x7B and (name.lower() != "key" or _VALUE_NEXT.match(data, end) is None):
+        named = not quoted and _GOES_ON.match(data, end) is not None
+        if (
+            join != "("
+            and not named
+            and data[start] != 0x7B
+            and (name.lower() != "key" or _VALUE_NEXT.match(data, end) is None)
+        ):
             at = end
 
 

@@ -167,8 +167,8 @@ ENDINGS = (
     r"(?:(?:name|nom|naam|nombre|nome|nummer|number|apellidos?|cognome|code|geburtsdatum|datum|naissance|nacimiento"
     r"|nascita|nascimento|birth|edad|address|street|adresse|anschrift|login|client|cliente|dossier|matricule|matricola"
     r"|expediente|reference|phone|mobile|telefon|handy|fono|telefone|telefoon|celular|password|passwort|senha"
-    r"|wachtwoord|kennwort|passphrase|mot de passe|contraseña|mdp|passport|policy|account|card|secret|token)|(?:\b|_)(?:id|no|nr|num|dob|age|alter|zip|plz|mrn|ref|tel"
-    r"|fax|ssn|pwd|pw|pass|key))"
+    r"|wachtwoord|kennwort|passphrase|mot de passe|contraseña|mdp|passport|policy|account|card|secret|token)"
+    r"|(?:\b|_)(?:id|no|nr|num|dob|age|alter|zip|plz|mrn|ref|tel|fax|ssn|pwd|pw|pass|key))"
 )
 """How headers of such columns end (RE2, any case): what wakes the recognizers of tables."""
 

@@ -39,8 +39,8 @@ OWN = _any(
     " la mia, la tua, la sua, minha, a minha, nossa, mijn, onze"
 )
 FOR = _any(
-    "for, to, of, from, on, set to, für, fürs, zu, zum, zur, vom, von, des, der, pour, de, du, des, para, del, do, da, per,"
-    " della, dell', di, van, voor"
+    "for, to, of, from, on, set to, für, fürs, zu, zum, zur, vom, von, des, der, pour, de, du, des, para, del, do, da,"
+    " per, della, dell', di, van, voor"
 )
 """What leads from the word to what the password opens."""
 HAPPENED = (

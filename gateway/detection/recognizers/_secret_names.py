@@ -100,12 +100,15 @@ _ABOUT = word_set(
 _PLACES = word_set("page sync delta skip resume continuation pagination")
 _PLACE_TOKEN = re.compile(r"(?:page|sync|delta|skip|resume|continuation|pagination)tokens?")
 # Words right before it that do the same.
-_BEFORE = word_set(
-    "public csrf xsrf authenticity eos bos pad unk sep cls mask"
-    " next prev previous cancellation publishable site forgot require requires show hide toggle is has no"
-    " lock action idempotency update export"
-    " input output prompt completion total max min num watch change"
-) | _PLACES
+_BEFORE = (
+    word_set(
+        "public csrf xsrf authenticity eos bos pad unk sep cls mask"
+        " next prev previous cancellation publishable site forgot require requires show hide toggle is has no"
+        " lock action idempotency update export"
+        " input output prompt completion total max min num watch change"
+    )
+    | _PLACES
+)
 _NO_KEY = word_set(
     "primary foreign public cache sort partition bucket object row column index schema sequence map dict hash unique"
     " composite natural surrogate idempotency dedup routing group locale translation i18n message event registry"
@@ -115,6 +118,12 @@ _NO_KEY = word_set(
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-zñ0]*[a-zñ]|[A-Z]+|\d+")
 _LONGEST = 80
 _LONGEST_PLACE = 16
+_OWNER = re.compile(rb"\b([A-Za-z]{2,24})[\"']?(?::|__|[ \t]{0,8}=)[ \t]{0,8}(?:\{|\r?\n)?[ \t\r\n]{0,16}[\"']?$")
+_LONGEST_OWNER = 64
+_OWNERS = (
+    word_set("jwt jwtsettings jwtconfig jwtoptions api auth authentication signing encryption crypto hmac aes")
+    | _VENDORS
+)
 
 
 def kind_of(name: str) -> Kind | None:
@@ -140,6 +149,12 @@ def is_place(data: bytes, at: int) -> bool:
     line = data[max(0, at - _LONGEST_PLACE) : at].rpartition(b"\n")[2].decode("utf-8", "replace")
     words = line.lower().split()
     return bool(words) and words[-1] in _PLACES
+
+
+def kind_below(data: bytes, at: int) -> Kind | None:
+    """What a mere `key` is, which stands at `at`, by what it belongs to: `Jwt:Key`, `"signing": {"key"`."""
+    owner = _OWNER.search(data[max(0, at - _LONGEST_OWNER) : at])
+    return Kind.SECRET if owner is not None and owner[1].decode().lower() in _OWNERS else None
 
 
 def _kind_of_word(words: list[str], at: int) -> Kind | None:

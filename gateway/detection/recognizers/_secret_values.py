@@ -68,7 +68,7 @@ _REPEATED_GROUP = re.compile(r"(?<!\w)(\d{3,12})(?:-\1){2}(?!\w)")
 _OF_RULES = word_set(
     "must should shall may min max minimum maximum least most characters character chars digit digits letter letters"
     " zeichen caractères caracteres caratteri tekens password passphrase passwort between required allowed enter type"
-    " wrong invalid expires expired attempts days hours minutes is are was muss mindestens entre"
+    " wrong invalid expires expired attempts days hours minutes muss mindestens entre"
 )
 _SEQUENCE = 12
 _SEQUENCES = frozenset(
@@ -161,7 +161,7 @@ def is_made(value: str) -> bool:
     if b" " in classes:
         # Such as the salts of WordPress, which are made of every sign there is.
         return len(value) >= 32 and len(_ODD.intersection(value)) >= 5 and bool(digits) and not _is_code(value)
-    if _UUID.match(value) is not None:
+    if is_uuid(value):
         return True
     if _HEX.match(value) is not None and letters:
         return len(value) >= 16 and digits > 0 and len(set(value)) >= 6
@@ -178,6 +178,11 @@ def is_made(value: str) -> bool:
         gibberish = _rare(value) + _changes(classes) >= len(value) // 5
         return len(value) >= 16 and letters >= 0.8 * len(value) and gibberish and not _is_of_words(value, letters)
     return digits >= 15 and digits == len(value) and len(set(value)) >= 5
+
+
+def is_uuid(value: str) -> bool:
+    """Whether it is a UUID (RFC 9562), of which nothing says what it is for."""
+    return _UUID.match(value) is not None
 
 
 def is_very_made(value: str) -> bool:
@@ -215,6 +220,11 @@ def is_chosen(value: str, *, quoted: bool) -> bool:
     if _FILE.match(value) or _NUMBERED_WORD.match(value) or _REGEX.search(value) or is_stand_in(value):
         return False
     return quoted or not _is_code(value) or is_made(value)
+
+
+def is_app_password(value: str) -> bool:
+    """Four times four letters as Google gives them out; of four short words, none has such neighbours."""
+    return _APP_PASSWORD.match(value) is not None and _rare(value) >= 2
 
 
 def _is_spaced(words: list[str]) -> bool:

@@ -9,7 +9,7 @@ from gateway.detection.recognizer import Example, FunctionRecognizer, Match, com
 from gateway.detection.recognizers._said_words import NO_PASSWORD, NO_VALUE, PASSWORDS
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers._secret_names import Kind, kind_of
-from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_stand_in, is_strong, is_very_made
+from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_strong, is_very_made
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
 
@@ -23,6 +23,7 @@ _GAP = r"(?:[ \t]*\t[ \t]*|[ ]{2,}| ?\.{3,} ?|[ \t]*(?:\|\|?|│)[ \t]*)"
 _GATE = rf"(?i){_TELLING}{_CLOSED}(?:\t|  | ?\.\.\.| ?[|│])"
 _PLACES = compile_pattern(
     rf"(?im)^(?:[ \t>*\-•#+]|\|\|?|│)*((?:[\w$@{{./'\-]+ ){{0,4}}[\w$@{{./'\-]*{_TELLING}){_CLOSED}{_GAP}"
+    rf"(?:(?:id|name|css|xpath|class)[:=]\S+{_GAP})?"
     r"[\"'`*]{0,3}([^\s\"'`*|│]\S{3,255})(?:[ \t]*(?:\r?$|\||│)|\t|  )"
 )
 _PASSWORD_WORD = compile_pattern(rf"(?i)(?:^|[ _\-/])(?:{PASSWORDS})s?$")

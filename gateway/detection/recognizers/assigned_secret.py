@@ -10,14 +10,16 @@ from collections.abc import Iterator, Sequence
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._assignments import GATE, TELLING, Assignment, assignments
 from gateway.detection.recognizers._samples import BASE62, BASE64, sample
-from gateway.detection.recognizers._secret_names import Kind, is_place, kind_of
+from gateway.detection.recognizers._secret_names import Kind, is_place, kind_below, kind_of
 from gateway.detection.recognizers._secret_values import (
+    is_app_password,
     is_chosen,
     is_gibberish,
     is_made,
     is_phrase,
     is_stand_in,
     is_strong,
+    is_uuid,
     is_very_made,
 )
 from gateway.detection.view import View
@@ -35,6 +37,8 @@ _ACCOUNT_NEAR = compile_pattern(
     r"(?i)\b(?:user(?:[ _-]?name|[ _-]?id)?|login|e-?mail|account|benutzer(?:name)?|utilisateur|usuario|utente"
     r"|gebruiker(?:snaam)?)\"?[ \t]*[:=]"
 )
+# What opens a vault beside the id of a role, and what a token of Consul and Nomad is.
+_NUMBERED_SECRET = re.compile(r"(?i)secret_?id")
 _NEAR = 120
 _OF_WORDS = ("psk", "passphrase")
 """Ends of the names of what is often made of words."""
@@ -58,9 +62,15 @@ def _judge(view: View, one: Assignment) -> Match | None:
     if one.end - one.start < 4:
         return None
     kind = kind_of(one.name)
+    if kind is None and one.name.lower() == "key":
+        kind = kind_below(view.data, one.at)
+    if kind is None and _NUMBERED_SECRET.fullmatch(one.name) and is_uuid(view.text(one.start, one.end)):
+        return Match(one.start, one.end, 0.75, SECRET.name)
     if kind is None or (one.name.lower() == "token" and is_place(view.data, one.at)):
         return None
     value = view.text(one.start, one.end)
+    if kind is Kind.PASSWORD and not one.quoted and is_app_password(groups := view.text(one.start, one.start + 19)):
+        return Match(one.start, one.start + len(groups), 0.75, PASSWORD.name)
     if not one.quoted and _is_expression(view.data, one, value):
         return None
     if one.join in {",", "(", "", "|"}:

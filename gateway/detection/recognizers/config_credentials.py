@@ -1,5 +1,5 @@
 """Credentials in files that have a form of their own: netrc, pgpass, Bundler, Docker and npm logins, password hashes of
-`/etc/shadow` and htpasswd (crypt(5)).
+`/etc/shadow` and htpasswd (crypt(5)) and of MySQL.
 """
 
 import base64
@@ -119,9 +119,9 @@ RECOGNIZERS = (
                 rf"|j[A-Za-z0-9./]+\$)?"
                 rf"{_HASH_SIGNS}{{1,32}}\${_HASH_SIGNS}{{22,86}}|(?:argon2(?:id|i|d)"
                 rf"|scrypt)\$[\w=,$]{{5,60}}\$[A-Za-z0-9+/]{{8,}}\$[A-Za-z0-9+/]{{20,}}"
-                rf"|[PH]\${_HASH_SIGNS}{{31}})|\{{S?(?:SHA|MD5)(?:256|384|512)?\}}[A-Za-z0-9+/]{{22,120}}={{0,2}}",
+                rf"|[PH]\${_HASH_SIGNS}{{31}})|\*[0-9A-F]{{40}}\b|\{{S?(?:SHA|MD5)(?:256|384|512)?\}}[A-Za-z0-9+/]{{22,120}}={{0,2}}",
                 0.8,
-                gate=r"\$(?:2[abxy]|[156y7PH]|gy|apr1|md5|argon2i?d?|scrypt)\$|\{S?(?:SHA|MD5)\d*\}",
+                gate=r"\$(?:2[abxy]|[156y7PH]|gy|apr1|md5|argon2i?d?|scrypt)\$|\{S?(?:SHA|MD5)\d*\}|\*[0-9A-F]{40}",
             ),
         ),
         validator=_hash,
@@ -129,6 +129,7 @@ RECOGNIZERS = (
         examples=(
             Example(f"root:{_crypt}:19000:0:99999:7:::", _crypt),
             Example("jane:$2y$10$" + sample(53, BASE62), "$2y$10$" + sample(53, BASE62)),
+            Example("root | *" + sample(40, HEX).upper() + " |", "*" + sample(40, HEX).upper()),
             Example("userPassword: {SSHA}" + sample(32), "{SSHA}" + sample(32)),
         ),
         counter_examples=("it costs $5$ or $6$", "$1$2"),

@@ -16,7 +16,29 @@ def _has_password(value: str) -> bool | None:
     return None
 
 
+def _has_go_password(value: str) -> bool | None:
+    user, _, password = value.rpartition("@")[0].partition(":")
+    return False if is_stand_in(password) or password == user else None
+
+
 RECOGNIZERS = (
+    PatternRecognizer(
+        "connection.go",
+        CONNECTION_STRING,
+        (
+            Pattern(
+                rf"\b[\w.\-]+:[^\s:/\"'`<>]+@(?:tcp|udp|unix)\([^{_STOP}()]*\)(?:/[^{_STOP}]*)?",
+                0.9,
+                gate=r":[^\s/@:]+@(?:tcp|udp|unix)\(",
+            ),
+        ),
+        validator=_has_go_password,
+        blobs=True,
+        examples=(
+            Example('sql.Open("mysql", "jane:' + 'Wat3rfall@tcp(db:3306)/shop")', "jane:Wat3rfall@tcp(db:3306)/shop"),
+        ),
+        counter_examples=("user:password@tcp(db:3306)/shop", "%s:%s@tcp(%s)/%s"),
+    ),
     PatternRecognizer(
         "connection.any_scheme",
         CONNECTION_STRING,

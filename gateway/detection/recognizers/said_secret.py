@@ -34,9 +34,7 @@ _LINKED = compile_pattern(
     r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,128})[\"'`*]|([^\s\"'`*<>]{4,128}))"
 )
 # `password for the zip file: …`
-_OPENS = compile_pattern(
-    rf"(?i)^(?:\s(?:{HAPPENED}))?(?:\s(?:{FOR})\s(?:[^:;,.!?()\n]|\.\w)+|\s?\([^()\n]+\)|\s*)$"
-)
+_OPENS = compile_pattern(rf"(?i)^(?:\s(?:{HAPPENED}))?(?:\s(?:{FOR})\s(?:[^:;,.!?()\n]|\.\w)+|\s?\([^()\n]+\)|\s*)$")
 _SENTENCE_END = compile_pattern(r"[.!?](?:\s|$)|[^:\s]\s*\n")
 _SOME_SIGN = compile_pattern(r"[\d!@#$%^&*+~?]")
 _CODE = compile_pattern(r"[={}();<>\[\]|\\]")
@@ -70,7 +68,7 @@ _USED_AS = compile_pattern(
     rf"(?i)([^\s\"'`<>()]{{5,64}})[\"'`]?{_AS}(?:[.,;:!?)\n]|$|\s(?:and|und|et|y|e|en|for|für|pour|para|per|voor)\s)"
 )
 # `changé le mot de passe en …`, `Passwort auf … gesetzt`
-_TO = rf"(?:{PASSWORDS})\s(?:[^\n.:!?]*\s)??(?:auf|in|en|par|para|por|naar)\s[\"'`]?"
+_TO = rf"(?:{PASSWORDS})\s(?:[^\n.:!?]{{0,48}}\s)??(?:auf|in|en|par|para|por|naar)\s[\"'`]?"
 _CHANGED_TO = compile_pattern(rf"(?i){_TO}([^\s\"'`<>()]+)")
 _CHANGE = compile_pattern(
     r"(?i)\b(?:chang|modifi|remplac|mis |cambi|puesto|actualiz|mud|alter|troc|troq|redefin|impost|aggiorn|gewijzigd"
@@ -146,7 +144,7 @@ def _secrets(view: View) -> Iterator[Match]:
 
 
 def _values(data: bytes, words: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool, bool]]:
-    """What could be the value of each of `words`, up to the end of its sentence: span, quoted, linked by `is` or `:`."""
+    """What could be the value of each word, up to the end of its sentence: span, quoted, linked by `is` or `:`."""
     for (_, first), (following, _) in pairwise([*words, (len(data), 0)]):
         if following - first < _LEAST:
             continue

@@ -23,6 +23,7 @@ _SQL_BARE = compile_pattern(
 )
 _SECURE_STRING = compile_pattern(
     rf"(?i)\bconvertto-securestring[ \t]+(?:-string[ \t]+)?(?:-asplaintext[ \t]+)?{_QUOTED}"
+    rf"|\bClientSecretCredential\([^\n()]*,[ \t]*{_QUOTED}"
 )
 _CALL = compile_pattern(
     r"\b(?:getConnection|NetworkCredential|PasswordAuthentication|PasswordCredentials?"
@@ -92,9 +93,7 @@ _TUNNEL = compile_pattern(
     r"(?m)(?:^|\s):[ \t]*(?:PSK|EAP|XAUTH|NTLM|PIN|(?:RSA|ECDSA|P12|PKCS8)[ \t]+\S+)[ \t]+"
     rf"(?:{_QUOTED}|(0[sx][A-Za-z0-9+/=]{{8,128}}))"
 )
-_ELEMENT = compile_pattern(
-    r"(?i)<[\w:.\-]*(?:password|passwd|pwd|passphrase)[ \t][^<>\n]*>\s*([^\s<>]{4,128})\s*</"
-)
+_ELEMENT = compile_pattern(r"(?i)<[\w:.\-]*(?:password|passwd|pwd|passphrase)[ \t][^<>\n]*>\s*([^\s<>]{4,128})\s*</")
 _VARIABLE = compile_pattern(
     r"(?i)\bvariable\s+\"[\w\-]*(?:passw(?:or)?d|pwd|secret|token|key)\"\s*\{[^{}]{0,200}?\bdefault\s*=\s*"
     r"\"([^\"\r\n]{4,128})\""
@@ -143,18 +142,20 @@ RECOGNIZERS = (
         (PASSWORD,),
         (
             r"(?i)\bidentified\s+(?:with|by|as)\b|\b(?:user|role)\s[^\n;]*\spassword\s+[\"']|\bsp_addlogin\s",
-            r"(?i)\bconvertto-securestring\s",
+            r"(?i)\b(?:convertto-securestring\s|clientsecretcredential\()",
             r"(?:getConnection|Credentials?|asicAuth|asic_auth|Authentication(?:Token)?|BasicAuthHandler"
             r"|Credentials\.new|\blogin|\bauth=)\([^\n()]*,",
             r"(?i)(?:password|secret|key-string|shared-key|\bkey)[ \t](?:level[ \t]\d+[ \t])?[05-9][ \t]"
-            r"|\bcommunity[ \t]\S+[ \t](?:r[ow]|authorization)\b|(?:tacacs|radius)\S*[ \t](?:host[ \t]\S+[ \t])?key[ \t]"
+            r"|\bcommunity[ \t]\S+[ \t](?:r[ow]|authorization)\b"
+            r"|(?:tacacs|radius)\S*[ \t](?:host[ \t]\S+[ \t])?key[ \t]"
             r"|(?:isakmp[ \t]key|authentication-key|neighbor[ \t]\S+[ \t]password|set[ \t]psksecret)[ \t]",
             r"\|\s*(?:sudo\s+)?(?:chpasswd|sudo\s[^\n]*-S\b)",
             r"(?i)\bnet use\s[^\n]*/user:|\breg[ \t]+add[ \t][^\n]*passw",
             r"(?:mysqli|mysql|getConnection|\bPDO(?:->__)?|DBI->connect)\w*\(",
             r"(?i)\bvariable\s+\"[\w\-]*(?:passw|pwd|secret|token|key)",
             r"(?i)\bjdbc:oracle:\w+:[\w.$#]+/|\b(?:sqlplus|sqlcl|impd?p?|expd?p?|sqlldr|rman)[ \t]+[^\n]*/[^\n]*@",
-            r"(?i)\b(?:user|connect[ \t]+to)[ \t]+\S+[ \t]+(?:identified[ \t]+by|user[ \t]+\S+[ \t]+using)[ \t]+[^\s\"']",
+            r"(?i)\b(?:user|connect[ \t]+to)[ \t]+\S+[ \t]+(?:identified[ \t]+by|user[ \t]+\S+[ \t]+using)"
+            r"[ \t]+[^\s\"']",
             _READER,
             r"(?m)^[ \t]*(?:requirepass|masterauth|(?:root)?bindpw|rootpw|stats[ \t]+auth|AUTH|cache_peer"
             r"|user[ \t]+\w+[ \t]+on|register[ \t]*=>|PASSWORD[ \t]\w+[ \t]=)[ \t]",

@@ -52,7 +52,7 @@ GATE = (
 _QUOTED = re.compile(rb"(?:\"(?=\\\")|[@$bBrRuUfFLN]{0,2}|[A-Za-z_.:]{0,40}\()(?:\\{0,3}\"\"\"|'''|\\{0,3}[\"'`])")
 _BARE = re.compile(rb"[^\s\"`<]{1,600}")
 _BLOCK = re.compile(rb"[|>][+\-]?\d?[ \t]{0,8}\r?\n[ \t]{1,80}(\S{4,600})[ \t]{0,8}(?:\r?\n|$)")
-_LINES = re.compile(rb"\s{0,80}([^\s<]{4,600})\s{0,80}</")
+_LINES = re.compile(rb"\s{0,80}([^\s<]{4,600})\s{0,80}</|\s{0,80}<!\[CDATA\[\s{0,80}([^\s\]]{4,600})\s{0,80}\]\]>")
 _NEXT_FIELD = re.compile(rb"[&;,](?:\s|$|[A-Za-z_][\w. \-]{0,30}[=:])|\?[A-Za-z_][\w.\-]{0,30}=")
 _VALUE_NEXT = re.compile(rb"\\?[\"']>|\\?[\"'],?\s{0,80}\\?[\"']?value|</")
 # `Jwt:Key = …`: the value of the one is the name of the other.
@@ -126,7 +126,7 @@ def _value(data: bytes, at: int, join: str, *, tagged: bool) -> tuple[int, int, 
     last = min(len(data), at + LONGEST + 8)
     if join.startswith((">", "</")):
         lines = _LINES.match(data, at, last)
-        return None if lines is None else (*lines.span(1), False)
+        return None if lines is None else (*lines.span(lines.lastindex or 1), False)
     if join[-1:] in {":", "="} and data[at : at + 1] in {b"|", b">"}:
         block = _BLOCK.match(data, at, last)
         if block is not None:
@@ -171,7 +171,7 @@ def _bare(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
     field = _NEXT_FIELD.search(value)
     if field is not None:
         value = value[: field.start()]
-    value = _unclosed(value).rstrip(b"'\"`,;\\")
+    value = _unclosed(value).rstrip(b"'\"`,;>\\")
     return (start, start + len(value), False) if value else None
 
 

@@ -50,6 +50,8 @@ HAPPENED = (
     r"|impostata|gerada|alterada|redefinida|gewijzigd|ingesteld|aangemaakt)"
 )
 """What is told to have happened to a password."""
+NEW = _any("nueva, nuova, nova, nouvelle, actual, attuale, provisional, temporal, temporária, provisória, tijdelijk")
+"""What is said of it behind the word."""
 THE = _any("the, das, le, la, il, a, het")
 NO_PASSWORD = frozenset(
     phrases(
@@ -70,8 +72,8 @@ NO_VALUE = re.compile(
 )
 """What looks like a password: standards, versions, rules, paths. `WPA2-Enterprise`, `v1.2.3`, `6~20`, `secret/db2`."""
 LOGINS = _any(
-    "log ?in, sign in, credentials?, creds, zugangsdaten, identifiants?, credenciales, credenziali, credenciais,"
-    " inloggegevens, user(?:name)? ?/ ?pass(?:word)?"
+    "log ?in, sign in, basic[ -]auth, credentials?, creds, zugangsdaten, identifiants?, credenciales, credenziali,"
+    " credenciais, inloggegevens, user(?:name)? ?/ ?pass(?:word)?"
 )
 IS = _any(
     "is, was, were, are, be, to, as, becomes, remains, use, try, now, ist, lautet, war, sind, jetzt, est, était, sont,"

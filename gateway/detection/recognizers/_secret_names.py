@@ -34,6 +34,16 @@ _CHOSEN_ENDINGS = (
     "userpw",
     "dbpw",
     "dbpass",
+    "ftppass",
+    "smtppass",
+    "mailpass",
+    "sqlpass",
+    "pgpass",
+    "authpass",
+    "loginpass",
+    "ldappass",
+    "wifipass",
+    "vpnpass",
     "userpass",
     "rootpass",
     "requirepass",
@@ -118,6 +128,7 @@ _NO_KEY = word_set(
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-zñ0]*[a-zñ]|[A-Z]+|\d+")
 _LONGEST = 80
 _LONGEST_PLACE = 16
+_PLACE = re.compile(rb"(?:^|[^a-z])([a-z]+)[ \t_\-]+$")
 _OWNER = re.compile(rb"\b([A-Za-z]{2,24})[\"']?(?::|__|[ \t]{0,8}=)[ \t]{0,8}(?:\{|\r?\n)?[ \t\r\n]{0,16}[\"']?$")
 _LONGEST_OWNER = 64
 _OWNERS = (
@@ -146,9 +157,8 @@ def kind_of(name: str) -> Kind | None:
 
 def is_place(data: bytes, at: int) -> bool:
     """Whether the word before `token`, which stands at `at`, makes it a cursor: `next page token`, `sync token`."""
-    line = data[max(0, at - _LONGEST_PLACE) : at].rpartition(b"\n")[2].decode("utf-8", "replace")
-    words = line.lower().split()
-    return bool(words) and words[-1] in _PLACES
+    before = _PLACE.search(data[max(0, at - _LONGEST_PLACE) : at].lower())
+    return before is not None and before[1].decode() in _PLACES
 
 
 def kind_below(data: bytes, at: int) -> Kind | None:

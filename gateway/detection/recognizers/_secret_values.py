@@ -59,7 +59,7 @@ _NUMBERED_WORD = re.compile(
 _CALL = re.compile(r"^\$[\w:]+->|^!\d$|^[A-Za-z_&*!$][\w.:>$?!\-]*[(\[]|\w\([^()]*\)|^\(|^\[|^\{|=>|\)\.|\(\)")
 _PATH = re.compile(r"^[@$&*!]?[A-Za-z_]\w*(?:[?!]?(?:\.|->|::)[A-Za-z_]\w*)+[?!]?$")
 # What Google makes for programs that know no second factor.
-_APP_PASSWORD = re.compile(r"^[a-z]{4}(?: [a-z]{4}){3}$")
+_APP_PASSWORD = re.compile(r"^[a-z]{4}(?:( |-)[a-z]{4})(?:\1[a-z]{4}){2}$")
 _ALNUM = re.compile(r"[A-Za-z0-9]")
 _ODD = frozenset("!@#$%^&*+=~?<>|{}[](),;¿¡§°¨£€")
 _REPEATED = re.compile(r"(.)\1{5,}")
@@ -223,7 +223,7 @@ def is_chosen(value: str, *, quoted: bool) -> bool:
 
 
 def is_app_password(value: str) -> bool:
-    """Four times four letters as Google gives them out; of four short words, none has such neighbours."""
+    """Four times four letters as Google and Apple give them out; of four short words, none has such neighbours."""
     return _APP_PASSWORD.match(value) is not None and _rare(value) >= 2
 
 

@@ -19,7 +19,7 @@ _TELLING = (
 )
 # What is said of it, and the signs around: `(prod)`, `}`, `*`.
 _CLOSED = r"s?[\"'`*:})\]]{0,3}(?: \([^()\n]{1,24}\))?"
-_GAP = r"(?:[ \t]*\t[ \t]*|[ ]{2,}| ?\.{3,} ?|[ \t]*(?:\|\|?|│)[ \t]*)"
+_GAP = r"(?:[ \t]*\t[ \t]*|[ ]{2,}| ?\.{3,} ?(?:: ?)?|[ \t]*(?:\|\|?|│)[ \t]*)"
 _GATE = rf"(?i){_TELLING}{_CLOSED}(?:\t|  | ?\.\.\.| ?[|│])"
 _PLACES = compile_pattern(
     rf"(?im)^(?:[ \t>*\-•#+]|\|\|?|│)*((?:[\w$@{{./'\-]+ ){{0,4}}[\w$@{{./'\-]*{_TELLING}){_CLOSED}{_GAP}"
@@ -32,7 +32,7 @@ _CODE = re.compile(r"\d{4,8}")
 # `1.2.0rc1`, `2024-01-02T10:00Z`
 _MEASURE = re.compile(r"v?\d+(?:\.\d+)+[\w.+\-]*|\d{4}-\d\d-\d\d[T_]?[\d:.]*Z?")
 # A password, or the name of a field or a machine.
-_NUMBERED = re.compile(r"[a-z]+(?:[\-_][a-z]+)*[\-_]?\d{1,2}")
+_NUMBERED = re.compile(r"[A-Za-z]+(?:[\-_][A-Za-z]+)*[\-_]?\d{1,2}")
 # The account that a plain word opens stands beside it.
 _ACCOUNT = compile_pattern(
     r"(?im)^[ \t>*\-•|│]*(?:user(?:[ _-]?(?:name|id))?|login|e-?mail|account|benutzer(?:name)?|utilisateur|identifiant"
@@ -74,7 +74,7 @@ def _is_password(label: str) -> bool:
 
 
 def _could_be_password(view: View, value: str, at: int) -> bool:
-    if _NUMBERED.fullmatch(value):
+    if _NUMBERED.fullmatch(value) or "/" in value:
         return is_chosen(value, quoted=False) and _beside_account(view.data, at)
     if is_strong(value):
         return True

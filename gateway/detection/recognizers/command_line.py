@@ -28,10 +28,11 @@ _PROGRAMS = (
     # Elsewhere `-p` is a port, a project or a parameter to them.
     (r"docker|podman|nerdctl|buildah|helm|oras|oc", r"\blogin\s(?s:.*?\s)??-p[ ]"),
     (
-        r"az|mongo|mongosh|mongodump|mongorestore|cqlsh|sqlcmd|mssql-cli|bcp|tsql|psexec|mosquitto_[ps]ub"
+        r"az|mongo|mongosh|mongodump|mongorestore|cqlsh|psexec|mosquitto_[ps]ub"
         r"|ncftp(?:put|get)|ipmitool|evil-winrm|netexec|rdesktop",
         r"\s-[pP][ ]",
     ),
+    (r"sqlcmd|mssql-cli|bcp|tsql", r"\s-P[ ]?"),
     (r"sshpass", r"\s-p[ ]?"),
     (r"ssh-keygen", r"\s-[NP][ ]"),
     (r"redis-cli", r"\s(?:-a|--pass)[ ]"),
@@ -56,6 +57,9 @@ _REACH = 400
 """Bytes after a program's name in which its option begins."""
 _LONGEST = 160
 _PASS_WORD = compile_pattern(rf"\s-pass(?:in|out)? pass:{_VALUE}")
+# Whatever the program: the account, and the password right after it.
+_ACCOUNT = r"\s(?:-[uU]|--?user(?:name)?)[ =]\S+\s+-[pP][ ]"
+_AFTER_ACCOUNT = compile_pattern(_ACCOUNT + _VALUE)
 # What `-pthread` is to compilers.
 _NO_PASSWORD = re.compile(r"threads?\d*")
 
@@ -124,6 +128,8 @@ def _shorts(view: View) -> Iterator[Match]:
             first = match.end()
     for match in _PASS_WORD.finditer(data):
         yield from _short(view, match)
+    for match in _AFTER_ACCOUNT.finditer(data):
+        yield from (found for found in _short(view, match) if is_strong(view.text(found.start, found.end)))
 
 
 def _short(view: View, match: Found) -> Iterator[Match]:
@@ -150,7 +156,7 @@ RECOGNIZERS = (
             r"(?:\s-u|--user|--proxy-user|\s-[a-zA-Z]+u|\b(?:https?|xh) -a)(?:[ \t]+|=)(?:[\"']|[^\s:]*:)",
             rf"(?i){_FLAG_START}[\w.\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*[ \t]+[^\s\-]",
             rf"{_PROGRAM}\b(?:[^\n]|[\\^`]\r?\n)*(?:\s-[pPawkNAXUu]|-[a-zA-Z]*b|/r?p|-hp|\spasswd)"
-            r"|pass(?:in|out)? pass:",
+            rf"|pass(?:in|out)? pass:|{_ACCOUNT}",
         ),
         _find,
         examples=(

@@ -27,7 +27,7 @@ _FRAME, _WIKI = "│".encode(), b"||"
 _BRACED = re.compile(rb"\{\{[^{}]+\}\}")
 # With a separator after the word, or before it at the end of the line.
 _AFTER = rf"{ENDINGS}[ \"']{{0,3}}(?:[,;|\t│]|  )"
-_LAST = rf"[,;|\t][ \"']{{0,3}}(?:\w+[ _-])?{ENDINGS}[ \"']{{0,3}}\r?\n"
+_LAST = rf"(?:[,;|\t][ \"']{{0,3}}(?:\w+[ _-])?|  ){ENDINGS}[ \"']{{0,3}}\r?\n"
 _GATE = f"(?i)(?:{_AFTER}|{_LAST})"
 _HEADER = compile_pattern(rf"(?i)(?:{_AFTER}[^\n\d]*\n|{_LAST})")
 

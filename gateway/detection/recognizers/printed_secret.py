@@ -12,7 +12,7 @@ from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
 
-# `Enter passphrase for key '/home/jane/.ssh/id': …`
+# `Enter passphrase for key 'id_rsa': …`
 _PROMPT = r"(?i)\bpass(?:word|phrase) for [^\n]*[^\n\d]:[ \t]?"
 _PROMPTED = compile_pattern(rf"(?m){_PROMPT}(\S+)[ \t]*\r?$")
 # What Terraform's state keeps of a password that it made up.
@@ -33,7 +33,7 @@ _ACCOUNT = compile_pattern(r"[ \t\-\"']*[a-z_][\w.\-]*:([^\s:\"']+)[\"']?[ \t]*\
 _OTHER = compile_pattern(r"[ \t]*(?:\w+:(?:[ \t][^\n]*)?)?\r?\n")
 _MOST_LINES = 64
 _PAIR = (
-    r"(?i)(?:<auth-user-pass>\s*\S+\s+|(?m:^)auth-user-pass[^\n]*\n#[^\n]*\n\S+\n"
+    r"(?i)(?:\buser(?:name)?[ \t]+\S+[ \t]+pass(?:word)?[ \t]+|<auth-user-pass>\s*\S+\s+"
     r"|(?m:^)[\w.:\-\[\]]+>[ \t]auth[ \t]+(?:\w+[ \t]+)?|(?m:^)open[ \t]+\S+(?:[ \t]+\d+)?\r?\nuser[ \t]+\S+[ \t]+)"
 )
 _PAIRED = compile_pattern(rf"{_PAIR}(\S+)")
@@ -108,7 +108,7 @@ RECOGNIZERS = (
         (_PROMPT, f"{_SHOW}|{_RESET}", _LIST, _PAIR, _STATE),
         _find,
         examples=(
-            Example(f"Enter passphrase for key '/home/jane/.ssh/id': {_word}\n", _word),
+            Example(f"Enter passphrase for key 'id_rsa': {_word}\n", _word),
             Example(f"Enter the password for ACME\\jane: {_word}", _word),
             Example(f"$ kubectl get secret db -o jsonpath='{{.data.pw}}' | base64 -d\n{_word}\n$", _word),
             Example(f"$ openssl rand -base64 15\n{_made}\n", _made, "SECRET"),

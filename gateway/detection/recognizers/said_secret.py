@@ -13,6 +13,7 @@ from gateway.detection.recognizers._said_words import (
     HAPPENED,
     IS,
     LOGINS,
+    NEW,
     NO_PASSWORD,
     NO_VALUE,
     OWN,
@@ -30,11 +31,18 @@ _WORD = compile_pattern(rf"(?i)(?:\b|_)(?:{PASSWORDS})\b")
 _SECRET_WORD = compile_pattern(rf"(?i)(?:^|[^\w\-])(?:{SECRETS})\b")
 # What links the word to the value, and the value: quoted or bare.
 _LINKED = compile_pattern(
-    rf"(?i)(\s(?:{IS}):?\s{{1,3}}|:\s{{1,3}}|\s?→\s?|\s{{1,2}})"
+    rf"(?i)((?:\s(?:{IS})|'s):?\s{{1,3}}|:\s{{1,3}}|\s?→\s?|\s{{1,2}})"
     r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,128})[\"'`*]|([^\s\"'`*<>]{4,128}))"
 )
 # `password for the zip file: …`
-_OPENS = compile_pattern(rf"(?i)^(?:\s(?:{HAPPENED}))?(?:\s(?:{FOR})\s(?:[^:;,.!?()\n]|\.\w)+|\s?\([^()\n]+\)|\s*)$")
+_OPENS = compile_pattern(
+    rf"(?i)^(?:\s(?:{HAPPENED}))?(?:\s(?:{FOR})\s(?:[^:;,.!?()\n]|\.\w)+|\s?\([^()\n]+\)|\s(?:{NEW})|\s*)$"
+)
+# Of these, something is said that is no password.
+_ABOUT_IT = compile_pattern(
+    r"(?i)\s(?:fields?|hash(?:es|ing)|polic(?:y|ies)|managers?|length|inputs?|forms?|storage|strength|generators?|columns?"
+    r"|encryption|validat(?:ion|ors?)|box(?:es)?|prompts?|authentication)\b"
+)
 _SENTENCE_END = compile_pattern(r"[.!?](?:\s|$)|[^:\s]\s*\n")
 _SOME_SIGN = compile_pattern(r"[\d!@#$%^&*+~?]")
 _CODE = compile_pattern(r"[={}();<>\[\]|\\]")
@@ -47,9 +55,14 @@ _SAID_CODE = compile_pattern(
     rf"(?i)\b(?:{CODES})\b(?:[^.:=!?\n\"'`\d]{{0,32}}?(?:\s(?:{IS})\b:?|[:=#]|nr\.?))?\s{{0,3}}[\"'`*]{{0,2}}"
     r"(\d{3}[ -]?\d{3}|[A-Z0-9]{4,6}-[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){0,4}|\d{4,8})\b"
 )
+# `what's the password?`, and the line that answers.
+_ASKED = rf"(?i)(?:{PASSWORDS})\b[^\n.?]*\?+[ \t]*\r?\n"
+_ANSWERED = compile_pattern(
+    rf"{_ASKED}(?:[\w .\[\]]{{1,32}}\d\d?:\d\d[^\n]{{0,8}}\n)?(?:[\w .]{{1,24}}:[ \t]+)?(\S{{6,64}})[ \t]*(?:\r?\n|$)"
+)
 _CREDENTIALS = compile_pattern(
     rf"(?i)\b(?:{LOGINS})(?: (?:{FOR}) [^:;,.!?()\d\n]{{1,40}})?(?: (?:{WITH}))?\s?:?"
-    r"\s{1,3}([\w.@+\-]{2,64})\s?[/:|]\s?([^\s\"'`,;<>]{5,128})"
+    r"\s{1,3}[\"'`]?([\w.@+\-]{2,64})\s?[/:|]\s?([^\s\"'`,;<>]{5,128})"
 )
 # Somebody's password that is a plain word, with nothing after it that would make it the beginning of something else.
 _PLAIN_WORD = compile_pattern(
@@ -68,7 +81,7 @@ _USED_AS = compile_pattern(
     rf"(?i)([^\s\"'`<>()]{{5,64}})[\"'`]?{_AS}(?:[.,;:!?)\n]|$|\s(?:and|und|et|y|e|en|for|für|pour|para|per|voor)\s)"
 )
 # `changé le mot de passe en …`, `Passwort auf … gesetzt`
-_TO = rf"(?:{PASSWORDS})\s(?:[^\n.:!?]{{0,48}}\s)??(?:auf|in|en|par|para|por|naar)\s[\"'`]?"
+_TO = rf"(?:{PASSWORDS})\s(?:(?:[^\n.:!?]{{0,48}}\s)??(?:auf|in|en|par|para|por|naar|from|von)|a)\s[\"'`]?"
 _CHANGED_TO = compile_pattern(rf"(?i){_TO}([^\s\"'`<>()]+)")
 _CHANGE = compile_pattern(
     r"(?i)\b(?:chang|modifi|remplac|mis |cambi|puesto|actualiz|mud|alter|troc|troq|redefin|impost|aggiorn|gewijzigd"
@@ -110,6 +123,15 @@ def _said_before(view: View) -> Iterator[Match]:
         value = view.text(*match.span(1))
         if any(char.isdigit() for char in value) and is_strong(value) and not NO_VALUE.fullmatch(value):
             yield Match(*match.span(1), 0.75, PASSWORD.name)
+
+
+def _answered(view: View) -> Iterator[Match]:
+    for match in _ANSWERED.finditer(view.data):
+        start = match.start(1)
+        end = _trimmed(view.data, *match.span(1), quoted=False)
+        value = view.text(start, end)
+        if is_strong(value) and not NO_VALUE.fullmatch(value):
+            yield Match(start, end, 0.75, PASSWORD.name)
 
 
 def _changed(view: View) -> Iterator[Match]:
@@ -166,6 +188,10 @@ def _values(data: bytes, words: list[tuple[int, int]]) -> Iterator[tuple[int, in
             link = linked[1].strip()
             # Between the word and a mere colon or space nothing else stands.
             if not quoted and not _SOME_SIGN.search(data, start, end):
+                # The value may be a link itself, with the blank before it: `ist jetzt …`.
+                at = max(linked.start() + 1, linked.end(1) - 1)
+                continue
+            if link not in {b"", b":"} and _ABOUT_IT.match(data, first):
                 at = linked.end(1)
                 continue
             if (
@@ -211,7 +237,7 @@ def _trimmed(data: bytes, start: int, end: int, *, quoted: bool) -> int:
     return end
 
 
-_FINDERS = (_passwords, _secrets, _codes, _credentials, _said_before, _changed, _shorthand)
+_FINDERS = (_passwords, _secrets, _codes, _credentials, _said_before, _changed, _shorthand, _answered)
 _word = "Tr0ub4dor" + "&3"
 _random = "q7Zr2mXw9LpV4tKd"
 
@@ -220,13 +246,14 @@ RECOGNIZERS = (
         "secret.said",
         (PASSWORD, SECRET),
         (
-            rf"(?i)(?:{PASSWORDS})\b(?:[^.!?\n\"'`]*(?:\s(?:{IS})|:|→)\s|\s+\S*\d)",
+            rf"(?i)(?:{PASSWORDS})\b(?:(?:[^.!?\n\"'`]|[.!?]\S)*(?:\s(?:{IS})|'s|:|→)\s|\s+\S*\d)",
             rf"(?i)\b(?:{SECRETS})\b(?:[^.!?\n\"'`]*(?:\s(?:{IS})|:)\s|\s+\S*\d)",
             rf"(?i)\b(?:{CODES})\b[^.!?\n\d]*\d\d",
             rf"(?i)\b(?:{LOGINS})\b[^\n/:|]*[/:|]",
             f"(?i){_REVERSED}|{_AS}",
             rf"(?i){_TO}\S*\d",
             r"\b[uU](?:ser)?\s?[:=]\s?\S+\s+[pP]\s?[:=]\s?\S|(?i:admin|root|user|test|demo|guest|istrator) / \S*\d",
+            _ASKED,
         ),
         _find,
         examples=(

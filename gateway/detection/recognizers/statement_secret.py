@@ -24,12 +24,13 @@ _SQL_BARE = compile_pattern(
 _SECURE_STRING = compile_pattern(
     rf"(?i)\bconvertto-securestring[ \t]+(?:-string[ \t]+)?(?:-asplaintext[ \t]+)?{_QUOTED}"
     rf"|\bClientSecretCredential\([^\n()]*,[ \t]*{_QUOTED}"
+    rf"|{_QUOTED}[ \t]*\|[ \t]*ConvertTo-SecureString"
 )
 _CALL = compile_pattern(
     r"\b(?:getConnection|NetworkCredential|PasswordAuthentication|PasswordCredentials?"
     r"|UsernamePasswordCredentials?|BasicAuth|"
     r"BasicAuthHandler|HTTPBasicAuth|basicAuth|withBasicAuth|basic_auth|setBasicAuth|SetBasicAuth"
-    r"|PasswordAuthenticationToken|(?:Basic)?AWSCredentials|Credentials\.new|login|auth=)"
+    r"|PasswordAuthenticationToken|WiFi\.begin|username_pw_set|changeUserPassword|\.auth|(?:Basic)?AWSCredentials|Credentials\.new|login|auth=)"
     rf"\((?:[^\n()\"']{{0,80}},[ \t]*)?[\"']([^\"'\r\n]{{1,80}})[\"'],[ \t]*{_QUOTED}"
 )
 _CONNECTED = compile_pattern(
@@ -40,7 +41,9 @@ _ROUTER = compile_pattern(
     r"(?im)^[ \t]*(?:[\w\-.]{1,64}[ \t]){0,5}?(?:"
     r"(?:password|secret|key-string|pre-shared-key|key)[ \t](?:level[ \t]\d{1,2}[ \t])?[05-9][ \t]([^\s\"']{4,128})"
     r"|(?:(?:tacacs|radius)(?:-server)?(?:[ \t]host[ \t]\S+)?[ \t]key|isakmp[ \t]key|authentication-key"
-    r"|neighbor[ \t]\S+[ \t]password|set[ \t]psksecret)[ \t]([^\s\"']{4,128})"
+    r"|neighbor[ \t]\S+[ \t]password|set[ \t]psksecret|ikev1[ \t]pre-shared-key"
+    r"|(?:password|community[ \t](?:read|write)|key|secret)[ \t](?:simple|cipher|irreversible-cipher|plaintext)"
+    r"|(?:aaa-server|radius|tacacs)[^\n]*\n(?:[ \t]+[^\n]*\n){0,4}?[ \t]+key)[ \t]([^\s\"']{4,128})"
     r"|community[ \t]([^\s\"']{4,64})[ \t](?:ro|rw|view|authorization)\b)"
 )
 _ECHOED = r"\becho[ \t](?:-n?e?[ \t])?[\"']?([^\s\"'|]{4,128})[\"']?[ \t]*\|"
@@ -62,7 +65,8 @@ _DIRECTIVE = compile_pattern(
 )
 _NAMED_ACCOUNT = compile_pattern(
     r"(?im)(?:\brabbitmqctl[ \t]+(?:add_user|change_password)[ \t]+\S+|\bnet[ \t]user[ \t]+[^\s/]\S*"
-    r"|\bhttp-basic\.\S+[ \t]+\S+|\bnickserv[ \t]+identify(?:[ \t]+\S+)??|^\w{1,8}[ \t]LOGIN[ \t]\S+)"
+    r"|\bhttp-basic\.\S+[ \t]+\S+|\bnickserv[ \t]+identify(?:[ \t]+\S+)??|^\w{1,8}[ \t]LOGIN[ \t]\S+"
+    r"|\bmc[ \t](?:alias[ \t]set|config[ \t]host[ \t]add)[ \t]\S+[ \t]\S+[ \t]\S+)"
     r"[ \t]+([^\s\"'/\-]\S{3,128})"
 )
 _SIGNED = compile_pattern(
@@ -142,13 +146,14 @@ RECOGNIZERS = (
         (PASSWORD,),
         (
             r"(?i)\bidentified\s+(?:with|by|as)\b|\b(?:user|role)\s[^\n;]*\spassword\s+[\"']|\bsp_addlogin\s",
-            r"(?i)\b(?:convertto-securestring\s|clientsecretcredential\()",
+            r"(?i)(?:\bconvertto-securestring\s|\bclientsecretcredential\(|\|[ \t]*convertto-securestring)",
             r"(?:getConnection|Credentials?|asicAuth|asic_auth|Authentication(?:Token)?|BasicAuthHandler"
-            r"|Credentials\.new|\blogin|\bauth=)\([^\n()]*,",
+            r"|Credentials\.new|\blogin|\bauth=|WiFi\.begin|username_pw_set|changeUserPassword|\.auth)\([^\n()]*,",
             r"(?i)(?:password|secret|key-string|shared-key|\bkey)[ \t](?:level[ \t]\d+[ \t])?[05-9][ \t]"
             r"|\bcommunity[ \t]\S+[ \t](?:r[ow]|authorization)\b"
             r"|(?:tacacs|radius)\S*[ \t](?:host[ \t]\S+[ \t])?key[ \t]"
-            r"|(?:isakmp[ \t]key|authentication-key|neighbor[ \t]\S+[ \t]password|set[ \t]psksecret)[ \t]",
+            r"|(?:isakmp[ \t]key|authentication-key|neighbor[ \t]\S+[ \t]password|set[ \t]psksecret"
+            r"|ikev1[ \t]pre-shared-key|(?:simple|cipher|plaintext))[ \t]|\n[ \t]+key[ \t][^\s]",
             r"\|\s*(?:sudo\s+)?(?:chpasswd|sudo\s[^\n]*-S\b)",
             r"(?i)\bnet use\s[^\n]*/user:|\breg[ \t]+add[ \t][^\n]*passw",
             r"(?:mysqli|mysql|getConnection|\bPDO(?:->__)?|DBI->connect)\w*\(",
@@ -159,7 +164,8 @@ RECOGNIZERS = (
             _READER,
             r"(?m)^[ \t]*(?:requirepass|masterauth|(?:root)?bindpw|rootpw|stats[ \t]+auth|AUTH|cache_peer"
             r"|user[ \t]+\w+[ \t]+on|register[ \t]*=>|PASSWORD[ \t]\w+[ \t]=)[ \t]",
-            r"(?im)\brabbitmqctl\s|\bnet[ \t]user\s|\bhttp-basic\.|\bnickserv[ \t]+identify\s|^\w{1,8}[ \t]LOGIN[ \t]",
+            r"(?im)\brabbitmqctl\s|\bnet[ \t]user\s|\bhttp-basic\.|\bnickserv[ \t]+identify\s|^\w{1,8}[ \t]LOGIN[ \t]"
+            r"|\bmc[ \t](?:alias|config)[ \t]",
             r"\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac)\(",
             r"(?i)pass(?:word|wd)?[^\"'\n]*[\"']\]?[\"']?\)?\)[ \t]*\.(?:send_?keys|type|fill|set_?value)\("
             r"|\.(?:fill|type|set_?value)\([^,\n]*(?:passw|pwd)[^,\n]*,",

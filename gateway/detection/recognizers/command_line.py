@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
-from gateway.detection.expression import Found
+from gateway.detection.expression import Expression, Found
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers._secret_names import Kind, kind_of
@@ -12,16 +13,19 @@ from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
 
 _TOOLS = r"curl|wget|http|https|xh|httpie"
-_PAIR = r"(?:\"([^\"\n]{0,256})\"|'([^'\n]{0,256})'|([^\s\"':]+:[^\s\"']{4,}))(?::\"([^\"\n]{1,256})\")?"
+_PAIR = r"(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^\s\"':]+:[^\s\"']{4,}))(?::\"([^\"\n]+)\")?"
 _USER = compile_pattern(rf"(?:\s-u|--(?:proxy-)?user|-[a-zA-Z]{{1,4}}u|\b(?:https?|xh) -a)(?:[ \t]{{1,4}}|=){_PAIR}")
 _LOGIN_TOOL = compile_pattern(rf"(?i)\b(?:{_TOOLS})\b")
-_FLAG_START = r"(?:(?:^|\s)--?|\b(?:ENV|ARG|setenv|set[ \t]-[a-z]{1,3})[ \t]{1,4})"
+_FLAG_START = (
+    r"(?:(?:^|\s)--?|\b(?:config|configure|env|secrets?)[ \t:]+(?:set|put|add)[ \t]+(?:--?[\w\-]+[ \t]+)*"
+    r"|\b(?:ENV|ARG|setenv|set[ \t]-[a-z]{1,3})[ \t]{1,4})"
+)
 _FLAG = compile_pattern(
-    rf"(?i){_FLAG_START}([\w.\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*)"
+    rf"(?i){_FLAG_START}([\w.:/\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*)"
     r"[ \t]{1,4}(?:\"([^\"\n]{4,})\"|'([^'\n]{4,})'|([^\s\"'\-][^\s\"']{3,}))"
 )
 _PORTS = compile_pattern(r"^[\d.:\-]+(?:/(?:tcp|udp))?$")
-_VALUE = r"(?:\"([^\"\n]{3,128})\"|'([^'\n]{3,128})'|([^\s\"'\-/][^\s\"'/]{2,}))"
+_VALUE = r"(?:\"([^\"\n]{3,})\"|'([^'\n]{3,})'|([^\s\"'\-/][^\s\"'/]{2,}))"
 # Programs, and the option after which they expect a password.
 _PROGRAMS = (
     (r"mysql(?:dump|admin|import|show)?|mariadb(?:-dump|-admin)?", r"\s-p"),
@@ -46,16 +50,16 @@ _PROGRAMS = (
     (r"htpasswd", r"\s-[a-zA-Z]*b[a-zA-Z]*[ ]+\S+[ ]+\S+[ ]"),
     (r"snmp[a-z]+", r"\s-[AX][ ]"),
     (r"lftp", r"\s-u[ ]?[^\s,\"']+,"),
-    (r"smbclient|rpcclient|net", r"\s-U[ ]?[\"']?[^\s%\"']+%"),
+    (r"smbclient|rpcclient|net[ ](?:ads|rpc|rap|join)", r"\s-U[ ]?[\"']?[^\s%\"']+%"),
 )
 _PROGRAM = rf"\b(?:{'|'.join(names for names, _ in _PROGRAMS)})"
-_NAMED_PROGRAM = compile_pattern(rf"\b(?:{'|'.join(f'({names})' for names, _ in _PROGRAMS)})\s")
-_OPTIONS = tuple(compile_pattern(f"(?:{option}){_VALUE}") for _, option in _PROGRAMS)
+_NAMED_PROGRAM = compile_pattern(rf"{_PROGRAM}\s")
+_OPTIONS = tuple((compile_pattern(names), compile_pattern(f"(?:{option}){_VALUE}")) for names, option in _PROGRAMS)
 # A command ends with its line, unless that goes on, and where another one begins.
 _END = re.compile(rb"(?<![\\^`])\r?\n|[;|]|&&")
 _REACH = 400
 """Bytes after a program's name in which its option begins."""
-_LONGEST = 160
+_LONGEST, _LONGEST_PAIR = 160, 512
 _PASS_WORD = compile_pattern(rf"\s-pass(?:in|out)? pass:{_VALUE}")
 # Whatever the program: the account, and the password right after it.
 _ACCOUNT = r"\s(?:-[uU]|--?user(?:name)?)[ =]\S+\s+-[pP][ ]"
@@ -76,6 +80,8 @@ def _users(view: View) -> Iterator[Match]:
         start, end = match.span(group)
         if match.span(4) != (-1, -1):
             end = match.end(4)
+        if end - start > _LONGEST_PAIR:
+            continue
         user, colon, password = view.text(start, end).partition(":")
         password, user = password.strip("\"'"), user.strip("\"'")
         if not colon or not _is_pair(user, password):
@@ -115,28 +121,37 @@ def _is_mixed(value: str) -> bool:
 
 def _shorts(view: View) -> Iterator[Match]:
     data = view.data
+    searched: dict[str, int] = {}
     for program in _NAMED_PROGRAM.finditer(data):
-        option = _OPTIONS[next(number for number, group in enumerate(program.groups()) if group is not None)]
-        first = program.end() - 1
-        last = min(len(data), first + _REACH)
-        stop = _END.search(data, first, last)
+        option = _option(program[0][:-1])
+        last = min(len(data), program.end() + _REACH)
+        stop = _END.search(data, program.end() - 1, last)
         last = last if stop is None else stop.start()
-        while (match := option.search(data, first, min(len(data), last + _LONGEST))) is not None:
+        # Of a program that is named again and again, each stretch is searched once.
+        first = max(program.end() - 1, searched.get(option.pattern, 0))
+        while first < last and (match := option.search(data, first, min(len(data), last + _LONGEST))) is not None:
             if match.start() >= last:
                 break
             yield from _short(view, match)
             first = match.end()
+        searched[option.pattern] = max(first, last)
     for match in _PASS_WORD.finditer(data):
         yield from _short(view, match)
     for match in _AFTER_ACCOUNT.finditer(data):
         yield from (found for found in _short(view, match) if is_strong(view.text(found.start, found.end)))
 
 
+@lru_cache(maxsize=256)
+def _option(program: bytes) -> Expression:
+    return next(option for names, option in _OPTIONS if names.fullmatch(program))
+
+
 def _short(view: View, match: Found) -> Iterator[Match]:
     start, end = next(match.span(number) for number in (1, 2, 3) if match.span(number) != (-1, -1))
     value = view.text(start, end)
     if (
-        not is_stand_in(value)
+        end - start <= _LONGEST
+        and not is_stand_in(value)
         and not value.isalpha()
         and not _PORTS.match(view.data[start:end])
         and not _NO_PASSWORD.fullmatch(value)
@@ -154,7 +169,7 @@ RECOGNIZERS = (
         (PASSWORD, SECRET),
         (
             r"(?:\s-u|--user|--proxy-user|\s-[a-zA-Z]+u|\b(?:https?|xh) -a)(?:[ \t]+|=)(?:[\"']|[^\s:]*:)",
-            rf"(?i){_FLAG_START}[\w.\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*[ \t]+[^\s\-]",
+            rf"(?i){_FLAG_START}[\w.:/\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*[ \t]+[^\s\-]",
             rf"{_PROGRAM}\b(?:[^\n]|[\\^`]\r?\n)*(?:\s-[pPawkNAXUu]|-[a-zA-Z]*b|/r?p|-hp|\spasswd)"
             rf"|pass(?:in|out)? pass:|{_ACCOUNT}",
         ),

@@ -52,6 +52,7 @@ GATE = (
 _QUOTED = re.compile(rb"(?:\"(?=\\\")|[@$bBrRuUfFLN]{0,2}|[A-Za-z_.:]{0,40}\()(?:\\{0,3}\"\"\"|'''|\\{0,3}[\"'`])")
 _BARE = re.compile(rb"[^\s\"`<]{1,600}")
 _BLOCK = re.compile(rb"[|>][+\-]?\d?[ \t]{0,8}\r?\n[ \t]{1,80}(\S{4,600})[ \t]{0,8}(?:\r?\n|$)")
+_HEREDOC = re.compile(rb"<<-?[\"']?\w{1,20}[\"']?\r?\n[ \t]{0,80}(\S{4,600})[ \t]{0,8}\r?\n")
 _LINES = re.compile(rb"\s{0,80}([^\s<]{4,600})\s{0,80}</|\s{0,80}<!\[CDATA\[\s{0,80}([^\s\]]{4,600})\s{0,80}\]\]>")
 _NEXT_FIELD = re.compile(rb"[&;,](?:\s|$|[A-Za-z_][\w. \-]{0,30}[=:])|\?[A-Za-z_][\w.\-]{0,30}=")
 _VALUE_NEXT = re.compile(rb"\\?[\"']>|\\?[\"'],?\s{0,80}\\?[\"']?value|</")
@@ -131,6 +132,9 @@ def _value(data: bytes, at: int, join: str, *, tagged: bool) -> tuple[int, int, 
         block = _BLOCK.match(data, at, last)
         if block is not None:
             return *block.span(1), False
+    if join == "=" and data.startswith(b"<<", at):
+        here = _HEREDOC.match(data, at, last)
+        return None if here is None else (*here.span(1), False)
     opening = _QUOTED.match(data, at, last)
     if opening is not None:
         return _quoted(data, opening.end(), last)

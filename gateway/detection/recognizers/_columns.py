@@ -40,6 +40,7 @@ _USER = re.compile(r"@?\w[\w.@+-]{1,60}")
 _PHONE = re.compile(r"[+(]?\d[\d ().\-/]{4,20}\d(?:[ ,]{0,2}(?:x|ext\.?)[ .]?\d{1,6})?")
 _CARD = re.compile(r"\d(?:[ -]?\d){12,18}")
 _BRANCH = re.compile(r"\d{2}([ -]?)\d{2}\1\d{2}|\d{8}")
+_BRACKETED = re.compile(r"\[.*\]|\(.*\)|<.*>")
 _SSN = re.compile(r"\d{3}([ .-]?)\d{2}\1\d{4}")
 
 
@@ -97,7 +98,9 @@ def _is_code(value: str) -> bool:
 
 
 def _is_password(value: str) -> bool:
-    return is_chosen(value, quoted=True) and not NO_VALUE.fullmatch(value) and value not in NO_PASSWORD
+    if NO_VALUE.fullmatch(value) or value in NO_PASSWORD or _BRACKETED.fullmatch(value):
+        return False
+    return is_chosen(value, quoted=True)
 
 
 _NUMBER = r"(?:[ _-]?(?:no|nr|num|number|nummer|#)\.?)?[ _-]?[12]?"
@@ -159,6 +162,7 @@ _FORMS = (
 _COLUMNS = tuple((compile_pattern(f"(?i)(?:{words})"), column) for words, column in _FORMS)
 # What passes is counted, unless somebody's account stands beside it.
 _ACCOUNT = re.compile(r"user(?:[ _-]?(?:name|id))?|login|account|e-?mail|benutzer(?:name)?|host", re.IGNORECASE)
+_PASS = Column(PASSWORD, 0.8, lambda value: not value.isdigit() and _is_password(value))
 PLAIN_NAME = Column(PERSON, 0.6, lambda value: _is_name(value) and value[0].isupper())
 """Of columns called `name`, which hold anything, unless others tell of a person."""
 
@@ -185,7 +189,7 @@ def columns_of(header: list[str]) -> dict[int, Column]:
         elif column := _column(text.rstrip(".")):
             columns[number] = column
     if passes and any(_ACCOUNT.fullmatch(text) for text in header):
-        columns |= dict.fromkeys(passes, _KINDS[Kind.PASSWORD])
+        columns |= dict.fromkeys(passes, _PASS)
     if columns:
         columns |= dict.fromkeys(plain, PLAIN_NAME)
     return columns

@@ -26,7 +26,8 @@ SECRETS = _any(
     " clave api, clave de api, chiave api, chave api, chave de api, chave da api, api-sleutel, credentials?"
 )
 CODES = (
-    r"p(?:in|uk)(?:[ -]?(?:code|number|nummer))?|passkey"
+    r"p(?:in|uk)(?:[ -]?(?:code|number|nummer))?|pass(?:key|code)"
+    r"|(?:alarm|tür|haus|tor|safe|tresor|zugangs)[\w-]*[ -]?code"
     r"|(?:verification|security|authentication|one[- ]time|log-?in|sign-in|otp|2fa|mfa|recovery|backup|access"
     r"|unlock|door|gate|alarm|entry|confirmation)[ -](?:codes?|pin|password|passcode)"
     r"|otp|bestätigungscode|sicherheitscode|pincode|geheimzahl|verificatiecode"

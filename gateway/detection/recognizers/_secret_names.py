@@ -147,7 +147,7 @@ def kind_of(name: str) -> Kind | None:
         after = [word for word in words[at + 1 :] if not word.isdigit()]
         if (
             any(word in _ABOUT for word in after)
-            or (words[at] == "pass" and after)
+            or (words[at] == "pass" and after and after[-1] not in {"plain", "clear"})
             or (at and words[at - 1] in _BEFORE)
         ):
             return None

@@ -39,6 +39,8 @@ _ACCOUNT_NEAR = compile_pattern(
 )
 # What opens a vault beside the id of a role, and what a token of Consul and Nomad is.
 _NUMBERED_SECRET = re.compile(r"(?i)secret_?id")
+# A `key` below one of these lets people in.
+_NETWORK = compile_pattern(r"(?i)\b(?:wi-?fi|wlan|ssid|wpa[23]?)\b")
 _NEAR = 120
 _OF_WORDS = ("psk", "passphrase")
 """Ends of the names of what is often made of words."""
@@ -64,6 +66,8 @@ def _judge(view: View, one: Assignment) -> Match | None:
     kind = kind_of(one.name)
     if kind is None and one.name.lower() == "key":
         kind = kind_below(view.data, one.at)
+        if kind is None and _NETWORK.search(view.data, max(0, one.at - _NEAR), one.at):
+            kind = Kind.PASSWORD
     if kind is None and _NUMBERED_SECRET.fullmatch(one.name) and is_uuid(view.text(one.start, one.end)):
         return Match(one.start, one.end, 0.75, SECRET.name)
     if kind is None or (one.name.lower() == "token" and is_place(view.data, one.at)):

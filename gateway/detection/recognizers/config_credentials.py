@@ -1,5 +1,5 @@
 """Credentials in files that have a form of their own: netrc, pgpass, Postfix, BitLocker, Bundler, Docker and npm
-logins, password hashes of `/etc/shadow` and htpasswd (crypt(5)) and of MySQL.
+logins, password hashes of `/etc/shadow` and htpasswd (crypt(5)), of MySQL and Windows.
 """
 
 import base64
@@ -84,10 +84,10 @@ RECOGNIZERS = (
         PASSWORD,
         (
             Pattern(
-                r"(?m)^\[[\w.\-]+\](?::\d+)?[ \t]+[\w.@+\-]+:(\S{4,256})[ \t]*\r?$",
+                r"(?m)^\[[\w\-]+(?:\.[\w\-]+)+\](?::\d+)?[ \t]+[\w.@+\-]+:(\S{4,256})[ \t]*\r?$",
                 0.8,
                 group=1,
-                gate=r"(?m)^\[[\w.\-]+\](?::\d+)?[ \t]+[\w.@+\-]+:\S",
+                gate=r"(?m)^\[[\w\-]+(?:\.[\w\-]+)+\](?::\d+)?[ \t]+[\w.@+\-]+:\S",
             ),
         ),
         validator=_line,
@@ -152,6 +152,9 @@ RECOGNIZERS = (
                 0.8,
                 gate=r"\$(?:2[abxy]|[156y7PH]|gy|apr1|md5|argon2i?d?|scrypt)\$|\{S?(?:SHA|MD5)\d*\}|\*[0-9A-F]{40}",
             ),
+            # Windows': as pwdump and its like print them, and alone.
+            Pattern(r"(?i)\b([0-9a-f]{32}:[0-9a-f]{32}):::", 0.9, group=1),
+            Pattern(r"\b(?i:NTLM|NT hash|LM hash)[ \t]*[:=][ \t]*([0-9a-fA-F]{32})\b", 0.85, group=1),
         ),
         validator=_hash,
         blobs=True,
@@ -159,6 +162,9 @@ RECOGNIZERS = (
             Example(f"root:{_crypt}:19000:0:99999:7:::", _crypt),
             Example("jane:$2y$10$" + sample(53, BASE62), "$2y$10$" + sample(53, BASE62)),
             Example("root | *" + sample(40, HEX).upper() + " |", "*" + sample(40, HEX).upper()),
+            Example(
+                "jane:1001:" + sample(32, HEX) + ":" + sample(32, HEX) + ":::", sample(32, HEX) + ":" + sample(32, HEX)
+            ),
             Example("userPassword: {SSHA}" + sample(32), "{SSHA}" + sample(32)),
         ),
         counter_examples=("it costs $5$ or $6$", "$1$2"),

@@ -3,6 +3,7 @@ or made up, and the lists of accounts that `chpasswd`, OpenVPN and FTP read.
 Terraform keeps what it made up in its state.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
@@ -13,20 +14,23 @@ from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
 
 # `Enter passphrase for key 'id_rsa': …`
-_PROMPT = r"(?i)\bpass(?:word|phrase) for [^\n]*[^\n\d]:[ \t]?"
+_PROMPT = r"(?i)\bpass(?:word|phrase) for [^\n]*[^\n\d]:[ \t]+"
 _PROMPTED = compile_pattern(rf"(?m){_PROMPT}(\S+)[ \t]*\r?$")
 # What Terraform's state keeps of a password that it made up.
 _STATE = r"\"random_password\""
 _STATED = compile_pattern(r"\"result\"\s*:\s*\"([^\"\n]{4,})\"")
 _STATE_REACH = 1600
 # A line that decodes or makes a secret, and the one line that follows.
-_SHOW = (
-    r"(?i)(?:(?:secret|passw|token)[^\n]*\|[ \t]*base64[ \t]+(?:-d|--decode)\b"
-    r"|\b(?:openssl[ \t]+rand|pwgen|makepasswd|diceware|apg)[ \t]+-?\w"
+_DECODED = r"\|[ \t]*base64[ \t]+(?:-[dD]|--decode)\b"
+_MADE = (
+    r"(?:\b(?:openssl[ \t]+rand|pwgen|makepasswd|diceware|apg)[ \t]+-?\w"
     r"|(?:get-secret-value|--with-decryption)[ \t][^\n]*--output[ \t]+text)"
 )
-_RESET = r"(?i)\breset\.\r?\nNew value:"
-_SHOWN = compile_pattern(rf"(?:{_SHOW}[^\n]*\r?\n|{_RESET})[ \t]*([^\s=]+={{0,2}})[ \t]*(?:\r?\n|$)")
+_RESET = r"\breset\.\r?\nNew value:"
+_SHOWN = compile_pattern(
+    rf"(?:(?:(?i:secret|passw|token)[^\n]*{_DECODED}|{_MADE})[^\n]*\r?\n|{_RESET})"
+    r"[ \t]*([^\s=]+={0,2})[ \t]*(?:\r?\n|$)"
+)
 _LIST = r"\bchpasswd\b[^\n]*\n"
 _LISTED = compile_pattern(_LIST)
 _ACCOUNT = compile_pattern(r"[ \t\-\"']*[a-z_][\w.\-]*:([^\s:\"']+)[\"']?[ \t]*\r?(?:\n|$)")
@@ -37,7 +41,12 @@ _PAIR = (
     r"|(?m:^)[\w.:\-\[\]]+>[ \t]auth[ \t]+(?:\w+[ \t]+)?|(?m:^)open[ \t]+\S+(?:[ \t]+\d+)?\r?\nuser[ \t]+\S+[ \t]+)"
 )
 _PAIRED = compile_pattern(rf"{_PAIR}(\S+)")
+# `name@host:password` alone on a line, and `service - name@host - password`.
+_MAILBOX = r"[\w+\-]@[\w.\-]+\.[A-Za-z]{2,}(?:[:;|]|[ \t]+[:;|/\-][ \t]+)"
+_BEHIND_MAILBOX = compile_pattern(rf"(?m){_MAILBOX}([^\s/,;|]+)[ \t]*\r?$")
 _LONGEST = 256
+_TELLING = re.compile(r"[!#$%^&*~]|[A-Za-z]\d+[A-Za-z]|\d\d$")
+_ODD_SIGN = re.compile(r"[!@#$%^&*+~?]\w")
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
@@ -81,6 +90,14 @@ def _paired(view: View) -> Iterator[Match]:
         yield from _password(view, *match.span(1))
 
 
+def _behind_mailbox(view: View) -> Iterator[Match]:
+    for match in _BEHIND_MAILBOX.finditer(view.data):
+        start, end = match.span(1)
+        value = view.text(start, end)
+        if end - start <= _LONGEST and is_strong(value) and _TELLING.search(value) and not NO_VALUE.fullmatch(value):
+            yield Match(start, end, 0.7, PASSWORD.name)
+
+
 def _stated(view: View) -> Iterator[Match]:
     data = view.data
     at = 0
@@ -93,11 +110,12 @@ def _stated(view: View) -> Iterator[Match]:
 
 def _password(view: View, start: int, end: int) -> Iterator[Match]:
     value = view.text(start, end)
-    if end - start <= _LONGEST and is_chosen(value, quoted=False) and not NO_VALUE.fullmatch(value):
+    odd = any(map(str.isdigit, value)) or _ODD_SIGN.search(value)
+    if end - start <= _LONGEST and odd and is_chosen(value, quoted=False) and not NO_VALUE.fullmatch(value):
         yield Match(start, end, 0.75, PASSWORD.name)
 
 
-_FINDERS = (_prompted, _shown, _listed, _paired, _stated)
+_FINDERS = (_prompted, _shown, _listed, _paired, _stated, _behind_mailbox)
 _word = "Wat3rfall" + "!"
 _made = sample(20, BASE62)
 
@@ -105,7 +123,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "secret.printed",
         (PASSWORD, SECRET),
-        (_PROMPT, f"{_SHOW}|{_RESET}", _LIST, _PAIR, _STATE),
+        (_PROMPT, f"{_DECODED}|{_MADE}|{_RESET}", _LIST, _PAIR, _STATE, _MAILBOX + r"[^\s/]*[\d!#$%&*]"),
         _find,
         examples=(
             Example(f"Enter passphrase for key 'id_rsa': {_word}\n", _word),
@@ -115,6 +133,7 @@ RECOGNIZERS = (
             Example(f"chpasswd <<EOF\nroot:{_word}\njane:Sunny+4+me\nEOF", "Sunny+4+me"),
             Example(f"chpasswd:\n  list: |\n    root:{_word}\n", _word),
             Example(f"<auth-user-pass>\njane\n{_word}\n</auth-user-pass>", _word),
+            Example(f"jane@acme.org:{_word}\n", _word),
             Example(f"127.0.0.1:6379> AUTH {_word}\nOK", _word),
             Example(f'{{"type": "random_password", "instances": [{{"result": "{_word}"}}]}}', _word),
             Example(f"open ftp.acme.org\nuser jane {_word}\nput a.zip", _word),

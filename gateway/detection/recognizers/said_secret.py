@@ -32,7 +32,7 @@ _SECRET_WORD = compile_pattern(rf"(?i)(?:^|[^\w\-])(?:{SECRETS})\b")
 # What links the word to the value, and the value: quoted or bare.
 _LINKED = compile_pattern(
     rf"(?i)((?:\s(?:{IS})|'s):?\s{{1,3}}|:\s{{1,3}}|\s?→\s?|\s{{1,2}})"
-    r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,128})[\"'`*]|([^\s\"'`*<>]{4,128}))"
+    r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,})[\"'`*]|([^\s\"'`*<>]{4,}))"
 )
 # `password for the zip file: …`
 _OPENS = compile_pattern(
@@ -56,13 +56,14 @@ _SAID_CODE = compile_pattern(
     r"(\d{3}[ -]?\d{3}|[A-Z0-9]{4,6}-[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){0,4}|\d{4,8})\b"
 )
 # `what's the password?`, and the line that answers.
-_ASKED = rf"(?i)(?:{PASSWORDS})\b[^\n.?]*\?+[ \t]*\r?\n"
+_ASKED = rf"(?i)(?:{PASSWORDS})\b[^\n.?]*(?:\?|\b(?:pls|plz|please|bitte|svp|por favor|per favore))[^\n\w]*\r?\n"
 _ANSWERED = compile_pattern(
-    rf"{_ASKED}(?:[\w .\[\]]{{1,32}}\d\d?:\d\d[^\n]{{0,8}}\n)?(?:[\w .]{{1,24}}:[ \t]+)?(\S{{6,64}})[ \t]*(?:\r?\n|$)"
+    rf"{_ASKED}(?:[\w .\[\]]{{1,32}}\d\d?:\d\d[^\n]{{0,8}}\n)?(?:[\[(]?\d[\d.,:/\- apm]+[\])]?[ \-]*)?"
+    r"(?:[\w .]{1,24}:[ \t]+)?(?:it'?s |das ist |ist |c'est |es |è |é )?(\S{6,64})[ \t]*(?:\r?\n|$)"
 )
 _CREDENTIALS = compile_pattern(
     rf"(?i)\b(?:{LOGINS})(?: (?:{FOR}) [^:;,.!?()\d\n]{{1,40}})?(?: (?:{WITH}))?\s?:?"
-    r"\s{1,3}[\"'`]?([\w.@+\-]{2,64})\s?[/:|]\s?([^\s\"'`,;<>]{5,128})"
+    r"\s{1,3}[\"'`]?([\w.@+\-]{2,64})\s?[/:|]\s?([^\s\"'`,;<>]{5,})"
 )
 # Somebody's password that is a plain word, with nothing after it that would make it the beginning of something else.
 _PLAIN_WORD = compile_pattern(
@@ -74,11 +75,11 @@ _ADJECTIVE = re.compile(
     r"|^(?:ab|aus|be|ent|er|ge|ver|zer)\w+(?:en|t)$"
 )
 _REVERSED = rf"\s(?:is|ist|est|es|è|é|as)\s(?:{OWN}|{THE})\s(?:[\w\-]+\s)?(?:{PASSWORDS})\b"
-_SAID_BEFORE = compile_pattern(rf"(?i)([^\s\"'`<>()]{{5,64}}){_REVERSED}")
+_SAID_BEFORE = compile_pattern(rf"(?i)([^\s\"'`<>()]{{5,}}){_REVERSED}")
 # `try … as password`, `probier … als Passwort`
 _AS = rf"\s(?:as|als|como|come|comme)\s(?:(?:new|temporary|neues|nouveau|nueva|nuova|nova|nieuw)\s)?(?:{PASSWORDS})"
 _USED_AS = compile_pattern(
-    rf"(?i)([^\s\"'`<>()]{{5,64}})[\"'`]?{_AS}(?:[.,;:!?)\n]|$|\s(?:and|und|et|y|e|en|for|für|pour|para|per|voor)\s)"
+    rf"(?i)([^\s\"'`<>()]{{5,}})[\"'`]?{_AS}(?:[.,;:!?)\n]|$|\s(?:and|und|et|y|e|en|for|für|pour|para|per|voor)\s)"
 )
 # `changé le mot de passe en …`, `Passwort auf … gesetzt`
 _TO = rf"(?:{PASSWORDS})\s(?:(?:[^\n.:!?]{{0,48}}\s)??(?:auf|in|en|par|para|por|naar|from|von)|a)\s[\"'`]?"
@@ -87,6 +88,8 @@ _CHANGE = compile_pattern(
     r"(?i)\b(?:chang|modifi|remplac|mis |cambi|puesto|actualiz|mud|alter|troc|troq|redefin|impost|aggiorn|gewijzigd"
     r"|verander|gezet|ge[äa]ndert|gesetzt|umgestellt|zur[üu]ckgesetzt)"
 )
+_ODD_SIGN = re.compile(r"[!@#$%^&*+~]")
+_NUMBERED_PHRASE = re.compile(r"[a-z]+(?:-[a-z]+){2,}-?\d+")
 _INNER_SIGN = re.compile(r"\w[!@#$%^&*+~?]\w")
 _INNER = re.compile(r"[A-Za-z]\d+[\W_]?[A-Za-z]|\w[!@#$%^&*+~?]\w")
 # `u: jane p: …`, `root / …`
@@ -130,8 +133,18 @@ def _answered(view: View) -> Iterator[Match]:
         start = match.start(1)
         end = _trimmed(view.data, *match.span(1), quoted=False)
         value = view.text(start, end)
-        if is_strong(value) and not NO_VALUE.fullmatch(value):
+        if is_strong(value) and _is_told(value) and not NO_VALUE.fullmatch(value):
             yield Match(start, end, 0.75, PASSWORD.name)
+
+
+def _is_told(value: str) -> bool:
+    """Whether nobody would answer so who had no password to tell."""
+    digits = sum(map(str.isdigit, value))
+    return (
+        _ODD_SIGN.search(value) is not None
+        or (value.isalnum() and digits >= 2)
+        or _NUMBERED_PHRASE.match(value) is not None
+    )
 
 
 def _changed(view: View) -> Iterator[Match]:
@@ -154,7 +167,7 @@ def _shorthand(view: View) -> Iterator[Match]:
         start = match.start(1)
         end = _trimmed(view.data, *match.span(1), quoted=False)
         value = view.text(start, end)
-        if len(value) >= 6 and any(map(str.isdigit, value)) and is_strong(value) and not NO_VALUE.fullmatch(value):
+        if len(value) >= 6 and is_strong(value) and _is_told(value) and not NO_VALUE.fullmatch(value):
             yield Match(start, end, 0.75, PASSWORD.name)
 
 
@@ -251,7 +264,7 @@ RECOGNIZERS = (
             rf"(?i)\b(?:{CODES})\b[^.!?\n\d]*\d\d",
             rf"(?i)\b(?:{LOGINS})\b[^\n/:|]*[/:|]",
             f"(?i){_REVERSED}|{_AS}",
-            rf"(?i){_TO}\S*\d",
+            rf"(?i)(?:{PASSWORDS})\s(?:[^\n.:!?]*\s)?(?:auf|in|en|par|para|por|naar|from|von|a)\s[\"'`]?\S*\d",
             r"\b[uU](?:ser)?\s?[:=]\s?\S+\s+[pP]\s?[:=]\s?\S|(?i:admin|root|user|test|demo|guest|istrator) / \S*\d",
             _ASKED,
         ),

@@ -77,7 +77,8 @@ LOGINS = _any(
     " credenciais, inloggegevens, user(?:name)? ?/ ?pass(?:word)?"
 )
 IS = _any(
-    "is, was, were, are, be, to, as, becomes, remains, use, try, now, ist, lautet, war, sind, jetzt, est, était, sont,"
+    "is, was, were, are, be, to, as, becomes, remains, use, try, now, ist, lautet, war, sind, jetzt,"
+    " ab (?:sofort|jetzt|heute), from now on, est, était, sont,"
     " maintenant, c'est, es, era, son, ahora, è, sono, adesso, é, foi, são, agora, luidt, nu"
 )
 WITH = _any("with, w/, are, is, as, mit, sind, avec, sont, con, son, sono, com, são, met, zijn")

@@ -66,7 +66,7 @@ _REPEATED = re.compile(r"(.)\1{5,}")
 _REPEATED_GROUP = re.compile(r"(?<!\w)(\d{3,12})(?:-\1){2}(?!\w)")
 # Words of the sentences that say how a password has to be.
 _OF_RULES = word_set(
-    "must should shall may min max minimum maximum least most characters character chars digit digits letter letters"
+    "must should shall min max minimum maximum least most characters character chars digit digits letter letters"
     " zeichen caractères caracteres caratteri tekens password passphrase passwort between required allowed enter type"
     " wrong invalid expires expired attempts days hours minutes muss mindestens entre"
 )

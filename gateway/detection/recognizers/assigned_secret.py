@@ -44,6 +44,7 @@ _NETWORK = compile_pattern(r"(?i)\b(?:wi-?fi|wlan|ssid|wpa[23]?)\b")
 _NEAR = 120
 _OF_WORDS = ("psk", "passphrase")
 """Ends of the names of what is often made of words."""
+_LONGEST_PHRASE = 80
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
@@ -75,6 +76,10 @@ def _judge(view: View, one: Assignment) -> Match | None:
     value = view.text(one.start, one.end)
     if kind is Kind.PASSWORD and not one.quoted and is_app_password(groups := view.text(one.start, one.start + 19)):
         return Match(one.start, one.start + len(groups), 0.75, PASSWORD.name)
+    if one.join == "=" and not one.quoted and one.name.lower().endswith(_OF_WORDS):
+        line = view.data[one.start : one.start + _LONGEST_PHRASE].partition(b"\n")[0].rstrip()
+        if is_phrase(line.decode("utf-8", "replace")):
+            return Match(one.start, one.start + len(line), 0.75, PASSWORD.name)
     if not one.quoted and _is_expression(view.data, one, value):
         return None
     if one.join in {",", "(", "", "|"}:

@@ -88,6 +88,7 @@ _CHANGE = compile_pattern(
     r"(?i)\b(?:chang|modifi|remplac|mis |cambi|puesto|actualiz|mud|alter|troc|troq|redefin|impost|aggiorn|gewijzigd"
     r"|verander|gezet|ge[äa]ndert|gesetzt|umgestellt|zur[üu]ckgesetzt)"
 )
+_POINTED = re.compile(r"\w+\.\w*[A-Za-z]\d\d+")
 _ODD_SIGN = re.compile(r"[!@#$%^&*+~]")
 _NUMBERED_PHRASE = re.compile(r"[a-z]+(?:-[a-z]+){2,}-?\d+")
 _INNER_SIGN = re.compile(r"\w[!@#$%^&*+~?]\w")
@@ -218,7 +219,9 @@ def _values(data: bytes, words: list[tuple[int, int]]) -> Iterator[tuple[int, in
 
 def _is_odd(value: str, *, linked: bool) -> bool:
     """Digits or signs where prose has words: no part of a sentence, a time or a number of things."""
-    if not is_chosen(value, quoted=False):
+    # What is told to be one may have a point in it, as names in programs have.
+    pointed = linked and _POINTED.fullmatch(value) is not None
+    if not is_chosen(value, quoted=pointed):
         return False
     if value.isdigit():
         return linked and len(value) >= 5

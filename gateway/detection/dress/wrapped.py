@@ -46,6 +46,9 @@ _GOES_ON = re.compile(rb"[0-9@/_+]|[a-z][A-Z]|\w[.:]\w")
 _OPEN_ENDED = frozenset(
     "API_KEY SECRET PASSWORD JWT PRIVATE_KEY URL_WITH_CREDENTIALS CONNECTION_STRING URL DATE_OF_BIRTH".split()
 )
+_SECRETS = frozenset({"API_KEY", "SECRET", "PASSWORD"})
+# What follows a secret, which nothing made of letters and figures does: the next setting.
+_SETTING = re.compile(rb"[\w.\-@]{2,64}(?:[ \t]{0,8}=(?:[^=\s]|[ \t])|:[ \t\r\n]|:[^\s/])")
 _IPV6 = re.compile(rb"[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]")
 # Lines that nothing goes on in, see `_one_token`.
 _LABELS = re.compile(rb"(?:[^\s@/]{1,14}[:=]\r?\n)++")
@@ -69,6 +72,9 @@ class _Neighbours:
             for _, end, score, kind in taken
             if kind == "IP_ADDRESS" or score >= (_LIKELY if kind in _OPEN_ENDED else _CERTAIN)
         }
+
+    def secret_ends(self, at: int) -> bool:
+        return self._ends.get(at) in _SECRETS
 
     def need(self, start: int, end: int, before: bytes, after: bytes) -> float | None:
         """The least score for what goes through the break; None if it is no break inside a value."""
@@ -113,6 +119,8 @@ def _breaks(data: bytes, neighbours: _Neighbours) -> Iterator[Edit]:
         if _LIST_MARK.match(data, end) or (before.isdigit() and _LIKE_MD5.match(data, end)):
             continue
         if not _one_token(before, after) or _NEXT_NAME.match(data, end):
+            continue
+        if neighbours.secret_ends(start) and (before[-1:] == b"=" or _SETTING.match(data, end)):
             continue
         need = neighbours.need(start, end, before, after)
         if need is None or _are_rows(data, start, end):

@@ -233,11 +233,11 @@ def _is_spaced(words: list[str]) -> bool:
     return len(words) <= 4 and mixed * 2 > len(words) and not any(word.isdigit() and len(word) < 3 for word in words)
 
 
-def is_phrase(value: str) -> bool:
+def is_phrase(value: str, *, least: int = 3) -> bool:
     """Whether it is a passphrase with something that is no word in it, and no sentence about passwords."""
     words = value.lower().split()
     return (
-        3 <= len(words) <= 8
+        least <= len(words) <= 8
         and any(map(str.isdigit, value))
         and not any(word.strip(".,:;!?()") in _OF_RULES for word in words)
         and not is_stand_in(value)

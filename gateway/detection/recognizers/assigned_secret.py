@@ -89,11 +89,19 @@ def _judge(view: View, one: Assignment) -> Match | None:
     elif kind is Kind.PASSWORD and not one.quoted and _is_plain_password(view, one, value):
         return Match(one.start, one.end, 0.6, PASSWORD.name)
     type_name = _type(kind, value, quoted=one.quoted)
-    if one.quoted and one.name.lower().endswith(_OF_WORDS) and is_phrase(value):
+    if one.quoted and _is_words(kind, one, value):
         type_name = PASSWORD.name
     if type_name is None or (kind is Kind.PASSWORD and _is_verdict(view, one, value)):
         return None
     return Match(one.start, one.end, 0.9 if one.quoted else 0.75, type_name)
+
+
+def _is_words(kind: Kind, one: Assignment, value: str) -> bool:
+    """A passphrase, where one is expected, or where an environment is set and nobody writes a sentence."""
+    if one.name.lower().endswith(_OF_WORDS):
+        return is_phrase(value)
+    set_ = one.join == "=" and _ENVIRONMENT.match(one.name.encode()) is not None
+    return set_ and kind is Kind.PASSWORD and is_phrase(value, least=2)
 
 
 def _is_verdict(view: View, one: Assignment, value: str) -> bool:

@@ -262,7 +262,7 @@ RECOGNIZERS = (
         "secret.said",
         (PASSWORD, SECRET),
         (
-            rf"(?i)(?:{PASSWORDS})\b(?:(?:[^.!?\n\"'`]|[.!?]\S)*(?:\s(?:{IS})|'s|:|→)\s|\s+\S*\d)",
+            rf"(?i)(?:{PASSWORDS})\b(?:(?:[^.!?\n\"'`]|[.!?]\S)*(?:\s(?:{IS})|'s|:|→)\s|\s+\S*\d|\s[\"'`])",
             rf"(?i)\b(?:{SECRETS})\b(?:[^.!?\n\"'`]*(?:\s(?:{IS})|:)\s|\s+\S*\d)",
             rf"(?i)\b(?:{CODES})\b[^.!?\n\d]*\d\d",
             rf"(?i)\b(?:{LOGINS})\b[^\n/:|]*[/:|]",

@@ -73,8 +73,8 @@ NO_VALUE = re.compile(
 )
 """What looks like a password: standards, versions, rules, paths. `WPA2-Enterprise`, `v1.2.3`, `6~20`, `secret/db2`."""
 LOGINS = _any(
-    "log ?in, sign in, basic[ -]auth, credentials?, creds, zugangsdaten, identifiants?, credenciales, credenziali,"
-    " credenciais, inloggegevens, user(?:name)? ?/ ?pass(?:word)?"
+    "wi-?fi, wlan, log ?in, sign in, basic[ -]auth, credentials?, creds, zugangsdaten, identifiants?, credenciales,"
+    " credenziali, credenciais, inloggegevens, user(?:name)? ?/ ?pass(?:word)?"
 )
 IS = _any(
     "is, was, were, are, be, to, as, becomes, remains, use, try, now, ist, lautet, war, sind, jetzt,"

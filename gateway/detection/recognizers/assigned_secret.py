@@ -41,6 +41,8 @@ _ACCOUNT_NEAR = compile_pattern(
 _NUMBERED_SECRET = re.compile(r"(?i)secret_?id")
 # A `key` below one of these lets people in.
 _NETWORK = compile_pattern(r"(?i)\b(?:wi-?fi|wlan|ssid|wpa[23]?)\b")
+_LEAST_OF_NETWORK = 8
+"""Characters of the shortest key of a wireless network (IEEE 802.11, annex J.4)."""
 _NEAR = 120
 _OF_WORDS = ("psk", "passphrase")
 """Ends of the names of what is often made of words."""
@@ -74,6 +76,8 @@ def _judge(view: View, one: Assignment) -> Match | None:
     if kind is None or (one.name.lower() == "token" and is_place(view.data, one.at)):
         return None
     value = view.text(one.start, one.end)
+    if kind is Kind.PASSWORD and one.name.lower() == "key" and len(value) < _LEAST_OF_NETWORK:
+        return None
     if kind is Kind.PASSWORD and not one.quoted and is_app_password(groups := view.text(one.start, one.start + 19)):
         return Match(one.start, one.start + len(groups), 0.75, PASSWORD.name)
     if one.join == "=" and not one.quoted and one.name.lower().endswith(_OF_WORDS):

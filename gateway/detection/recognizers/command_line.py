@@ -24,6 +24,12 @@ _FLAG = compile_pattern(
     rf"(?i){_FLAG_START}([\w.:/\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*)"
     r"[ \t]{1,4}(?:\"([^\"\n]{4,})\"|'([^'\n]{4,})'|([^\s\"'\-][^\s\"']{3,}))"
 )
+# `--name db-password --value …`
+_NAMED_VALUE = compile_pattern(
+    r"(?i)\s--(?:name|key|secret(?:-name|-id)?)[ =][\"']?\S*(?:passw|pwd|secret|token|key)\S*"
+    r"(?:[ \t]+--?[\w\-]+(?:[ =][^\s\-]\S*)?){0,3}?[ \t]+--(?:value|body|secret-string)[ =]"
+    r"(?:\"([^\"\n]{4,})\"|'([^'\n]{4,})'|([^\s\"'\-][^\s\"']{3,}))"
+)
 _PORTS = compile_pattern(r"^[\d.:\-]+(?:/(?:tcp|udp))?$")
 _VALUE = r"(?:\"([^\"\n]{3,})\"|'([^'\n]{3,})'|([^\s\"'\-/][^\s\"'/]{2,}))"
 # Programs, and the option after which they expect a password.
@@ -115,6 +121,14 @@ def _flags(view: View) -> Iterator[Match]:
             yield Match(start, end, 0.85, SECRET.name)
 
 
+def _named_values(view: View) -> Iterator[Match]:
+    for match in _NAMED_VALUE.finditer(view.data):
+        start, end = next(match.span(number) for number in (1, 2, 3) if match.span(number) != (-1, -1))
+        value = view.text(start, end)
+        if end - start <= _LONGEST and (is_strong(value) or is_made(value)):
+            yield Match(start, end, 0.8, PASSWORD.name)
+
+
 def _is_mixed(value: str) -> bool:
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and is_chosen(value, quoted=False)
 
@@ -159,7 +173,7 @@ def _short(view: View, match: Found) -> Iterator[Match]:
         yield Match(start, end, 0.8, PASSWORD.name)
 
 
-_FINDERS = (_users, _flags, _shorts)
+_FINDERS = (_users, _flags, _shorts, _named_values)
 _word = "Tr0ub4dor" + "&3"
 _random = sample(32, BASE62)
 
@@ -172,6 +186,7 @@ RECOGNIZERS = (
             rf"(?i){_FLAG_START}[\w.:/\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*[ \t]+[^\s\-]",
             rf"{_PROGRAM}\b(?:[^\n]|[\\^`]\r?\n)*(?:\s-[pPawkNAXUu]|-[a-zA-Z]*b|/r?p|-hp|\spasswd)"
             rf"|pass(?:in|out)? pass:|{_ACCOUNT}",
+            r"\s--(?:value|body|secret-string)[ =]",
         ),
         _find,
         examples=(

@@ -23,7 +23,7 @@ _STATE_REACH = 1600
 # A line that decodes or makes a secret, and the one line that follows.
 _DECODED = r"\|[ \t]*base64[ \t]+(?:-[dD]|--decode)\b"
 _MADE = (
-    r"(?:\b(?:openssl[ \t]+rand|pwgen|makepasswd|diceware|apg)[ \t]+-?\w"
+    r"(?:\b(?:openssl[ \t]+rand|pwgen|makepasswd|diceware|apg|g?o?pass[ \t]+show|op[ \t]+read|bw[ \t]+get)[ \t]+-?\w"
     r"|(?:get-secret-value|--with-decryption)[ \t][^\n]*--output[ \t]+text)"
 )
 _RESET = r"\breset\.\r?\nNew value:"
@@ -45,7 +45,7 @@ _PAIRED = compile_pattern(rf"{_PAIR}(\S+)")
 _MAILBOX = r"[\w+\-]@[\w.\-]+\.[A-Za-z]{2,}(?:[:;|]|[ \t]+[:;|/\-][ \t]+)"
 _BEHIND_MAILBOX = compile_pattern(rf"(?m){_MAILBOX}([^\s/,;|]+)[ \t]*\r?$")
 _LONGEST = 256
-_TELLING = re.compile(r"[!#$%^&*~]|[A-Za-z]\d+[A-Za-z]|\d\d$")
+_TELLING = re.compile(r"[!#$%^&*~]|\d\D+\d")
 _ODD_SIGN = re.compile(r"[!@#$%^&*+~?]\w")
 
 
@@ -63,6 +63,8 @@ def _shown(view: View) -> Iterator[Match]:
     for match in _SHOWN.finditer(view.data):
         start, end = match.span(1)
         value = view.text(start, min(end, start + _LONGEST))
+        if NO_VALUE.fullmatch(value):
+            continue
         if is_made(value):
             yield Match(start, end, 0.75, SECRET.name)
         elif is_strong(value):

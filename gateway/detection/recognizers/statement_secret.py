@@ -33,12 +33,12 @@ _CALL = compile_pattern(
     r"|UsernamePasswordCredentials?|BasicAuth|"
     r"BasicAuthHandler|HTTPBasicAuth|basicAuth|withBasicAuth|basic_auth|setBasicAuth|SetBasicAuth"
     r"|PasswordAuthenticationToken|WiFi\.begin|username_pw_set|changeUserPassword|\.auth|ftp_login|ldap_bind"
-    r"|(?:Basic)?AWSCredentials|Credentials\.new|login|auth=)"
+    r"|(?:Basic)?AWSCredentials|Credentials\.new|login|auth ?= ?)"
     rf"\((?:[^\n()\"']{{0,80}},[ \t]*)?[\"']([^\"'\r\n]{{1,80}})[\"'],[ \t]*{_QUOTED}"
 )
 _CONNECTED = compile_pattern(
     r"\b(?:mysqli(?:_connect)?|mysql_connect|mysqli_real_connect|getConnection|PDO(?:->__construct)?|DBI->connect"
-    r"|imap_open|Net::FTP\.(?:open|new))"
+    r"|imap_open|Net::FTP\.(?:open|new)|FTP(?:_TLS)?)"
     rf"\((?:\$\w+,[ \t]*)?[\"'][^\"'\r\n]+[\"'],\s{{0,20}}[\"'][^\"'\r\n]+[\"'],\s{{0,20}}{_QUOTED}"
 )
 _ROUTER = compile_pattern(
@@ -51,6 +51,10 @@ _ROUTER = compile_pattern(
     r"|community[ \t]([^\s\"']{4,})[ \t](?:ro|rw|view|authorization)\b)"
 )
 _ECHOED = r"\becho[ \t](?:-n?e?[ \t])?[\"']?([^\s\"'|]{4,})[\"']?[ \t]*\|"
+# The two of an account of SNMPv3 (RFC 3414).
+_SNMP = compile_pattern(
+    r"(?i)\b(?:auth[ \t](?:md5|sha[\d\-]*)|priv[ \t](?:3?des|aes)(?:[ \t\-]\d+)?)[ \t]([^\s\"']{4,})"
+)
 _CHPASSWD = compile_pattern(
     _ECHOED + r"[ \t]*sudo[ \t]+(?:-\w[ \t]+)*-S\b"
     r"|[\"']?\b[a-z_][\w\-]{0,31}:([^\s\"':|]{4,})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+)?chpasswd"
@@ -101,7 +105,7 @@ _TUNNEL = compile_pattern(
     r"(?m)(?:^|\s):[ \t]*(?:PSK|EAP|XAUTH|NTLM|PIN|(?:RSA|ECDSA|P12|PKCS8)[ \t]+\S+)[ \t]+"
     rf"(?:{_QUOTED}|(0[sx][A-Za-z0-9+/=]{{8,}}))"
 )
-_ELEMENT = compile_pattern(r"(?i)<[\w:.\-]*(?:password|passwd|pwd|passphrase)[ \t][^<>\n]*>\s*([^\s<>]{4,})\s*</")
+_ELEMENT = compile_pattern(r"(?i)<[\w:.\-]*(?:password|passwd|pass|pwd|passphrase)[ \t][^<>\n]*>\s*([^\s<>]{4,})\s*</")
 _VARIABLE = compile_pattern(
     r"(?i)\bvariable\s+\"[\w\-]*(?:passw(?:or)?d|pwd|secret|token|key)\"\s*\{[^{}]{0,200}?\bdefault\s*=\s*"
     r"\"([^\"\r\n]{4,})\""
@@ -143,6 +147,7 @@ _FORMS = (
     (_ANSWERED, 1, True),
     (_TUNNEL, 1, True),
     (_ELEMENT, 1, False),
+    (_SNMP, 1, False),
 )
 _word = "Tr0ub4dor" + "&3"
 
@@ -154,7 +159,7 @@ RECOGNIZERS = (
             r"(?i)\bidentified\s+(?:with|by|as)\b|\b(?:user|role)\s[^\n;]*\spassword\s+[\"']|\bsp_addlogin\s",
             r"(?i)(?:\bconvertto-securestring\s|\bclientsecretcredential\(|\|[ \t]*convertto-securestring)",
             r"(?:getConnection|Credentials?|asicAuth|asic_auth|Authentication(?:Token)?|BasicAuthHandler"
-            r"|Credentials\.new|\blogin|\bauth=|WiFi\.begin|username_pw_set"
+            r"|Credentials\.new|\blogin|\bauth ?= ?|WiFi\.begin|username_pw_set"
             r"|changeUserPassword|\.auth|\bftp_login|\bldap_bind)\([^\n()]*,",
             r"(?i)(?:password|secret|key-string|shared-key|\bkey)[ \t](?:level[ \t]\d+[ \t])?[05-9][ \t]"
             r"|\bcommunity[ \t]\S+[ \t](?:r[ow]|authorization)\b"
@@ -164,7 +169,7 @@ RECOGNIZERS = (
             r"|plaintext))[ \t]|\n[ \t]+key[ \t][^\s]",
             r"\|\s*(?:sudo\s+)?(?:chpasswd|sudo\s[^\n]*-S\b)",
             r"(?i)\bnet use\s[^\n]*/user:|\breg[ \t]+add[ \t][^\n]*passw",
-            r"(?:mysqli|mysql|getConnection|\bPDO(?:->__)?|DBI->connect|imap_open|Net::FTP\.)\w*\(",
+            r"(?:mysqli|mysql|getConnection|\bPDO(?:->__)?|DBI->connect|imap_open|Net::FTP\.|\bFTP)\w*\(",
             r"(?i)\bvariable\s+\"[\w\-]*(?:passw|pwd|secret|token|key)",
             r"(?i)\bjdbc:oracle:\w+:[\w.$#]+/|\b(?:sqlplus|sqlcl|impd?p?|expd?p?|sqlldr|rman)[ \t]+[^\n]*/[^\n]*@",
             r"(?i)\b(?:user|connect[ \t]+to)[ \t]+\S+[ \t]+(?:identified[ \t]+by|user[ \t]+\S+[ \t]+using)"
@@ -179,7 +184,8 @@ RECOGNIZERS = (
             r"|\.(?:fill|type|set_?value)\([^,\n]*(?:passw|pwd)[^,\n]*,",
             r"(?i)\bexpect[ \t][^\n]*assw|(?-i:\nPASS[ \t])",
             r"(?:^|\s):[ \t]*(?:PSK|EAP|XAUTH|NTLM|PIN|(?:RSA|ECDSA|P12|PKCS8)[ \t]+\S+)[ \t]+(?:[\"']|0[sx])",
-            r"(?i)<[\w:.\-]*(?:password|passwd|pwd|passphrase)[ \t][^<>\n]*>\s*[^\s<>]+\s*</",
+            r"(?i)<[\w:.\-]*(?:password|passwd|pass|pwd|passphrase)[ \t][^<>\n]*>\s*[^\s<>]+\s*</",
+            r"(?i)\b(?:auth[ \t](?:md5|sha)|priv[ \t](?:3?des|aes))",
         ),
         _find,
         examples=(

@@ -16,10 +16,9 @@ _TOOLS = r"curl|wget|http|https|xh|httpie"
 _PAIR = r"(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^\s\"':]+:[^\s\"']{4,}))(?::\"([^\"\n]+)\")?"
 _USER = compile_pattern(rf"(?:\s-u|--(?:proxy-)?user|-[a-zA-Z]{{1,4}}u|\b(?:https?|xh) -a)(?:[ \t]{{1,4}}|=){_PAIR}")
 _LOGIN_TOOL = compile_pattern(rf"(?i)\b(?:{_TOOLS})\b")
-_FLAG_START = (
-    r"(?:(?:^|\s)--?|\b(?:config|configure|env|secrets?)[ \t:]+(?:set|put|add)[ \t]+(?:--?[\w\-]+[ \t]+)*"
-    r"|\b(?:ENV|ARG|setenv|set[ \t]-[a-z]{1,3})[ \t]{1,4})"
-)
+_FLAG_PREFIX = r"(?:(?:^|\s)--?|\b(?:ENV|ARG|setenv|set[ \t]-[a-z]{1,3})[ \t]{1,4})"
+_SET = r"\b(?:config|configure|env|secrets?)[ \t:]+(?:set|put|add)"
+_FLAG_START = rf"(?:{_FLAG_PREFIX}|{_SET}[ \t]+(?:--?[\w\-]+[ \t]+)*)"
 _FLAG = compile_pattern(
     rf"(?i){_FLAG_START}([\w.:/\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*)"
     r"[ \t]{1,4}(?:\"([^\"\n]{4,})\"|'([^'\n]{4,})'|([^\s\"'\-][^\s\"']{3,}))"
@@ -183,7 +182,7 @@ RECOGNIZERS = (
         (PASSWORD, SECRET),
         (
             r"(?:\s-u|--user|--proxy-user|\s-[a-zA-Z]+u|\b(?:https?|xh) -a)(?:[ \t]+|=)(?:[\"']|[^\s:]*:)",
-            rf"(?i){_FLAG_START}[\w.:/\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*[ \t]+[^\s\-]",
+            rf"(?i)(?:{_FLAG_PREFIX}[\w.\-]*(?:pass|pwd|token|secret|key|credential)[\w\-]*[ \t]+[^\s\-]|{_SET}[ \t])",
             rf"{_PROGRAM}\b(?:[^\n]|[\\^`]\r?\n)*(?:\s-[pPawkNAXUu]|-[a-zA-Z]*b|/r?p|-hp|\spasswd)"
             rf"|pass(?:in|out)? pass:|{_ACCOUNT}",
             r"\s--(?:value|body|secret-string)[ =]",

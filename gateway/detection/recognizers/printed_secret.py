@@ -40,6 +40,9 @@ _PAIR = (
     r"(?i)(?:\buser(?:name)?[ \t]+\S+[ \t]+pass(?:word)?[ \t]+|<auth-user-pass>\s*\S+\s+"
     r"|(?m:^)[\w.:\-\[\]]+>[ \t]auth[ \t]+(?:\w+[ \t]+)?|(?m:^)open[ \t]+\S+(?:[ \t]+\d+)?\r?\nuser[ \t]+\S+[ \t]+)"
 )
+_PAIR_GATE = (
+    r"(?i)(?:\buser(?:name)?[ \t]+\S+[ \t]+pass(?:word)?[ \t]|<auth-user-pass>|>[ \t]auth[ \t]|(?m:^)open[ \t]+\S+\s)"
+)
 _PAIRED = compile_pattern(rf"{_PAIR}(\S+)")
 # `name@host:password` alone on a line, and `service - name@host - password`.
 _MAILBOX = r"[\w+\-]@[\w.\-]+\.[A-Za-z]{2,}(?:[:;|]|[ \t]+[:;|/\-][ \t]+)"
@@ -125,7 +128,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "secret.printed",
         (PASSWORD, SECRET),
-        (_PROMPT, f"{_DECODED}|{_MADE}|{_RESET}", _LIST, _PAIR, _STATE, _MAILBOX + r"[^\s/]*[\d!#$%&*]"),
+        (_PROMPT, f"{_DECODED}|{_MADE}|{_RESET}", _LIST, _PAIR_GATE, _STATE, _MAILBOX + r"[^\s/]*[\d!#$%&*]"),
         _find,
         examples=(
             Example(f"Enter passphrase for key 'id_rsa': {_word}\n", _word),

@@ -78,6 +78,10 @@ _REVERSED = rf"\s(?:is|ist|est|es|è|é|as)\s(?:{OWN}|{THE})\s(?:[\w\-]+\s)?(?:{
 _SAID_BEFORE = compile_pattern(rf"(?i)([^\s\"'`<>()]{{5,}}){_REVERSED}")
 # `try … as password`, `probier … als Passwort`
 _AS = rf"\s(?:as|als|como|come|comme)\s(?:(?:new|temporary|neues|nouveau|nueva|nuova|nova|nieuw)\s)?(?:{PASSWORDS})"
+_AS_GATE = (
+    r"\s(?:as|als|como|come|comme)\s(?:(?:new|temporary|neues|nouveau|nueva|nuova|nova|nieuw)\s)?"
+    r"(?:pass|pw|mdp|mot|kennw|contras|clave|senha|palavra|wachtw)"
+)
 _USED_AS = compile_pattern(
     rf"(?i)([^\s\"'`<>()]{{5,}})[\"'`]?{_AS}(?:[.,;:!?)\n]|$|\s(?:and|und|et|y|e|en|for|für|pour|para|per|voor)\s)"
 )
@@ -266,7 +270,7 @@ RECOGNIZERS = (
             rf"(?i)\b(?:{SECRETS})\b(?:[^.!?\n\"'`]*(?:\s(?:{IS})|:)\s|\s+\S*\d)",
             rf"(?i)\b(?:{CODES})\b[^.!?\n\d]*\d\d",
             rf"(?i)\b(?:{LOGINS})\b[^\n/:|]*[/:|]",
-            f"(?i){_REVERSED}|{_AS}",
+            f"(?i){_REVERSED}|{_AS_GATE}",
             rf"(?i)(?:{PASSWORDS})\s(?:[^\n.:!?]*\s)?(?:auf|in|en|par|para|por|naar|from|von|a)\s[\"'`]?\S*\d",
             r"\b[uU](?:ser)?\s?[:=]\s?\S+\s+[pP]\s?[:=]\s?\S|(?i:admin|root|user|test|demo|guest|istrator) / \S*\d",
             _ASKED,

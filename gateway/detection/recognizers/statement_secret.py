@@ -177,14 +177,14 @@ RECOGNIZERS = (
             _READER,
             r"(?m)^[ \t]*(?:requirepass|masterauth|(?:root)?bindpw|rootpw|stats[ \t]+auth|AUTH|cache_peer"
             r"|user[ \t]+\w+[ \t]+on|register[ \t]*=>|PASSWORD[ \t]\w+[ \t]=)[ \t]",
-            r"(?im)\brabbitmqctl\s|\bnet[ \t]user\s|\bhttp-basic\.|\bnickserv[ \t]+identify\s|^\w{1,8}[ \t]LOGIN[ \t]"
+            r"(?im)\brabbitmqctl\s|\bnet[ \t]user\s|\bhttp-basic\.|\bnickserv[ \t]+identify\s|(?-i:[ \t]LOGIN[ \t])"
             r"|\bmc[ \t](?:alias|config)[ \t]",
             r"\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac)\(",
             r"(?i)pass(?:word|wd)?[^\"'\n]*[\"']\]?[\"']?\)?\)[ \t]*\.(?:send_?keys|type|fill|set_?value)\("
-            r"|\.(?:fill|type|set_?value)\([^,\n]*(?:passw|pwd)[^,\n]*,",
+            r"|(?:passw(?:or)?d|pwd)\w*[\"'`]?\]?[\"'`],[ \t]*[\"'`]",
             r"(?i)\bexpect[ \t][^\n]*assw|(?-i:\nPASS[ \t])",
             r"(?:^|\s):[ \t]*(?:PSK|EAP|XAUTH|NTLM|PIN|(?:RSA|ECDSA|P12|PKCS8)[ \t]+\S+)[ \t]+(?:[\"']|0[sx])",
-            r"(?i)<[\w:.\-]*(?:password|passwd|pass|pwd|passphrase)[ \t][^<>\n]*>\s*[^\s<>]+\s*</",
+            r"(?i)<[\w:.\-]*(?:password|passwd|pass|pwd|passphrase)[ \t]+[\w:]+=",
             r"(?i)\b(?:auth[ \t](?:md5|sha)|priv[ \t](?:3?des|aes))",
         ),
         _find,

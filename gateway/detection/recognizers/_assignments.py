@@ -52,17 +52,21 @@ GATE = (
 _QUOTED = re.compile(rb"(?:\"(?=\\\")|[@$bBrRuUfFLN]{0,2}|[A-Za-z_.:]{0,40}\()(?:\\{0,3}\"\"\"|'''|\\{0,3}[\"'`])")
 _BARE = re.compile(rb"[^\s\"`<]{1,600}")
 _BLOCK = re.compile(rb"[|>][+\-]?\d?[ \t]{0,8}\r?\n[ \t]{1,80}(\S{4,600})[ \t]{0,8}(?:\r?\n|$)")
-_LINES = re.compile(rb"\s{0,80}([^\s<]{4,600})\s{0,80}</")
+_HEREDOC = re.compile(rb"<<-?[\"']?\w{1,20}[\"']?\r?\n[ \t]{0,80}(\S{4,600})[ \t]{0,8}\r?\n")
+_LINES = re.compile(rb"\s{0,80}([^\s<]{4,600})\s{0,80}</|\s{0,80}<!\[CDATA\[\s{0,80}([^\s\]]{4,600})\s{0,80}\]\]>")
 _NEXT_FIELD = re.compile(rb"[&;,](?:\s|$|[A-Za-z_][\w. \-]{0,30}[=:])|\?[A-Za-z_][\w.\-]{0,30}=")
 _VALUE_NEXT = re.compile(rb"\\?[\"']>|\\?[\"'],?\s{0,80}\\?[\"']?value|</")
+# `Jwt:Key = …`: the value of the one is the name of the other.
+_GOES_ON = re.compile(rb"[ \t]{1,8}=[ \t]")
 _ESCAPED_LINE = re.compile(rb"\\r?\\?n|\\[rnt]")
 _CLOSER = re.compile(rb"[)\]}]")
 _OPENERS, _CLOSING, _QUOTES = b"([{", b")]}", b"\"'`"
 
 
 class Assignment(NamedTuple):
-    """A name, what joins it to the value (`=`, `:`, `,`, `(`, ` `), and where the value stands."""
+    """Where a name begins, the name, what joins it to the value (`=`, `:`, `,`, `(`, ` `), where the value stands."""
 
+    at: int
     name: str
     join: str
     start: int
@@ -96,10 +100,16 @@ def assignments(data: bytes) -> Iterator[Assignment]:
         if b"(" in data[at:start]:
             # `password = decode("...")`: what is handed to a call.
             join = "("
-        yield Assignment(name, join, start, end, quoted)
+        yield Assignment(first, name, join, start, end, quoted)
         # `key="Password" value="..."`, `getenv("PASSWORD", "...")`: the value is a name itself, or holds names, as
         # `'{"password": "..."}'` does.
-        if join != "(" and data[start] != 0x7B and (name.lower() != "key" or _VALUE_NEXT.match(data, end) is None):
+        named = not quoted and _GOES_ON.match(data, end) is not None
+        if (
+            join != "("
+            and not named
+            and data[start] != 0x7B
+            and (name.lower() != "key" or _VALUE_NEXT.match(data, end) is None)
+        ):
             at = end
 
 
@@ -117,11 +127,14 @@ def _value(data: bytes, at: int, join: str, *, tagged: bool) -> tuple[int, int, 
     last = min(len(data), at + LONGEST + 8)
     if join.startswith((">", "</")):
         lines = _LINES.match(data, at, last)
-        return None if lines is None else (*lines.span(1), False)
+        return None if lines is None else (*lines.span(lines.lastindex or 1), False)
     if join[-1:] in {":", "="} and data[at : at + 1] in {b"|", b">"}:
         block = _BLOCK.match(data, at, last)
         if block is not None:
             return *block.span(1), False
+    if join == "=" and data.startswith(b"<<", at):
+        here = _HEREDOC.match(data, at, last)
+        return None if here is None else (*here.span(1), False)
     opening = _QUOTED.match(data, at, last)
     if opening is not None:
         return _quoted(data, opening.end(), last)
@@ -162,7 +175,7 @@ def _bare(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
     field = _NEXT_FIELD.search(value)
     if field is not None:
         value = value[: field.start()]
-    value = _unclosed(value).rstrip(b"'\"`,;\\")
+    value = _unclosed(value).rstrip(b"'\"`,;>\\")
     return (start, start + len(value), False) if value else None
 
 

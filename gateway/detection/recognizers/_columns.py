@@ -9,8 +9,9 @@ from gateway.detection.recognizer import EntityType, compile_pattern
 from gateway.detection.recognizers._dates import DATE, birth_date
 from gateway.detection.recognizers._id_labels import LABELS, announcing
 from gateway.detection.recognizers._id_values import long_enough, plausible
-from gateway.detection.recognizers._said_words import PASSWORDS, SECRETS
-from gateway.detection.recognizers._secret_values import is_chosen, is_made
+from gateway.detection.recognizers._said_words import NO_PASSWORD, NO_VALUE, PASSWORDS, SECRETS
+from gateway.detection.recognizers._secret_names import Kind, kind_of
+from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_very_made
 from gateway.detection.recognizers.age import AGE
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.recognizers.bank_account import BANK_BRANCH_CODE
@@ -39,6 +40,7 @@ _USER = re.compile(r"@?\w[\w.@+-]{1,60}")
 _PHONE = re.compile(r"[+(]?\d[\d ().\-/]{4,20}\d(?:[ ,]{0,2}(?:x|ext\.?)[ .]?\d{1,6})?")
 _CARD = re.compile(r"\d(?:[ -]?\d){12,18}")
 _BRANCH = re.compile(r"\d{2}([ -]?)\d{2}\1\d{2}|\d{8}")
+_BRACKETED = re.compile(r"\[.*\]|\(.*\)|<.*>")
 _SSN = re.compile(r"\d{3}([ .-]?)\d{2}\1\d{4}")
 
 
@@ -96,6 +98,8 @@ def _is_code(value: str) -> bool:
 
 
 def _is_password(value: str) -> bool:
+    if NO_VALUE.fullmatch(value) or value in NO_PASSWORD or _BRACKETED.fullmatch(value):
+        return False
     return is_chosen(value, quoted=True)
 
 
@@ -142,24 +146,33 @@ _WORDS: tuple[tuple[str, Column], ...] = (
     (r"cvv2?|cvc2?", Column(CVV, 0.7, _is_code)),
     (rf"ssn|social[ _-]security{_NUMBER}", Column(US_SSN, 0.9, _is_ssn)),
     (rf"(?:user[ _-]?)?(?:{PASSWORDS})", Column(PASSWORD, 0.8, _is_password)),
-    (SECRETS.replace(" ", "[ _]?") + "|(?:api|access|auth|secret)_?(?:key|token)", Column(SECRET, 0.8, is_made)),
+    (SECRETS, Column(SECRET, 0.8, is_made)),
 )
+# Whatever else names a secret, as `kind_of` reads it: `smtp_password`, `Secret access key`.
+_KINDS = {
+    Kind.PASSWORD: Column(PASSWORD, 0.8, _is_password),
+    Kind.SECRET: Column(SECRET, 0.8, is_made),
+    Kind.MAYBE_KEY: Column(SECRET, 0.8, is_very_made),
+}
 _FORMS = (
     *((words, column) for words, column in _WORDS),
     *((announcing([label]), Column(label.type, label.score, _is_identifier)) for label in LABELS),
     *((label.named, Column(label.type, label.score, _is_number)) for label in LABELS if label.named),
 )
 _COLUMNS = tuple((compile_pattern(f"(?i)(?:{words})"), column) for words, column in _FORMS)
+# What passes is counted, unless somebody's account stands beside it.
+_ACCOUNT = re.compile(r"user(?:[ _-]?(?:name|id))?|login|account|e-?mail|benutzer(?:name)?|host", re.IGNORECASE)
+_PASS = Column(PASSWORD, 0.8, lambda value: not value.isdigit() and _is_password(value))
 PLAIN_NAME = Column(PERSON, 0.6, lambda value: _is_name(value) and value[0].isupper())
 """Of columns called `name`, which hold anything, unless others tell of a person."""
 
-TYPES = tuple({column.type.name: column.type for _, column in _FORMS}.values())
+TYPES = tuple({column.type.name: column.type for column in (*(one for _, one in _FORMS), *_KINDS.values())}.values())
 ENDINGS = (
     r"(?:(?:name|nom|naam|nombre|nome|nummer|number|apellidos?|cognome|code|geburtsdatum|datum|naissance|nacimiento"
     r"|nascita|nascimento|birth|edad|address|street|adresse|anschrift|login|client|cliente|dossier|matricule|matricola"
     r"|expediente|reference|phone|mobile|telefon|handy|fono|telefone|telefoon|celular|password|passwort|senha"
-    r"|wachtwoord|passport|policy|account|card|secret|token)|(?:\b|_)(?:id|no|nr|num|dob|age|alter|zip|plz|mrn|ref|tel"
-    r"|fax|ssn|pwd|key))"
+    r"|wachtwoord|kennwort|passphrase|mot de passe|contraseña|mdp|passport|policy|account|card|secret|token)"
+    r"|(?:\b|_)(?:id|no|nr|num|dob|age|alter|zip|plz|mrn|ref|tel|fax|ssn|pwd|pw|pass|key))"
 )
 """How headers of such columns end (RE2, any case): what wakes the recognizers of tables."""
 
@@ -167,12 +180,16 @@ ENDINGS = (
 def columns_of(header: list[str]) -> dict[int, Column]:
     """What the columns hold, by position; none where nothing private is named."""
     columns: dict[int, Column] = {}
-    plain = []
+    plain, passes = [], []
     for number, text in enumerate(header):
         if text.casefold() == "name":
             plain.append(number)
+        elif text.casefold() == "pass":
+            passes.append(number)
         elif column := _column(text.rstrip(".")):
             columns[number] = column
+    if passes and any(_ACCOUNT.fullmatch(text) for text in header):
+        columns |= dict.fromkeys(passes, _PASS)
     if columns:
         columns |= dict.fromkeys(plain, PLAIN_NAME)
     return columns
@@ -181,4 +198,7 @@ def columns_of(header: list[str]) -> dict[int, Column]:
 @lru_cache(maxsize=1024)
 def _column(header: str) -> Column | None:
     data = header.encode()
-    return next((column for words, column in _COLUMNS if words.fullmatch(data)), None)
+    column = next((column for words, column in _COLUMNS if words.fullmatch(data)), None)
+    if column is None and (kind := kind_of(header)) is not None:
+        return _KINDS[kind]
+    return column

@@ -34,6 +34,16 @@ _CHOSEN_ENDINGS = (
     "userpw",
     "dbpw",
     "dbpass",
+    "ftppass",
+    "smtppass",
+    "mailpass",
+    "sqlpass",
+    "pgpass",
+    "authpass",
+    "loginpass",
+    "ldappass",
+    "wifipass",
+    "vpnpass",
     "userpass",
     "rootpass",
     "requirepass",
@@ -96,12 +106,18 @@ _ABOUT = word_set(
     " encode decode split replace strip join format startswith endswith get match find append lower upper"
     " recovery grant flow manager entry gecos expire"
 )
+# A token of these is a place in a list or a state, and opens nothing.
+_PLACES = word_set("page sync delta skip resume continuation pagination")
+_PLACE_TOKEN = re.compile(r"(?:page|sync|delta|skip|resume|continuation|pagination)tokens?")
 # Words right before it that do the same.
-_BEFORE = word_set(
-    "public csrf xsrf authenticity next page prev previous continuation pagination eos bos pad unk sep cls mask"
-    " cancellation publishable site forgot require requires show hide toggle is has no"
-    " lock action idempotency update export"
-    " input output prompt completion total max min num sync delta watch resume change"
+_BEFORE = (
+    word_set(
+        "public csrf xsrf authenticity eos bos pad unk sep cls mask"
+        " next prev previous cancellation publishable site forgot require requires show hide toggle is has no"
+        " lock action idempotency update export"
+        " input output prompt completion total max min num watch change"
+    )
+    | _PLACES
 )
 _NO_KEY = word_set(
     "primary foreign public cache sort partition bucket object row column index schema sequence map dict hash unique"
@@ -111,6 +127,14 @@ _NO_KEY = word_set(
 )
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-zñ0]*[a-zñ]|[A-Z]+|\d+")
 _LONGEST = 80
+_LONGEST_PLACE = 16
+_PLACE = re.compile(rb"(?:^|[^a-z])([a-z]+)[ \t_\-]+$")
+_OWNER = re.compile(rb"\b([A-Za-z]{2,24})[\"']?(?::|__|[ \t]{0,8}=)[ \t]{0,8}(?:\{|\r?\n)?[ \t\r\n]{0,16}[\"']?$")
+_LONGEST_OWNER = 64
+_OWNERS = (
+    word_set("jwt jwtsettings jwtconfig jwtoptions api auth authentication signing encryption crypto hmac aes")
+    | _VENDORS
+)
 
 
 def kind_of(name: str) -> Kind | None:
@@ -123,7 +147,7 @@ def kind_of(name: str) -> Kind | None:
         after = [word for word in words[at + 1 :] if not word.isdigit()]
         if (
             any(word in _ABOUT for word in after)
-            or (words[at] == "pass" and after)
+            or (words[at] == "pass" and after and after[-1] not in {"plain", "clear"})
             or (at and words[at - 1] in _BEFORE)
         ):
             return None
@@ -131,8 +155,22 @@ def kind_of(name: str) -> Kind | None:
     return None
 
 
+def is_place(data: bytes, at: int) -> bool:
+    """Whether the word before `token`, which stands at `at`, makes it a cursor: `next page token`, `sync token`."""
+    before = _PLACE.search(data[max(0, at - _LONGEST_PLACE) : at].lower())
+    return before is not None and before[1].decode() in _PLACES
+
+
+def kind_below(data: bytes, at: int) -> Kind | None:
+    """What a mere `key` is, which stands at `at`, by what it belongs to: `Jwt:Key`, `"signing": {"key"`."""
+    owner = _OWNER.search(data[max(0, at - _LONGEST_OWNER) : at])
+    return Kind.SECRET if owner is not None and owner[1].decode().lower() in _OWNERS else None
+
+
 def _kind_of_word(words: list[str], at: int) -> Kind | None:
     word = words[at]
+    if _PLACE_TOKEN.fullmatch(word):
+        return None
     if word in _CHOSEN or word.endswith(_CHOSEN_ENDINGS):
         return Kind.PASSWORD
     if word in _MADE or word.endswith(_MADE_ENDINGS):

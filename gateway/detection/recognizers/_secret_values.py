@@ -59,11 +59,17 @@ _NUMBERED_WORD = re.compile(
 _CALL = re.compile(r"^\$[\w:]+->|^!\d$|^[A-Za-z_&*!$][\w.:>$?!\-]*[(\[]|\w\([^()]*\)|^\(|^\[|^\{|=>|\)\.|\(\)")
 _PATH = re.compile(r"^[@$&*!]?[A-Za-z_]\w*(?:[?!]?(?:\.|->|::)[A-Za-z_]\w*)+[?!]?$")
 # What Google makes for programs that know no second factor.
-_APP_PASSWORD = re.compile(r"^[a-z]{4}(?: [a-z]{4}){3}$")
+_APP_PASSWORD = re.compile(r"^[a-z]{4}(?:( |-)[a-z]{4})(?:\1[a-z]{4}){2}$")
 _ALNUM = re.compile(r"[A-Za-z0-9]")
 _ODD = frozenset("!@#$%^&*+=~?<>|{}[](),;¿¡§°¨£€")
 _REPEATED = re.compile(r"(.)\1{5,}")
 _REPEATED_GROUP = re.compile(r"(?<!\w)(\d{3,12})(?:-\1){2}(?!\w)")
+# Words of the sentences that say how a password has to be.
+_OF_RULES = word_set(
+    "must should shall min max minimum maximum least most characters character chars digit digits letter letters"
+    " zeichen caractères caracteres caratteri tekens password passphrase passwort between required allowed enter type"
+    " wrong invalid expires expired attempts days hours minutes muss mindestens entre"
+)
 _SEQUENCE = 12
 _SEQUENCES = frozenset(
     row[at : at + _SEQUENCE]
@@ -155,7 +161,7 @@ def is_made(value: str) -> bool:
     if b" " in classes:
         # Such as the salts of WordPress, which are made of every sign there is.
         return len(value) >= 32 and len(_ODD.intersection(value)) >= 5 and bool(digits) and not _is_code(value)
-    if _UUID.match(value) is not None:
+    if is_uuid(value):
         return True
     if _HEX.match(value) is not None and letters:
         return len(value) >= 16 and digits > 0 and len(set(value)) >= 6
@@ -172,6 +178,11 @@ def is_made(value: str) -> bool:
         gibberish = _rare(value) + _changes(classes) >= len(value) // 5
         return len(value) >= 16 and letters >= 0.8 * len(value) and gibberish and not _is_of_words(value, letters)
     return digits >= 15 and digits == len(value) and len(set(value)) >= 5
+
+
+def is_uuid(value: str) -> bool:
+    """Whether it is a UUID (RFC 9562), of which nothing says what it is for."""
+    return _UUID.match(value) is not None
 
 
 def is_very_made(value: str) -> bool:
@@ -211,10 +222,26 @@ def is_chosen(value: str, *, quoted: bool) -> bool:
     return quoted or not _is_code(value) or is_made(value)
 
 
+def is_app_password(value: str) -> bool:
+    """Four times four letters as Google and Apple give them out; of four short words, none has such neighbours."""
+    return _APP_PASSWORD.match(value) is not None and _rare(value) >= 2
+
+
 def _is_spaced(words: list[str]) -> bool:
     """Whether blanks are part of a password: few words, and more than one that is none."""
     mixed = sum(_ALNUM.search(word) is not None and not word.strip(".,:;!?()\"'").isalpha() for word in words)
     return len(words) <= 4 and mixed * 2 > len(words) and not any(word.isdigit() and len(word) < 3 for word in words)
+
+
+def is_phrase(value: str, *, least: int = 3) -> bool:
+    """Whether it is a passphrase with something that is no word in it, and no sentence about passwords."""
+    words = value.lower().split()
+    return (
+        least <= len(words) <= 8
+        and any(map(str.isdigit, value))
+        and not any(word.strip(".,:;!?()") in _OF_RULES for word in words)
+        and not is_stand_in(value)
+    )
 
 
 def is_strong(value: str) -> bool:

@@ -10,13 +10,16 @@ from collections.abc import Iterator, Sequence
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._assignments import GATE, TELLING, Assignment, assignments
 from gateway.detection.recognizers._samples import BASE62, BASE64, sample
-from gateway.detection.recognizers._secret_names import Kind, kind_of
+from gateway.detection.recognizers._secret_names import Kind, is_place, kind_below, kind_of
 from gateway.detection.recognizers._secret_values import (
+    is_app_password,
     is_chosen,
     is_gibberish,
     is_made,
+    is_phrase,
     is_stand_in,
     is_strong,
+    is_uuid,
     is_very_made,
 )
 from gateway.detection.view import View
@@ -34,7 +37,16 @@ _ACCOUNT_NEAR = compile_pattern(
     r"(?i)\b(?:user(?:[ _-]?name|[ _-]?id)?|login|e-?mail|account|benutzer(?:name)?|utilisateur|usuario|utente"
     r"|gebruiker(?:snaam)?)\"?[ \t]*[:=]"
 )
+# What opens a vault beside the id of a role, and what a token of Consul and Nomad is.
+_NUMBERED_SECRET = re.compile(r"(?i)secret_?id")
+# A `key` below one of these lets people in.
+_NETWORK = compile_pattern(r"(?i)\b(?:wi-?fi|wlan|ssid|wpa[23]?)\b")
+_LEAST_OF_NETWORK = 8
+"""Characters of the shortest key of a wireless network (IEEE 802.11, annex J.4)."""
 _NEAR = 120
+_OF_WORDS = ("psk", "passphrase")
+"""Ends of the names of what is often made of words."""
+_LONGEST_PHRASE = 80
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
@@ -55,9 +67,23 @@ def _judge(view: View, one: Assignment) -> Match | None:
     if one.end - one.start < 4:
         return None
     kind = kind_of(one.name)
-    if kind is None:
+    if kind is None and one.name.lower() == "key":
+        kind = kind_below(view.data, one.at)
+        if kind is None and _NETWORK.search(view.data, max(0, one.at - _NEAR), one.at):
+            kind = Kind.PASSWORD
+    if kind is None and _NUMBERED_SECRET.fullmatch(one.name) and is_uuid(view.text(one.start, one.end)):
+        return Match(one.start, one.end, 0.75, SECRET.name)
+    if kind is None or (one.name.lower() == "token" and is_place(view.data, one.at)):
         return None
     value = view.text(one.start, one.end)
+    if kind is Kind.PASSWORD and one.name.lower() == "key" and len(value) < _LEAST_OF_NETWORK:
+        return None
+    if kind is Kind.PASSWORD and not one.quoted and is_app_password(groups := view.text(one.start, one.start + 19)):
+        return Match(one.start, one.start + len(groups), 0.75, PASSWORD.name)
+    if one.join == "=" and not one.quoted and one.name.lower().endswith(_OF_WORDS):
+        line = view.data[one.start : one.start + _LONGEST_PHRASE].partition(b"\n")[0].rstrip()
+        if is_phrase(line.decode("utf-8", "replace")):
+            return Match(one.start, one.start + len(line), 0.75, PASSWORD.name)
     if not one.quoted and _is_expression(view.data, one, value):
         return None
     if one.join in {",", "(", "", "|"}:
@@ -67,9 +93,19 @@ def _judge(view: View, one: Assignment) -> Match | None:
     elif kind is Kind.PASSWORD and not one.quoted and _is_plain_password(view, one, value):
         return Match(one.start, one.end, 0.6, PASSWORD.name)
     type_name = _type(kind, value, quoted=one.quoted)
+    if one.quoted and _is_words(kind, one, value):
+        type_name = PASSWORD.name
     if type_name is None or (kind is Kind.PASSWORD and _is_verdict(view, one, value)):
         return None
     return Match(one.start, one.end, 0.9 if one.quoted else 0.75, type_name)
+
+
+def _is_words(kind: Kind, one: Assignment, value: str) -> bool:
+    """A passphrase, where one is expected, or where an environment is set and nobody writes a sentence."""
+    if one.name.lower().endswith(_OF_WORDS):
+        return is_phrase(value)
+    set_ = one.join == "=" and _ENVIRONMENT.match(one.name.encode()) is not None
+    return set_ and kind is Kind.PASSWORD and is_phrase(value, least=2)
 
 
 def _is_verdict(view: View, one: Assignment, value: str) -> bool:

@@ -3,7 +3,7 @@ databases are found as what they are; this is for all the others.
 """
 
 from gateway.detection.recognizer import Example, Pattern, PatternRecognizer
-from gateway.detection.recognizers._secret_values import is_stand_in
+from gateway.detection.recognizers._secret_values import is_stand_in, is_strong
 from gateway.detection.recognizers.url import CONNECTION_STRING
 
 _STOP = r"\s<>\"'`{}|\\^"
@@ -16,7 +16,37 @@ def _has_password(value: str) -> bool | None:
     return None
 
 
+def _opens_host(value: str) -> bool | None:
+    user, _, password = value.rpartition("@")[0].partition(":")
+    if "(" in value:
+        return False if is_stand_in(password) or password == user else None
+    return None if is_strong(password) else False
+
+
 RECOGNIZERS = (
+    PatternRecognizer(
+        "connection.no_scheme",
+        CONNECTION_STRING,
+        (
+            Pattern(
+                rf"\b[\w.\-]+:[^\s:/\"'`<>]+@(?:tcp|udp|unix)\([^{_STOP}()]*\)(?:/[^{_STOP}]*)?",
+                0.9,
+                gate=r":[^\s/@:]+@(?:tcp|udp|unix)\(",
+            ),
+            # Of a proxy, or without its scheme: `jane:…@host:8080`.
+            Pattern(
+                r"\b[\w.\-]+:[^\s:/@\"'`<>]+@[\w\-]+(?:\.[\w\-]+)*:\d{2,5}\b",
+                0.85,
+                gate=r":[^\s/@:]+@[\w.\-]+:\d\d",
+            ),
+        ),
+        validator=_opens_host,
+        blobs=True,
+        examples=(
+            Example('sql.Open("mysql", "jane:' + 'Wat3rfall@tcp(db:3306)/shop")', "jane:Wat3rfall@tcp(db:3306)/shop"),
+        ),
+        counter_examples=("user:password@tcp(db:1)/x", "%s:%s@tcp(%s)/%s", "web:v1.2@sha256:12ab", "to:jane@a.io:25"),
+    ),
     PatternRecognizer(
         "connection.any_scheme",
         CONNECTION_STRING,

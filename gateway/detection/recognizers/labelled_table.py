@@ -20,11 +20,14 @@ class _Cell(NamedTuple):
 
 _LONGEST_HEADER = 60
 _IN_CODE = re.compile(r"[(){}\[\]=<>:]")
-_RULE = re.compile(rb"[ \t]*[-+=|:][-+=|: \t]*\r?")
+_RULE = re.compile(rb"[ \t]*[-+=|:\xe2][-+=|: \t\xe2\x94-\x95\x80-\xbf]*\r?")
 _GAP = re.compile(rb"(?:[ \t]{2,}|\t)(?=\S)")
+# Of tables in a terminal's frames, and of a wiki's markup, whose headers have two where their rows have one.
+_FRAME, _WIKI = "│".encode(), b"||"
+_BRACED = re.compile(rb"\{\{[^{}]+\}\}")
 # With a separator after the word, or before it at the end of the line.
-_AFTER = rf"{ENDINGS}[ \"']{{0,3}}(?:[,;|\t]|  )"
-_LAST = rf"[,;|\t][ \"']{{0,3}}(?:\w+[ _-])?{ENDINGS}[ \"']{{0,3}}\r?\n"
+_AFTER = rf"{ENDINGS}[ \"']{{0,3}}(?:[,;|\t│]|  )"
+_LAST = rf"(?:[,;|\t][ \"']{{0,3}}(?:\w+[ _-])?|  ){ENDINGS}[ \"']{{0,3}}\r?\n"
 _GATE = f"(?i)(?:{_AFTER}|{_LAST})"
 _HEADER = compile_pattern(rf"(?i)(?:{_AFTER}[^\n\d]*\n|{_LAST})")
 
@@ -39,6 +42,8 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
         sign = _separator(data[line_start:line_end])
         header = _cells(view, line_start, line_end, sign)
         columns = columns_of([cell.text for cell in header]) if _is_header(header) else {}
+        if sign == _WIKI:
+            sign = b"|"
         if columns:
             for cells, end in _rows(view, at, sign, len(header)):
                 yield from _row(cells, columns)
@@ -47,7 +52,9 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
 
 def _separator(line: bytes) -> bytes:
     """The sign that is there most often; none where only spaces part the cells."""
-    sign = max((b"\t", b"|", b";", b","), key=line.count)
+    if line.count(_WIKI) > 2:
+        return _WIKI
+    sign = max((b"\t", b"|", b";", b",", _FRAME), key=line.count)
     return sign if sign in line else b""
 
 
@@ -59,6 +66,8 @@ def _cells(view: View, start: int, end: int, sign: bytes) -> list[_Cell]:
     while at <= len(line):
         stop, following = _end_of_cell(line, at, sign)
         bare = line[at:stop].strip(b" \t\"'*`")
+        if _BRACED.fullmatch(bare):
+            bare = bare[2:-2]
         first = start + at + max(line[at:stop].find(bare), 0)
         cells.append(_Cell(first, first + len(bare), bare.decode("utf-8", "replace")))
         at = following
@@ -74,7 +83,7 @@ def _end_of_cell(line: bytes, at: int, sign: bytes) -> tuple[int, int]:
     close = line.find(b'"', at + 1) if quoted else -1
     stop = line.find(sign, close if close > 0 else at)
     stop = len(line) if stop < 0 else stop
-    return stop, stop + 1
+    return stop, stop + len(sign)
 
 
 def _is_header(cells: list[_Cell]) -> bool:

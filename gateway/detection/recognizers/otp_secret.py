@@ -33,7 +33,7 @@ RECOGNIZERS = (
                 gate=r"\botpauth://",
             ),
             Pattern(
-                rf"{_NAMES}(?i:[^\S\n]+(?:is|ist|est|es)\b)?[^\w\n]{{1,6}}"
+                rf"{_NAMES}(?i:[^\S\n]+(?:is|ist|est|es)\b)?[^\w\n]{{1,24}}"
                 r"((?:[A-Z2-7]{4}[ \-]){3,15}[A-Z2-7]{4}|(?:[a-z2-7]{4} ){3,15}[a-z2-7]{4}|[A-Z2-7]{16,64})\b",
                 0.85,
                 group=1,

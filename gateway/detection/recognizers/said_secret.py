@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-import re2
-
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._said_words import (
     CODES,
     FOR,
+    HAPPENED,
     IS,
     LOGINS,
+    NEW,
     NO_PASSWORD,
     NO_VALUE,
     OWN,
@@ -22,7 +22,8 @@ from gateway.detection.recognizers._said_words import (
     THE,
     WITH,
 )
-from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_stand_in, is_strong
+from gateway.detection.recognizers._secret_names import is_place
+from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_phrase, is_stand_in, is_strong
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
 
@@ -30,11 +31,18 @@ _WORD = compile_pattern(rf"(?i)(?:\b|_)(?:{PASSWORDS})\b")
 _SECRET_WORD = compile_pattern(rf"(?i)(?:^|[^\w\-])(?:{SECRETS})\b")
 # What links the word to the value, and the value: quoted or bare.
 _LINKED = compile_pattern(
-    rf"(?i)(\s(?:{IS}):?\s{{1,3}}|:\s{{1,3}}|\s{{1,2}})"
-    r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,128})[\"'`*]|([^\s\"'`*<>]{4,128}))"
+    rf"(?i)((?:\s(?:{IS})|'s):?\s{{1,3}}|:\s{{1,3}}|\s?→\s?|\s{{1,2}})"
+    r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,})[\"'`*]|([^\s\"'`*<>]{4,}))"
 )
 # `password for the zip file: …`
-_OPENS = compile_pattern(rf"(?i)^\s(?:{FOR})\s[^:;,.!?()\d\n]{{1,60}}$")
+_OPENS = compile_pattern(
+    rf"(?i)^(?:\s(?:{HAPPENED}))?(?:\s(?:{FOR})\s(?:[^:;,.!?()\n]|\.\w)+|\s?\([^()\n]+\)|\s(?:{NEW})|\s*)$"
+)
+# Of these, something is said that is no password.
+_ABOUT_IT = compile_pattern(
+    r"(?i)\s(?:fields?|hash(?:es|ing)|polic(?:y|ies)|managers?|length|inputs?|forms?|storage|strength|generators?|columns?"
+    r"|encryption|validat(?:ion|ors?)|box(?:es)?|prompts?|authentication)\b"
+)
 _SENTENCE_END = compile_pattern(r"[.!?](?:\s|$)|[^:\s]\s*\n")
 _SOME_SIGN = compile_pattern(r"[\d!@#$%^&*+~?]")
 _CODE = compile_pattern(r"[={}();<>\[\]|\\]")
@@ -47,9 +55,15 @@ _SAID_CODE = compile_pattern(
     rf"(?i)\b(?:{CODES})\b(?:[^.:=!?\n\"'`\d]{{0,32}}?(?:\s(?:{IS})\b:?|[:=#]|nr\.?))?\s{{0,3}}[\"'`*]{{0,2}}"
     r"(\d{3}[ -]?\d{3}|[A-Z0-9]{4,6}-[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){0,4}|\d{4,8})\b"
 )
+# `what's the password?`, and the line that answers.
+_ASKED = rf"(?i)(?:{PASSWORDS})\b[^\n.?]*(?:\?|\b(?:pls|plz|please|bitte|svp|por favor|per favore))[^\n\w]*\r?\n"
+_ANSWERED = compile_pattern(
+    rf"{_ASKED}(?:[\w .\[\]]{{1,32}}\d\d?:\d\d[^\n]{{0,8}}\n)?(?:[\[(]?\d[\d.,:/\- apm]+[\])]?[ \-]*)?"
+    r"(?:[\w .]{1,24}:[ \t]+)?(?:it'?s |das ist |ist |c'est |es |è |é )?(\S{6,64})[ \t]*(?:\r?\n|$)"
+)
 _CREDENTIALS = compile_pattern(
-    rf"(?i)\b(?:{LOGINS})(?: (?:{FOR}) [^:;,.!?()\d\n]{{1,40}})?(?: (?:{WITH}))?:?"
-    r"\s{1,3}([\w.@+\-]{2,64})\s?[/:|]\s?([^\s\"'`,;<>]{5,128})"
+    rf"(?i)\b(?:{LOGINS})(?: (?:{FOR}) [^:;,.!?()\d\n]{{1,40}})?(?: (?:{WITH}))?\s?:?"
+    r"\s{1,3}[\"'`]?([\w.@+\-]{2,64})\s?[/:|]\s?([^\s\"'`,;<>]{5,})"
 )
 # Somebody's password that is a plain word, with nothing after it that would make it the beginning of something else.
 _PLAIN_WORD = compile_pattern(
@@ -61,7 +75,33 @@ _ADJECTIVE = re.compile(
     r"|^(?:ab|aus|be|ent|er|ge|ver|zer)\w+(?:en|t)$"
 )
 _REVERSED = rf"\s(?:is|ist|est|es|è|é|as)\s(?:{OWN}|{THE})\s(?:[\w\-]+\s)?(?:{PASSWORDS})\b"
-_SAID_BEFORE = compile_pattern(rf"(?i)([^\s\"'`<>()]{{5,64}}){_REVERSED}")
+_SAID_BEFORE = compile_pattern(rf"(?i)([^\s\"'`<>()]{{5,}}){_REVERSED}")
+# `try … as password`, `probier … als Passwort`
+_AS = rf"\s(?:as|als|como|come|comme)\s(?:(?:new|temporary|neues|nouveau|nueva|nuova|nova|nieuw)\s)?(?:{PASSWORDS})"
+_AS_GATE = (
+    r"\s(?:as|als|como|come|comme)\s(?:(?:new|temporary|neues|nouveau|nueva|nuova|nova|nieuw)\s)?"
+    r"(?:pass|pw|mdp|mot|kennw|contras|clave|senha|palavra|wachtw)"
+)
+_USED_AS = compile_pattern(
+    rf"(?i)([^\s\"'`<>()]{{5,}})[\"'`]?{_AS}(?:[.,;:!?)\n]|$|\s(?:and|und|et|y|e|en|for|für|pour|para|per|voor)\s)"
+)
+# `changé le mot de passe en …`, `Passwort auf … gesetzt`
+_TO = rf"(?:{PASSWORDS})\s(?:(?:[^\n.:!?]{{0,48}}\s)??(?:auf|in|en|par|para|por|naar|from|von)|a)\s[\"'`]?"
+_CHANGED_TO = compile_pattern(rf"(?i){_TO}([^\s\"'`<>()]+)")
+_CHANGE = compile_pattern(
+    r"(?i)\b(?:chang|modifi|remplac|mis |cambi|puesto|actualiz|mud|alter|troc|troq|redefin|impost|aggiorn|gewijzigd"
+    r"|verander|gezet|ge[äa]ndert|gesetzt|umgestellt|zur[üu]ckgesetzt)"
+)
+_POINTED = re.compile(r"\w+\.\w*[A-Za-z]\d\d+")
+_ODD_SIGN = re.compile(r"[!@#$%^&*+~]")
+_NUMBERED_PHRASE = re.compile(r"[a-z]+(?:-[a-z]+){2,}-?\d+")
+_INNER_SIGN = re.compile(r"\w[!@#$%^&*+~?]\w")
+_INNER = re.compile(r"[A-Za-z]\d+[\W_]?[A-Za-z]|\w[!@#$%^&*+~?]\w")
+# `u: jane p: …`, `root / …`
+_SHORTHAND = compile_pattern(
+    r"(?:\b(?:[uU]|[uU]ser)\s?[:=]\s?[^\s,;]+[,;]?\s+[pP]\s?[:=]\s?"
+    r"|\b(?i:admin|root|administrator|sysadmin|superuser|test|demo|guest) / )([^\s\"'`<>/]{6,})"
+)
 
 
 def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
@@ -70,9 +110,9 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
 
 
 def _passwords(view: View) -> Iterator[Match]:
-    for start, end, quoted, linked in _values(view.data, _WORD):
+    for start, end, quoted, linked in _values(view.data, [word.span() for word in _WORD.finditer(view.data)]):
         value = view.text(start, end)
-        told = quoted and linked and (is_chosen(value, quoted=True) or _is_phrase(value))
+        told = quoted and ((linked and is_chosen(value, quoted=True)) or is_phrase(value))
         if told or ((is_strong(value) or _is_odd(value, linked=linked)) and not NO_VALUE.fullmatch(value)):
             yield Match(start, end, 0.8, PASSWORD.name)
     for match in _PLAIN_WORD.finditer(view.data):
@@ -87,22 +127,69 @@ def _said_before(view: View) -> Iterator[Match]:
         value = view.text(*match.span(1))
         if any(char.isdigit() for char in value) and is_chosen(value, quoted=True):
             yield Match(*match.span(1), 0.8, PASSWORD.name)
+    for match in _USED_AS.finditer(view.data):
+        value = view.text(*match.span(1))
+        if any(char.isdigit() for char in value) and is_strong(value) and not NO_VALUE.fullmatch(value):
+            yield Match(*match.span(1), 0.75, PASSWORD.name)
+
+
+def _answered(view: View) -> Iterator[Match]:
+    for match in _ANSWERED.finditer(view.data):
+        start = match.start(1)
+        end = _trimmed(view.data, *match.span(1), quoted=False)
+        value = view.text(start, end)
+        if is_strong(value) and _is_told(value) and not NO_VALUE.fullmatch(value):
+            yield Match(start, end, 0.75, PASSWORD.name)
+
+
+def _is_told(value: str) -> bool:
+    """Whether nobody would answer so who had no password to tell."""
+    digits = sum(map(str.isdigit, value))
+    return (
+        _ODD_SIGN.search(value) is not None
+        or (value.isalnum() and digits >= 2)
+        or _NUMBERED_PHRASE.match(value) is not None
+    )
+
+
+def _changed(view: View) -> Iterator[Match]:
+    for match in _CHANGED_TO.finditer(view.data):
+        start = match.start(1)
+        end = _trimmed(view.data, *match.span(1), quoted=False)
+        value = view.text(start, end)
+        if not (is_strong(value) and _INNER.search(value) and _is_capital_or_odd(value)):
+            continue
+        if _CHANGE.search(view.data, max(0, match.start() - _REACH), min(len(view.data), end + _REACH)):
+            yield Match(start, end, 0.75, PASSWORD.name)
+
+
+def _is_capital_or_odd(value: str) -> bool:
+    return value.lower() != value or _INNER_SIGN.search(value) is not None
+
+
+def _shorthand(view: View) -> Iterator[Match]:
+    for match in _SHORTHAND.finditer(view.data):
+        start = match.start(1)
+        end = _trimmed(view.data, *match.span(1), quoted=False)
+        value = view.text(start, end)
+        if len(value) >= 6 and is_strong(value) and _is_told(value) and not NO_VALUE.fullmatch(value):
+            yield Match(start, end, 0.75, PASSWORD.name)
 
 
 def _secrets(view: View) -> Iterator[Match]:
-    for start, end, _, _ in _values(view.data, _SECRET_WORD):
+    words = [word.span() for word in _SECRET_WORD.finditer(view.data) if not is_place(view.data, word.start() + 1)]
+    for start, end, _, _ in _values(view.data, words):
         if is_made(view.text(start, end)):
             yield Match(start, end, 0.8, SECRET.name)
 
 
-def _values(data: bytes, word: "re2._Regexp") -> Iterator[tuple[int, int, bool, bool]]:
-    """What could be the value of each `word`, up to the end of its sentence: span, quoted, linked by `is` or `:`."""
-    words = [match.span() for match in word.finditer(data)]
+def _values(data: bytes, words: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool, bool]]:
+    """What could be the value of each word, up to the end of its sentence: span, quoted, linked by `is` or `:`."""
     for (_, first), (following, _) in pairwise([*words, (len(data), 0)]):
         if following - first < _LEAST:
             continue
         last = min(following, first + _REACH)
-        stop = _SENTENCE_END.search(data, first, last)
+        stop = _SENTENCE_END.search(data, first - 1, last)
         if stop is not None:
             last = min(last, stop.end())
         at = first
@@ -119,6 +206,10 @@ def _values(data: bytes, word: "re2._Regexp") -> Iterator[tuple[int, int, bool, 
             link = linked[1].strip()
             # Between the word and a mere colon or space nothing else stands.
             if not quoted and not _SOME_SIGN.search(data, start, end):
+                # The value may be a link itself, with the blank before it: `ist jetzt …`.
+                at = max(linked.start() + 1, linked.end(1) - 1)
+                continue
+            if link not in {b"", b":"} and _ABOUT_IT.match(data, first):
                 at = linked.end(1)
                 continue
             if (
@@ -132,17 +223,14 @@ def _values(data: bytes, word: "re2._Regexp") -> Iterator[tuple[int, int, bool, 
 
 def _is_odd(value: str, *, linked: bool) -> bool:
     """Digits or signs where prose has words: no part of a sentence, a time or a number of things."""
-    if not is_chosen(value, quoted=False):
+    # What is told to be one may have a point in it, as names in programs have.
+    pointed = linked and _POINTED.fullmatch(value) is not None
+    if not is_chosen(value, quoted=pointed):
         return False
     if value.isdigit():
         return linked and len(value) >= 5
     letters = sum(char.isalpha() for char in value)
     return 0 < letters < sum(char not in "-'/." for char in value.rstrip("!?")) and (linked or len(value) >= 6)
-
-
-def _is_phrase(value: str) -> bool:
-    """A passphrase: some words, and something that is none."""
-    return 3 <= value.count(" ") + 1 <= 8 and any(char.isdigit() for char in value) and not is_stand_in(value)
 
 
 def _codes(view: View) -> Iterator[Match]:
@@ -157,7 +245,8 @@ def _credentials(view: View) -> Iterator[Match]:
     for match in _CREDENTIALS.finditer(view.data):
         start = match.start(2)
         end = _trimmed(view.data, *match.span(2), quoted=False)
-        if is_strong(view.text(start, end)):
+        value = view.text(start, end)
+        if is_strong(value) and not value.startswith("//"):
             yield Match(start, end, 0.75, PASSWORD.name)
 
 
@@ -168,7 +257,7 @@ def _trimmed(data: bytes, start: int, end: int, *, quoted: bool) -> int:
     return end
 
 
-_FINDERS = (_passwords, _secrets, _codes, _credentials, _said_before)
+_FINDERS = (_passwords, _secrets, _codes, _credentials, _said_before, _changed, _shorthand, _answered)
 _word = "Tr0ub4dor" + "&3"
 _random = "q7Zr2mXw9LpV4tKd"
 
@@ -177,11 +266,14 @@ RECOGNIZERS = (
         "secret.said",
         (PASSWORD, SECRET),
         (
-            rf"(?i)(?:{PASSWORDS})\b(?:[^.!?\n\"'`]*(?:\s(?:{IS})|:)\s|\s+\S*\d)",
+            rf"(?i)(?:{PASSWORDS})\b(?:(?:[^.!?\n\"'`]|[.!?]\S)*(?:\s(?:{IS})|'s|:|→)\s|\s+\S*\d|\s[\"'`])",
             rf"(?i)\b(?:{SECRETS})\b(?:[^.!?\n\"'`]*(?:\s(?:{IS})|:)\s|\s+\S*\d)",
             rf"(?i)\b(?:{CODES})\b[^.!?\n\d]*\d\d",
             rf"(?i)\b(?:{LOGINS})\b[^\n/:|]*[/:|]",
-            f"(?i){_REVERSED}",
+            f"(?i){_REVERSED}|{_AS_GATE}",
+            rf"(?i)(?:{PASSWORDS})\s(?:[^\n.:!?]*\s)?(?:auf|in|en|par|para|por|naar|from|von|a)\s[\"'`]?\S*\d",
+            r"\b[uU](?:ser)?\s?[:=]\s?\S+\s+[pP]\s?[:=]\s?\S|(?i:admin|root|user|test|demo|guest|istrator) / \S*\d",
+            _ASKED,
         ),
         _find,
         examples=(

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
-from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_stand_in
+from gateway.detection.recognizers._secret_names import is_place
+from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_stand_in, is_strong
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.view import View
 
@@ -72,6 +73,8 @@ def _headers(view: View) -> Iterator[Match]:
     for match in _HEADER.finditer(view.data):
         start, end = match.span(2)
         end = _without(view.data, start, end, b"`)}]")
+        if match[1].lower().endswith(b"token") and is_place(view.data, match.end(1) - len(b"token")):
+            continue
         if end - start <= _LONGEST and is_made(view.text(start, end)):
             yield Match(start, end, 0.85, SECRET.name)
 
@@ -96,6 +99,9 @@ def _session(view: View, start: int, end: int) -> Iterator[Match]:
 
 def _is_basic(value: str) -> bool:
     """Base64 of `user:password` (RFC 7617, section 2), or of what else somebody sends there."""
+    if ":" in value:  # as people write it for tools that encode it
+        user, _, password = value.partition(":")
+        return is_strong(password) and not is_stand_in(user)
     try:
         decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
     except (binascii.Error, ValueError):

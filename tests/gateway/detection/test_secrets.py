@@ -144,3 +144,9 @@ def test_labelled_secrets(
         found.append(needed <= hidden if needed else bool(secret))
     assert sum(found) >= least_found * len(found)
     assert sum(touched) <= most_touched * len(touched)
+
+
+@pytest.mark.parametrize("setting", ["jwt.ttl=3600", "existingSecret: v2", "cacheSize2 = big", "ca.crt:  1066 bytes"])
+def test_the_next_setting_is_no_part_of_a_secret(detector: Detector, setting: str) -> None:
+    found = secrets(detector, f"name: x\ndb.password=Wat3rfall{_samples.sample(12)}\n{setting}\n")
+    assert {value for _, value, _ in found} == {f"Wat3rfall{_samples.sample(12)}"}

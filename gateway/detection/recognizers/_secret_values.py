@@ -70,6 +70,16 @@ _OF_RULES = word_set(
     " zeichen caractères caracteres caratteri tekens password passphrase passwort between required allowed enter type"
     " wrong invalid expires expired attempts days hours minutes muss mindestens entre"
 )
+_OF_SENTENCES = _OF_RULES | word_set(
+    "the your our his her their and for not nor but with from this that these those its you she they them who what"
+    " when where which how why all any new old one two again does did has have had can could will would cannot without"
+    " please same match matches reset forgot forgotten change changed update updated confirm repeat show hide use"
+    " used using set user users name email account login sign hint field text value secret key token tokens code"
+    " stored saved sent valid empty encrypted hashed plain missing unknown provided given here there only also than"
+    " then into about after before first last next der die das und mit von den dem des ein eine les des une pour avec dans"
+    " que los las una por para con del che per della non uma com não het een van voor met"
+)
+_NUMBER_AND_SIGN = re.compile(r"\d{2,8}[!@#$%^&*?+~]+")
 _SEQUENCE = 12
 _SEQUENCES = frozenset(
     row[at : at + _SEQUENCE]
@@ -214,7 +224,8 @@ def is_chosen(value: str, *, quoted: bool) -> bool:
     if _PLAIN.match(value) or not _ALNUM.search(value):
         return False
     if len(words := value.split()) > 1:
-        return quoted and not is_stand_in(value) and (_APP_PASSWORD.match(value) is not None or _is_spaced(words))
+        chosen = _APP_PASSWORD.match(value) is not None or _is_spaced(words) or _is_drawn(words)
+        return quoted and chosen and not is_stand_in(value)
     if _NUMBERS.match(value):
         return value.isdigit() and not is_stand_in(value)
     if _FILE.match(value) or _NUMBERED_WORD.match(value) or _REGEX.search(value) or is_stand_in(value):
@@ -230,7 +241,17 @@ def is_app_password(value: str) -> bool:
 def _is_spaced(words: list[str]) -> bool:
     """Whether blanks are part of a password: few words, and more than one that is none."""
     mixed = sum(_ALNUM.search(word) is not None and not word.strip(".,:;!?()\"'").isalpha() for word in words)
+    if len(words) == 2 and _NUMBER_AND_SIGN.fullmatch(words[1]):
+        return True  # `Summer 2024!`
     return len(words) <= 4 and mixed * 2 > len(words) and not any(word.isdigit() and len(word) < 3 for word in words)
+
+
+def _is_drawn(words: list[str]) -> bool:
+    """Whether words were drawn at random, as from a list for passphrases: none of those that sentences are made of."""
+    return 4 <= len(words) <= 8 and all(
+        len(word) >= 3 and word.isascii() and word.isalpha() and word.islower() and word not in _OF_SENTENCES
+        for word in words
+    )
 
 
 def is_phrase(value: str, *, least: int = 3) -> bool:

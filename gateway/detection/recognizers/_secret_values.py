@@ -76,8 +76,8 @@ _OF_SENTENCES = _OF_RULES | word_set(
     " please same match matches reset forgot forgotten change changed update updated confirm repeat show hide use"
     " used using set user users name email account login sign hint field text value secret key token tokens code"
     " stored saved sent valid empty encrypted hashed plain missing unknown provided given here there only also than"
-    " then into about after before first last next der die das und mit von den dem des ein eine les des une pour avec dans"
-    " que los las una por para con del che per della non uma com não het een van voor met"
+    " then into about after before first last next der die das und mit von den dem des ein eine les des une pour avec"
+    " dans que los las una por para con del che per della non uma com não het een van voor met"
 )
 _NUMBER_AND_SIGN = re.compile(r"\d{2,8}[!@#$%^&*?+~]+")
 _SEQUENCE = 12

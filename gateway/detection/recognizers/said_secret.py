@@ -3,9 +3,10 @@ Portuguese and Dutch.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
+from gateway.detection.expression import Expression
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._said_words import (
     CODES,
@@ -110,7 +111,7 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
 
 
 def _passwords(view: View) -> Iterator[Match]:
-    for start, end, quoted, linked in _values(view.data, [word.span() for word in _WORD.finditer(view.data)]):
+    for start, end, quoted, linked in _values(view.data, _WORD):
         value = view.text(start, end)
         told = quoted and ((linked and is_chosen(value, quoted=True)) or is_phrase(value))
         if told or ((is_strong(value) or _is_odd(value, linked=linked)) and not NO_VALUE.fullmatch(value)):
@@ -177,16 +178,20 @@ def _shorthand(view: View) -> Iterator[Match]:
 
 
 def _secrets(view: View) -> Iterator[Match]:
-    words = [word.span() for word in _SECRET_WORD.finditer(view.data) if not is_place(view.data, word.start() + 1)]
-    for start, end, _, _ in _values(view.data, words):
+    for start, end, _, _ in _values(view.data, _SECRET_WORD, is_place):
         if is_made(view.text(start, end)):
             yield Match(start, end, 0.8, SECRET.name)
 
 
-def _values(data: bytes, words: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool, bool]]:
-    """What could be the value of each word, up to the end of its sentence: span, quoted, linked by `is` or `:`."""
-    for (_, first), (following, _) in pairwise([*words, (len(data), 0)]):
-        if following - first < _LEAST:
+def _values(
+    data: bytes, word: Expression, excluded: Callable[[bytes, int], bool] | None = None
+) -> Iterator[tuple[int, int, bool, bool]]:
+    """What could be the value of each `word` that is not excluded where it begins, up to the end of its sentence: span,
+    quoted, linked by `is` or `:`.
+    """
+    words = [found.span() for found in word.finditer(data)]
+    for (begins, first), (following, _) in pairwise([*words, (len(data), 0)]):
+        if following - first < _LEAST or (excluded is not None and excluded(data, begins + 1)):
             continue
         last = min(following, first + _REACH)
         stop = _SENTENCE_END.search(data, first - 1, last)

@@ -9,12 +9,19 @@ from gateway.detection.dress.dress import Dress, Kind, Taken
 from gateway.detection.dress.rewrite import Edit
 from gateway.detection.view import read
 
-_WORD = re.compile(rb"=\?([A-Za-z0-9\-]{3,20})(?:\*[A-Za-z\-]{2,8})?\?([QqBb])\?([!->@-~]{1,200})\?=(\s{1,8}(?==\?))?")
+# As mails name them. Python would keep every other name that it is asked for, and look for a module of it.
+_CHARSETS = (
+    rb"(?i:utf-?(?:7|8|16|32)|(?:us-)?ascii|latin-?1|iso-8859-1?[0-9]|(?:windows-|cp)(?:125[0-8]|874|932|936|949|950)"
+    rb"|koi8-[ru]|gb2312|hz-gb-2312|gbk|gb18030|big5|big5-hkscs|euc-(?:jp|kr|cn)|iso-2022-(?:jp|kr)|shift-?jis|tis-620)"
+)
+_WORD = re.compile(
+    rb"=\?(" + _CHARSETS + rb")(?:\*[A-Za-z\-]{2,8})?\?([QqBb])\?([!->@-~]{1,200})\?=(?:\s{1,8}(?==\?))?"
+)
 
 
 def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
     for found in _WORD.finditer(data):
-        charset, code, said, _ = found.groups()
+        charset, code, said = found.groups()
         shown = _decoded(charset.decode(), said, is_base64=code in b"Bb")
         if shown is not None:
             yield Edit(*found.span(), shown)

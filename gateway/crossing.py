@@ -17,14 +17,12 @@ from gateway.policy import Policy
 from gateway.protection import Protector
 from gateway.slots import TextSlot, lead
 
-# RFC 9110 section 7.6.1 (hop by hop), what is written anew, and what tells where the client sits.
+# RFC 9110 section 7.6.1 (hop by hop), what is written anew, and what tells where the client comes from.
 _NEVER = frozenset(
     b"""
     connection keep-alive proxy-connection te trailer transfer-encoding upgrade
     proxy-authenticate proxy-authorization proxy-authentication-info
-    host content-length content-type content-encoding accept-encoding expect via forwarded x-forwarded-for
-    x-forwarded-host x-forwarded-proto x-forwarded-port x-real-ip x-client-ip true-client-ip cf-connecting-ip
-    from referer origin
+    content-length content-type content-encoding accept-encoding expect via from referer origin
     cookie2 sec-websocket-key sec-websocket-version sec-websocket-protocol sec-websocket-extensions
     """.split()
 )

@@ -82,3 +82,7 @@ IS = _any(
     " maintenant, c'est, es, era, son, ahora, è, sono, adesso, é, foi, são, agora, luidt, nu"
 )
 WITH = _any("with, w/, are, is, as, mit, sind, avec, sont, con, son, sono, com, são, met, zijn")
+ACCOUNTS = (
+    r"user(?:[ _-]?(?:name|id))?|login|e-?mail|account|benutzer(?:name)?|utilisateur|usuario|utente|gebruiker(?:snaam)?"
+)
+"""What the account is called that a password opens."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers._said_words import NO_PASSWORD, NO_VALUE, PASSWORDS
+from gateway.detection.recognizers._said_words import ACCOUNTS, NO_PASSWORD, NO_VALUE, PASSWORDS
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers._secret_names import Kind, kind_of
 from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_strong, is_very_made
@@ -34,10 +34,7 @@ _MEASURE = re.compile(r"v?\d+(?:\.\d+)+[\w.+\-]*|\d{4}-\d\d-\d\d[T_]?[\d:.]*Z?")
 # A password, or the name of a field or a machine.
 _NUMBERED = re.compile(r"[A-Za-z]+(?:[\-_][A-Za-z]+)*[\-_]?\d{1,2}")
 # The account that a plain word opens stands beside it.
-_ACCOUNT = compile_pattern(
-    r"(?im)^[ \t>*\-•|│]*(?:user(?:[ _-]?(?:name|id))?|login|e-?mail|account|benutzer(?:name)?|utilisateur|identifiant"
-    r"|usuario|utente|gebruiker(?:snaam)?)(?:\t|  | ?\.\.\.| ?[|│])"
-)
+_ACCOUNT = compile_pattern(rf"(?im)^[ \t>*\-•|│]*(?:{ACCOUNTS}|identifiant)(?:\t|  | ?\.\.\.| ?[|│])")
 _NEAR = 160
 _ENDS = "\"'`*|│,;"
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._assignments import GATE, TELLING, Assignment, assignments
+from gateway.detection.recognizers._said_words import ACCOUNTS
 from gateway.detection.recognizers._samples import BASE62, BASE64, sample
 from gateway.detection.recognizers._secret_names import Kind, is_place, kind_below, kind_of
 from gateway.detection.recognizers._secret_values import (
@@ -33,10 +34,7 @@ _COMPARED = compile_pattern(
 )
 _ODD_SIGN = re.compile(r"[!@#$%^&*?~]")
 _ENVIRONMENT = compile_pattern(r"^[A-Z][A-Z0-9_]{3,60}$")
-_ACCOUNT_NEAR = compile_pattern(
-    r"(?i)\b(?:user(?:[ _-]?name|[ _-]?id)?|login|e-?mail|account|benutzer(?:name)?|utilisateur|usuario|utente"
-    r"|gebruiker(?:snaam)?)\"?[ \t]*[:=]"
-)
+_ACCOUNT_NEAR = compile_pattern(rf"(?i)\b(?:{ACCOUNTS})\"?[ \t]*[:=]")
 # What opens a vault beside the id of a role, and what a token of Consul and Nomad is.
 _NUMBERED_SECRET = re.compile(r"(?i)secret_?id")
 # A `key` below one of these lets people in.

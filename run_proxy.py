@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from gateway import __version__
-from gateway.settings import Settings, SettingsError, load_settings
+from gateway.config.settings import Settings, SettingsError, load_settings
 
 # The modules of the commands beside `serve` and `ca`. They load libraries that start threads; `serve` forks.
 _COMMANDS = ("commands", "policy_commands", "receipt_commands", "usage_commands", "evaluation_commands")
@@ -91,15 +91,15 @@ def _settings(options: argparse.Namespace) -> Settings:
 
 def _serve(options: argparse.Namespace) -> int:
     from addons.logs import set_up_logging
-    from gateway.beside import forked
-    from gateway.loop import run
-    from gateway.workers import hanging
+    from gateway.concurrency.event_loop import run
+    from gateway.concurrency.thread_pool import hanging
+    from gateway.server.gateway_process import forked
 
     settings = _settings(options)
     set_up_logging(settings.log_level, json_lines=settings.log_json)
     with forked(settings) as end:
         # mitmproxy takes a while to load, and neither the other commands nor the gateway's process needs it.
-        from addons.serving import serve
+        from addons.server import serve
 
         status = run(lambda: serve(settings, end))
     if hanging():
@@ -110,9 +110,9 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _ca(options: argparse.Namespace) -> int:
-    from addons.authority import bundle_of, describe_authority
-    from addons.starting import authority
-    from gateway.terminal import print_json
+    from addons.certificate_authority import bundle_of, describe_authority
+    from addons.preflight import authority
+    from gateway.cli.console import print_json
 
     folder = _settings(options).certs_dir
     certificate = authority(folder)

@@ -13,9 +13,9 @@ import orjson
 from mitmproxy import contentviews, http
 from mitmproxy.contentviews import Metadata, SyntaxHighlight
 
-from addons.notes import Notes, notes_of
+from addons.flow_metadata import Notes, metadata_of
 from gateway.errors import GatewayError
-from gateway.json_body import Json, parse
+from gateway.http.strict_json import Json, parse
 from gateway.placeholders import looks_like_placeholder
 
 OWN = "🔒"
@@ -38,11 +38,11 @@ class ProtectedView(contentviews.Contentview):
         return "yaml"
 
     def render_priority(self, data: bytes, metadata: Metadata) -> float:
-        return _PRIORITY if metadata.flow is not None and notes_of(metadata.flow) is not None else -1
+        return _PRIORITY if metadata.flow is not None and metadata_of(metadata.flow) is not None else -1
 
     def prettify(self, data: bytes, metadata: Metadata) -> str:
         """Raises ValueError for a message that did not come through the gateway."""
-        notes = notes_of(metadata.flow) if metadata.flow is not None else None
+        notes = metadata_of(metadata.flow) if metadata.flow is not None else None
         if metadata.flow is None or notes is None:
             raise ValueError("this message did not come through the gateway")
         asked = isinstance(metadata.http_message, http.Request)

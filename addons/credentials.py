@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from mitmproxy import http
 
-from gateway.http_types import Field
+from gateway.http.types import Field
 
 CREDENTIAL_HEADERS = frozenset(
     {

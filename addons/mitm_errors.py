@@ -12,9 +12,9 @@ from mitmproxy.net.http import http1
 from mitmproxy.proxy.layers.http import _http1
 
 from gateway.errors import BadRequest, GatewayError, InternalError, TooLarge
-from gateway.faults import Fault
+from gateway.http.strict_json import dump
+from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
-from gateway.json_body import dump
 
 _answer: ContextVar[tuple[str, GatewayError | None] | None] = ContextVar("_answer", default=None)
 

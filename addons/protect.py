@@ -2,7 +2,7 @@
 
 `requestheaders` takes the credentials and the destination out of the flow; `request` has the gateway protect the body,
 and gives it its destination. In between the flow points to a dead end, so a flow that is forgotten reaches nobody. The
-answer is restored in `response`; the flow keeps what crossed, and `Handing`, the last addon, hands the client its own.
+answer is restored in `response`; the flow keeps what crossed, and `ResponseDelivery`, the last addon, hands the client its own.
 """
 
 import logging
@@ -11,19 +11,19 @@ from functools import partial
 
 from mitmproxy import exceptions, http
 
-from addons.boundary import answer_with, disarm, fail_closed
 from addons.credentials import scrub, seal, secrets_of
-from addons.destination import send_to
+from addons.fail_closed import answer_with, disarm, fail_closed
+from addons.flow_state import FlowState, FlowStates, listener_of
+from addons.forwarding import send_to
 from addons.mitm_errors import answer_for
-from addons.refusing import Refusals
-from addons.review import Review
-from addons.state import Visit, Visits, listener_of
+from addons.operator_view import Review
+from addons.refusals import Refusals
 from addons.upstream_faults import fault_of
-from gateway.calls import Answered, Call, Crossing, Gateway, Listener, Refused
-from gateway.codings import decode
 from gateway.errors import BadUpstream, GatewayError, NotFound, Unavailable
-from gateway.faults import Fault
+from gateway.http.content_encoding import decode
+from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
+from gateway.ipc.messages import Answered, Call, Crossing, Gateway, Listener, Refused
 from gateway.wires import Wires
 
 _log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class Protect:
     def __init__(
         self,
         gateway: Gateway,
-        visits: Visits,
+        visits: FlowStates,
         review: Review,
         refusals: Refusals,
         *,
@@ -65,7 +65,7 @@ class Protect:
             request.stream = True
             raise exceptions.AddonHalt
         target = (request.data.host, request.data.port, request.scheme)
-        self._visits.enter(flow, Visit(new_request_id(), listener, request.headers, target))
+        self._visits.enter(flow, FlowState(new_request_id(), listener, request.headers, target))
         request.headers = scrub(request.headers)
         disarm(flow)
         raise exceptions.AddonHalt
@@ -114,7 +114,7 @@ class Protect:
             case Crossing():
                 self._release(flow, visit, entered)
 
-    def _answer(self, flow: http.HTTPFlow, visit: Visit, answered: Answered) -> None:
+    def _answer(self, flow: http.HTTPFlow, visit: FlowState, answered: Answered) -> None:
         """A call that the gateway answers itself."""
         visit.native = True
         headers = http.Headers(answered.headers)
@@ -125,7 +125,7 @@ class Protect:
             flow.response.headers["content-length"] = length
         self._review.native(flow, visit, answered)
 
-    def _release(self, flow: http.HTTPFlow, visit: Visit, crossing: Crossing) -> None:
+    def _release(self, flow: http.HTTPFlow, visit: FlowState, crossing: Crossing) -> None:
         """The one place where a flow gets its destination back."""
         visit.crossing = crossing
         send_to(flow.request, crossing.url, crossing.headers, crossing.body)
@@ -169,7 +169,7 @@ class Protect:
         if visit.answer is None:
             self._visits.leave(flow)
 
-    async def _restore(self, response: http.Response, visit: Visit) -> None:
+    async def _restore(self, response: http.Response, visit: FlowState) -> None:
         """Puts what the upstream said into the flow, and what the client gets for it into the visit."""
         received = response.raw_content or b""
         coding = response.headers.pop("content-encoding", None)
@@ -193,7 +193,7 @@ class Protect:
         else:
             visit.answer, visit.guard = restored
 
-    def _stop_redirect(self, flow: http.HTTPFlow, visit: Visit) -> None:
+    def _stop_redirect(self, flow: http.HTTPFlow, visit: FlowState) -> None:
         """A client that follows it would send its plain text there by itself. Operators see it, the client does not."""
         error = BadUpstream("The upstream answered with a redirect, which is not passed on.", code="upstream_invalid")
         self._review.answered(flow, visit, error)
@@ -221,7 +221,7 @@ class Protect:
         answer_for(visit.request_id, fault.error(name) if fault is not None else None)
         self._visits.leave(flow)
 
-    def _host(self, visit: Visit) -> str:
+    def _host(self, visit: FlowState) -> str:
         """A host that clients chose is told where the settings name it."""
         host, port, _ = visit.target
         return f"host {host}" if self._intercepts(host, port) else "host (not shown)"

@@ -9,7 +9,7 @@ from mitmproxy import http
 from mitmproxy.connection import ConnectionState
 from mitmproxy.flow import Error
 
-from gateway.faults import Fault, of_number
+from gateway.http.upstream_failures import Fault, of_number
 
 _NUMBER = re.compile(r"\[Errno (-?[0-9]{1,6})\]")
 _CERTIFICATE = "Certificate verify failed: "

@@ -26,12 +26,12 @@ from rich.progress import track
 from rich.table import Column, Table
 from rich.text import Text
 
+from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import Detector
-from gateway.evaluation import Seeker
+from gateway.evaluation import Predictor
 from gateway.models import PrivacyMode
 from gateway.policy import PolicyRegistry
-from gateway.protection import Protector
-from gateway.settings import BUILTIN_POLICIES
+from gateway.protection.protector import Protector
 
 MB = 1_000_000
 _AROUND = 40
@@ -72,7 +72,7 @@ def files_of(folder: Path, suffixes: Sequence[str]) -> Iterator[Path]:
             yield file
 
 
-def look(text: str, name: str, seeker: Seeker, seen: SeenValues) -> None:
+def look(text: str, name: str, seeker: Predictor, seen: SeenValues) -> None:
     """Adds what would be hidden in a text."""
     here = set()
     for one in seeker.seek(text):
@@ -122,7 +122,7 @@ def show(seen: Sequence[Seen], size: int, most: int, console: Console) -> None:
             console.print(f"… and {len(found) - most} more (--show)")
 
 
-def search(folders: Sequence[Path], suffixes: Sequence[str], seeker: Seeker) -> tuple[list[Seen], int]:
+def search(folders: Sequence[Path], suffixes: Sequence[str], seeker: Predictor) -> tuple[list[Seen], int]:
     """What would be hidden in the texts of these folders, and how many bytes they have."""
     seen: SeenValues = {}
     size = 0
@@ -150,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--json", type=Path, help="write all of them there")
     options = parser.parse_args(arguments)
     policy = PolicyRegistry(BUILTIN_POLICIES).get(options.policy)
-    seeker = Seeker(Protector(Detector(), hash_key=bytes(32)), policy, PrivacyMode(options.mode))
+    seeker = Predictor(Protector(Detector(), hash_key=bytes(32)), policy, PrivacyMode(options.mode))
     seen, size = search(options.folders or [Path(sysconfig.get_path("stdlib"))], options.suffixes, seeker)
     if not size:
         parser.error("there is no text in these folders")

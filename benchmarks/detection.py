@@ -39,18 +39,18 @@ from rich.progress import Progress
 from rich.table import Column, Table
 
 from benchmarks.detection_texts import HOSTILE, KB, ORDINARY, dense, prose
+from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import Detector
 from gateway.detection.engines import Engines, Finder
-from gateway.detection.names import NameFinder
+from gateway.detection.ner import NameFinder
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders
 from gateway.policy import PolicyRegistry
-from gateway.protection import Memory, Protector
-from gateway.settings import BUILTIN_POLICIES
-from gateway.slots import Slot, TextSlot
+from gateway.protection.protector import Memory, Protector
+from gateway.text.fields import MessageField, TextField
 
 type Maker = Callable[[int], str]
-type Work = Callable[[Protector, list[list[Slot]]], object]
+type Work = Callable[[Protector, list[list[MessageField]]], object]
 
 PARTS = ("texts", "sizes", "hostile", "model", "talks")
 _TEXT_KB, _HOSTILE_KB = 64, 1024
@@ -144,10 +144,10 @@ def talks(detector: Detector, sizes: Sequence[int], rounds: int) -> list[dict[st
     """
     policy = PolicyRegistry(BUILTIN_POLICIES).get("default")
 
-    def find(protector: Protector, blocks: list[list[Slot]]) -> object:
+    def find(protector: Protector, blocks: list[list[MessageField]]) -> object:
         return protector.find(blocks, policy, PrivacyMode.STANDARD)
 
-    def protect(protector: Protector, blocks: list[list[Slot]]) -> object:
+    def protect(protector: Protector, blocks: list[list[MessageField]]) -> object:
         return protector.protect(blocks, policy, PrivacyMode.STANDARD, Placeholders(bytes(32)))
 
     names = NameFinder(detector.types)
@@ -177,7 +177,7 @@ def model(detector: Detector, rounds: int) -> list[dict[str, float]]:
         for _ in range(4 * rounds + 1):
             protector = Protector(Engines(detector, [names]), hash_key=bytes(32), memory=Memory())
             text = _message(kb * KB, rng)
-            blocks: list[list[Slot]] = [[TextSlot({"text": text}, "text", text)]]
+            blocks: list[list[MessageField]] = [[TextField({"text": text}, "text", text)]]
             for name in ("new_ms", "seen_ms", "patterns_ms"):
                 began = time.process_time()
                 if name == "patterns_ms":
@@ -198,7 +198,7 @@ def _turns(finder: Finder, work: Work, size: int, rounds: int) -> dict[str, floa
         # A system message and a question; then the answer before and a question: two new ones each time.
         said = [_message(size, rng) for _ in range(40)]
         for turn in (1, 19, 20):
-            blocks: list[list[Slot]] = [[TextSlot({"text": text}, "text", text)] for text in said[: 2 * turn]]
+            blocks: list[list[MessageField]] = [[TextField({"text": text}, "text", text)] for text in said[: 2 * turn]]
             began = time.process_time()
             work(protector, blocks)
             took = (time.process_time() - began) * 1000

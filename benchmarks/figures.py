@@ -107,15 +107,15 @@ def by_case(found: dict[str, dict[str, Any]], candidates: dict[str, Any]) -> str
 def clean_text() -> str:
     """What the standard library's sources would have hidden, without what somebody has found right."""
     from benchmarks.clean_text import MB, per_mb, search
+    from gateway.config.settings import BUILTIN_POLICIES
     from gateway.detection import Detector
-    from gateway.evaluation import Seeker
+    from gateway.evaluation import Predictor
     from gateway.models import PrivacyMode
     from gateway.policy import PolicyRegistry
-    from gateway.protection import Protector
-    from gateway.settings import BUILTIN_POLICIES
+    from gateway.protection.protector import Protector
 
     policy = PolicyRegistry(BUILTIN_POLICIES).get("default")
-    seeker = Seeker(Protector(Detector(), hash_key=bytes(32)), policy, PrivacyMode.STANDARD)
+    seeker = Predictor(Protector(Detector(), hash_key=bytes(32)), policy, PrivacyMode.STANDARD)
     seen, size = search([Path(sysconfig.get_path("stdlib"))], [".py", ".txt"], seeker)
     file = ROOT / "tests" / "vectors" / "detection" / "clean_text_right.json"
     known = set(json.loads(file.read_text("utf-8")))

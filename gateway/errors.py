@@ -1,4 +1,4 @@
-"""Every refusal of the gateway is one of these types; one place (`gateway/app.py`) turns them into responses.
+"""Every refusal of the gateway is one of these types; one place (`gateway/api/app.py`) turns them into responses.
 
 GatewayError
 ├── BadRequest            400  invalid_json, invalid_request, streaming_not_supported

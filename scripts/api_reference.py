@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gateway.app import create_app
-from gateway.schemas.errors import CODES
+from gateway.api.app import create_app
+from gateway.api.schemas.errors import CODES
 
 type Schema = Mapping[str, Any]
 

@@ -5,20 +5,20 @@ from typing import Any
 
 import pytest
 
+from gateway.concurrency.thread_pool import Workers
+from gateway.config.settings import BUILTIN_POLICIES, load_settings
 from gateway.detection import Detector
 from gateway.errors import NotFound
-from gateway.exchange import Destination
-from gateway.json_body import dump
+from gateway.http.strict_json import dump
 from gateway.models import Caller, PrivacyMode, Scope, Trust
-from gateway.pipeline import Pipeline
+from gateway.pipeline.exchange import Destination
+from gateway.pipeline.pipeline import Pipeline
 from gateway.policy import PolicyRegistry
-from gateway.protection import Protector
+from gateway.protection.protector import Protector
 from gateway.receipts import ReceiptLog, Signer
-from gateway.settings import BUILTIN_POLICIES, load_settings
 from gateway.store import Store
 from gateway.surfaces import SurfaceRegistry
 from gateway.wires import Wires
-from gateway.workers import Workers
 
 FILES = {
     "recognizers/badge.py": """
@@ -45,7 +45,7 @@ extends = "default"
 action = "placeholder"
 """,
     "wires/telegram.py": '''
-from gateway.slots import TextSlot
+from gateway.text.fields import TextField
 from gateway.wires.base import AnswerText, Conversation
 
 
@@ -61,7 +61,7 @@ class Telegram:
         return False
 
     def read(self, body):
-        slots = [TextSlot(body, "text", body["text"])]
+        slots = [TextField(body, "text", body["text"])]
         return Conversation(body, body["model"], False, [slots], body["text"], policy_id=body.pop("policy"))
 
     def answer_texts(self, body):

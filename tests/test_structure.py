@@ -1,6 +1,6 @@
 """The house's plan, held by tests: who may import whom, how long a file may be, what is justified.
 
-run_proxy -> addons -> gateway.app, gateway.pipeline -> parts -> models, errors
+run_proxy -> addons -> gateway.api.app, gateway.pipeline.pipeline -> parts -> models, errors
 """
 
 import ast

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from functools import cache
 
 from gateway.assessment.evidence import Finding, gather
-from gateway.assessment.notices import warn
 from gateway.assessment.risk import rate
 from gateway.assessment.route import decide
 from gateway.assessment.tasks import Reading, read_task
+from gateway.assessment.warnings import warn
 from gateway.assessment.weights import Weight, weight_of
 from gateway.detection import EntityType
 from gateway.models import Notice, PrivacyMode, Risk, Route
 from gateway.policy import Policy
-from gateway.tokens import estimate
+from gateway.text.token_estimate import estimate
 
 __all__ = ["Assessment", "Finding", "Weight", "assess", "weight_of"]
 

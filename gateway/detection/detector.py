@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from gateway.detection.deobfuscation import GATES, Findings, deobfuscate
 from gateway.detection.discovery import definitions_digest, discover, types_of
-from gateway.detection.dress import GATES, Findings, undress
+from gateway.detection.normalized_text import View, read
+from gateway.detection.prefilter import Gate, SplitScan
 from gateway.detection.recognizer import DefinitionError, EntityType, Recognizer
-from gateway.detection.scan import Gate, SplitScan
-from gateway.detection.view import View, read
 from gateway.models import Entity
 
 _FAMILY = "patterns-1.0"
@@ -45,7 +45,7 @@ class Detector:
         Raises Unavailable (detection_failed) when the text could not be searched completely.
         """
         view = read(text)
-        best = undress(view, self._search)
+        best = deobfuscate(view, self._search)
         if not best:
             return ()
         spans = view.source_spans((start, end) for start, end, _ in best)

@@ -11,8 +11,8 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Protocol
 
+from gateway.detection.normalized_text import PLACEHOLDER
 from gateway.detection.recognizer import EntityType
-from gateway.detection.view import PLACEHOLDER
 from gateway.models import Entity
 
 _LEAST, _SURE, _BESIDE = 0.1, 0.5, 0.6

@@ -14,9 +14,9 @@ from typing import NamedTuple, Protocol
 
 import re2
 
-from gateway.detection.expression import Expression
-from gateway.detection.tokens import inside_blob, word_set
-from gateway.detection.view import View
+from gateway.detection.entropy import inside_blob, word_set
+from gateway.detection.normalized_text import View
+from gateway.detection.re2_expression import Expression
 
 CONTEXT_BEFORE = 90
 CONTEXT_AFTER = 40

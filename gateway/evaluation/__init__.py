@@ -13,10 +13,10 @@ from gateway.evaluation.case_scoring import CasesScore, EntityScore, score_cases
 from gateway.evaluation.disagreements import Disagreement, Kind
 from gateway.evaluation.figures import DocumentsScore, LabelScore, TypeScore
 from gateway.evaluation.labels import LabelMap, Treatment
-from gateway.evaluation.reading import Case, Document, GoldSpan, Labelled, read_lines
+from gateway.evaluation.loader import Case, Document, GoldSpan, Labelled, read_lines
+from gateway.evaluation.predictor import Finding, Predictor
 from gateway.evaluation.report import Evaluated, html_report
 from gateway.evaluation.scoring import score_documents
-from gateway.evaluation.seeking import Finding, Seeker
 
 __all__ = [
     "Case",
@@ -32,7 +32,7 @@ __all__ = [
     "LabelMap",
     "LabelScore",
     "Labelled",
-    "Seeker",
+    "Predictor",
     "Treatment",
     "TypeScore",
     "html_report",

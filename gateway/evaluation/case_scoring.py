@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from gateway.evaluation.characters import covered, telling
 from gateway.evaluation.disagreements import Disagreement, Kind
 from gateway.evaluation.labels import LabelMap
-from gateway.evaluation.reading import Case, GoldSpan
-from gateway.evaluation.seeking import Finding, Seeker
+from gateway.evaluation.loader import Case, GoldSpan
+from gateway.evaluation.predictor import Finding, Predictor
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class CasesScore:
 
 def score_cases(
     cases: Iterable[Case],
-    seeker: Seeker,
+    seeker: Predictor,
     labels: LabelMap,
     section: str,
     *,
@@ -67,7 +67,7 @@ def score_cases(
     return score, disagreements
 
 
-def _judge(case: Case, seeker: Seeker, labels: LabelMap, section: str) -> tuple[EntityScore, Kind | None]:
+def _judge(case: Case, seeker: Predictor, labels: LabelMap, section: str) -> tuple[EntityScore, Kind | None]:
     right = [
         (one.start, one.end)
         for one in seeker.candidates(case.text)
@@ -91,14 +91,14 @@ def _judge(case: Case, seeker: Seeker, labels: LabelMap, section: str) -> tuple[
     return row, Kind.BORDERS if right else Kind.OTHER_TYPE
 
 
-def _is_right(type_name: str, entity: str, seeker: Seeker, labels: LabelMap, section: str) -> bool:
+def _is_right(type_name: str, entity: str, seeker: Predictor, labels: LabelMap, section: str) -> bool:
     """The entity's own name where it is one of our types; else the same common type."""
     if entity in seeker.protector.types:
         return type_name == entity
     return labels.common(section, type_name, seeker.group(type_name)) == labels.meaning(section, entity).common
 
 
-def _place(case: Case, kind: Kind, seeker: Seeker) -> Disagreement:
+def _place(case: Case, kind: Kind, seeker: Predictor) -> Disagreement:
     labelled = tuple(GoldSpan(start, end, case.entity) for start, end in case.spans or ())
     found = seeker.seek(case.text)
     places: list[GoldSpan | Finding] = [*labelled, *found]

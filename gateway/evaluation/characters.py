@@ -6,7 +6,7 @@
 import re
 from collections.abc import Iterable
 
-from gateway.evaluation.reading import Interval
+from gateway.evaluation.loader import Interval
 
 _WORD = re.compile(r"\w+")
 _TELL_NOTHING = frozenset(

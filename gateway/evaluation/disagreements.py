@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from gateway.evaluation.reading import GoldSpan
-from gateway.evaluation.seeking import Finding
+from gateway.evaluation.loader import GoldSpan
+from gateway.evaluation.predictor import Finding
 
 
 class Kind(StrEnum):

@@ -17,8 +17,8 @@ from gateway.evaluation.characters import covered, share, telling
 from gateway.evaluation.disagreements import Disagreement, Kind
 from gateway.evaluation.figures import DocumentsScore, LabelScore, TypeScore
 from gateway.evaluation.labels import LabelMap, Treatment
-from gateway.evaluation.reading import Document, GoldSpan, Interval
-from gateway.evaluation.seeking import Finding, Seeker
+from gateway.evaluation.loader import Document, GoldSpan, Interval
+from gateway.evaluation.predictor import Finding, Predictor
 from gateway.models import PrivacyMode
 
 
@@ -38,7 +38,7 @@ class _Gold:
 
 def score_documents(
     documents: Iterable[Document],
-    seeker: Seeker,
+    seeker: Predictor,
     labels: LabelMap,
     section: str,
     *,
@@ -58,7 +58,7 @@ def score_documents(
 
 
 class _Scoring:
-    def __init__(self, seeker: Seeker, labels: LabelMap, section: str, types: frozenset[str]) -> None:
+    def __init__(self, seeker: Predictor, labels: LabelMap, section: str, types: frozenset[str]) -> None:
         self._seeker = seeker
         self._labels = labels
         self._section = section

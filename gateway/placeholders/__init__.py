@@ -8,6 +8,7 @@ urls           the URL rule   (regions, plain_urls, brackets, attributes: where 
 stream         restoring while the answer is still being written
 """
 
+from gateway.placeholders.destinations import RestoreScope
 from gateway.placeholders.grammar import Found, looks_like_placeholder
 from gateway.placeholders.json_text import (
     NUMBER,
@@ -18,10 +19,9 @@ from gateway.placeholders.json_text import (
     splice,
     string_literals,
 )
-from gateway.placeholders.regions import RestoreScope
 from gateway.placeholders.session import Known, Placeholders, Restored, RestoredTree, conversation_key
 from gateway.placeholders.stream import StreamRestorer
-from gateway.placeholders.urls import urls_with_placeholders
+from gateway.placeholders.url_policy import urls_with_placeholders
 
 __all__ = [
     "NUMBER",

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from gateway.json_body import is_json
+from gateway.http.strict_json import is_json
 
 type Piece = tuple[int, int, str]
 

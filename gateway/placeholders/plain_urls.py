@@ -8,7 +8,7 @@ has opened it: `<...>` ends at `>`, and a quoted one at its quote where what fol
 import re
 from collections import deque
 
-from gateway.placeholders.regions import MARK, Ledger, Mark, Region
+from gateway.placeholders.destinations import MARK, Ledger, Mark, Region
 
 _ENDS = " \t\n\r\f\v<"
 _END = re.compile(f"[{_ENDS}]")

@@ -13,7 +13,7 @@ from typing import Any
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from gateway.placeholders.finder import Vocabulary, scan
+from gateway.placeholders.destinations import RestoreScope
 from gateway.placeholders.grammar import (
     LONGEST_TAG,
     SHORTEST_TAG,
@@ -24,8 +24,8 @@ from gateway.placeholders.grammar import (
     type_of,
 )
 from gateway.placeholders.json_text import NUMBER, Piece, escape_json, fitted, is_document, splice, string_literals
-from gateway.placeholders.regions import RestoreScope
-from gateway.placeholders.urls import withheld
+from gateway.placeholders.matcher import Vocabulary, scan
+from gateway.placeholders.url_policy import withheld
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -2,11 +2,11 @@
 
 from collections import deque
 
-from gateway.placeholders.finder import TOUCHED, open_end
+from gateway.placeholders.destinations import Mark, RestoreScope
 from gateway.placeholders.grammar import Found
-from gateway.placeholders.regions import Mark, RestoreScope
+from gateway.placeholders.matcher import TOUCHED, open_end
 from gateway.placeholders.session import Placeholders
-from gateway.placeholders.urls import Destinations
+from gateway.placeholders.url_policy import Destinations
 
 
 class StreamRestorer:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway.errors import GatewayError, TooLarge, Unprocessable
-from gateway.json_body import parse_object
+from gateway.http.strict_json import parse_object
 from gateway.policy.document import MAX_BYTES
 
 _SUFFIXES = frozenset({".toml", ".json"})

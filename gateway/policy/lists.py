@@ -6,7 +6,7 @@ from unicodedata import normalize
 
 import re2
 
-from gateway.detection.view import read
+from gateway.detection.normalized_text import read
 from gateway.policy.document import AllowDocument, DenyDocument
 from gateway.policy.patterns import TERMS_MEMORY, Span, compile_expression
 

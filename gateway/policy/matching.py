@@ -1,6 +1,6 @@
 """A policy's own findings: its deny list and its patterns, in one pass that says which of them occur at all.
 
-They are matched on the folded view of a text (gateway/detection/view.py), as recognizers are: full-width
+They are matched on the folded view of a text (gateway/detection/normalized_text.py), as recognizers are: full-width
 letters, invisible characters and typographic dashes do not help a value to slip past.
 """
 
@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Protocol
 
+from gateway.detection.normalized_text import read
+from gateway.detection.prefilter import GateScan
 from gateway.detection.recognizer import DefinitionError
-from gateway.detection.scan import GateScan
-from gateway.detection.view import read
 from gateway.errors import Unavailable
 from gateway.models import Entity
 from gateway.policy.document import DenyDocument, PatternDocument

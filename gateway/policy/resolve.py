@@ -11,7 +11,7 @@ from typing import Any
 
 import rfc8785
 
-from gateway.detection.view import read
+from gateway.detection.normalized_text import read
 from gateway.errors import Unavailable, Unprocessable
 from gateway.models import Action, PrivacyMode
 from gateway.policy.document import (

@@ -6,9 +6,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from gateway.detection import EntityType
-from gateway.generalization import kind_for
 from gateway.models import Action, Notice, PrivacyMode
 from gateway.policy.document import GROUPS
+from gateway.policy.generalization import kind_for
 from gateway.policy.model import Policy
 from gateway.policy.rules import OWN_GROUP
 

@@ -19,7 +19,7 @@ OWN_GROUP = "custom"
 
 @dataclass(frozen=True, slots=True)
 class RuleOptions:
-    """How an action is done. None: as the type of the value suggests (gateway/transforms.py)."""
+    """How an action is done. None: as the type of the value suggests (gateway/protection/operators.py)."""
 
     keep_last: int | None = None
     mask_with: str = "*"

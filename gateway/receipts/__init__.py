@@ -12,8 +12,8 @@ owed        outcomes that wait for the store to be well
 """
 
 from gateway.receipts.drafts import OPERATIONS, OUTCOMES, OutcomeDraft, ReceiptDraft
-from gateway.receipts.following import Followed, following
 from gateway.receipts.log import ReceiptLog
+from gateway.receipts.receipt_context import Followed, following
 from gateway.receipts.records import Receipt
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import Check, Verification

@@ -28,7 +28,7 @@ from gateway.receipts.verify import (
     check_record,
     parse,
 )
-from gateway.store import Look
+from gateway.store import ReadOnlyStore
 
 FORMAT = "privacy-gateway/receipts-export"
 FORMAT_VERSION = 1
@@ -66,7 +66,7 @@ class Audit:
         }
 
 
-def audit(look: Look, signer: Signer, progress: Progress) -> Audit:
+def audit(look: ReadOnlyStore, signer: Signer, progress: Progress) -> Audit:
     """Recomputes every record, its signature, its place in the chain, and the signed head. Raises Unavailable."""
     walk = ChainWalk()
     policies: set[str] = set()
@@ -93,7 +93,7 @@ def audit(look: Look, signer: Signer, progress: Progress) -> Audit:
     return Audit(tuple(checks), walk.size, walk.head, min(broken, default=None), frozenset(policies))
 
 
-def verify_receipt(look: Look, signer: Signer, request_id: str, progress: Progress) -> Verification:
+def verify_receipt(look: ReadOnlyStore, signer: Signer, request_id: str, progress: Progress) -> Verification:
     """One receipt and the chain that it stands in. Raises NotFound (`receipt_not_found`), Unavailable."""
     filed = find(look, request_id)
     checks = [*check_record(filed.record, signer), check_filing(filed.record)]
@@ -107,7 +107,7 @@ def verify_receipt(look: Look, signer: Signer, request_id: str, progress: Progre
     return Verification(request_id, tuple(checks), walk.size, walk.head)
 
 
-def find(look: Look, request_id: str) -> Filed:
+def find(look: ReadOnlyStore, request_id: str) -> Filed:
     """Whoever made the request. Raises NotFound (`receipt_not_found`)."""
     filed = look.read(lambda db: read_filed(db, request_id, None)) if is_request_id(request_id) else None
     if filed is None:
@@ -116,12 +116,12 @@ def find(look: Look, request_id: str) -> Filed:
     return filed
 
 
-def size_of(look: Look) -> int:
+def size_of(look: ReadOnlyStore) -> int:
     """How many records there are, receipts and outcomes together."""
     return look.read(count_records)
 
 
-def export(look: Look, signer: Signer, progress: Progress) -> Iterator[dict[str, Any]]:
+def export(look: ReadOnlyStore, signer: Signer, progress: Progress) -> Iterator[dict[str, Any]]:
     """The log as JSON objects: a header with the public key, every record in the order of the chain, the signed head.
 
     docs/receipts.md describes the format, and how to verify it with nothing of this gateway.
@@ -145,7 +145,7 @@ def export(look: Look, signer: Signer, progress: Progress) -> Iterator[dict[str,
 class _Reading:
     """Every record in ascending order, in chunks; afterwards `head` is the head that belongs to the last of them."""
 
-    def __init__(self, look: Look, progress: Progress) -> None:
+    def __init__(self, look: ReadOnlyStore, progress: Progress) -> None:
         self._look = look
         self._progress = progress
         self.head: HeadRow | None = None
@@ -165,7 +165,7 @@ class _Reading:
             after = rows[-1].sequence
 
 
-def _checks(look: Look, row: Row, signer: Signer) -> Iterator[Check]:
+def _checks(look: ReadOnlyStore, row: Row, signer: Signer) -> Iterator[Check]:
     yield from check_record(row, signer)
     if row.kind == b"outcome":
         filed = look.read(lambda db: read_filed(db, _text(row.request_id), None))

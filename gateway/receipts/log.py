@@ -13,10 +13,10 @@ from gateway.errors import Conflict, NotFound, Unavailable
 from gateway.models import Caller, Scope
 from gateway.receipts.chain import Chain
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft, is_request_id
-from gateway.receipts.following import note_outcome, note_receipt
-from gateway.receipts.owed import Owed, Write
 from gateway.receipts.queries import Filed, read_filed, read_head, read_page, read_records
+from gateway.receipts.receipt_context import note_outcome, note_receipt
 from gateway.receipts.records import Receipt, Record, outcome_body, receipt_body
+from gateway.receipts.retry_queue import RetryQueue, Write
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import (
     ChainWalk,
@@ -50,7 +50,7 @@ class ReceiptLog:
         for each in (self._chain, self._counter):
             store.before_commit(each.write)
             store.afterwards(each.forget)
-        self._owed = Owed(store, self._chain.is_durable)
+        self._owed = RetryQueue(store, self._chain.is_durable)
 
     async def append(self, draft: ReceiptDraft, owner: str) -> Receipt:
         """Writes a receipt for the key `owner`; durable on return.

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from gateway.settings import SettingsError
+from gateway.config.settings import SettingsError
 
 FILE = "signing.key"
 

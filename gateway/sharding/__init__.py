@@ -9,7 +9,7 @@ build), `outline`. The leak model is stated in docs/sharding.md.
 """
 
 from gateway.sharding.outline import Heading, Outline, Piece, rejoin
-from gateway.sharding.shards import (
+from gateway.sharding.splitter import (
     DEFAULT_BOUND,
     LEAST_COMPARTMENTS,
     MOST_COMPARTMENTS,

@@ -3,8 +3,8 @@
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
-from gateway.slots import Span
-from gateway.tokens import weigh
+from gateway.text.fields import Span
+from gateway.text.token_estimate import weigh
 
 
 class Renderer:

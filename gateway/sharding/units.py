@@ -8,8 +8,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from gateway.sentences import Block, BlockKind, blocks, lines_of, sentences
-from gateway.slots import Span
+from gateway.text.fields import Span
+from gateway.text.segmentation import Block, BlockKind, blocks, lines_of, sentences
 
 type Weigh = Callable[[int, int], float]
 """Tokens of `text[start:end]` once it is protected."""

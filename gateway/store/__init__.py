@@ -1,7 +1,7 @@
 """The embedded store: one SQLite file, one writer with group commit, a few readers. See docs/receipts.md."""
 
 from gateway.store.connection import StoreError
-from gateway.store.look import Look
+from gateway.store.read_only import ReadOnlyStore
 from gateway.store.store import Store
 
-__all__ = ["Look", "Store", "StoreError"]
+__all__ = ["ReadOnlyStore", "Store", "StoreError"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import sqlite_utils
 
-from gateway.settings import SettingsError
+from gateway.config.settings import SettingsError
 
 BUSY_SECONDS = 10.0
 # The write-ahead log is cut back to this size after a checkpoint.

@@ -11,11 +11,11 @@ from hashlib import sha256
 from typing import Any
 
 from gateway.errors import BadRequest
-from gateway.json_body import dump
+from gateway.http.strict_json import dump
 from gateway.models import Trust
 from gateway.surfaces.base import Body
 from gateway.surfaces.demo_text import answer, facts
-from gateway.tokens import estimate
+from gateway.text.token_estimate import estimate
 
 MODEL = "svc-demo"
 _MOST_CHOICES = 128

@@ -13,11 +13,11 @@ from typing import Any, Protocol
 
 import httpx
 
-from gateway.codings import decode
 from gateway.errors import BadRequest, BadUpstream, GatewayError
-from gateway.faults import Fault, of_exception
-from gateway.http_types import Field
-from gateway.json_body import dump, parse_object
+from gateway.http.content_encoding import decode
+from gateway.http.strict_json import dump, parse_object
+from gateway.http.types import Field
+from gateway.http.upstream_failures import Fault, of_exception
 from gateway.models import Trust
 from gateway.surfaces.base import Body, UpstreamConfig
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeGuard
 
 from gateway.errors import GatewayError
-from gateway.json_body import Json, is_json
+from gateway.http.strict_json import Json, is_json
 from gateway.models import PrivacyMode
-from gateway.slots import JsonSlot, KeySlot, NameSlot, NumberSlot, Slot, TextSlot, can_identify, lead
+from gateway.text.fields import JsonField, KeyField, MessageField, NameField, NumberField, TextField, can_identify, lead
 
 type Body = dict[str, Any]
 
@@ -35,7 +35,7 @@ class Conversation:
     body: Body
     model: str
     stream: bool
-    blocks: list[list[Slot]]
+    blocks: list[list[MessageField]]
     seed: str
     attachments: tuple[str, ...] = ()
     task: str | None = None
@@ -105,7 +105,7 @@ class Walk:
     structure: frozenset[str]
     attachments: set[str] = field(default_factory=set)
 
-    def slots(self, container: Any, key: Any, value: Json, name: str = "") -> Iterator[Slot]:
+    def slots(self, container: Any, key: Any, value: Json, name: str = "") -> Iterator[MessageField]:
         """Every place under `container[key]` where text can stand: strings, numbers and unfamiliar keys.
 
         `name` is the unfamiliar key that a list stands under: what the strings in it are called.
@@ -117,9 +117,9 @@ class Walk:
             if _DATA_URI.match(value):
                 self.attachments.add("data")
             elif value and key == "name" and key in self.structure:
-                yield NameSlot(container, key, value)
+                yield NameField(container, key, value)
             elif value:
-                yield TextSlot(container, key, value, lead(name))
+                yield TextField(container, key, value, lead(name))
         elif isinstance(value, dict):
             for inner, member in value.items():
                 if inner != "type" or not (isinstance(member, str) and _WORD.match(member)):
@@ -129,11 +129,11 @@ class Walk:
             for index, member in enumerate(value):
                 yield from self.slots(value, index, member, name)
         elif is_number(value) and can_identify(repr(value), is_named=is_named and name != ""):
-            yield NumberSlot(container, key, value, lead(name))
+            yield NumberField(container, key, value, lead(name))
 
-    def keys(self, value: Body) -> Iterator[Slot]:
+    def keys(self, value: Body) -> Iterator[MessageField]:
         """Unfamiliar keys. They come after the values of their object, whose slots address it by the old name."""
-        return (KeySlot(value, name) for name in value if name not in self.structure)
+        return (KeyField(value, name) for name in value if name not in self.structure)
 
 
 def is_number(value: Json) -> TypeGuard[int | float]:
@@ -141,9 +141,9 @@ def is_number(value: Json) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def json_slot(container: Any, key: Any, value: str) -> Slot:
+def json_field(container: Any, key: Any, value: str) -> MessageField:
     """The slot of a string that should hold a JSON document; one that does not is text as a whole."""
-    return JsonSlot(container, key, value) if is_json(value) else TextSlot(container, key, value)
+    return JsonField(container, key, value) if is_json(value) else TextField(container, key, value)
 
 
 def answer_strings(value: Any, container: Any, key: Any, choice: int) -> Iterator[AnswerText]:

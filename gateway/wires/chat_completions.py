@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from gateway.errors import BadRequest, GatewayError, Unprocessable
-from gateway.json_body import dump, is_json, parse
+from gateway.http.strict_json import dump, is_json, parse
 from gateway.models import LONGEST_TASK, PrivacyMode
-from gateway.slots import NameSlot, SettingSlot, Slot, TextSlot, can_identify, lead
-from gateway.wires.base import AnswerText, Body, Conversation, Walk, answer_strings, is_number, json_slot
+from gateway.text.fields import MessageField, NameField, SettingField, TextField, can_identify, lead
+from gateway.wires.base import AnswerText, Body, Conversation, Walk, answer_strings, is_number, json_field
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _TEXT_PARTS = frozenset({"text", "refusal", "input_text", "output_text", "thinking", "reasoning"})
@@ -88,7 +88,7 @@ class ChatCompletions:
             raise BadRequest("`messages` must be a non-empty list.", param="messages")
         conversation = Conversation(body, model, bool(stream), [], "")
         walk = Walk(_KEYS)
-        block: list[Slot] = []
+        block: list[MessageField] = []
         for name in _BEFORE_MESSAGES:
             if name in body:
                 block += walk.slots(body, name, body[name])
@@ -201,13 +201,13 @@ def _check_whole(body: Body, name: str, within: range | None = None) -> None:
         raise BadRequest(f"`{name}` must be from {within[0]} to {within[-1]}.", param=name)
 
 
-def _own_slots(body: Body, name: str, value: Any, walk: Walk) -> Iterator[Slot]:
+def _own_slots(body: Body, name: str, value: Any, walk: Walk) -> Iterator[MessageField]:
     """What belongs to the single request. In `metadata` every name is the caller's, also one the protocol knows."""
     if name in _NUMBERS and is_number(value):
         if can_identify(repr(value), is_named=False):
-            yield SettingSlot(body, name, value)
+            yield SettingField(body, name, value)
     elif name in _WHO and isinstance(value, str):
-        yield NameSlot(body, name, value, lead("name"))
+        yield NameField(body, name, value, lead("name"))
     else:
         yield from (Walk(frozenset(), walk.attachments) if name == "metadata" else walk).slots(body, name, value)
 
@@ -231,7 +231,7 @@ def _plain_text(content: Any) -> str:
     return "\n".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str))
 
 
-def _message_slots(message: Body, walk: Walk) -> Iterator[Slot]:
+def _message_slots(message: Body, walk: Walk) -> Iterator[MessageField]:
     for name, value in message.items():
         if name == "role":
             continue
@@ -244,27 +244,27 @@ def _message_slots(message: Body, walk: Walk) -> Iterator[Slot]:
         elif name == "function_call" and isinstance(value, dict):
             yield from _function_slots(value, walk)
         elif name == "content" and message["role"] in {"tool", "function"} and _is_json(value):
-            yield json_slot(message, name, value)
+            yield json_field(message, name, value)
         elif name == "name" and isinstance(value, str) and message["role"] not in {"tool", "function"}:
-            yield NameSlot(message, name, value, lead(name))
+            yield NameField(message, name, value, lead(name))
         else:
             yield from walk.slots(message, name, value)
     yield from walk.keys(message)
 
 
-def _part_slots(parts: list[Any], position: int, part: Any, walk: Walk) -> Iterator[Slot]:
+def _part_slots(parts: list[Any], position: int, part: Any, walk: Walk) -> Iterator[MessageField]:
     if not isinstance(part, dict | str):
         raise BadRequest("A content part must be an object.", param="messages")
     kind = part.get("type") if isinstance(part, dict) else "text"
     if not isinstance(kind, str) or kind not in _TEXT_PARTS:
         walk.attachments.add(kind if isinstance(kind, str) else "unknown")
     for slot in walk.slots(parts, position, part):
-        if position and isinstance(slot, TextSlot) and slot.key in {position, "text"}:
+        if position and isinstance(slot, TextField) and slot.key in {position, "text"}:
             slot.goes_on = True
         yield slot
 
 
-def _call_slots(call: Any, walk: Walk) -> Iterator[Slot]:
+def _call_slots(call: Any, walk: Walk) -> Iterator[MessageField]:
     if not isinstance(call, dict):
         raise BadRequest("A tool call must be an object.", param="messages")
     for name, value in call.items():
@@ -275,10 +275,10 @@ def _call_slots(call: Any, walk: Walk) -> Iterator[Slot]:
     yield from walk.keys(call)
 
 
-def _function_slots(function: Body, walk: Walk) -> Iterator[Slot]:
+def _function_slots(function: Body, walk: Walk) -> Iterator[MessageField]:
     for name, value in function.items():
         if name == "arguments" and isinstance(value, str):
-            yield json_slot(function, name, value)
+            yield json_field(function, name, value)
         else:
             yield from walk.slots(function, name, value)
     yield from walk.keys(function)

@@ -9,7 +9,7 @@ from mitmproxy import contentviews, http
 from mitmproxy.test import taddons, tflow
 
 from addons.content_view import ProtectedView
-from addons.notes import Notes, notes_of
+from addons.flow_metadata import Notes, metadata_of
 
 contentviews.add(ProtectedView())
 
@@ -167,5 +167,5 @@ async def test_notes_go_through_a_dump() -> None:
 async def test_notes_that_are_none_or_somebody_elses(kept: object) -> None:
     flow = flow_of(None)
     flow.metadata["privacy_gateway"] = kept
-    notes = notes_of(flow)
+    notes = metadata_of(flow)
     assert notes is None or notes == Notes()

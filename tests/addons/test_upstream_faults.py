@@ -14,7 +14,7 @@ from mitmproxy.proxy.layers.http import _http1
 from mitmproxy.test import tflow
 
 from addons.upstream_faults import _BEGINNINGS, fault_in, fault_of
-from gateway.faults import Fault
+from gateway.http.upstream_failures import Fault
 
 SAID = {
     "[Errno 111] Connect call failed ('192.0.2.7', 443)": Fault.REFUSED,

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.settings import Settings
+from gateway.config.settings import Settings
 from gateway.store import Store
 from tests.e2e.server import OPERATOR_KEY, ROOT, free_port, gateway
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import Detector
 from gateway.policy import Policy, PolicyRegistry
-from gateway.protection import Protector
-from gateway.settings import BUILTIN_POLICIES
+from gateway.protection.protector import Protector
 from gateway.store import Store
 
 

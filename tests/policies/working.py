@@ -9,8 +9,8 @@ from gateway.errors import Forbidden
 from gateway.models import Entity, PrivacyMode
 from gateway.placeholders import Placeholders
 from gateway.policy import Policy
-from gateway.protection import Protector
-from gateway.slots import TextSlot
+from gateway.protection.protector import Protector
+from gateway.text.fields import TextField
 
 _KEY = bytes(32)
 
@@ -40,7 +40,7 @@ def protect(policy: Policy, case: Mapping[str, Any], *, detect: bool = False) ->
     holder = {"text": text}
     protector = Protector(Detector() if detect else SaidToBe(case), hash_key=_KEY)
     try:
-        blocks = [[TextSlot(holder, "text", text)]]
+        blocks = [[TextField(holder, "text", text)]]
         protector.protect(blocks, policy, PrivacyMode(case["mode"]), Placeholders(_KEY))
     except Forbidden:
         return "blocked"

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from gateway.detection.names import TokenClassifier
-from gateway.detection.names.types import LOCATION, ORGANIZATION
+from gateway.detection.ner import TokenClassifier
+from gateway.detection.ner.types import LOCATION, ORGANIZATION
 from gateway.detection.recognizer import EntityType
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")

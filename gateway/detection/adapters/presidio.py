@@ -12,10 +12,10 @@ import httpx
 import orjson
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from gateway.concurrency.job_context import waits_long
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity
-from gateway.waiting import waits_long
 
 _MOST_BYTES = 16 << 20
 

@@ -2,8 +2,8 @@
 
 import re
 
+from gateway.detection.entropy import word_set
 from gateway.detection.recognizers._checks import is_date
-from gateway.detection.tokens import word_set
 
 MONTH_NAMES = word_set(
     """

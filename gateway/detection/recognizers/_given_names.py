@@ -4,7 +4,7 @@ Compiled by hand from the names that are frequent in Europe, the Americas, Asia 
 (will, mark, may, grace, hope, rose …) are left out.
 """
 
-from gateway.detection.tokens import word_set
+from gateway.detection.entropy import word_set
 
 GIVEN_NAMES = word_set(
     """

@@ -2,7 +2,7 @@
 form's field.
 """
 
-from gateway.detection.tokens import word_set
+from gateway.detection.entropy import word_set
 
 NO_NAMES = word_set(
     """

@@ -1,6 +1,6 @@
 """The areas of German licence plates (Fahrzeug-Zulassungsverordnung, annex 1)."""
 
-from gateway.detection.tokens import word_set
+from gateway.detection.entropy import word_set
 
 GERMAN_AREAS = word_set(
     """

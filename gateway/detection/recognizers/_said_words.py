@@ -4,7 +4,7 @@ English, German, French, Spanish, Italian, Portuguese and Dutch. RE2 expressions
 
 import re
 
-from gateway.detection.tokens import phrases
+from gateway.detection.entropy import phrases
 
 
 def _any(words: str) -> str:

@@ -7,7 +7,7 @@ do not. Names are read word by word, in any of the ways programs join words.
 import re
 from enum import Enum, auto
 
-from gateway.detection.tokens import word_set
+from gateway.detection.entropy import word_set
 
 
 class Kind(Enum):

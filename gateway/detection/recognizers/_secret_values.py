@@ -6,9 +6,9 @@ import re
 from itertools import pairwise
 from operator import eq
 
+from gateway.detection.entropy import entropy, word_set
 from gateway.detection.recognizer import compile_pattern
 from gateway.detection.recognizers._published_keys import is_published
-from gateway.detection.tokens import entropy, word_set
 
 _STAND_INS = word_set(
     "none null nil true false undefined string str int integer bytes byte bool boolean text varchar char number object"

@@ -5,13 +5,13 @@ part from it. `Password    value`, `|Token|value|`.
 import re
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._said_words import ACCOUNTS, NO_PASSWORD, NO_VALUE, PASSWORDS
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers._secret_names import Kind, kind_of
 from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_strong, is_very_made
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
-from gateway.detection.view import View
 
 _TELLING = (
     r"(?:pass(?:word|wort|phrase|code|wd|key)?|kennwort|wachtwoord|senha|contrase(?:ñ|n)a|clave|mot de passe|mdp|pwd|pw"

@@ -7,6 +7,7 @@ secrets is left alone: types, calls, variables, references, and the stand-ins th
 import re
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._assignments import GATE, TELLING, Assignment, assignments
 from gateway.detection.recognizers._said_words import ACCOUNTS
@@ -23,7 +24,6 @@ from gateway.detection.recognizers._secret_values import (
     is_uuid,
     is_very_made,
 )
-from gateway.detection.view import View
 
 PASSWORD = EntityType("PASSWORD", "secret", "A password or passphrase.")
 SECRET = EntityType("SECRET", "secret", "A token, key or other secret of no known vendor.")

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from gateway.detection.expression import Expression, Found
+from gateway.detection.normalized_text import View
+from gateway.detection.re2_expression import Expression, Found
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers._secret_names import Kind, kind_of
 from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_phrase, is_stand_in, is_strong
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
-from gateway.detection.view import View
 
 _TOOLS = r"curl|wget|http|https|xh|httpie"
 _PAIR = r"(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^\s\"':]+:[^\s\"']{4,}))(?::\"([^\"\n]+)\")?"

@@ -2,8 +2,8 @@
 
 import re
 
+from gateway.detection.entropy import phrases
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
-from gateway.detection.tokens import phrases
 
 COORDINATES = EntityType("COORDINATES", "address", "A place on Earth by latitude and longitude.")
 

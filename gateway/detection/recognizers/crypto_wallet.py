@@ -8,6 +8,7 @@ from binascii import crc_hqx
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import (
     EntityType,
     Example,
@@ -21,7 +22,6 @@ from gateway.detection.recognizer import (
 )
 from gateway.detection.recognizers._keccak import keccak256
 from gateway.detection.recognizers._samples import HEX, sample
-from gateway.detection.view import View
 
 CRYPTO = EntityType("CRYPTO", "financial", "The address of a cryptocurrency wallet.")
 

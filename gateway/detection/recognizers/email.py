@@ -1,8 +1,8 @@
 """E-mail addresses (RFC 5321, with the letters of RFC 6531), also spelled out to fool scanners."""
 
 from gateway.detection.alphabet import LETTERS
+from gateway.detection.entropy import word_set
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
-from gateway.detection.tokens import word_set
 
 EMAIL_ADDRESS = EntityType("EMAIL_ADDRESS", "contact", "An e-mail address.")
 

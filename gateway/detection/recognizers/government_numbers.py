@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 import re2
 
-from gateway.detection.expression import Expression
+from gateway.detection.entropy import inside_blob
+from gateway.detection.normalized_text import View
+from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import (
     CONTEXT_AFTER,
     CONTEXT_BEFORE,
@@ -36,8 +38,6 @@ from gateway.detection.recognizers._numbers import (
 from gateway.detection.recognizers._numbers.checks import varied, varied_digits
 from gateway.detection.recognizers._numbers.number import Check, Number, phrases_of
 from gateway.detection.recognizers.payment_card import grouped_card
-from gateway.detection.tokens import inside_blob
-from gateway.detection.view import View
 
 NUMBERS: tuple[Number, ...] = tuple(
     chain(

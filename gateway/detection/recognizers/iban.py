@@ -6,9 +6,9 @@ from functools import cache
 
 from stdnum import numdb
 
+from gateway.detection.entropy import inside_blob
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.tokens import inside_blob
-from gateway.detection.view import View
 
 IBAN_CODE = EntityType("IBAN_CODE", "financial", "An international bank account number.")
 

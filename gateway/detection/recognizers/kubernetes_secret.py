@@ -4,11 +4,11 @@ import base64
 import binascii
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers._secret_values import is_stand_in
 from gateway.detection.recognizers.assigned_secret import SECRET
-from gateway.detection.view import View
 
 _KIND = compile_pattern(r"(?im)^[ \t]*[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?secret[\"']?[ \t]*,?\r?$")
 _BLOCK = compile_pattern(

@@ -8,6 +8,7 @@ in a program. Numbers of orders, invoices and tickets are candidates (0.4), whic
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers import _id_labels as labels
 from gateway.detection.recognizers._id_labels import (
@@ -20,7 +21,6 @@ from gateway.detection.recognizers._id_labels import (
     naming,
 )
 from gateway.detection.recognizers._id_values import VALUE, long_enough, plausible, telling
-from gateway.detection.view import View
 
 _COPULA = r"(?:is|was|are|reads|to|ist|war|lautet|est|était|es|era|è|é|foi|are|sono|has been|wurde)"
 # What stands between: signs of forms, JSON, XML and tables; or some words and "is".

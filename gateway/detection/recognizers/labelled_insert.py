@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._columns import TYPES, columns_of
-from gateway.detection.view import View
 
 _GATE = r"(?i)\binto\s+[^\s(]+\s*\([^()']+\)\s*values\s*\("
 _COLUMNS = compile_pattern(r"(?i)\binto\s+[^\s(]+\s*\(([^()']+)\)\s*values\s*")

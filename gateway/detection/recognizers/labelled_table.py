@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._columns import ENDINGS, TYPES, Column, columns_of
-from gateway.detection.view import View
 
 
 class _Cell(NamedTuple):

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._secret_names import Kind, kind_of
 from gateway.detection.recognizers._secret_values import is_made, is_very_made
 from gateway.detection.recognizers.assigned_secret import SECRET
-from gateway.detection.view import View
 
 _NAMED = (
     r"(?i)(?:key|secret|token|credential)s?(?:[ \t]\d{1,2})?"

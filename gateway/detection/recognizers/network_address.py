@@ -8,8 +8,8 @@ import ipaddress
 import re
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.view import View
 
 IP_ADDRESS = EntityType("IP_ADDRESS", "network", "An IPv4 or IPv6 address or network.")
 MAC_ADDRESS = EntityType("MAC_ADDRESS", "device", "The hardware address of a network interface.")

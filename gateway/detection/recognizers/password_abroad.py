@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from gateway.detection.expression import Expression
+from gateway.detection.entropy import phrases
+from gateway.detection.normalized_text import View
+from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._said_words import NO_VALUE
 from gateway.detection.recognizers._secret_values import is_chosen, is_strong
 from gateway.detection.recognizers.assigned_secret import PASSWORD
-from gateway.detection.tokens import phrases
-from gateway.detection.view import View
 
 _WORDS = "|".join(
     phrases(

@@ -4,9 +4,9 @@ Luhn digit.
 
 import re
 
+from gateway.detection.entropy import phrases
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._checks import digits_of, luhn, separators
-from gateway.detection.tokens import phrases
 
 CREDIT_CARD = EntityType("CREDIT_CARD", "financial", "The number of a payment card.")
 CARD_TRACK = EntityType("CARD_TRACK", "financial", "What the magnetic stripe of a payment card holds.")

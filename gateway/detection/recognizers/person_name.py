@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.alphabet import LETTERS
+from gateway.detection.entropy import word_set
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._given_names import GIVEN_NAMES
 from gateway.detection.recognizers._name_cues import CUES, TITLE, TITLES, Cue
 from gateway.detection.recognizers._no_names import NO_NAMES
-from gateway.detection.tokens import word_set
-from gateway.detection.view import View
 
 PERSON = EntityType("PERSON", "person", "The name of a person.")
 

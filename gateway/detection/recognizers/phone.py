@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.alphabet import LETTERS
+from gateway.detection.entropy import in_step, inside_blob, phrases
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import (
     EntityType,
     Example,
@@ -18,8 +20,6 @@ from gateway.detection.recognizer import (
 from gateway.detection.recognizers._checks import is_date, luhn
 from gateway.detection.recognizers._phone_plans import is_national, is_possible, is_valid
 from gateway.detection.recognizers.payment_card import grouped_card
-from gateway.detection.tokens import in_step, inside_blob, phrases
-from gateway.detection.view import View
 
 PHONE_NUMBER = EntityType("PHONE_NUMBER", "contact", "A telephone or fax number.")
 

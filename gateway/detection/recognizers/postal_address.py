@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.alphabet import LETTERS
+from gateway.detection.entropy import word_set
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._address_parts import CAPITAL, CONTACT, GAP, UNIT, tail
 from gateway.detection.recognizers._dates import MONTH_NAMES
@@ -23,8 +25,6 @@ from gateway.detection.recognizers._street_forms import (
     TYPE_TOWN,
     Form,
 )
-from gateway.detection.tokens import word_set
-from gateway.detection.view import View
 
 STREET_ADDRESS = EntityType("STREET_ADDRESS", "address", "A postal address, from its street or post box on.")
 

@@ -6,12 +6,12 @@ Terraform keeps what it made up in its state.
 import re
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._said_words import NO_VALUE
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_strong
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
-from gateway.detection.view import View
 
 # `Enter passphrase for key 'id_rsa': …`
 _PROMPT = r"(?i)\bpass(?:word|phrase) for [^\n]*[^\n\d]:[ \t]+"

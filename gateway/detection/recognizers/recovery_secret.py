@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers.assigned_secret import SECRET
-from gateway.detection.view import View
 
 _CODES = (
     r"(?i)(?:(?:\b|_)(?:back-?up|recovery|rescue|scratch|single[ _\-]?use|one[ _\-]?time|emergency|2fa|mfa"

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from gateway.detection.expression import Expression
+from gateway.detection.normalized_text import View
+from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._said_words import (
     CODES,
@@ -26,7 +27,6 @@ from gateway.detection.recognizers._said_words import (
 from gateway.detection.recognizers._secret_names import is_place
 from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_phrase, is_stand_in, is_strong
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
-from gateway.detection.view import View
 
 _WORD = compile_pattern(rf"(?i)(?:\b|_)(?:{PASSWORDS})\b")
 _SECRET_WORD = compile_pattern(rf"(?i)(?:^|[^\w\-])(?:{SECRETS})\b")

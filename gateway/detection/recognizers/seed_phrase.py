@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from gateway.detection.entropy import word_set
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers.assigned_secret import SECRET
-from gateway.detection.tokens import word_set
-from gateway.detection.view import View
 
 _NAMES = (
     r"(?:(?:\b|_)(?:(?:seed|recovery|mnemonic|wallet|back-?up|wiederherstellungs|herstel)[ _\-]?"

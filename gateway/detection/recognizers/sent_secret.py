@@ -6,12 +6,12 @@ import base64
 import binascii
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers._secret_names import is_place
 from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_stand_in, is_strong
 from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
-from gateway.detection.view import View
 
 _SCHEME = compile_pattern(r"(?i)\b(bearer|basic)\\?[\"']?[:=]?\s+\\?[\"']?([A-Za-z0-9_\-.~+/:]{8,}={0,2})")
 _AUTHORIZATION = compile_pattern(

@@ -5,10 +5,10 @@ a password is asked for.
 
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._secret_values import is_chosen, is_stand_in, is_strong
 from gateway.detection.recognizers.assigned_secret import PASSWORD
-from gateway.detection.view import View
 
 _LONGEST = 128
 """Bytes of a password; counted here, as an expression that counts so far takes ten times the memory."""

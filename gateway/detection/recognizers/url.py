@@ -5,6 +5,8 @@ should not.
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.alphabet import LETTERS
+from gateway.detection.entropy import entropy, word_set
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import (
     EntityType,
     Example,
@@ -15,8 +17,6 @@ from gateway.detection.recognizer import (
     compile_pattern,
 )
 from gateway.detection.recognizers._samples import HEX, sample
-from gateway.detection.tokens import entropy, word_set
-from gateway.detection.view import View
 
 URL = EntityType("URL", "network", "The address of a web page or service, or a domain name.")
 URL_WITH_CREDENTIALS = EntityType("URL_WITH_CREDENTIALS", "secret", "A URL that holds a password, token or signature.")

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.alphabet import LETTERS
+from gateway.detection.entropy import word_set
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import (
     EntityType,
     Example,
@@ -15,8 +17,6 @@ from gateway.detection.recognizer import (
     PatternRecognizer,
     compile_pattern,
 )
-from gateway.detection.tokens import word_set
-from gateway.detection.view import View
 
 USERNAME = EntityType("USERNAME", "account", "The name of a person's account.")
 

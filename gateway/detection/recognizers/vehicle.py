@@ -4,9 +4,9 @@ certain only where words announce them. Turkey, India and Nigeria are among the 
 
 import re
 
+from gateway.detection.entropy import phrases, word_set
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._plate_areas import GERMAN_AREAS
-from gateway.detection.tokens import phrases, word_set
 
 VIN = EntityType("VIN", "device", "The identification number of a vehicle.")
 LICENSE_PLATE = EntityType("LICENSE_PLATE", "device", "The licence plate of a vehicle.")

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.detection import Detector, EntityType, resolve_overlaps
+from gateway.detection.normalized_text import View
 from gateway.detection.recognizer import FunctionRecognizer, Match
-from gateway.detection.view import View
 
 VALUES = {
     "EMAIL_ADDRESS": "jürgen.groß@müller-söhne.de",

@@ -13,8 +13,8 @@ from gateway.detection import Detector, resolve_overlaps
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, looks_like_placeholder, urls_with_placeholders
 from gateway.policy import Policy
-from gateway.protection import Protector
-from gateway.slots import TextSlot
+from gateway.protection.protector import Protector
+from gateway.text.fields import TextField
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "detection"
 ROWS = [json.loads(line) for line in (VECTORS / "dresses.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -35,7 +35,7 @@ CLUSTERS = (
 
 def protect(protector: Protector, policy: Policy, text: str) -> tuple[str, list[tuple[int, int]], Placeholders]:
     placeholders = Placeholders(b"k" * 32)
-    slot = TextSlot({"text": text}, "text", text)
+    slot = TextField({"text": text}, "text", text)
     done = protector.protect([[slot]], policy, PrivacyMode.STANDARD, placeholders)
     return slot.container["text"], [(one.start, one.end) for one in done.hidden], placeholders
 

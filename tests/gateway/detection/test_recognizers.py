@@ -4,8 +4,8 @@ import pytest
 
 from gateway.detection import Detector, Recognizer
 from gateway.detection.discovery import discover
+from gateway.detection.normalized_text import read
 from gateway.detection.recognizer import compile_pattern
-from gateway.detection.view import read
 
 RECOGNIZERS = discover()
 

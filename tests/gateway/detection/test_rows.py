@@ -5,9 +5,9 @@ import re
 import pytest
 
 from gateway.detection import Detector
-from gateway.detection.expression import Expression
+from gateway.detection.entropy import in_step
+from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import compile_pattern
-from gateway.detection.tokens import in_step
 
 ROWS = ["4 1 ", "12 ", "12-", "1.1.", "4/1/", "7 ", "07 12 ", "１２ "]
 VALUES = {

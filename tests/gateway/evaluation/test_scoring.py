@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gateway.detection import Detector
-from gateway.evaluation import Document, GoldSpan, LabelMap, Seeker, read_lines, score_documents
+from gateway.evaluation import Document, GoldSpan, LabelMap, Predictor, read_lines, score_documents
 from gateway.models import PrivacyMode
 from tests.gateway.evaluation.words import Words, seeker
 
@@ -66,13 +66,13 @@ PAIRS = {"EMAIL": "EMAIL_ADDRESS", "PHONE": "PHONE_NUMBER", "IP_ADDRESS": "IP_AD
 
 
 @pytest.fixture(scope="module")
-def real() -> Seeker:
+def real() -> Predictor:
     return seeker(Detector(), PrivacyMode.STANDARD)
 
 
 @pytest.mark.parametrize("name", ["presidio_synth_v2.dev", "wikigold.all", "btc.dev"])
 def test_the_same_figures_as_the_scorer_beside_the_data(
-    shared_data: Path, tmp_path: Path, name: str, real: Seeker
+    shared_data: Path, tmp_path: Path, name: str, real: Predictor
 ) -> None:
     gold, scorer, map_file = (shared_data / one for one in (f"{name}.jsonl", "score.py", "label_map.json"))
     for needed in (gold, scorer, map_file):
@@ -114,7 +114,7 @@ def test_the_same_figures_as_the_scorer_beside_the_data(
 
 
 def _score(
-    scorer: Path, folder: Path, documents: tuple[Document, ...], look: Seeker, *pairs: str, hidden_only: bool = False
+    scorer: Path, folder: Path, documents: tuple[Document, ...], look: Predictor, *pairs: str, hidden_only: bool = False
 ) -> str:
     """What the scorer prints for the findings that `look` has."""
     gold, predicted = folder / "gold.jsonl", folder / "predicted.jsonl"

@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Self
 
+from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import EntityType
-from gateway.evaluation import Seeker
+from gateway.evaluation import Predictor
 from gateway.models import Entity, PrivacyMode
 from gateway.policy import PolicyRegistry
-from gateway.protection import Finder, Protector
-from gateway.settings import BUILTIN_POLICIES
+from gateway.protection.protector import Finder, Protector
 
 POLICIES = PolicyRegistry(BUILTIN_POLICIES)
 _MARK = re.compile(r"<([A-Z_]+) ([^<>]+)>")
@@ -49,6 +49,6 @@ class Words:
 
 def seeker(
     finder: Finder, mode: PrivacyMode = PrivacyMode.STANDARD, policy: str = "default", min_score: float | None = None
-) -> Seeker:
+) -> Predictor:
     """What the gateway would do with what `finder` finds."""
-    return Seeker(Protector(finder, hash_key=bytes(32)), POLICIES.get(policy), mode, min_score)
+    return Predictor(Protector(finder, hash_key=bytes(32)), POLICIES.get(policy), mode, min_score)

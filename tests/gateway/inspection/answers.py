@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 from gateway.detection import Detector
-from gateway.inspection import GuardContext, Rules, Verdict, inspect
+from gateway.guard import GuardContext, Rules, Verdict, inspect
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "guard"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.inspection import KINDS, Rules
+from gateway.guard import KINDS, Rules
 from gateway.policy import PolicyRegistry
 from tests.gateway.inspection.answers import Case, load
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.inspection import WITHHELD, inspect
+from gateway.guard import WITHHELD, inspect
 from gateway.wires.chat_completions import WIRE
 from tests.gateway.inspection.answers import case
 from tests.gateway.inspection.test_guard import ASK, IBAN, rules

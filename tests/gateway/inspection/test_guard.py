@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.inspection import KINDS, WITHHELD, GuardContext, Kind, Place, Severity, inspect
+from gateway.guard import KINDS, WITHHELD, GuardContext, Kind, Place, Severity, inspect
 from gateway.models import Entity
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import GuardRules

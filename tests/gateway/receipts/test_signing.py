@@ -12,10 +12,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
+from gateway.config.settings import SettingsError
 from gateway.receipts import Signer
 from gateway.receipts.checkpoint import Head, is_signed_head, sign_head
 from gateway.receipts.signing import FILE
-from gateway.settings import SettingsError
 from tests.conftest import ROOT
 
 HEAD = Head(7, "ab" * 32)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from gateway.config.settings import load_settings
 from gateway.errors import BadRequest, NotFound
 from gateway.models import Trust
-from gateway.settings import load_settings
 from gateway.surfaces import DemoSurface, SurfaceRegistry, UpstreamConfig, UpstreamSurface
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from gateway.errors import BadRequest, Forbidden, Unprocessable
 from gateway.models import Action, PrivacyMode
-from gateway.slots import Span
+from gateway.text.fields import Span
 from gateway.wires import Wires
 from gateway.wires.chat_completions import WIRE
 

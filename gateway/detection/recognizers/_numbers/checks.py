@@ -10,8 +10,8 @@ from stdnum.fi import hetu
 from stdnum.iso7064 import mod_11_10
 from stdnum.se import personnummer
 
+from gateway.detection.entropy import word_set
 from gateway.detection.recognizers._checks import is_date
-from gateway.detection.tokens import word_set
 
 
 def weighted(value: str, weights: tuple[int, ...]) -> int:

@@ -3,8 +3,8 @@
 from stdnum import luhn, verhoeff
 from stdnum.id import nik
 
+from gateway.detection.entropy import word_set
 from gateway.detection.recognizers._numbers.checks import any_day, day_of, varied, weighted
-from gateway.detection.tokens import word_set
 
 # --- The Americas -----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,89 @@
+"""The fail-closed wrapper every hook of ours runs inside.
+
+mitmproxy logs an addon's exception and forwards the flow as it stands. Here an exception is an answer to the client:
+the flow gets an error response, the request loses its body and its destination, and no later addon sees it.
+"""
+
+import asyncio
+import functools
+import inspect
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from mitmproxy import exceptions, http
+
+from gateway.errors import GatewayError, InternalError
+from gateway.http.strict_json import dump
+from gateway.ids import new_request_id
+
+# A flow that has not been protected points here. RFC 2606 keeps the name from ever resolving.
+DEAD_END = ("unprotected.invalid", 1)
+
+_log = logging.getLogger(__name__)
+
+type Hook = Callable[[Any, http.HTTPFlow], Awaitable[None] | None]
+
+
+def disarm(flow: http.HTTPFlow) -> None:
+    """Points the flow at the dead end: whatever happens next, its bytes reach nobody."""
+    flow.request.data.host, flow.request.data.port = DEAD_END
+    flow.request.data.scheme = b"http"
+    flow.request.data.authority = b""
+
+
+def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, body: dict[str, object] | None = None) -> None:
+    """Answers the client with `error` and leaves nothing in the flow that could cross."""
+    disarm(flow)
+    flow.request.content = b""
+    flow.response = answer_with(error, request_id, flow.request.method, body)
+
+
+def answer_with(
+    error: GatewayError, request_id: str, method: str, body: dict[str, object] | None = None
+) -> http.Response:
+    """The response that tells an error; `body` in place of the plain one."""
+    headers = {"content-type": "application/json", **error.headers(request_id)}
+    response = http.Response.make(error.status, dump(body or error.body(request_id)), headers)
+    if method == "HEAD":
+        # Its length is told, itself stays away (RFC 9110 section 9.3.2).
+        response.data.content = b""
+    return response
+
+
+def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:
+    """Wraps a hook. The addon's `refused(flow, error)` may shape the answer; if it fails, the plain one stands."""
+
+    @functools.wraps(hook)
+    async def guarded(self: Any, flow: http.HTTPFlow) -> None:
+        try:
+            result = hook(self, flow)
+            if inspect.isawaitable(result):
+                await result
+        except exceptions.AddonHalt:
+            raise
+        except BaseException as error:
+            known = error if isinstance(error, GatewayError) else _unexpected(error)
+            refuse(flow, known, new_request_id())
+            try:
+                self.refused(flow, known)
+            except Exception as shaping:  # noqa: BLE001 - the plain answer is in place already
+                _unexpected(shaping)
+            if not isinstance(error, Exception):
+                raise
+            raise exceptions.AddonHalt from None
+
+    return guarded
+
+
+def _unexpected(error: BaseException) -> GatewayError:
+    if isinstance(error, asyncio.CancelledError):
+        # The end of the program, and no failure.
+        return InternalError("The gateway is stopping; nothing was sent.")
+    # The text of an exception may hold the text it stumbled over; its type and place do not.
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}" if trace else "unknown"
+    _log.error("a hook failed: %s at %s", type(error).__name__, place)
+    return InternalError("The gateway failed to handle this request; nothing was sent.")

@@ -1,0 +1,83 @@
+"""What the gateway knows of a flow while it is served. Plain text and credentials live here and nowhere in the flow."""
+
+import gc
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, cast
+from weakref import WeakKeyDictionary, finalize
+
+from mitmproxy import http
+from mitmproxy.proxy.mode_specs import ReverseMode
+
+from addons.flow_metadata import Notes
+from gateway.ipc.messages import Crossing, Filed, Listener
+from gateway.wires import Wire
+
+
+@dataclass(slots=True)
+class FlowState:
+    """One flow's state.
+
+    `target` is the host, port and scheme the client asked for, then those the request may go to; until protection has
+    succeeded the flow itself points to a dead end. `let_in` says whether the gateway took the call, which it does once
+    the request is complete. `headers` are the client's own, credentials included. `crossing` is
+    what may cross, `answer` what the client gets for what came back, `guard` the verdict on that. `shown` is what
+    operators see of it, with its `notes`; `filed` the receipt that a call left which did not cross. `late` says that
+    the upstream took too long. `watch` sees to a flow that is gone before it came to an end.
+    """
+
+    request_id: str
+    listener: Listener
+    headers: http.Headers = field(repr=False)
+    target: tuple[str, int, str]
+    wire: Wire | None = None
+    crossing: Crossing | None = field(default=None, repr=False)
+    let_in: bool = False
+    native: bool = False
+    cleared: bool = False
+    secrets: tuple[bytes, ...] = field(default=(), repr=False)
+    answer: bytes | None = field(default=None, repr=False)
+    guard: dict[str, Any] | None = None
+    shown: http.HTTPFlow | None = field(default=None, repr=False)
+    notes: Notes | None = None
+    filed: Filed | None = None
+    late: bool = False
+    watch: "finalize[Any, Any] | None" = field(default=None, repr=False)
+
+
+class FlowStates:
+    """The visits of all flows under way; a flow that is gone takes its visit with it. `closing`: no more are let in."""
+
+    def __init__(self) -> None:
+        self.closing = False
+        self._visits: WeakKeyDictionary[http.HTTPFlow, FlowState] = WeakKeyDictionary()
+
+    def enter(self, flow: http.HTTPFlow, visit: FlowState) -> None:
+        self._visits[flow] = visit
+
+    def of(self, flow: http.HTTPFlow) -> FlowState | None:
+        return self._visits.get(flow)
+
+    def watch(self, flow: http.HTTPFlow, lost: Callable[[], None]) -> None:
+        """Calls `lost` when the flow is gone and has not left."""
+        watch = self._visits[flow].watch = finalize(flow, lost)
+        watch.atexit = False
+
+    def leave(self, flow: http.HTTPFlow) -> None:
+        visit = self._visits.pop(flow, None)
+        if visit is not None and visit.watch is not None:
+            visit.watch.detach()
+
+    def under_way(self) -> bool:
+        """Whether anybody who was let in waits for an answer.
+
+        Costs a collection of garbage, which holds flows that are done.
+        """
+        gc.collect()
+        return any(visit.let_in for visit in self._visits.values())
+
+
+def listener_of(flow: http.HTTPFlow) -> Listener:
+    """Reverse mode is the gateway's own address; every other mode is a proxy for existing traffic."""
+    mode = cast(object, flow.client_conn.proxy_mode)
+    return Listener.GATEWAY if isinstance(mode, ReverseMode) else Listener.PROXY

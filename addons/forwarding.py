@@ -1,0 +1,35 @@
+"""Where a flow goes: set at once, without reading the headers over and over as mitmproxy's own properties do."""
+
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from mitmproxy import http
+
+from addons.credentials import SealedHeaders
+from gateway.http.types import Field
+
+_PORTS = {"http": 80, "https": 443}
+
+
+def send_to(request: http.Request, url: str, fields: Iterable[Field], body: bytes) -> None:
+    """Gives a request its destination, its body, and header fields with `Host` and `Content-Length` (RFC 9112).
+
+    `url` is absolute, of http or https, without user information; credentials among `fields` are sealed.
+    """
+    place = urlsplit(url)
+    assert place.hostname is not None
+    port = place.port or _PORTS[place.scheme]
+    host = f"[{place.hostname}]" if ":" in place.hostname else place.hostname
+    data = request.data
+    data.scheme = place.scheme.encode()
+    data.host = place.hostname
+    data.port = port
+    data.path = f"{place.path or '/'}{'?' + place.query if place.query else ''}".encode("utf-8", "surrogateescape")
+    data.authority = b""
+    name = host if port == _PORTS[place.scheme] else f"{host}:{port}"
+    length = str(len(body)).encode()
+    data.headers = SealedHeaders(
+        [(b"host", name.encode("ascii" if name.isascii() else "idna")), *fields, (b"content-length", length)]
+    )
+    data.content = body
+    data.trailers = None

@@ -1,0 +1,193 @@
+"""The operators' list in mitmweb: what is in it, and the line and the marker that say what became of each request.
+
+Without mitmweb there is no list, and nothing is done for one.
+"""
+
+from collections.abc import Callable
+
+from mitmproxy import ctx, flow, http
+from mitmproxy.addons.view import View
+
+from addons import flow_copies as shown
+from addons.flow_metadata import Notes
+from addons.flow_state import FlowState
+from addons.safe_metadata import UNKNOWN_HOST, code_of, plain_path, request_id_of, summary
+from gateway.errors import GatewayError
+from gateway.ipc.messages import Answered, Filed, Listener
+
+PROTECTED = ":lock:"
+FLAGGED = ":warning:"
+GUARDED = ":shield:"
+REFUSED = ":no_entry:"
+EDITED = ":pencil2:"
+METADATA = ":page_facing_up:"
+
+_GUARDED = {"flag": "flagged", "redact": "redacted", "replace": "withheld"}
+
+
+class Review:
+    """Puts flows into the list, at most `limit` of them: the oldest go first.
+
+    `intercepts` says whether a host and port are among those the proxy may look into; no other host is told of.
+    """
+
+    def __init__(self, limit: int, intercepts: Callable[[str, int], bool]) -> None:
+        self._limit = limit
+        self._intercepts = intercepts
+
+    @property
+    def view(self) -> View | None:
+        """mitmweb's list, if there is one."""
+        view: View | None = ctx.master.addons.get("view")
+        return view
+
+    @property
+    def may_hold(self) -> bool:
+        """Whether operators hold requests back at the moment."""
+        return self.view is not None and bool(ctx.options.intercept_active)
+
+    def released(self, flow: http.HTTPFlow, visit: FlowState) -> None:
+        """A request is about to cross."""
+        crossing = visit.crossing
+        assert crossing is not None
+        if crossing.filed is None:
+            flow.comment = f"carries no text · {visit.request_id}"
+        else:
+            flow.marked = PROTECTED if crossing.hidden else ""
+            flow.comment = f"{summary(crossing.filed)} · {visit.request_id}"
+        view = self.view
+        if view is None:
+            return
+        receipt = crossing.filed.body if crossing.filed else None
+        visit.notes = Notes(visit.request_id, receipt, crossing.placeholders)
+        visit.shown = shown.likeness(flow)
+        self._tell(flow, visit)
+        self._add(view, visit.shown)
+
+    def edited(self, flow: http.HTTPFlow, visit: FlowState, receipt: Filed) -> None:
+        """An operator edited a request, and what became of it may cross."""
+        flow.marked = EDITED
+        flow.comment = f"edited: #{receipt.sequence} · {flow.comment}"
+        if visit.notes is not None:
+            visit.notes.edit = receipt.request_id
+        self._show_request(flow, visit)
+
+    def answered(self, flow: http.HTTPFlow, visit: FlowState, instead: GatewayError | None = None) -> None:
+        """The upstream's answer is in the flow. `instead` is what the client gets in its place."""
+        verdict = visit.guard
+        if verdict is not None and verdict["action"] != "pass":
+            flow.marked = FLAGGED if verdict["action"] == "flag" else GUARDED
+            flow.comment = f"answer {_GUARDED[verdict['action']]} · {flow.comment}"
+        if instead is not None:
+            flow.marked = REFUSED
+            flow.comment = f"answer stopped: {instead.code} · {flow.comment}"
+        if visit.shown is None or visit.notes is None:
+            return
+        visit.notes.guard = verdict
+        shown.answer(visit.shown, flow)
+        self._tell(flow, visit)
+        self._update(visit.shown)
+
+    def failed(self, failed: http.HTTPFlow, visit: FlowState) -> None:
+        """The exchange broke off, before or after the crossing."""
+        if visit.shown is None:
+            self._enter(failed, visit, None, "broken off before it was read", visit.filed)
+        else:
+            visit.shown.error = flow.Error(failed.error.msg if failed.error else "broken off")
+            self._update(visit.shown)
+
+    def refused(self, flow: http.HTTPFlow, visit: FlowState, error: GatewayError) -> None:
+        """The client was refused. The flow holds the answer that it gets."""
+        if visit.shown is None or visit.notes is None:
+            self._enter(flow, visit, error.status, error.code, visit.filed)
+        elif visit.cleared:
+            self.answered(flow, visit, error)
+        else:
+            visit.notes.refusal = error.code
+            flow.marked = REFUSED
+            flow.comment = f"{error.code} · {flow.comment}"
+            # Whatever the operator wrote goes: it may be what was not to cross.
+            self._show_request(flow, visit)
+            visit.shown.request.data.host, visit.shown.request.data.port, scheme = visit.target
+            visit.shown.request.data.scheme = scheme.encode()
+            self.answered(flow, visit)
+
+    def native(self, flow: http.HTTPFlow, visit: FlowState, answered: Answered) -> None:
+        """The gateway itself answered."""
+        assert flow.response is not None
+        refusal = code_of(flow.response)
+        if refusal is not None or (answered.route or "").startswith("/v1/"):
+            self._enter(flow, visit, answered.status, refusal, answered.filed, answered.route, answered.guard)
+
+    def hold(self, held: http.HTTPFlow) -> None:
+        """Shows a request as held back, and lets operators stop it."""
+        held.live = True
+        held.intercept()
+        self._update(held)
+
+    def is_held(self, held: http.HTTPFlow) -> bool:
+        """Whether an operator has yet to decide. What is deleted from the list is decided."""
+        view = self.view
+        held.live = held.intercepted and view is not None and view.get_by_id(held.id) is not None
+        return held.live
+
+    def _enter(
+        self,
+        flow: http.HTTPFlow,
+        visit: FlowState,
+        status: int | None,
+        refusal: str | None,
+        receipt: Filed | None,
+        path: str | None = None,
+        guard: str | None = None,
+    ) -> None:
+        """Adds what may be told of a call that did not cross."""
+        view = self.view
+        if view is None:
+            return
+        request_id = request_id_of(flow.response, receipt) or visit.request_id
+        added = shown.entry(flow, self._address(flow, visit), path or plain_path(flow.request.path), status)
+        notes = Notes(request_id, receipt.body if receipt else None, refusal=refusal, metadata_only=True)
+        notes.put(added)
+        words = [refusal] if refusal else []
+        added.marked = REFUSED if refusal else METADATA
+        if guard is not None and guard != "pass":
+            added.marked = FLAGGED if guard == "flag" else GUARDED
+            words.append(f"answer {_GUARDED[guard]}")
+        words += [*([summary(receipt)] if receipt else []), "metadata only", request_id]
+        added.comment = " · ".join(words)
+        self._add(view, added)
+
+    def _address(self, flow: http.HTTPFlow, visit: FlowState) -> tuple[str, str, int]:
+        if visit.listener is Listener.GATEWAY:
+            host, port, *_ = flow.client_conn.sockname
+            return "http", host, port
+        host, port, scheme = visit.target
+        return scheme, host if self._intercepts(host, port) else UNKNOWN_HOST, port
+
+    def _show_request(self, flow: http.HTTPFlow, visit: FlowState) -> None:
+        """Shows the request as it is now, for good: what was edited cannot be gone back to."""
+        if visit.shown is not None:
+            visit.shown.request = shown.request(flow)
+            visit.shown._backup = None
+            self._tell(flow, visit)
+            self._update(visit.shown)
+
+    def _tell(self, flow: http.HTTPFlow, visit: FlowState) -> None:
+        if visit.shown is not None and visit.notes is not None:
+            for each in (visit.shown, flow):
+                visit.notes.put(each)
+            visit.shown.marked, visit.shown.comment = flow.marked, flow.comment
+
+    def _update(self, changed: http.HTTPFlow) -> None:
+        view = self.view
+        if view is not None:
+            view.update([changed])
+
+    def _add(self, view: View, added: http.HTTPFlow) -> None:
+        view.add([added])
+        while view.store_count() > self._limit:
+            oldest = next((known for known in view._store.values() if not known.intercepted), None)
+            if oldest is None:
+                return
+            view.remove([oldest])

@@ -1,0 +1,210 @@
+"""What can be wrong before the first listener opens, each told in one line that a person can act on.
+
+mitmproxy would find most of this too, but one listener at a time, and in words about itself.
+"""
+
+import errno
+import os
+import socket
+import ssl
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from mitmproxy.options import CONF_BASENAME
+from mitmproxy.proxy.mode_specs import ProxyMode
+
+from addons.certificate_authority import make_authority
+from gateway.config.settings import Settings, SettingsError
+from gateway.errors import GatewayError, Unprocessable
+
+_KINDS = {"tcp": (socket.SOCK_STREAM,), "udp": (socket.SOCK_DGRAM,), "both": (socket.SOCK_STREAM, socket.SOCK_DGRAM)}
+# What was given is not repeated: the address of a mode may hold a password.
+_ADVICE = "mitmproxy has `socks5@1080`, `local:PROGRAM`, `wireguard`, `transparent` and others"
+
+
+@dataclass(frozen=True, slots=True)
+class _Listener:
+    """`setting` and `place` are what a refusal names for port and address; `advice` is how to change the port."""
+
+    setting: str
+    place: str
+    advice: str
+    host: str
+    port: int
+    kinds: tuple[socket.SocketKind, ...] = (socket.SOCK_STREAM,)
+
+    def refused(self, error: OSError) -> str:
+        """Why it cannot listen, and what to do about it."""
+        if isinstance(error, socket.gaierror):
+            return f"{self.place}: the name to listen on has no address; 127.0.0.1 is this machine alone"
+        if error.errno == errno.EADDRINUSE:
+            return f"{self.setting}: port {self.port} is in use by another program; {self.advice}"
+        if error.errno == errno.EADDRNOTAVAIL:
+            return f"{self.place}: this machine does not have the address to listen on; 127.0.0.1 it always has"
+        if error.errno == errno.EACCES:
+            return (
+                f"{self.setting}: port {self.port} is closed to this user (below 1024: to all but root); {self.advice}"
+            )
+        return f"{self.setting}: port {self.port} cannot be used: {error.strerror}"
+
+
+def prepared(settings: Settings) -> Settings:
+    """The settings with a free port for every 0 in them, once folders, modes and ports are seen to be usable.
+
+    Makes the folders that are missing. Raises SettingsError with all problems found.
+    """
+    problems = [*_unusable_upstreams(settings), *_unusable_folders(settings), *_unusable_authorities(settings)]
+    modes: list[_Listener] = []
+    for number, spec in enumerate(settings.modes, 1):
+        try:
+            modes += _of_mode(number, spec)
+        except ValueError:
+            problems.append(f"modes: entry {number} is not a mode of mitmproxy; {_ADVICE}")
+    fixed = [_own(settings, name, web=name == "web") for name in _names(settings)]
+    numbered = Counter((each.host, each.port) for each in (*fixed, *modes) if each.port)
+    problems += [
+        f"{each.setting}: another listener of the gateway has port {each.port}; {each.advice}"
+        for each in modes
+        if numbered[each.host, each.port] > 1
+    ]
+    ports: dict[str, int] = {}
+    if not problems:
+        with ExitStack() as held:
+            # Held until all are found, so that no free port is found twice.
+            for listener in (*fixed, *modes):
+                try:
+                    ports[listener.setting] = held.enter_context(_opened(listener))
+                except OSError as error:
+                    problems.append(listener.refused(error))
+    if problems:
+        raise SettingsError(*dict.fromkeys(problems))
+    return settings.model_copy(update={name: port for name, port in ports.items() if hasattr(settings, name)})
+
+
+def explained(error: GatewayError) -> SettingsError:
+    """What a part refused at the start, as a problem of the settings."""
+    if error.code == "policy_not_found":
+        known = "`.venv/bin/python run_proxy.py policies list` shows those there are"
+        return SettingsError(f"default_policy: there is no such policy; {known}")
+    return SettingsError(f"policies_dir: {error.message}" if isinstance(error, Unprocessable) else error.message)
+
+
+def refused_by_mitmproxy(error: BaseException) -> SettingsError:
+    """What mitmproxy found wrong. Taking options back, it meets the guard of the fixed ones: the first error counts."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return SettingsError(f"mitmproxy refuses the settings ({type(error).__name__}): {error}")
+
+
+def authority(folder: Path) -> Path:
+    """The proxy's certificate authority, made on first use. Raises SettingsError when what is there is damaged."""
+    try:
+        return make_authority(folder)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        remedy = "restore it, or delete it to get a new one, which programs have to trust anew"
+        raise SettingsError(f"certs_dir: {CONF_BASENAME}-ca.pem is damaged; {remedy}") from None
+
+
+def _names(settings: Settings) -> Iterator[str]:
+    yield from ("gateway", "proxy")
+    if settings.web:
+        yield "web"
+
+
+def _own(settings: Settings, name: str, *, web: bool) -> _Listener:
+    setting = f"{name}_port"
+    advice = f"take another with `--{name}-port PORT` or the setting `{setting}` (0: any free one)"
+    place = "web_host" if web else "host"
+    return _Listener(setting, place, advice, getattr(settings, place), getattr(settings, setting))
+
+
+def _of_mode(number: int, spec: str) -> Iterator[_Listener]:
+    """Nothing for modes without a port. Raises ValueError for what is no mode."""
+    mode = ProxyMode.parse(spec)
+    port = mode.listen_port()
+    if port is not None:
+        advice = f"give it another behind an @, as in `{mode.type_name}@1080`"
+        name = f"modes, entry {number}"
+        yield _Listener(name, name, advice, mode.listen_host(), port, _KINDS[mode.transport_protocol])
+
+
+@contextmanager
+def _opened(listener: _Listener) -> Iterator[int]:
+    """Holds the port of a listener, or a free one. Raises OSError as the listener itself would."""
+    port = listener.port
+    with ExitStack() as held:
+        addresses = [
+            (kind, family, address)
+            for kind in listener.kinds
+            for family, _, _, _, address in socket.getaddrinfo(
+                listener.host or None, port, type=kind, flags=socket.AI_PASSIVE
+            )
+        ]
+        opened = 0
+        absent: OSError | None = None
+        for kind, family, address in addresses:
+            try:
+                probe = held.enter_context(socket.socket(family, kind))
+                if kind is socket.SOCK_STREAM and os.name == "posix":
+                    # As the listeners do: a port whose last connections are just closing is free.
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family is socket.AF_INET6:
+                    probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                probe.bind((address[0], port, *address[2:]))
+            except OSError as error:
+                # A name such as localhost has two addresses, and many machines only one of them.
+                if error.errno not in {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}:
+                    raise
+                absent = error
+            else:
+                opened += 1
+                port = probe.getsockname()[1]
+        if absent is not None and not opened:
+            raise absent
+        yield port
+
+
+def _unusable_upstreams(settings: Settings) -> tuple[str, ...]:
+    try:
+        settings.check_upstreams()
+    except SettingsError as error:
+        return error.problems
+    return ()
+
+
+def _unusable_folders(settings: Settings) -> Iterator[str]:
+    for name, folder in (("data_dir", settings.data_dir), ("certs_dir", settings.certs_dir)):
+        option = f"`--{name.replace('_', '-')} DIR`"
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with TemporaryFile(dir=folder):
+                pass
+        except FileExistsError:
+            yield f"{name}: {folder} is not a folder; name another with {option}"
+        except OSError as error:
+            yield f"{name}: {folder} cannot be written to ({error.strerror}); name another with {option}"
+    try:
+        if not any(each.suffix == ".toml" for each in settings.policies_dir.iterdir()):
+            yield f"policies_dir: no policies (*.toml) are in {settings.policies_dir}"
+    except OSError as error:
+        yield f"policies_dir: {settings.policies_dir} cannot be read ({error.strerror})"
+
+
+def _unusable_authorities(settings: Settings) -> Iterator[str]:
+    for file in settings.upstream_ca_files:
+        if not _holds_certificates(file):
+            yield f"upstream_ca or ca_file: {file} cannot be read or holds no certificate in PEM"
+
+
+def _holds_certificates(file: Path) -> bool:
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
+        file.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
+    return True

@@ -1,0 +1,28 @@
+"""One way to refuse a client once the boundary has answered: in the words of its wire, told to operators, recorded."""
+
+from mitmproxy import http
+
+from addons.fail_closed import refuse
+from addons.flow_state import FlowStates
+from addons.operator_view import Review
+from gateway.errors import GatewayError
+from gateway.ipc.messages import Gateway
+
+
+class Refusals:
+    """Shapes refusals, and has the gateway record them."""
+
+    def __init__(self, visits: FlowStates, review: Review, gateway: Gateway) -> None:
+        self._visits = visits
+        self._review = review
+        self._gateway = gateway
+
+    def shape(self, flow: http.HTTPFlow, error: GatewayError, outcome: str) -> None:
+        """Called by an addon's `refused`."""
+        visit = self._visits.of(flow)
+        if visit is None:
+            return
+        body = visit.wire.error_body(error, visit.request_id) if visit.wire else None
+        refuse(flow, error, visit.request_id, body)
+        self._gateway.fail(visit.request_id, outcome)
+        self._review.refused(flow, visit, error)

@@ -1,0 +1,54 @@
+"""What may be told of a call whose text is not kept: words of our own and numbers, nothing the client wrote."""
+
+import re
+
+import orjson
+from mitmproxy import http
+
+from gateway.ipc.messages import Filed
+
+UNKNOWN_HOST = "not-shown.invalid"
+_UNKNOWN_PATH = "/(not-shown)"
+# A path made of these says what kind of call it is; any other word in one could be anybody's.
+_WORDS = re.compile(
+    r"(?:/(?:v1|v1beta|openai|anthropic|api|chat|completions|messages|count_tokens|responses|embeddings|models))+"
+)
+_REQUEST_ID = re.compile(rb'"request_id":"(req_[0-9a-f]{1,64})"')
+_CODE = re.compile(r"[a-z0-9_]{1,64}")
+_NEAR = 4096
+
+
+def plain_path(path: str) -> str:
+    """The path without its query, where every word of it is a protocol's own."""
+    bare = path.partition("?")[0]
+    return bare if _WORDS.fullmatch(bare) else _UNKNOWN_PATH
+
+
+def summary(receipt: Filed) -> str:
+    """A receipt in one line; what matters most stands first, where the list has room for it."""
+    body = orjson.loads(receipt.body)
+    hidden = sum(body["entity_counts"].values())
+    policy = body["policy"]
+    return f"{hidden or 'nothing'} hidden · #{receipt.sequence} · {policy['id']} v{policy['version']}"
+
+
+def request_id_of(response: http.Response | None, receipt: Filed | None) -> str | None:
+    """The id that the client was told, without reading more of the answer than where it stands."""
+    if receipt is not None:
+        return receipt.request_id
+    if response is None:
+        return None
+    told = response.headers.get("x-svc-request-id")
+    found = _REQUEST_ID.search((response.raw_content or b"")[:_NEAR])
+    return told or (found[1].decode() if found else None)
+
+
+def code_of(response: http.Response) -> str | None:
+    """The code of one of the gateway's own errors; None for an answer that is none."""
+    if response.status_code < 400:
+        return None
+    try:
+        code = orjson.loads(response.raw_content or b"")["error"]["code"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        code = ""
+    return code if isinstance(code, str) and _CODE.fullmatch(code) else f"status {response.status_code}"

@@ -1,0 +1,130 @@
+"""`run_proxy.py serve`: all listeners on one event loop, the gateway beside them; from the start to the last record."""
+
+import gc
+import logging
+import socket
+
+from mitmproxy import ctx, exceptions
+from mitmproxy.tools.web.master import WebMaster
+
+from addons.certificate_authority import bundle_of, upstream_authorities
+from addons.flow_state import FlowStates
+from addons.graceful_shutdown import GracefulShutdown
+from addons.master import build_master
+from addons.mitm_errors import speak_json
+from addons.operator_hold import OperatorHold
+from addons.operator_view import Review
+from addons.preflight import authority, explained, prepared, refused_by_mitmproxy
+from addons.protect import Protect
+from addons.refusals import Refusals
+from addons.replay import NoReplay
+from addons.response_delivery import ResponseDelivery
+from addons.upstream_timeout import UpstreamTimeouts
+from gateway.config.host_patterns import host_matcher
+from gateway.config.settings import Settings
+from gateway.errors import GatewayError
+from gateway.server.gateway_process import running
+
+_log = logging.getLogger(__name__)
+
+# mitmproxy breaks a connection off in the middle of a body over its own limit; up to here the client is read to the
+# end and gets a clean answer from our hooks.
+_HARD_LIMIT = 4
+
+
+async def serve(settings: Settings, end: socket.socket | None) -> int:
+    """Runs until SIGINT or SIGTERM, and on until calls under way have ended.
+
+    The gateway is behind `end`, or in this process.
+
+    Returns the exit status: 1 when the gateway's process is lost. Raises SettingsError for what nothing can run with.
+    """
+    settings = prepared(settings)
+    certificate = authority(settings.certs_dir)
+    speak_json()
+    try:
+        async with running(settings, end) as (gateway, first_key, lost):
+            visits = FlowStates()
+            intercepts = host_matcher(settings.intercept_regexes)
+            review = Review(settings.max_flows, intercepts)
+            refusals = Refusals(visits, review, gateway)
+            limit = settings.response_limit_bytes
+            protect = Protect(gateway, visits, review, refusals, intercepts=intercepts, limit=limit)
+            try:
+                master = build_master(
+                    [protect, NoReplay()],
+                    [
+                        OperatorHold(gateway, visits, review, refusals),
+                        UpstreamTimeouts(visits),
+                        ResponseDelivery(visits),
+                    ],
+                    host=settings.host,
+                    gateway_port=settings.gateway_port,
+                    proxy_port=settings.proxy_port,
+                    modes=settings.modes,
+                    intercept_patterns=settings.intercept_regexes,
+                    confdir=settings.certs_dir,
+                    body_limit=max(_HARD_LIMIT * settings.body_limit_bytes, limit),
+                    upstream_ca=upstream_authorities(settings.certs_dir, settings.upstream_ca_files),
+                    longest_wait=settings.longest_timeout,
+                    web=(settings.web_host, settings.web_port) if settings.web else None,
+                )
+            except exceptions.OptionsError as error:
+                raise refused_by_mitmproxy(error) from None
+            master.addons.add(Welcome(settings, str(certificate.resolve()), first_key))
+            ending = GracefulShutdown(master, visits, settings.shutdown_seconds)
+            master.addons.add(ending)
+            lost.add_done_callback(lambda _: master.shutdown())
+            # What was built until here lives as long as the process; the collector need not walk it again and again.
+            gc.collect()
+            gc.freeze()
+            with ending.on_signals():
+                await master.run()
+            if lost.done():
+                _log.error("the gateway's process has ended; nothing can be served without it")
+            return int(lost.done())
+    except GatewayError as error:
+        raise explained(error) from None
+
+
+class Welcome:
+    """Says, once everything listens, where it listens and what to try first."""
+
+    def __init__(self, settings: Settings, certificate: str, new_key: str | None) -> None:
+        self._settings = settings
+        self._certificate = certificate
+        self._new_key = new_key
+
+    def running(self) -> None:
+        ports = [
+            address[1] for server in ctx.master.addons.get("proxyserver").servers for address in server.listen_addrs[:1]
+        ]
+        gateway, proxy = (f"http://{self._settings.host}:{port}" for port in ports[:2])
+        bundle = bundle_of(self._settings.certs_dir).resolve()
+        key = self._new_key or ("$KEY" if self._settings.api_key is None else "$SVC_API_KEY")
+        lines = [
+            "",
+            f"Privacy Gateway listens on {gateway} (base URL {gateway}/v1) and, as a proxy, on {proxy}",
+            "",
+        ]
+        if self._new_key:
+            lines += [f"Your operator key, shown this once:  {self._new_key}", ""]
+        elif self._settings.api_key is None:
+            lines += [
+                "Keys were made before; `.venv/bin/python run_proxy.py keys create` makes another. Here one is $KEY.",
+                "",
+            ]
+        lines += [
+            "Try this:",
+            f'  curl -s {gateway}/v1/chat/completions -H "Authorization: Bearer {key}" \\',
+            '    -H \'Content-Type: application/json\' -d \'{"model": "svc-demo", "messages": [{"role": "user",',
+            '    "content": "Draft a reply: my name is Anna Schmidt, anna@acme.test, IBAN DE89370400440532013000"}]}\'',
+            "",
+            f"An SDK:          OPENAI_BASE_URL={gateway}/v1 OPENAI_API_KEY={key}",
+            f"Without change:  HTTPS_PROXY={proxy} SSL_CERT_FILE={bundle}",
+            f"                 (the authority alone: {self._certificate}; how to trust it: run_proxy.py ca)",
+        ]
+        if isinstance(ctx.master, WebMaster):
+            lines.append(f"What crossed:    {ctx.master.web_url}")
+        lines += [f"Interface:       {gateway}/docs", "Stop with Ctrl-C.", ""]
+        print("\n".join(lines), flush=True)

@@ -1,0 +1,81 @@
+"""The OpenAPI document, and its page at /docs with the assets of `fastapi-offline`: nothing comes from outside."""
+
+from pathlib import Path
+from typing import Any
+
+import fastapi_offline
+from fastapi import FastAPI
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.responses import HTMLResponse
+from fastapi.routing import APIRoute
+from fastapi.staticfiles import StaticFiles
+
+from gateway.api.schemas.errors import ErrorReply
+
+_ASSETS = Path(fastapi_offline.__file__).parent / "static"
+
+
+_KEYS = {
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A key of the gateway, as chat-completions clients send theirs.",
+    },
+    "key": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-SVC-Key",
+        "description": "A key of the gateway; `Authorization` then belongs to the upstream.",
+    },
+}
+
+
+def operation_id(route: APIRoute) -> str:
+    """What clients that are generated call the operation."""
+    return route.name
+
+
+def _complete(document: dict[str, Any]) -> dict[str, Any]:
+    """What FastAPI cannot know: the keys, and the one shape of every error."""
+    components = document.setdefault("components", {})
+    components["securitySchemes"] = _KEYS
+    error = ErrorReply.model_json_schema(ref_template="#/components/schemas/{model}")
+    components["schemas"] |= error.pop("$defs") | {ErrorReply.__name__: error}
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            for media in operation.get("requestBody", {}).get("content", {}).values():
+                media["schema"] = _named(media["schema"], operation["operationId"], components["schemas"])
+            operation["security"] = [{"bearer": []}, {"key": []}] if path.startswith("/v1/") else []
+    return document
+
+
+def _named(schema: dict[str, Any], operation: str, schemas: dict[str, Any]) -> dict[str, Any]:
+    """A reference to the body of an operation, which gets a name if it has none."""
+    if "$ref" in schema:
+        return schema
+    name = f"{operation.title()}Request"
+    schemas[name] = schema | {"title": name}
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def add_docs(app: FastAPI) -> None:
+    """Serves /openapi.json, /docs and its assets."""
+    plain = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _complete(plain())
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+    app.mount("/docs/assets", StaticFiles(directory=_ASSETS), name="docs-assets")
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> HTMLResponse:
+        return get_swagger_ui_html(
+            openapi_url="/openapi.json",
+            title=f"{app.title} – interface",
+            swagger_js_url="/docs/assets/swagger-ui-bundle.js",
+            swagger_css_url="/docs/assets/swagger-ui.css",
+            swagger_favicon_url="/docs/assets/favicon.png",
+        )

@@ -1,0 +1,19 @@
+"""What the settings have looked for text with, for the commands.
+
+The model's library is loaded when it is asked for: most commands need none of it.
+"""
+
+from typing import TYPE_CHECKING
+
+from gateway.config.settings import Settings
+
+if TYPE_CHECKING:
+    from gateway.detection.engines import Engines
+
+
+def all_engines(settings: Settings) -> "Engines":
+    """The engines. Raises SettingsError for a model that cannot be read."""
+    from gateway.detection import Detector
+    from gateway.detection.engine_factory import open_engines
+
+    return open_engines(settings, Detector())[0]

@@ -1,0 +1,164 @@
+"""`run_proxy.py evaluate FILE…`: how well detection does on labelled text, in tables, JSON, or a page to look through.
+
+The text never leaves the machine and is kept nowhere, except in the page that `--html` asks for.
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
+from dataclasses import asdict
+from pathlib import Path
+from secrets import token_bytes, token_hex
+
+from gateway.cli.console import AddFolders, Loader, Subparsers, print_json, progress, say_error
+from gateway.cli.engines import all_engines
+from gateway.cli.evaluate_output import as_json, show
+from gateway.cli.policy_lookup import load_policy, open_registry
+from gateway.config.settings import Settings
+from gateway.errors import GatewayError, Unprocessable
+from gateway.evaluation import (
+    Evaluated,
+    Labelled,
+    LabelMap,
+    Predictor,
+    html_report,
+    read_lines,
+    score_cases,
+    score_documents,
+)
+from gateway.models import PrivacyMode
+from gateway.protection.protector import Protector
+
+_LABEL_MAP = "label_map.json"
+
+
+def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
+    """Registers `evaluate`. `add_folders` adds the options that `load` reads the settings from."""
+    parser = commands.add_parser("evaluate", help="how well detection does on labelled text")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="labelled text, JSONL (docs/evaluation.md)")
+    parser.add_argument("--policy", metavar="ID", help="an id, id@version, hash or file (default: default_policy)")
+    parser.add_argument("--mode", choices=[mode.value for mode in PrivacyMode], default=PrivacyMode.STANDARD.value)
+    parser.add_argument("--detection", choices=["patterns", "full"], help="default: the setting of that name")
+    parser.add_argument(
+        "--labels", type=Path, metavar="MAP", help=f"what the labels mean (default: {_LABEL_MAP} beside the first FILE)"
+    )
+    parser.add_argument(
+        "--types", type=_names, default=(), metavar="A,B", help="only these types, as the map calls them"
+    )
+    parser.add_argument("--limit", type=_count, metavar="N", help="only the first N lines of each file")
+    parser.add_argument(
+        "--min-score", type=_score, metavar="S", help="count findings from this score on (default: as the policy says)"
+    )
+    parser.add_argument("--html", type=Path, metavar="REPORT", help="write a page of misses and false alarms there")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_folders(parser)
+    parser.set_defaults(run=lambda options: _run(load(options), options))
+
+
+def _run(settings: Settings, options: argparse.Namespace) -> int:
+    try:
+        return _evaluate(settings, options)
+    except GatewayError as error:
+        say_error(error.message, error.code, error.param, as_json=options.json)
+    except OSError as error:
+        say_error(f"{error.filename}: {error.strerror}", "unreadable", None, as_json=options.json)
+    return 1
+
+
+def _evaluate(settings: Settings, options: argparse.Namespace) -> int:
+    labels = _label_map(options)
+    files = {file: _read(file, options.limit) for file in options.files}
+    with open_registry(settings) as registry:
+        policy = load_policy(options.policy or settings.default_policy, registry)
+    if options.detection is not None:
+        settings = settings.model_copy(update={"detection": options.detection})
+    engines = all_engines(settings)
+    seeker = Predictor(
+        Protector(engines, hash_key=token_bytes(32)), policy, PrivacyMode(options.mode), options.min_score
+    )
+    total = sum(len(one.documents) + len(one.cases) for one in files.values())
+    with closing(engines), progress("evaluating", total) as advance:
+        done = [
+            evaluate_file(file.name, labelled, seeker, labels, types=options.types, advance=lambda: advance(1))
+            for file, labelled in files.items()
+        ]
+    how = {"policy": asdict(policy.ref), "mode": options.mode, "detector": engines.version}
+    if options.html is not None:
+        subtitle = f"policy {policy.id} (version {policy.version}), {options.mode} mode, detector {engines.version}"
+        write_private(options.html, html_report("What detection and the labels do not agree on", subtitle, done))
+    if options.json:
+        print_json({**how, "files": [as_json(one) for one in done]})
+    else:
+        show(done)
+    return 0
+
+
+def evaluate_file(
+    name: str,
+    labelled: Labelled,
+    seeker: Predictor,
+    labels: LabelMap,
+    *,
+    types: Iterable[str] = (),
+    advance: Callable[[], None] = lambda: None,
+) -> Evaluated:
+    """The figures and disagreements of one file; its name says which section of the label map is meant."""
+    section = labels.section(name)
+    documents, apart = score_documents(
+        labelled.documents, seeker, labels, section, types=frozenset(types), advance=advance
+    )
+    cases, wrong = score_cases(labelled.cases, seeker, labels, section, advance=advance)
+    return Evaluated(name, documents, cases, [*apart, *wrong])
+
+
+def write_private(path: Path, content: str) -> None:
+    """Writes a file that only its owner may read, whole or not at all. Raises OSError."""
+    new = path.with_name(f".{path.name}.{token_hex(4)}")
+    try:
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(content)
+        new.replace(path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            new.unlink()
+        raise
+
+
+def _label_map(options: argparse.Namespace) -> LabelMap:
+    file: Path = options.labels or options.files[0].parent / _LABEL_MAP
+    if options.labels is None and not file.is_file():
+        return LabelMap.empty()
+    try:
+        return LabelMap.parse(json.loads(file.read_text(encoding="utf-8")))
+    except (ValueError, RecursionError):
+        raise Unprocessable(f"{file.name} is not JSON.") from None
+    except Unprocessable as error:
+        raise Unprocessable(f"{file.name}: {error.message}") from None
+
+
+def _read(file: Path, limit: int | None) -> Labelled:
+    try:
+        with file.open(encoding="utf-8") as lines:
+            return read_lines(lines, limit)
+    except UnicodeDecodeError:
+        raise Unprocessable(f"{file.name} is not UTF-8.") from None
+    except Unprocessable as error:
+        raise Unprocessable(f"{file.name}: {error.message}") from None
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for name in text.split(",") if name)
+
+
+def _count(text: str) -> int:
+    if (count := int(text)) < 1:
+        raise ValueError
+    return count
+
+
+def _score(text: str) -> float:
+    if not 0 <= (score := float(text)) <= 1:
+        raise ValueError
+    return score

@@ -1,0 +1,102 @@
+"""Commands over the store: keys. Each prints a table, or JSON with `--json`."""
+
+import argparse
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.table import Column, Table
+
+from gateway.auth.api_keys import KeyRecord, KeyRing
+from gateway.cli.console import DATABASE, AddFolders, Loader, Subparsers, print_json, say_error
+from gateway.config.settings import Settings
+from gateway.errors import GatewayError
+from gateway.models import Scope
+from gateway.store import Store
+
+
+def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
+    """Registers `keys`."""
+    keys = commands.add_parser("keys", help="make, list and revoke the keys of the gateway")
+    actions = keys.add_subparsers(title="actions", required=True, metavar="ACTION")
+
+    create = actions.add_parser("create", help="make a key and show it once")
+    create.add_argument("label", help="what the key is for; a word for people")
+    create.add_argument("--scope", choices=[scope.value for scope in Scope], default=Scope.CLIENT.value)
+    _finish(create, add_folders, load, _create)
+
+    _finish(actions.add_parser("list", help="all keys, never their secrets"), add_folders, load, _list)
+
+    revoke = actions.add_parser("revoke", help="end a key, at once and for good")
+    revoke.add_argument("key_id")
+    _finish(revoke, add_folders, load, _revoke)
+
+
+def _finish(
+    parser: argparse.ArgumentParser,
+    add_folders: AddFolders,
+    load: Loader,
+    action: Callable[[KeyRing, argparse.Namespace], Awaitable[None]],
+) -> None:
+    add_folders(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+    def run(options: argparse.Namespace) -> int:
+        return asyncio.run(_with_keys(load(options), action, options))
+
+    parser.set_defaults(run=run)
+
+
+async def _with_keys(
+    settings: Settings,
+    action: Callable[[KeyRing, argparse.Namespace], Awaitable[None]],
+    options: argparse.Namespace,
+) -> int:
+    store = Store.open(settings.make_data_dir() / DATABASE)
+    try:
+        keys = KeyRing(store)
+        await keys.load()
+        await action(keys, options)
+    except GatewayError as error:
+        say_error(error.message, error.code, error.param, as_json=options.json)
+        return 1
+    finally:
+        store.close()
+    return 0
+
+
+async def _create(keys: KeyRing, options: argparse.Namespace) -> None:
+    secret, record = await keys.create(options.label, Scope(options.scope))
+    if options.json:
+        print_json({**_shown(record), "key": secret})
+    else:
+        print(f"{record.key_id} ({record.scope}), shown this once:\n{secret}")
+
+
+async def _list(keys: KeyRing, options: argparse.Namespace) -> None:
+    rows: list[dict[str, Any]] = [_shown(record) for record in await keys.list()]
+    if options.json:
+        print_json(rows)
+        return
+    columns = (Column(name, overflow="fold") for name in ("Label", "Scope", "Made", "Revoked"))
+    table = Table(Column("Key", no_wrap=True, min_width=20), *columns)
+    for row in rows:
+        table.add_row(*(str(row[name] or "") for name in ("key_id", "label", "scope", "created_at", "revoked_at")))
+    Console().print(table)
+
+
+async def _revoke(keys: KeyRing, options: argparse.Namespace) -> None:
+    await keys.revoke(options.key_id)
+    if options.json:
+        print_json({"key_id": options.key_id, "revoked": True})
+    else:
+        print(f"{options.key_id} is revoked.")
+
+
+def _shown(record: KeyRecord) -> dict[str, Any]:
+    """The wire form; times in RFC 3339, UTC."""
+    times = {"created_at": record.created_at, "revoked_at": record.revoked_at}
+    written = {name: time and time.isoformat().replace("+00:00", "Z") for name, time in times.items()}
+    return {**asdict(record), **written}

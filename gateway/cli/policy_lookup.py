@@ -1,0 +1,38 @@
+"""Policies as people name them on the command line: by id, `id@version`, the hash in a receipt, or a file."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gateway.cli.console import DATABASE
+from gateway.config.settings import Settings
+from gateway.policy import Policy, PolicyRegistry, SqlitePolicies
+from gateway.policy.files import read_policy_file
+from gateway.store import Store
+
+
+@contextmanager
+def open_registry(settings: Settings) -> Iterator[PolicyRegistry]:
+    """Built-in policies, and the custom ones if there is a database already; none is made for a look."""
+    database = settings.data_dir / DATABASE
+    if not database.is_file():
+        yield PolicyRegistry(settings.policies_dir)
+        return
+    store = Store.open(database)
+    try:
+        yield PolicyRegistry(settings.policies_dir, SqlitePolicies(store))
+    finally:
+        store.close()
+
+
+def load_policy(name: str, registry: PolicyRegistry) -> Policy:
+    """By file, id, `id@version` or hash. Raises GatewayError, OSError."""
+    if name.endswith((".toml", ".json")):
+        path = Path(name)
+        return registry.preview(read_policy_file(path))
+    if re.fullmatch(r"[0-9a-f]{64}", name):
+        return registry.by_hash(name)
+    if match := re.fullmatch(r"(.*)@([0-9]{1,9})", name):
+        return registry.get(match[1], int(match[2]))
+    return registry.get(name)

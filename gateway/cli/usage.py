@@ -1,0 +1,73 @@
+"""`run_proxy.py usage`: the meters, from the database in `data_dir`, also while a gateway moves them."""
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.progress_bar import ProgressBar
+from rich.table import Column, Table
+from rich.text import Text
+
+from gateway.cli.console import AddFolders, Loader, Subparsers, add_look, print_json
+from gateway.config.settings import Settings
+from gateway.store import ReadOnlyStore
+from gateway.usage import read_usage
+
+_TITLES = {
+    "operations": "Operations",
+    "routes": "Routes",
+    "risk_levels": "Risk",
+    "entities": "Found",
+    "transformations": "Done with it",
+    "outcomes": "Outcomes",
+}
+_BAR = 24
+
+
+def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader) -> None:
+    """Registers `usage`. `add_folders` adds the options that `settings` reads them from."""
+    usage = commands.add_parser("usage", help="how much the gateway was used, in numbers only")
+    add_look(usage, add_folders, settings, show_usage)
+
+
+def show_usage(look: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
+    """What `GET /v1/usage` answers: as it is, or as tables."""
+    meters = look.read(read_usage)
+    if options.json:
+        print_json(meters)
+        return 0
+    console = Console()
+    tokens = meters["tokens"]
+    console.print(f"{meters['total_operations']:,} operations", highlight=False)
+    console.print(f"{tokens['input']:,} tokens came in, {tokens['external']:,} crossed (estimates)", highlight=False)
+    reported = f"{tokens['reported_input']:,} in, {tokens['reported_output']:,} out"
+    console.print(f"{reported}, as the upstreams counted them", highlight=False)
+    for name, title in _TITLES.items():
+        if meters[name]:
+            console.print(_bars(title, meters[name]))
+    if meters["days"]:
+        console.print(_days(meters["days"]))
+    return 0
+
+
+def _bars(title: str, counts: Mapping[str, int]) -> Table:
+    table = _table(title, Column("", justify="right", no_wrap=True), Column("", width=_BAR))
+    most = max(counts.values())
+    for name, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
+        table.add_row(Text(name), f"{count:,}", ProgressBar(total=most, completed=count, width=_BAR))
+    return table
+
+
+def _days(days: list[dict[str, Any]]) -> Table:
+    columns = ("Operations", "Tokens in", "Tokens out")
+    table = _table("Day (UTC)", *(Column(name, justify="right", no_wrap=True) for name in columns))
+    for day in reversed(days):
+        tokens = day["tokens"]
+        table.add_row(day["day"], *(f"{n:,}" for n in (day["total_operations"], tokens["input"], tokens["external"])))
+    return table
+
+
+def _table(title: str, *columns: Column) -> Table:
+    return Table(Column(title, overflow="fold"), *columns, box=box.SIMPLE_HEAD, pad_edge=False)

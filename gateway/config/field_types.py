@@ -1,0 +1,28 @@
+"""Types of settings with what they accept. Messages of their errors never repeat the value."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, ByteSize, Field
+from pydantic_settings import NoDecode
+
+from gateway.config.host_patterns import check_host_pattern
+
+
+def _comma_separated(value: object) -> object:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _size(value: ByteSize) -> ByteSize:
+    if not 1024 <= value <= 1024**3:
+        raise ValueError("a size lies between 1 KiB and 1 GiB")
+    return value
+
+
+# NoDecode: a list in a variable is written `a,b`, not as JSON.
+Strings = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_comma_separated)]
+HostPattern = Annotated[str, AfterValidator(check_host_pattern)]
+HostPatterns = Annotated[tuple[HostPattern, ...], NoDecode, BeforeValidator(_comma_separated)]
+Port = Annotated[int, Field(ge=0, le=65535)]
+Size = Annotated[ByteSize, AfterValidator(_size)]
+Seconds = Annotated[float, Field(gt=0, le=86400)]
+SessionSeconds = Annotated[int, Field(ge=60, le=86400)]

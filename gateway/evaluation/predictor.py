@@ -1,0 +1,66 @@
+"""What the gateway finds and hides in a text: the same path a request takes, without a request."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gateway.detection import resolve_overlaps
+from gateway.models import Entity, PrivacyMode
+from gateway.policy import Policy
+from gateway.protection.protector import Protector
+from gateway.text.fields import TextField
+
+
+class Finding(NamedTuple):
+    """`text[start:end]` was taken for `type`. `hidden`: whether the policy keeps it from crossing."""
+
+    type: str
+    start: int
+    end: int
+    score: float
+    recognizer: str
+    hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Predictor:
+    """A detector under a policy. `min_score`, if given, is how sure a finding must be in place of what the policy
+    says; it changes what counts as found, never what is hidden.
+    """
+
+    protector: Protector
+    policy: Policy
+    mode: PrivacyMode
+    min_score: float | None = None
+
+    def group(self, type_name: str) -> str:
+        """The group of a type; those of a policy's own lists and patterns are `custom`."""
+        kind = self.protector.types.get(type_name)
+        return kind.group if kind else "custom"
+
+    def seek(self, text: str) -> tuple[Finding, ...]:
+        """What is hidden, and what is found but left in clear, each without overlaps, by start.
+
+        A finding left in clear that lies wholly in a hidden one is not told apart from it.
+        """
+        [found] = self.protector.find([[TextField({}, "text", text)]], self.policy, self.mode, block=False)
+        hidden = [Finding(one.type, one.start, one.end, one.score, one.recognizer, True) for one in found.spans[0]]
+        kept = [
+            Finding(one.type, one.start, one.end, one.score, one.recognizer, False)
+            for one in resolve_overlaps(self._counting(found.kept, text))
+        ]
+        clear = [one for one in kept if not any(each.start <= one.start and one.end <= each.end for each in hidden)]
+        return tuple(sorted([*hidden, *clear], key=lambda one: (one.start, one.end)))
+
+    def _counting(self, kept: Iterable[Entity], text: str) -> Iterable[Entity]:
+        for one in kept:
+            least = self.min_score
+            if least is None:
+                least = self.policy.rule_for(one.type, self.group(one.type), self.mode).min_score
+            if one.score >= least and not self.policy.allows(one.type, text[one.start : one.end]):
+                yield one
+
+    def candidates(self, text: str) -> tuple[Entity, ...]:
+        """Everything found that counts, before overlaps are resolved: a value may be several things."""
+        found = (*self.protector.detect(text), *self.policy.find(text))
+        return tuple(self._counting(found, text))

@@ -1,0 +1,117 @@
+"""Puts the looks at an answer together and lets the policy decide."""
+
+from collections.abc import Iterator, Sequence
+
+from gateway.detection.overlaps import overlapping
+from gateway.guard.context import AnswerPart, GuardContext, Hit, Rules, Source
+from gateway.guard.instructions import orders
+from gateway.guard.links import Encodings, in_links
+from gateway.guard.reading import Reading, readings
+from gateway.guard.senders import sent
+from gateway.guard.strangers import Strangers
+from gateway.guard.tags import Tags
+from gateway.guard.tool_calls import exfiltrating
+from gateway.guard.values import ProtectedValues, new_values
+from gateway.guard.verdict import KINDS, GuardAction, GuardFinding, Kind, Place, Severity, Verdict
+from gateway.models import Entity
+from gateway.placeholders import Found
+
+_SHORTEST = 5
+_ORDER: tuple[GuardAction, ...] = ("pass", "flag", "redact", "replace")
+_BY_NAME: dict[str, GuardAction] = {"flag": "flag", "redact": "redact", "replace": "replace"}
+
+
+def inspect(parts: Sequence[AnswerPart], context: GuardContext, rules: Rules) -> Verdict:
+    """What an answer holds that it should not, and what the policy makes of that.
+
+    To be called with the answer as it came, before anything is restored. Pure; linear in the answer but for the number
+    of protected values.
+    """
+    actions = {kind: _BY_NAME[mode] for kind, rule in KINDS.items() if (mode := rules.of(rule)) != "off"}
+    if not actions:
+        return Verdict()
+    look = _Look(context, frozenset(actions))
+    counts: dict[tuple[Kind, Severity], int] = {}
+    places: dict[tuple[Kind, Severity], list[Place]] = {}
+    redacted: dict[int, list[Hit]] = {}
+    strongest = 0
+    for index, part in enumerate(parts):
+        if len(part.text) < _SHORTEST:
+            continue
+        entities = context.entities[index] if index < len(context.entities) else ()
+        for hit in look.at(part, entities):
+            action = actions[hit.kind]
+            if hit.severity is Severity.LOW:
+                action = "flag"
+            strongest = max(strongest, _ORDER.index(action))
+            key = (hit.kind, hit.severity)
+            counts[key] = counts.get(key, 0) + 1
+            place = Place(part.choice, index)
+            if place not in places.setdefault(key, []):
+                places[key].append(place)
+            if action == "redact":
+                redacted.setdefault(index, []).append(hit)
+    findings = tuple(
+        GuardFinding(kind, KINDS[kind], severity, count, tuple(places[kind, severity]))
+        for (kind, severity), count in sorted(counts.items())
+    )
+    return Verdict(_ORDER[strongest], findings, {index: _spans(hits) for index, hits in redacted.items()})
+
+
+def _spans(hits: Sequence[Hit]) -> list[tuple[int, int]]:
+    """Sorted and disjoint; what overlaps becomes one."""
+    groups = overlapping(sorted(hits, key=lambda hit: hit.start))
+    return [(group[0].start, max(hit.end for hit in group)) for group in groups]
+
+
+class _Look:
+    """What is prepared once for all parts of an answer."""
+
+    def __init__(self, context: GuardContext, kinds: frozenset[Kind]) -> None:
+        self._context = context
+        self._kinds = kinds
+        self._source = Source(context.request)
+        self._strangers = Strangers(Source(context.request, spoken_of=frozenset()), by_name=True)
+        self._tags = Tags(context)
+        self._values = ProtectedValues(context)
+        self._encodings = Encodings(context, self._tags, self._values)
+
+    def at(self, part: AnswerPart, entities: Sequence[Entity]) -> Iterator[Hit]:
+        """The findings in one part, of the kinds that the policy asks for, with offsets of the part's text."""
+        # Two readings of one part see the same thing.
+        seen: dict[Hit, None] = {}
+        for reading in readings(part):
+            for hit in self._in_reading(reading):
+                start, end = reading.to_part(hit.start, hit.end)
+                seen[Hit(hit.kind, start, end, hit.severity)] = None
+        hits = list(seen)
+        if entities and Kind.NEW_SENSITIVE_VALUE in self._kinds:
+            taken = [(hit.start, hit.end) for hit in hits]
+            hits += new_values(part.text, entities, self._context, self._source, taken)
+        return (hit for hit in hits if hit.kind in self._kinds)
+
+    def _in_reading(self, reading: Reading) -> Iterator[Hit]:
+        text, source = reading.text, self._source
+        yield from self._tags.foreign(text, source)
+        yield from self._values.hits(text)
+        found = self._context.placeholders.find(text)
+        if found:
+            yield from in_links(text, found, self._context.placeholders, self._context.scope, self._strangers)
+        if found and (reading.json or reading.names_a_place):
+            yield from self._sending(reading, found)
+        if "//" in text or "www." in text:
+            yield from self._encodings.hits(text, found, source)
+        yield from orders(reading, found, source, self._strangers)
+
+    def _sending(self, reading: Reading, found: Sequence[Found]) -> Iterator[Hit]:
+        """Tool calls, commands, programs and forms that take a placeholder to a stranger."""
+        if reading.json:
+            spoken = Source(self._context.request, spoken_of=frozenset(hit.placeholder for hit in found))
+            yield from exfiltrating(reading, found, self._context, Strangers(spoken, by_name=False))
+            return
+        leaving = sent(reading.text, [hit.start for hit in found], self._strangers)
+        for hit in found:
+            if leaving.get(hit.start):
+                yield Hit(Kind.PLACEHOLDER_IN_MARKUP, hit.start, hit.end, Severity.HIGH)
+            elif hit.start in leaving:
+                yield Hit(Kind.INSTRUCTION_TO_SEND, hit.start, hit.end, Severity.MEDIUM)

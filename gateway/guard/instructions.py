@@ -1,0 +1,147 @@
+"""Orders in an answer, addressed to whoever acts on it: give away what a placeholder hides, or send it somewhere.
+
+A model's text is read by people, but also by agents that do what it says; an injected document speaks to them so.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from gateway.guard import phrases
+from gateway.guard.context import Hit, Source
+from gateway.guard.phrases import Order
+from gateway.guard.reading import Reading
+from gateway.guard.scanning import expression, holds, matches
+from gateway.guard.strangers import PHONE, Strangers
+from gateway.guard.verdict import Kind, Severity
+from gateway.placeholders import Found
+
+
+class _Wording:
+    """The ways to word orders of one kind.
+
+    Where one could begin is looked for first, in one pass: a verb that is first in its sentence, or behind "please",
+    "now", "you must". "To print it" orders nothing.
+    """
+
+    def __init__(self, kind: Kind, orders: Sequence[Order]) -> None:
+        self.kind = kind
+        verbs = "|".join(order.verb for order in orders)
+        self._verb = expression(f"{phrases.LEAD}({verbs})\\b")
+        # One expression of all; the group of a target is named anew in each.
+        filled = [
+            f"{order.verb}{order.rest}".replace("{TARGET}", phrases.TARGET.replace("<target>", f"<target{index}>"))
+            for index, order in enumerate(orders)
+        ]
+        self._whole = re.compile("|".join(filled).replace("{TAG}", phrases.TAG), re.IGNORECASE)
+
+    def found(self, text: str) -> Iterator[re.Match[str]]:
+        """The orders in a text whose placeholders are masked."""
+        for start, (said, verb) in matches(self._verb, text):
+            match = self._whole.match(text, start + len(said or "") - len(verb or ""))
+            if match:
+                yield match
+
+
+_REVEAL = _Wording(Kind.INSTRUCTION_TO_REVEAL, phrases.REVEAL)
+_OVERRIDE = _Wording(Kind.INSTRUCTION_TO_REVEAL, phrases.OVERRIDE)
+_SEND = _Wording(Kind.INSTRUCTION_TO_SEND, phrases.SEND)
+_EXPLAINING = re.compile(phrases.EXPLAINING, re.IGNORECASE)
+# One cheap look first: without one of these words, and without a placeholder, nothing below can match.
+_ABOUT_THE_HIDDEN = expression(
+    "placeholder|platzhalter|redacted|masked|hidden|protected|withheld|anonymi|your system|your vault|your session"
+    "|gateway's|proxy's"
+)
+_ABOUT_RULES = expression(
+    "ignor|disregard|forget|overrid|bypass|vergiss|vergess|missacht|übergeh|umgeh|oubli|néglig|contourn|outrepass|olvid"
+    "|omit|descart"
+)
+_NUMBER = re.compile(PHONE)
+_QUOTED = re.compile(
+    r"```.*?(?:```|\Z)|\"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|„[^“”\n]{0,300}[“”]|«[^»\n]{0,300}»|`[^`\n]{0,300}`"
+    r"|(?<!\w)'[^'\n]{0,300}'(?!\w)|‘[^’\n]{0,300}’|^[ \t]*>[^\n]*",
+    re.DOTALL | re.MULTILINE,
+)
+_BORDER = re.compile(r"[.!?](?=\s|$)|\n")
+
+
+def orders(reading: Reading, found: Sequence[Found], source: Source, strangers: Strangers) -> Iterator[Hit]:
+    """Instructions in words to reveal or to send. `found` are the session's placeholders in the text."""
+    looked_for: list[_Wording] = []
+    if found or holds(_ABOUT_THE_HIDDEN, reading.text):
+        looked_for.append(_REVEAL)
+        if reading.names_a_place:
+            looked_for.append(_SEND)
+    if holds(_ABOUT_RULES, reading.text):
+        looked_for.append(_OVERRIDE)
+    if not looked_for:
+        return
+    masked = _masked(reading.text, found)
+    surroundings = _Surroundings(reading.text)
+    for wording in looked_for:
+        for match in wording.found(masked):
+            if not _is_harmless(match, surroundings, source, strangers):
+                yield Hit(wording.kind, *surroundings.sentence(*match.span()), Severity.HIGH)
+
+
+def _masked(text: str, found: Sequence[Found]) -> str:
+    """The text with every placeholder as a run of one character that nobody writes, offsets unchanged."""
+    parts: list[str] = []
+    position = 0
+    for hit in found:
+        parts += (text[position : hit.start], phrases.TAG[0] * (hit.end - hit.start))
+        position = hit.end
+    parts.append(text[position:])
+    return "".join(parts)
+
+
+def _is_harmless(match: re.Match[str], surroundings: "_Surroundings", source: Source, strangers: Strangers) -> bool:
+    """Said in the request already, quoted to explain it, or sending to somebody whom the request named."""
+    target = next((value for value in match.groupdict().values() if value), None)
+    if target is not None and not _is_strangers(target, strangers):
+        return True
+    start, end = match.span()
+    return surroundings.only_mentions(start) or source.holds_loosely(surroundings.text[start:end])
+
+
+def _is_strangers(target: str, strangers: Strangers) -> bool:
+    address = target.rstrip(").,;:!?*`\"'")
+    if address.startswith("@"):
+        return strangers.handle(address)
+    if "//" in address:
+        return strangers.url(address)
+    if "@" in address:
+        return strangers.mailbox(address)
+    return strangers.whole(address) or (_NUMBER.fullmatch(address) is not None and strangers.number(address))
+
+
+class _Surroundings:
+    """What stands around an order, looked at once a text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def _quoted(self) -> list[tuple[int, int]]:
+        return [match.span() for match in _QUOTED.finditer(self.text)]
+
+    @cached_property
+    def _borders(self) -> list[int]:
+        return [0, *(match.end() for match in _BORDER.finditer(self.text)), len(self.text)]
+
+    @cached_property
+    def _explains(self) -> bool:
+        return _EXPLAINING.search(self.text) is not None
+
+    def only_mentions(self, at: int) -> bool:
+        """Whether words are quoted in a text about such words: an explanation of the attack, not the attack."""
+        index = bisect_right(self._quoted, (at, 0)) - 1
+        return index >= 0 and at < self._quoted[index][1] and self._explains
+
+    def sentence(self, start: int, end: int) -> tuple[int, int]:
+        """The sentence or sentences around a stretch, without white space at the ends."""
+        first = self._borders[bisect_right(self._borders, start) - 1]
+        last = self._borders[min(bisect_left(self._borders, end), len(self._borders) - 1)]
+        piece = self.text[first:last]
+        return first + len(piece) - len(piece.lstrip()), last - (len(piece) - len(piece.rstrip()))

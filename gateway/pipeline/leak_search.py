@@ -1,0 +1,50 @@
+"""Texts in all their readings, to look for values in that must not stand there in any spelling."""
+
+import re
+from base64 import b32decode
+from binascii import Error
+from codecs import encode
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+from gateway.detection.deobfuscation import readings
+from gateway.guard.compact import compact
+from gateway.text.dates import days
+
+# So many letters and digits in a row are no accident, whatever stands around them.
+_LONG = 6
+# RFC 4648, section 6. Nearly any long word may be that; few of them decode to text.
+_BASE32 = re.compile(r"(?<![^\W_])[A-Za-z2-7]{8,}(?![^\W_])")
+_CODES = re.compile(r"(?<!\d)\d{2,3}(?:[ \t\n,;]{1,3}\d{2,3}){3,}(?!\d)")
+
+
+class LeakSearch:
+    """What can be read in some texts. Detection takes dresses off; what only hides a value that is known is here."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        plain = [reading for text in texts for reading in readings(text)]
+        self._text = "\n".join([*plain, *(decoded for reading in plain for decoded in _decoded(reading))])
+        forwards = compact(self._text)
+        self._compact = (forwards, forwards[::-1], encode(forwards, "rot13"))
+        self._days = {day for reading in plain for day in days(reading)}
+
+    def holds(self, value: str | date) -> bool:
+        """Whether a value stands there: a day or a long value in any spelling, a short one as a word."""
+        if isinstance(value, date):
+            return value in self._days
+        plain = compact(value)
+        if len(plain) >= _LONG:
+            return any(plain in reading for reading in self._compact)
+        return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", self._text, re.IGNORECASE) is not None
+
+
+def _decoded(text: str) -> Iterator[str]:
+    """What base32 and lists of decimal character codes in a text say."""
+    for match in _BASE32.finditer(text):
+        whole = match[0].upper()
+        try:
+            yield b32decode(whole + "=" * (-len(whole) % 8)).decode()
+        except (Error, UnicodeDecodeError):
+            continue
+    for match in _CODES.finditer(text):
+        yield "".join(chr(int(code)) for code in re.findall(r"\d+", match[0]))

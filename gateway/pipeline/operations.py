@@ -1,0 +1,171 @@
+"""The native operations: analyze, protect, reconstruct. Each is one request, without a wire and without an upstream."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.assessment import Assessment
+from gateway.http.strict_json import dump
+from gateway.ids import new_request_id
+from gateway.models import Action, Caller, Entity, PrivacyMode, SessionGrant, Transformation
+from gateway.pipeline.exchange import Terms
+from gateway.pipeline.pipeline import Pipeline
+from gateway.placeholders import Placeholders, RestoreScope
+from gateway.policy import Policy, SessionRules
+from gateway.receipts import Receipt
+from gateway.sharding import Sharded
+from gateway.text.fields import TextField
+from gateway.vault import OpenSession, Vault
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What analyze and protect are asked about a text."""
+
+    text: str
+    task: str | None = None
+    policy_id: str | None = None
+    mode: PrivacyMode | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What stands in a text and what the policy would do with it. `entities` are sorted by where they start."""
+
+    request_id: str
+    assessment: Assessment
+    entities: Sequence[tuple[Entity, Action]]
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectedText:
+    """A protected text with the credentials that open it again."""
+
+    request_id: str
+    text: str
+    transformations: Sequence[Transformation]
+    session: SessionGrant
+    assessment: Assessment
+    policy: Policy
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Reconstruction:
+    """A restored text or JSON value; `unresolved` are placeholders that stayed as they were."""
+
+    request_id: str
+    content: Any
+    resolved: int
+    unresolved: Sequence[str]
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class ShardedText:
+    """A text in protected compartments, with the credentials that open a synthesis of all of them."""
+
+    request_id: str
+    sharded: Sharded
+    session: SessionGrant
+    assessment: Assessment
+    policy: Policy
+    receipt: Receipt
+
+
+class Operations:
+    """The native operations over the same parts that chat uses."""
+
+    def __init__(self, pipeline: Pipeline, vault: Vault, *, local_available: bool, bounds: SessionRules) -> None:
+        self._pipeline = pipeline
+        self._vault = vault
+        self._local_available = local_available
+        self._bounds = bounds
+
+    async def analyze(self, question: Question) -> Analysis:
+        """Looks at a text. Creates no session, stores nothing."""
+        terms = self._terms(question)
+        examined = await self._pipeline.examine(question.text, terms)
+        entities = [(span.entity(), span.action) for found in examined.found for each in found.spans for span in each]
+        entities += [(entity, Action.KEEP) for found in examined.found for entity in found.kept]
+        entities.sort(key=lambda found: (found[0].start, -found[0].end))
+        return Analysis(new_request_id(), examined.assessment, entities, terms.policy)
+
+    async def protect(
+        self,
+        question: Question,
+        caller: Caller,
+        *,
+        ttl_seconds: int | None = None,
+        credentials: tuple[str, str] | None = None,
+    ) -> ProtectedText:
+        """Protects a text in a new session, or in the one that `credentials` (id and token) open.
+
+        Raises Forbidden where the policy blocks, NotFound and Gone for the session.
+        """
+        terms = self._terms(question)
+        policy = terms.policy
+        request_id = new_request_id()
+        if credentials is None:
+            session = self._new_session(policy, caller, ttl_seconds)
+        else:
+            session = await self._vault.open(*credentials, caller)
+        slot = _slot(question.text)
+        placeholders = Placeholders(session.placeholder_key, session.known)
+        done = await self._pipeline.protect([[slot]], terms, placeholders)
+        text: str = slot.container["text"]
+        receipt = await self._pipeline.record(request_id, "protect", caller, policy, done, text.encode(), crossed=True)
+        await self._vault.remember(session, placeholders.fresh(), done.urls)
+        return ProtectedText(
+            request_id, text, done.protected.transformations, session.grant, done.assessment, policy, receipt
+        )
+
+    async def reconstruct(self, content: Any, credentials: tuple[str, str], caller: Caller) -> Reconstruction:
+        """Opens the session's own placeholders in a text or a JSON value, by the rules of the default policy."""
+        request_id = new_request_id()
+        policy = self._pipeline.policy(None)
+        session = await self._vault.open(*credentials, caller)
+        placeholders = Placeholders(session.placeholder_key, session.known)
+        rules = RestoreScope(policy.restore.urls, session.urls)
+        restored = placeholders.restore_tree(content, rules=rules)
+        receipt = await self._pipeline.record(
+            request_id, "reconstruct", caller, policy, None, dump(content), crossed=False
+        )
+        unresolved = tuple(dict.fromkeys((*restored.withheld, *restored.unknown)))
+        return Reconstruction(request_id, restored.value, restored.resolved, unresolved, receipt)
+
+    async def shard(
+        self,
+        question: Question,
+        caller: Caller,
+        *,
+        ttl_seconds: int | None = None,
+        max_compartments: int | None = None,
+    ) -> ShardedText:
+        """Divides a text into protected compartments in a new session.
+
+        Raises Unprocessable for a text that cannot be divided within the bounds, Forbidden where the policy blocks.
+        """
+        terms = self._terms(question)
+        request_id = new_request_id()
+        session = self._new_session(terms.policy, caller, ttl_seconds)
+        bounds = {} if max_compartments is None else {"max_compartments": max_compartments}
+        sharded, done = await self._pipeline.divide(question.text, terms, session.placeholder_key, **bounds)
+        content = dump([each.protected_text for each in sharded.compartments])
+        receipt = await self._pipeline.record(request_id, "shard", caller, terms.policy, done, content, crossed=True)
+        await self._vault.remember(session, sharded.entries, done.urls)
+        return ShardedText(request_id, sharded, session.grant, done.assessment, terms.policy, receipt)
+
+    def _new_session(self, policy: Policy, caller: Caller, ttl_seconds: int | None) -> OpenSession:
+        rules = policy.session.within(self._bounds)
+        ttl = min(ttl_seconds or rules.default_ttl_seconds, rules.max_ttl_seconds)
+        return self._vault.begin(caller, ttl, max_values=rules.max_values)
+
+    def _terms(self, question: Question) -> Terms:
+        policy = self._pipeline.policy(question.policy_id)
+        return Terms(policy, question.mode or PrivacyMode.STANDARD, question.task, self._local_available)
+
+
+def _slot(text: str) -> TextField:
+    return TextField({"text": text}, "text", text)

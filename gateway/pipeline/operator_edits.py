@@ -1,0 +1,125 @@
+"""What an operator made of a protected request before it left: may that cross?
+
+It may where nothing private comes in with it. The edited body is read by the same wire and looked through under the
+same policy as a client's; beside that, no value that was hidden in the client's own request may stand in it. What was
+in the protected request already may be moved, repeated and taken out. Model, streaming and attachments stay.
+
+An edit that may cross gets a receipt of its own before it does, which names the request that it amends: the first
+receipt's digest is of bytes that never left.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from gateway.concurrency.thread_pool import Workers
+from gateway.errors import EditRefused, GatewayError
+from gateway.http.strict_json import dump, parse_object
+from gateway.ids import new_request_id
+from gateway.models import PolicyRef, PrivacyMode
+from gateway.pipeline.leak_search import LeakSearch
+from gateway.policy import Policy
+from gateway.policy.generalization import kind_for
+from gateway.protection.protector import Protector
+from gateway.receipts import Receipt, ReceiptDraft, ReceiptLog
+from gateway.text.dates import days
+from gateway.text.fields import MessageField
+from gateway.text.token_estimate import estimate
+from gateway.wires import Conversation, Wire
+
+_NAME_PART = re.compile(r"[^\W\d_]{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """An edit. `source` is the client's request as it came, `released` its protected form, `edited` what became of it.
+
+    `receipt` is the request's own, written for the key `owner`.
+    """
+
+    wire: Wire
+    policy: Policy
+    mode: PrivacyMode
+    receipt: Receipt
+    owner: str
+    source: bytes = field(repr=False)
+    released: bytes = field(repr=False)
+    edited: bytes = field(repr=False)
+
+
+class OperatorEdits:
+    """Lets edits through, or does not."""
+
+    def __init__(self, protector: Protector, workers: Workers, receipts: ReceiptLog) -> None:
+        self._protector = protector
+        self._workers = workers
+        self._receipts = receipts
+
+    async def admit(self, edit: Edit) -> tuple[bytes, Receipt]:
+        """The bytes that may cross, and their receipt, durable on return. Raises EditRefused."""
+        crossing, size = await self._workers.run(self._check, edit)
+        return crossing, await self._receipts.append(_draft(edit.receipt, crossing, size), edit.owner)
+
+    def _check(self, edit: Edit) -> tuple[bytes, int]:
+        try:
+            body = parse_object(edit.edited)
+            edited = edit.wire.read(body)
+        except GatewayError as error:
+            raise EditRefused.because(f"It cannot be read: {error.message}") from None
+        released = edit.wire.read(parse_object(edit.released))
+        if (edited.model, edited.stream) != (released.model, released.stream):
+            raise EditRefused.because("Its model or its way of answering was changed.")
+        if not set(edited.attachments) <= set(released.attachments):
+            raise EditRefused.because("Attachments were added.")
+        source = edit.wire.read(parse_object(edit.source))
+        before, after = LeakSearch(_texts(released)), LeakSearch(_texts(edited))
+        private = {*self._hidden(edited, edit), *self._hidden(source, edit)}
+        if any(after.holds(value) and not before.holds(value) for value in private):
+            raise EditRefused.because("It holds something private that was not in the protected request.")
+        return dump(body), sum(map(estimate, _texts(edited)))
+
+    def _hidden(self, conversation: Conversation, edit: Edit) -> Iterator[str | date]:
+        """What the policy hides in a conversation, in the words that stand there; of a name each part, too, and of a
+        date the day.
+        """
+        found = self._protector.find(conversation.blocks, edit.policy, edit.mode, block=False)
+        for block, result in zip(conversation.blocks, found, strict=True):
+            for text, spans in zip(_texts_of(block), result.spans, strict=True):
+                for span in spans:
+                    yield text[span.start : span.end]
+                    if span.type == "PERSON":
+                        yield from _NAME_PART.findall(text, span.start, span.end)
+                    elif kind_for(span.type) == "year":
+                        yield from days(text[span.start : span.end])
+
+
+def _texts(conversation: Conversation) -> list[str]:
+    return [text for block in conversation.blocks for text in _texts_of(block)]
+
+
+def _texts_of(block: Sequence[MessageField]) -> list[str]:
+    return [text for slot in block for text in slot.texts]
+
+
+def _draft(receipt: Receipt, crossing: bytes, size: int) -> ReceiptDraft:
+    first: dict[str, Any] = orjson.loads(receipt.record.body)
+    return ReceiptDraft(
+        request_id=new_request_id(),
+        operation="edit",
+        policy=PolicyRef(**first["policy"]),
+        engine_version=first["engine"]["version"],
+        model_hash=first["engine"]["model_hash"],
+        route=first["route"],
+        risk_level=first["risk_level"],
+        entity_counts={},
+        transformation_counts={},
+        tokens_input=0,
+        tokens_external=size,
+        protected_digest=sha256(crossing).hexdigest(),
+        amends=receipt.request_id,
+    )

@@ -1,0 +1,352 @@
+"""The one ordered path of an exchange: open (protect) -> the crossing -> close (inspect, restore).
+
+Both entrances use it: mitmproxy's hooks and the ASGI application. Between `open` and `close` stands the crossing,
+which is theirs. The receipt is durable when `open` returns; until then nothing may leave.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from math import ceil
+
+from gateway.assessment import Assessment, Finding, assess
+from gateway.concurrency.thread_pool import Workers
+from gateway.errors import BadRequest, BadUpstream, Forbidden, GatewayError, NotFound, UnsupportedMedia
+from gateway.guard import GuardContext, Verdict, inspect
+from gateway.http.strict_json import dump, is_json, parse_object
+from gateway.http.types import Field
+from gateway.models import Caller, PrivacyMode, RiskLevel, Route, RouteDecision, Trust
+from gateway.pipeline.exchange import Destination, Done, Examined, Exchange, Terms
+from gateway.pipeline.header_policy import Envelope, clean, forwarded_headers
+from gateway.placeholders import Placeholders, RestoreScope, conversation_key, urls_with_placeholders
+from gateway.policy import Policy, PolicyRegistry
+from gateway.protection.protector import Protected, Protector
+from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog
+from gateway.sharding import Sharded, shard
+from gateway.text.fields import MessageField, TextField
+from gateway.text.token_estimate import estimate, weigh
+from gateway.wires import AnswerText, Body, Wire
+
+type Blocks = Sequence[Sequence[MessageField]]
+
+_log = logging.getLogger(__name__)
+
+# Bytes of an answer that are read within a few milliseconds: for fewer, another thread costs more than it spares.
+_AT_ONCE = 16 * 1024
+CONTENT_FILTERED = "The answer was withheld by the privacy policy."
+
+
+class Pipeline:
+    """Opens and closes exchanges. Holds no state of any of them.
+
+    `patterns` is a protector that knows recognizers alone: it takes microseconds, and takes no word for a name.
+    """
+
+    def __init__(
+        self,
+        *,
+        protector: Protector,
+        patterns: Protector,
+        policies: PolicyRegistry,
+        receipts: ReceiptLog,
+        workers: Workers,
+        installation_key: bytes,
+        default_policy: str,
+        engine_version: str,
+        model_hash: str | None = None,
+    ) -> None:
+        self._protector = protector
+        self._patterns = patterns
+        self._policies = policies
+        self._receipts = receipts
+        self._workers = workers
+        self._installation_key = installation_key
+        self._default_policy = default_policy
+        self._engine = (engine_version, model_hash)
+
+    def policy(self, policy_id: str | None, *, param: str = "policy_id") -> Policy:
+        """The policy asked for in the field `param`, else the default one. Raises NotFound (`policy_not_found`)."""
+        try:
+            return self._policies.get(policy_id or self._default_policy)
+        except NotFound as error:
+            error.param = param
+            raise
+
+    async def examine(self, text: str, terms: Terms) -> Examined:
+        """Looks at a text and assesses it."""
+
+        def job() -> Examined:
+            found = self._protector.find([[TextField(None, None, text)]], terms.policy, terms.mode, block=False)
+            spans = [span for spans in found[0].spans for span in spans]
+            return Examined(found, self._assess(spans, found[0].kept, [text], terms, estimate(text)))
+
+        return await self._workers.run(job)
+
+    async def divide(self, text: str, terms: Terms, session_key: bytes, **bounds: int) -> tuple[Sharded, Done]:
+        """Divides a text into protected compartments. What is found in any part of it is hidden in all of them."""
+
+        def job() -> tuple[Sharded, Done]:
+            found = self._protector.find([[TextField(None, None, text)]], terms.policy, terms.mode)[0]
+            spans = found.spans[0]
+            sharded = shard(
+                text,
+                spans,
+                found.kept,
+                types=self._protector.types,
+                policy=terms.policy,
+                mode=terms.mode,
+                session_key=session_key,
+                **bounds,
+            )
+            size = estimate(text)
+            assessment = self._assess(spans, found.kept, [text], terms, size)
+            urls = frozenset[str]().union(
+                *(urls_with_placeholders(each.protected_text) for each in sharded.compartments)
+            )
+            external = sum(each.tokens for each in sharded.compartments)
+            return sharded, Done(Protected(list(spans), list(found.kept)), assessment, urls, (size, external))
+
+        return await self._workers.run(job)
+
+    async def protect(self, blocks: Blocks, terms: Terms, placeholders: Placeholders) -> Done:
+        """Protects the slots of a message in place."""
+        return await self._workers.run(self._protect, blocks, terms, placeholders)
+
+    async def admit(self, envelope: Envelope, policy: Policy) -> list[Field]:
+        """The header fields that cross with a call without text. Raises NotFound (`unknown_route`)."""
+        return await self._workers.run(forwarded_headers, envelope, self._protector, policy)
+
+    def _protect(self, blocks: Blocks, terms: Terms, placeholders: Placeholders) -> Done:
+        slots = [slot for block in blocks for slot in block]
+        texts = [text for slot in slots for text in slot.texts]
+        protected = self._protector.protect(blocks, terms.policy, terms.mode, placeholders)
+        size = sum(map(estimate, texts))
+        assessment = self._assess(protected.hidden, protected.kept, texts, terms, size)
+        if not len(placeholders):
+            return Done(protected, assessment, frozenset(), (size, size))
+        after = [text for slot in slots for text in slot.protected()]
+        urls = frozenset[str]().union(*map(urls_with_placeholders, after))
+        return Done(protected, assessment, urls, (size, _size_after(size, after, protected, placeholders)))
+
+    def _assess(
+        self, hidden: Sequence[Finding], kept: Sequence[Finding], texts: Sequence[str], terms: Terms, size: int
+    ) -> Assessment:
+        return assess(
+            hidden,
+            kept=kept,
+            texts=texts,
+            types=self._protector.types,
+            task=terms.task,
+            policy=terms.policy,
+            mode=terms.mode,
+            local_available=terms.local_available,
+            attachments=terms.attachments,
+            tokens=size,
+            advice=terms.advice,
+        )
+
+    async def open(
+        self,
+        wire: Wire,
+        body: Body,
+        caller: Caller,
+        destination: Destination,
+        *,
+        envelope: Envelope | None = None,
+        local_available: bool,
+        request_id: str,
+        operation: str = "chat",
+    ) -> Exchange:
+        """Protects a parsed request in place and returns what may cross, its receipt durable.
+
+        Without an envelope it goes to a surface of our own, and no header crosses.
+
+        Raises GatewayError for everything that must not cross.
+        """
+        conversation = wire.read(body)
+        if conversation.stream:
+            message = "Streaming is not supported; send the request with `stream` false."
+            raise BadRequest(message, code="streaming_not_supported", param="stream")
+        policy = self.policy(conversation.policy_id, param="svc_policy" if operation == "chat" else "policy_id")
+        mode = conversation.mode or PrivacyMode.STANDARD
+        if conversation.attachments and policy.attachments == "refuse":
+            message = "The request holds attachments; they cannot be protected, and the policy does not let them pass."
+            raise UnsupportedMedia(message, code="attachment_refused", param="messages")
+        placeholders = Placeholders(conversation_key(self._installation_key, caller.key_id, conversation.seed))
+        terms = Terms(policy, mode, conversation.task, local_available, conversation.attachments, advice=False)
+
+        def job() -> tuple[Done, list[Field]]:
+            # The name of the model crosses as it is.
+            if not clean(destination.model, self._patterns, policy):
+                raise BadRequest("`model` is not the name of a model.", param="model")
+            done = self._protect(conversation.blocks, terms, placeholders)
+            if envelope is None:
+                return done, []
+            hidden = [entry.value for entry in placeholders.entries()]
+            return done, forwarded_headers(envelope, self._protector, policy, mode, hidden)
+
+        done, headers = await self._workers.run(job)
+        body["model"] = destination.model
+        crossing = dump(body)
+        refused = _refusal(done.assessment.route, destination)
+        receipt = await self.record(request_id, operation, caller, policy, done, crossing, crossed=refused is None)
+        scope = RestoreScope(policy.restore.urls, done.urls)
+        exchange = Exchange(
+            request_id,
+            caller,
+            wire,
+            policy,
+            mode,
+            done.assessment,
+            crossing,
+            headers,
+            receipt,
+            done.protected,
+            placeholders,
+            scope,
+        )
+        if refused is not None:
+            self.fail(exchange, "refused")
+            raise refused
+        return exchange
+
+    async def record(
+        self,
+        request_id: str,
+        operation: str,
+        caller: Caller,
+        policy: Policy,
+        done: Done | None,
+        content: bytes,
+        *,
+        crossed: bool,
+    ) -> Receipt:
+        """The receipt of an operation, durable on return. `content` is digested, never kept."""
+        version, model_hash = self._engine
+        draft = ReceiptDraft(
+            request_id=request_id,
+            operation=operation,
+            policy=policy.ref,
+            engine_version=version,
+            model_hash=model_hash,
+            route=done.assessment.route.decision.value if done else RouteDecision.DIRECT.value,
+            risk_level=done.assessment.risk.level.value if done else RiskLevel.NONE.value,
+            entity_counts=done.protected.counts() if done else {},
+            transformation_counts=done.protected.actions() if done else {},
+            tokens_input=done.tokens[0] if done else 0,
+            tokens_external=done.tokens[1] if done and crossed else 0,
+            protected_digest=sha256(content).hexdigest(),
+        )
+        return await self._receipts.append(draft, caller.key_id)
+
+    async def close(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
+        """Inspects what came back, restores it for the client, and records the outcome.
+
+        With `annotate` the gateway's own note is added, and an answer into which it cannot be put is refused: raises
+        BadUpstream (`upstream_invalid`). Without, what cannot be read is handed on as it came, placeholders and all.
+        """
+        if len(body) > _AT_ONCE:
+            return await asyncio.to_thread(self._close, exchange, status, body, annotate=annotate)
+        return self._close(exchange, status, body, annotate=annotate)
+
+    def _close(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
+        restored = body
+        outcome = "answered" if status < 400 else "upstream_error"
+        tokens: tuple[int, int] | None = None
+        try:
+            answer = parse_object(body)
+            tokens = exchange.wire.usage(answer)
+            if self._restore(exchange, answer) == "replaced":
+                outcome = "guarded"
+            if annotate:
+                exchange.wire.annotate(answer, exchange.note() if status < 400 else None)
+            restored = dump(answer)
+        except GatewayError:
+            if status < 400:
+                outcome = "unreadable_answer"
+        except Exception as error:  # noqa: BLE001 - never raises: the client gets the answer unrestored
+            _log.error("restoring failed: %s", type(error).__name__)
+            outcome = "restore_failed"
+        self._finish(exchange, outcome, status, tokens)
+        if annotate and outcome == "unreadable_answer":
+            raise BadUpstream("The upstream's answer is no JSON object.", code="upstream_invalid")
+        return restored
+
+    def _restore(self, exchange: Exchange, answer: Body) -> str:
+        texts = exchange.wire.answer_texts(answer)
+        context = GuardContext(
+            exchange.placeholders,
+            exchange.scope,
+            request=exchange.body,
+            types=self._protector.types,
+            entities=[self._patterns.detect(text.text) for text in texts],
+        )
+        verdict = inspect(texts, context, exchange.policy.guard)
+        exchange.verdict = verdict
+        if verdict.action == "replace":
+            exchange.wire.refuse_answer(answer, CONTENT_FILTERED)
+            return "replaced"
+        for position, text in enumerate(texts):
+            self._restore_text(exchange, text, verdict.redacted(position, text.text))
+        return "restored"
+
+    def _restore_text(self, exchange: Exchange, text: AnswerText, content: str) -> None:
+        if text.kind == "json" and is_json(content):
+            if exchange.policy.restore.tool_arguments:
+                content = exchange.placeholders.restore_json(content, rules=exchange.scope).text
+        else:
+            content = exchange.placeholders.restore_answer(content, rules=exchange.scope).text
+        if content != text.text:
+            text.container[text.key] = content
+
+    @contextmanager
+    def answering(self, exchange: Exchange) -> Iterator[None]:
+        """While a surface answers: if that fails, the exchange is recorded as failed."""
+        try:
+            yield
+        except BaseException:
+            self.fail(exchange, "failed")
+            raise
+
+    def fail(self, exchange: Exchange, outcome: str) -> None:
+        """Records that an opened exchange came to no answer. Safe to call twice."""
+        self._finish(exchange, outcome, None, None)
+
+    def _finish(self, exchange: Exchange, outcome: str, status: int | None, tokens: tuple[int, int] | None) -> None:
+        if exchange.closed:
+            return
+        exchange.closed = True
+        guard = _guard_counts(exchange.verdict) if exchange.verdict else None
+        draft = OutcomeDraft(outcome=outcome, status=status, tokens=tokens, guard=guard, edit=exchange.edit)
+        self._receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
+
+
+def _size_after(size: int, after: Sequence[str], protected: Protected, placeholders: Placeholders) -> int:
+    """The estimate for the protected texts, from that of the source where only placeholders were put in."""
+    made = [each.placeholder for each in protected.transformations if each.placeholder is not None]
+    known = [placeholders.get(placeholder) for placeholder in made]
+    values = [entry.value for entry in known if entry is not None]
+    if len(values) < len(protected.transformations):
+        return sum(map(estimate, after))
+    return max(1, ceil(size - weigh(" ".join(values)) + weigh(" ".join(made))))
+
+
+def _guard_counts(verdict: Verdict) -> dict[str, object]:
+    """The action and the findings by the policy's rule, as an outcome record keeps them."""
+    counts: dict[str, int] = {}
+    for finding in verdict.findings:
+        counts[finding.rule] = counts.get(finding.rule, 0) + finding.count
+    return {"action": verdict.action, "findings": counts}
+
+
+def _refusal(route: Route, destination: Destination) -> GatewayError | None:
+    """Why a request may not go where it was to go, if it may not."""
+    why = " ".join(route.reasons)
+    if route.decision is RouteDecision.BLOCKED:
+        return Forbidden(f"The policy does not let this request leave. {why}".strip(), code="blocked_by_policy")
+    if route.decision is RouteDecision.LOCAL and destination.trust is not Trust.LOCAL:
+        message = f"This request may go to a local surface only. {why}".strip()
+        return Forbidden(message, code="local_surface_required", param="model")
+    return None

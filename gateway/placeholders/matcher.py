@@ -1,0 +1,173 @@
+"""Finds the placeholders of a session in a text, in the canonical form and in all the forms a model makes of it.
+
+The canonical form goes first and needs nothing of what stands around it, so the echo of a protected text restores to
+the byte whatever the text holds. Between canonical ones the lenient forms are looked for; there what stands around
+decides: letters, digits or an underscore at the border mean that it is another word.
+"""
+
+from dataclasses import dataclass, field
+
+from gateway.placeholders.grammar import CANONICAL, LONGEST_TAG, SHORTEST_TAG, Found, fold, is_core, read_tag
+from gateway.placeholders.json_text import splice
+from gateway.placeholders.patterns import (
+    CLOSING,
+    LONGEST_OPENING,
+    OPENING,
+    SEPARATORS,
+    WORD,
+    bytes_of,
+    candidate,
+    unfinished,
+)
+
+# Stands for "a placeholder ended here": nothing that follows directly is a placeholder without brackets.
+TOUCHED = "x"
+# Before a brace these make it part of a template, a macro or a set of its own.
+_BRACE_OWNERS = frozenset("{$\\#%@")
+
+
+@dataclass(slots=True, repr=False)
+class Vocabulary:
+    """What the finder has to know of a session: its placeholders (without brackets) and their types."""
+
+    cores: set[str] = field(default_factory=set)
+    kinds: frozenset[str] = frozenset()
+    # How tags begin, and how many words the longest type has: enough to see quickly that something is none of them.
+    _heads: set[str] = field(default_factory=set)
+    _words: int = 0
+
+    def add(self, core: str) -> None:
+        kind, _, tag = core.rpartition("_")
+        self.cores.add(core)
+        self._heads.add(tag[:SHORTEST_TAG])
+        if kind not in self.kinds:
+            self.kinds |= {kind}
+            self._words = max(self._words, kind.count("_") + 1)
+
+    def remove(self, core: str) -> None:
+        self.cores.discard(core)
+
+    def may_hold_tag(self, text: str) -> bool:
+        """Whether one of the words behind the first begins like a tag."""
+        return any(read_tag(word[:SHORTEST_TAG]) in self._heads for word in SEPARATORS.split(text)[1:])
+
+    def readings(self, text: str, start: int, end: int) -> list[tuple[str, int]]:
+        """Each way to read words from `start` on as a placeholder, and where it ends; the longest type first."""
+        words: list[str] = []
+        readings: list[tuple[str, int]] = []
+        position = start
+        while len(words) <= self._words and (word := WORD.match(text, position, end)):
+            if words and SHORTEST_TAG <= len(word[0]) <= LONGEST_TAG:
+                core = f"{'_'.join(words)}_{read_tag(word[0])}"
+                if core in self.cores:
+                    readings.append((core, word.end()))
+            words.append(word[0].upper())
+            separator = SEPARATORS.match(text, word.end(), end)
+            if separator is None:
+                break
+            position = separator.end()
+        readings.reverse()
+        return readings
+
+
+@dataclass(slots=True)
+class _Gap:
+    """Text between canonical placeholders: `start:end`. `before` is the character in front of `start`, or none.
+
+    `touches` says that a canonical placeholder begins at `end`.
+    """
+
+    text: str
+    start: int
+    end: int
+    before: str
+    touches: bool
+
+    def character_before(self, at: int) -> str:
+        return self.before if at == self.start else self.text[at - 1]
+
+    def character_at(self, at: int) -> str:
+        if at < self.end:
+            return self.text[at]
+        return TOUCHED if self.touches else ""
+
+
+def scan(text: str, vocabulary: Vocabulary, *, before: str = "") -> list[Found]:
+    """Everything in the canonical form and the lenient forms of the session's own, sorted and disjoint.
+
+    `before` is the character in front of the text where it is the continuation of another, `TOUCHED` behind a
+    placeholder.
+    """
+    found: list[Found] = []
+    if "[" in text:
+        found += (
+            Found(*match.span(), match[0], exact=True)
+            for match in CANONICAL.finditer(text)
+            if match[1] in vocabulary.cores or is_core(match[1])
+        )
+    if not vocabulary.cores or len(text) <= SHORTEST_TAG:
+        return found
+    lenient = _lenient(text, found, vocabulary, before)
+    return sorted((*found, *lenient), key=lambda hit: hit.start) if lenient else found
+
+
+def open_end(text: str, vocabulary: Vocabulary) -> int:
+    """From where on the end of a text that goes on could become a placeholder; its length if it could not."""
+    return unfinished(vocabulary.kinds, bytes_of(fold(text)))
+
+
+def _lenient(text: str, exact: list[Found], vocabulary: Vocabulary, before: str) -> list[Found]:
+    folded = fold(text)
+    # No candidate goes into a canonical one or out of it, for no candidate holds a bracket; so those are not looked at.
+    data = bytes_of(splice(folded, [(hit.start, hit.end, "?" * (hit.end - hit.start)) for hit in exact]))
+    found: list[Found] = []
+    gap = _Gap(folded, 0, exact[0].start if exact else len(text), fold(before), bool(exact))
+    following = position = 0
+    while (span := candidate(vocabulary.kinds, data, position)) is not None:
+        start, end = span
+        while following < len(exact) and exact[following].end <= start:
+            following += 1
+            ends = exact[following].start if following < len(exact) else len(text)
+            gap = _Gap(folded, exact[following - 1].end, ends, TOUCHED, following < len(exact))
+        # A candidate that is none may have swallowed the beginning of one that is: the search goes on behind its first
+        # character.
+        position = start + 1
+        if vocabulary.may_hold_tag(folded[start:end]) and (hit := _at(gap, start, vocabulary)) is not None:
+            found.append(hit)
+            gap.start, gap.before = hit.end, TOUCHED
+            position = hit.end
+    return found
+
+
+def _at(gap: _Gap, start: int, vocabulary: Vocabulary) -> Found | None:
+    """The placeholder whose type begins at `start`, with its brackets, if one does."""
+    for core, end in vocabulary.readings(gap.text, start, gap.end):
+        brackets = _brackets(gap, start, end)
+        if brackets is not None:
+            return Found(*brackets, f"[{core}]", exact=False)
+        if not _is_word(gap.character_before(start)) and not _is_word(gap.character_at(end)):
+            return Found(start, end, f"[{core}]", exact=False)
+    return None
+
+
+def _brackets(gap: _Gap, start: int, end: int) -> tuple[int, int] | None:
+    """The span with the pair of brackets around it, if there is one."""
+    left = max(gap.start, start - LONGEST_OPENING)
+    opening = OPENING.search(gap.text[left:start])
+    if opening is None or opening.lastgroup is None:
+        return None
+    closing = CLOSING[opening.lastgroup].match(gap.text, end, gap.end)
+    if closing is None:
+        return None
+    first, last = left + opening.start(), closing.end()
+    owner, after = gap.character_before(first), gap.character_at(last)
+    match opening.lastgroup:
+        case "brace" if owner in _BRACE_OWNERS or _is_word(owner) or after == "}":
+            return None
+        case "tick" if "`" in {owner, after}:
+            return None
+    return first, last
+
+
+def _is_word(char: str) -> bool:
+    return char.isalnum() or char == "_"

@@ -1,0 +1,320 @@
+"""What is once found is hidden wherever it stands, also where no recognizer sees it: in another spelling or dress.
+
+A value is looked for by one of its words, so that a text costs one pass whatever the number of values. The same is done
+in the views of the text that detection makes of folds and dresses (`detection/view.py`, `detection/dress/`): what a
+recognizer would not know there, being no pattern, is known by now.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import accumulate, chain
+from string import digits
+from typing import NamedTuple
+
+from gateway.detection.deobfuscation import Findings, deobfuscate_words
+from gateway.detection.normalized_text import View, read
+from gateway.detection.overlaps import overlapping
+from gateway.protection.paired_markup import paired
+from gateway.text.fields import Span, Spans
+
+_SHORTEST = 4
+_FEW = 32
+_MANY = 48
+_SHORTEST_JOINED = 7
+_SHORTEST_NUMBER = 7
+# It begins with a digit, which is looked for first; what stands before the digit, and may be a plus, comes then.
+_NUMBER = re.compile(r"\d(?<![\w.]\d)(?:[ \-./()]{0,2}\d){6,24}(?!\w)")
+_PLUS = re.compile(r"(?<![\w.])\+")
+_LETTER = re.compile(r"[^\W\d_]")
+# A password that was found with its user and its place is spoken of alone, too.
+_HOLD_PASSWORDS = frozenset(("CONNECTION_STRING", "URL_WITH_CREDENTIALS", "PASSWORD"))
+_PASSWORD = re.compile(
+    r"://[^\s:/@]*:([^\s@/]{4,})@|;\s*(?:password|pwd)=([^;\s]{4,})|\A[\w.\-]+:([^\s/]{4,})\Z", re.IGNORECASE
+)
+_NO_DIGIT = re.compile(r"\D+")
+_WORD = re.compile(r"[^\W_]+")
+_NO_DIGITS = bytes(set(range(0x100)) - set(digits.encode()))
+_TO_BLANKS = {code: " " for code in range(0x80) if not chr(code).isalnum()}
+# Lines are broken between words, and quoted; words are set in bold, and stand in cells.
+_MARKS = r"(?:[*`~|]|</?[A-Za-z][^<>\n]{0,64}>){0,4}"
+_BLANK = re.compile(rf"{_MARKS}(?=\s)[^\S\n]*(?:\n(?:[^\S\n]|>)*)?{_MARKS}[^\S\n]*")
+_JOIN = re.compile(rf"{_BLANK.pattern}|[_.+,;|'\u2019\-]|%20")
+# A single word may be an ordinary word in lower case; anything longer is the value in any case.
+_WAYS = _EXACT, _WHOLE, _JOINED, _BROKEN = range(4)
+_BETWEEN = {_JOINED: _JOIN, _BROKEN: _BLANK}
+# In what is written like this, a word need not be a whole one.
+_DRESSED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
+# Names that begin sentences as ordinary words do, or that name a place, a month or a thing as often as somebody.
+_ORDINARY = frozenset(
+    """
+    angel april archer august austin baker ball banks bell best bill bishop black blue bond brown bush carolina case
+    chance charity chase cherry china christian church clay cook cooper crystal dallas dawn dean destiny diamond drew
+    earl east english faith field fields fisher ford forest fox france frank french garden georgia german gold grace
+    grant gray green grey hall harmony heath heaven holland holly home hope house houston hunter israel ivory jade
+    jasmine jewel jordan joyce judge july june king lake lane law lily little london long love madison major marble
+    mark marsh martin mason mercy miller moon north noble olive page paris park pearl penny phoenix pope post power
+    price prince queen rain read reed rich river rivers rock rose ruby rush sage sharp short silver sky small smart
+    snow south spring star stone storm street strong summer summers swift sydney taylor temple victor victory violet
+    virginia walker ward washington waters weaver wells west white wild will winter wise wolf wood woods young
+    """.split()
+)
+
+
+class _Form(NamedTuple):
+    """What spellings have in common that are looked for by the same word, however many values they are of."""
+
+    way: int
+    """One of `_WAYS`: what may stand between the pieces, and whether case counts."""
+    offset: int
+    """Where in the first piece the word begins."""
+    size: int
+
+    def piece(self, text: str, lowered: str, at: int) -> str:
+        """What stands where the first piece would, if the word that stands at `at` is its word."""
+        start = at - self.offset
+        return (text if self.way == _EXACT else lowered)[start : start + self.size] if start >= 0 else ""
+
+
+class Known:
+    """What was hidden in a request so far, ready to be looked for. Its repr shows no text."""
+
+    __slots__ = ("_forms", "_leads", "_numbers", "_people", "_spans", "_steps", "_values")
+
+    def __init__(self) -> None:
+        self._spans: dict[str, Span] = {}
+        self._forms: dict[str, tuple[_Form, ...]] = {}
+        # Values are gone along piece by piece, so that those with the same beginning cost no more than one: from where
+        # one is, or from its way, by a piece to where one is then. There are the values that end there.
+        self._steps: dict[tuple[int, str], int] = {}
+        self._leads: dict[tuple[int, str], tuple[str, ...]] = {}
+        self._values: dict[int, tuple[str, ...]] = {}
+        self._numbers: dict[str, str] = {}
+        self._people: set[str] = set()
+
+    def copy(self) -> "Known":
+        """Another, to which may be added."""
+        other = Known()
+        other._spans, other._forms = dict(self._spans), dict(self._forms)
+        other._steps, other._leads, other._values = dict(self._steps), dict(self._leads), dict(self._values)
+        other._numbers, other._people = dict(self._numbers), set(self._people)
+        return other
+
+    def add(self, texts: Sequence[str], found: Sequence[Spans]) -> None:
+        """Adds what was hidden in texts to what is hidden wherever it stands.
+
+        Of a person's name its first and its last word, too, by which it is spoken of later, and the whole name as
+        files, addresses and accounts are named after it.
+        """
+        for text, spans in zip(texts, found, strict=True):
+            for span in spans:
+                if span.end - span.start >= _SHORTEST:
+                    self._add(text[span.start : span.end], span)
+
+    def _add(self, value: str, span: Span) -> None:
+        self._spell(value, span)
+        shown = value if value.isascii() else _text(read(value))
+        if shown != value:
+            self._spell(shown, span)
+        if span.type in _HOLD_PASSWORDS:
+            for password in filter(None, chain.from_iterable(_PASSWORD.findall(value))):
+                # A plain word means many other things: `postgres` is a user, a program and a password.
+                if not password.isalpha():
+                    self._spell(password, span)
+        if span.type == "PERSON" and value not in self._people:
+            self._people.add(value)
+            words = _WORD.findall(shown)
+            for word in () if _DRESSED.search(shown) else _alone(words):
+                self._spell(word, span)
+            if 2 <= len(words) <= 4 and len(value) >= _SHORTEST_JOINED:
+                self._file(value, [_lower(word) for word in words], _JOINED)
+                self._spell("".join(words), span)
+
+    def _spell(self, value: str, span: Span) -> None:
+        if value in self._spans:
+            return
+        self._spans[value] = span
+        lowered = _lower(value)
+        if value.isalpha():
+            self._put(value, (value,), lowered, _Form(_EXACT, 0, len(value)))
+            return
+        self._file(value, (lowered,))
+        if _LETTER.search(lowered) is None:
+            number = _NO_DIGIT.sub("", value)
+            if len(number) >= _SHORTEST_NUMBER:
+                self._numbers.setdefault(number, value)
+        elif span.type != "PERSON" and len(pieces := lowered.split()) > 1:
+            self._file(value, pieces, _BROKEN)
+
+    def _file(self, value: str, pieces: Sequence[str], way: int = _WHOLE) -> None:
+        forms, first, offset = self._forms, pieces[0], 0
+        if not (word := first).isalnum():
+            # Looked for by the word that tells most: many addresses begin with `https`, or end with one domain.
+            words = [(len(forms.get(found[0], ())), -len(found[0]), found.start()) for found in _WORD.finditer(first)]
+            if not words:
+                return
+            _, length, offset = min(words)
+            word = first[offset : offset - length]
+        self._put(value, pieces, word, _Form(way, offset, len(first)))
+
+    def _put(self, value: str, pieces: Sequence[str], word: str, form: _Form) -> None:
+        forms = self._forms.get(word, ())
+        if form not in forms:
+            self._forms[word] = (*forms, form)
+        at = form.way
+        for number, piece in enumerate(pieces):
+            step = (at, piece)
+            if step not in self._steps:
+                self._steps[step] = len(self._steps) + len(_WAYS)
+                if number:
+                    lead = (at, _lead(piece, 0))
+                    self._leads[lead] = (*self._leads.get(lead, ()), piece)
+            at = self._steps[step]
+        values = self._values.get(at, ())
+        # Of those that are hidden alike, in whatever case they were found, one says it all.
+        if not any(_alike(self._spans[value], self._spans[other]) for other in values):
+            self._values[at] = (*values, value)
+
+    def repeats(self, text: str, spans: Spans) -> Spans:
+        """The spans, and the occurrences of known values that no finding covers; sorted and disjoint.
+
+        Raises Unavailable (detection_failed) when the text could not be searched completely.
+        """
+        if not self._spans:
+            return spans
+        covered = [span.start for span in spans]
+        extra: list[Span] = []
+        for start, end, value in self._seen(text):
+            before = bisect_right(covered, start) - 1
+            if not (before >= 0 and spans[before].end >= end):
+                extra.append(self._spans[value]._replace(start=start, end=end))
+        return united(paired(text, (*spans, *extra)))
+
+    def _seen(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Start, end and value, in the text as it is and where its folds and dresses are taken off."""
+        view = read(text)
+        if _text(view) != text:
+            yield from self._find(text)
+        found = deobfuscate_words(view, self._search)
+        if found:
+            spans = view.source_spans((start, end) for start, end, _ in found)
+            for (start, end), (_, _, value) in zip(spans, found, strict=True):
+                yield start, end, value
+
+    def _search(self, view: View) -> Findings:
+        """By value in place of type, with certainty."""
+        text = _text(view)
+        if text.isascii():
+            return dict.fromkeys(self._find(text), (1.0, ""))
+        found: Findings = {}
+        at = size = 0
+        for start, end, value in sorted(self._find(text)):
+            size += _size(text[at:start])
+            at = start
+            found[size, size + _size(text[start:end]), value] = (1.0, "")
+        return found
+
+    def _find(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Where known values stand: start, end, value."""
+        lowered = _lower(text)
+        for word, at in _places(lowered, self._forms):
+            for form in self._forms[word]:
+                piece = form.piece(text, lowered, at)
+                step = self._steps.get((form.way, piece))
+                if step is not None:
+                    start = at - form.offset
+                    for end, values in self._ends(lowered, form.way, step, start + len(piece)):
+                        if _whole_word(text, start, end):
+                            yield from ((start, end, value) for value in values)
+        if self._may_hold_number(text):
+            # Numbers that are one of the values but for the signs between their digits.
+            for number in _NUMBER.finditer(text):
+                value = self._numbers.get(_NO_DIGIT.sub("", number[0]))
+                if value is not None:
+                    start, end = number.span()
+                    yield start - (_PLUS.match(text, start - 1) is not None), end, value
+
+    def _ends(self, lowered: str, way: int, step: int, at: int) -> Iterator[tuple[int, Sequence[str]]]:
+        """Where values end of which the first piece ends at `at`, and which they are."""
+        between = _BETWEEN.get(way)
+        open_ = [(step, at)]
+        while open_:
+            step, at = open_.pop()
+            if step in self._values:
+                yield at, self._values[step]
+            gap = between.match(lowered, at) if between else None
+            if gap is not None:
+                at = gap.end()
+                pieces = self._leads.get((step, _lead(lowered, at)), ())
+                open_ += [(self._steps[step, p], at + len(p)) for p in pieces if lowered.startswith(p, at)]
+
+    def _may_hold_number(self, text: str) -> bool:
+        """Whether one of the numbers stands there more often than in the spelling that is looked for anyway."""
+        if not self._numbers:
+            return False
+        there = text.encode("utf-8", "replace").translate(None, _NO_DIGITS).decode()
+        if len(self._numbers) > _FEW:
+            return len(there) >= _SHORTEST_NUMBER
+        return any(there.count(number) > text.count(value) for number, value in self._numbers.items())
+
+
+def _places(text: str, words: Collection[str]) -> Iterator[tuple[str, int]]:
+    """Where words stand: a few are looked for one by one, many in one pass."""
+    if len(words) <= _MANY:
+        for word in words:
+            at = text.find(word)
+            while at >= 0:
+                yield word, at
+                at = text.find(word, at + 1)
+    elif text.isascii():
+        # As most texts are; this takes a third of the time.
+        found = text.translate(_TO_BLANKS).split(" ")
+        hits = [number for number, word in enumerate(found) if word in words]
+        ends = list(accumulate(map(len, found))) if hits else []
+        yield from ((found[hit], ends[hit] - len(found[hit]) + hit) for hit in hits)
+    else:
+        yield from ((word[0], word.start()) for word in _WORD.finditer(text) if word[0] in words)
+
+
+def _alone(words: Sequence[str]) -> Iterator[str]:
+    """The words of a full name that are hardly anything but a name when they stand alone, in their own spelling."""
+    for word in dict.fromkeys((words[0], words[-1])) if len(words) > 1 else ():
+        if len(word) >= _SHORTEST and word.isalpha() and word[0].isupper() and word.lower() not in _ORDINARY:
+            yield word
+
+
+def _lead(text: str, at: int) -> str:
+    """The letters and digits from there on. Where a piece of a whole value ends, they do, too."""
+    found = _WORD.match(text, at)
+    return found[0] if found else ""
+
+
+def _alike(one: Span, other: Span) -> bool:
+    return one[2:] == other[2:]
+
+
+def _text(view: View) -> str:
+    return view.text(0, len(view.data))
+
+
+def _size(text: str) -> int:
+    return len(text.encode())
+
+
+def _lower(text: str) -> str:
+    """In lower case, and as long as it was: of all letters only this one becomes two."""
+    return text.replace("İ", "i").lower()
+
+
+def united(spans: Iterable[Span]) -> Spans:
+    """Overlapping spans become one, typed by the first, so that no rest of either stays in clear."""
+    groups = overlapping(sorted(spans, key=lambda span: (span.start, -span.end)))
+    return tuple(
+        first._replace(end=max(first.end, *(span.end for span in rest))) if rest else first for first, *rest in groups
+    )
+
+
+def _whole_word(text: str, start: int, end: int) -> bool:
+    if start > 0 and text[start - 1].isalnum() and text[start].isalnum():
+        return False
+    return not (end < len(text) and text[end].isalnum() and text[end - 1].isalnum())

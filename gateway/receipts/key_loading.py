@@ -1,0 +1,27 @@
+"""The signing key of a store that is opened: the one that signed what is there. None is made beside its records."""
+
+from pathlib import Path
+
+from gateway.config.settings import SettingsError
+from gateway.receipts.checkpoint import is_signed_by_another
+from gateway.receipts.queries import has_records, read_head
+from gateway.receipts.signing import FILE, Signer
+from gateway.store import Store
+
+_REMEDY = "restore it from the backup, or start with another `--data-dir DIR`"
+
+
+def signer_of(store: Store, data_dir: Path) -> Signer:
+    """The key in `data_dir`, made there when the store is new.
+
+    Raises SettingsError for one that is missing, damaged or another one: nothing could be appended to the log, and a
+    new key beside it would hide that the old one is to be restored.
+    """
+    # In this order: whoever starts at the same time makes the key before the first record.
+    recorded, head = store.read_now(has_records), store.read_now(read_head)
+    if recorded and not (data_dir / FILE).exists():
+        raise SettingsError(f"{FILE} in data_dir is missing, and the receipts beside it are signed with it; {_REMEDY}")
+    signer = Signer.load(data_dir)
+    if head is not None and is_signed_by_another((head.checkpoint or b"").decode(errors="replace"), signer):
+        raise SettingsError(f"{FILE} in data_dir is not the key that the receipts beside it are signed with; {_REMEDY}")
+    return signer

@@ -1,0 +1,184 @@
+"""The gateway in a process of its own, beside the one that holds the listeners.
+
+So the search for private text takes no time from the event loop that moves bytes, and each has a processor core of its
+own. The parent calls; when it is gone, for whatever reason, the child ends by itself, and the other way round.
+"""
+
+import asyncio
+import contextlib
+import gc
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gateway.concurrency.event_loop import run
+from gateway.config.settings import Settings, SettingsError
+from gateway.errors import GatewayError
+from gateway.ipc.messages import Answered, Call, Crossing, Gateway, Refused, Restored
+from gateway.ipc.rpc import Link, answer
+
+if TYPE_CHECKING:
+    from gateway.detection.engines import Finder
+
+_log = logging.getLogger(__name__)
+
+# What a terminal and a supervisor send.
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_END_SECONDS = 15.0
+
+
+class Running(NamedTuple):
+    """A gateway that is ready. `first_key` is an operator key that was made just now, `lost` done when it is gone."""
+
+    gateway: Gateway
+    first_key: str | None
+    lost: asyncio.Future[None]
+
+
+class RemoteGateway:
+    """A `gateway.ipc.messages.Gateway` at the other end of a link."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    async def enter(self, call: Call) -> Crossing | Answered | Refused:
+        entered: Crossing | Answered | Refused = await self._link.call("enter", call)
+        return entered
+
+    async def leave(self, request_id: str, status: int, body: bytes, annotate: bool) -> Restored:
+        restored: Restored = await self._link.call("leave", request_id, status, body, annotate)
+        return restored
+
+    async def amend(self, request_id: str, edited: bytes) -> Crossing:
+        crossing: Crossing = await self._link.call("amend", request_id, edited)
+        return crossing
+
+    def fail(self, request_id: str, outcome: str) -> None:
+        self._link.tell("fail", request_id, outcome)
+
+
+@contextlib.contextmanager
+def forked(settings: Settings) -> Iterator[socket.socket | None]:
+    """Forks the gateway's process and waits for its end. Call it before anything starts a thread or an event loop.
+
+    Until the listeners see to signals, one to stop ends both processes.
+
+    None where a process cannot be forked (Windows).
+    """
+    if not hasattr(os, "fork"):
+        yield None
+        return
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if not child:
+        ours.close()
+        os._exit(_child(theirs, settings))
+    theirs.close()
+
+    def give_up(number: int, _: object) -> None:
+        with contextlib.suppress(OSError):
+            ours.shutdown(socket.SHUT_RDWR)
+            _wait_for(child)
+        os._exit(128 + number)
+
+    for number in STOP_SIGNALS:
+        signal.signal(number, give_up)
+    try:
+        yield ours
+    finally:
+        ours.close()
+        _wait_for(child)
+
+
+@contextlib.asynccontextmanager
+async def running(settings: Settings, end: socket.socket | None) -> AsyncIterator[Running]:
+    """The gateway behind `end`, started; without one, in this process. Raises SettingsError and GatewayError."""
+    if end is None:
+        async with _here(settings) as (gateway, first_key):
+            yield Running(gateway, first_key, asyncio.get_running_loop().create_future())
+        return
+    link = await Link.open(end)
+    try:
+        yield Running(RemoteGateway(link), await link.call("begin"), link.lost)
+    finally:
+        link.close()
+
+
+@contextlib.asynccontextmanager
+async def _here(settings: Settings, patterns: "Finder | None" = None) -> AsyncIterator[tuple[Gateway, str | None]]:
+    # These take a while to load, and the process of the listeners does not need them.
+    from gateway.api.app import create_app
+    from gateway.container import Service
+    from gateway.server.dispatcher import Dispatcher
+
+    async with await Service.start(settings, patterns) as service:
+        entrance = Dispatcher(service, create_app(service))
+        with contextlib.closing(entrance):
+            yield entrance, await service.first_key()
+
+
+def _child(end: socket.socket, settings: Settings) -> int:
+    # They are sent to every process; the parent's end is what counts here.
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    _work_in_batches()
+    try:
+        from gateway.detection import Detector
+        from gateway.detection.process_pool import searching
+
+        processes = settings.search_processes
+        if processes is None:
+            processes = int(settings.detection == "patterns")
+        with searching(Detector(), processes, settings.detection_timeout_seconds, inherited=[end]) as patterns:
+            run(lambda: _serve(end, settings, patterns))
+    except BaseException as error:  # noqa: BLE001 - nothing is above; the text of an exception may hold private text
+        _log.error("the gateway's process failed: %s", type(error).__name__)
+        return 1
+    finally:
+        logging.shutdown()
+    return 0
+
+
+def _work_in_batches() -> None:
+    """Tells the scheduler that this process is for throughput (Linux): woken by a call, it does not take the processor
+    from the listeners but finds several calls when its turn comes, and its data still near.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+
+
+async def _serve(end: socket.socket, settings: Settings, patterns: "Finder") -> None:
+    import gateway.api.app
+    import gateway.server.dispatcher  # noqa: F401 - loaded while the parent loads what it needs
+
+    async with contextlib.AsyncExitStack() as stack:
+        calls: dict[str, Callable[..., Any]] = {}
+
+        async def begin() -> str | None:
+            entrance, first_key = await stack.enter_async_context(_here(settings, patterns))
+            calls.update(enter=entrance.enter, leave=entrance.leave, amend=entrance.amend, fail=entrance.fail)
+            # What was built until here lives as long as the process; the collector need not walk it again and again.
+            gc.collect()
+            gc.freeze()
+            return first_key
+
+        calls["begin"] = begin
+        await answer(end, calls, known=(GatewayError, SettingsError))
+
+
+def _wait_for(child: int) -> None:
+    deadline = monotonic() + _END_SECONDS
+    while monotonic() < deadline:
+        ended, _ = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return
+        sleep(0.01)
+    _log.error("the gateway's process does not end; it is killed")
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)

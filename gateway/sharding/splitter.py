@@ -1,0 +1,253 @@
+"""A text with its findings becomes compartments and an outline. Pure: the same key gives the same bytes."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from gateway.assessment import weight_of
+from gateway.detection import EntityType
+from gateway.errors import Unavailable, Unprocessable
+from gateway.models import Action, Entity, PrivacyMode
+from gateway.placeholders import Known, Placeholders
+from gateway.policy import Policy
+from gateway.protection.operators import apply_action
+from gateway.sharding.assignment import Layout, spread
+from gateway.sharding.outline import PIECE_BREAK, Heading, Outline, Piece, instructions
+from gateway.sharding.rendering import Renderer
+from gateway.sharding.units import Title, Unit, units_of
+from gateway.text.fields import Span
+from gateway.text.token_estimate import estimate
+
+LEAST_COMPARTMENTS, MOST_COMPARTMENTS = 2, 8
+DEFAULT_BOUND = 8000
+"""Tokens of a compartment where the policy names no bound (`route.shard_tokens`)."""
+
+_SURE = 0.5
+_TELLING = 0.2
+"""Types of a smaller bond (a plain date, a web address) are not worth spreading."""
+_ROUNDS = 8
+_WORST_TAG = "7K2Q4"
+"""No five characters of a tag are estimated at more tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compartment:
+    """One protected part. `entity_counts` by type of what is hidden in it; `tokens` of the text, estimated."""
+
+    index: int
+    protected_text: str
+    entity_counts: Mapping[str, int]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sharded:
+    """The compartments, how they make up the text, and the values that restore it: to be kept by one session."""
+
+    compartments: tuple[Compartment, ...]
+    outline: Outline
+    entries: tuple[Known, ...] = field(repr=False)
+
+
+def compartment_key(session_key: bytes, index: int) -> bytes:
+    """The 32-byte placeholder key of one compartment (HKDF-SHA256, RFC 5869). Two of them cannot be linked."""
+    info = b"privacy-gateway compartment v1\x00" + bytes([index])
+    return HKDF(SHA256(), 32, salt=None, info=info).derive(session_key)
+
+
+def shard(
+    text: str,
+    spans: Sequence[Span],
+    kept: Iterable[Entity] = (),
+    *,
+    types: Mapping[str, EntityType],
+    policy: Policy,
+    mode: PrivacyMode,
+    session_key: bytes,
+    max_compartments: int = MOST_COMPARTMENTS,
+    token_bound: int | None = None,
+) -> Sharded:
+    """Divides `text` into 2 to `max_compartments` protected compartments of at most `token_bound` tokens each.
+
+    `spans` are what the policy hides, sorted and disjoint; `kept` is what was found and stays in clear. Without
+    `token_bound`, the policy's `route.shard_tokens` holds. Raises Unprocessable, with the field it is about: for a
+    text that has less than two sentences or does not fit, or a bound that is none.
+    """
+    if not LEAST_COMPARTMENTS <= max_compartments <= MOST_COMPARTMENTS:
+        message = f"`max_compartments` must be from {LEAST_COMPARTMENTS} to {MOST_COMPARTMENTS}."
+        raise Unprocessable(message, param="max_compartments")
+    bound = token_bound or policy.route.shard_tokens or DEFAULT_BOUND
+    one_way = _OneWay(types, policy, mode, session_key)
+    nominal = Renderer(text, spans, lambda span, value: _nominal(span, value, one_way))
+    for slack in (0.0, 0.02, 0.05, 0.1):
+        # Rounding, and tags made longer for a collision, can make a compartment a little longer than planned.
+        capacity = bound * (1 - slack) - 1
+        units, titles = units_of(text, spans, nominal.weigh, capacity)
+        if len(units) < 2:
+            raise Unprocessable("The text has less than two sentences: there is nothing to divide.", param="text")
+        kinds = _kinds(units, spans, kept, types)
+        layout = spread(units, kinds, capacity, max_compartments)
+        if layout is None:
+            raise _too_long(units, capacity, bound, max_compartments)
+        done = _build(text, spans, units, titles, layout, session_key, one_way)
+        if all(one.tokens <= bound for one in done.compartments):
+            return done
+    raise _too_long(units, capacity, bound, max_compartments)
+
+
+class _OneWay:
+    """What masks, hashes and the like make of a value. Hashes are keyed by compartment: they link nothing."""
+
+    def __init__(self, types: Mapping[str, EntityType], policy: Policy, mode: PrivacyMode, session_key: bytes) -> None:
+        self._types = types
+        self._policy = policy
+        self._mode = mode
+        self._session_key = session_key
+
+    def __call__(self, span: Span, value: str, compartment: int) -> str:
+        rule = self._policy.rule_for(span.type, _group(span.type, self._types), self._mode)
+        return apply_action(rule, span.type, value, key=compartment_key(self._session_key, compartment))
+
+
+def _group(type: str, types: Mapping[str, EntityType]) -> str:
+    kind = types.get(type)
+    return kind.group if kind is not None else "custom"
+
+
+def _nominal(span: Span, value: str, one_way: _OneWay) -> str:
+    return f"[{span.type}_{_WORST_TAG}]" if span.action is Action.PLACEHOLDER else one_way(span, value, 0)
+
+
+def _kinds(
+    units: Sequence[Unit], spans: Sequence[Span], kept: Iterable[Entity], types: Mapping[str, EntityType]
+) -> list[dict[str, bool]]:
+    """Per unit the kinds of identifiers in it, and whether one of that kind stays in clear."""
+    found: list[tuple[int, str, bool]] = [(span.start, span.type, False) for span in spans]
+    found += [(one.start, one.type, True) for one in kept if one.score >= _SURE]
+    found.sort()
+    kinds: list[dict[str, bool]] = [{} for _ in units]
+    at = 0
+    for start, type, clear in found:
+        while at + 1 < len(units) and units[at + 1].start <= start:
+            at += 1
+        if weight_of(type, _group(type, types)).bond >= _TELLING:
+            kinds[at][type] = kinds[at].get(type, False) or clear
+    return kinds
+
+
+def _too_long(units: Sequence[Unit], capacity: float, bound: int, most: int) -> Unprocessable:
+    if any(unit.tokens > capacity for unit in units):
+        message = f"A single sentence of the text is longer than a compartment may be ({bound} tokens)."
+        return Unprocessable(message, param="text")
+    message = f"The text does not fit in {most} compartments of at most {bound} tokens."
+    return Unprocessable(message, param="text" if most == MOST_COMPARTMENTS else "max_compartments")
+
+
+def _build(
+    text: str,
+    spans: Sequence[Span],
+    units: Sequence[Unit],
+    titles: Sequence[Title],
+    layout: Layout,
+    session_key: bytes,
+    one_way: _OneWay,
+) -> Sharded:
+    runs = _runs(units, layout)
+    homes = _homes(spans, units, layout)
+    names, entries = _minted(text, spans, homes, layout.count, session_key)
+
+    def piece(span: Span, value: str) -> str:
+        return names.get(span.start) or one_way(span, value, homes[span.start])
+
+    renderer = Renderer(text, spans, piece)
+    texts = [""] * layout.count
+    order: list[Piece] = []
+    headings: list[Heading] = []
+    joins = [text[: units[0].start]]
+    for number, (place, first, last) in enumerate(runs):
+        start, end = units[first].start, units[last].end
+        offset = len(texts[place]) + (len(PIECE_BREAK) if texts[place] else 0)
+        rendered = renderer.render(start, end)
+        texts[place] += (PIECE_BREAK if texts[place] else "") + rendered
+        while len(headings) < len(titles) and titles[len(headings)].start < end:
+            title = titles[len(headings)]
+            before, own = renderer.render_parts(start, title.start, title.end)
+            at = offset + len(before)
+            headings.append(Heading(title.level, place, at, at + len(own), own))
+        order.append(Piece(place, offset, offset + len(rendered), units[first].title))
+        joins.append(text[end : units[runs[number + 1][1]].start if number + 1 < len(runs) else len(text)])
+    counts: list[dict[str, int]] = [{} for _ in texts]
+    for span in spans:
+        own_counts = counts[homes[span.start]]
+        own_counts[span.type] = own_counts.get(span.type, 0) + 1
+    compartments = tuple(
+        Compartment(index, one, dict(sorted(counts[index].items())), estimate(one)) for index, one in enumerate(texts)
+    )
+    told = instructions(layout.count, len(order), len(headings))
+    return Sharded(compartments, Outline(tuple(order), tuple(headings), tuple(joins), told), entries)
+
+
+def _runs(units: Sequence[Unit], layout: Layout) -> list[tuple[int, int, int]]:
+    """Compartment, first and last unit of each run of neighbours in one compartment; a heading begins a new one."""
+    runs: list[tuple[int, int, int]] = []
+    for index, place in enumerate(layout.places):
+        if runs and runs[-1][0] == place and units[index].title == units[index - 1].title:
+            runs[-1] = (place, runs[-1][1], index)
+        else:
+            runs.append((place, index, index))
+    return runs
+
+
+def _homes(spans: Sequence[Span], units: Sequence[Unit], layout: Layout) -> dict[int, int]:
+    """The compartment of each span, by where it starts."""
+    homes: dict[int, int] = {}
+    at = 0
+    for span in spans:
+        while at + 1 < len(units) and units[at + 1].start <= span.start:
+            at += 1
+        homes[span.start] = layout.places[at]
+    return homes
+
+
+def _minted(
+    text: str, spans: Sequence[Span], homes: Mapping[int, int], count: int, session_key: bytes
+) -> tuple[dict[int, str], tuple[Known, ...]]:
+    """The placeholder of each span by where it starts, and all values.
+
+    No placeholder is minted in two compartments, and none that the text holds literally (law 4).
+    """
+    keys = [compartment_key(session_key, index) for index in range(count)]
+    avoid: set[str] = set()
+    for _ in range(_ROUNDS):
+        sets = [Placeholders(key) for key in keys]
+        owner: dict[str, int] = {}
+        names: dict[int, str] = {}
+        for span in spans:
+            if span.action is not Action.PLACEHOLDER:
+                continue
+            home = homes[span.start]
+            own = sets[home]
+            name = own.mint(span.type, text[span.start : span.end])
+            while name in avoid or owner.get(name, home) != home:
+                name = own.reissue(name)
+            owner[name] = home
+            names[span.start] = name
+        entries = tuple(entry for one in sets for entry in one.entries())
+        literal = _literals(text, spans, Placeholders(session_key, entries))
+        if not literal:
+            return names, entries
+        avoid |= literal
+    raise Unavailable("The text holds too many look-alikes of placeholders.", code="detection_failed")
+
+
+def _literals(text: str, spans: Sequence[Span], all_values: Placeholders) -> set[str]:
+    """Placeholders that stand in the source itself, outside of what is hidden anyway."""
+    found: set[str] = set()
+    for hit in all_values.find(text):
+        last = bisect_right(spans, hit.start, key=lambda span: span.start) - 1
+        if last < 0 or spans[last].end < hit.end:
+            found.add(hit.placeholder)
+    return found

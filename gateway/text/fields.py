@@ -1,0 +1,249 @@
+"""Slots: the places of a parsed message where private text can stand, and how a protected text is put back there.
+
+A wire (`gateway/wires/`) yields slots; `gateway/protection/protector.py` looks at their `texts` and calls `apply` with what it
+found. Everything a slot does not replace stays as it was, to the byte.
+
+A value of a structure is searched with its name before it: in `{"pin": 4711}` nothing else says what the number is.
+That `lead` is for the search alone; what is found in it belongs to the slot of the name.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from gateway.errors import BadRequest
+from gateway.models import Action, Entity
+from gateway.placeholders import NUMBER, Literal, escape_json, number_at, number_literals, string_literals
+from gateway.placeholders import splice as spliced
+
+# A number as long as this can be an identifier whatever it is called, a shorter one where its name says so.
+_SHORTEST_NUMBER = 7
+_SHORTEST_NAMED_NUMBER = 3
+_LABEL = re.compile(r"[^\W\d][\w .-]{0,47}\Z")
+_COLON = re.compile(r"\s*:\s*")
+# What the OpenAI API lets a name consist of.
+_NAME = re.compile(r"[a-zA-Z0-9_-]+\Z")
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
+
+
+class Span(NamedTuple):
+    """A finding that a policy acts on: `text[start:end]` of the slot's text becomes what `action` makes of it."""
+
+    start: int
+    end: int
+    type: str
+    action: Action
+    score: float
+    recognizer: str
+
+    def entity(self) -> Entity:
+        """The finding alone, without what becomes of it."""
+        return Entity(self.type, self.start, self.end, self.score, self.recognizer)
+
+
+class Replace(Protocol):
+    """What a span becomes. `raw` is the spelling inside a JSON literal, where it is not the canonical one."""
+
+    def __call__(self, span: Span, value: str, raw: str | None = None) -> str: ...
+
+
+type Spans = Sequence[Span]
+
+
+class MessageField(Protocol):
+    """One place of a message."""
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The texts to look at, decoded."""
+        ...
+
+    def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
+        """Puts the protected text in place. `spans[i]` belong to `texts[i]`, sorted and disjoint."""
+        ...
+
+    def protected(self) -> Sequence[str]:
+        """The texts as they stand now."""
+        ...
+
+
+def splice(text: str, spans: Spans, piece: Callable[[Span], str]) -> str:
+    """`text` with each span replaced by `piece(span)`."""
+    return spliced(text, ((span.start, span.end, piece(span)) for span in spans))
+
+
+def lead(name: str) -> str:
+    """What goes before the value of that name for the search; nothing where the name is no label."""
+    return f"{name}: " if _LABEL.match(name) else ""
+
+
+def can_identify(number: str, *, is_named: bool) -> bool:
+    """Whether a JSON number is long enough to be looked at."""
+    return sum(map(str.isdigit, number)) >= (_SHORTEST_NAMED_NUMBER if is_named else _SHORTEST_NUMBER)
+
+
+def _behind(lead: int, spans: Spans) -> Spans:
+    """The spans as offsets of the text that begins behind a lead of that length."""
+    if not lead:
+        return spans
+    return [span._replace(start=max(0, span.start - lead), end=span.end - lead) for span in spans if span.end > lead]
+
+
+class TextField:
+    """A plain string at `container[key]`. `goes_on`: a model reads it on from the text before, as one."""
+
+    __slots__ = ("_lead", "_now", "container", "goes_on", "key", "texts")
+
+    def __init__(self, container: Any, key: Any, text: str, lead: str = "") -> None:
+        self.container = container
+        self.key = key
+        self.texts = (lead + text,)
+        self.goes_on = False
+        self._lead = len(lead)
+        self._now = text
+
+    def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
+        if found := _behind(self._lead, spans[0]):
+            text = self._now
+            self._now = splice(text, found, lambda span: replace(span, text[span.start : span.end]))
+            self.container[self.key] = self._now
+
+    def protected(self) -> Sequence[str]:
+        return (self._now,)
+
+
+class NameField(TextField):
+    """A name at `container[key]` that the protocol calls somebody or something by; it is hidden as a whole.
+
+    Where it keeps to the characters that names may have, so does what takes its place: a placeholder without brackets,
+    which is restored all the same.
+    """
+
+    __slots__ = ()
+
+    def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
+        if found := _behind(self._lead, spans[0]):
+            name = self._now
+            self._now = replace(_whole(found, len(name)), name)
+            if _NAME.match(name):
+                self._now = _NOT_IN_NAMES.sub("_", self._now.strip("[]"))
+            self.container[self.key] = self._now
+
+
+class KeyField:
+    """A key of an object; the order of the object's keys is kept.
+
+    It is applied after the slots of the object's values, which address them by the old key.
+    """
+
+    __slots__ = ("_now", "container", "texts")
+
+    def __init__(self, container: dict[str, Any], key: str) -> None:
+        self.container = container
+        self.texts = (key,)
+        self._now = key
+
+    def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
+        if not spans[0]:
+            return
+        old = self.texts[0]
+        new = splice(old, spans[0], lambda span: replace(span, old[span.start : span.end]))
+        items = [(new if key == old else key, value) for key, value in self.container.items()]
+        self.container.clear()
+        self.container.update(items)
+        self._now = new
+
+    def protected(self) -> Sequence[str]:
+        return (self._now,)
+
+
+class NumberField:
+    """A JSON number at `container[key]`; a finding in it replaces the number as a whole, by a string."""
+
+    __slots__ = ("_lead", "_now", "container", "key", "texts")
+
+    def __init__(self, container: Any, key: Any, number: int | float, lead: str = "") -> None:
+        self.container = container
+        self.key = key
+        self._now = repr(number)
+        self._lead = len(lead)
+        self.texts = (lead + self._now,)
+
+    def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
+        if found := _behind(self._lead, spans[0]):
+            token = self._now
+            self._now = replace(_whole(found, len(token)), token, NUMBER + token)
+            self.container[self.key] = self._now
+
+    def protected(self) -> Sequence[str]:
+        return (self._now,)
+
+
+class SettingField(NumberField):
+    """A number that the protocol takes as a number only: one that is private can be neither sent nor replaced."""
+
+    __slots__ = ()
+
+    def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
+        """Raises BadRequest."""
+        raise BadRequest(f"`{self.key}` reads like private text, which cannot cross.", param=self.key)
+
+
+def _whole(spans: Spans, length: int) -> Span:
+    return max(spans, key=lambda span: span.score)._replace(start=0, end=length)
+
+
+def _leads(literals: Sequence[Literal], names: Sequence[Literal]) -> list[str]:
+    """Of each the last name before it, which for what stands in a list is the list's; a name has none."""
+    starts = [name.start for name in names]
+    leads = ["", *(lead(name.value) for name in names)]
+    places = [bisect_right(starts, literal.start) for literal in literals]
+    return ["" if at and names[at - 1] is literal else leads[at] for at, literal in zip(places, literals, strict=True)]
+
+
+class JsonField:
+    """A string at `container[key]` that holds a JSON document, as the arguments of a tool call do.
+
+    Only the bytes of the findings change inside it: white space, escapes and number spellings around them stay.
+    """
+
+    __slots__ = ("_leads", "_literals", "_now", "_strings", "container", "document", "key", "texts")
+
+    def __init__(self, container: Any, key: Any, document: str) -> None:
+        self.container = container
+        self.key = key
+        self.document = self._now = document
+        strings = string_literals(document)
+        names, numbers = [], {number.start: number for number in number_literals(document)}
+        for literal in strings:
+            if colon := _COLON.match(document, literal.end):
+                names.append(literal)
+                number = number_at(document, colon.end())
+                if number is not None and can_identify(number.value, is_named=True):
+                    numbers[number.start] = number
+        self._strings = len(strings)
+        self._literals = [*strings, *(numbers[start] for start in sorted(numbers))]
+        self._leads = _leads(self._literals, names)
+        self.texts = [before + each.value for before, each in zip(self._leads, self._literals, strict=True)]
+
+    def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
+        pieces: list[tuple[int, int, str]] = []
+        for index, literal in enumerate(self._literals):
+            found = _behind(len(self._leads[index]), spans[index])
+            if index < self._strings:
+                for span in found:
+                    start, end = literal.raw_span(span.start, span.end)
+                    value = literal.value[span.start : span.end]
+                    spelled = self.document[start:end]
+                    raw = None if spelled == escape_json(value) else spelled
+                    pieces.append((start, end, escape_json(replace(span, value, raw))))
+            elif found:
+                token = literal.value
+                text = replace(_whole(found, len(token)), token, NUMBER + token)
+                pieces.append((literal.start, literal.end, f'"{escape_json(text)}"'))
+        if pieces:
+            self._now = self.container[self.key] = spliced(self.document, sorted(pieces))
+
+    def protected(self) -> Sequence[str]:
+        return [literal.value for literal in string_literals(self._now)]

@@ -1,0 +1,216 @@
+"""The chain of addons and the options that nobody can change."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mitmproxy import exceptions, http, master
+from mitmproxy.test import tflow
+from mitmproxy.tools.web.app import ClientConnection
+
+from addons.master import build_master
+from addons.options import COMMANDS, FREE, REQUIRED
+
+
+class Ours:
+    """Stands for the protection."""
+
+    def request(self, flow: http.HTTPFlow) -> None:
+        return None
+
+
+# Each of these would act on what is not protected yet, replay it, keep it, or send it elsewhere.
+HARMFUL = {
+    "blocklist",
+    "clientplayback",
+    "mapremote",
+    "maplocal",
+    "modifybody",
+    "modifyheaders",
+    "proxyauth",
+    "script",
+    "scriptloader",
+    "serverplayback",
+    "stickyauth",
+    "stickycookie",
+    "update_alt_svc",
+    "upstreamauth",
+    "readfile",
+    "readfilestdin",
+    "onboarding",
+    "dumper",
+    "termlog",
+}
+
+
+def build(folder: Path, ours: Ours, *last: object, web: bool) -> master.Master:
+    return build_master(
+        [ours],
+        last,
+        host="127.0.0.1",
+        gateway_port=18000,
+        proxy_port=18001,
+        modes=[],
+        intercept_patterns=[r"^api\.example:443$"],
+        confdir=folder,
+        body_limit=1000,
+        upstream_ca=None,
+        web=("127.0.0.1", 0) if web else None,
+    )
+
+
+def names(built: master.Master) -> list[str]:
+    return [type(addon).__name__.lower() for addon in built.addons.chain]
+
+
+@pytest.mark.parametrize("web", [True, False])
+async def test_ours_come_before_everything_that_sees_flows(tmp_path: Path, web: bool) -> None:
+    ours = Ours()
+    built = build(tmp_path, ours, web=web)
+    chain = names(built)
+    place = chain.index("ours")
+    assert chain[place - 1] == "optionguard"
+    seeing = [
+        name
+        for name, addon in zip(chain, built.addons.chain, strict=True)
+        if any(hasattr(addon, hook) for hook in ("requestheaders", "request", "responseheaders", "response", "error"))
+    ]
+    # It takes upgrades to HTTP/2 out of a request, and neither keeps nor shows anything.
+    assert [name for name in seeing if chain.index(name) < place] == ["disableh2c"]
+    assert set(chain).isdisjoint(HARMFUL)
+    assert ("view" in chain) is web
+
+
+class Last:
+    """Stands for what looks at a request once operators have let it go."""
+
+
+async def test_the_last_one_comes_after_everything_that_sees_flows(tmp_path: Path) -> None:
+    built = build(tmp_path, Ours(), Last(), web=True)
+    chain = names(built)
+    assert chain[-1] == "last"
+    assert {"intercept", "view", "save"} <= set(chain)
+
+
+async def test_flows_are_described_only_to_browsers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = build(tmp_path, Ours(), web=True)
+    told: list[str] = []
+    monkeypatch.setattr(ClientConnection, "broadcast_flow", lambda kind, flow: told.append(kind))
+    view = built.addons.get("view")
+    flow = tflow.tflow()
+    view.add([flow])
+    view.update([flow])
+    assert told == []
+    monkeypatch.setattr(ClientConnection, "connections", {object()})
+    view.update([flow])
+    view.add([tflow.tflow()])
+    assert told == ["flows/update", "flows/add"]
+
+
+@pytest.mark.parametrize("web", [True, False])
+async def test_what_was_taken_out_cannot_be_found_by_name(tmp_path: Path, web: bool) -> None:
+    built = build(tmp_path, Ours(), web=web)
+    assert [name for name in HARMFUL if built.addons.get(name) is not None] == []
+    assert built.addons.get("proxyserver") is not None
+
+
+OTHERS: dict[str, Any] = {
+    "stream_large_bodies": "1",
+    "connection_strategy": "eager",
+    "ignore_hosts": ["api.example"],
+    "tcp_hosts": [".*"],
+    "udp_hosts": [".*"],
+    "allow_hosts": [".*"],
+    "mode": ["regular"],
+    "confdir": "/tmp",
+    "body_size_limit": "1g",
+    "ssl_verify_upstream_trusted_ca": "/tmp/ca.pem",
+}
+
+
+@pytest.mark.parametrize("option", sorted({*REQUIRED, *OTHERS}))
+async def test_an_option_the_laws_rest_on_cannot_be_changed(tmp_path: Path, option: str) -> None:
+    built = build(tmp_path, Ours(), web=True)
+    if option not in built.options:
+        # It went with the addon that would have acted on it.
+        assert option in REQUIRED
+        return
+    before = getattr(built.options, option)
+    with pytest.raises(exceptions.OptionsError, match=f"`{option}` is fixed"):
+        built.options.update(**{option: OTHERS.get(option, _other(before))})
+    assert getattr(built.options, option) == before
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    return ["x"] if not isinstance(value, str | None) else "x"
+
+
+async def test_what_an_operator_looks_at_is_up_to_him(tmp_path: Path) -> None:
+    built = build(tmp_path, Ours(), web=True)
+    wanted = {"intercept": "~q", "intercept_active": True, "view_filter": "~marked", "view_order": "size"}
+    built.options.update(**wanted)
+    assert {name: getattr(built.options, name) for name in wanted} == wanted
+
+
+@pytest.mark.parametrize("web", [True, False])
+async def test_no_other_option_can_be_changed_later(tmp_path: Path, web: bool) -> None:
+    built = build(tmp_path, Ours(), web=web)
+    changed = []
+    for name, option in built.options.items():
+        if name in FREE:
+            continue
+        value = 7 if option.typespec in {int, int | None} else _other(option.current())
+        try:
+            built.options.update(**{name: value})
+        except exceptions.OptionsError:
+            continue
+        changed.append(name)
+    assert changed == []
+
+
+@pytest.mark.parametrize("web", [True, False])
+async def test_no_command_reaches_beyond_the_list(tmp_path: Path, web: bool) -> None:
+    built = build(tmp_path, Ours(), web=web)
+    assert built.commands.commands.keys() <= COMMANDS
+    reaching = {"Path", "Sequence[Path]"}
+    for name, command in built.commands.commands.items():
+        assert reaching.isdisjoint(str(each.type) for each in command.parameters), name
+    for gone in ("script.run", "options.load", "cut.save", "save.file", "view.flows.load", "browser.start"):
+        with pytest.raises(exceptions.CommandError):
+            built.commands.call_strings(gone, ["@all", str(tmp_path / "x")])
+
+
+@pytest.mark.parametrize(("longest", "kept"), [(1, 600), (600, 630), (3600.5, 3631)])
+async def test_mitmproxy_waits_longer_than_we_do(tmp_path: Path, longest: float, kept: int) -> None:
+    built = build_master(
+        [Ours()],
+        host="127.0.0.1",
+        gateway_port=18000,
+        proxy_port=18001,
+        modes=[],
+        intercept_patterns=[],
+        confdir=tmp_path,
+        body_limit=1000,
+        upstream_ca=None,
+        web=None,
+        longest_wait=longest,
+    )
+    assert built.options.tcp_timeout == kept
+
+
+async def test_an_unknown_mode_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(exceptions.OptionsError):
+        build_master(
+            [Ours()],
+            host="127.0.0.1",
+            gateway_port=18000,
+            proxy_port=18001,
+            modes=["no-such-mode"],
+            intercept_patterns=[],
+            confdir=tmp_path,
+            body_limit=1000,
+            upstream_ca=None,
+            web=None,
+        )

@@ -1,0 +1,168 @@
+"""The operators' list: how long it gets, that it shares nothing with what is served, and what may be told of a call."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from mitmproxy import flowfilter, http
+from mitmproxy.addons.view import View
+from mitmproxy.test import taddons, tflow
+
+from addons import flow_copies as shown
+from addons.flow_state import FlowState
+from addons.operator_view import METADATA, REFUSED, Review
+from addons.replay import NoReplay
+from addons.safe_metadata import code_of, plain_path, request_id_of
+from gateway.errors import Forbidden
+from gateway.ipc.messages import Crossing, Listener
+
+
+@contextmanager
+def listing(limit: int) -> Iterator[tuple[Review, View]]:
+    view = View()
+    with taddons.context(view):
+        yield Review(limit, lambda host, port: (host, port) == ("api.example", 443)), view
+
+
+def visit_of(flow: http.HTTPFlow, target: tuple[str, int, str] = ("api.example", 443, "https")) -> FlowState:
+    return FlowState("req_01", Listener.PROXY, flow.request.headers, target)
+
+
+def refuse(review: Review, flow: http.HTTPFlow, visit: FlowState | None = None) -> None:
+    flow.response = http.Response.make(403)
+    review.refused(flow, visit or visit_of(flow), Forbidden("No."))
+
+
+async def test_the_oldest_go_first_but_for_those_that_are_held() -> None:
+    with listing(3) as (review, view):
+        for number in range(3):
+            refuse(review, tflow.tflow(req=tflow.treq(timestamp_start=number, timestamp_end=number)))
+        held, second, third = view
+        review.hold(held)
+        refuse(review, tflow.tflow(req=tflow.treq(timestamp_start=9, timestamp_end=9)))
+        assert [flow.id for flow in view][:2] == [held.id, third.id]
+        assert view.get_by_id(second.id) is None
+        assert view.store_count() == 3
+
+
+async def test_no_list_at_all() -> None:
+    with listing(0) as (review, view):
+        refuse(review, tflow.tflow())
+        assert view.store_count() == 0
+
+
+async def test_without_mitmweb_nothing_is_done_for_one() -> None:
+    with taddons.context():
+        review = Review(3, lambda host, port: True)
+        flow = tflow.tflow()
+        visit = visit_of(flow)
+        visit.crossing = Crossing("https://api.example/v1/models", (), b"")
+        review.released(flow, visit)
+        refuse(review, flow, visit)
+        assert (visit.shown, visit.notes) == (None, None)
+        assert not review.may_hold
+
+
+async def test_an_entry_holds_nothing_of_the_call_itself() -> None:
+    flow = tflow.tflow(req=tflow.treq(method=b"CANARY", path=b"/canary?canary", host="canary", content=b"canary"))
+    flow.request.headers["x-canary"] = "canary"
+    flow.client_conn.sni = "canary"
+    with listing(3) as (review, view):
+        refuse(review, flow, visit_of(flow, ("canary", 443, "https")))
+        (entry,) = view
+        assert "canary" not in repr(entry.get_state()).lower()
+        assert entry.request.pretty_url == "https://not-shown.invalid/(not-shown)"
+        assert (entry.request.method, entry.marked) == ("OTHER", REFUSED)
+        assert entry.comment == "forbidden · metadata only · req_01"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # mitmproxy's parser of filters
+async def test_an_entry_can_be_found_by_its_marker_and_comment() -> None:
+    with listing(3) as (review, view):
+        refuse(review, tflow.tflow())
+        (entry,) = view
+        for wanted in ("~marked", "~marker no_entry", "~comment forbidden", "~comment req_01"):
+            assert flowfilter.match(wanted, entry)
+        assert not flowfilter.match(f"~marker {METADATA.strip(':')}", entry)
+
+
+async def test_what_breaks_off_is_told_as_such() -> None:
+    flow = tflow.tflow(err=True)
+    with listing(3) as (review, view):
+        review.failed(flow, visit_of(flow))
+        (entry,) = view
+        assert entry.response is None
+        assert str(entry.error) == "broken off before anything of it crossed"
+
+
+def test_a_likeness_shares_nothing_that_can_be_changed() -> None:
+    flow = tflow.tflow(resp=True)
+    flow.server_conn.timestamp_start = 1.0
+    assert flow.response is not None
+    flow.response.stream = lambda chunk: chunk
+    likeness = shown.likeness(flow)
+    shown.answer(likeness, flow)
+    before = flow.get_state()
+    likeness.backup()
+    likeness.request.text = "scribbled"
+    likeness.request.host = "elsewhere"
+    likeness.request.headers.clear()
+    assert likeness.response is not None
+    assert likeness.response.stream is False
+    likeness.response.headers.clear()
+    likeness.response.status_code = 500
+    likeness.client_conn.sni = "elsewhere"
+    likeness.server_conn.timestamp_start = 2.0
+    likeness.revert()
+    likeness.intercept()
+    assert flow.get_state() == before
+
+
+def test_replaying_sends_nothing_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    NoReplay().replay([tflow.tflow()])
+    assert "1 not replayed" in caplog.text
+
+
+PATHS = {
+    "/v1/chat/completions": "/v1/chat/completions",
+    "/v1/chat/completions?who=anna": "/v1/chat/completions",
+    "/openai/v1/models": "/openai/v1/models",
+    "/v1/messages/count_tokens": "/v1/messages/count_tokens",
+    "/v1/models/anna": "/(not-shown)",
+    "/anna/chat/completions": "/(not-shown)",
+    "/v1/chat%2fcompletions": "/(not-shown)",
+    "/": "/(not-shown)",
+    "": "/(not-shown)",
+}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_only_words_of_a_protocol_are_told_of_a_path(path: str) -> None:
+    assert plain_path(path) == PATHS[path]
+
+
+ANSWERS = {
+    b'{"request_id":"req_7f","text":"x"}': "req_7f",
+    b'{"text":"\\"request_id\\":\\"req_7f\\""}': None,
+    b'{"request_id":"anna"}': None,
+    b"": None,
+}
+
+
+@pytest.mark.parametrize("body", ANSWERS)
+def test_the_request_id_is_read_where_it_stands(body: bytes) -> None:
+    assert request_id_of(http.Response.make(200, body), None) == ANSWERS[body]
+
+
+CODES = {
+    b'{"error": {"code": "not_found"}}': "not_found",
+    b'{"error": {"code": "Anna Schmidt"}}': "status 404",
+    b'{"error": "Anna Schmidt"}': "status 404",
+    b"Anna Schmidt": "status 404",
+}
+
+
+@pytest.mark.parametrize("body", CODES)
+def test_the_code_of_an_error_is_one_of_ours(body: bytes) -> None:
+    assert code_of(http.Response.make(404, body)) == CODES[body]
+    assert code_of(http.Response.make(200, body)) is None

@@ -1,0 +1,88 @@
+"""What is looked at before the first listener opens; tests/e2e/test_start_errors.py sees it as a person does."""
+
+import socket
+from pathlib import Path
+
+import pytest
+from mitmproxy import exceptions
+
+from addons.master import build_master
+from addons.preflight import explained, prepared, refused_by_mitmproxy
+from gateway.config.settings import Settings, SettingsError
+from gateway.errors import NotFound, Unavailable, Unprocessable
+
+
+def settings(folder: Path, **given: object) -> Settings:
+    values = {"gateway_port": 0, "proxy_port": 0, "web_port": 0, "data_dir": folder / "d", "certs_dir": folder / "c"}
+    return Settings(**(values | given))  # type: ignore[arg-type]
+
+
+def test_every_zero_becomes_a_port_of_its_own(tmp_path: Path) -> None:
+    found = prepared(settings(tmp_path))
+    ports = {found.gateway_port, found.proxy_port, found.web_port}
+    assert len(ports) == 3
+    assert 0 not in ports
+
+
+def test_a_number_that_was_given_stays(tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    assert prepared(settings(tmp_path, gateway_port=port, web=False)).gateway_port == port
+
+
+def test_without_mitmweb_its_port_may_be_taken(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert prepared(settings(tmp_path, web=False, web_port=port)).web_port == port
+        with pytest.raises(SettingsError, match=f"web_port: port {port} is in use"):
+            prepared(settings(tmp_path, web_port=port))
+
+
+@pytest.mark.parametrize("host", ["localhost", "0.0.0.0", "127.0.0.1"])
+def test_a_host_may_have_several_addresses_or_stand_for_all(host: str, tmp_path: Path) -> None:
+    assert prepared(settings(tmp_path, host=host)).gateway_port
+
+
+@pytest.mark.parametrize("modes", [["local:some-program"], ["socks5@127.0.0.1:0"], ["dns@127.0.0.1:0", "wireguard@0"]])
+def test_modes_with_and_without_ports(modes: list[str], tmp_path: Path) -> None:
+    assert prepared(settings(tmp_path, modes=modes)).modes == tuple(modes)
+
+
+def test_a_folder_that_is_missing_is_made_for_its_owner(tmp_path: Path) -> None:
+    prepared(settings(tmp_path))
+    assert (tmp_path / "d").stat().st_mode & 0o777 == 0o700
+    assert list((tmp_path / "d").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (NotFound("There is no such policy.", code="policy_not_found"), "default_policy: there is no such policy; "),
+        (Unprocessable("a.toml: what is wrong."), "policies_dir: a.toml: what is wrong."),
+        (Unavailable("The store does not answer."), "The store does not answer."),
+    ],
+)
+def test_what_a_part_refuses_is_a_line_about_a_setting(error: NotFound, line: str) -> None:
+    assert str(explained(error)).startswith(line)
+
+
+async def test_of_what_mitmproxy_refuses_the_cause_is_told_not_what_followed(tmp_path: Path) -> None:
+    with pytest.raises(exceptions.OptionsError) as refused:
+        build_master(
+            [],
+            host="127.0.0.1",
+            gateway_port=0,
+            proxy_port=0,
+            modes=[],
+            intercept_patterns=[],
+            confdir=tmp_path,
+            body_limit=1000,
+            upstream_ca=None,
+            web=None,
+        )
+    told = str(refused_by_mitmproxy(refused.value))
+    assert "Cannot spawn multiple servers on the same address" in told
+    assert "is fixed" not in told

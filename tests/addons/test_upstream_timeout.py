@@ -1,0 +1,95 @@
+"""The time that an upstream has: begun for what may cross, ended by its answer, and nothing to whoever comes after."""
+
+import asyncio
+import gc
+from types import SimpleNamespace
+from typing import Any, cast
+from weakref import ref
+
+import pytest
+from mitmproxy import ctx, http
+from mitmproxy.test import taddons, tflow
+
+from addons.flow_state import FlowState, FlowStates
+from addons.upstream_timeout import UpstreamTimeouts
+from gateway.ipc.messages import Crossing, Listener
+
+pytestmark = pytest.mark.anyio
+
+
+class Transport:
+    def __init__(self) -> None:
+        self.handler = self
+        self.ended = False
+
+    def cancel(self, _: str) -> None:
+        self.ended = True
+
+
+class Connections:
+    """What `proxyserver` knows: one client with one upstream."""
+
+    def __init__(self, flow: http.HTTPFlow) -> None:
+        self.client, self.upstream = Transport(), Transport()
+        transports = {flow.client_conn: self.client, flow.server_conn: self.upstream}
+        self.connections = {flow.client_conn.id: SimpleNamespace(client=flow.client_conn, transports=transports)}
+
+
+def crossing(seconds: float | None) -> tuple[FlowStates, http.HTTPFlow, FlowState]:
+    flow, visits = tflow.tflow(), FlowStates()
+    visit = FlowState("req_01", Listener.GATEWAY, http.Headers(), ("api.example", 443, "https"))
+    visit.crossing, visit.cleared = Crossing("https://api.example/v1", (), b"", seconds=seconds), True
+    visits.enter(flow, visit)
+    return visits, flow, visit
+
+
+async def waited(flow: http.HTTPFlow, patience: UpstreamTimeouts, *hooks: str) -> Connections:
+    with taddons.context():
+        known = Connections(flow)
+        ctx.master.addons.lookup["proxyserver"] = cast(Any, known)
+        for hook in hooks:
+            getattr(patience, hook)(flow)
+        await asyncio.sleep(0.05)
+    return known
+
+
+async def test_its_connection_is_ended_and_the_clients_is_not() -> None:
+    visits, flow, visit = crossing(0.01)
+    flow.live = True
+    known = await waited(flow, UpstreamTimeouts(visits), "request")
+    assert (visit.late, known.upstream.ended, known.client.ended) == (True, True, False)
+
+
+@pytest.mark.parametrize("end", ["response", "error"])
+async def test_what_has_come_to_an_end_is_left_alone(end: str) -> None:
+    visits, flow, visit = crossing(0.01)
+    flow.live = True
+    known = await waited(flow, UpstreamTimeouts(visits), "request", end)
+    assert not visit.late
+    assert not known.upstream.ended
+
+
+async def test_what_was_refused_after_its_answer_is_left_alone_too() -> None:
+    """Then no later addon hears of the end; the next request of the client may be under way."""
+    visits, flow, visit = crossing(0.01)
+    flow.live = False
+    known = await waited(flow, UpstreamTimeouts(visits), "request")
+    assert not visit.late
+    assert not known.upstream.ended
+
+
+async def test_what_does_not_cross_has_no_time() -> None:
+    for seconds, cleared in ((None, True), (0.01, False)):
+        visits, flow, visit = crossing(seconds)
+        flow.live, visit.cleared = True, cleared
+        assert not (await waited(flow, UpstreamTimeouts(visits), "request")).upstream.ended
+
+
+async def test_a_flow_that_is_gone_is_not_kept() -> None:
+    visits, flow, visit = crossing(60)
+    patience = UpstreamTimeouts(visits)
+    patience.request(flow)
+    known = ref(flow)
+    del flow, visit
+    gc.collect()
+    assert known() is None

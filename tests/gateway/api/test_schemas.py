@@ -1,0 +1,66 @@
+"""What the OpenAPI document says of errors is what the code raises."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gateway import errors
+from gateway.api.schemas.errors import CODES
+from gateway.api.schemas.operations import OPERATIONS
+from gateway.api.schemas.receipts import AnchorReply, ReceiptReply, VerificationReply
+from gateway.errors import GatewayError
+from gateway.receipts import OutcomeDraft
+from tests.conftest import ROOT
+from tests.gateway.receipts.support import OPERATOR, draft, opened
+
+CLASSES = {
+    name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, GatewayError)
+}
+FILES = sorted([*(ROOT / "gateway").rglob("*.py"), *(ROOT / "addons").rglob("*.py")])
+# Refusals of calls that are none of the interface: what the proxy listener does not let leave.
+PROXY_ONLY = {"unknown_route"}
+
+
+def raised(file: Path) -> Iterator[tuple[str, int]]:
+    """Every `code=` given to an error in a file, with the error's status."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CLASSES:
+            for keyword in node.keywords:
+                if keyword.arg == "code" and isinstance(keyword.value, ast.Constant):
+                    yield str(keyword.value.value), CLASSES[node.func.id].status
+
+
+def test_every_code_that_is_raised_is_described_with_its_status() -> None:
+    found = {pair for file in FILES for pair in raised(file) if pair[0] not in PROXY_ONLY}
+    assert len(found) > 15
+    found |= {(kind.default_code, kind.status) for kind in CLASSES.values()}
+    assert found - {(code, status) for code, (status, _) in CODES.items()} == set()
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_names_codes_that_exist(name: str) -> None:
+    operation = OPERATIONS[name]
+    assert operation.errors <= CODES.keys()
+    assert operation.summary[0].isupper()
+    assert not operation.summary.endswith(".")
+    assert operation.description.endswith(".")
+
+
+def test_no_code_is_described_that_no_operation_gives() -> None:
+    given = set().union(*(operation.errors for operation in OPERATIONS.values())) | {"forbidden"}
+    assert CODES.keys() - given == set()
+
+
+async def test_receipts_are_what_is_said_of_them(data_dir: Path) -> None:
+    """With every member that a record can have, and there are no others."""
+    amended, guard = "req_" + "0" * 32, {"action": "flag", "findings": {"forged_placeholder": 1}}
+    with opened(data_dir) as log:
+        await log.append(draft("req_01", operation="edit", amends=amended), "key_anna")
+        log.append_outcome("req_01", OutcomeDraft("answered", 200, (1, 2), guard, edit=amended), "key_anna")
+        receipt = (await log.get("req_01", OPERATOR)).as_dict()
+        AnchorReply.model_validate(await log.anchor_payload("req_01", OPERATOR))
+        VerificationReply.model_validate((await log.verify("req_01", OPERATOR)).as_dict())
+    told = ReceiptReply.model_validate(receipt)
+    assert told.model_dump(mode="json") == receipt

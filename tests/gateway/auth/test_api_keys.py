@@ -1,0 +1,166 @@
+"""Keys: shown once, stored as hashes, known in memory, and changes by others noticed."""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from gateway.auth.api_keys import KeyRing
+from gateway.errors import NotFound, Unauthorized, Unavailable, Unprocessable
+from gateway.models import Caller, Scope
+from gateway.store import Store
+
+
+@pytest.fixture
+def other_store(data_dir: Path, store: Store) -> Iterator[Store]:
+    """As another process would have it."""
+    other = Store.open(data_dir / "gateway.db")
+    yield other
+    other.close()
+
+
+@pytest.fixture
+async def ring(store: Store) -> KeyRing:
+    ring = KeyRing(store, poll_seconds=0.0)
+    await ring.load()
+    return ring
+
+
+async def test_a_new_key_opens_at_once_and_says_who_it_is(ring: KeyRing) -> None:
+    assert ring.empty
+    secret, record = await ring.create("laptop", Scope.CLIENT)
+    assert secret.startswith("svck_")
+    assert len(secret) == len("svck_") + 43
+    assert ring.authenticate(secret) == Caller(record.key_id, Scope.CLIENT)
+    assert not ring.empty
+    other, operator = await ring.create("console", Scope.OPERATOR)
+    assert ring.authenticate(other).scope is Scope.OPERATOR
+    assert await ring.list() == (record, operator)
+
+
+async def test_whatever_else_is_sent_opens_nothing(ring: KeyRing) -> None:
+    secret, record = await ring.create("laptop", Scope.CLIENT)
+    ring.add_static("static-" + "x" * 32, Scope.OPERATOR)
+    said = set()
+    for wrong in (
+        "",
+        "svck_",
+        secret[:-1],
+        secret + "x",
+        secret.upper(),
+        " " + secret,
+        record.key_id,
+        sha256(secret.encode()).hexdigest(),
+        "\ud800",
+        "\x00",
+        "x" * 1_000_000,
+    ):
+        with pytest.raises(Unauthorized) as refused:
+            ring.authenticate(wrong)
+        said.add(refused.value.message)
+    assert len(said) == 1
+
+
+async def test_a_revoked_key_opens_nothing_from_then_on(ring: KeyRing) -> None:
+    secret, record = await ring.create("laptop", Scope.CLIENT)
+    kept, _ = await ring.create("desk", Scope.CLIENT)
+    revoked = await ring.revoke(record.key_id)
+    assert revoked.revoked_at is not None
+    assert not revoked.active
+    with pytest.raises(Unauthorized):
+        ring.authenticate(secret)
+    assert ring.authenticate(kept)
+    assert await ring.revoke(record.key_id) == revoked
+    assert [one.active for one in await ring.list()] == [False, True]
+
+
+@pytest.mark.parametrize("key_id", ["key_0000000000000000", "", "key_\ud800", "' OR 1=1 --"])
+async def test_only_a_key_that_exists_can_be_revoked(ring: KeyRing, key_id: str) -> None:
+    secret, _ = await ring.create("laptop", Scope.CLIENT)
+    with pytest.raises(NotFound):
+        await ring.revoke(key_id)
+    assert ring.authenticate(secret)
+
+
+async def test_the_last_key_revoked_leaves_the_ring_empty(ring: KeyRing) -> None:
+    ring.add_static("static-" + "x" * 32, Scope.OPERATOR)
+    assert ring.empty
+    _, record = await ring.create("laptop", Scope.OPERATOR)
+    await ring.revoke(record.key_id)
+    assert ring.empty
+
+
+async def test_a_static_key_opens_and_is_in_no_list(ring: KeyRing, other_store: Store) -> None:
+    secret = "static-" + "x" * 32
+    ring.add_static(secret, Scope.OPERATOR)
+    assert ring.authenticate(secret) == Caller("key_environment", Scope.OPERATOR)
+    assert await ring.list() == ()
+    await ring.load()
+    assert ring.authenticate(secret)
+    with pytest.raises(Unauthorized):
+        KeyRing(other_store).authenticate(secret)
+    with pytest.raises(ValueError, match="empty"):
+        ring.add_static("", Scope.OPERATOR)
+
+
+async def test_what_another_process_changes_is_noticed(ring: KeyRing, other_store: Store) -> None:
+    others = KeyRing(other_store, poll_seconds=0.0)
+    await others.load()
+    secret, record = await others.create("laptop", Scope.CLIENT)
+    assert ring.authenticate(secret).key_id == record.key_id
+    await others.revoke(record.key_id)
+    with pytest.raises(Unauthorized):
+        ring.authenticate(secret)
+    assert ring.empty
+
+
+async def test_it_is_noticed_within_the_time_to_poll(store: Store, other_store: Store) -> None:
+    ring, others = KeyRing(store, poll_seconds=0.1), KeyRing(other_store)
+    await ring.load()
+    secret, _ = await others.create("laptop", Scope.CLIENT)
+    for _ in range(100):
+        try:
+            ring.authenticate(secret)
+        except Unauthorized:
+            await asyncio.sleep(0.02)
+        else:
+            return
+    pytest.fail("the other process's key was never noticed")
+
+
+async def test_a_ring_that_was_not_loaded_asks_the_store(store: Store, other_store: Store) -> None:
+    secret, _ = await KeyRing(other_store).create("laptop", Scope.CLIENT)
+    assert KeyRing(store).authenticate(secret)
+
+
+async def test_when_the_store_cannot_say_whether_a_key_was_revoked_nobody_gets_in(data_dir: Path) -> None:
+    store = Store.open(data_dir / "gateway.db")
+    ring = KeyRing(store, poll_seconds=0.0)
+    secret, _ = await ring.create("laptop", Scope.CLIENT)
+    store.close()
+    with pytest.raises(Unavailable):
+        ring.authenticate(secret)
+
+
+async def test_no_secret_is_in_the_files_a_repr_or_the_log(
+    ring: KeyRing, store: Store, data_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        secret, record = await ring.create("laptop", Scope.CLIENT)
+        ring.authenticate(secret)
+    for text in (repr(ring), repr(record), caplog.text):
+        assert secret not in text
+    files = b"".join(file.read_bytes() for file in data_dir.iterdir())  # noqa: ASYNC240
+    assert record.key_id.encode() in files
+    assert secret.removeprefix("svck_").encode() not in files
+
+
+@pytest.mark.parametrize("label", ["", "x" * 65, "two\nlines", "bell\x07", "\ud800"])
+async def test_a_label_is_short_and_printable(ring: KeyRing, label: str) -> None:
+    with pytest.raises(Unprocessable) as refused:
+        await ring.create(label, Scope.CLIENT)
+    assert refused.value.param == "label"
+    assert await ring.list() == ()

@@ -1,0 +1,217 @@
+"""`evaluate FILE…`, as the entry point calls it."""
+
+import argparse
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.cli.evaluate import add_commands
+from gateway.config.settings import Settings, load_settings
+from gateway.detection import Detector
+
+MAIL = "jane.roe@acme-mail.org"
+DOCUMENTS: list[dict[str, Any]] = [
+    {
+        "id": "d1",
+        "text": f"Write to {MAIL}.",
+        "spans": [{"start": 9, "end": 9 + len(MAIL), "label": "MAIL", "value": MAIL}],
+    },
+    {"id": "d2", "text": "Ask Xq Zzyv.", "spans": [{"start": 4, "end": 11, "label": "NAME"}]},
+]
+CASES: list[dict[str, Any]] = [
+    {"id": "c1", "entity": "EMAIL_ADDRESS", "text": MAIL, "polarity": "positive", "expected_spans": [[0, len(MAIL)]]},
+    {"id": "c2", "entity": "EMAIL_ADDRESS", "text": "logo@2x.png", "polarity": "negative", "expected_spans": []},
+]
+MAP = {
+    "set": {
+        "MAIL": {"common": "EMAIL", "action": "redact"},
+        "NAME": {"common": "PERSON", "action": "redact"},
+    },
+    "findings": {"EMAIL_ADDRESS": "EMAIL"},
+}
+
+
+class Command:
+    """Runs `evaluate …` beside one data folder."""
+
+    def __init__(self, data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._data_dir = data_dir
+        self._capsys = capsys
+        self.errors = ""
+
+    def __call__(self, *words: object) -> tuple[int, str]:
+        parser = argparse.ArgumentParser()
+        add_commands(parser.add_subparsers(), lambda _: None, self._settings)
+        options = parser.parse_args(["evaluate", *map(str, words)])
+        status = int(options.run(options))
+        out, self.errors = self._capsys.readouterr()
+        return status, out
+
+    def json(self, *words: object) -> Any:
+        status, out = self(*words, "--json")
+        assert status == 0
+        return json.loads(out)
+
+    def _settings(self, _: argparse.Namespace) -> Settings:
+        return load_settings(None, data_dir=self._data_dir, detection="patterns")
+
+
+@pytest.fixture(scope="module")
+def detector() -> Detector:
+    return Detector()
+
+
+@pytest.fixture
+def evaluate(
+    data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, detector: Detector
+) -> Command:
+    monkeypatch.setenv("COLUMNS", "120")
+    # The same one every time: it is immutable, and building it takes longer than all the rest.
+    monkeypatch.setattr("gateway.detection.Detector", lambda: detector)
+    return Command(data_dir, capsys)
+
+
+def write(file: Path, lines: list[dict[str, Any]]) -> Path:
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    (tmp_path / "label_map.json").write_text(json.dumps(MAP), encoding="utf-8")
+    return write(tmp_path / "set.dev.jsonl", DOCUMENTS)
+
+
+def test_the_figures_of_documents(evaluate: Command, documents: Path) -> None:
+    result = evaluate.json(documents)
+    assert result["policy"]["id"] == "default"
+    assert result["mode"] == "standard"
+    [file] = result["files"]
+    assert file["file"] == "set.dev.jsonl"
+    score = file["documents"]
+    counted = ("documents", "private_documents", "hidden_documents", "required", "required_hidden", "false_alarms")
+    assert [score[name] for name in counted] == [2, 2, 1, 2, 1, 0]
+    assert score["recall"] == 0.5
+    mail = next(row for row in score["types"] if row["type"] == "EMAIL")
+    assert (mail["precision"], mail["recall"], mail["f1"], mail["overlap_f1"]) == (1.0, 1.0, 1.0, 1.0)
+    assert file["disagreements"] == {"missed": 1}
+
+
+def test_the_figures_of_cases(evaluate: Command, tmp_path: Path) -> None:
+    [file] = evaluate.json(write(tmp_path / "cases.jsonl", CASES))["files"]
+    counts = {"positive": 1, "found": 1, "hidden": 1, "negative": 1, "left_alone": 1, "untouched": 1}
+    assert file["cases"] == {"total": counts, "entities": [{"entity": "EMAIL_ADDRESS", **counts}]}
+    assert "documents" not in file
+
+
+def test_tables_name_figures_and_repeat_no_text(evaluate: Command, documents: Path, tmp_path: Path) -> None:
+    status, out = evaluate(documents, write(tmp_path / "cases.jsonl", CASES))
+    assert status == 0
+    assert "1 of the 2 with private spans fully hidden (50.0 %)" in out
+    assert "1 positive cases: 100.0 % found" in out
+    assert MAIL not in out + evaluate.errors
+    assert "Zzyv" not in out + evaluate.errors
+
+
+def test_the_page_is_for_its_owner_alone(evaluate: Command, documents: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("older", encoding="utf-8")
+    page.chmod(0o644)
+    status, _ = evaluate(documents, "--html", page)
+    assert status == 0
+    assert "Zzyv" in page.read_text("utf-8")
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["data", "label_map.json", "page.html", "set.dev.jsonl"]
+
+
+def test_a_page_that_cannot_be_written_leaves_nothing_behind(
+    evaluate: Command, documents: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "folder").mkdir()
+    status, _ = evaluate(documents, "--html", tmp_path / "folder")
+    assert status == 1
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["data", "folder", "label_map.json", "set.dev.jsonl"]
+
+
+def test_labels_types_and_limit(evaluate: Command, documents: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({"set": {"*": {"common": "ANY", "action": "keep"}}}), encoding="utf-8")
+    [kept] = evaluate.json(documents, "--labels", other)["files"]
+    assert (kept["documents"]["keep"], kept["documents"]["keep_touched"]) == (2, 1)
+    [chosen] = evaluate.json(documents, "--types", "EMAIL")["files"]
+    assert [row["type"] for row in chosen["documents"]["types"]] == ["EMAIL"]
+    assert chosen["documents"]["recall"] == 1.0
+    [first] = evaluate.json(documents, "--limit", 1)["files"]
+    assert first["documents"]["documents"] == 1
+
+
+def test_policy_and_mode(evaluate: Command, tmp_path: Path) -> None:
+    text = "See https://acme-site.org/a."
+    file = write(tmp_path / "x.jsonl", [{"text": text, "spans": [{"start": 4, "end": 27, "label": "URL"}]}])
+    strict_file = str(Path(__file__).parents[3] / "policies" / "strict.toml")
+    ways: dict[str, list[str]] = {
+        "standard": [],
+        "strict mode": ["--mode", "strict"],
+        "strict policy": ["--policy", "strict"],
+        "file": ["--policy", strict_file],
+    }
+    recalls = {}
+    for name, words in ways.items():
+        [result] = evaluate.json(file, *words)["files"]
+        recalls[name] = result["documents"]["recall"]
+    assert recalls == {"standard": 0.0, "strict mode": 1.0, "strict policy": 1.0, "file": 1.0}
+
+
+def test_candidates_count_when_a_lower_score_is_asked_for(evaluate: Command, tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "x.jsonl", [{"text": "at 192.0.2.7 now", "spans": [{"start": 3, "end": 12, "label": "IP_ADDRESS"}]}]
+    )
+    ways: list[list[object]] = [[], ["--min-score", 0]]
+    found = [evaluate.json(file, *words)["files"][0]["documents"]["types"][0]["found"] for words in ways]
+    assert found == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "says"),
+    [
+        ("{}\n", [], "x.jsonl: Line 1: it is no object with a `text`."),
+        ('{"text": "Jane", "spans": [{}]}\n', [], "x.jsonl: Line 1: a span has no `label`."),
+        ("", ["--policy", "nowhere"], "There is no such policy."),
+        ("", ["--labels", "broken.json"], "broken.json is not JSON."),
+        ("", ["--labels", "absent.json"], "absent.json: No such file or directory"),
+        ("", ["--labels", "wrong.json"], "wrong.json: set.NAME needs a `common` and an `action`"),
+    ],
+    ids=["not-a-document", "no-label", "no-policy", "map-not-json", "map-absent", "map-wrong"],
+)
+def test_what_cannot_be_used_is_said_and_nothing_is_repeated(
+    evaluate: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, words: list[str], says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.jsonl").write_text(content, encoding="utf-8")
+    Path("broken.json").write_text("{Jane", encoding="utf-8")
+    Path("wrong.json").write_text('{"set": {"NAME": "Jane"}}', encoding="utf-8")
+    status, out = evaluate("x.jsonl", *words)
+    assert (status, out) == (1, "")
+    assert says in evaluate.errors
+    assert "Jane" not in evaluate.errors
+    status, out = evaluate("x.jsonl", *words, "--json")
+    assert status == 1
+    assert says in json.loads(out)["error"]["message"]
+
+
+def test_bytes_that_are_no_text_are_refused(evaluate: Command, tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    file.write_bytes(b"\xff\xfe")
+    status, _ = evaluate(file)
+    assert status == 1
+    assert "x.jsonl is not UTF-8." in evaluate.errors
+
+
+@pytest.mark.parametrize("words", [["--limit", "0"], ["--min-score", "2"], ["--mode", "loose"]])
+def test_wrong_options_are_misuse(evaluate: Command, documents: Path, words: list[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        evaluate(documents, *words)
+    assert end.value.code == 2

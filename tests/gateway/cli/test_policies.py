@@ -1,0 +1,216 @@
+"""`policies list | check | diff | try`, as the entry point calls them."""
+
+import argparse
+import asyncio
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.cli.policies import add_commands
+from gateway.config.settings import BUILTIN_POLICIES, Settings, load_settings
+from gateway.policy import PolicyRegistry, SqlitePolicies
+from gateway.store import Store
+
+EMAIL = "jane.roe@example.org"
+
+
+@pytest.fixture(autouse=True)
+def _wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+class Command:
+    """Runs `policies …` against one data folder."""
+
+    def __init__(self, data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._data_dir = data_dir
+        self._capsys = capsys
+        self.errors = ""
+
+    def __call__(self, *words: str) -> tuple[int, str]:
+        parser = argparse.ArgumentParser()
+        add_commands(parser.add_subparsers(), lambda _: None, self._settings)
+        options = parser.parse_args(["policies", *words])
+        status = int(options.run(options))
+        out, self.errors = self._capsys.readouterr()
+        return status, out
+
+    def json(self, *words: str) -> tuple[int, Any]:
+        status, out = self(*words, "--json")
+        return status, json.loads(out)
+
+    def _settings(self, _: argparse.Namespace) -> Settings:
+        return load_settings(None, data_dir=self._data_dir)
+
+
+@pytest.fixture
+def policies(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(data_dir, capsys)
+
+
+@pytest.fixture
+def stored(data_dir: Path) -> None:
+    """Two versions of a custom policy in the database."""
+    store = Store.open(data_dir / "gateway.db")
+    registry = PolicyRegistry(BUILTIN_POLICIES, SqlitePolicies(store))
+    for description in ("First", "Second"):
+        asyncio.run(registry.create({"id": "acme", "title": "Acme [1]", "description": description}))
+    store.close()
+
+
+def test_list(policies: Command, stored: None) -> None:
+    status, rows = policies.json("list")
+    assert status == 0
+    assert [(row["id"], row["version"], row["builtin"]) for row in rows][-1] == ("acme", 2, False)
+    assert rows[0]["id"] == "default"
+    status, table = policies("list")
+    assert status == 0
+    assert "hipaa-safe-harbor" in table
+    assert "Acme [1]" in table
+
+
+def test_a_look_makes_no_database(policies: Command, data_dir: Path) -> None:
+    assert policies("list")[0] == 0
+    assert list(data_dir.iterdir()) == []
+
+
+def test_check_accepts_and_warns(policies: Command, tmp_path: Path) -> None:
+    file = tmp_path / "acme.toml"
+    file.write_text('id = "acme"\ntitle = "Acme"\nextends = "gdpr"\n[rules.EMAIL_ADRESS]\naction = "redact"\n')
+    status, reply = policies.json("check", str(file))
+    assert (status, reply["ok"]) == (0, True)
+    assert "unknown_type" in {warning["code"] for warning in reply["warnings"]}
+    assert reply["policy"]["extends"]["id"] == "gdpr"
+    status, text = policies("check", str(file))
+    assert status == 0
+    assert "acme: accepted." in text
+    assert "Did you mean `EMAIL_ADDRESS`?" in text
+    assert reply["policy"]["hash"] in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "unknown"),
+    [
+        ({"SVC_DETECTION": "full"}, {"NRP"}),
+        ({"SVC_DETECTION": "patterns"}, {"LOCATION", "NRP", "ORGANIZATION"}),
+        ({"SVC_DETECTION": "full", "SVC_DETECTION_SERVICE": "http://127.0.0.1:9"}, {"NRP"}),
+    ],
+)
+def test_check_knows_what_the_settings_have_looked_for(
+    policies: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], unknown: set[str]
+) -> None:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    file = tmp_path / "acme.toml"
+    types = ("EMAIL_ADDRESS", "LOCATION", "NRP", "ORGANIZATION")
+    rules = "".join(f'[rules.{name}]\naction = "redact"\n' for name in types)
+    file.write_text(f'id = "acme"\ntitle = "Acme"\n{rules}')
+    _, reply = policies.json("check", str(file))
+    messages = [one["message"] for one in reply["warnings"] if one["code"] == "unknown_type"]
+    assert {name for name in types if any(f"`{name}`:" in message for message in messages)} == unknown
+    assert all(("detection service" in message) == ("SVC_DETECTION_SERVICE" in settings) for message in messages)
+
+
+def test_check_of_a_builtin_file_shows_its_real_hash(policies: Command) -> None:
+    _, reply = policies.json("check", str(BUILTIN_POLICIES / "default.toml"))
+    assert reply["policy"]["hash"] == PolicyRegistry(BUILTIN_POLICIES).get("default").hash
+
+
+def test_check_refuses_with_the_reason(policies: Command, tmp_path: Path) -> None:
+    file = tmp_path / "acme.json"
+    file.write_text(json.dumps({"id": "acme", "title": EMAIL, "colour": EMAIL}))
+    status, reply = policies.json("check", str(file))
+    assert (status, reply["ok"]) == (1, False)
+    assert (reply["error"]["param"], reply["error"]["code"]) == ("colour", "validation_error")
+    status, out = policies("check", str(file))
+    assert (status, out) == (1, "")
+    assert "there is no such field" in policies.errors
+    assert EMAIL not in policies.errors
+
+
+def test_a_missing_file(policies: Command) -> None:
+    assert policies("check", "nowhere.toml") == (1, "")
+    assert policies.errors == "nowhere.toml: No such file or directory\n"
+
+
+def test_diff(policies: Command, stored: None) -> None:
+    status, reply = policies.json("diff", "acme@1", "acme")
+    assert status == 1
+    assert {one["path"] for one in reply["differences"]} == {"description", "version", "hash"}
+    status, table = policies("diff", "default", "pci")
+    assert status == 1
+    assert "rules.CREDIT_CARD.action" in table
+    assert "patterns.security-code.regex" in table
+    default = PolicyRegistry(BUILTIN_POLICIES).get("default")
+    assert policies.json("diff", "default", default.hash) == (0, {"equal": True, "differences": []})
+    assert policies("diff", "default", "default@1")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["nobody", "default@9", "default@x9", "default@", "default@" + "9" * 5000, "0" * 64])
+def test_no_such_policy(policies: Command, name: str) -> None:
+    status, reply = policies.json("diff", "default", name)
+    assert (status, reply["error"]["code"]) == (1, "policy_not_found")
+
+
+def test_try_shows_what_would_leave(policies: Command) -> None:
+    status, reply = policies.json("try", "default", "--text", f"Write to {EMAIL} 😀.")
+    assert status == 0
+    assert reply["protected_text"].startswith("Write to [EMAIL_ADDRESS_")
+    assert reply["protected_text"].endswith("] 😀.")
+    (change,) = [one for one in reply["transformations"] if one["type"] == "EMAIL_ADDRESS"]
+    assert (change["action"], change["start"], change["end"]) == ("placeholder", 9, 9 + len(EMAIL))
+    assert reply["policy"]["id"] == "default"
+    status, text = policies("try", "default", "--text", f"Write to {EMAIL}.")
+    assert status == 0
+    assert EMAIL not in text
+    assert "EMAIL_ADDRESS" in text
+
+
+def test_try_searches_as_the_gateway_does(policies: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the settings say otherwise, with the model of names."""
+    trial = ("try", "default", "--text", "I met Karl Anders in Berlin at Siemens.")
+    done = policies.json(*trial)[1]
+    assert "Karl" not in done["protected_text"]
+    assert "names" in {one["recognizer"] for one in done["kept"]}
+    monkeypatch.setenv("SVC_DETECTION", "patterns")
+    assert "names" not in {one["recognizer"] for one in policies.json(*trial)[1]["kept"]}
+
+
+def test_try_in_strict_mode_and_from_standard_input(
+    policies: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "acme.toml"
+    file.write_text(
+        'id = "acme"\ntitle = "Acme"\n[otherwise]\naction = "keep"\n[strict.rules.contact]\naction = "redact"\n'
+    )
+    monkeypatch.setattr("sys.stdin", io.StringIO(EMAIL))
+    assert policies.json("try", str(file), "--text", "-")[1]["protected_text"] == EMAIL
+    monkeypatch.setattr("sys.stdin", io.StringIO(EMAIL))
+    _, reply = policies.json("try", str(file), "--text", "-", "--mode", "strict")
+    assert reply["protected_text"] == "[EMAIL_ADDRESS removed]"
+
+
+def test_try_says_when_nothing_would_leave(policies: Command) -> None:
+    status, reply = policies.json("try", "pci", "--text", "CVV: 123")
+    assert status == 0
+    assert reply["protected_text"] is None
+    assert "CVV" in reply["blocked"]
+    assert "Nothing would leave." in policies("try", "pci", "--text", "CVV: 123")[1]
+
+
+def test_an_unsound_folder_is_told(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "policies"
+    shutil.copytree(BUILTIN_POLICIES, folder)
+    (folder / "zzz.toml").write_text("id = ")
+
+    class Elsewhere(Command):
+        def _settings(self, _: argparse.Namespace) -> Settings:
+            return load_settings(None, data_dir=data_dir, policies_dir=folder)
+
+    command = Elsewhere(data_dir, capsys)
+    assert command("list") == (1, "")
+    assert "zzz.toml: The file is not valid TOML" in command.errors

@@ -1,0 +1,336 @@
+"""`receipts …` and `usage`, through the entry point. The attacks on the log are those of tests/vectors/receipts."""
+
+import asyncio
+import json
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.exceptions import InvalidSignature
+
+from gateway.config.settings import BUILTIN_POLICIES
+from gateway.models import PolicyRef
+from gateway.policy import PolicyRegistry
+from gateway.receipts import OutcomeDraft, ReceiptLog, Signer
+from run_proxy import main
+from tests.conftest import ROOT
+from tests.gateway.receipts.support import draft, opened
+from tests.gateway.receipts.test_attacks import FOUND, VECTORS, attack, make_log
+
+DEFAULT = PolicyRegistry(BUILTIN_POLICIES).get("default").ref
+
+
+class Command:
+    """Runs a command against one data folder."""
+
+    def __init__(self, data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.data_dir = data_dir
+        self._capsys = capsys
+        self.errors = ""
+
+    def __call__(self, *words: str) -> tuple[int, str]:
+        status = main([*words, "--data-dir", str(self.data_dir)])
+        out, self.errors = self._capsys.readouterr()
+        return status, out
+
+    def json(self, *words: str) -> tuple[int, Any]:
+        status, out = self(*words, "--json")
+        return status, json.loads(out)
+
+
+@pytest.fixture(autouse=True)
+def _narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.fixture
+def command(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(data_dir, capsys)
+
+
+@pytest.fixture
+def ids(data_dir: Path) -> list[str]:
+    """Three receipts under the default policy, the first with an outcome."""
+    drafts = [draft(policy=DEFAULT, operation=name) for name in ("chat", "reconstruct", "playground")]
+
+    async def fill(log: ReceiptLog) -> None:
+        for each in drafts:
+            await log.append(each, "key_anna")
+        guard = {"action": "flag", "findings": {"forged_placeholder": 2}}
+        log.append_outcome(drafts[0].request_id, OutcomeDraft("answered", 200, (5, 7), guard), "key_anna")
+
+    with opened(data_dir) as log:
+        asyncio.run(fill(log))
+    return [each.request_id for each in drafts]
+
+
+def test_list_is_newest_first_and_cuts_no_id_off(command: Command, ids: list[str]) -> None:
+    status, page = command.json("receipts", "list", "--limit", "2")
+    assert status == 0
+    assert [row["request_id"] for row in page["data"]] == ids[:0:-1]
+    assert (page["total"], page["limit"], page["offset"]) == (3, 2, 0)
+    _, page = command.json("receipts", "list", "--offset", "2")
+    assert page["data"][0]["outcome"]["outcome"] == "answered"
+    status, table = command("receipts", "list")
+    assert status == 0
+    assert all(id in table for id in ids)
+    assert {"reconstruct", "playground", "protected", "answered", "medium"} <= set(table.split())
+    assert "1-3 of 3, newest first" in table
+    assert max(map(len, table.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("words", [["--limit", "0"], ["--limit", "501"], ["--offset", "-1"], ["--limit", "many"]])
+def test_a_page_has_bounds(command: Command, ids: list[str], words: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command("receipts", "list", *words)
+    assert ended.value.code == 2
+
+
+def test_show(command: Command, ids: list[str]) -> None:
+    status, receipt = command.json("receipts", "show", ids[0])
+    assert status == 0
+    assert receipt["outcome"]["guard"] == {"action": "flag", "findings": {"forged_placeholder": 2}}
+    status, text = command("receipts", "show", ids[0])
+    assert status == 0
+    assert ids[0] in text
+    assert re.search(r"^outcome\.guard\.findings\.forged_placeholder +2 *$", text, re.MULTILINE)
+    assert receipt["signature"] in re.sub(r"\s", "", text)
+
+
+@pytest.mark.parametrize("id", ["req_" + "0" * 32, "nonsense", "req_\x00"])
+@pytest.mark.parametrize("action", ["show", "verify"])
+def test_no_such_receipt(command: Command, ids: list[str], action: str, id: str) -> None:
+    status, reply = command.json("receipts", action, id)
+    assert (status, reply["ok"], reply["error"]["code"]) == (1, False, "receipt_not_found")
+    assert command("receipts", action, id) == (1, "")
+    assert "There is no such receipt." in command.errors
+
+
+def test_verify_a_good_log(command: Command, ids: list[str]) -> None:
+    for words in ((), ("--all",)):
+        status, done = command.json("receipts", "verify", *words)
+        assert (status, done["valid"], done["broken_at"], done["log"]["size"]) == (0, True, None, 4)
+    assert [check["name"] for check in done["checks"]] == [
+        "chain",
+        "hash",
+        "signature",
+        "outcome_receipt",
+        "head",
+        "policy",
+    ]
+    status, done = command.json("receipts", "verify", ids[0])
+    assert (status, done["valid"], done["request_id"]) == (0, True, ids[0])
+    assert {"filing", "outcome_hash", "outcome_signature", "policy"} <= {check["name"] for check in done["checks"]}
+    status, text = command("receipts", "verify")
+    assert status == 0
+    assert "Valid: 4 records" in text
+    with pytest.raises(SystemExit):
+        command("receipts", "verify", ids[0], "--all")
+
+
+async def test_an_empty_log_is_good(command: Command) -> None:
+    with opened(command.data_dir):
+        pass
+    status, done = command.json("receipts", "verify")
+    assert (status, done["valid"], done["log"]["size"]) == (0, True, 0)
+    assert command("receipts", "list")[1].splitlines()[-1] == "0-0 of 0, newest first"
+    assert command("usage")[0] == 0
+
+
+@pytest.mark.parametrize("name", sorted(VECTORS))
+async def test_every_attack_on_the_log_is_found(command: Command, name: str) -> None:
+    vector = VECTORS[name]
+    await make_log(command.data_dir)
+    attack(command.data_dir, vector)
+    status, done = command.json("receipts", "verify", "--all")
+    assert (status, done["valid"]) == (1, False)
+    failed = {check["name"] for check in done["checks"] if not check["ok"]}
+    # That the policy is missing is true of this log before any attack.
+    assert failed - {"policy"}
+    if "breaks_at" in vector:
+        chain = next(check for check in done["checks"] if check["name"] == "chain")
+        assert chain["detail"].startswith(f"breaks at sequence {vector['breaks_at']}:")
+        # What is wrong with a record by itself may stand before what does not follow from it.
+        assert 1 <= done["broken_at"] <= vector["breaks_at"]
+    status, text = command("receipts", "verify")
+    assert (status, "NOT VALID" in text) == (1, True)
+    assert command("receipts", "list")[0] == 0
+
+
+async def test_a_policy_that_nobody_can_show_any_more(command: Command) -> None:
+    with opened(command.data_dir) as log:
+        await log.append(draft("req_01", policy=PolicyRef("gone", 1, "a1" * 32)), "key_anna")
+    for words in ((), ("req_01",)):
+        status, done = command.json("receipts", "verify", *words)
+        assert (status, done["valid"]) == (1, False)
+        assert [check["name"] for check in done["checks"] if not check["ok"]] == ["policy"]
+
+
+def checker() -> Any:
+    """The program of docs/receipts.md."""
+    page = (ROOT / "docs" / "receipts.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    for program in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(compile(program, "docs/receipts.md", "exec"), names)
+    return names["check_export"]
+
+
+def test_an_export_is_verified_by_the_program_of_the_documentation(
+    command: Command, ids: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "receipts.ndjson"
+    status, done = command.json("receipts", "export", "--output", str(file))
+    assert (status, done["records"], done["file"]) == (0, 4, str(file))
+    assert file.stat().st_mode & 0o077 == 0
+    key = Signer.load(command.data_dir).public_bytes.hex()
+    assert checker()(file, key) == 4
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [line["type"] for line in lines] == ["header", "receipt", "receipt", "receipt", "outcome", "head"]
+    assert [line["record"]["request_id"] for line in lines[1:5]] == [*ids, ids[0]]
+    status, out = command("receipts", "export")
+    assert [json.loads(line) for line in out.splitlines()][1:] == lines[1:]
+    assert list(tmp_path.glob("receipts.ndjson?*")) == []
+
+
+CHANGES = {
+    "a-record-less": lambda lines: lines.pop(2),
+    "a-record-twice": lambda lines: lines.insert(2, lines[1]),
+    "records-swapped": lambda lines: lines.insert(1, lines.pop(2)),
+    "the-newest-cut-off": lambda lines: lines.pop(-2),
+    "a-count-changed": lambda lines: lines[1]["record"]["tokens"].update(input=1),
+    "an-outcome-changed": lambda lines: lines[4]["record"].update(status=500),
+    "an-outcome-called-a-receipt": lambda lines: lines[4].update(type="receipt"),
+    "the-head-less": lambda lines: lines.pop(),
+    "the-head-moved": lambda lines: lines[-1].update(checkpoint=lines[-1]["checkpoint"].replace("\n4\n", "\n3\n")),
+    "another-public-key": lambda lines: lines[0].update(public_key="00" * 32),
+    "another-format": lambda lines: lines[0].update(version=2),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_export_is_refused(command: Command, ids: list[str], tmp_path: Path, name: str) -> None:
+    file = tmp_path / "receipts.ndjson"
+    command("receipts", "export", "--output", str(file))
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    CHANGES[name](lines)
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises((AssertionError, InvalidSignature, KeyError, ValueError)):
+        checker()(file, Signer.load(command.data_dir).public_bytes.hex())
+
+
+# What these change stands beside the records in the database, or is another way to write the same; an export of them is
+# that of a good log.
+BESIDE = {
+    "body-with-fraction",
+    "filed-under-another-request",
+    "outcome-of-another-request",
+    "signature-in-capitals",
+}
+
+
+@pytest.mark.parametrize("name", sorted(VECTORS))
+async def test_an_attacked_log_is_exported_and_refused_elsewhere(command: Command, name: str, tmp_path: Path) -> None:
+    await make_log(command.data_dir)
+    attack(command.data_dir, VECTORS[name])
+    file = tmp_path / "receipts.ndjson"
+    assert command("receipts", "export", "--output", str(file))[0] == 0
+    key = Signer.load(command.data_dir).public_bytes.hex()
+    if name in BESIDE:
+        assert checker()(file, key) == 6
+    else:
+        with pytest.raises(FOUND):
+            checker()(file, key)
+
+
+def test_where_an_export_cannot_be_written(command: Command, ids: list[str], tmp_path: Path) -> None:
+    for file in (tmp_path / "missing" / "x.ndjson", tmp_path):
+        assert command("receipts", "export", "--output", str(file)) == (1, "")
+        assert str(file) in command.errors
+    assert not list(tmp_path.glob("x.ndjson*"))
+
+
+def test_usage(command: Command, ids: list[str]) -> None:
+    status, meters = command.json("usage")
+    assert (status, meters["total_operations"], meters["operations"]["chat"]) == (0, 3, 1)
+    assert meters["tokens"] == {"input": 360, "external": 294, "reported_input": 5, "reported_output": 7}
+    status, text = command("usage")
+    assert status == 0
+    assert "3 operations" in text
+    assert {"reconstruct", "EMAIL_ADDRESS", "placeholder", "answered"} <= set(text.split())
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def change(file: Path, statement: str) -> None:
+    conn = sqlite3.connect(file)
+    with conn:
+        conn.execute(statement)
+    conn.close()
+
+
+LOOKS = [
+    ["receipts", "list"],
+    ["receipts", "show", "req_01"],
+    ["receipts", "verify"],
+    ["receipts", "export"],
+    ["usage"],
+]
+
+
+@pytest.mark.parametrize("words", LOOKS, ids=" ".join)
+def test_without_a_store(command: Command, words: list[str]) -> None:
+    assert command(*words) == (2, "")
+    assert "there is no gateway.db in data_dir" in command.errors
+    assert list(command.data_dir.iterdir()) == []
+    status, reply = command.json(*words)
+    assert (status, reply["ok"], reply["error"]["code"]) == (2, False, "unusable_settings")
+
+
+@pytest.mark.parametrize("words", LOOKS, ids=" ".join)
+def test_a_store_of_somebody_else(command: Command, words: list[str]) -> None:
+    file = command.data_dir / "gateway.db"
+    file.write_bytes(b"no database, but a text of more than a hundred characters. " * 9)
+    assert command(*words) == (2, "")
+    assert "cannot be read: SQLITE_NOTADB" in command.errors
+    file.unlink()
+    change(file, "CREATE TABLE recipes (title TEXT)")
+    assert command(*words) == (2, "")
+    assert "not one of this gateway" in command.errors
+
+
+@pytest.mark.parametrize("words", LOOKS, ids=" ".join)
+def test_a_store_of_another_version(command: Command, ids: list[str], words: list[str]) -> None:
+    file = command.data_dir / "gateway.db"
+    change(file, "UPDATE migrations SET id = 'later' WHERE id = '0005_usage_by_day'")
+    assert command(*words) == (2, "")
+    assert "made by a newer version" in command.errors
+    change(file, "DELETE FROM migrations WHERE id = 'later'")
+    assert command(*words) == (2, "")
+    assert "made by an older version" in command.errors
+
+
+@pytest.mark.parametrize("action", ["verify", "export"])
+def test_without_the_signing_key(command: Command, ids: list[str], action: str) -> None:
+    (command.data_dir / "signing.key").unlink()
+    assert command("receipts", action) == (2, "")
+    assert "there is no signing.key in data_dir" in command.errors
+    assert not (command.data_dir / "signing.key").exists()
+    assert command("receipts", "list")[0] == 0
+
+
+def test_the_folder_comes_from_the_settings_file_too(
+    ids: list[str], data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "svc.toml"
+    file.write_text(f"data_dir = '{data_dir}'\n")
+    assert main(["receipts", "list", "--json", "--config", str(file)]) == 0
+    assert json.loads(capsys.readouterr().out)["total"] == 3
+
+
+async def test_a_look_while_the_gateway_writes(command: Command) -> None:
+    with opened(command.data_dir) as log:
+        await log.append(draft(policy=DEFAULT), "key_anna")
+        assert command.json("receipts", "list")[1]["total"] == 1
+        await log.append(draft(policy=DEFAULT), "key_anna")
+        assert command.json("receipts", "verify")[1]["log"]["size"] == 2

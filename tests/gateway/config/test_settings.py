@@ -1,0 +1,300 @@
+import ast
+import pickle
+import re
+import stat
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from gateway.config.settings import ENVIRONMENT_ONLY, Settings, SettingsError, load_settings
+from gateway.config.upstreams import UpstreamSettings
+from gateway.models import Trust
+from scripts.settings_reference import page
+
+ROOT = Path(__file__).resolve().parents[3]
+# Stands for whatever a person mistypes: no message may repeat it.
+PRIVATE = "hunter" + "2"
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "svc.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def problems(*, config: Path | None = None, **given: object) -> str:
+    with pytest.raises(SettingsError) as refusal:
+        load_settings(config, **given)
+    assert PRIVATE not in str(refusal.value)
+    # Nor may a traceback print the error that was converted, which quotes the value.
+    assert refusal.value.__context__ is None or refusal.value.__suppress_context__
+    return str(refusal.value)
+
+
+class TestWhereValuesComeFrom:
+    def test_nothing_set_gives_loopback_and_closed_defaults(self) -> None:
+        settings = load_settings()
+        assert (settings.host, settings.web_host) == ("127.0.0.1", "127.0.0.1")
+        assert (settings.gateway_port, settings.proxy_port, settings.web_port) == (8000, 8080, 8081)
+        assert settings.all_upstreams == {}
+        assert settings.body_limit_bytes == 10 * 1024 * 1024
+
+    def test_command_line_over_environment_over_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        config = written(tmp_path, "gateway_port = 1001\nproxy_port = 1002\nweb_port = 1003\n")
+        monkeypatch.setenv("SVC_PROXY_PORT", "2002")
+        monkeypatch.setenv("SVC_WEB_PORT", "2003")
+        settings = load_settings(config, web_port=3003, host=None)
+        assert (settings.gateway_port, settings.proxy_port, settings.web_port) == (1001, 2002, 3003)
+        assert settings.host == "127.0.0.1"
+
+    def test_the_file_may_be_named_by_a_variable(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SVC_CONFIG", str(written(tmp_path, "max_flows = 7")))
+        assert load_settings().max_flows == 7
+
+    def test_one_file_does_not_leak_into_the_next_load(self, tmp_path: Path) -> None:
+        assert load_settings(written(tmp_path, "max_flows = 7")).max_flows == 7
+        assert load_settings().max_flows == 500
+
+    def test_an_upstream_is_put_together_from_file_and_environment(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        config = written(tmp_path, '[upstreams.inhouse]\nbase_url = "http://10.0.0.5/v1/"\ntrust = "local"\n')
+        monkeypatch.setenv("SVC_UPSTREAMS__INHOUSE__TIMEOUT_SECONDS", "5")
+        monkeypatch.setenv("SVC_UPSTREAMS__INHOUSE__MODELS", "llama*, qwen*")
+        upstream = load_settings(config).upstreams["inhouse"]
+        assert upstream.base_url == "http://10.0.0.5/v1"
+        assert (upstream.trust, upstream.timeout_seconds) == (Trust.LOCAL, 5)
+        assert upstream.models == ("llama*", "qwen*")
+
+    def test_further_authorities_are_those_of_all_or_of_one(self, tmp_path: Path) -> None:
+        common, own = tmp_path / "common.pem", tmp_path / "own.pem"
+        common.touch()
+        own.touch()
+        table = {"base_url": "https://x/v1"}
+        settings = load_settings(
+            upstream="https://y/v1", upstream_ca=common, upstreams={"a": table, "b": table | {"ca_file": own}}
+        )
+        used = {name: each.ca_file for name, each in settings.all_upstreams.items()}
+        assert used == {"configured-upstream": common, "a": common, "b": own}
+        assert settings.upstream_ca_files == (common, own)
+
+    def test_a_list_in_a_variable_is_separated_by_commas(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SVC_INTERCEPT_ALSO", "Localhost:8443, *.models.example")
+        settings = load_settings()
+        assert settings.intercept_also == ("localhost:8443", "*.models.example")
+        assert any(re.search(each, "localhost:8443") for each in settings.intercept_regexes)
+        assert any(re.search(each, "api.openai.com:443") for each in settings.intercept_regexes)
+
+    def test_an_empty_variable_counts_as_not_set(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SVC_UPSTREAM", "")
+        assert load_settings().upstream is None
+
+    def test_sizes_may_carry_a_unit(self) -> None:
+        assert load_settings(body_limit_bytes="20 MiB").body_limit_bytes == 20 * 1024 * 1024
+
+    def test_settings_are_frozen_and_survive_a_change_of_process(self) -> None:
+        settings = load_settings(max_flows=7)
+        with pytest.raises(ValueError, match="frozen"):
+            settings.max_flows = 8  # type: ignore[misc]
+        assert pickle.loads(pickle.dumps(settings)) == settings
+
+
+class TestRefusals:
+    def test_an_unknown_key_of_the_file_is_named(self, tmp_path: Path) -> None:
+        message = problems(config=written(tmp_path, f'gateway_prot = "{PRIVATE}"'))
+        assert message == "gateway_prot: there is no such setting; did you mean gateway_port?"
+
+    def test_an_unknown_key_of_an_upstream_is_named(self, tmp_path: Path) -> None:
+        text = f'[upstreams.a]\nbase_url = "https://x/v1"\napi_key = "{PRIVATE}"'
+        assert problems(config=written(tmp_path, text)).startswith("upstreams.a.api_key: there is no such setting")
+
+    @pytest.mark.parametrize(
+        "variable", ["SVC_GATEWAY_PROT", "SVC_HOST__NAME", "SVC_", "SVC_GATEWAY-PORT", "SVC_STREAMING"]
+    )
+    def test_an_unknown_variable_is_named(self, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv(variable, PRIVATE)
+        assert problems().startswith(f"{variable}: there is no such setting")
+
+    def test_a_variable_that_an_upstream_names_is_known(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SVC_MY_KEY", PRIVATE)
+        upstreams = {"a": {"base_url": "https://x/v1", "api_key_env": "SVC_MY_KEY"}}
+        assert load_settings(upstreams=upstreams).upstream_api_key("a") == SecretStr(PRIVATE)
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("gateway_port", PRIVATE),
+            ("gateway_port", 70000),
+            ("web", PRIVATE),
+            ("host", ""),
+            ("body_limit_bytes", PRIVATE),
+            ("body_limit_bytes", "2 GiB"),
+            ("body_limit_bytes", 10),
+            ("log_level", PRIVATE),
+            ("upstream", PRIVATE),
+            ("upstream", f"ftp://{PRIVATE}/"),
+            ("upstream", f"https://user:{PRIVATE}@host/v1"),
+            ("upstream", f"https://host:{PRIVATE}/v1"),
+            ("upstream", f"https://[{PRIVATE}]/v1"),
+            ("upstream", f"https://host/v1?key={PRIVATE}"),
+            ("upstream_ca", f"/nowhere/{PRIVATE}"),
+            ("intercept_also", f"https://{PRIVATE}"),
+            ("intercept_also", f"[{PRIVATE}]"),
+            ("workers", 0),
+            ("upstream_timeout_seconds", -1),
+            ("session_ttl_seconds", 59),
+            ("session_max_ttl_seconds", 86401),
+        ],
+    )
+    def test_a_wrong_value_is_named_by_its_field_and_not_shown(self, name: str, value: object) -> None:
+        assert problems(**{name: value}).startswith(name)
+
+    def test_the_same_value_from_a_variable_is_not_shown_either(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SVC_UPSTREAMS", "{" + PRIVATE)
+        assert "valid JSON" in problems()
+
+    @pytest.mark.parametrize("name", ["svc-demo", "Upper", "a b", ""])
+    def test_an_upstream_needs_a_usable_name(self, name: str) -> None:
+        assert "a name has lower-case" in problems(upstreams={name: {"base_url": "https://x/v1"}})
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("api_key_env", "not a name"),
+            ("models", []),
+            ("trust", PRIVATE),
+            ("ca_file", f"/nowhere/{PRIVATE}"),
+        ],
+    )
+    def test_a_wrong_value_of_an_upstream_is_named(self, name: str, value: object) -> None:
+        upstream = {"base_url": "https://x/v1", name: value}
+        assert problems(upstreams={"a": upstream}).startswith(f"upstreams.a.{name}")
+
+    def test_all_problems_are_told_at_once(self) -> None:
+        assert len(problems(gateway_port="x", workers="x").splitlines()) == 2
+
+    @pytest.mark.parametrize(
+        "given",
+        [
+            {"gateway_port": 8080},
+            {"web_port": 8000},
+            {"session_ttl_seconds": 7200, "session_max_ttl_seconds": 3600},
+            {
+                "upstream": "https://x/v1",
+                "upstreams": {"configured-upstream": {"base_url": "https://y/v1"}},
+            },
+            {"installation_key": "too short"},
+        ],
+        ids=["proxy port", "web port", "lifetimes", "upstream twice", "installation key"],
+    )
+    def test_settings_that_do_not_fit_together_are_refused(self, given: dict[str, object]) -> None:
+        assert next(iter(given)) in problems(**given)
+
+    def test_without_mitmweb_its_port_is_free_and_zero_never_clashes(self) -> None:
+        assert load_settings(web=False, web_port=8000).gateway_port == 8000
+        assert load_settings(gateway_port=0, proxy_port=0, web_port=0).web_port == 0
+
+    def test_a_missing_file_is_said(self, tmp_path: Path) -> None:
+        assert "cannot be read" in problems(config=tmp_path / "none.toml")
+
+    @pytest.mark.parametrize("text", [f"a = {PRIVATE}", f"[{PRIVATE}]\n[{PRIVATE}]", f'{PRIVATE} = "\x01"'])
+    def test_broken_toml_is_told_by_its_place(self, text: str, tmp_path: Path) -> None:
+        assert re.search(r"is not valid TOML \(at line \d", problems(config=written(tmp_path, text)))
+
+    def test_a_file_that_is_not_text_is_refused(self, tmp_path: Path) -> None:
+        file = tmp_path / "svc.toml"
+        file.write_bytes(b"\xff\xfe")
+        assert "is not valid TOML" in problems(config=file)
+
+
+class TestSecrets:
+    @pytest.mark.parametrize("name", sorted(ENVIRONMENT_ONLY))
+    def test_a_secret_is_not_taken_from_a_file(self, name: str, tmp_path: Path) -> None:
+        message = problems(config=written(tmp_path, f'{name} = "{PRIVATE * 6}"'))
+        assert message == f"{name}: set it as SVC_{name.upper()}, not in a file"
+
+    def test_every_secret_field_is_for_the_environment_only(self) -> None:
+        secret = {name for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation)}
+        assert secret == ENVIRONMENT_ONLY
+
+    def test_no_repr_and_no_dump_shows_a_secret(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ENVIRONMENT_ONLY:
+            monkeypatch.setenv(f"SVC_{name.upper()}", PRIVATE * 6)
+        settings = load_settings(upstream="https://x/v1")
+        assert PRIVATE not in repr(settings) + str(settings) + settings.model_dump_json()
+        key = settings.upstream_api_key("configured-upstream")
+        assert key is not None
+        assert key.get_secret_value() == PRIVATE * 6
+
+    def test_a_key_whose_variable_is_missing_stops_the_start(self) -> None:
+        upstreams = {"a": {"base_url": "https://x/v1", "api_key_env": "NO_SUCH_KEY"}}
+        with pytest.raises(SettingsError) as refused:
+            load_settings(upstreams=upstreams, default_upstream="nobody").check_upstreams()
+        assert refused.value.problems == (
+            "default_upstream: it names none of the upstreams",
+            "upstreams.a.api_key_env: the variable NO_SUCH_KEY is not set",
+        )
+
+    def test_an_upstream_that_is_an_option_of_serve_is_nothing_to_the_other_commands(self) -> None:
+        upstreams = {"a": {"base_url": "https://x/v1"}}
+        for name in ("a", "configured-upstream"):
+            load_settings(default_upstream=name, upstream="https://x/v1", upstreams=upstreams).check_upstreams()
+        alone = load_settings(default_upstream="configured-upstream")
+        with pytest.raises(SettingsError, match=r"`--upstream URL`"):
+            alone.check_upstreams()
+
+    def test_the_longest_that_an_upstream_may_take(self) -> None:
+        assert load_settings(upstream_timeout_seconds=7).longest_timeout == 7
+        slow = {"a": {"base_url": "https://x/v1", "timeout_seconds": 900}, "b": {"base_url": "https://x/v1"}}
+        assert load_settings(upstreams=slow).longest_timeout == 900
+
+    def test_an_upstream_without_a_key_variable_has_no_key(self) -> None:
+        settings = load_settings(upstreams={"a": {"base_url": "https://x/v1"}}, upstream="http://y:1")
+        assert settings.upstream_api_key("a") is None
+        assert settings.upstream_api_key("configured-upstream") is None
+
+
+class TestFolders:
+    def test_the_data_folder_is_made_for_its_owner_only(self, tmp_path: Path) -> None:
+        folder = Settings(data_dir=tmp_path / "a" / "b").make_data_dir()
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+    def test_an_open_data_folder_is_closed(self, tmp_path: Path) -> None:
+        tmp_path.chmod(0o755)
+        Settings(data_dir=tmp_path).make_data_dir()
+        assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
+
+
+def readers() -> set[str]:
+    """What the product reads of its settings, outside the module that defines them."""
+    files = [ROOT / "run_proxy.py", *(ROOT / "gateway").rglob("*.py"), *(ROOT / "addons").rglob("*.py")]
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files if file.name != "settings.py")
+    return set(re.findall(r"\b_?settings(?:\.|, \")(\w+)", text))
+
+
+class TestEverySetting:
+    def test_is_read_by_something(self) -> None:
+        """By name, or through a property of the settings that is read."""
+        read = readers()
+        own = ast.parse((ROOT / "gateway" / "settings.py").read_text(encoding="utf-8"))
+        for function in (node for node in ast.walk(own) if isinstance(node, ast.FunctionDef) and node.name in read):
+            read |= {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+        assert set(Settings.model_fields) - read == set()
+
+
+class TestReference:
+    def test_the_page_is_current(self) -> None:
+        current = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+        assert current == page(), "run `make docs`"
+
+    @pytest.mark.parametrize("model", [Settings, UpstreamSettings])
+    def test_every_setting_is_described(self, model: type[Settings] | type[UpstreamSettings]) -> None:
+        assert [name for name, field in model.model_fields.items() if not field.description] == []
+
+    def test_the_example_of_the_page_is_a_settings_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-" + "example")
+        example = page().split("```toml\n")[1].split("```")[0]
+        settings = load_settings(written(tmp_path, example))
+        assert list(settings.upstreams) == ["openai", "inhouse"]
+        assert settings.default_upstream == "openai"

@@ -1,0 +1,137 @@
+"""What is known besides the model: given names that stand alone, and labels that are no part of an address."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gateway.detection import Detector
+from gateway.detection.engines import Engines
+from gateway.detection.ner import NameFinder
+from gateway.detection.ner.given_names import with_names
+from gateway.detection.ner.labels import without_labels
+from gateway.detection.ner.ordinary_words import OrdinaryWords, Words
+from gateway.detection.ner.spans import Labelled
+from gateway.models import Entity
+
+PERSON = 1
+
+
+@pytest.fixture(scope="module")
+def full(detector: Detector) -> Iterator[Engines]:
+    engines = Engines(detector, [NameFinder(detector.types)])
+    yield engines
+    engines.close()
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> Words:
+    file = tmp_path / "given.txt"
+    file.write_text("\n".join(sorted(["malte", "sören", "wiebke", "ulf"])) + "\n", encoding="utf-8")
+    return Words(file)
+
+
+def persons(text: str, names: Words, odds: float, kind: int = 0) -> list[str]:
+    """The words that become a person's, if every token is a word that may be one's with those odds."""
+    offsets, at = [], 0
+    for word in text.split(" "):
+        offsets.append((at, at + len(word)))
+        at += len(word) + 1
+    labels = [Labelled(kind, False, 0.9, odds) for _ in offsets]
+    ordinary = names
+    found = with_names(text, offsets, labels, names=names, ordinary=ordinary, person=PERSON)
+    return [text[slice(*offsets[index])] for index, label in enumerate(found) if label.kind == PERSON]
+
+
+def test_a_given_name_is_believed_when_the_model_doubts(names: Words) -> None:
+    assert persons("Die Kollegin Wiebke vertritt Sören", names, 0.02) == ["Wiebke", "Sören"]
+    assert persons("Die Kollegin Wiebke vertritt Sören", names, 0.01) == []
+
+
+def test_a_family_name_after_it(names: Words) -> None:
+    assert persons("mit Malte Iwersen essen", names, 0.05) == ["Malte", "Iwersen"]
+    assert persons("mit Malte essen gehen", names, 0.02) == ["Malte"]
+
+
+@pytest.mark.parametrize(
+    "text", ["die wiebke hier", "die Wiebken hier", "die @Wiebke hier", "die Wiebke() hier", "x-Malte"]
+)
+def test_no_given_name(names: Words, text: str) -> None:
+    assert persons(text, names, 0.4) == []
+
+
+def test_what_the_model_calls_something_else_stays(names: Words) -> None:
+    assert persons("nach Wiebke fahren", names, 0.4, kind=2) == []
+
+
+def parts(text: str, start: int = 0, end: int | None = None) -> list[tuple[str, str]]:
+    address = Entity("STREET_ADDRESS", start, len(text) if end is None else end, 0.9, "names")
+    return [(one.type, text[one.start : one.end]) for one in without_labels(text, address)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("12 Elm Rd, Ely", [("STREET_ADDRESS", "12 Elm Rd, Ely")]),
+        (
+            "12 Elm Rd, Boise, ID 83704, SSN 512",
+            [("STREET_ADDRESS", "12 Elm Rd, Boise, ID 83704"), ("ID_NUMBER", "512")],
+        ),
+        ("DNI 30.441.882, CUIL", [("ID_NUMBER", "30.441.882")]),
+        ("número de póliza ES-88", [("ID_NUMBER", "ES-88")]),
+        ("Partita IVA 0665", [("ID_NUMBER", "0665")]),
+        ("Am Markt 3\nPLZ/Ort", [("STREET_ADDRESS", "Am Markt 3")]),
+        ("Langstrasse 118, 8004 Zürich, Natel", [("STREET_ADDRESS", "Langstrasse 118, 8004 Zürich")]),
+        ("Versichertennummer", []),
+        # A street may be called after anything.
+        ("Via Nino Bixio 3", [("STREET_ADDRESS", "Via Nino Bixio 3")]),
+        ("100 Main St, Mobile, AL 36602", [("STREET_ADDRESS", "100 Main St, Mobile, AL 36602")]),
+    ],
+)
+def test_labels_are_no_part_of_an_address(text: str, expected: list[tuple[str, str]]) -> None:
+    assert parts(text) == expected
+
+
+def test_half_a_label(tmp_path: Path) -> None:
+    assert parts("SV-Nummer 9813", end=2) == []
+
+
+def test_small_letters(tmp_path: Path) -> None:
+    file = tmp_path / "ordinary.txt"
+    file.write_text("schwanger\n")
+    words = OrdinaryWords(file)
+    assert words.make_up("nach schwanger")
+    assert words.make_up("Schwanger")
+    assert not words.make_up("Davon")
+    assert words.make_up("davon")
+
+
+def test_a_model_number_names_nobody(tmp_path: Path) -> None:
+    file = tmp_path / "ordinary.txt"
+    file.write_text("makita\n")
+    words = OrdinaryWords(file)
+    assert words.make_up("Makita DDF484")
+    assert not words.make_up("jane42 Makita")
+    assert not words.make_up("BRCA1")
+
+
+@pytest.mark.parametrize(
+    ("text", "users"),
+    [
+        ("login: https://shop.example.com", []),
+        ("ssh -i ~/.ssh/id_ed25519 host", []),
+        ('ssh-keygen -t ed25519 -C "deploy"', []),
+        ("conn = psycopg2.connect(dbname='hr')", []),
+        ("/" + "home/aschmidt/notes.txt", ["aschmidt"]),
+        ("Mein Benutzername ist aschmidt.", ["aschmidt"]),
+        ("login as jane-doe or user jdoe42", ["jane-doe", "jdoe42"]),
+    ],
+)
+def test_a_part_of_a_path_or_a_program_is_no_user(full: Engines, text: str, users: list[str]) -> None:
+    found = full.detect(text)
+    assert {text[one.start : one.end] for one in found if one.type == "USERNAME" and one.score >= 0.5} == set(users)
+
+
+def test_doses_are_no_address(full: Engines) -> None:
+    found = full.detect("uso de losartana 50mg, metformina 850mg e AAS 100mg")
+    assert not [one for one in found if one.type == "STREET_ADDRESS"]

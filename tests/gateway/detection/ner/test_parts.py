@@ -1,0 +1,118 @@
+"""The parts around the model of names: windows, spans, batches, features. None of them needs the model."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.detection.ner.features import case_class, token_types
+from gateway.detection.ner.spans import Labelled, spans
+from gateway.detection.ner.windows import stretches, windows
+
+PERSON = 1
+
+
+@given(st.integers(1, 2000))
+def test_windows_cover_every_token_once(count: int) -> None:
+    seen: list[int] = []
+    for window in windows(count):
+        assert window.first <= window.kept_first < window.kept_last <= window.last
+        assert window.last - window.first <= 126
+        seen += range(window.kept_first, window.kept_last)
+    assert seen == list(range(count))
+
+
+@given(st.text("a \n", max_size=400), st.integers(2, 50))
+def test_stretches_are_the_text(text: str, most: int) -> None:
+    pieces = list(stretches(text, most))
+    assert "".join(text[start:end] for start, end in pieces) == text
+    assert all(0 < end - start <= most for start, end in pieces if text)
+
+
+def test_a_stretch_ends_with_a_line_else_between_words() -> None:
+    assert _cut("one two\nthree four five", 12) == ["one two\n", "three four ", "five"]
+    assert _cut("abcdefghij", 4) == ["abcd", "efgh", "ij"]
+
+
+def _cut(text: str, most: int) -> list[str]:
+    return [text[start:end] for start, end in stretches(text, most)]
+
+
+@given(st.integers(127, 2000))
+def test_a_token_is_read_with_text_on_both_sides(count: int) -> None:
+    for window in windows(count):
+        assert window.kept_first == 0 or window.kept_first - window.first >= 7
+        assert window.kept_last == count or window.last - window.kept_last >= 7
+
+
+@pytest.mark.parametrize(
+    ("piece", "expected"),
+    [
+        *(("12", 0), (".", 0), ("anna", 1), ("Anna", 2), ("A", 2), ("IBM", 3), ("McDonald", 4), ("iPhone", 4)),
+        *(("山田", 1), ("a1", 1), ("A1", 2), ("AB1", 3), ("ß", 1)),
+    ],
+)
+def test_case(piece: str, expected: int) -> None:
+    assert case_class(piece) == expected
+
+
+def test_gaps() -> None:
+    text = "Anna  Müller,\n x"
+    offsets = [(0, 4), (6, 9), (9, 12), (12, 13), (15, 16)]
+    assert [each % 3 for each in token_types(text, offsets)] == [2, 1, 0, 0, 2]
+
+
+def found(text: str, *marked: str) -> list[str]:
+    """What becomes of a text whose words in `marked` the model calls a person, each word one token."""
+    offsets, labels, at = [], [], 0
+    for word in text.split():
+        start = text.index(word, at)
+        at = start + len(word)
+        offsets.append((start, at))
+        inside = word in marked
+        labels.append(Labelled(PERSON if inside else 0, inside and (not labels or not labels[-1].kind), 0.9))
+    return [text[one.start : one.end] for one in spans(text, offsets, labels, persons=frozenset({PERSON}))]
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "expected"),
+    [
+        ("Dr. Anna Schmidt came", "Dr. Anna Schmidt", ["Anna Schmidt"]),
+        ("Prof. Dr. Anna Schmidt", "Prof. Dr. Anna Schmidt", ["Anna Schmidt"]),
+        ("Anna's car", "Anna's", ["Anna"]),
+        ("the Joneses' car", "Joneses'", ["Joneses"]),
+        ("(Anna Schmidt), hello", "(Anna Schmidt),", ["Anna Schmidt"]),
+        ("John F. Kennedy Jr. spoke", "John F. Kennedy Jr.", ["John F. Kennedy Jr."]),
+        ("J. R. R. said", "J. R. R.", ["J. R. R."]),
+        ("--- ***", "--- ***", []),
+    ],
+)
+def test_spans_as_a_person_would_draw_them(text: str, marked: str, expected: list[str]) -> None:
+    assert found(text, *marked.split()) == expected
+
+
+def test_half_a_word_is_none() -> None:
+    text = "Herr Oberhuber kam"
+    offsets = [(0, 4), (5, 9), (9, 14), (15, 18)]
+    labels = [Labelled(0, False, 1.0), Labelled(PERSON, True, 0.8), Labelled(0, False, 0.6), Labelled(0, False, 1.0)]
+    (one,) = spans(text, offsets, labels, persons=frozenset({PERSON}))
+    assert text[one.start : one.end] == "Oberhuber"
+
+
+def test_two_names_in_a_row_are_two() -> None:
+    text = "Anna Bernd"
+    labels = [Labelled(PERSON, True, 0.8), Labelled(PERSON, True, 0.6)]
+    both = list(spans(text, [(0, 4), (5, 10)], labels, persons=frozenset({PERSON})))
+    assert [(one.start, one.end) for one in both] == [(0, 4), (5, 10)]
+
+
+@given(st.text(max_size=60), st.data())
+def test_spans_are_disjoint_and_inside(text: str, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), unique=True, max_size=20)))
+    offsets = list(pairwise(cuts))
+    labels = [Labelled(data.draw(st.integers(0, 2)), data.draw(st.booleans()), 0.9) for _ in offsets]
+    last = 0
+    for one in spans(text, offsets, labels, persons=frozenset({PERSON})):
+        assert last <= one.start < one.end <= len(text)
+        last = one.end

@@ -1,0 +1,96 @@
+"""Strict JSON: one reading or none, and a refusal never repeats the body."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.errors import BadRequest
+from gateway.http.strict_json import MAX_DEPTH, dump, parse, parse_object
+
+CANARY = "canary-4711"
+
+REFUSED = {
+    "empty": b"",
+    "cut off": b'{"a": "canary-4711',
+    "two values": b'{} "canary-4711"',
+    "comment": b'{"a": 1 /* canary-4711 */}',
+    "trailing comma": b'["canary-4711",]',
+    "single quotes": b"{'canary-4711': 1}",
+    "duplicate key": b'{"canary-4711": 1, "canary-4711": 2}',
+    "duplicate key by escape": b'{"a": "canary-4711", "\\u0061": 2}',
+    "duplicate key deep inside": b'[{"x": [{"canary-4711": 1, "canary-4711": 1}]}]',
+    "NaN": b'{"canary-4711": NaN}',
+    "minus infinity": b'{"canary-4711": -Infinity}',
+    "number over every float": b'{"canary-4711": 1e400}',
+    "integer over 64 bits": b'{"canary-4711": 18446744073709551616}',
+    "integer under 64 bits": b'{"canary-4711": -9223372036854775809}',
+    "integer of a million digits": b"1" * 1_000_000,
+    "lone surrogate": b'{"a": "canary-4711\\ud800"}',
+    "lone surrogate as a key": b'{"canary-4711\\udfff": 1}',
+    "surrogates the wrong way round": b'["canary-4711\\udc00\\ud800"]',
+    "broken UTF-8": b'{"a": "canary-4711\xff"}',
+    "overlong UTF-8": b'{"a": "canary-4711\xc0\xaf"}',
+    "UTF-16": '{"a": "canary-4711"}'.encode("utf-16"),
+    "byte order mark": b"\xef\xbb\xbf" + b'{"a": "canary-4711"}',
+    "control character": b'{"a": "canary-4711\x00"}',
+    "too deep": b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1),
+    "far too deep": b'{"canary-4711":' * 100_000,
+    "too deep behind a string of brackets": b'["]]]]\\"]]", ' + b"[" * MAX_DEPTH + b"]" * MAX_DEPTH + b"]",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_can_be_read_in_two_ways_is_refused(name: str) -> None:
+    with pytest.raises(BadRequest) as refusal:
+        parse(REFUSED[name])
+    assert refusal.value.code == "invalid_json"
+    assert CANARY not in refusal.value.message
+    assert refusal.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "null",
+        " [] ",
+        '{"a": {"b": [1, 2.5, true, null, "x"]}}',
+        '"\\ud83d\\ude00"',
+        "[18446744073709551615, -9223372036854775808]",
+        "[" * MAX_DEPTH + "]" * MAX_DEPTH,
+        json.dumps("[{" * 5000),
+        json.dumps({'a"[[[': "\\" * 301 + '"' + "[" * 300}),
+    ],
+)
+def test_what_is_sound_is_read_as_it_stands(text: str) -> None:
+    assert parse(text) == json.loads(text)
+    assert parse(text.encode()) == json.loads(text)
+
+
+@pytest.mark.parametrize("body", [b"[]", b'"text"', b"1", b"null"])
+def test_a_body_is_an_object(body: bytes) -> None:
+    with pytest.raises(BadRequest, match="object"):
+        parse_object(body)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(1 << 63), (1 << 64) - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=("Cs",))),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text('ab[{"\\é', max_size=3), inner, max_size=4),
+)
+
+
+@given(JSON)
+def test_what_is_written_is_read_again(value: object) -> None:
+    assert parse(dump(value)) == value
+    assert parse(json.dumps(value)) == value
+
+
+def test_a_lone_surrogate_is_never_written() -> None:
+    with pytest.raises(BadRequest) as refusal:
+        dump({"a": f"{CANARY}\ud800"})
+    assert CANARY not in refusal.value.message

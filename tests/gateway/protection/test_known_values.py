@@ -1,0 +1,331 @@
+"""What is once found in a request is hidden everywhere behind, in whatever spelling or dress; and nothing else is."""
+
+import base64
+import json
+import sys
+import sysconfig
+from collections.abc import Callable
+from itertools import accumulate
+from pathlib import Path
+from secrets import token_bytes
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gateway.config.settings import BUILTIN_POLICIES
+from gateway.detection import Detector
+from gateway.detection.deobfuscation import readings
+from gateway.guard.compact import compact
+from gateway.models import Action, PrivacyMode
+from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
+from gateway.policy import Policy, PolicyRegistry
+from gateway.protection.known_values import Known
+from gateway.protection.protector import Protector
+from gateway.text.fields import Span, TextField
+from tests.gateway.detection.deobfuscation.test_deobfuscation import DRESSES
+
+VECTORS = Path(__file__).parents[2] / "vectors"
+
+
+def vector(name: str) -> list[str]:
+    rows: list[str] = json.loads((VECTORS / "repeats" / name).read_text(encoding="utf-8"))
+    return rows
+
+
+NAMES = vector("names.json")
+OTHER_NAMES = vector("names_of_other_letters.json")
+MARKS = json.loads((VECTORS / "repeats" / "marks.json").read_text(encoding="utf-8"))
+LEFT_ALONE = (VECTORS / "detection" / "dresses_left_alone.jsonl").read_text(encoding="utf-8").splitlines()
+# In the middle of a word a line is broken only with a hyphen, and code where the line is full.
+READ = {"wrapped, hyphen", "quoted-printable, wrapped"}
+NO_DRESS = {name for name in DRESSES if "wrapped" in name} - READ
+WORN = {name: dress for name, dress in DRESSES.items() if name not in NO_DRESS}
+
+PROSE = "the letter of last week was answered at length by those whom it concerned, to "
+
+# How long an example takes says nothing on a machine that does other work, too.
+UNTIMED = settings(suppress_health_check=[HealthCheck.too_slow])
+
+type Spelling = Callable[[str], str]
+
+
+def b64(value: str) -> str:
+    return base64.b64encode(value.encode()).decode()
+
+
+# These hold for letters of any script.
+SPELLINGS: dict[str, Spelling] = {
+    "base64": b64,
+    "base64 without padding": lambda name: b64(name).rstrip("="),
+    "base64 of more": lambda name: b64(f"dear {name}, all the best"),
+    "base64 in lines": lambda name: base64.encodebytes(f"{PROSE}{name}, {PROSE}".encode()).decode(),
+    "base64 in quoted lines": lambda name: base64.encodebytes(f"{PROSE}{name}".encode()).decode().replace("\n", "\n> "),
+    "base64 in a link": lambda name: f"https://a.example/?q={base64.urlsafe_b64encode(name.encode()).decode()}",
+    "hex": lambda name: name.encode().hex(),
+    "hex with spaces": lambda name: name.encode().hex(" "),
+    "percent": lambda name: "".join(f"%{byte:02X}" for byte in name.encode()),
+    "percent, spaces only": lambda name: name.replace(" ", "%20"),
+    "form data": lambda name: f"name={name.replace(' ', '+')}&x=1",
+    "references": lambda name: "".join(f"&#{ord(char)};" for char in name),
+    "escapes": lambda name: "".join(f"\\u{ord(char):04x}" for char in name),
+    "zero width": "\u200b".join,
+    "soft hyphen": lambda name: f"{name[:3]}\u00ad{name[3:]}",
+    "a tag inside": lambda name: f"{name[:2]}<b>{name[2:]}</b>",
+    "bold inside": lambda name: f"{name[0]}**{name[1:3]}**{name[3:]}",
+    "a bold word": lambda name: f"**{name.replace(' ', '** ', 1)}",
+    "spaced out": lambda name: "  ".join(" ".join(word) for word in name.split()),
+    "over lines": lambda name: name.replace(" ", "\n"),
+    "over quoted lines": lambda name: name.replace(" ", "\n> > "),
+    "over cells": lambda name: name.replace(" ", " | "),
+    "two spaces": lambda name: name.replace(" ", "  "),
+    "file": lambda name: f"letter_{name.replace(' ', '_').lower()}_2.pdf",
+    "capitals": str.upper,
+}
+
+
+@pytest.fixture(scope="module")
+def protector() -> Protector:
+    return Protector(Detector(), hash_key=b"h" * 32)
+
+
+@pytest.fixture(scope="module")
+def policy() -> Policy:
+    return PolicyRegistry(BUILTIN_POLICIES).get("default")
+
+
+def protect(protector: Protector, policy: Policy, *texts: str) -> list[str]:
+    """One message after the other, each restored from what became of it."""
+    placeholders = Placeholders(b"k" * 32)
+    slots = [TextField({"text": text}, "text", text) for text in texts]
+    protector.protect([[slot] for slot in slots], policy, PrivacyMode.STANDARD, placeholders)
+    protected = [slot.container["text"] for slot in slots]
+    for before, after in zip(texts, protected, strict=True):
+        assert placeholders.restore(after, rules=RestoreScope("source", urls_with_placeholders(after))).text == before
+    return protected
+
+
+def reads_as(text: str, name: str) -> bool:
+    """Whether a reader who takes off dresses and marks sees the name, or a long word of it."""
+    words = [name, *(word for word in name.split() if len(word) >= 4)]
+    return any(compact(word) in compact(reading) for reading in readings(text) for word in words)
+
+
+@pytest.mark.parametrize("dress", WORN)
+@pytest.mark.parametrize("number", range(len(NAMES)))
+def test_a_known_name_is_hidden_in_every_dress(protector: Protector, policy: Policy, number: int, dress: str) -> None:
+    dressed = WORN[dress](NAMES[number])
+    if dressed is not None:
+        first, later = protect(protector, policy, f"My name is {NAMES[number]}.", f"then {dressed} came, at last")
+        assert "[PERSON_" in first
+        assert not reads_as(later, NAMES[number])
+        assert later.startswith("then ")
+        assert later.endswith(" came, at last")
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("number", range(len(OTHER_NAMES)))
+def test_and_so_are_names_of_other_letters(protector: Protector, policy: Policy, number: int, spelling: str) -> None:
+    name = OTHER_NAMES[number]
+    first, later = protect(protector, policy, f"My name is {name}.", f"then {SPELLINGS[spelling](name)} came, at last")
+    assert "[PERSON_" in first
+    assert not reads_as(later, name)
+    assert later.startswith("then ")
+    assert later.endswith(" came, at last")
+
+
+WORDS = st.lists(st.sampled_from("so the letter, went to (whom?) it may concern\n\n- and back: 12 times €5".split(" ")))
+
+
+@UNTIMED
+@given(name=st.sampled_from(NAMES), spelling=st.sampled_from(sorted(SPELLINGS)), before=WORDS, after=WORDS)
+def test_anywhere_in_a_later_message(
+    protector: Protector, policy: Policy, name: str, spelling: str, before: list[str], after: list[str]
+) -> None:
+    text = " ".join([*before, SPELLINGS[spelling](name), *after])
+    *_, later = protect(protector, policy, f"My name is {name}.", "Noted.", text)
+    assert not reads_as(later, name)
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_later_turn_repeats_the_bytes_of_the_earlier_ones(
+    policy: Policy, protector: Protector, spelling: str
+) -> None:
+    """Also where what was hidden in a dress is a value of its own from then on, and where nothing is remembered."""
+    said = [f"My name is {name}, {SPELLINGS[spelling](name)}" for name in NAMES]
+    said += [f"again {SPELLINGS[spelling](name)} and {name}" for name in NAMES]
+    whole = protect(protector, policy, *said)
+    for turn in accumulate([[text] for text in said]):
+        assert protect(protector, policy, *turn) == whole[: len(turn)]
+    assert protect(Protector(Detector(), hash_key=b"h" * 32), policy, *said) == whole
+
+
+SHORT = "I am Li Wu. My name is Rose Will. My name is Mark Down. My name is Jo An. My name is Anna Ford."
+
+
+@UNTIMED
+@given(data=st.binary(min_size=16, max_size=400), form=st.sampled_from(["base64", "hex", "uuid", "url-safe"]))
+def test_no_name_is_found_in_what_is_random(protector: Protector, policy: Policy, data: bytes, form: str) -> None:
+    random = {
+        "base64": base64.b64encode(data).decode(),
+        "url-safe": base64.urlsafe_b64encode(data).decode().rstrip("="),
+        "hex": data.hex(),
+        "uuid": str(UUID(bytes=data[:16])),
+    }[form]
+    alone = protect(protector, policy, f"see {random} there")
+    assert protect(protector, policy, SHORT, f"see {random} there")[1:] == alone
+
+
+def test_nor_in_keys_and_pictures(protector: Protector, policy: Policy) -> None:
+    for size in (24, 33, 64, 3000):
+        text = f"data:image/png;base64,{base64.b64encode(token_bytes(size)).decode()} and {token_bytes(size).hex()}"
+        assert protect(protector, policy, SHORT, text)[1:] == protect(protector, policy, text)
+
+
+@pytest.mark.parametrize("number", range(len(LEFT_ALONE)))
+def test_clean_text_in_something_like_a_dress_is_left_alone(protector: Protector, policy: Policy, number: int) -> None:
+    text = json.loads(LEFT_ALONE[number])["text"]
+    assert protect(protector, policy, SHORT, text)[1] == text
+
+
+def test_programs_hold_no_name_that_is_not_written_there(protector: Protector, policy: Policy) -> None:
+    """Programs are full of stars, backslashes, codes and single letters."""
+    names = "Rose Will,Mark Down,Anna Ford,Max Min,Art Case,Guy Base,Ray Cast,Pat Tern,Dot Net,Al Loc,Sue Per".split(
+        ","
+    )
+    introduced = " ".join(f"My name is {name}." for name in names)
+    words = {part.lower() for name in names for part in (name, name.replace(" ", "_"), name.split()[-1])}
+    for source in ("ast.py", "base64.py", "quopri.py", "textwrap.py"):
+        text = (Path(sysconfig.get_path("stdlib")) / source).read_text(encoding="utf-8")
+        slots = [[TextField({"text": each}, "text", each)] for each in (introduced, text)]
+        known = {(s.start, s.end) for s in protector.find(slots, policy, PrivacyMode.STANDARD)[1].spans[0]}
+        alone = {(s.start, s.end) for s in protector.find(slots[1:], policy, PrivacyMode.STANDARD)[0].spans[0]}
+        assert {text[start:end].lower() for start, end in known - alone} <= words
+
+
+@pytest.mark.parametrize(
+    ("hidden", "later"),
+    [
+        ("My name is Annika Oxen<b>foord</b>.", "an Oxen is no name"),
+        ("My name is Annika Oxen-\nfoord.", "an Oxen is no name"),
+    ],
+    ids=["tag", "hyphen"],
+)
+def test_half_a_name_is_none(protector: Protector, policy: Policy, hidden: str, later: str) -> None:
+    assert protect(protector, policy, "My name is Annika Oxenfoord.", hidden, later)[2] == later
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "İstanbul: anna schmidt",
+        "ANNA\tSCHMIDT",
+        "Ａｎｎａ Ｓｃｈｍｉｄｔ",
+        "anna,schmidt",
+        "anna%20schmidt",
+        "AnnaSchmidt",
+    ],
+    ids=["beside a letter that is two", "tab", "full width", "cells", "percent", "account"],
+)
+def test_case_and_width_make_no_difference(protector: Protector, policy: Policy, spelled: str) -> None:
+    later = protect(protector, policy, "My name is Anna Schmidt.", f"see {spelled}")[1]
+    assert not reads_as(later, "Anna Schmidt")
+
+
+def test_many_values_are_found_as_a_few_are(protector: Protector, policy: Policy) -> None:
+    """Above a few dozen, texts are gone through in another way."""
+    numbers = [f"+49 30 {2_000_000 + 7919 * count}" for count in range(60)]
+    first = " ".join(f"My name is {name}." for name in NAMES) + "".join(f" Call {number}." for number in numbers)
+    text = "; ".join([*(name.lower() for name in NAMES), *(f"no. {number[4:]}" for number in numbers), *numbers])
+    later = protect(protector, policy, first, text)[1]
+    assert not any(reads_as(later, name) for name in NAMES)
+    assert not any(number in later for number in numbers)
+
+
+def test_values_that_share_their_words_are_told_apart(protector: Protector, policy: Policy) -> None:
+    mails = [f"anna.annabel{count}@annabel.example.com" for count in range(50)]
+    later = protect(protector, policy, ", ".join(mails), "; ".join(f"mailto:{mail.upper()}" for mail in mails))[1]
+    assert "annabel" not in later.lower()
+
+
+LETTERS = "annaschmidtberlin"
+
+
+def cased(number: int) -> str:
+    return "".join(letter.upper() if number >> bit & 1 else letter for bit, letter in enumerate(LETTERS))
+
+
+SHARED: dict[str, tuple[str, Spelling]] = {
+    "first name": ("PERSON", lambda number: f"Anna Schmidt{number}"),
+    "two first names": ("PERSON", lambda number: f"Anna Maria Schmidt{number}"),
+    "street": ("STREET_ADDRESS", lambda number: f"Main Street {number}"),
+    "all but the case": ("EMAIL_ADDRESS", lambda number: f"{cased(int(number))}@x.example"),
+    "all but the case, one word": ("USERNAME", lambda number: cased(int(number))),
+}
+
+
+@pytest.mark.parametrize("shared", SHARED)
+def test_twice_the_values_with_shared_words_cost_twice_as_much(shared: str) -> None:
+    kind, spelling = SHARED[shared]
+
+    def calls(size: int) -> int:
+        values = [spelling(str(number)) for number in range(size)]
+        text = " ".join(f"Yesterday {value} went to see Klaus." for value in values)
+        known, count = Known(), 0
+
+        def counted(frame: object, event: str, argument: object) -> None:
+            nonlocal count
+            count += event in {"call", "c_call"}
+
+        before = sys.getprofile()
+        sys.setprofile(counted)
+        try:
+            known.add(values, [(Span(0, len(value), kind, Action.PLACEHOLDER, 0.9, "test"),) for value in values])
+            spans = known.repeats(text, ())
+        finally:
+            sys.setprofile(before)
+        assert [text[span.start : span.end] for span in spans] == values
+        return count
+
+    assert calls(400) < 2.5 * calls(200)
+
+
+def test_of_values_with_the_same_beginning_each_is_found(protector: Protector, policy: Policy) -> None:
+    names = ["Anna Ford", "Anna Ford Weber", "Anna Ford Weber Oxen", "Anna Fordham Oxen", "Anna Oxen"]
+    said = " ".join(f"My name is {name}." for name in names)
+    text = ", then ".join(spelled for name in names for spelled in (name.lower().replace(" ", "_"), name.upper()))
+    later = protect(protector, policy, said, text)[1]
+    assert later.count("[PERSON_") == 2 * len(names)
+    assert later.replace(", then ", "").count(" ") == 0
+
+
+@pytest.mark.parametrize("row", MARKS, ids=lambda row: row["name"])
+def test_a_mark_goes_with_its_other_half(protector: Protector, policy: Policy, row: dict[str, str]) -> None:
+    before, rest = row["text"].split("{")
+    value, after = rest.split("}")
+    later = protect(protector, policy, "My name is Jane Doe.", before + value + after)[1]
+    assert later.startswith(f"{before}[PERSON_")
+    assert later.endswith(f"]{after}")
+    assert later.count("[PERSON_") == 1
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        "postgresql://app:{}@10.4.2.9:5432/prod",
+        "mongodb+srv://admin:{}@cluster0.ab1.mongodb.net/db",
+        "https://bob:{}@git.corp.io/x.git",
+        "Server=db;User Id=sa;Password={};",
+        "curl -u deploy:{} https://api.corp.io",
+    ],
+)
+def test_a_password_is_known_without_its_user_and_its_place(protector: Protector, policy: Policy, found: str) -> None:
+    password = "hunter2" + "xyz"
+    text = f"{found.format(password)}\nI typed {password} by hand, too."
+    assert password not in protect(protector, policy, text)[0]
+
+
+def test_but_a_password_that_is_a_plain_word_is_not(protector: Protector, policy: Policy) -> None:
+    text = "postgresql://postgres:postgres@10.4.2.9/postgres fails. Is postgres running?"
+    assert protect(protector, policy, text)[0].endswith("Is postgres running?")

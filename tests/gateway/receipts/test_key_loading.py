@@ -1,0 +1,79 @@
+"""Which signing key a store is opened with: never a new one beside what another signed."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.config.installation_key import FILE as INSTALLATION_KEY
+from gateway.config.settings import SettingsError, load_settings
+from gateway.container import Service
+from gateway.models import Caller, Scope
+from gateway.pipeline.operations import Question
+from gateway.receipts import Signer
+from gateway.receipts.checkpoint import Head, is_signed_by_another, sign_head
+from gateway.receipts.key_loading import signer_of
+from gateway.receipts.signing import FILE
+from gateway.store import Store
+
+ANNA = Caller("key_anna", Scope.CLIENT)
+
+
+@pytest.fixture
+async def used(data_dir: Path) -> Path:
+    """A data folder in which something was recorded."""
+    async with await Service.start(load_settings(None, data_dir=data_dir, detection="patterns")) as service:
+        await service.operations.protect(Question("Write to anna@acme.test"), ANNA)
+    return data_dir
+
+
+async def refusal(data_dir: Path) -> str:
+    with pytest.raises(SettingsError) as refused:
+        await Service.start(load_settings(None, data_dir=data_dir, detection="patterns"))
+    (problem,) = refused.value.problems
+    return problem
+
+
+@pytest.mark.parametrize("name", [FILE, INSTALLATION_KEY])
+async def test_no_key_is_made_beside_receipts(name: str, used: Path) -> None:
+    (used / name).unlink()
+    problem = await refusal(used)
+    assert problem.startswith(f"{name} in data_dir is missing")
+    assert "restore it from the backup" in problem
+    assert "--data-dir" in problem
+    assert not (used / name).exists()
+
+
+async def test_another_key_beside_receipts_is_refused(used: Path) -> None:
+    (used / FILE).unlink()
+    another = Signer.load(used).key_id
+    assert (await refusal(used)).startswith(f"{FILE} in data_dir is not the key")
+    assert Signer.load(used).key_id == another, "it is left as it is"
+
+
+async def test_the_head_alone_says_that_there_were_receipts(used: Path) -> None:
+    store = Store.open(used / "gateway.db")
+    try:
+        await store.write(lambda db: db.conn.execute("DELETE FROM receipts"))
+        (used / FILE).unlink()
+        with pytest.raises(SettingsError, match="missing"):
+            signer_of(store, used)
+    finally:
+        store.close()
+
+
+async def test_a_folder_with_its_keys_and_one_without_receipts_start(used: Path, tmp_path: Path) -> None:
+    for folder in (used, tmp_path / "new", tmp_path / "new"):
+        async with await Service.start(load_settings(None, data_dir=folder, detection="patterns")):
+            assert (folder / FILE).exists()
+    (tmp_path / "new" / FILE).unlink()
+    async with await Service.start(load_settings(None, data_dir=tmp_path / "new", detection="patterns")):
+        assert (tmp_path / "new" / FILE).exists(), "nothing was signed with the first"
+
+
+def test_whose_head_it_is(tmp_path: Path) -> None:
+    ours, theirs = Signer.load(tmp_path / "ours"), Signer.load(tmp_path / "theirs")
+    note = sign_head(Head(7, "ab" * 32), ours)
+    assert not is_signed_by_another(note, ours)
+    assert is_signed_by_another(note, theirs)
+    for damaged in ("", "nonsense", note[:-9] + "\n", note.replace("\u2014", "-"), note[:-6] + "?!é=\n"):
+        assert not is_signed_by_another(damaged, theirs), "damage is for verification to tell"

@@ -22,6 +22,7 @@ test: setup ## run all tests
 lint: setup ## style and strict types
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+	@.venv/bin/lint-imports --no-logo
 	@$(PY) -m mypy
 
 format: setup ## put the code into the house's format

@@ -13,7 +13,7 @@ from gateway import __version__
 from gateway.config.settings import Settings, SettingsError, load_settings
 
 # The modules of the commands beside `serve` and `ca`. They load libraries that start threads; `serve` forks.
-_COMMANDS = ("commands", "policy_commands", "receipt_commands", "usage_commands", "evaluation_commands")
+_COMMANDS = ("keys", "policies", "receipts", "usage", "evaluate")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,7 +61,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
 
     if command != "serve":
         for module in _COMMANDS:
-            import_module(f"gateway.{module}").add_commands(commands, _add_folders, _settings)
+            import_module(f"gateway.cli.{module}").add_commands(commands, _add_folders, _settings)
     return parser
 
 

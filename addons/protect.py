@@ -1,8 +1,8 @@
-"""The two entrances: every HTTP flow is answered here, refused here, or leaves protected.
+"""Answers, refuses or protects every HTTP flow of both listeners.
 
-`requestheaders` takes the credentials and the destination out of the flow; `request` has the gateway protect the body,
-and gives it its destination. In between the flow points to a dead end, so a flow that is forgotten reaches nobody. The
-answer is restored in `response`; the flow keeps what crossed, and `ResponseDelivery`, the last addon, hands the client its own.
+`requestheaders` removes credentials and destination from the flow, `request` has the gateway protect the body and sets
+the destination again. In between the flow points to a dead end, so an abandoned flow cannot reach any host. `response`
+restores the answer: the flow keeps the protected bytes; `ResponseDelivery`, the last addon, sends the client its own.
 """
 
 import logging

@@ -1,6 +1,6 @@
-"""The Privacy Gateway: protects private text before it crosses the trust boundary and restores it afterwards.
+"""Privacy Gateway: protects private text before it crosses the trust boundary and restores it afterwards.
 
-This package knows nothing of mitmproxy; it is complete and tested without it.
+Usable and tested without mitmproxy, which only `addons/` and `run_proxy.py` import.
 """
 
 __version__ = "0.1.0"

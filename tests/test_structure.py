@@ -1,14 +1,16 @@
-"""The house's plan, held by tests: who may import whom, how long a file may be, what is justified.
+"""The shape of the tree: who may import whom, how much lies in one place, what every dependency is for.
 
-run_proxy -> addons -> gateway.api.app, gateway.pipeline.pipeline -> parts -> models, errors
+The contracts themselves are in pyproject.toml, under `[tool.importlinter]`.
 """
 
 import ast
+import os
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -17,10 +19,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PRODUCT = ("run_proxy.py", "addons", "gateway")
 LONGEST = 400
-# The upper floor of gateway/: what answers requests and puts the parts together. Everything else is a part.
-UPPER = {"app", "commands", "policy_commands", "http_routing", "http_errors", "api_docs", "schemas", "settlement"}
-UPPER |= {"service", "operations", "pipeline", "entrance", "beside"}
-GROUND = {"models", "errors"}
+# In gateway/ itself: modules, and all entries.
+MOST_MODULES, MOST_ENTRIES = 8, 30
 # Folders of a checkout that are made, not written.
 MADE = {".git", ".venv", ".venv-lock", "data", "__pycache__"}
 
@@ -49,23 +49,6 @@ def imports(file: Path) -> Iterator[str]:
             base = package[: len(package) - node.level + 1] if node.level else []
             name = ".".join([*base, *([node.module] if node.module else [])])
             yield from (f"{name}.{each.name}" for each in node.names)
-
-
-def part(module: str) -> str:
-    """The room of `gateway` that a module lies in: `store` for `gateway.store.writer`, else empty."""
-    room = [*module.split("."), ""][1]
-    known = (ROOT / "gateway" / room).is_dir() or (ROOT / "gateway" / f"{room}.py").is_file()
-    return room if known else ""
-
-
-def parts() -> dict[str, set[str]]:
-    """Each part of gateway/ with the parts it imports."""
-    graph: dict[str, set[str]] = {}
-    for file in python_files("gateway"):
-        own = part(module_name(file))
-        others = {part(name) for name in imports(file) if name.split(".")[0] == "gateway"}
-        graph.setdefault(own, set()).update(others - {own, ""})
-    return graph
 
 
 def breaches(places: tuple[str, ...], forbidden: set[str]) -> list[str]:
@@ -102,33 +85,65 @@ def test_the_walker_sees_every_form_of_import(tmp_path: Path, monkeypatch: pytes
     ]
 
 
-def test_only_the_addons_and_the_entry_point_know_mitmproxy() -> None:
-    assert breaches(("gateway", "scripts"), {"mitmproxy", "mitmproxy_rs"}) == []
+def contracts(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Checks the contracts of pyproject.toml against the packages in `folder`."""
+    command = [sys.executable, "-c", "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"]
+    environ = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
 
 
-def test_the_gateway_knows_neither_addons_nor_entry_point() -> None:
-    assert breaches(("gateway",), {"addons", "run_proxy", "tests", "benchmarks", "scripts"}) == []
-    assert breaches(("addons",), {"run_proxy", "tests", "benchmarks", "scripts"}) == []
+def test_imports_keep_their_directions() -> None:
+    done = contracts(ROOT)
+    assert done.returncode == 0, done.stdout
 
 
-def test_the_parts_stand_on_each_other_without_a_circle() -> None:
-    try:
-        TopologicalSorter(parts()).prepare()
-    except CycleError as circle:
-        pytest.fail(f"these parts import each other: {circle.args[1]}")
+BREACHES = {
+    "a new flat module": ("gateway/helpers.py", ""),
+    "a new package without a place": ("gateway/misc/__init__.py", ""),
+    "an import upwards": ("gateway/text/dates.py", "from gateway.pipeline import exchange"),
+    "a circle": ("gateway/ids.py", "import gateway.pipeline.exchange"),
+    "a circle within a folder": ("gateway/assessment/weights.py", "from gateway.assessment import risk"),
+    "mitmproxy in the gateway": ("gateway/http/types.py", "import mitmproxy"),
+    "an addon in the gateway": ("gateway/container.py", "import addons.logs"),
+}
 
 
-def test_no_part_reaches_up() -> None:
-    reaching = {own: sorted(used & UPPER) for own, used in parts().items() if own not in UPPER}
-    assert {own: used for own, used in reaching.items() if used} == {}
+@pytest.mark.parametrize("breach", BREACHES)
+def test_a_breach_is_found(breach: str, tmp_path: Path) -> None:
+    for folder in ("gateway", "addons"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "model", "data"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    name, line = BREACHES[breach]
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    with file.open("a", encoding="utf-8") as text:
+        text.write(f"\n{line}\n")
+    done = contracts(tmp_path)
+    assert done.returncode != 0
+    assert "BROKEN" in done.stdout
 
 
-def test_models_and_errors_stand_on_nothing() -> None:
-    assert {own: used for own, used in parts().items() if own in GROUND and used} == {}
+def test_run_proxy_is_imported_by_nobody() -> None:
+    assert breaches(("gateway", "addons", "scripts"), {"run_proxy", "tests", "benchmarks"}) == []
 
 
-def test_only_the_process_that_hosts_the_app_imports_it() -> None:
-    assert [own for own, used in parts().items() if "app" in used] == ["beside"]
+def test_scripts_do_without_mitmproxy() -> None:
+    assert breaches(("scripts",), {"mitmproxy", "mitmproxy_rs"}) == []
+
+
+def test_little_lies_flat_in_the_gateway() -> None:
+    entries = [each for each in (ROOT / "gateway").iterdir() if each.name != "__pycache__"]
+    assert len([each for each in entries if each.suffix == ".py"]) <= MOST_MODULES
+    assert len(entries) <= MOST_ENTRIES
+
+
+def test_every_package_says_what_lives_there() -> None:
+    """The first paragraph says what does, the second what does not, or where else to look."""
+    told = {}
+    for file in (ROOT / "gateway").rglob("__init__.py"):
+        said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+        told[str(file.parent.relative_to(ROOT))] = len([each for each in said.split("\n\n") if each.strip()])
+    assert {folder: paragraphs for folder, paragraphs in told.items() if paragraphs < 2} == {}
 
 
 def test_no_source_file_is_too_long() -> None:

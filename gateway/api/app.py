@@ -1,6 +1,6 @@
-"""The HTTP interface: routes only. What they do stands in `service`, `operations` and `pipeline`.
+"""The HTTP interface: routes only.
 
-Complete by itself (`uvicorn gateway.api.app:create_app --factory`) and hosted in-process by the proxy's gateway listener.
+Run it by itself with `uvicorn gateway.api.app:create_app --factory`; the gateway listener hosts it in-process.
 """
 
 import re

@@ -1,14 +1,15 @@
-"""What stands in a request, judged as a whole: risk, route, task categories, warnings.
+"""Assesses a request as a whole: risk, route, task categories and warnings.
 
     assess      all four, from findings and texts
-    evidence    the findings counted by type
-    weights     what a type weighs
-    risk        how much harm the text could do
-    route       where it may go
-    tasks       what is asked for; its words are in task_words
-    notices     what a person should know
+    evidence    findings counted by type
+    weights     how much one finding of a type counts
+    risk        how much harm the text could do if it leaked
+    route       where the request may go
+    tasks       what the request asks for; the vocabulary is in task_words
+    warnings    what a person should know
 
-Pure functions; quick, since every chat request passes here. The rules are stated in docs/assessment.md.
+Pure functions, cheap enough for every chat request. Finding entities is `gateway.detection`; docs/assessment.md states
+the rules.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

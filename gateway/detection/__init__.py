@@ -1,10 +1,11 @@
-"""Text in, findings out: which stretches of a text look private, of what type, and how sure we are.
+"""Finds entities: which spans of a text look private, of what type, and with what confidence.
 
-    Detector          runs every recognizer over a text; yields candidates, never decides what becomes of them
-    resolve_overlaps  makes disjoint spans of candidates that share characters
+    Detector          runs every recognizer over a text
+    resolve_overlaps  turns overlapping candidates into disjoint spans
     EntityType        what a recognizer can find
 
-Pure and thread-safe: no I/O after construction, no memory of any text. See docs/detection.md.
+Pure and thread-safe: no I/O after construction, no memory of any text. What becomes of an entity is decided by
+`gateway.policy` and carried out by `gateway.protection`. See docs/detection.md.
 """
 
 from gateway.detection.detector import Detector

@@ -1,12 +1,12 @@
-"""How well detection does on labelled text: what was found, what was hidden, and what should not have been.
+"""Measures detection on labelled text: what was found, what was hidden, and what should not have been.
 
     read_lines     documents and cases from the lines of a file
-    LabelMap       what a label of the file means: its type, and whether it must be hidden
-    Seeker         what the gateway finds and hides in a text under a policy
-    score_documents, score_cases   the figures, and every place where the two do not agree
-    html_report    those places as one page to look through
+    LabelMap       what a label means: its entity type, and whether it must be hidden
+    Predictor      what the gateway finds and hides in a text under a policy
+    score_documents, score_cases   the figures, and every disagreement
+    html_report    the disagreements as one page
 
-Pure: no files, no clock. See docs/evaluation.md.
+Pure: no files, no clock. The command is `gateway.cli.evaluate`; docs/evaluation.md explains the figures.
 """
 
 from gateway.evaluation.case_scoring import CasesScore, EntityScore, score_cases

@@ -1,11 +1,14 @@
-"""Placeholders, `[TYPE_XXXXX]`: what protected text says instead of a value. See docs/placeholders.md.
+"""Mints, finds and restores placeholders such as `[TYPE_XXXXX]`. See docs/placeholders.md.
 
-grammar        the shape, the tag, and how a model may spell both
-finder         finds a session's placeholders, lenient forms included   (compiled: what RE2 does for it)
+grammar        the canonical form, the tag, and the spellings a model may give them
+matcher        finds a session's placeholders, lenient forms included; `patterns` holds its expressions
 session        Placeholders: mint, find, restore
 json_text      strings and numbers of a JSON document inside a string
-urls           the URL rule   (regions, plain_urls, brackets, attributes: where destinations are)
-stream         restoring while the answer is still being written
+url_policy     keeps values out of destinations the source did not hold
+               (destinations, plain_urls, markdown_links, html_attributes: where destinations are)
+stream         restores an answer while it is being written
+
+Which values become placeholders is decided in `gateway.protection`.
 """
 
 from gateway.placeholders.destinations import RestoreScope

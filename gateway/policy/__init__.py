@@ -1,12 +1,12 @@
-"""What is hidden, how, and under which conditions it may come back: policies, and where they are found.
+"""Policies: what is hidden, how, and where it may be restored.
 
-    Policy          one resolved, immutable policy document, ready to be asked
+    Policy          one resolved, immutable policy document
     PolicyRegistry  the built-in policies of a folder and the custom ones of a store
     CustomPolicies  what the registry needs of a store
-    Rule            what becomes of a finding
+    Rule            what happens to an entity
 
-A policy is read in three steps: `document` (is it well formed?), `resolve` (what does it say, with all it
-extends?), `matching` (its own words and patterns). See docs/policies.md.
+A policy is read in three steps: `document` (is it well formed?), `resolve` (what does it say, with all it extends?) and
+`matching` (its own terms and patterns). Applying it to a message is `gateway.protection`. See docs/policies.md.
 """
 
 from gateway.policy.model import (

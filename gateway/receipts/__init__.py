@@ -1,14 +1,16 @@
-"""Receipts: what crossed, in numbers and digests, chained and signed. See docs/receipts.md.
+"""Receipts: what crossed, as counts and digests, chained and signed. See docs/receipts.md.
 
-drafts      what may go into a record
-records     canonical form, hash, signature
-chain       how the log grows, inside the store's transaction
-checkpoint  the signed head, without which a cut log would look whole
-verify      everything recomputed
-following   the receipt a request left, for whoever serves it
-log         the face: append, read, verify
-opening     the key a store is opened with, never a new one beside records
-owed        outcomes that wait for the store to be well
+drafts           what a record may contain
+records          canonical form, hash, signature
+chain            appends records inside the store's transaction
+checkpoint       the signed head of the log
+verify           recomputes everything
+receipt_context  tells whoever serves a request which receipt it left
+log              the interface of the log: append, read, verify
+key_loading      loads the signing key; never makes a new one beside existing records
+retry_queue      outcomes that wait for the store to recover
+
+Nothing here sees source text.
 """
 
 from gateway.receipts.drafts import OPERATIONS, OUTCOMES, OutcomeDraft, ReceiptDraft

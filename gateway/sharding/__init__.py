@@ -1,11 +1,11 @@
-"""Divides a text into protected compartments that can be worked on apart, and says how to put the results together.
+"""Splits a text into protected compartments that can be worked on apart, and describes how to join the results.
 
     shard            text, findings and a session key -> compartments, outline, values
-    rejoin           the protected text as a whole again
+    rejoin           the protected text as a whole
     compartment_key  the placeholder key of one compartment
 
-In the order of work: `units` (where the text may be cut), `spread` (which part goes where), `shards` (protect and
-build), `outline`. The leak model is stated in docs/sharding.md.
+In the order of work: `units` (where the text may be cut), `assignment` (which part goes where), `splitter` (protect and
+build), `outline`. Segmentation itself is `gateway.text.segmentation`; docs/sharding.md states the leak model.
 """
 
 from gateway.sharding.outline import Heading, Outline, Piece, rejoin

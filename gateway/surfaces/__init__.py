@@ -1,9 +1,11 @@
-"""Model surfaces: who can answer a protected request. One file a kind in this folder; discovery finds it.
+"""Model surfaces: who can answer a protected request. One file each; discovery finds it.
 
 Surface          what every surface can do
-SurfaceRegistry  all surfaces there are, and which of them a model's name means
+SurfaceRegistry  all configured surfaces, and which of them serves a model name
 DemoSurface      `svc-demo`, built in and deterministic
 UpstreamSurface  a configured provider, reached over HTTP
+
+How a request of a protocol is read is for `gateway.wires`.
 """
 
 from gateway.surfaces.base import (

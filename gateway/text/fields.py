@@ -1,10 +1,10 @@
-"""Slots: the places of a parsed message where private text can stand, and how a protected text is put back there.
+"""The fields of a parsed message that can hold private text, and how protected text is written back to them.
 
-A wire (`gateway/wires/`) yields slots; `gateway/protection/protector.py` looks at their `texts` and calls `apply` with what it
-found. Everything a slot does not replace stays as it was, to the byte.
+A wire (`gateway/wires/`) yields fields; `gateway/protection/protector.py` searches their `texts` and calls `apply` with
+the spans. Everything that no span covers keeps its exact bytes.
 
-A value of a structure is searched with its name before it: in `{"pin": 4711}` nothing else says what the number is.
-That `lead` is for the search alone; what is found in it belongs to the slot of the name.
+A structured value is searched with its name in front of it: in `{"pin": 4711}` only the name says what the number is.
+This `lead` exists for the search alone; entities inside it belong to the field of the name.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""Wire protocols: one file each."""
+"""Wire protocols: which parts of a request and an answer are text. One file each; discovery finds it.
+
+Wires parse and describe; protecting and restoring is done by `gateway.pipeline`.
+"""
 
 from gateway.wires.base import AnswerText, Body, Conversation, Wire, Wires
 

@@ -110,7 +110,7 @@ async def test_an_unexpected_exception(hook: str, waits: bool, caplog: pytest.Lo
     assert later.saw == []
     assert_ended(flow, 500, "internal_error")
     assert [error.code for error in faulty.refusals] == ["internal_error"]
-    assert "ValueError at test_boundary.py" in caplog.text
+    assert "ValueError at test_fail_closed.py" in caplog.text
     assert "canary" not in caplog.text
 
 

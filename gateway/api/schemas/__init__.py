@@ -1,11 +1,13 @@
-"""The bodies of the interface, as pydantic models: what is validated, and what the OpenAPI document says.
+"""Request and response bodies as pydantic models: what is validated, and what the OpenAPI document shows.
 
 text         analyze, protect, reconstruct, shard, playground
 chat         chat completions and the list of models
 receipts     receipts, verification, anchor payloads
 governance   policies, usage, settlement, health
 errors       every error with its status and meaning
-operations   what each operation is for, who may use it, and which errors it gives
+operations   each operation's purpose, required scope and errors
+
+Policy documents have a schema of their own, in `gateway.policy.document`.
 """
 
 from gateway.api.schemas.chat import ChatRequest

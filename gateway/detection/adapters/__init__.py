@@ -1,1 +1,4 @@
-"""Detection that an operator brings along. Each file is one way; both fail closed."""
+"""Detection engines that an operator brings along: one file each.
+
+Both fail closed. The built-in model of names is in `gateway.detection.ner`.
+"""

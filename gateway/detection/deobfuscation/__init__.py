@@ -1,7 +1,7 @@
-"""Values that are dressed up: encoded, spaced out, broken over lines, split by markup. See docs/detection.md.
+"""Undoes what hides a value from a search: encodings, spacing, line breaks, markup. See docs/detection.md.
 
-Each dress is one file with a `DRESS`. `deobfuscate` reads a text without its dresses, searches it again where something
-was taken off, and leads what is found back to the text as it stands. Dresses may lie over each other, up to a depth.
+Each form is one file with a `DRESS`. `deobfuscate` reads a text without it, searches the result again and maps every
+entity back to the source. Forms may be nested, up to a depth. Recognizers never decode anything themselves.
 """
 
 import re

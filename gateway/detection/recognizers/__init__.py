@@ -1,5 +1,4 @@
-"""One file per family of recognizers, each with its `RECOGNIZERS`. Dropping a file in is all it takes; see
-docs/adding-a-recognizer.md.
+"""One file per family of recognizers, each with its `RECOGNIZERS`; adding a file is enough to add one.
 
-Files with a leading underscore hold word lists and checks that families share.
+Modules with a leading underscore hold vocabulary and checks that families share. See docs/adding-a-recognizer.md.
 """

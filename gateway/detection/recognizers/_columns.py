@@ -9,6 +9,7 @@ from gateway.detection.recognizer import EntityType, compile_pattern
 from gateway.detection.recognizers._dates import DATE, birth_date
 from gateway.detection.recognizers._id_labels import LABELS, announcing
 from gateway.detection.recognizers._id_values import long_enough, plausible
+from gateway.detection.recognizers._numbers.us_types import US_SSN
 from gateway.detection.recognizers._said_words import NO_PASSWORD, NO_VALUE, PASSWORDS, SECRETS
 from gateway.detection.recognizers._secret_names import Kind, kind_of
 from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_very_made
@@ -21,7 +22,6 @@ from gateway.detection.recognizers.person_name import PERSON
 from gateway.detection.recognizers.phone import PHONE_NUMBER
 from gateway.detection.recognizers.postal_address import STREET_ADDRESS
 from gateway.detection.recognizers.postal_code import POSTAL_CODE
-from gateway.detection.recognizers.us_identifiers import US_SSN
 from gateway.detection.recognizers.username import USERNAME
 
 

@@ -2,14 +2,10 @@
 licences of any form where announced. Digits in one piece are among the government numbers.
 """
 
-from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
+from gateway.detection.recognizer import Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._checks import digits_of, separators
 from gateway.detection.recognizers._numbers.checks_world import us_itin, us_ssn
-
-US_SSN = EntityType("US_SSN", "government_id", "A United States Social Security number.")
-US_ITIN = EntityType("US_ITIN", "government_id", "A United States individual taxpayer identification number.")
-US_PASSPORT = EntityType("US_PASSPORT", "government_id", "The number of a United States passport.")
-US_DRIVER_LICENSE = EntityType("US_DRIVER_LICENSE", "government_id", "The number of a driving licence of a US state.")
+from gateway.detection.recognizers._numbers.us_types import US_DRIVER_LICENSE, US_ITIN, US_SSN
 
 
 def _ssn(value: str) -> bool | None:

@@ -313,7 +313,7 @@ def test_words_in_their_place(task: str, expected: tuple[str, ...]) -> None:
 
 def test_every_warning_is_documented() -> None:
     page = (ROOT / "docs" / "assessment.md").read_text(encoding="utf-8")
-    source = (ROOT / "gateway" / "assessment" / "notices.py").read_text(encoding="utf-8")
+    source = (ROOT / "gateway" / "assessment" / "warnings.py").read_text(encoding="utf-8")
     codes = set(re.findall(r'Notice\(\s*"(\w+)"', source))
     assert len(codes) >= 10
     assert codes == set(re.findall(r"^\| `(\w+)` \|", page.split("## Warnings")[1], re.MULTILINE))

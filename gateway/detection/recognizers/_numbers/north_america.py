@@ -1,7 +1,8 @@
 """The United States and Canada."""
 
-from gateway.detection.recognizers import bank_account, us_identifiers
+from gateway.detection.recognizers import bank_account
 from gateway.detection.recognizers._numbers import checks_world as checks
+from gateway.detection.recognizers._numbers import us_types
 from gateway.detection.recognizers._numbers.checks import varied
 from gateway.detection.recognizers._numbers.number import (
     BANK,
@@ -23,10 +24,10 @@ _PROVINCE_LICENCES = (
 # fmt: off
 NUMBERS = (
     # --- The United States
-    Number(SOCIAL, us_identifiers.US_SSN.name, us_identifiers.US_SSN.description,
+    Number(SOCIAL, us_types.US_SSN.name, us_types.US_SSN.description,
            "#########", checks.us_ssn, 0.15, "ssn, ssns, social security, soc sec, ss#, ssid, TIN, taxpayer",
            "799483589"),
-    Number(TAX, us_identifiers.US_ITIN.name, us_identifiers.US_ITIN.description,
+    Number(TAX, us_types.US_ITIN.name, us_types.US_ITIN.description,
            "9########", checks.us_itin, 0.15,
            "itin, individual taxpayer, taxpayer, tax id, tax identification, TIN", "901701403"),
     Number(TAX, "US_EIN", "The Employer Identification Number of a business in the United States.",
@@ -34,10 +35,10 @@ NUMBERS = (
            "ein, fein, employer identification, employer id, federal tax id", "61-9177439", grouped=0.4),
     Number(TAX, "US_PTIN", "The number of a tax preparer in the United States.",
            "P########, P-########", "us.ptin", 0.15, "ptin, preparer", "P63708242"),
-    Number(PASSPORT, us_identifiers.US_PASSPORT.name, us_identifiers.US_PASSPORT.description,
+    Number(PASSPORT, us_types.US_PASSPORT.name, us_types.US_PASSPORT.description,
            "@########, #########", varied, 0.05, "passport, passport number, travel document, us passport",
            "W15569629"),
-    Number(LICENCE, us_identifiers.US_DRIVER_LICENSE.name, us_identifiers.US_DRIVER_LICENSE.description,
+    Number(LICENCE, us_types.US_DRIVER_LICENSE.name, us_types.US_DRIVER_LICENSE.description,
            "@#######, @########, @############, @##############, @@######, @@#######, #########, ########, "
            "@###-####-####, @###-###-##-###-#, ###-##-####, @###-####-####-##, ##@@@#####, @##-##-####, "
            "@####-#####-#####, @@@######, @@@**######, ###@@####, @@@@@######**, @@@@@##@***#, @#####, "

@@ -19,7 +19,12 @@ from gateway.http_types import Field
 from gateway.inspection import GuardContext, Verdict, inspect
 from gateway.json_body import dump, is_json, parse_object
 from gateway.models import Caller, PrivacyMode, RiskLevel, Route, RouteDecision, Trust
-from gateway.placeholders import Placeholders, RestoreScope, conversation_key, urls_with_placeholders
+from gateway.placeholders import (
+    Placeholders,
+    RestoreScope,
+    conversation_key,
+    urls_with_placeholders,
+)
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection import Protected, Protector
 from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog
@@ -78,7 +83,8 @@ class Pipeline:
         """Looks at a text and assesses it."""
 
         def job() -> Examined:
-            found = self._protector.find([[TextSlot(None, None, text)]], terms.policy, terms.mode, block=False)
+            blocks = [[TextSlot(None, None, text)]]
+            found = self._protector.find(blocks, terms.policy, terms.mode, block=False, remember_for=terms.remember_for)
             spans = [span for spans in found[0].spans for span in spans]
             return Examined(found, self._assess(spans, found[0].kept, [text], terms, estimate(text)))
 
@@ -88,7 +94,8 @@ class Pipeline:
         """Divides a text into protected compartments. What is found in any part of it is hidden in all of them."""
 
         def job() -> tuple[Sharded, Done]:
-            found = self._protector.find([[TextSlot(None, None, text)]], terms.policy, terms.mode)[0]
+            blocks = [[TextSlot(None, None, text)]]
+            found = self._protector.find(blocks, terms.policy, terms.mode, remember_for=terms.remember_for)[0]
             spans = found.spans[0]
             sharded = shard(
                 text,
@@ -114,14 +121,20 @@ class Pipeline:
         """Protects the slots of a message in place."""
         return await self._workers.run(self._protect, blocks, terms, placeholders)
 
-    async def admit(self, envelope: Envelope, policy: Policy) -> list[Field]:
+    async def admit(self, envelope: Envelope, policy: Policy, caller: Caller) -> list[Field]:
         """The header fields that cross with a call without text. Raises NotFound (`unknown_route`)."""
-        return await self._workers.run(crossing_headers, envelope, self._protector, policy)
+
+        def job() -> list[Field]:
+            return crossing_headers(envelope, self._protector, policy, remember_for=caller.remembered_as)
+
+        return await self._workers.run(job)
 
     def _protect(self, blocks: Blocks, terms: Terms, placeholders: Placeholders) -> Done:
         slots = [slot for block in blocks for slot in block]
         texts = [text for slot in slots for text in slot.texts]
-        protected = self._protector.protect(blocks, terms.policy, terms.mode, placeholders)
+        protected = self._protector.protect(
+            blocks, terms.policy, terms.mode, placeholders, remember_for=terms.remember_for
+        )
         size = sum(map(estimate, texts))
         assessment = self._assess(protected.hidden, protected.kept, texts, terms, size)
         if not len(placeholders):
@@ -175,17 +188,26 @@ class Pipeline:
             message = "The request holds attachments; they cannot be protected, and the policy does not let them pass."
             raise UnsupportedMedia(message, code="attachment_refused", param="messages")
         placeholders = Placeholders(conversation_key(self._installation_key, caller.key_id, conversation.seed))
-        terms = Terms(policy, mode, conversation.task, local_available, conversation.attachments, advice=False)
+        memory = caller.remembered_as
+        terms = Terms(
+            policy,
+            mode,
+            conversation.task,
+            local_available,
+            conversation.attachments,
+            advice=False,
+            remember_for=memory,
+        )
 
         def job() -> tuple[Done, list[Field]]:
             # The name of the model crosses as it is.
-            if not clean(destination.model, self._patterns, policy):
+            if not clean(destination.model, self._patterns, policy, remember_for=memory):
                 raise BadRequest("`model` is not the name of a model.", param="model")
             done = self._protect(conversation.blocks, terms, placeholders)
             if envelope is None:
                 return done, []
             hidden = [entry.value for entry in placeholders.entries()]
-            return done, crossing_headers(envelope, self._protector, policy, mode, hidden)
+            return done, crossing_headers(envelope, self._protector, policy, mode, hidden, remember_for=memory)
 
         done, headers = await self._workers.run(job)
         body["model"] = destination.model

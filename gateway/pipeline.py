@@ -20,6 +20,7 @@ from gateway.inspection import GuardContext, Verdict, inspect
 from gateway.json_body import dump, is_json, parse_object
 from gateway.models import Caller, PrivacyMode, RiskLevel, Route, RouteDecision, Trust
 from gateway.placeholders import (
+    Opening,
     Placeholders,
     RestoreScope,
     conversation_key,
@@ -31,7 +32,7 @@ from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog
 from gateway.sharding import Sharded, shard
 from gateway.slots import Slot, TextSlot
 from gateway.tokens import estimate, weigh
-from gateway.wires import AnswerText, Body, Wire
+from gateway.wires import AnswerText, Body, Conversation, Wire
 from gateway.workers import Workers
 
 type Blocks = Sequence[Sequence[Slot]]
@@ -187,7 +188,7 @@ class Pipeline:
         if conversation.attachments and policy.attachments == "refuse":
             message = "The request holds attachments; they cannot be protected, and the policy does not let them pass."
             raise UnsupportedMedia(message, code="attachment_refused", param="messages")
-        placeholders = Placeholders(conversation_key(self._installation_key, caller.key_id, conversation.seed))
+        placeholders = self._placeholders(conversation, caller)
         memory = caller.remembered_as
         terms = Terms(
             policy,
@@ -233,6 +234,11 @@ class Pipeline:
             self.fail(exchange, "refused")
             raise refused
         return exchange
+
+    def _placeholders(self, conversation: Conversation, caller: Caller) -> Placeholders:
+        seeds = conversation.opening, conversation.seed
+        opening, key = (conversation_key(self._installation_key, caller.key_id, seed) for seed in seeds)
+        return Placeholders(key, opening=Opening(conversation.before_seed, opening))
 
     async def record(
         self,

@@ -233,7 +233,8 @@ class Protector:
         found = _escape_literals(blocks, found, placeholders)
         done = Protected()
         replacer = _Replacer(policy, mode, placeholders, self.types, self._hash_key)
-        for block, result in zip(blocks, found, strict=True):
+        for index, (block, result) in enumerate(zip(blocks, found, strict=True)):
+            placeholders.enter(index)
             done.kept += result.kept
             position = 0
             for slot in block:
@@ -349,6 +350,7 @@ def _escape_literals(blocks: Sequence[Sequence[Slot]], found: list[Found], place
     for _ in range(8):
         minted: dict[str, int] = {}
         for index, (block, result) in enumerate(zip(texts, found, strict=True)):
+            placeholders.enter(index)
             for text, spans in zip(block, result.spans, strict=True):
                 for span in spans:
                     if span.action is Action.PLACEHOLDER:

@@ -19,7 +19,7 @@ from gateway.placeholders.json_text import (
     string_literals,
 )
 from gateway.placeholders.regions import RestoreScope
-from gateway.placeholders.session import Known, Placeholders, Restored, RestoredTree, conversation_key
+from gateway.placeholders.session import Known, Opening, Placeholders, Restored, RestoredTree, conversation_key
 from gateway.placeholders.stream import StreamRestorer
 from gateway.placeholders.urls import urls_with_placeholders
 
@@ -28,6 +28,7 @@ __all__ = [
     "Found",
     "Known",
     "Literal",
+    "Opening",
     "Placeholders",
     "RestoreScope",
     "Restored",

@@ -28,6 +28,7 @@ from gateway.json_body import dump, parse_object
 from gateway.models import Caller, Scope, Trust
 from gateway.operations import Operations, Question
 from gateway.pipeline import Pipeline
+from gateway.placeholders import prepare
 from gateway.policy import PolicyRegistry, SessionRules, SqlitePolicies
 from gateway.protection import Protector
 from gateway.ratelimit import RateLimiter
@@ -65,6 +66,7 @@ class Service:
         self.engines, model_hash = open_engines(settings, patterns)
         hash_key = _derived(key, b"hash")
         self.protector = Protector(self.engines, hash_key=hash_key)
+        prepare(self.engines.types)
         self.workers = Workers(settings.workers, settings.queue_limit, settings.detection_timeout_seconds)
         self.pipeline = Pipeline(
             protector=self.protector,

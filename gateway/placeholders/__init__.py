@@ -8,6 +8,7 @@ urls           the URL rule   (regions, plain_urls, brackets, attributes: where 
 stream         restoring while the answer is still being written
 """
 
+from gateway.placeholders.compiled import prepare
 from gateway.placeholders.grammar import Found, looks_like_placeholder
 from gateway.placeholders.json_text import (
     NUMBER,
@@ -39,6 +40,7 @@ __all__ = [
     "looks_like_placeholder",
     "number_at",
     "number_literals",
+    "prepare",
     "splice",
     "string_literals",
     "urls_with_placeholders",

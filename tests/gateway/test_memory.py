@@ -156,6 +156,19 @@ async def service(data_dir: Path, finder: Counting) -> AsyncIterator[Service]:
         yield running
 
 
+async def test_no_type_of_finding_is_new_to_a_running_gateway(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether others had one would show in the time that its expressions take to compile."""
+    compiled: list[object] = []
+    monkeypatch.setattr("gateway.placeholders.compiled.re2.compile", lambda *given: compiled.append(given))
+    placeholders = Placeholders(bytes(32))
+    for type in service.protector.types:
+        name = placeholders.mint(type, "value")
+        assert [hit.placeholder for hit in placeholders.find(f"see {name}")] == [name]
+    assert compiled == []
+
+
 async def test_native_operations_remember_for_their_caller(service: Service, finder: Counting) -> None:
     text = f"{TEXT} {TEXT}\n\nSecond paragraph. And a third sentence."
     callers = [Caller(ANNA, Scope.CLIENT), Caller(BERT, Scope.OPERATOR)]

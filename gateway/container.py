@@ -31,6 +31,7 @@ from gateway.pipeline.exchange import Destination, Exchange
 from gateway.pipeline.header_policy import CREDENTIALS, Envelope
 from gateway.pipeline.operations import Operations, Question
 from gateway.pipeline.pipeline import Pipeline
+from gateway.placeholders import prepare
 from gateway.policy import PolicyRegistry, SessionRules, SqlitePolicies
 from gateway.protection.protector import Protector
 from gateway.receipts import Check, ReceiptLog, Verification
@@ -65,6 +66,7 @@ class Service:
         self.engines, model_hash = open_engines(settings, patterns)
         hash_key = _derived(key, b"hash")
         self.protector = Protector(self.engines, hash_key=hash_key)
+        prepare(self.engines.types)
         self.workers = Workers(settings.workers, settings.queue_limit, settings.detection_timeout_seconds)
         self.pipeline = Pipeline(
             protector=self.protector,
@@ -223,15 +225,16 @@ class Service:
         if not self.wires.harmless(method, path):
             message = "The gateway does not know this call and does not let it leave."
             raise NotFound(message, code="unknown_route")
-        self._proxied_caller(fields)
+        caller = self._proxied_caller(fields)
         envelope = Envelope(fields, query, credentials=CREDENTIALS)
-        return _with_query(url, query), await self.pipeline.admit(envelope, self.pipeline.policy(None))
+        return _with_query(url, query), await self.pipeline.admit(envelope, self.pipeline.policy(None), caller)
 
     def _proxied_caller(self, fields: Sequence[Field]) -> Caller:
         """Who calls through the proxy: the owner of `X-SVC-Key`, else whoever has the key that goes to the provider.
 
-        The provider's key tells clients apart and stays unknown. Raises Unauthorized for a key that is not valid, and
-        for one of ours in the provider's place, where a stranger would read it.
+        The provider's key tells clients apart and stays unknown; those who send none are one caller. Raises
+        Unauthorized for a key that is not valid, and for one of ours in the provider's place, where a stranger would
+        read it.
         """
         given = {name.lower(): value for name, value in fields}
         sent = [given[name] for name in sorted(CREDENTIALS - {b"cookie"}) if name in given]
@@ -239,7 +242,8 @@ class Service:
             raise Unauthorized("A key of the gateway stands where the provider's belongs; nothing was sent.")
         if b"x-svc-key" in given:
             return self.authenticate(None, given[b"x-svc-key"].decode("latin-1"))
-        return Caller("proxy_" + sha256(self._caller_key + b"\n".join(sent)).hexdigest()[:16], Scope.CLIENT)
+        key_id = "proxy_" + sha256(self._caller_key + b"\n".join(sent)).hexdigest()[:16]
+        return Caller(key_id, Scope.CLIENT, identified=any(sent))
 
     async def verify(self, request_id: str, caller: Caller) -> Verification:
         """A receipt and the log it stands in, recomputed; and whether the policy it names can be shown."""

@@ -125,10 +125,16 @@ class PolicyRef:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: the id of the key, and what it may do."""
+    """Who asks: the id of the key, and what it may do. Without a credential, all who ask share one id."""
 
     key_id: str
     scope: Scope
+    identified: bool = True
+
+    @property
+    def remembered_as(self) -> str | None:
+        """Whose searched texts are remembered together; None for those whom no credential tells apart."""
+        return self.key_id if self.identified else None
 
 
 @dataclass(frozen=True, slots=True)

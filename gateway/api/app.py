@@ -113,8 +113,8 @@ def _native_routes() -> APIRouter:
     router = APIRouter(prefix="/v1", route_class=NativeRoute)
 
     @router.post("/analyze", **documented("analyze"))
-    async def analyze(request: Request, body: schemas.AnalyzeRequest) -> Response:
-        done = await _service(request).operations.analyze(_question(body))
+    async def analyze(request: Request, caller: By, body: schemas.AnalyzeRequest) -> Response:
+        done = await _service(request).operations.analyze(_question(body), caller)
         return _json(
             {
                 "request_id": done.request_id,

@@ -61,7 +61,10 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a message is protected under, and what it is for. `advice`: whether anybody reads warnings."""
+    """What a message is protected under, and what it is for.
+
+    `advice`: whether anybody reads warnings. `remember_for`: whose searched texts it is remembered with, if anybody's.
+    """
 
     policy: Policy
     mode: PrivacyMode
@@ -69,6 +72,7 @@ class Terms:
     local_available: bool = False
     attachments: Sequence[str] = ()
     advice: bool = True
+    remember_for: str | None = None
 
 
 @dataclass(slots=True)

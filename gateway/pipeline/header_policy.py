@@ -58,16 +58,18 @@ def forwarded_headers(
     policy: Policy,
     mode: PrivacyMode = PrivacyMode.STANDARD,
     hidden: Iterable[str] = (),
+    *,
+    remember_for: str | None = None,
 ) -> list[Field]:
     """The header fields that cross with a body in which the values `hidden` were hidden.
 
     Raises NotFound (`unknown_route`) for a query with private text.
     """
-    if not clean(envelope.query, protector, policy):
+    if not clean(envelope.query, protector, policy, remember_for=remember_for):
         raise NotFound("The query of the request holds private text, which cannot cross.", code="unknown_route")
     candidates = [(name, value) for name, value in envelope.fields if _may_cross(name.lower())]
     block = [_slot(name.lower(), value.decode("latin-1")) for name, value in candidates]
-    found = protector.find([block], policy, mode)[0]
+    found = protector.find([block], policy, mode, remember_for=remember_for)[0]
     values = [value.lower() for value in hidden if len(value) >= _SHORTEST_VALUE]
     crossing = [
         field
@@ -98,7 +100,7 @@ def _slot(name: bytes, value: str) -> TextField:
     return TextField(None, None, value, label)
 
 
-def clean(text: str, protector: Protector, policy: Policy) -> bool:
+def clean(text: str, protector: Protector, policy: Policy, *, remember_for: str | None = None) -> bool:
     """Whether a query or a name holds nothing the policy hides, in whatever depth of percent-encoding."""
     if not text:
         return True
@@ -106,4 +108,5 @@ def clean(text: str, protector: Protector, policy: Policy) -> bool:
     for _ in range(3):
         forms.append(unquote_plus(forms[-1]))
     block = [TextField(None, None, form) for form in dict.fromkeys(forms)]
-    return not any(protector.find([block], policy, PrivacyMode.STANDARD)[0].spans)
+    found = protector.find([block], policy, PrivacyMode.STANDARD, remember_for=remember_for)
+    return not any(found[0].spans)

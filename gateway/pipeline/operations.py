@@ -83,9 +83,9 @@ class Operations:
         self._local_available = local_available
         self._bounds = bounds
 
-    async def analyze(self, question: Question) -> Analysis:
+    async def analyze(self, question: Question, caller: Caller) -> Analysis:
         """Looks at a text. Creates no session, stores nothing."""
-        terms = self._terms(question)
+        terms = self._terms(question, caller)
         examined = await self._pipeline.examine(question.text, terms)
         entities = [(span.entity(), span.action) for found in examined.found for each in found.spans for span in each]
         entities += [(entity, Action.KEEP) for found in examined.found for entity in found.kept]
@@ -104,7 +104,7 @@ class Operations:
 
         Raises Forbidden where the policy blocks, NotFound and Gone for the session.
         """
-        terms = self._terms(question)
+        terms = self._terms(question, caller)
         policy = terms.policy
         request_id = new_request_id()
         if credentials is None:
@@ -147,7 +147,7 @@ class Operations:
 
         Raises Unprocessable for a text that cannot be divided within the bounds, Forbidden where the policy blocks.
         """
-        terms = self._terms(question)
+        terms = self._terms(question, caller)
         request_id = new_request_id()
         session = self._new_session(terms.policy, caller, ttl_seconds)
         bounds = {} if max_compartments is None else {"max_compartments": max_compartments}
@@ -162,9 +162,14 @@ class Operations:
         ttl = min(ttl_seconds or rules.default_ttl_seconds, rules.max_ttl_seconds)
         return self._vault.begin(caller, ttl, max_values=rules.max_values)
 
-    def _terms(self, question: Question) -> Terms:
-        policy = self._pipeline.policy(question.policy_id)
-        return Terms(policy, question.mode or PrivacyMode.STANDARD, question.task, self._local_available)
+    def _terms(self, question: Question, caller: Caller) -> Terms:
+        return Terms(
+            self._pipeline.policy(question.policy_id),
+            question.mode or PrivacyMode.STANDARD,
+            question.task,
+            self._local_available,
+            remember_for=caller.remembered_as,
+        )
 
 
 def _slot(text: str) -> TextField:

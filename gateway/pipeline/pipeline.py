@@ -20,14 +20,20 @@ from gateway.http.types import Field
 from gateway.models import Caller, PrivacyMode, RiskLevel, Route, RouteDecision, Trust
 from gateway.pipeline.exchange import Destination, Done, Examined, Exchange, Terms
 from gateway.pipeline.header_policy import Envelope, clean, forwarded_headers
-from gateway.placeholders import Placeholders, RestoreScope, conversation_key, urls_with_placeholders
+from gateway.placeholders import (
+    Opening,
+    Placeholders,
+    RestoreScope,
+    conversation_key,
+    urls_with_placeholders,
+)
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Protected, Protector
 from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog
 from gateway.sharding import Sharded, shard
 from gateway.text.fields import MessageField, TextField
 from gateway.text.token_estimate import estimate, weigh
-from gateway.wires import AnswerText, Body, Wire
+from gateway.wires import AnswerText, Body, Conversation, Wire
 
 type Blocks = Sequence[Sequence[MessageField]]
 
@@ -78,7 +84,8 @@ class Pipeline:
         """Looks at a text and assesses it."""
 
         def job() -> Examined:
-            found = self._protector.find([[TextField(None, None, text)]], terms.policy, terms.mode, block=False)
+            blocks = [[TextField(None, None, text)]]
+            found = self._protector.find(blocks, terms.policy, terms.mode, block=False, remember_for=terms.remember_for)
             spans = [span for spans in found[0].spans for span in spans]
             return Examined(found, self._assess(spans, found[0].kept, [text], terms, estimate(text)))
 
@@ -88,7 +95,8 @@ class Pipeline:
         """Divides a text into protected compartments. What is found in any part of it is hidden in all of them."""
 
         def job() -> tuple[Sharded, Done]:
-            found = self._protector.find([[TextField(None, None, text)]], terms.policy, terms.mode)[0]
+            blocks = [[TextField(None, None, text)]]
+            found = self._protector.find(blocks, terms.policy, terms.mode, remember_for=terms.remember_for)[0]
             spans = found.spans[0]
             sharded = shard(
                 text,
@@ -114,14 +122,20 @@ class Pipeline:
         """Protects the slots of a message in place."""
         return await self._workers.run(self._protect, blocks, terms, placeholders)
 
-    async def admit(self, envelope: Envelope, policy: Policy) -> list[Field]:
+    async def admit(self, envelope: Envelope, policy: Policy, caller: Caller) -> list[Field]:
         """The header fields that cross with a call without text. Raises NotFound (`unknown_route`)."""
-        return await self._workers.run(forwarded_headers, envelope, self._protector, policy)
+
+        def job() -> list[Field]:
+            return forwarded_headers(envelope, self._protector, policy, remember_for=caller.remembered_as)
+
+        return await self._workers.run(job)
 
     def _protect(self, blocks: Blocks, terms: Terms, placeholders: Placeholders) -> Done:
         slots = [slot for block in blocks for slot in block]
         texts = [text for slot in slots for text in slot.texts]
-        protected = self._protector.protect(blocks, terms.policy, terms.mode, placeholders)
+        protected = self._protector.protect(
+            blocks, terms.policy, terms.mode, placeholders, remember_for=terms.remember_for
+        )
         size = sum(map(estimate, texts))
         assessment = self._assess(protected.hidden, protected.kept, texts, terms, size)
         if not len(placeholders):
@@ -174,18 +188,27 @@ class Pipeline:
         if conversation.attachments and policy.attachments == "refuse":
             message = "The request holds attachments; they cannot be protected, and the policy does not let them pass."
             raise UnsupportedMedia(message, code="attachment_refused", param="messages")
-        placeholders = Placeholders(conversation_key(self._installation_key, caller.key_id, conversation.seed))
-        terms = Terms(policy, mode, conversation.task, local_available, conversation.attachments, advice=False)
+        placeholders = self._placeholders(conversation, caller)
+        memory = caller.remembered_as
+        terms = Terms(
+            policy,
+            mode,
+            conversation.task,
+            local_available,
+            conversation.attachments,
+            advice=False,
+            remember_for=memory,
+        )
 
         def job() -> tuple[Done, list[Field]]:
             # The name of the model crosses as it is.
-            if not clean(destination.model, self._patterns, policy):
+            if not clean(destination.model, self._patterns, policy, remember_for=memory):
                 raise BadRequest("`model` is not the name of a model.", param="model")
             done = self._protect(conversation.blocks, terms, placeholders)
             if envelope is None:
                 return done, []
             hidden = [entry.value for entry in placeholders.entries()]
-            return done, forwarded_headers(envelope, self._protector, policy, mode, hidden)
+            return done, forwarded_headers(envelope, self._protector, policy, mode, hidden, remember_for=memory)
 
         done, headers = await self._workers.run(job)
         body["model"] = destination.model
@@ -211,6 +234,11 @@ class Pipeline:
             self.fail(exchange, "refused")
             raise refused
         return exchange
+
+    def _placeholders(self, conversation: Conversation, caller: Caller) -> Placeholders:
+        seeds = conversation.opening, conversation.seed
+        opening, key = (conversation_key(self._installation_key, caller.key_id, seed) for seed in seeds)
+        return Placeholders(key, opening=Opening(conversation.before_seed, opening))
 
     async def record(
         self,

@@ -22,7 +22,8 @@ from gateway.placeholders.json_text import (
     splice,
     string_literals,
 )
-from gateway.placeholders.session import Known, Placeholders, Restored, RestoredTree, conversation_key
+from gateway.placeholders.patterns import prepare
+from gateway.placeholders.session import Known, Opening, Placeholders, Restored, RestoredTree, conversation_key
 from gateway.placeholders.stream import StreamRestorer
 from gateway.placeholders.url_policy import urls_with_placeholders
 
@@ -31,6 +32,7 @@ __all__ = [
     "Found",
     "Known",
     "Literal",
+    "Opening",
     "Placeholders",
     "RestoreScope",
     "Restored",
@@ -41,6 +43,7 @@ __all__ = [
     "looks_like_placeholder",
     "number_at",
     "number_literals",
+    "prepare",
     "splice",
     "string_literals",
     "urls_with_placeholders",

@@ -7,7 +7,7 @@ counter and no stored state, so the same conversation gives the same bytes on ev
 import hmac
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -77,22 +77,32 @@ class RestoredTree:
     unknown: tuple[str, ...] = ()
 
 
-def conversation_key(installation_key: bytes, caller: str, first_user_text: str) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The first blocks of a conversation, whose values are minted by a key of their own."""
+
+    blocks: int
+    key: bytes = field(repr=False)
+
+
+def conversation_key(installation_key: bytes, caller: str, seed: str) -> bytes:
     """The 32-byte session key of a chat (HKDF-SHA256, RFC 5869): the same conversation, the same key."""
-    context = b"".join(map(_framed, ("privacy-gateway conversation v1", caller, first_user_text)))
+    context = b"".join(map(_framed, ("privacy-gateway conversation v1", caller, seed)))
     return HKDF(SHA256(), 32, salt=None, info=context).derive(installation_key)
 
 
 class Placeholders:
     """One session's values. Not shared between threads."""
 
-    def __init__(self, key: bytes, known: Iterable[Known] = ()) -> None:
-        self._key = key
+    def __init__(self, key: bytes, known: Iterable[Known] = (), *, opening: Opening | None = None) -> None:
+        self._key = self._own_key = key
+        self._opening = opening
         # By the placeholder without its brackets.
         self._by_core: dict[str, Known] = {}
         self._by_value: dict[tuple[str, str, str | None], str] = {}
         self.vocabulary = Vocabulary()
         self._fresh: dict[str, Known] = {}
+        self._digests: dict[str, bytes] = {}
         self._taken: set[str] = set()
         # The guard and the restoring read the same texts one after the other.
         self._scanned: dict[str, list[Found]] = {}
@@ -106,6 +116,11 @@ class Placeholders:
     def __len__(self) -> int:
         return len(self._by_core)
 
+    def enter(self, block: int) -> None:
+        """From now on mints values of this block of the conversation; one that has a placeholder keeps it."""
+        opens = self._opening is not None and block < self._opening.blocks
+        self._key = self._opening.key if self._opening is not None and opens else self._own_key
+
     def mint(self, type: str, value: str, *, raw: str | None = None) -> str:
         """The placeholder of a value; the same for the same value, whenever it is asked for.
 
@@ -117,11 +132,15 @@ class Placeholders:
             return minted
         if type not in self.vocabulary.kinds and not is_type(type):
             raise ValueError("a type is an upper-case name of 64 characters or fewer")
-        digest = hmac.digest(self._key, b"".join(map(_framed, (type, value, raw))), "sha256")
+        return self._issue(
+            type, value, raw, hmac.digest(self._key, b"".join(map(_framed, (type, value, raw))), "sha256")
+        )
+
+    def _issue(self, type: str, value: str, raw: str | None, digest: bytes) -> str:
         name = self._free(type, digest)
         entry = Known(name, type, value, raw)
         self._add(entry)
-        self._fresh[name] = entry
+        self._fresh[name], self._digests[name] = entry, digest
         return name
 
     def _free(self, kind: str, digest: bytes) -> str:
@@ -140,7 +159,7 @@ class Placeholders:
         self._forget()
         del self._by_value[entry.type, entry.value, entry.raw]
         self._taken.add(placeholder)
-        return self.mint(entry.type, entry.value, raw=entry.raw)
+        return self._issue(entry.type, entry.value, entry.raw, self._digests.pop(placeholder))
 
     def _add(self, entry: Known) -> None:
         core = entry.placeholder[1:-1]

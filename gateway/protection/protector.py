@@ -13,11 +13,12 @@ The rules, in this order:
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import pairwise
 from secrets import token_bytes
+from time import monotonic
 
 from gateway.detection import EntityType, resolve_overlaps
 from gateway.detection.engines import Finder
@@ -31,6 +32,9 @@ from gateway.protection.split_values import adjacent_texts, behind, values_acros
 from gateway.text.fields import MessageField, Span, Spans
 
 LITERAL = "PLACEHOLDER"
+_MOST_CALLERS = 64
+"""Callers of one kind who are remembered at once; the one who was silent longest goes first."""
+_IDLE_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +70,34 @@ def _counted(names: Iterable[str]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-class Memory:
-    """What was found in a block, by a keyed digest of its text and all before it. Holds offsets, never text.
+@dataclass(slots=True)
+class _Share:
+    """What is remembered for one caller; the least recently used block goes first."""
 
-    Bounded by the number of spans; the least recently used block goes first.
+    used: float
+    size: int = 0
+    blocks: OrderedDict[bytes, Found] = field(default_factory=OrderedDict)
+
+    def trim(self, limit: int) -> None:
+        while self.size > limit:
+            _, oldest = self.blocks.popitem(last=False)
+            self.size -= _weight(oldest)
+
+
+class Memory:
+    """What was found in a block, for each caller by a keyed digest of its text and all before it.
+
+    Holds offsets, never text. Callers share nothing: neither what they sent, nor, by what they push out, how much.
+    `capacity` bounds the number of spans, in equal shares for the callers of the last hour, whatever each of them
+    sends. Callers with ids of different kinds (`key_…`, `proxy_…`) have a capacity each: credentials that were made up
+    take nothing from the gateway's own keys.
     """
 
-    def __init__(self, capacity: int = 200_000) -> None:
+    def __init__(self, capacity: int = 200_000, *, clock: Callable[[], float] = monotonic) -> None:
         self._key = token_bytes(32)
         self._capacity = capacity
-        self._size = 0
-        self._blocks: OrderedDict[bytes, Found] = OrderedDict()
+        self._clock = clock
+        self._kinds: dict[str, OrderedDict[str, _Share]] = {}
         self._lock = threading.Lock()
 
     def digest(self, before: bytes, texts: Iterable[str]) -> bytes:
@@ -87,22 +108,42 @@ class Memory:
             digest.update(data)
         return digest.digest()
 
-    def get(self, digest: bytes) -> Found | None:
+    def get(self, caller: str, digest: bytes) -> Found | None:
         with self._lock:
-            found = self._blocks.get(digest)
+            blocks = self._share(caller).blocks
+            found = blocks.get(digest)
             if found is not None:
-                self._blocks.move_to_end(digest)
+                blocks.move_to_end(digest)
             return found
 
-    def put(self, digest: bytes, found: Found) -> None:
+    def put(self, caller: str, digest: bytes, found: Found) -> None:
         with self._lock:
-            if digest in self._blocks:
-                return
-            self._blocks[digest] = found
-            self._size += _weight(found)
-            while self._size > self._capacity and self._blocks:
-                _, oldest = self._blocks.popitem(last=False)
-                self._size -= _weight(oldest)
+            share = self._share(caller)
+            if digest not in share.blocks:
+                share.blocks[digest] = found
+                share.size += _weight(found)
+                share.trim(self._capacity // len(self._kinds[_kind(caller)]))
+
+    def _share(self, caller: str) -> _Share:
+        """The caller's share; a new caller's makes room for itself."""
+        now = self._clock()
+        shares = self._kinds.setdefault(_kind(caller), OrderedDict())
+        share = shares.pop(caller, None)
+        while shares and next(iter(shares.values())).used < now - _IDLE_SECONDS:
+            shares.popitem(last=False)
+        if share is None:
+            if len(shares) >= _MOST_CALLERS:
+                shares.popitem(last=False)
+            for other in shares.values():
+                other.trim(self._capacity // (len(shares) + 1))
+            share = _Share(now)
+        share.used = now
+        shares[caller] = share
+        return share
+
+
+def _kind(caller: str) -> str:
+    return caller.partition("_")[0]
 
 
 def _weight(found: Found) -> int:
@@ -130,9 +171,17 @@ class Protector:
         return self._finder.detect(text)
 
     def find(
-        self, blocks: Sequence[Sequence[MessageField]], policy: Policy, mode: PrivacyMode, *, block: bool = True
+        self,
+        blocks: Sequence[Sequence[MessageField]],
+        policy: Policy,
+        mode: PrivacyMode,
+        *,
+        block: bool = True,
+        remember_for: str | None = None,
     ) -> list[Found]:
         """What the policy hides in each block, without changing anything.
+
+        What `remember_for` had searched before is not searched again; without it, nothing is remembered.
 
         Raises Forbidden (`blocked_by_policy`) where the policy blocks a type that was found, unless `block` is false.
         """
@@ -146,15 +195,18 @@ class Protector:
                 result.append(Found((), ()))
                 continue
             joints = adjacent_texts(slots)
-            chain = self._memory.digest(chain, (*texts, str(joints)))
-            found = self._memory.get(chain)
+            found = None
+            if remember_for is not None:
+                chain = self._memory.digest(chain, (*texts, str(joints)))
+                found = self._memory.get(remember_for, chain)
             if found is None:
                 # Only now: of the last block nobody looks for anything.
                 for each in waiting:
                     known.add(*each)
                 waiting.clear()
                 found = self._look(before, texts, joints, policy, mode, known)
-                self._memory.put(chain, found)
+                if remember_for is not None:
+                    self._memory.put(remember_for, chain, found)
             before = texts[-1]
             waiting.append((texts, found.spans))
             result.append(found)
@@ -165,16 +217,24 @@ class Protector:
         return result
 
     def protect(
-        self, blocks: Sequence[Sequence[MessageField]], policy: Policy, mode: PrivacyMode, placeholders: Placeholders
+        self,
+        blocks: Sequence[Sequence[MessageField]],
+        policy: Policy,
+        mode: PrivacyMode,
+        placeholders: Placeholders,
+        *,
+        remember_for: str | None = None,
     ) -> Protected:
         """Protects every slot in place and says what was done.
 
         Transformations have offsets of their own slot's text; for a request of one text that is the text as sent.
         """
-        found = _escape_literals(blocks, self.find(blocks, policy, mode), placeholders)
+        found = self.find(blocks, policy, mode, remember_for=remember_for)
+        found = _escape_literals(blocks, found, placeholders)
         done = Protected()
         replacer = _Replacer(policy, mode, placeholders, self.types, self._hash_key)
-        for block, result in zip(blocks, found, strict=True):
+        for index, (block, result) in enumerate(zip(blocks, found, strict=True)):
+            placeholders.enter(index)
             done.kept += result.kept
             position = 0
             for slot in block:
@@ -292,6 +352,7 @@ def _escape_literals(
     for _ in range(8):
         minted: dict[str, int] = {}
         for index, (block, result) in enumerate(zip(texts, found, strict=True)):
+            placeholders.enter(index)
             for text, spans in zip(block, result.spans, strict=True):
                 for span in spans:
                     if span.action is Action.PLACEHOLDER:

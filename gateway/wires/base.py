@@ -29,7 +29,9 @@ class Conversation:
 
     `blocks` holds the slots in the order a model reads them, cut where an assistant's turn begins: what a block
     becomes depends on it and the blocks before it alone, so that the next turn repeats the same bytes (law 5).
-    `seed` is the first user message, from which the placeholder key of the conversation is derived.
+    `seed` is what the placeholder key is derived from: the first text of a user. Blocks before that text have been sent
+    without it, so theirs is derived from `opening`, which stands in the first of them; there are `before_seed`.
+    A conversation without any text of a user has its opening as its seed.
     """
 
     body: Body
@@ -37,6 +39,8 @@ class Conversation:
     stream: bool
     blocks: list[list[MessageField]]
     seed: str
+    opening: str = ""
+    before_seed: int = 0
     attachments: tuple[str, ...] = ()
     task: str | None = None
     policy_id: str | None = None

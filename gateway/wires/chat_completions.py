@@ -3,6 +3,7 @@
 Text is what it is not known to be otherwise: an unknown field, part or key is scanned like a message.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -92,15 +93,21 @@ class ChatCompletions:
         for name in _BEFORE_MESSAGES:
             if name in body:
                 block += walk.slots(body, name, body[name])
+        first_cut = len(messages)
         for index, message in enumerate(messages):
             role = _check_message(message, index)
             if role == "assistant" and block:
+                first_cut = min(first_cut, index)
                 conversation.blocks.append(block)
                 block = []
-            if role == "user" and not conversation.seed:
-                conversation.seed = _plain_text(message.get("content"))
+            if role == "user" and not conversation.seed and (text := _plain_text(message.get("content"))).strip():
+                conversation.seed, conversation.before_seed = text, len(conversation.blocks)
             block += _message_slots(message, walk)
         conversation.blocks.append(block)
+        if not conversation.seed or conversation.before_seed:
+            before = {name: body[name] for name in _BEFORE_MESSAGES if name in body}
+            conversation.opening = _opening({**before, "messages": messages[:first_cut]})
+            conversation.seed = conversation.seed or conversation.opening
         own = [
             slot
             for name, value in body.items()
@@ -229,6 +236,17 @@ def _plain_text(content: Any) -> str:
         return content
     parts = content if isinstance(content, list) else []
     return "\n".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str))
+
+
+def _opening(stands_first: Body) -> str:
+    """All that a conversation begins with, but for the marks of prompt caches, which clients move on at every turn."""
+
+    def unmarked(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: unmarked(member) for name, member in value.items() if name != "cache_control"}
+        return [unmarked(member) for member in value] if isinstance(value, list) else value
+
+    return json.dumps(unmarked(stands_first), sort_keys=True)
 
 
 def _message_slots(message: Body, walk: Walk) -> Iterator[MessageField]:

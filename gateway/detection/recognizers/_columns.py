@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
+from gateway.detection.prefilter import GateScan
 from gateway.detection.recognizer import EntityType, compile_pattern
 from gateway.detection.recognizers._dates import DATE, birth_date
 from gateway.detection.recognizers._id_labels import LABELS, announcing
@@ -159,7 +159,7 @@ _FORMS = (
     *((announcing([label]), Column(label.type, label.score, _is_identifier)) for label in LABELS),
     *((label.named, Column(label.type, label.score, _is_number)) for label in LABELS if label.named),
 )
-_COLUMNS = tuple((compile_pattern(f"(?i)(?:{words})"), column) for words, column in _FORMS)
+_SCAN = GateScan([rf"(?i)\A(?:{words})\z" for words, _ in _FORMS])
 # What passes is counted, unless somebody's account stands beside it.
 _ACCOUNT = re.compile(r"user(?:[ _-]?(?:name|id))?|login|account|e-?mail|benutzer(?:name)?|host", re.IGNORECASE)
 _PASS = Column(PASSWORD, 0.8, lambda value: not value.isdigit() and _is_password(value))
@@ -195,10 +195,8 @@ def columns_of(header: list[str]) -> dict[int, Column]:
     return columns
 
 
-@lru_cache(maxsize=1024)
 def _column(header: str) -> Column | None:
-    data = header.encode()
-    column = next((column for words, column in _COLUMNS if words.fullmatch(data)), None)
-    if column is None and (kind := kind_of(header)) is not None:
-        return _KINDS[kind]
-    return column
+    if hits := _SCAN.hits(header.encode()):
+        return _FORMS[min(hits)][1]
+    kind = kind_of(header)
+    return None if kind is None else _KINDS[kind]

@@ -6,9 +6,9 @@ in a program. Numbers of orders, invoices and tickets are candidates (0.4), whic
 """
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from gateway.detection.normalized_text import View
+from gateway.detection.prefilter import GateScan
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers import _id_labels as labels
 from gateway.detection.recognizers._id_labels import (
@@ -59,8 +59,9 @@ _PLACES = (compile_pattern(_NUMBERED), compile_pattern(_BOOKED), compile_pattern
 _BOOKED_ONLY, _NAMED = 1, 2
 _SEARCHED = ((0, _BOOKED_ONLY), (_NAMED,))
 """By gate."""
-_TYPES = tuple((label, compile_pattern(f"(?i)(?:{announcing([label])})")) for label in LABELS)
-_NAMED_TYPES = tuple((label, compile_pattern(f"(?i)(?:{label.named})")) for label in LABELS if label.named)
+_BY_NAME = tuple(label for label in LABELS if label.named)
+_ANNOUNCED = GateScan([rf"(?i)\A(?:{announcing([label])})\z" for label in LABELS])
+_NAMED_ALONE = GateScan([rf"(?i)\A(?:{label.named})\z" for label in _BY_NAME])
 _OTHER_THINGS = frozenset(b"application applications autos cups permit pod ref reference sag sak".split())
 """Words for so many things that also behind a sign only a number of its own making is believed."""
 _EXPLICIT = compile_pattern(rf"(?i)[:=#>|]|\b{_COPULA}\b")
@@ -100,11 +101,11 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
                 at = end
 
 
-@lru_cache(maxsize=1024)
 def _label(text: bytes, *, named: bool) -> Label | None:
-    """What a label announces. Remembers labels, which are words of the tables above, never values."""
-    types = _NAMED_TYPES if named else _TYPES
-    return next((label for label, expression in types if expression.fullmatch(text)), None)
+    """What a label announces."""
+    known, scan = (_BY_NAME, _NAMED_ALONE) if named else (LABELS, _ANNOUNCED)
+    hits = scan.hits(text)
+    return known[min(hits)] if hits else None
 
 
 RECOGNIZERS = (

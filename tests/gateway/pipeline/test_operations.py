@@ -33,7 +33,7 @@ async def receipts(service: Service, caller: Caller = ANNA) -> int:
 
 
 async def test_analyze_says_what_is_there_and_keeps_nothing(service: Service) -> None:
-    analysis = await service.operations.analyze(Question(TEXT, task="support"))
+    analysis = await service.operations.analyze(Question(TEXT, task="support"), ANNA)
     found = {(TEXT[entity.start : entity.end], entity.type): action for entity, action in analysis.entities}
     assert found["Wilhelmina Oxenfoord", "PERSON"] is Action.PLACEHOLDER
     assert found["w.oxenfoord@acme.test", "EMAIL_ADDRESS"] is Action.PLACEHOLDER
@@ -100,7 +100,7 @@ async def test_a_policy_that_blocks_stops_protecting_and_not_analyzing(service: 
     document = {"id": "closed", "title": "Closed", "extends": "default", "rules": rules}
     await service.policies.create(document)
     question = Question(TEXT, policy_id="closed")
-    assert (await service.operations.analyze(question)).policy.id == "closed"
+    assert (await service.operations.analyze(question, ANNA)).policy.id == "closed"
     with pytest.raises(Forbidden) as refusal:
         await service.operations.protect(question, ANNA)
     assert refusal.value.code == "blocked_by_policy"
@@ -111,8 +111,8 @@ async def test_an_unknown_policy_and_a_strict_mode(service: Service) -> None:
     with pytest.raises(NotFound) as refusal:
         await service.operations.protect(Question(TEXT, policy_id="no-such"), ANNA)
     assert refusal.value.code == "policy_not_found"
-    strict = await service.operations.analyze(Question(TEXT, mode=PrivacyMode.STRICT))
-    standard = await service.operations.analyze(Question(TEXT))
+    strict = await service.operations.analyze(Question(TEXT, mode=PrivacyMode.STRICT), ANNA)
+    standard = await service.operations.analyze(Question(TEXT), ANNA)
     hidden = [sum(action is not Action.KEEP for _, action in each.entities) for each in (strict, standard)]
     assert hidden[0] >= hidden[1] > 0
 

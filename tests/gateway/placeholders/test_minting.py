@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gateway.placeholders import NUMBER, Known, Placeholders, RestoreScope, conversation_key
+from gateway.placeholders import NUMBER, Known, Opening, Placeholders, RestoreScope, conversation_key
 
 from .conftest import KEY
 
@@ -130,3 +130,30 @@ def test_a_conversation_has_a_key_of_its_own() -> None:
     assert all(len(key) == 32 for key in keys)
     assert conversation_key(b"i" * 32, *base) in keys
     assert len(conversation_key(b"i" * 32, "c", "\ud800")) == 32
+
+
+def test_the_first_blocks_of_a_conversation_may_have_a_key_of_their_own() -> None:
+    def minted(opening: Opening | None, *blocks: int) -> str:
+        session = Placeholders(KEY, opening=opening)
+        for block in blocks:
+            session.enter(block)
+            name = session.mint("PERSON", "Anna")
+        return name
+
+    opening = Opening(2, b"o" * 32)
+    in_opening, later = Placeholders(opening.key).mint("PERSON", "Anna"), Placeholders(KEY).mint("PERSON", "Anna")
+    assert [minted(opening, block) for block in range(3)] == [in_opening, in_opening, later]
+    assert minted(opening, 0, 5) == in_opening
+    assert minted(None, 0) == later
+
+
+def test_a_longer_tag_is_made_by_the_same_key() -> None:
+    """Also when it is asked for in a later block: an earlier turn, which has none, asked for the same."""
+    names = set()
+    for last in (0, 3):
+        session = Placeholders(KEY, opening=Opening(1, b"o" * 32))
+        session.enter(0)
+        name = session.mint("PERSON", "Anna")
+        session.enter(last)
+        names.add(session.reissue(name))
+    assert len(names) == 1

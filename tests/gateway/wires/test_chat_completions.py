@@ -205,7 +205,6 @@ class TestBlocks:
         assert (
             WIRE.read(request(user([{"type": "text", "text": "a"}, "x", {"type": "text", "text": "b"}]))).seed == "a\nb"
         )
-        assert WIRE.read(request({"role": "system", "content": "S"})).seed == ""
 
 
 def test_the_gateways_own_fields_are_taken_out() -> None:

@@ -1,0 +1,215 @@
+"""What was searched is remembered for whoever sent it, and for nobody else: searches are counted, never timed."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from gateway.api.app import create_app
+from gateway.config.settings import load_settings
+from gateway.container import Service
+from gateway.detection import Detector, EntityType
+from gateway.ipc.messages import Answered, Call, Crossing, Listener
+from gateway.models import Caller, Entity, PrivacyMode, Scope
+from gateway.pipeline.operations import Question
+from gateway.placeholders import Placeholders
+from gateway.policy import Policy
+from gateway.protection.protector import Found, Memory, Protector
+from gateway.server.dispatcher import Dispatcher
+from gateway.text.fields import Span, TextField
+
+ANNA, BERT = "key_anna", "key_bert"
+TEXT = "Please write to anna@acme.test before noon."
+
+
+class Counting:
+    """A finder that keeps what it was asked to search."""
+
+    def __init__(self, finder: Detector) -> None:
+        self._finder = finder
+        self.searched: list[str] = []
+
+    @property
+    def version(self) -> str:
+        return self._finder.version
+
+    @property
+    def types(self) -> Mapping[str, EntityType]:
+        return self._finder.types
+
+    def detect(self, text: str) -> tuple[Entity, ...]:
+        self.searched.append(text)
+        return self._finder.detect(text)
+
+    def times(self, text: str) -> int:
+        """How often it searched a text since it was asked last."""
+        times = self.searched.count(text)
+        self.searched.clear()
+        return times
+
+
+@pytest.fixture(scope="module")
+def detector() -> Detector:
+    return Detector()
+
+
+@pytest.fixture
+def finder(detector: Detector) -> Counting:
+    return Counting(detector)
+
+
+def test_a_text_is_searched_anew_for_each_caller(finder: Counting, policy: Policy) -> None:
+    protector = Protector(finder, hash_key=b"h" * 32)
+
+    def searches(caller: str | None) -> int:
+        slot = TextField({"text": TEXT}, "text", TEXT)
+        protector.protect([[slot]], policy, PrivacyMode.STANDARD, Placeholders(bytes(32)), remember_for=caller)
+        assert "anna" not in slot.container["text"]
+        return finder.times(TEXT)
+
+    assert [searches(caller) for caller in (ANNA, ANNA, BERT, BERT, ANNA)] == [1, 0, 1, 0, 0]
+    assert [searches(None) for _ in range(3)] == [1, 1, 1]
+
+
+def found(findings: int = 1) -> Found:
+    spans = tuple(Span(at, at + 1, "EMAIL_ADDRESS", *_REST) for at in range(findings))
+    return Found((spans,), ())
+
+
+_REST: tuple[Any, ...] = ("placeholder", 1.0, "test")
+
+
+def fill(memory: Memory, caller: str, blocks: int, findings: int = 1) -> list[bytes]:
+    digests = [memory.digest(caller.encode(), [f"{caller} {number}"]) for number in range(blocks)]
+    for digest in digests:
+        memory.put(caller, digest, found(findings))
+    return digests
+
+
+def kept(memory: Memory, caller: str, digests: Sequence[bytes]) -> int:
+    return sum(memory.get(caller, digest) is not None for digest in digests)
+
+
+def test_nobody_finds_what_another_put() -> None:
+    memory = Memory()
+    (digest,) = fill(memory, ANNA, 1)
+    assert (memory.get(ANNA, digest), memory.get(BERT, digest)) == (found(), None)
+
+
+def test_no_caller_pushes_out_what_another_holds() -> None:
+    """Half of the memory is each one's own, however much the other sends and however much is found in it."""
+    memory = Memory(capacity=2000)
+    annas = fill(memory, ANNA, 40)
+    fill(memory, BERT, 1000)
+    fill(memory, BERT, 1000, findings=50)
+    assert kept(memory, ANNA, annas) == 40
+
+
+@pytest.mark.parametrize("amount", [1, 10, 10_000])
+def test_what_a_caller_can_keep_tells_nothing_of_what_others_sent(amount: int) -> None:
+    memory = Memory(capacity=2000)
+    fill(memory, BERT, amount)
+    assert kept(memory, ANNA, fill(memory, ANNA, 1000)) == 1000 // 11
+
+
+def test_the_whole_is_bounded() -> None:
+    """A caller alone has all of it; who comes later gets an equal part, which the others give up at once."""
+    memory = Memory(capacity=1100)
+    digests = {ANNA: fill(memory, ANNA, 1000)}
+    assert kept(memory, ANNA, digests[ANNA]) == 100
+    for number in range(9):
+        digests[caller] = fill(memory, caller := f"key_{number}", 1000)
+        assert sum(kept(memory, name, each) for name, each in digests.items()) <= 100
+
+
+def test_callers_beyond_the_most_displace_the_one_silent_longest() -> None:
+    memory = Memory(capacity=1_000_000)
+    annas, berts = fill(memory, ANNA, 1), fill(memory, BERT, 1)
+    for number in range(63):
+        assert kept(memory, ANNA, annas) == 1
+        fill(memory, f"key_{number}", 1)
+    assert (kept(memory, ANNA, annas), kept(memory, BERT, berts)) == (1, 0)
+
+
+def test_made_up_credentials_take_nothing_from_the_gateways_own_keys() -> None:
+    memory = Memory(capacity=1100)
+    annas = fill(memory, ANNA, 100)
+    for number in range(1000):
+        fill(memory, f"proxy_{number}", 10)
+    assert kept(memory, ANNA, annas) == 100
+
+
+def test_the_share_of_one_who_left_goes_to_the_others() -> None:
+    now = 0.0
+    memory = Memory(capacity=1100, clock=lambda: now)
+    fill(memory, BERT, 10)
+    assert kept(memory, ANNA, fill(memory, ANNA, 100)) == 50
+    now = 3601.0
+    assert kept(memory, ANNA, fill(memory, ANNA, 100)) == 100
+
+
+@pytest.fixture
+async def service(data_dir: Path, finder: Counting) -> AsyncIterator[Service]:
+    async with await Service.start(load_settings(None, data_dir=data_dir, detection="patterns"), finder) as running:
+        yield running
+
+
+async def test_no_type_of_finding_is_new_to_a_running_gateway(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether others had one would show in the time that its expressions take to compile."""
+    compiled: list[object] = []
+    monkeypatch.setattr("gateway.placeholders.patterns.re2.compile", lambda *given: compiled.append(given))
+    placeholders = Placeholders(bytes(32))
+    for type in service.protector.types:
+        name = placeholders.mint(type, "value")
+        assert [hit.placeholder for hit in placeholders.find(f"see {name}")] == [name]
+    assert compiled == []
+
+
+async def test_native_operations_remember_for_their_caller(service: Service, finder: Counting) -> None:
+    text = f"{TEXT} {TEXT}\n\nSecond paragraph. And a third sentence."
+    callers = [Caller(ANNA, Scope.CLIENT), Caller(BERT, Scope.OPERATOR)]
+    finder.searched.clear()
+    for caller in callers:
+        counts = []
+        for _ in range(2):
+            await service.operations.analyze(Question(text), caller)
+            await service.operations.protect(Question(text), caller)
+            await service.operations.shard(Question(text), caller)
+            counts.append(finder.times(text))
+        assert counts == [1, 0]
+
+
+async def _searches(service: Service, finder: Counting, number: int, **call: Any) -> int:
+    finder.searched.clear()
+    entrance = Dispatcher(service, create_app(service))
+    body = orjson.dumps({"model": "svc-demo", "messages": [{"role": "user", "content": TEXT}]})
+    given = {"path": "/v1/chat/completions", "content": body, **call}
+    entered = await entrance.enter(Call(f"req_{number:032x}", method="POST", **given))
+    assert isinstance(entered, Answered | Crossing)
+    entrance.close()
+    return finder.times(TEXT)
+
+
+async def test_chat_remembers_for_its_key(service: Service, finder: Counting) -> None:
+    keys = [(await service.keys.create(label, Scope.CLIENT))[0] for label in ("anna", "bert")]
+    counts = []
+    for number, key in enumerate((keys[0], keys[0], keys[1], keys[1], keys[0])):
+        fields = ((b"authorization", b"Bearer " + key.encode()), (b"content-type", b"application/json"))
+        counts.append(await _searches(service, finder, number, listener=Listener.GATEWAY, origin="", fields=fields))
+    assert counts == [1, 0, 1, 0, 0]
+
+
+async def test_the_proxy_remembers_for_the_providers_key(service: Service, finder: Counting) -> None:
+    """And for those who send none, who would be one caller, not at all."""
+    counts: dict[bytes, list[int]] = {}
+    for number, key in enumerate([b"a", b"a", b"b", b"b", b"a", b"", b"", b""]):
+        fields = [(b"content-type", b"application/json"), (b"authorization", b"Bearer " + key)][: 1 + bool(key)]
+        searches = await _searches(
+            service, finder, number, listener=Listener.PROXY, origin="https://api.openai.com:443", fields=fields
+        )
+        counts.setdefault(key, []).append(searches)
+    assert counts == {b"a": [1, 0, 0], b"b": [1, 0], b"": [1, 1, 1]}

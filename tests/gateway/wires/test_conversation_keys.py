@@ -1,0 +1,148 @@
+"""The placeholder key of a conversation: of its own also where no user says anything, and the same at every turn."""
+
+import copy
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+import pytest
+
+from gateway.config.settings import load_settings
+from gateway.container import Service
+from gateway.detection import Detector
+from gateway.ids import new_request_id
+from gateway.models import Caller, Scope, Trust
+from gateway.pipeline.exchange import Destination
+from gateway.wires.chat_completions import WIRE
+
+type Message = dict[str, Any]
+
+CARD = "4111 1111 1111 1111"
+PASS = {"attachments": "pass"}
+PLACEHOLDER = re.compile(r"\[EMAIL_ADDRESS_[0-9A-Z]+\]")
+
+
+def system(text: str) -> Message:
+    return {"role": "system", "content": text}
+
+
+def assistant(text: str, **more: Any) -> Message:
+    return {"role": "assistant", "content": text, **more}
+
+
+def tool(text: str) -> Message:
+    return {"role": "tool", "tool_call_id": "call_1", "content": text}
+
+
+def image(name: str, *parts: Message) -> Message:
+    return {"role": "user", "content": [{"type": "image_url", "image_url": {"url": f"data:{name},QUJD"}}, *parts]}
+
+
+CALL = {"tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "f", "arguments": '{"q":"{}"}'}}]}
+# How a conversation begins in which no user says anything; {} is what tells two of them apart.
+OPENINGS: dict[str, list[Message]] = {
+    "system": [system("{}: write to boss@acme.test")],
+    "developer": [{"role": "developer", "content": "{}: write to boss@acme.test"}],
+    "system in parts": [{"role": "system", "content": [{"type": "text", "text": "{}: boss@acme.test"}]}],
+    "two systems": [system("Be brief."), system("{}: write to boss@acme.test")],
+    "system and assistant": [system("{}: write to boss@acme.test"), assistant("Hello.")],
+    "assistant": [assistant("{}: I am boss@acme.test")],
+    "tool call and result": [assistant("", **CALL), tool("boss@acme.test")],
+    "tool result": [tool('{"of": "{}", "mail": "boss@acme.test"}')],
+    "function result": [{"role": "function", "name": "f", "content": "{}: boss@acme.test"}],
+    "image": [system("Write to boss@acme.test."), image("image/{}")],
+    "image first": [image("image/{}"), system("Write to boss@acme.test.")],
+    "empty text": [system("{}: write to boss@acme.test"), {"role": "user", "content": ""}],
+    "blank text": [system("{}: write to boss@acme.test"), {"role": "user", "content": " \n"}],
+    "no content": [system("{}: write to boss@acme.test"), {"role": "user", "content": None}],
+    "no parts": [system("{}: write to boss@acme.test"), {"role": "user", "content": []}],
+    "empty part": [image("image/{}", {"type": "text", "text": ""}), tool("boss@acme.test")],
+    "name alone": [{"role": "user", "content": "", "name": "{}"}, assistant("boss@acme.test")],
+}
+
+
+@pytest.fixture(scope="module")
+async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    settings = load_settings(None, data_dir=tmp_path_factory.mktemp("keys"), detection="patterns")
+    async with await Service.start(settings, Detector()) as running:
+        await running.policies.create({"id": "pictures", "title": "Pictures", "extends": "default", **PASS})
+        yield running
+
+
+async def crossed(service: Service, messages: list[Message], caller: str = "key_anna", **fields: Any) -> bytes:
+    """What crosses of the messages."""
+    exchange = await service.pipeline.open(
+        WIRE,
+        copy.deepcopy({"model": "m", "svc_policy": "pictures", **fields, "messages": messages}),
+        Caller(caller, Scope.CLIENT),
+        Destination("test", Trust.LOCAL, "m"),
+        local_available=True,
+        request_id=new_request_id(),
+    )
+    body = orjson.loads(exchange.body)
+    return orjson.dumps([body.get("tools"), body["messages"]])
+
+
+def opening(name: str, of: str) -> list[Message]:
+    messages: list[Message] = orjson.loads(orjson.dumps(OPENINGS[name]).replace(b"{}", of.encode()))
+    return messages
+
+
+def placeholders(protected: bytes) -> set[str]:
+    return set(PLACEHOLDER.findall(protected.decode()))
+
+
+@pytest.mark.parametrize("name", OPENINGS)
+async def test_conversations_in_which_no_user_speaks_share_no_placeholder(service: Service, name: str) -> None:
+    one, other = [placeholders(await crossed(service, opening(name, of))) for of in ("heron", "egret")]
+    assert len(one) == len(other) == 1
+    assert one != other
+    assert placeholders(await crossed(service, opening(name, "heron"))) == one
+    assert placeholders(await crossed(service, opening(name, "heron"), caller="key_bert")) != one
+
+
+async def test_tools_tell_conversations_apart_that_an_assistant_begins(service: Service) -> None:
+    tools = [[{"type": "function", "function": {"name": name, "description": "boss@acme.test"}}] for name in "fg"]
+    one, other = [placeholders(await crossed(service, [assistant("Hello.")], tools=each)) for each in tools]
+    assert one != other
+
+
+LATER: dict[str, list[Message]] = {
+    "users": [assistant("As {} said."), {"role": "user", "content": "Ask {} and boss@acme.test, card " + CARD}],
+    "tools": [assistant("I ask {}.", **CALL), tool('{"mail": "{}", "boss": "boss@acme.test", "n": 1}')],
+    "images": [assistant("I see {}."), image("image/png"), system("Now it is {}.")],
+}
+
+
+@pytest.mark.parametrize("later", LATER)
+@pytest.mark.parametrize("name", OPENINGS)
+async def test_twenty_turns_repeat_their_bytes(service: Service, name: str, later: str) -> None:
+    """Law 5, however a conversation begins, and whoever speaks then."""
+    messages = opening(name, "heron")
+    before = b""
+    for turn in range(20):
+        now = (await crossed(service, messages))[:-2]
+        assert now.startswith(before)
+        assert b"acme.test" not in now
+        assert CARD.encode() not in now
+        before = now
+        source = orjson.dumps(LATER[later]).replace(b"{}", f"user{turn}@acme.test".encode())
+        messages += orjson.loads(source)
+
+
+async def test_marks_of_the_prompt_cache_change_nothing(service: Service) -> None:
+    def said(**mark: Any) -> list[Message]:
+        return [{"role": "system", "content": [{"type": "text", "text": "Write to boss@acme.test", **mark}]}]
+
+    marked = await crossed(service, said(cache_control={"type": "ephemeral"}))
+    assert placeholders(marked) == placeholders(await crossed(service, said()))
+
+
+async def test_a_greeting_does_not_make_users_share_placeholders(service: Service) -> None:
+    """What stood there before a user spoke is the same to all; what users say is told apart by their first words."""
+    greeting = [system("Write to boss@acme.test."), assistant("Hello, what can I do for you?")]
+    said = [{"role": "user", "content": f"{bird}: my mail is anna@acme.test"} for bird in ("heron", "egret")]
+    one, other = [placeholders(await crossed(service, [*greeting, each])) for each in said]
+    assert len(one & other) == 1
+    assert len(one | other) == 3

@@ -18,11 +18,11 @@ from pydantic import ByteSize, DirectoryPath, Field, FilePath, SecretStr, Valida
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 
+from gateway.config.locations import BUILTIN_POLICIES, default_folder
 from gateway.hosts import WELL_KNOWN_HOSTS, host_regexes
 from gateway.setting_types import HostPatterns, Port, Seconds, SessionSeconds, Size, Strings
 from gateway.upstream_settings import UpstreamName, UpstreamSettings, Url
 
-BUILTIN_POLICIES = Path(__file__).resolve().parent.parent / "policies"
 CONFIGURED_UPSTREAM = "configured-upstream"
 PREFIX = "SVC_"
 # A settings file is copied, mailed and committed; these are not to be in it.
@@ -70,10 +70,11 @@ class Settings(BaseSettings):
     )
 
     data_dir: Path = Field(
-        Path("data"),
-        description="Folder of the database and the installation's key, readable by its owner only.",
+        default_folder("data"),
+        description="Folder of the database and the installation's key, readable by its owner only. A gateway that was"
+        " installed as a package keeps it, and `certs`, in the user's data folder.",
     )
-    certs_dir: Path = Field(Path("certs"), description="Folder of the proxy's certificate authority.")
+    certs_dir: Path = Field(default_folder("certs"), description="Folder of the proxy's certificate authority.")
     policies_dir: Path = Field(BUILTIN_POLICIES, description="Folder of the built-in policies (TOML).")
 
     intercept_hosts: HostPatterns = Field(

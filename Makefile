@@ -13,7 +13,7 @@ ARGS ?=
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 24
 
-run: setup ## start gateway, proxy and mitmweb on this machine
+run: setup-runtime ## start gateway, proxy and mitmweb on this machine
 	@exec $(PY) run_proxy.py serve $(ARGS)
 
 test: setup ## run all tests

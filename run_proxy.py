@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from gateway import __version__
+from gateway.config.locations import PROGRAM, default_folder
 from gateway.config.settings import Settings, SettingsError, load_settings
 
 # The modules of the commands beside `serve` and `ca`. They load libraries that start threads; `serve` forks.
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser(command: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="run_proxy.py", description=__doc__)
+    parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__)
     parser.add_argument("--version", action="version", version=f"privacy-gateway {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
@@ -67,8 +68,9 @@ def _parser(command: str) -> argparse.ArgumentParser:
 
 def _add_folders(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings file (TOML)")
-    parser.add_argument("--data-dir", type=Path, metavar="DIR", help="database and installation key (default: data)")
-    parser.add_argument("--certs-dir", type=Path, metavar="DIR", help="certificate authority (default: certs)")
+    data, certs = default_folder("data"), default_folder("certs")
+    parser.add_argument("--data-dir", type=Path, metavar="DIR", help=f"database and installation key (default: {data})")
+    parser.add_argument("--certs-dir", type=Path, metavar="DIR", help=f"certificate authority (default: {certs})")
 
 
 def _settings(options: argparse.Namespace) -> Settings:

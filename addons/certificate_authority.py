@@ -8,6 +8,8 @@ import certifi
 from mitmproxy.certs import CertStore
 from mitmproxy.options import CONF_BASENAME, KEY_SIZE
 
+from gateway.config.locations import CERTIFICATE_GUIDE
+
 
 def make_authority(folder: Path) -> Path:
     """The authority's certificate (PEM), made on first use; its private key stays beside it, for its owner only.
@@ -55,7 +57,7 @@ def describe_authority(folder: Path) -> str:
         "sudo update-ca-certificates",
         "Darwin": f"  sudo security add-trusted-cert -d -k /Library/Keychains/System.keychain {certificate}",
         "Windows": f"  certutil -addstore -f Root {certificate}",
-    }.get(platform.system(), "  see certs/README.md")
+    }.get(platform.system(), f"  see {CERTIFICATE_GUIDE}")
     return "\n".join(
         (
             f"The proxy's certificate authority: {certificate}",
@@ -69,6 +71,6 @@ def describe_authority(folder: Path) -> str:
             f"For this machine ({platform.system()}):",
             trust,
             "",
-            "Every way, and how to remove it again: certs/README.md",
+            f"Every way, and how to remove it again: {CERTIFICATE_GUIDE}",
         )
     )

@@ -19,6 +19,7 @@ from mitmproxy.options import CONF_BASENAME
 from mitmproxy.proxy.mode_specs import ProxyMode
 
 from addons.certificate_authority import make_authority
+from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError, Unprocessable
 
@@ -89,7 +90,7 @@ def prepared(settings: Settings) -> Settings:
 def explained(error: GatewayError) -> SettingsError:
     """What a part refused at the start, as a problem of the settings."""
     if error.code == "policy_not_found":
-        known = "`.venv/bin/python run_proxy.py policies list` shows those there are"
+        known = f"`{COMMAND} policies list` shows those there are"
         return SettingsError(f"default_policy: there is no such policy; {known}")
     return SettingsError(f"policies_dir: {error.message}" if isinstance(error, Unprocessable) else error.message)
 

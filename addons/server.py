@@ -21,6 +21,7 @@ from addons.replay import NoReplay
 from addons.response_delivery import ResponseDelivery
 from addons.upstream_timeout import UpstreamTimeouts
 from gateway.config.host_patterns import host_matcher
+from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings
 from gateway.errors import GatewayError
 from gateway.server.gateway_process import running
@@ -111,7 +112,7 @@ class Welcome:
             lines += [f"Your operator key, shown this once:  {self._new_key}", ""]
         elif self._settings.api_key is None:
             lines += [
-                "Keys were made before; `.venv/bin/python run_proxy.py keys create` makes another. Here one is $KEY.",
+                f"Keys were made before; `{COMMAND} keys create` makes another. Here one is $KEY.",
                 "",
             ]
         lines += [
@@ -122,7 +123,7 @@ class Welcome:
             "",
             f"An SDK:          OPENAI_BASE_URL={gateway}/v1 OPENAI_API_KEY={key}",
             f"Without change:  HTTPS_PROXY={proxy} SSL_CERT_FILE={bundle}",
-            f"                 (the authority alone: {self._certificate}; how to trust it: run_proxy.py ca)",
+            f"                 (the authority alone: {self._certificate}; how to trust it: {COMMAND} ca)",
         ]
         if isinstance(ctx.master, WebMaster):
             lines.append(f"What crossed:    {ctx.master.web_url}")

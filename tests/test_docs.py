@@ -9,7 +9,17 @@ import pytest
 from scripts import entities_reference, licences
 
 ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "certs" / "README.md"])
+
+# Made from sources that other tests check; and a history names files that are gone.
+UNCHECKED = {"api.md", "entities.md", "licences.md", "CHANGELOG.md"}
+# What readers are told to write.
+TO_WRITE = {"gateway/detection/recognizers/parcel.py"}
+GLOSSARY = """
+    entity span recognizer pattern validator deobfuscation prefilter policy action placeholder session exchange
+    receipt outcome checkpoint guard finding verdict wire surface upstream listener flow
+"""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -19,10 +29,55 @@ def test_every_link_into_the_repository_leads_somewhere(page: Path) -> None:
     assert [link for link in inside if not (page.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_to_a_section_finds_it(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text(encoding="utf-8"))
+    places = [(page.parent / target if target else page, name) for target, name in links]
+    assert [(target.name, name) for target, name in places if name not in anchors(target)] == []
+
+
+def anchors(page: Path) -> set[str]:
+    """The names that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_every_page_is_in_the_index() -> None:
-    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
-    pages = [page.relative_to(ROOT / "docs") for page in PAGES if page.is_relative_to(ROOT / "docs")]
-    assert [str(page) for page in pages if str(page) != "README.md" and f"({page})" not in index] == []
+    """Each folder has an index, and each index is in the one above."""
+    unlisted = []
+    for page in PAGES:
+        if page.is_relative_to(DOCS) and page != DOCS / "README.md":
+            folder = page.parent.parent if page.name == "README.md" else page.parent
+            index = (folder / "README.md").read_text(encoding="utf-8")
+            unlisted += [page] if f"({page.relative_to(folder)})" not in index else []
+    assert unlisted == []
+
+
+def test_every_path_that_is_written_of_exists() -> None:
+    """A path may be a pattern, such as `tests/e2e/test_law_*.py`."""
+    tops = "|".join(each.name for each in ROOT.iterdir() if each.is_dir() and each.name not in {"data", "certs"})
+    named = {
+        (page.name, path)
+        for page in PAGES
+        if page.name not in UNCHECKED
+        for path in re.findall(rf"`((?:{tops})/[\w./*-]*)`", page.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 100
+    missing = {path for _, path in named if not any(ROOT.glob(path.rstrip("/")))} - TO_WRITE
+    assert [each for each in sorted(named) if each[1] in missing] == []
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("decisions/[!R]*.md")), ids=lambda page: page.stem)
+def test_every_decision_says_why_what_it_costs_and_what_would_change_it(page: Path) -> None:
+    headings = re.findall(r"^#+ .+", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings[1:] == ["## Context", "## Decision", "## Consequences", "## What would change it"]
+
+
+def test_the_glossary_has_one_line_for_each_word() -> None:
+    section = (DOCS / "architecture.md").read_text(encoding="utf-8").split("## Glossary")[1].split("\n## ")[0]
+    words = re.findall(r"^\| (\w+) \| \w", section, re.MULTILINE)
+    assert words[1:] == sorted(set(words[1:]))
+    assert set(GLOSSARY.split()) - set(words) == set()
 
 
 def test_the_two_first_commands_of_the_readme() -> None:
@@ -36,7 +91,7 @@ def test_every_make_target_that_is_written_of_exists() -> None:
     named = {
         target
         for page in PAGES
-        for target in re.findall(r"(?:^|`|&& )make ([a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+        for target in re.findall(r"(?:^|`|&& )make ([a-z][a-z-]*)", page.read_text(encoding="utf-8"), re.MULTILINE)
     }
     assert {"run", "test", "setup"} <= targets
     assert named <= targets
@@ -101,8 +156,8 @@ def test_a_licence_is_what_a_package_declares_in_words_that_are_understood(
         assert licences.ids(licences.declared(package)) == licence
 
 
-def test_the_way_of_a_request_names_files_that_exist() -> None:
-    page = (ROOT / "docs" / "request-flow.md").read_text(encoding="utf-8")
+def test_the_life_of_a_request_names_files_that_exist_and_every_law() -> None:
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
     named = re.findall(r"`((?:addons|gateway|tests)/[\w./]*)`", page)
     assert len(named) > 20
     assert [name for name in named if not (ROOT / name).exists()] == []

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -142,7 +143,19 @@ class TestInstalling:
         done = self.install(checkout, f"tiny==1.0 --hash=sha256:{wheel(checkout.parent)}\n")
         assert (done.returncode, done.stdout) == (0, "")
         assert done.stderr.splitlines()[-1] == "setup: ready"
+        assert list((checkout / ".venv").rglob("tiny.*.pyc")) == [], "compiled only when imported"
         subprocess.run([checkout / ".venv/bin/python", "-c", "import tiny"], check=True, timeout=60)
+
+    def test_the_development_set_is_added_to_the_runtime_set(self, checkout: Path) -> None:
+        """`make run` and then `make test`."""
+        (checkout / "requirements" / "runtime.txt").write_text("# nothing\n")
+        assert set_up(checkout, "runtime", PYTHON=sys.executable).returncode == 0
+        (checkout / ".venv" / "kept").touch()
+        assert (self.check(checkout, "runtime"), self.check(checkout, "dev")) == (0, 1)
+        done = self.install(checkout, f"tiny==1.0 --hash=sha256:{wheel(checkout.parent)}\n")
+        assert (done.returncode, done.stdout) == (0, "")
+        assert (self.check(checkout, "runtime"), self.check(checkout, "dev")) == (0, 0)
+        assert (checkout / ".venv" / "kept").exists(), "the environment was made anew"
 
     @pytest.mark.parametrize(
         ("pin", "reason"),
@@ -198,3 +211,11 @@ class TestInstalling:
         (checkout / "requirements" / "dev.txt").write_text("# another lock\n")
         assert self.check(checkout, "dev") == 1
         assert self.check(checkout, "runtime") == 1
+
+
+def test_running_needs_no_test_tools() -> None:
+    rules = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.findall(r"^(run|test): ([a-z-]+) ##", rules, re.MULTILINE) == [
+        ("run", "setup-runtime"),
+        ("test", "setup"),
+    ]

@@ -1,4 +1,1 @@
-"""Settings, the types of their fields, and the keys and host patterns that settings name.
-
-Policies are documents of their own: see `gateway.policy`.
-"""
+"""Settings and the places they default to. Nothing here opens a database, a listener or a connection."""

@@ -20,9 +20,9 @@ from pydantic_settings import SettingsError as SourceError
 
 from gateway.config.field_types import HostPatterns, Port, Seconds, SessionSeconds, Size, Strings
 from gateway.config.host_patterns import WELL_KNOWN_HOSTS, host_regexes
+from gateway.config.locations import BUILTIN_POLICIES, default_folder
 from gateway.config.upstreams import UpstreamName, UpstreamSettings, Url
 
-BUILTIN_POLICIES = Path(__file__).resolve().parents[2] / "policies"
 CONFIGURED_UPSTREAM = "configured-upstream"
 PREFIX = "SVC_"
 # A settings file is copied, mailed and committed; these are not to be in it.
@@ -70,10 +70,11 @@ class Settings(BaseSettings):
     )
 
     data_dir: Path = Field(
-        Path("data"),
-        description="Folder of the database and the installation's key, readable by its owner only.",
+        default_folder("data"),
+        description="Folder of the database and the installation's key, readable by its owner only. A gateway that was"
+        " installed as a package keeps it, and `certs`, in the user's data folder.",
     )
-    certs_dir: Path = Field(Path("certs"), description="Folder of the proxy's certificate authority.")
+    certs_dir: Path = Field(default_folder("certs"), description="Folder of the proxy's certificate authority.")
     policies_dir: Path = Field(BUILTIN_POLICIES, description="Folder of the built-in policies (TOML).")
 
     intercept_hosts: HostPatterns = Field(

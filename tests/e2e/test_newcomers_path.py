@@ -29,6 +29,9 @@ NOT_RUN = {
     "make test": "these are the tests",
     "make lint": "takes minutes, and is run beside the tests by whoever runs them for the project",
     "make bench": "takes minutes; tests/test_benchmarks.py runs it in short",
+    "pip install .": "downloads; tests/test_package.py installs the wheel without its dependencies",
+    "uv tool install .": "as pip install",
+    "uvx --from . privacy-gateway serve": "as pip install",
 }
 # What prints nothing, or what everybody's machine prints differently.
 SAYS_NOTHING_FIXED = re.compile(

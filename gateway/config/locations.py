@@ -1,0 +1,27 @@
+"""Locates the files that come with the gateway, and the folders it writes to unless told otherwise.
+
+In a checkout, policies lie beside the code, and `data` and `certs` in the working directory. An installed wheel carries
+the policies inside the package and writes to the user's data folder (`$XDG_DATA_HOME` or `~/.local/share` on Linux,
+`~/Library/Application Support` on macOS, `%LOCALAPPDATA%` on Windows).
+"""
+
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_CHECKOUT = _PACKAGE.parent
+
+# Only the wheel has the policies inside the package; see `force-include` in pyproject.toml.
+INSTALLED = (_PACKAGE / "policies").is_dir()
+BUILTIN_POLICIES = (_PACKAGE if INSTALLED else _CHECKOUT) / "policies"
+CERTIFICATE_GUIDE = _PACKAGE / "certs.md" if INSTALLED else Path("certs", "README.md")
+
+# What users type: the name in usage texts, and the command in hints that they copy.
+PROGRAM = "privacy-gateway" if INSTALLED else "run_proxy.py"
+COMMAND = PROGRAM if INSTALLED else f".venv/bin/python {PROGRAM}"
+
+
+def default_folder(name: str) -> Path:
+    """Returns where the folder `name` (`data` or `certs`) is kept. Does not create it."""
+    return user_data_path("privacy-gateway", appauthor=False) / name if INSTALLED else Path(name)

@@ -1,0 +1,212 @@
+"""The gateway as a package: what wheel and source archive hold, and the installed command far from a checkout."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from zipfile import ZipFile
+
+import httpx
+import pytest
+
+from gateway import __version__
+
+ROOT = Path(__file__).resolve().parent.parent
+TEXT = "My name is Anna Schmidt, write to anna.schmidt@acme.example."
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel and the source archive, built from this tree without a network."""
+    folder = tmp_path_factory.mktemp("built")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--target", "sdist"]
+    subprocess.run([*command, "--directory", str(folder)], cwd=ROOT, check=True, capture_output=True, timeout=120)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> Path:
+    (file,) = built.glob("*.whl")
+    return file
+
+
+@dataclass
+class Installed:
+    """The wheel in an environment of its own, used by somebody who has no checkout and has never run it before."""
+
+    program: Path
+    home: Path
+    folder: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"HOME": str(self.home), "PATH": os.defpath, "LANG": "C.UTF-8", "COLUMNS": "100"}
+
+    def run(self, *arguments: str) -> str:
+        """Runs a command and returns what it prints. It has to succeed."""
+        done = subprocess.run(
+            [self.program, *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert done.returncode == 0, f"{arguments}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    folder = tmp_path_factory.mktemp("installed")
+    python = folder / "env" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True, timeout=60)
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-index", "--no-deps"]
+    subprocess.run([*pip, str(wheel)], check=True, timeout=120)
+    # The dependencies are those of the environment that runs the tests; the gateway itself is not among them.
+    paths = {"base": str(folder / "env"), "platbase": str(folder / "env")}
+    libraries = Path(sysconfig.get_path("purelib", "venv", vars=paths))
+    (libraries / "dependencies.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
+    for name in ("home", "elsewhere"):
+        (folder / name).mkdir()
+    return Installed(folder / "env" / "bin" / "privacy-gateway", folder / "home", folder / "elsewhere")
+
+
+@dataclass
+class Serving:
+    """`privacy-gateway serve`, under way."""
+
+    url: str
+    key: str
+    told: str
+
+
+@pytest.fixture(scope="module")
+def serving(installed: Installed) -> Iterator[Serving]:
+    log = installed.folder.parent / "serve.log"
+    ports = ["--gateway-port", "0", "--proxy-port", "0"]
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [installed.program, "serve", "--no-web", *ports],
+            cwd=installed.folder,
+            env=installed.environment,
+            stdout=output,
+            stderr=output,
+            text=True,
+        )
+    try:
+        deadline = time.monotonic() + 90
+        while "Stop with Ctrl-C." not in log.read_text() and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.1)
+        told = log.read_text()
+        url, key = re.search(r"listens on (\S+)", told), re.search(r"shown this once: +(svck_\S+)", told)
+        assert url, told
+        assert key, told
+        yield Serving(url[1], key[1], told)
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(30)
+        finally:
+            process.kill()
+
+
+def test_the_wheel_holds_the_product_and_nothing_else(wheel: Path) -> None:
+    names = ZipFile(wheel).namelist()
+    info = f"privacy_gateway-{__version__}.dist-info"
+    assert {name.split("/")[0] for name in names} == {"addons", "gateway", "run_proxy.py", info}
+    modules = {str(file.relative_to(ROOT)) for place in ("addons", "gateway") for file in (ROOT / place).rglob("*.py")}
+    assert {name for name in names if name.endswith(".py")} == modules | {"run_proxy.py"}
+    policies = {f"gateway/policies/{file.name}" for file in (ROOT / "policies").glob("*.toml")}
+    assert policies <= set(names)
+    assert {Path(name).name for name in names if "/model/" in name} >= {"model.onnx", "tokenizer.json", "labels.json"}
+    assert {Path(name).suffix for name in names if not name.startswith(info)} <= {
+        ".py",
+        ".toml",
+        ".md",
+        ".json",
+        ".onnx",
+        ".txt",
+    }
+
+
+def test_the_source_archive_holds_what_the_wheel_is_made_from(built: Path) -> None:
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as content:
+        names = {name.partition("/")[2] for name in content.getnames()}
+    tops = {name.split("/")[0] for name in names}
+    assert {"addons", "gateway", "policies", "run_proxy.py", "pyproject.toml", "LICENSE"} <= tops
+    assert tops.isdisjoint({"data", "tests", "training", "benchmarks", ".venv", "svc.toml"})
+    assert {name for name in names if name.startswith("certs/")} == {"certs/README.md"}
+
+
+def test_a_wheel_can_be_built_from_the_source_archive(built: Path, wheel: Path, tmp_path: Path) -> None:
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as content:
+        content.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
+    subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=120)
+    (again,) = tmp_path.glob("*.whl")
+    assert again.read_bytes() == wheel.read_bytes()
+
+
+def test_it_says_its_name_and_version(installed: Installed, wheel: Path) -> None:
+    assert installed.run("--version") == f"privacy-gateway {__version__}\n"
+    assert installed.run("--help").startswith("usage: privacy-gateway ")
+    metadata = ZipFile(wheel).read(f"privacy_gateway-{__version__}.dist-info/METADATA").decode()
+    assert f"\nVersion: {__version__}\n" in metadata
+
+
+def test_the_first_protected_answer(installed: Installed, serving: Serving) -> None:
+    headers = {"authorization": f"Bearer {serving.key}"}
+    with httpx.Client(base_url=serving.url, headers=headers, timeout=60, trust_env=False) as client:
+        messages = [{"role": "user", "content": TEXT}]
+        answer = client.post("/v1/chat/completions", json={"model": "svc-demo", "messages": messages}).json()
+        protected = client.post("/v1/protect", json={"text": TEXT}).json()
+    assert "Anna Schmidt" in answer["choices"][0]["message"]["content"]
+    assert answer["svc"]["receipt"]["entity_counts"] == {"EMAIL_ADDRESS": 1, "PERSON": 1}
+    assert re.fullmatch(r"My name is \[PERSON_\w+\], write to \[EMAIL_ADDRESS_\w+\]\.", protected["protected_text"])
+    verified = json.loads(installed.run("receipts", "verify", "--json"))
+    assert verified["valid"] is True
+    assert verified["log"]["size"] >= 2
+
+
+def test_it_keeps_its_files_in_the_data_folder_of_the_user(installed: Installed, serving: Serving) -> None:
+    (database,) = installed.home.rglob("gateway.db")
+    own = database.parent.parent
+    assert own.name == "privacy-gateway"
+    assert database.parent.stat().st_mode & 0o077 == 0
+    authority = json.loads(installed.run("ca", "--json"))
+    assert Path(authority["certificate"]) == (own / "certs" / "mitmproxy-ca-cert.pem").resolve()
+    assert list(installed.folder.iterdir()) == [], "nothing is left in the folder it was started from"
+
+
+def test_its_hints_name_what_there_is(installed: Installed, serving: Serving) -> None:
+    guide = installed.run("ca").splitlines()[-1].partition(": ")[2]
+    assert Path(guide).read_text(encoding="utf-8") == (ROOT / "certs" / "README.md").read_text(encoding="utf-8")
+    assert "how to trust it: privacy-gateway ca" in serving.told
+    assert "run_proxy" not in serving.told
+
+
+def test_policies_are_those_of_the_wheel(installed: Installed) -> None:
+    listed = json.loads(installed.run("policies", "list", "--json"))
+    assert {each["id"] for each in listed} == {file.stem for file in (ROOT / "policies").glob("*.toml")}
+
+
+def test_a_labelled_line_is_evaluated_with_the_model(installed: Installed, tmp_path: Path) -> None:
+    labelled = tmp_path / "labelled.jsonl"
+    spans = [{"start": 11, "end": 23, "label": "PERSON"}, {"start": 34, "end": 59, "label": "EMAIL_ADDRESS"}]
+    labelled.write_text(json.dumps({"text": TEXT, "spans": spans}) + "\n")
+    assert "2 of 2 private spans wholly hidden" in installed.run("evaluate", str(labelled), "--detection", "full")

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, FastAPI, Path, Query, Request
 from fastapi.responses import Response
+from fastapi.telemetry import TelemetryConfig
 from pydantic import BeforeValidator
 
 from gateway import __version__, schemas
@@ -26,6 +27,15 @@ from gateway.service import Service
 from gateway.settings import load_settings
 from gateway.settlement import settlement_state
 from gateway.usage import usage
+
+# Its logs and spans would repeat what a request was refused for, to whoever an `OTEL_…` variable names.
+_NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
 
 
 def _decimal(text: object) -> object:
@@ -84,6 +94,7 @@ def create_app(service: Service | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        telemetry=_NO_TELEMETRY,
         generate_unique_id_function=operation_id,
         lifespan=lifespan,
     )

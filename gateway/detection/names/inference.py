@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
+from gateway.detection.onnx_runtime import onnxruntime
 from gateway.errors import Unavailable
 from gateway.waiting import waits_long
 

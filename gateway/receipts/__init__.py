@@ -4,6 +4,8 @@ drafts      what may go into a record
 records     canonical form, hash, signature
 chain       how the log grows, inside the store's transaction
 checkpoint  the signed head, without which a cut log would look whole
+checkpoint_file  the head as it is remembered outside the database
+consistency whether the log extends what is remembered
 verify      everything recomputed
 following   the receipt a request left, for whoever serves it
 log         the face: append, read, verify

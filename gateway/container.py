@@ -59,7 +59,7 @@ class Service:
         self.policies = policies
         self.wires = Wires.discover()
         self.surfaces = SurfaceRegistry.discover(settings)
-        self.receipts = ReceiptLog(store, signer_of(store, settings.data_dir))
+        self.receipts = ReceiptLog(store, signer_of(store, settings.data_dir), settings.data_dir)
         self.vault = Vault(store)
         self.limits = RateLimiter(settings.rate_limit_per_minute)
         key = installation_key(settings, used=store.read_now(has_records))
@@ -130,8 +130,9 @@ class Service:
             await self.vault.purge(datetime.now(UTC))
 
     def check(self) -> None:
-        """Whether requests can be served. Raises Unavailable if the store does not answer."""
+        """Whether requests can be served. Raises Unavailable if the store does not answer, or its log is broken."""
         self.store.check()
+        self.receipts.check()
 
     async def first_key(self) -> str | None:
         """An operator key, made if there is none yet and none comes from the environment."""

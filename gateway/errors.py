@@ -15,7 +15,8 @@ GatewayError
 ├── TooManyRequests       429  rate_limited
 ├── InternalError         500  internal_error
 ├── BadUpstream           502  upstream_unreachable, upstream_invalid
-├── Unavailable           503  detection_failed, detection_timeout, store_unavailable, overloaded, stopping
+├── Unavailable           503  detection_failed, detection_timeout, store_unavailable, overloaded, stopping,
+│                              receipt_log_broken
 └── UpstreamTimeout       504  upstream_timeout
 
 A message says what is wrong and how to mend it. It never repeats a value it rejects: the value may be private.

@@ -269,7 +269,7 @@ def _errors(operation: Schema) -> str:
     own = [f"{status} `{code}`" for code, (status, _) in CODES.items() if code in given - EVERYWHERE - WITH_A_BODY]
     where = "[of every operation](#errors)" if "requestBody" not in operation else "[of every body](#errors)"
     if "security" in operation and not operation["security"]:
-        return "**Errors** 503 `store_unavailable`.\n"
+        return f"**Errors** {', '.join(['503 `store_unavailable`', *own])}.\n"
     return f"**Errors** those {where}{', and ' if own else ''}{', '.join(own)}.\n"
 
 

@@ -130,7 +130,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
         protector=protector,
         patterns=protector,
         policies=policies,
-        receipts=ReceiptLog(store, Signer.load(data_dir)),
+        receipts=ReceiptLog(store, Signer.load(data_dir), data_dir),
         workers=workers,
         installation_key=b"k" * 32,
         default_policy="default",

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, FastAPI, Path, Query, Request
 from fastapi.responses import Response
+from fastapi.telemetry import TelemetryConfig
 from pydantic import BeforeValidator
 
 from gateway import __version__
@@ -27,6 +28,15 @@ from gateway.http.strict_json import dump
 from gateway.models import Caller
 from gateway.pipeline.operations import ProtectedText, Question, ShardedText
 from gateway.usage import usage
+
+# Its logs and spans would repeat what a request was refused for, to whoever an `OTEL_…` variable names.
+_NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
 
 
 def _decimal(text: object) -> object:
@@ -85,6 +95,7 @@ def create_app(service: Service | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        telemetry=_NO_TELEMETRY,
         generate_unique_id_function=operation_id,
         lifespan=lifespan,
     )

@@ -28,6 +28,7 @@ from gateway.policy import PolicyRegistry
 from gateway.policy.resolve import load
 from gateway.receipts import Check, Signer
 from gateway.receipts.audit import audit, export, find, size_of, verify_receipt
+from gateway.receipts.checkpoint_file import read_checkpoint
 from gateway.receipts.queries import read_page
 from gateway.receipts.signing import FILE
 from gateway.store import ReadOnlyStore
@@ -101,15 +102,17 @@ def show_receipt(look: ReadOnlyStore, _: Settings, options: argparse.Namespace) 
 def verify_receipts(look: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
     """0 when all is as it was written, 1 when not; the checks say where it first breaks."""
     signer = _signer(settings)
+    # Before the log is: a gateway that runs meanwhile lets the log grow first.
+    remembered = read_checkpoint(settings.data_dir)
     if options.request_id:
         receipt = find(look, options.request_id).receipt().as_dict()
         with progress("Verifying", size_of(look)) as advance:
-            one = verify_receipt(look, signer, options.request_id, advance)
+            one = verify_receipt(look, signer, remembered, options.request_id, advance)
         one = replace(one, checks=(*one.checks, _policies(look, settings, _policy_hashes(receipt))))
         done, valid, checks, size = one.as_dict(), one.valid, one.checks, one.size
     else:
         with progress("Verifying", size_of(look)) as advance:
-            every = audit(look, signer, advance)
+            every = audit(look, signer, remembered, advance)
         every = replace(every, checks=(*every.checks, _policies(look, settings, every.policies)))
         done, valid, checks, size = every.as_dict(), every.valid, every.checks, every.size
     if options.json:

@@ -4,6 +4,8 @@ drafts           what a record may contain
 records          canonical form, hash, signature
 chain            appends records inside the store's transaction
 checkpoint       the signed head of the log
+checkpoint_file  the head as remembered outside the database
+consistency      checks that the log extends what is remembered
 verify           recomputes everything
 receipt_context  tells whoever serves a request which receipt it left
 log              the interface of the log: append, read, verify

@@ -12,6 +12,8 @@ from typing import Any
 import sqlite_utils
 
 from gateway.errors import NotFound
+from gateway.receipts.checkpoint_file import Checkpoint
+from gateway.receipts.consistency import check_checkpoint
 from gateway.receipts.drafts import is_request_id
 from gateway.receipts.queries import Filed, count_records, read_filed, read_head, read_records, record_of
 from gateway.receipts.signing import Signer
@@ -34,8 +36,6 @@ FORMAT = "privacy-gateway/receipts-export"
 FORMAT_VERSION = 1
 
 _CHUNK = 1000
-# Also below every number that somebody may have given a record of theirs.
-_BEFORE_ALL = -(2**63)
 
 type Progress = Callable[[int], None]
 """Is told how many records were read since it was told last."""
@@ -66,8 +66,10 @@ class Audit:
         }
 
 
-def audit(look: ReadOnlyStore, signer: Signer, progress: Progress) -> Audit:
-    """Recomputes every record, its signature, its place in the chain, and the signed head. Raises Unavailable."""
+def audit(look: ReadOnlyStore, signer: Signer, remembered: Checkpoint | None, progress: Progress) -> Audit:
+    """Recomputes every record, its signature, its place in the chain, and the signed head; and compares the log with
+    the checkpoint that was `remembered` before. Raises Unavailable.
+    """
     walk = ChainWalk()
     policies: set[str] = set()
     faults: dict[str, tuple[int, str]] = {}
@@ -85,15 +87,15 @@ def audit(look: ReadOnlyStore, signer: Signer, progress: Progress) -> Audit:
     for name in ("hash", "signature", "outcome_receipt"):
         fault = faults.get(name)
         checks.append(Check(name, fault is None, fault[1] if fault else None))
-    if reading.head is None and walk.size == 0 and walk.broken is None:
-        checks.append(Check("head", ok=True, detail="the log is empty"))
-    else:
-        checks.append(check_head(walk, reading.head, signer))
+    checks.append(check_head(walk, reading.head, signer))
+    checks.append(look.read(lambda db: check_checkpoint(db, remembered, signer)))
     broken = [sequence for sequence, _ in faults.values()] + ([walk.size + 1] if walk.broken else [])
     return Audit(tuple(checks), walk.size, walk.head, min(broken, default=None), frozenset(policies))
 
 
-def verify_receipt(look: ReadOnlyStore, signer: Signer, request_id: str, progress: Progress) -> Verification:
+def verify_receipt(
+    look: ReadOnlyStore, signer: Signer, remembered: Checkpoint | None, request_id: str, progress: Progress
+) -> Verification:
     """One receipt and the chain that it stands in. Raises NotFound (`receipt_not_found`), Unavailable."""
     filed = find(look, request_id)
     checks = [*check_record(filed.record, signer), check_filing(filed.record)]
@@ -104,6 +106,7 @@ def verify_receipt(look: ReadOnlyStore, signer: Signer, request_id: str, progres
     for rows in reading:
         walk.feed(rows)
     checks += [walk.check(), check_head(walk, reading.head, signer)]
+    checks.append(look.read(lambda db: check_checkpoint(db, remembered, signer)))
     return Verification(request_id, tuple(checks), walk.size, walk.head)
 
 
@@ -151,7 +154,7 @@ class _Reading:
         self.head: HeadRow | None = None
 
     def __iter__(self) -> Iterator[list[Row]]:
-        after = _BEFORE_ALL
+        after: int | None = None
 
         def step(db: sqlite_utils.Database) -> tuple[list[Row], HeadRow | None]:
             return read_records(db, after, _CHUNK), read_head(db)

@@ -11,8 +11,12 @@ import sqlite_utils
 
 from gateway.errors import Unavailable
 from gateway.receipts.checkpoint import Head, is_signed_head, sign_head
+from gateway.receipts.checkpoint_file import FILE, Checkpoint
+from gateway.receipts.consistency import find_fault, is_new
+from gateway.receipts.queries import read_head
 from gateway.receipts.records import Body, Record, seal
 from gateway.receipts.signing import Signer
+from gateway.receipts.verify import is_signed
 
 _log = logging.getLogger(__name__)
 
@@ -24,14 +28,53 @@ class Chain:
     could cut records off and have the gateway itself sign what is left.
     """
 
-    def __init__(self, signer: Signer) -> None:
+    def __init__(self, signer: Signer, remember: Callable[[Checkpoint], None]) -> None:
+        """`remember` is told where the log ends when that is durable."""
         self._signer = signer
+        self._remember = remember
+        self._remembered: Checkpoint | None = None
+        self._fault: str | None = None
+        self._new = False
         self._durable = 0
         self._made: Head | None = None
+        self._note = ""
         # Of the transaction under way: where the chain ends with what was collected, and what was.
         self._end: Head | None = None
         self._rows: list[tuple[int, str, str, str, str, str, str]] = []
         self._collected: dict[str, dict[str, tuple[str, str]]] = {}
+
+    def open(self, db: sqlite_utils.Database, remembered: Checkpoint | None) -> None:
+        """Compares the log with the checkpoint that is `remembered`, and goes on from the later of the two."""
+        self._remembered = remembered
+        self._new = is_new(db, remembered)
+        self._fault = find_fault(db, remembered, self._signer)
+        if self._fault is not None:
+            _log.critical("the receipt log is broken, and requests are refused: %s", self._fault)
+            return
+        head = read_head(db)
+        if head is not None and not self._new:
+            self._durable = head.size
+            if remembered is None:
+                _log.warning("%s is missing; the receipt log is taken as it is: %d records", FILE, head.size)
+            if remembered is None or remembered.size < head.size:
+                self._passed(Head(head.size, (head.hash or b"").decode()), (head.checkpoint or b"").decode())
+
+    def begin(self, db: sqlite_utils.Database) -> None:
+        """Signs the head of a new log, so that one without a head is one whose head was taken away."""
+        head = read_head(db)
+        if head is not None and is_signed(head, self._signer):
+            self._new = False
+        elif self._new and self._end is None:
+            self._end = Head()
+
+    def fault(self, db: sqlite_utils.Database) -> str | None:
+        """What is wrong with the log now, or was when it was opened."""
+        return self._fault or find_fault(db, self._remembered, self._signer)
+
+    @property
+    def remembered(self) -> Checkpoint | None:
+        """The latest checkpoint that the log has to extend."""
+        return self._remembered
 
     def filed(self, db: sqlite_utils.Database, request_id: str) -> dict[str, tuple[str, str]]:
         """What the log has of a request: kind -> (owner, hash), with what the transaction under way collected."""
@@ -54,17 +97,25 @@ class Chain:
         end = self._end
         if end is None:
             return
-        values = ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * len(self._rows))
-        db.conn.execute(
-            f"INSERT INTO receipts (sequence, kind, request_id, owner, body, hash, signature) VALUES {values}",  # noqa: S608
-            [column for row in self._rows for column in row],
-        )
+        if self._rows:
+            values = ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * len(self._rows))
+            db.conn.execute(
+                f"INSERT INTO receipts (sequence, kind, request_id, owner, body, hash, signature) VALUES {values}",  # noqa: S608
+                [column for row in self._rows for column in row],
+            )
+        self._note = sign_head(end, self._signer)
         db.conn.execute(
             "INSERT INTO receipts_head (id, size, head, checkpoint) VALUES (1, ?, ?, ?) ON CONFLICT (id) "
             "DO UPDATE SET size = excluded.size, head = excluded.head, checkpoint = excluded.checkpoint",
-            (end.size, end.hash, sign_head(end, self._signer)),
+            (end.size, end.hash, self._note),
         )
         self._made = end
+
+    def committed(self) -> None:
+        """The transaction is durable."""
+        if self._end is not None:
+            self._new = False
+            self._passed(self._end, self._note)
 
     def forget(self) -> None:
         """The transaction ended, one way or the other."""
@@ -76,10 +127,16 @@ class Chain:
         """From now on a log that ends before this record has been cut."""
         self._durable = max(self._durable, record.sequence)
 
+    def _passed(self, head: Head, note: str) -> None:
+        self._remembered = Checkpoint(head, note)
+        self._remember(self._remembered)
+
     def _head(self, db: sqlite_utils.Database) -> Head:
+        if self._fault is not None:
+            raise _broken(self._fault)
         row = db.conn.execute("SELECT size, head, checkpoint FROM receipts_head WHERE id = 1").fetchone()
         if row is None:
-            if self._durable or db.conn.execute("SELECT 1 FROM receipts LIMIT 1").fetchone():
+            if not self._new or self._durable or db.conn.execute("SELECT 1 FROM receipts LIMIT 1").fetchone():
                 raise _broken("its head is gone")
             return Head()
         size, hash_, checkpoint = row

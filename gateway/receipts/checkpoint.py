@@ -23,6 +23,8 @@ _ED25519 = b"\x01"
 # Four bytes that name the key, and its signature.
 _SIGNATURE_SIZE = 4 + 64
 _HASH = re.compile(r"[0-9a-f]{64}")
+# At most 2^53 records, the largest number that JSON carries safely.
+_NOTE = re.compile(rf"{NAME}\n(0|[1-9][0-9]{{0,15}})\n([A-Za-z0-9+/]{{43}}=)\n\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,18 @@ def is_signed_head(note: str, head: Head, signer: Signer) -> bool:
     if b64encode(signature).decode() != written:
         return False
     return signature[:4] == _key_hash(signer) and signer.verify(signature[4:], _text(head).encode())
+
+
+def parse_head(note: str) -> Head | None:
+    """The head that `note` is of, whoever signed it; None where there is none to read."""
+    match = _NOTE.match(note)
+    if match is None:
+        return None
+    try:
+        digest = b64decode(match[2], validate=True)
+    except ValueError:
+        return None
+    return Head(int(match[1]), digest.hex())
 
 
 def is_signed_by_another(note: str, signer: Signer) -> bool:

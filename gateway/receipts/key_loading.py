@@ -1,12 +1,16 @@
 """The signing key of a store that is opened: the one that signed what is there. None is made beside its records."""
 
+import logging
 from pathlib import Path
 
 from gateway.config.settings import SettingsError
 from gateway.receipts.checkpoint import is_signed_by_another
+from gateway.receipts.checkpoint_file import read_checkpoint
 from gateway.receipts.queries import has_records, read_head
 from gateway.receipts.signing import FILE, Signer
 from gateway.store import Store
+
+_log = logging.getLogger(__name__)
 
 _REMEDY = "restore it from the backup, or start with another `--data-dir DIR`"
 
@@ -19,9 +23,15 @@ def signer_of(store: Store, data_dir: Path) -> Signer:
     """
     # In this order: whoever starts at the same time makes the key before the first record.
     recorded, head = store.read_now(has_records), store.read_now(read_head)
-    if recorded and not (data_dir / FILE).exists():
+    remembered = read_checkpoint(data_dir)
+    is_there = (data_dir / FILE).exists()
+    if not is_there and (recorded or (remembered is not None and remembered.size)):
         raise SettingsError(f"{FILE} in data_dir is missing, and the receipts beside it are signed with it; {_REMEDY}")
+    if is_there and head is None and remembered is None and not recorded:
+        _log.warning("a new receipt log is begun beside a %s that was there before it", FILE)
     signer = Signer.load(data_dir)
-    if head is not None and is_signed_by_another((head.checkpoint or b"").decode(errors="replace"), signer):
+    notes = [(head.checkpoint or b"").decode(errors="replace")] if head is not None and head.size else []
+    notes += [remembered.note] if remembered is not None and remembered.size else []
+    if any(is_signed_by_another(note, signer) for note in notes):
         raise SettingsError(f"{FILE} in data_dir is not the key that the receipts beside it are signed with; {_REMEDY}")
     return signer

@@ -4,6 +4,7 @@ import asyncio
 import concurrent.futures
 import logging
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import rfc8785
@@ -12,6 +13,8 @@ import sqlite_utils
 from gateway.errors import Conflict, NotFound, Unavailable
 from gateway.models import Caller, Scope
 from gateway.receipts.chain import Chain
+from gateway.receipts.checkpoint_file import CheckpointWriter, read_checkpoint
+from gateway.receipts.consistency import check_checkpoint
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft, is_request_id
 from gateway.receipts.queries import Filed, read_filed, read_head, read_page, read_records
 from gateway.receipts.receipt_context import note_outcome, note_receipt
@@ -20,6 +23,7 @@ from gateway.receipts.retry_queue import RetryQueue, Write
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import (
     ChainWalk,
+    Check,
     HeadRow,
     Verification,
     check_filing,
@@ -33,24 +37,37 @@ from gateway.usage import Counter
 _log = logging.getLogger(__name__)
 
 _CHUNK = 1000
-# Also below every number that somebody may have given a record of theirs.
-_BEFORE_ALL = -(2**63)
 
 
 class ReceiptLog:
     """Receipts of one installation. Clients see their own, operators all; what one may not see does not exist."""
 
-    def __init__(self, store: Store, signer: Signer) -> None:
+    def __init__(self, store: Store, signer: Signer, folder: Path) -> None:
+        """`folder` is where a checkpoint is remembered, outside the store."""
         self._store = store
         self._signer = signer
-        self._chain = Chain(signer)
+        # Read first: other processes let the log grow before they remember it.
+        remembered = read_checkpoint(folder)
+        writer = CheckpointWriter(folder)
+        store.when_closed(writer.close)
+        self._chain = Chain(signer, writer.put)
+        store.read_now(lambda db: self._chain.open(db, remembered))
         # Walking the chain is the most work that one request can ask for.
         self._walking = asyncio.Lock()
         self._counter = Counter()
         for each in (self._chain, self._counter):
             store.before_commit(each.write)
             store.afterwards(each.forget)
+        store.after_commit(self._chain.committed)
         self._owed = RetryQueue(store, self._chain.is_durable)
+        store.submit(self._chain.begin)
+
+    def check(self) -> None:
+        """Whether the log is what it was when it was last written to. Raises Unavailable (`receipt_log_broken`)."""
+        fault = self._store.read_now(self._chain.fault)
+        if fault is not None:
+            message = f"The gateway is degraded and refuses requests, because the receipt log is broken: {fault}."
+            raise Unavailable(message, code="receipt_log_broken")
 
     async def append(self, draft: ReceiptDraft, owner: str) -> Receipt:
         """Writes a receipt for the key `owner`; durable on return.
@@ -139,8 +156,8 @@ class ReceiptLog:
         if filed.outcome is not None:
             checks += check_outcome(filed.record, filed.outcome, self._signer)
         async with self._walking:
-            walk, head = await self._walk()
-        checks += [walk.check(), check_head(walk, head, self._signer)]
+            walk, head, checkpoint = await self._walk()
+        checks += [walk.check(), check_head(walk, head, self._signer), checkpoint]
         return Verification(request_id, tuple(checks), walk.size, walk.head)
 
     async def anchor_payload(self, request_id: str, caller: Caller) -> dict[str, Any]:
@@ -175,24 +192,24 @@ class ReceiptLog:
                 return filed, head
         raise NotFound("There is no such receipt.", code="receipt_not_found", param="request_id")
 
-    async def _walk(self) -> tuple[ChainWalk, HeadRow | None]:
+    async def _walk(self) -> tuple[ChainWalk, HeadRow | None, Check]:
         """Follows the whole chain in chunks, so that neither other readers nor the event loop wait for long.
 
         The head is read together with the last chunk: they must agree, while others append.
         """
-        walk, after = ChainWalk(), _BEFORE_ALL
+        walk, remembered = ChainWalk(), self._chain.remembered
+        after: int | None = None
 
-        def step(db: sqlite_utils.Database) -> tuple[int | None, HeadRow | None]:
+        def step(db: sqlite_utils.Database) -> tuple[int | None, HeadRow | None, Check]:
             rows = read_records(db, after, _CHUNK)
             walk.feed(rows)
             more = len(rows) == _CHUNK and walk.broken is None
-            return (rows[-1].sequence if more else None), read_head(db)
+            return (rows[-1].sequence if more else None), read_head(db), check_checkpoint(db, remembered, self._signer)
 
         while True:
-            last, head = await self._store.read(step)
-            if last is None:
-                return walk, head
-            after = last
+            after, head, checkpoint = await self._store.read(step)
+            if after is None:
+                return walk, head, checkpoint
 
     def _outcome_written(self, write: Write, done: "concurrent.futures.Future[Record | None]") -> None:
         error = None if done.cancelled() else done.exception()

@@ -45,13 +45,27 @@ def read_page(db: sqlite_utils.Database, owner: str | None, limit: int, offset: 
     return _with_outcomes(db, [Row(*row) for row in rows]), total
 
 
-def read_records(db: sqlite_utils.Database, after: int, limit: int) -> list[Row]:
-    """Records of both kinds in the order of the chain."""
+def read_records(db: sqlite_utils.Database, after: int | None, limit: int) -> list[Row]:
+    """Records of both kinds in the order of the chain; None for `after` begins with the first, whatever its number."""
+    where, parameters = ("", []) if after is None else ("WHERE sequence > ?", [after])
     rows = db.conn.execute(
-        f"SELECT {_COLUMNS} FROM receipts WHERE sequence > ? ORDER BY sequence LIMIT ?",  # noqa: S608
-        [after, limit],
+        f"SELECT {_COLUMNS} FROM receipts {where} ORDER BY sequence LIMIT ?",  # noqa: S608
+        [*parameters, limit],
     )
     return [Row(*row) for row in rows]
+
+
+def read_hash(db: sqlite_utils.Database, sequence: int) -> bytes | None:
+    """The hash that is kept with a record; None where there is no such record."""
+    row = db.conn.execute("SELECT CAST(hash AS BLOB) FROM receipts WHERE sequence = ?", [sequence]).fetchone()
+    return row[0] if row else None
+
+
+def read_range(db: sqlite_utils.Database) -> tuple[int, int] | None:
+    """The least and the greatest sequence; None where there are no records."""
+    query = "SELECT (SELECT min(sequence) FROM receipts), (SELECT max(sequence) FROM receipts)"
+    first, last = db.conn.execute(query).fetchone()
+    return None if first is None else (first, last)
 
 
 def count_records(db: sqlite_utils.Database) -> int:
@@ -61,7 +75,7 @@ def count_records(db: sqlite_utils.Database) -> int:
 
 def has_records(db: sqlite_utils.Database) -> bool:
     """Whether anything was ever recorded; also where the records are gone and only the head tells."""
-    query = "SELECT EXISTS (SELECT 1 FROM receipts UNION ALL SELECT 1 FROM receipts_head)"
+    query = "SELECT EXISTS (SELECT 1 FROM receipts UNION ALL SELECT 1 FROM receipts_head WHERE size IS NOT 0)"
     return bool(db.conn.execute(query).fetchone()[0])
 
 

@@ -141,7 +141,7 @@ def check_head(walk: ChainWalk, row: HeadRow | None, signer: Signer) -> Check:
     detail = None
     if row is None:
         detail = "the signed head is missing"
-    elif not _is_signed(row, signer):
+    elif not is_signed(row, signer):
         detail = "the head does not carry this installation's signature"
     elif walk.broken is None and (walk.size, walk.head.encode()) != (row.size, row.hash):
         detail = f"the chain ends at sequence {walk.size}, the signed head at {row.size}"
@@ -174,7 +174,8 @@ def _is_what_it_is_filed_as(row: Row, body: Mapping[str, Any]) -> bool:
     return row.kind == kind and isinstance(request_id, str) and request_id.encode(errors="replace") == row.request_id
 
 
-def _is_signed(row: HeadRow, signer: Signer) -> bool:
+def is_signed(row: HeadRow, signer: Signer) -> bool:
+    """Whether the head carries the signer's signature."""
     try:
         head = Head(row.size, (row.hash or b"").decode("ascii"))
         return is_signed_head((row.checkpoint or b"").decode(), head, signer)

@@ -28,6 +28,7 @@ class Store:
         self._writer = Writer(db)
         self._writer.before_commit(lambda _: self._check_place())
         self._readers = Readers(path)
+        self._when_closed: list[Callable[[], None]] = []
         self._trial: concurrent.futures.Future[None] | None = None
 
     @classmethod
@@ -45,6 +46,8 @@ class Store:
         """Writes what is queued, then closes. Afterwards everything raises Unavailable."""
         self._readers.close()
         self._writer.close()
+        for work in self._when_closed:
+            work()
 
     async def write[T](self, work: Callable[[sqlite_utils.Database], T], *, collects: bool = False) -> T:
         """Runs `work` in the next transaction; durable when this returns.
@@ -101,6 +104,14 @@ class Store:
     def before_commit(self, work: Callable[[sqlite_utils.Database], None]) -> None:
         """Runs `work` at the end of every transaction, inside it. If it fails, the transaction fails."""
         self._writer.before_commit(work)
+
+    def after_commit(self, work: Callable[[], None]) -> None:
+        """Runs `work` after every transaction that is durable. It must be short and must not raise."""
+        self._writer.after_commit(work)
+
+    def when_closed(self, work: Callable[[], None]) -> None:
+        """Runs `work` at the end of `close`."""
+        self._when_closed.append(work)
 
     def afterwards(self, work: Callable[[], None]) -> None:
         """Runs `work` after every transaction, committed or not."""

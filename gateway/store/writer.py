@@ -66,6 +66,7 @@ class Writer:
         self._checkpoint = False
         self._next_checkpoint = float("-inf")
         self._before_commit: list[Callable[[sqlite_utils.Database], None]] = []
+        self._after_commit: list[Callable[[], None]] = []
         self._afterwards: list[Callable[[], None]] = []
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
@@ -99,6 +100,10 @@ class Writer:
     def before_commit(self, work: Callable[[sqlite_utils.Database], None]) -> None:
         """Runs `work` at the end of every transaction, inside it. If it fails, the transaction fails."""
         self._before_commit.append(work)
+
+    def after_commit(self, work: Callable[[], None]) -> None:
+        """Runs `work` after every transaction that is durable."""
+        self._after_commit.append(work)
 
     def afterwards(self, work: Callable[[], None]) -> None:
         """Runs `work` after every transaction, committed or not."""
@@ -166,6 +171,9 @@ class Writer:
                 # A barrier only says that what came before it is decided, and it is.
                 if operation.work is not None and operation.error is None:
                     operation.error = Unavailable("The store cannot write at the moment. Try again shortly.")
+        else:
+            for hook in self._after_commit:
+                hook()
         finally:
             self._failed = any(isinstance(operation.error, Unavailable) for operation in batch)
             for clear in self._afterwards:

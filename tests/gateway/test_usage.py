@@ -66,7 +66,7 @@ async def test_the_meters_are_the_sums_of_the_receipts(
     written = "gateway.receipts.records._now"
     monkeypatch.setattr(written, lambda: f"2030-0{dice.randint(1, 2)}-{dice.randint(1, 28):02}T12:00:00.000Z")
     store = Store.open(data_dir / "gateway.db")
-    log = ReceiptLog(store, Signer.load(data_dir))
+    log = ReceiptLog(store, Signer.load(data_dir), data_dir)
     broken = False
 
     def hook(db: object) -> None:

@@ -37,6 +37,7 @@ CODES: dict[str, tuple[int, str]] = {
     "detection_failed": (503, "The text could not be searched completely. Nothing was sent."),
     "detection_timeout": (503, "Searching the text took too long. Nothing was sent."),
     "store_unavailable": (503, "The database does not answer. Nothing was sent."),
+    "receipt_log_broken": (503, "Degraded: the receipt log is not what it was, and requests are refused."),
     "stopping": (503, "The gateway is being stopped, and lets nothing new in; `Retry-After` says when to come again."),
     "overloaded": (503, "Too many requests wait already; `Retry-After` says when to come again."),
     "upstream_timeout": (504, "The upstream did not answer in time."),

@@ -80,7 +80,7 @@ OPERATIONS: dict[str, Operation] = {
         "Whether requests can be served. Needs no key.",
         "Health",
         HealthReply,
-        _OPEN,
+        _OPEN | {"receipt_log_broken"},
     ),
     "analyze": Operation(
         "What stands in a text",

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from gateway.concurrency.job_context import waits_long
+from gateway.detection.onnx_runtime import onnxruntime
 from gateway.errors import Unavailable
 
 _log = logging.getLogger(__name__)

@@ -118,6 +118,7 @@ def test_verify_a_good_log(command: Command, ids: list[str]) -> None:
         "signature",
         "outcome_receipt",
         "head",
+        "checkpoint",
         "policy",
     ]
     status, done = command.json("receipts", "verify", ids[0])

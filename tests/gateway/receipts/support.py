@@ -44,7 +44,7 @@ def draft(request_id: str | None = None, **changes: Any) -> ReceiptDraft:
 def opened(data_dir: Path) -> Iterator[ReceiptLog]:
     store = Store.open(data_dir / "gateway.db")
     try:
-        yield ReceiptLog(store, Signer.load(data_dir))
+        yield ReceiptLog(store, Signer.load(data_dir), data_dir)
     finally:
         store.close()
 

@@ -1,9 +1,9 @@
 """Attacks on the database, one file each in tests/vectors/receipts, and what verification says to them.
 
 Each vector holds `sql` that somebody runs who may write to the file but has not the signing key; which receipt is then
-verified; the checks that fail (`fails`: these and no others); and where the chain breaks, if it does (`breaks_at`). The
-log they change is of six records: receipts req_01 (1), req_02 (2), req_03 (4), req_04 (6), and outcomes of req_01 (3)
-and req_03 (5).
+verified, or null for the whole log; the checks that fail (`fails`: these and no others); and where the chain breaks, if
+it does (`breaks_at`). The log they change is of six records: receipts req_01 (1), req_02 (2), req_03 (4), req_04 (6),
+and outcomes of req_01 (3) and req_03 (5).
 
 `rehash` recomputes every hash and link after the SQL, `move_head` moves the head to the last record, and `sign_with`
 signs all of it with a key of the attacker's. Verifying any other receipt finds the attack as well, but where
@@ -24,7 +24,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from gateway.errors import Unavailable
 from gateway.receipts import OutcomeDraft, Signer
+from gateway.receipts.audit import audit
 from gateway.receipts.checkpoint import Head, sign_head
+from gateway.receipts.checkpoint_file import FILE, read_checkpoint
+from gateway.store import ReadOnlyStore
 from tests.conftest import ROOT
 from tests.gateway.receipts.support import OPERATOR, draft, opened, raw_rows, reference_check
 
@@ -42,7 +45,17 @@ FOUND = (
     ValueError,
     sqlite3.Error,
 )
-ALL_CHECKS = ["hash", "signature", "filing", "outcome_hash", "outcome_signature", "outcome_receipt", "chain", "head"]
+ALL_CHECKS = [
+    "hash",
+    "signature",
+    "filing",
+    "outcome_hash",
+    "outcome_signature",
+    "outcome_receipt",
+    "chain",
+    "head",
+    "checkpoint",
+]
 
 
 async def make_log(data_dir: Path) -> None:
@@ -105,7 +118,12 @@ async def test_an_attack_is_found(name: str, data_dir: Path) -> None:
     await make_log(data_dir)
     attack(data_dir, vector)
     with opened(data_dir) as log:
-        verification = (await log.verify(vector["verify"], OPERATOR)).as_dict()
+        if vector["verify"] is None:
+            with ReadOnlyStore.open(data_dir / "gateway.db") as look:
+                done = audit(look, Signer.load(data_dir), read_checkpoint(data_dir), lambda _: None)
+            verification = done.as_dict()
+        else:
+            verification = (await log.verify(vector["verify"], OPERATOR)).as_dict()
         checks = {check["name"]: check for check in verification["checks"]}
         assert [name for name, check in checks.items() if not check["ok"]] == vector["fails"]
         assert verification["valid"] is False
@@ -132,20 +150,31 @@ async def test_the_reference_finds_it_too(name: str, data_dir: Path) -> None:
 
 REFUSED = [
     *(name for name in sorted(VECTORS) if name.startswith("head-")),
+    *(name for name in sorted(VECTORS) if name.startswith("copied-record-")),
+    *(name for name in sorted(VECTORS) if name.startswith("removed-everything")),
     "removed-head",
+    "removed-tail",
     "removed-tail-and-head-moved-back",
     "rewritten-chain-and-head",
 ]
 
 
 @pytest.mark.parametrize("name", [*REFUSED, "signed-with-another-key"])
-async def test_the_gateway_signs_nothing_on_top_of_a_forged_head(name: str, data_dir: Path) -> None:
+async def test_the_gateway_signs_nothing_on_top_of_a_forged_log(
+    name: str, data_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     await make_log(data_dir)
     attack(data_dir, VECTORS[name])
+    before = (data_dir / FILE).read_bytes()
     with opened(data_dir) as log:
+        assert "the receipt log is broken, and requests are refused" in caplog.text, "the start names it"
         with pytest.raises(Unavailable):
             await log.append(draft("req_05"), "key_anna")
-        assert (await log.list(OPERATOR, 1, 0))[0][0].request_id != "req_05"
+        with pytest.raises(Unavailable) as degraded:
+            log.check()
+        assert degraded.value.code == "receipt_log_broken"
+        assert all(row.request_id != "req_05" for row in (await log.list(OPERATOR, 50, 0))[0])
+    assert (data_dir / FILE).read_bytes() == before
 
 
 @pytest.mark.parametrize("keep", [0, 2])

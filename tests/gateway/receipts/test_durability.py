@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gateway.receipts import Signer
+from gateway.receipts.checkpoint_file import read_checkpoint
 from tests.conftest import ROOT
 from tests.gateway.receipts.support import OPERATOR, draft, opened, raw_rows, reference_check
 
@@ -55,6 +56,8 @@ async def test_what_was_acknowledged_survives_sigkill(data_dir: Path) -> None:
     assert len(acknowledged) >= 190
     path = data_dir / "gateway.db"
     size = reference_check(path, Signer.load(data_dir).public_key)
+    remembered = read_checkpoint(data_dir)
+    assert remembered is None or remembered.size <= size, "it is never ahead of the log"
     assert acknowledged <= {request_id for _, kind, request_id, *_ in raw_rows(path) if kind == "receipt"}
     with opened(data_dir) as log:
         receipt = await log.append(draft(), "key_anna")

@@ -36,7 +36,7 @@ class Disk:
 
 @pytest.fixture
 def log(store: Store, data_dir: Path) -> ReceiptLog:
-    return ReceiptLog(store, Signer.load(data_dir))
+    return ReceiptLog(store, Signer.load(data_dir), data_dir)
 
 
 @pytest.fixture

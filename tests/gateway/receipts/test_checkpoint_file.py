@@ -1,0 +1,235 @@
+"""What is remembered outside the database, and what a log that does not extend it means for a start."""
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+
+from gateway.api.app import create_app
+from gateway.config.settings import SettingsError, load_settings
+from gateway.container import Service
+from gateway.errors import Unavailable
+from gateway.receipts import ReceiptLog, Signer, checkpoint_file
+from gateway.receipts.checkpoint import Head, is_signed_head, parse_head, sign_head
+from gateway.receipts.checkpoint_file import FILE, Checkpoint, read_checkpoint, write_checkpoint
+from run_proxy import main
+from tests.gateway.receipts.support import OPERATOR, draft, opened, reference_check
+
+KEY = "svck_" + "operator-of-the-tests-" * 2
+
+
+def start(data_dir: Path) -> Any:
+    return Service.start(load_settings(None, data_dir=data_dir, detection="patterns", api_key=KEY))
+
+
+def remembered(data_dir: Path) -> int:
+    checkpoint = read_checkpoint(data_dir)
+    assert checkpoint is not None
+    assert checkpoint.head is not None
+    assert is_signed_head(checkpoint.note, checkpoint.head, Signer.load(data_dir))
+    return checkpoint.size
+
+
+async def append(data_dir: Path, *request_ids: str) -> None:
+    with opened(data_dir) as log:
+        for request_id in request_ids:
+            await log.append(draft(request_id), "key_anna")
+
+
+async def refusal(log: ReceiptLog) -> str:
+    with pytest.raises(Unavailable) as degraded:
+        log.check()
+    with pytest.raises(Unavailable):
+        await log.append(draft("req_99"), "key_anna")
+    return degraded.value.message
+
+
+async def test_a_head_is_signed_and_remembered_from_the_first_start(data_dir: Path) -> None:
+    with opened(data_dir) as log:
+        log.check()
+    assert remembered(data_dir) == 0
+    assert (data_dir / FILE).stat().st_mode & 0o077 == 0
+    assert reference_check(data_dir / "gateway.db", Signer.load(data_dir).public_key) == 0
+    await append(data_dir, "req_01", "req_02")
+    assert remembered(data_dir) == 2
+    assert orjson.loads((data_dir / FILE).read_bytes()).keys() == {"format", "version", "checkpoint"}
+    assert {name for name in os.listdir(data_dir) if name.startswith(FILE)} == {FILE}  # noqa: PTH208
+
+
+async def test_an_emptied_log_is_named_at_start_by_health_and_by_verify(
+    data_dir: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with (
+        await start(data_dir) as service,
+        httpx.AsyncClient(
+            transport=httpx.ASGITransport(create_app(service)),
+            base_url="http://gateway",
+            headers={"authorization": f"Bearer {KEY}"},
+        ) as client,
+    ):
+        assert (await client.post("/v1/protect", json={"text": "Write to anna@acme.test"})).status_code == 200
+        assert (await client.get("/healthz")).status_code == 200
+        with closing(sqlite3.connect(data_dir / "gateway.db")) as db, db:
+            db.execute("DELETE FROM receipts")
+            db.execute("DELETE FROM receipts_head")
+        assert (await client.get("/healthz")).status_code == 503, "also while it runs"
+    assert "broken" not in caplog.text
+    async with await start(data_dir) as service:
+        assert "the receipt log is broken, and requests are refused" in caplog.text
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(create_app(service)),
+            base_url="http://gateway",
+            headers={"authorization": f"Bearer {KEY}"},
+        ) as client:
+            health = await client.get("/healthz")
+            assert (health.status_code, health.json()["error"]["code"]) == (503, "receipt_log_broken")
+            assert "degraded" in health.json()["error"]["message"]
+            refused = await client.post("/v1/protect", json={"text": "Write to anna@acme.test"})
+            assert refused.status_code == 503
+    assert remembered(data_dir) == 1
+    assert main(["receipts", "verify", "--data-dir", str(data_dir)]) == 1
+    assert "NOT VALID" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("suffixes", [("",), ("", "-wal", "-shm")])
+async def test_a_database_that_is_gone_is_named(suffixes: tuple[str, ...], data_dir: Path) -> None:
+    await append(data_dir, "req_01")
+    for suffix in suffixes:
+        (data_dir / f"gateway.db{suffix}").unlink(missing_ok=True)
+    with opened(data_dir) as log:
+        assert "its head is gone, and receipts.checkpoint remembers 1 records" in await refusal(log)
+
+
+async def test_an_older_copy_of_the_database_is_named(data_dir: Path, tmp_path: Path) -> None:
+    await append(data_dir, "req_01", "req_02")
+    shutil.copy(data_dir / "gateway.db", tmp_path / "older.db")
+    await append(data_dir, "req_03")
+    shutil.copy(tmp_path / "older.db", data_dir / "gateway.db")
+    reference_check(data_dir / "gateway.db", Signer.load(data_dir).public_key)
+    with opened(data_dir) as log:
+        assert "its head is of 2 records, and receipts.checkpoint remembers 3" in await refusal(log)
+        verification = await log.verify("req_01", OPERATOR)
+        assert [check.name for check in verification.checks if not check.ok] == ["checkpoint"]
+    assert main(["receipts", "verify", "req_01", "--data-dir", str(data_dir)]) == 1
+
+
+async def test_another_history_of_the_same_key_is_named(data_dir: Path, tmp_path: Path) -> None:
+    await append(data_dir, "req_01")
+    shutil.copytree(data_dir, tmp_path / "twin")
+    await append(data_dir, "req_02")
+    await append(tmp_path / "twin", "req_03", "req_04")
+    shutil.copy(tmp_path / "twin" / "gateway.db", data_dir / "gateway.db")
+    with opened(data_dir) as log:
+        assert "the record at sequence 2 is not the one" in await refusal(log)
+
+
+async def test_a_crash_before_the_file_is_written_raises_no_alarm(data_dir: Path) -> None:
+    """The file may be behind the log, and catches up."""
+    await append(data_dir, "req_01")
+    behind = (data_dir / FILE).read_bytes()
+    await append(data_dir, "req_02", "req_03")
+    (data_dir / FILE).write_bytes(behind)
+    with opened(data_dir) as log:
+        log.check()
+    assert remembered(data_dir) == 3
+    (data_dir / FILE).write_bytes(behind)
+    await append(data_dir, "req_04")
+    assert remembered(data_dir) == 4
+
+
+async def test_a_log_from_before_there_were_checkpoints_is_taken_as_it_is(
+    data_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await append(data_dir, "req_01", "req_02")
+    (data_dir / FILE).unlink()
+    with opened(data_dir) as log:
+        log.check()
+    assert f"{FILE} is missing" in caplog.text
+    assert remembered(data_dir) == 2
+
+
+async def test_a_log_that_is_gone_with_its_checkpoint_is_told_by_the_key_beside_it(
+    data_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(2):
+        async with await start(data_dir):
+            assert caplog.text == ""
+    for name in ("gateway.db", FILE):
+        (data_dir / name).unlink()
+    async with await start(data_dir):
+        assert "a new receipt log is begun beside a signing.key" in caplog.text
+
+
+DAMAGED = {
+    "empty": b"",
+    "not JSON": b"receipts",
+    "an array": b"[]",
+    "a later version": b'{"format":"privacy-gateway/receipts-checkpoint","version":2,"checkpoint":""}',
+    "no checkpoint": b'{"format":"privacy-gateway/receipts-checkpoint","version":1}',
+    "no note": b'{"format":"privacy-gateway/receipts-checkpoint","version":1,"checkpoint":"1"}',
+}
+
+
+@pytest.mark.parametrize("name", [*DAMAGED, "a forged size", "a forged signature"])
+async def test_a_damaged_checkpoint_is_named_and_kept(name: str, data_dir: Path) -> None:
+    await append(data_dir, "req_01", "req_02")
+    written = (data_dir / FILE).read_bytes()
+    content = DAMAGED.get(name) or (
+        written.replace(b"\\n2\\n", b"\\n1\\n") if name == "a forged size" else written[:-12] + b"AAAA" + written[-8:]
+    )
+    if name == "empty":
+        content = b""
+    assert content != written
+    (data_dir / FILE).write_bytes(content)
+    with opened(data_dir) as log:
+        assert f"{FILE} is damaged" in await refusal(log)
+    assert (data_dir / FILE).read_bytes() == content
+
+
+async def test_no_key_is_made_beside_a_checkpoint_whose_log_is_gone(data_dir: Path) -> None:
+    async with await start(data_dir) as service:
+        await service.receipts.append(draft("req_01"), "key_anna")
+    (data_dir / "gateway.db").unlink()
+    (data_dir / "signing.key").unlink()
+    with pytest.raises(SettingsError, match="missing"):
+        await start(data_dir)
+    Signer.load(data_dir)
+    with pytest.raises(SettingsError, match="not the key"):
+        await start(data_dir)
+
+
+def test_a_checkpoint_never_goes_back(data_dir: Path) -> None:
+    signer = Signer.load(data_dir)
+    for size, kept in ((3, 3), (2, 3), (4, 4), (0, 4)):
+        head = Head(size, f"{size:02x}" * 32)
+        write_checkpoint(data_dir, Checkpoint(head, sign_head(head, signer)))
+        assert remembered(data_dir) == kept
+
+
+async def test_requests_go_on_while_the_file_cannot_be_written(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", "/a/path")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(checkpoint_file, "write_checkpoint", full)
+        await append(data_dir, "req_01")
+    assert f"{FILE} could not be written: OSError" in caplog.text
+    assert not (data_dir / FILE).exists()
+    await append(data_dir, "req_02")
+    assert remembered(data_dir) == 2
+
+
+def test_a_note_is_read_as_it_is_written(tmp_path: Path) -> None:
+    head = Head(7, "ab" * 32)
+    note = sign_head(head, Signer.load(tmp_path))
+    assert parse_head(note) == head
+    for damaged in ("", note[1:], note.replace("\n7\n", "\n07\n"), note.replace("\n7\n", "\n-7\n"), note.strip()[:60]):
+        assert parse_head(damaged) is None

@@ -7,10 +7,14 @@ restores the answer: the flow keeps the protected bytes; `ResponseDelivery`, the
 
 import logging
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 
 from mitmproxy import exceptions, http
+from mitmproxy.flow import Error
+from mitmproxy.net.http.http1 import assemble_response, expected_http_body_size
 
+from addons.connection_limits import Clients
 from addons.credentials import scrub, seal, secrets_of
 from addons.fail_closed import answer_with, disarm, fail_closed
 from addons.flow_state import FlowState, FlowStates, listener_of
@@ -20,7 +24,7 @@ from addons.operator_view import Review
 from addons.refusals import Refusals
 from addons.upstream_faults import fault_of
 from gateway.errors import BadUpstream, GatewayError, NotFound, Unavailable
-from gateway.http.content_encoding import decode
+from gateway.http.content_encoding import decode, too_large
 from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
 from gateway.ipc.messages import Answered, Call, Crossing, Gateway, Listener, Refused
@@ -41,6 +45,7 @@ class Protect:
         visits: FlowStates,
         review: Review,
         refusals: Refusals,
+        clients: Clients,
         *,
         intercepts: Callable[[str, int], bool],
         limit: int,
@@ -49,12 +54,13 @@ class Protect:
         self._visits = visits
         self._review = review
         self._refusals = refusals
+        self._clients = clients
         self._intercepts = intercepts
         self._limit = limit
         self._wires = Wires.discover()
 
     @fail_closed
-    def requestheaders(self, flow: http.HTTPFlow) -> None:
+    async def requestheaders(self, flow: http.HTTPFlow) -> None:
         if not flow.live:
             # An operator loads a dump. It only goes into the list; nothing can send it.
             return
@@ -65,10 +71,25 @@ class Protect:
             request.stream = True
             raise exceptions.AddonHalt
         target = (request.data.host, request.data.port, request.scheme)
-        self._visits.enter(flow, FlowState(new_request_id(), listener, request.headers, target))
+        visit = FlowState(new_request_id(), listener, request.headers, target)
+        visit.wire = self._wires.serving(request.method, request.path.partition("?")[0])
+        self._visits.enter(flow, visit)
         request.headers = scrub(request.headers)
         disarm(flow)
+        if expected_http_body_size(request) != 0:
+            await self._admit(flow, visit)
         raise exceptions.AddonHalt
+
+    async def _admit(self, flow: http.HTTPFlow, visit: FlowState) -> None:
+        """Has the gateway judge the head before the body is read. Raises GatewayError."""
+        client = self._clients.of(flow.client_conn)
+        with client.held_back() if client is not None else nullcontext():
+            limit = await self._gateway.admit(_call(flow, visit, b"", held=False))
+        declared = expected_http_body_size(flow.request)
+        if declared is not None and declared > limit:
+            raise too_large(limit)
+        if client is not None:
+            client.body_limit = limit
 
     def _is_ours(self, flow: http.HTTPFlow) -> bool:
         """Whether a flow of the proxy goes to a model API, by whatever name: what was decrypted was so for a reason."""
@@ -88,23 +109,8 @@ class Protect:
         if self._visits.closing:
             raise Unavailable("The gateway is stopping; try again.", code="stopping", retry_after=1)
         visit.let_in = True
-        request = flow.request
-        visit.wire = self._wires.serving(request.method, request.path.partition("?")[0])
-        host, port, scheme = visit.target
-        entered = await self._gateway.enter(
-            Call(
-                visit.request_id,
-                visit.listener,
-                request.method,
-                f"{scheme}://{host}:{port}",
-                request.path,
-                visit.headers.fields,
-                request.raw_content or b"",
-                flow.client_conn.peername,
-                flow.client_conn.sockname,
-                self._review.may_hold,
-            )
-        )
+        content = flow.request.raw_content or b""
+        entered = await self._gateway.enter(_call(flow, visit, content, held=self._review.may_hold))
         match entered:
             case Refused(error, visit.filed):
                 raise error
@@ -231,6 +237,32 @@ class Protect:
         self._refusals.shape(flow, error, "failed")
         if self._visits.closing and flow.response is not None:
             flow.response.headers["connection"] = "close"
+        if flow.request.timestamp_end is None and flow.response is not None:
+            self._stop_reading(flow, flow.response)
+
+    def _stop_reading(self, flow: http.HTTPFlow, response: http.Response) -> None:
+        """Has the refusal sent at once: mitmproxy by itself would read the body to its end first."""
+        client = self._clients.of(flow.client_conn)
+        if client is not None:
+            response.headers["connection"] = "close"
+            client.refusal = assemble_response(response)
+            flow.error = Error(Error.KILLED_MESSAGE)
+
+
+def _call(flow: http.HTTPFlow, visit: FlowState, content: bytes, *, held: bool) -> Call:
+    host, port, scheme = visit.target
+    return Call(
+        visit.request_id,
+        visit.listener,
+        flow.request.method,
+        f"{scheme}://{host}:{port}",
+        flow.request.path,
+        visit.headers.fields,
+        content,
+        flow.client_conn.peername,
+        flow.client_conn.sockname,
+        held,
+    )
 
 
 def _redirects(response: http.Response) -> bool:

@@ -146,15 +146,19 @@ class Service:
 
         Raises Unauthorized, and TooManyRequests beyond the key's rate.
         """
+        caller = self.identify(authorization, svc_key)
+        self.limits.check(caller.key_id)
+        return caller
+
+    def identify(self, authorization: str | None, svc_key: str | None) -> Caller:
+        """The same for a request of which only the head is there: it does not count against the rate yet."""
         secret = svc_key
         if secret is None and authorization is not None:
             scheme, _, value = authorization.partition(" ")
             secret = value.strip() if scheme.lower() == "bearer" else None
         if not secret:
             raise Unauthorized("Send a key as `Authorization: Bearer …` or `X-SVC-Key`.")
-        caller = self.keys.authenticate(secret)
-        self.limits.check(caller.key_id)
-        return caller
+        return self.keys.authenticate(secret)
 
     def upstream_for(self, model: object) -> tuple[UpstreamConfig, str] | None:
         """The upstream for a model and its name there; None where a surface of our own answers."""

@@ -159,6 +159,28 @@ class Settings(BaseSettings):
     body_limit_bytes: Size = Field(
         ByteSize(10 * _MIB), description="Largest request body, also after decompression. Above it: 413."
     )
+    head_limit_bytes: Size = Field(
+        ByteSize(64 * 1024),
+        description="Largest head of a request (431 above it) and of an upstream's answer (502); also of trailers.",
+    )
+    head_fields_limit: int = Field(256, ge=16, le=10_000, description="Header fields that such a head may have.")
+    head_timeout_seconds: Seconds = Field(
+        30, description="How long a request's head may take, and a pause in its body. Then the connection is closed."
+    )
+    body_timeout_seconds: Seconds = Field(300, description="How long a request's body may take in all.")
+    idle_timeout_seconds: Seconds = Field(
+        120, description="How long a connection is kept that waits for its next request."
+    )
+    max_connections: int = Field(
+        2048,
+        ge=1,
+        le=1_000_000,
+        description="Connections of clients at once, also at most half of the open files that the system allows. When"
+        " all are in use, the one whose client has been silent longest is closed.",
+    )
+    max_connections_per_address: int = Field(
+        1024, ge=1, le=1_000_000, description="The same for the clients of one address."
+    )
     response_limit_bytes: Size = Field(ByteSize(32 * _MIB), description="Largest answer of an upstream. Above it: 502.")
     rate_limit_per_minute: int = Field(
         0, ge=0, le=1_000_000, description="Requests a minute for each key. 0: no limit."

@@ -33,6 +33,19 @@ class Dispatcher:
         self._amendments = OperatorEdits(service.protector, service.workers, service.receipts)
         self._open: dict[str, _Open] = {}
 
+    async def admit(self, call: Call) -> int:
+        settings = self._service.settings
+        key = _field(call, b"x-svc-key")
+        if call.listener is Listener.PROXY:
+            if key is not None:
+                self._service.identify(None, key)
+        elif call.path.startswith("/v1/"):
+            self._service.identify(_field(call, b"authorization"), key)
+        else:
+            # Pages that anybody may read; none takes a body.
+            return min(settings.head_limit_bytes, settings.body_limit_bytes)
+        return settings.body_limit_bytes
+
     async def enter(self, call: Call) -> Crossing | Answered | Refused:
         with following() as followed:
             try:

@@ -1,7 +1,8 @@
 """Values in an identifier: `card_4539…`, `[CARD_4539…]`, `4539…_backup`.
 
-A search for words takes an underscore for a letter. Code is full of identifiers, so only those count that hold a digit and are long enough for a value. One label at a time
-is parted from the rest; a row of them is parted where dresses lie over each other.
+A search for words takes an underscore for a letter. Code is full of identifiers, so only those count that hold a digit
+and are long enough for a value. One label at a time is parted from the rest; a row of them is parted where dresses lie
+over each other.
 """
 
 import re

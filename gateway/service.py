@@ -19,7 +19,7 @@ from gateway.detection.engines import Finder
 from gateway.engines import open_engines
 from gateway.errors import BadRequest, NotFound, Unauthorized
 from gateway.exchange import Destination, Exchange
-from gateway.http.credentials import KeySearch, refuse_repeated
+from gateway.http.credentials import KeySearch, refuse_repeated, scrub_secrets, secrets_of
 from gateway.http_errors import nothing_at
 from gateway.http_types import Field
 from gateway.ids import new_request_id
@@ -302,9 +302,10 @@ class Service:
             )
             with self.pipeline.answering(exchange):
                 reply = await surface.send(exchange.body, exchange.headers)
+                said = scrub_secrets(reply.body, secrets_of(exchange.headers))
                 return (
                     reply.status,
-                    await self.pipeline.close(exchange, reply.status, reply.body, annotate=True),
+                    await self.pipeline.close(exchange, reply.status, said, annotate=True),
                     request_id,
                 )
         exchange, _, closed = await self._answer_here(wire, body, caller, surface, model)

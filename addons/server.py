@@ -23,6 +23,7 @@ from addons.upstream_timeout import UpstreamTimeouts
 from gateway.config.host_patterns import host_matcher
 from gateway.config.settings import Settings
 from gateway.errors import GatewayError
+from gateway.http.credentials import KeySearch
 from gateway.server.gateway_process import running
 
 _log = logging.getLogger(__name__)
@@ -49,7 +50,8 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             review = Review(settings.max_flows, intercepts)
             refusals = Refusals(visits, review, gateway)
             limit = settings.response_limit_bytes
-            protect = Protect(gateway, visits, review, refusals, intercepts=intercepts, limit=limit)
+            search = KeySearch.of(settings.api_key)
+            protect = Protect(gateway, visits, review, refusals, intercepts=intercepts, limit=limit, key_search=search)
             try:
                 master = build_master(
                     [protect, NoReplay()],

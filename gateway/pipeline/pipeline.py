@@ -115,8 +115,10 @@ class Pipeline:
         return await self._workers.run(self._protect, blocks, terms, placeholders)
 
     async def admit(self, envelope: Envelope, policy: Policy) -> list[Field]:
-        """The header fields that cross with a call without text. Raises NotFound (`unknown_route`)."""
-        return await self._workers.run(forwarded_headers, envelope, self._protector, policy)
+        """The header fields that cross with a call without text. Raises NotFound (`unknown_route`) and BadRequest."""
+        return await self._workers.run(
+            lambda: forwarded_headers(envelope, self._protector, policy, patterns=self._patterns)
+        )
 
     def _protect(self, blocks: Blocks, terms: Terms, placeholders: Placeholders) -> Done:
         slots = [slot for block in blocks for slot in block]
@@ -185,7 +187,7 @@ class Pipeline:
             if envelope is None:
                 return done, []
             hidden = [entry.value for entry in placeholders.entries()]
-            return done, forwarded_headers(envelope, self._protector, policy, mode, hidden)
+            return done, forwarded_headers(envelope, self._protector, policy, mode, hidden, patterns=self._patterns)
 
         done, headers = await self._workers.run(job)
         body["model"] = destination.model
@@ -281,7 +283,7 @@ class Pipeline:
             exchange.scope,
             request=exchange.body,
             types=self._protector.types,
-            entities=[self._patterns.detect(text.text) for text in texts],
+            entities=[self._patterns.detect(text.text, exchange.placeholders) for text in texts],
         )
         verdict = inspect(texts, context, exchange.policy.guard)
         exchange.verdict = verdict

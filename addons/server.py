@@ -24,6 +24,7 @@ from addons.refusals import Refusals
 from addons.replay import NoReplay
 from addons.response_delivery import ResponseDelivery
 from addons.upstream_timeout import UpstreamTimeouts
+from gateway.auth.credentials import KeySearch
 from gateway.config.host_patterns import host_matcher
 from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings
@@ -65,7 +66,10 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             review = Review(settings.max_flows, intercepts)
             refusals = Refusals(visits, review, gateway)
             limit = settings.response_limit_bytes
-            protect = Protect(gateway, visits, review, refusals, clients, intercepts=intercepts, limit=limit)
+            search = KeySearch.of(settings.api_key)
+            protect = Protect(
+                gateway, visits, review, refusals, clients, intercepts=intercepts, limit=limit, key_search=search
+            )
             web = (settings.web_host, settings.web_port) if settings.web else None
             try:
                 master = build_master(

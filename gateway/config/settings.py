@@ -18,7 +18,7 @@ from pydantic import ByteSize, DirectoryPath, Field, FilePath, SecretStr, Valida
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 
-from gateway.config.field_types import HostPatterns, Port, Seconds, SessionSeconds, Size, Strings
+from gateway.config.field_types import HeaderNames, HostPatterns, Port, Seconds, SessionSeconds, Size, Strings
 from gateway.config.host_patterns import WELL_KNOWN_HOSTS, host_regexes
 from gateway.config.locations import BUILTIN_POLICIES, default_folder
 from gateway.config.upstreams import UpstreamName, UpstreamSettings, Url
@@ -83,6 +83,12 @@ class Settings(BaseSettings):
         "`host`, `host:port` or a pattern such as `*.openai.azure.com`. Setting it replaces the list.",
     )
     intercept_also: HostPatterns = Field((), description="Hosts to decrypt besides `intercept_hosts`.")
+
+    forward_headers: HeaderNames = Field(
+        (),
+        description="Request headers that cross to upstreams besides the list of harmless ones, such as `x-session-id`."
+        " They are searched as the body is. Credentials and cookies cannot be among them.",
+    )
 
     upstream: Url | None = Field(
         None,

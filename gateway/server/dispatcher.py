@@ -36,6 +36,7 @@ class Dispatcher:
 
     async def admit(self, call: Call) -> int:
         settings = self._service.settings
+        refuse_repeated(call.fields)
         key = _field(call, b"x-svc-key")
         if call.listener is Listener.PROXY:
             if key is not None:

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from gateway.auth import KeyRing
 from gateway.crossing import CREDENTIALS, Envelope
-from gateway.detection import Detector
+from gateway.detection import builtin_detector
 from gateway.detection.engines import Finder
 from gateway.engines import open_engines
 from gateway.errors import NotFound, Unauthorized
@@ -99,7 +99,7 @@ class Service:
             if settings.api_key is not None:
                 keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
             policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, SqlitePolicies(store))
-            service = cls(settings, store, keys, policies, patterns or Detector())
+            service = cls(settings, store, keys, policies, patterns or builtin_detector())
             service.pipeline.policy(None)
         except BaseException:
             store.close()

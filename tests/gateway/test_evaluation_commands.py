@@ -70,7 +70,7 @@ def evaluate(
 ) -> Command:
     monkeypatch.setenv("COLUMNS", "120")
     # The same one every time: it is immutable, and building it takes longer than all the rest.
-    monkeypatch.setattr("gateway.detection.Detector", lambda: detector)
+    monkeypatch.setattr("gateway.detection.builtin_detector", lambda: detector)
     return Command(data_dir, capsys)
 
 

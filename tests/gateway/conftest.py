@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.detection import Detector
+from gateway.detection import builtin_detector
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection import Protector
 from gateway.settings import BUILTIN_POLICIES
@@ -15,7 +15,7 @@ from gateway.store import Store
 @pytest.fixture(scope="module")
 def protector() -> Protector:
     """By patterns alone; what one module's tests had it remember stays with them."""
-    return Protector(Detector(), hash_key=b"h" * 32)
+    return Protector(builtin_detector(), hash_key=b"h" * 32)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from gateway.detection import Detector
 from gateway.evaluation_commands import add_commands
 from gateway.settings import Settings, load_settings
 
@@ -59,18 +58,9 @@ class Command:
         return load_settings(None, data_dir=self._data_dir, detection="patterns")
 
 
-@pytest.fixture(scope="module")
-def detector() -> Detector:
-    return Detector()
-
-
 @pytest.fixture
-def evaluate(
-    data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, detector: Detector
-) -> Command:
+def evaluate(data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
     monkeypatch.setenv("COLUMNS", "120")
-    # The same one every time: it is immutable, and building it takes longer than all the rest.
-    monkeypatch.setattr("gateway.detection.builtin_detector", lambda: detector)
     return Command(data_dir, capsys)
 
 

@@ -95,14 +95,14 @@ def gateway(
     finally:
         process.terminate()
         try:
-            process.wait(15)
+            process.wait(30)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
 
 
 def _wait(running: Running) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     with httpx.Client(timeout=2, trust_env=False, verify=_PLAIN) as client:
         while time.monotonic() < deadline:
             if running.process.poll() is not None:

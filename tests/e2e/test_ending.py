@@ -106,14 +106,14 @@ def test_however_many_signals_come_it_ends_in_order(tmp_path: Path, upstream: Up
 
 @pytest.mark.parametrize("connection", ["keep-alive", "close"])
 def test_who_reads_slowly_gets_all_of_the_answer(tmp_path: Path, upstream: Upstream, connection: str) -> None:
-    upstream.answer = lambda _: completion({"role": "assistant", "content": "z" * 30_000_000})
+    upstream.answer = lambda _: completion({"role": "assistant", "content": "z" * 12_000_000})
     body = json.dumps(CHAT)
     with (
         gateway(tmp_path, "--upstream", f"{upstream.url}/v1", environment={"SVC_SHUTDOWN_SECONDS": "3600"}) as running,
         socket.socket() as client,
     ):
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        client.settimeout(30)
+        client.settimeout(120)
         client.connect(("127.0.0.1", running.port))
         client.sendall(
             f"POST /v1/chat/completions HTTP/1.1\r\nhost: h\r\nauthorization: Bearer {OPERATOR_KEY}\r\n"
@@ -130,7 +130,7 @@ def test_who_reads_slowly_gets_all_of_the_answer(tmp_path: Path, upstream: Upstr
         with client.makefile("rb") as rest:
             head, _, answer = (received + rest.read()).partition(b"\r\n\r\n")
         assert f"content-length: {len(answer)}".encode() in head.lower().split(b"\r\n")
-        assert len(answer) > 30_000_000
+        assert len(answer) > 12_000_000
         assert running.process.wait(60) == 0
 
 

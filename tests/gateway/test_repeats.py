@@ -26,6 +26,8 @@ from gateway.settings import BUILTIN_POLICIES
 from gateway.slots import Span, TextSlot
 from tests.gateway.detection.test_dresses import DRESSES
 
+pytestmark = pytest.mark.slow
+
 VECTORS = Path(__file__).parents[1] / "vectors"
 
 

@@ -19,6 +19,8 @@ from gateway.protection import Protector
 from gateway.settings import BUILTIN_POLICIES
 from gateway.slots import TextSlot
 
+pytestmark = pytest.mark.slow
+
 VECTORS = Path(__file__).parents[2] / "vectors" / "names"
 
 

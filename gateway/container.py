@@ -19,7 +19,7 @@ from gateway.auth.rate_limit import RateLimiter
 from gateway.concurrency.thread_pool import Workers
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings
-from gateway.detection import Detector
+from gateway.detection import builtin_detector
 from gateway.detection.engine_factory import open_engines
 from gateway.detection.engines import Finder
 from gateway.errors import BadRequest, NotFound, Unauthorized
@@ -101,7 +101,7 @@ class Service:
             if settings.api_key is not None:
                 keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
             policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, SqlitePolicies(store))
-            service = cls(settings, store, keys, policies, patterns or Detector())
+            service = cls(settings, store, keys, policies, patterns or builtin_detector())
             service.pipeline.policy(None)
         except BaseException:
             store.close()

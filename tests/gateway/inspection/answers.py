@@ -14,12 +14,11 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from gateway.detection import Detector
+from gateway.detection import builtin_detector
 from gateway.guard import GuardContext, Rules, Verdict, inspect
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 
@@ -50,11 +49,6 @@ class Case:
         return inspect(self.parts, self.context, rules)
 
 
-@lru_cache
-def detector() -> Detector:
-    return Detector()
-
-
 def load(name: str) -> list[Case]:
     """The vectors of a file, in its order."""
     lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
@@ -73,9 +67,9 @@ def case(
         messages.append({"role": "tool", "tool_call_id": "1", "content": _filled(result, session)})
     body = json.dumps({"messages": messages}, ensure_ascii=False)
     parts = [Part(_filled(answer, session), "json" if json_parts else "text") for answer in answers]
-    entities = [detector().detect(part.text) for part in parts]
+    entities = [builtin_detector().detect(part.text) for part in parts]
     scope = RestoreScope("source", urls_with_placeholders(body))
-    return Case(name, kind, parts, GuardContext(session, scope, body.encode(), detector().types, entities))
+    return Case(name, kind, parts, GuardContext(session, scope, body.encode(), builtin_detector().types, entities))
 
 
 def _case(vector: dict[str, str]) -> Case:

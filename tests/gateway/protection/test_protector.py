@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.detection import Detector
+from gateway.detection import builtin_detector
 from gateway.http.strict_json import dump
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
@@ -130,7 +130,7 @@ def test_a_later_turn_repeats_the_bytes_of_the_earlier_ones(protector: Protector
         "Noted, Wilhelmina.",
         "And the card 4111 1111 1111 1111 again, w@acme.test",
     )
-    other = Protector(Detector(), hash_key=b"h" * 32)
+    other = Protector(builtin_detector(), hash_key=b"h" * 32)
     for turns in (1, 3):
         earlier = protect_chat(protector, policy, chat(*contents[:turns]))
         assert protect_chat(other, policy, chat(*contents)).startswith(earlier[:-1])

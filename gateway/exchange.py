@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gateway.assessment import Assessment
+from gateway.guard import Verdict
 from gateway.http_types import Field
-from gateway.inspection import Verdict
 from gateway.models import Caller, PrivacyMode, Trust
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import Policy

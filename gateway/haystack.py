@@ -9,7 +9,7 @@ from datetime import date
 
 from gateway.days import days
 from gateway.detection.dress import readings
-from gateway.inspection.compact import compact
+from gateway.guard.canonical_text import compact
 
 # So many letters and digits in a row are no accident, whatever stands around them.
 _LONG = 6

@@ -15,8 +15,8 @@ from gateway.assessment import Assessment, Finding, assess
 from gateway.crossing import Envelope, clean, crossing_headers
 from gateway.errors import BadRequest, BadUpstream, Forbidden, GatewayError, NotFound, UnsupportedMedia
 from gateway.exchange import Destination, Done, Examined, Exchange, Terms
+from gateway.guard import GuardContext, Verdict, inspect
 from gateway.http_types import Field
-from gateway.inspection import GuardContext, Verdict, inspect
 from gateway.json_body import dump, is_json, parse_object
 from gateway.models import Caller, PrivacyMode, RiskLevel, Route, RouteDecision, Trust
 from gateway.placeholders import Placeholders, RestoreScope, conversation_key, urls_with_placeholders

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gateway.detection import Detector
 from gateway.detection.dress import readings
-from gateway.inspection.compact import compact
+from gateway.guard.canonical_text import compact
 from gateway.models import Action, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 from gateway.policy import Policy, PolicyRegistry

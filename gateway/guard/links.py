@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from urllib.parse import unquote
 
-from gateway.inspection.context import GuardContext, Hit, Source
-from gateway.inspection.homes import leads_home
-from gateway.inspection.scanning import expression, matches
-from gateway.inspection.strangers import PHONE, Strangers
-from gateway.inspection.tags import Tags
-from gateway.inspection.values import ProtectedValues
-from gateway.inspection.verdict import Kind, Severity
+from gateway.guard.context import GuardContext, Hit, Source
+from gateway.guard.hidden_hosts import leads_home
+from gateway.guard.placeholder_checks import Tags
+from gateway.guard.regex_search import expression, matches
+from gateway.guard.untrusted_destinations import PHONE, Strangers
+from gateway.guard.value_leaks import ProtectedValues
+from gateway.guard.verdict import Kind, Severity
 from gateway.placeholders import Found, Placeholders, RestoreScope
 
 URL = expression(r"(?:\b[a-z][a-z0-9+.-]{1,20}:)?//[^\s\pZ\"'<>`\\]+|\bwww\.[^\s\pZ\"'<>`\\]+")

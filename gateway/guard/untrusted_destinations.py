@@ -11,10 +11,10 @@ from ipaddress import ip_address, ip_network
 from socket import inet_aton
 
 from gateway.detection.expression import Expression
-from gateway.inspection.compact import compact
-from gateway.inspection.context import Source
-from gateway.inspection.scanning import expression, matches
-from gateway.inspection.specimens import is_nobodys_name
+from gateway.guard.canonical_text import compact
+from gateway.guard.context import Source
+from gateway.guard.regex_search import expression, matches
+from gateway.guard.test_values import is_nobodys_name
 from gateway.placeholders import Known
 
 _NAME = r"(?:[a-z0-9_][a-z0-9_-]{0,62}\.)+[a-z]{2,24}"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from gateway.inspection.strangers import Strangers
+from gateway.guard.untrusted_destinations import Strangers
 
 _FORM = re.compile(r"<form\b([^>]{0,2000})>(.*?)(?:</form\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _VALUE = r"\s*=\s*(?:\"([^\"]{0,2000})\"|'([^']{0,2000})'|([^\s>\"']{1,2000}))"

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from gateway.detection.alphabet import LETTERS
-from gateway.inspection.context import AnswerPart
-from gateway.inspection.scanning import expression, holds
+from gateway.guard.context import AnswerPart
+from gateway.guard.regex_search import expression, holds
 from gateway.json_body import is_json
 from gateway.placeholders import Literal, number_literals, string_literals
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from gateway.inspection.scanning import expression
-from gateway.inspection.strangers import Strangers, is_file_name
+from gateway.guard.regex_search import expression
+from gateway.guard.untrusted_destinations import Strangers, is_file_name
 
 
 class _Takes(Enum):

@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.overlaps import overlapping
-from gateway.inspection.context import AnswerPart, GuardContext, Hit, Rules, Source
-from gateway.inspection.instructions import orders
-from gateway.inspection.links import Encodings, in_links
-from gateway.inspection.reading import Reading, readings
-from gateway.inspection.senders import sent
-from gateway.inspection.strangers import Strangers
-from gateway.inspection.tags import Tags
-from gateway.inspection.tool_calls import exfiltrating
-from gateway.inspection.values import ProtectedValues, new_values
-from gateway.inspection.verdict import KINDS, GuardAction, GuardFinding, Kind, Place, Severity, Verdict
+from gateway.guard.context import AnswerPart, GuardContext, Hit, Rules, Source
+from gateway.guard.exfiltration import sent
+from gateway.guard.instructions import orders
+from gateway.guard.links import Encodings, in_links
+from gateway.guard.part_views import Reading, readings
+from gateway.guard.placeholder_checks import Tags
+from gateway.guard.tool_calls import exfiltrating
+from gateway.guard.untrusted_destinations import Strangers
+from gateway.guard.value_leaks import ProtectedValues, new_values
+from gateway.guard.verdict import KINDS, GuardAction, GuardFinding, Kind, Place, Severity, Verdict
 from gateway.models import Entity
 from gateway.placeholders import Found
 

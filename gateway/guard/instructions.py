@@ -8,13 +8,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from gateway.inspection import phrases
-from gateway.inspection.context import Hit, Source
-from gateway.inspection.phrases import Order
-from gateway.inspection.reading import Reading
-from gateway.inspection.scanning import expression, holds, matches
-from gateway.inspection.strangers import PHONE, Strangers
-from gateway.inspection.verdict import Kind, Severity
+from gateway.guard import instruction_patterns as phrases
+from gateway.guard.context import Hit, Source
+from gateway.guard.instruction_patterns import Order
+from gateway.guard.part_views import Reading
+from gateway.guard.regex_search import expression, holds, matches
+from gateway.guard.untrusted_destinations import PHONE, Strangers
+from gateway.guard.verdict import Kind, Severity
 from gateway.placeholders import Found
 
 

@@ -6,7 +6,7 @@ for a placeholder, `{TARGET}` for an address that leads outside. Everything is m
 
 from dataclasses import dataclass
 
-from gateway.inspection.strangers import PHONE
+from gateway.guard.untrusted_destinations import PHONE
 
 
 def _any(*words: str) -> str:

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from gateway.inspection.compact import Compacted, compact
-from gateway.inspection.context import GuardContext, Hit, Source
-from gateway.inspection.specimens import is_public_mail, is_public_phone, is_specimen
-from gateway.inspection.verdict import Kind, Severity
+from gateway.guard.canonical_text import Compacted, compact
+from gateway.guard.context import GuardContext, Hit, Source
+from gateway.guard.test_values import is_public_mail, is_public_phone, is_specimen
+from gateway.guard.verdict import Kind, Severity
 from gateway.models import Entity
 
 _WEIGHTY = frozenset({"secret", "financial", "government_id", "health"})

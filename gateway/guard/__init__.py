@@ -8,9 +8,9 @@
 See docs/guard.md for what each kind means and what is not caught.
 """
 
-from gateway.inspection.context import AnswerPart, GuardContext, Rules
-from gateway.inspection.guard import inspect
-from gateway.inspection.verdict import KINDS, WITHHELD, GuardFinding, Kind, Place, Severity, Verdict
+from gateway.guard.context import AnswerPart, GuardContext, Rules
+from gateway.guard.guard import inspect
+from gateway.guard.verdict import KINDS, WITHHELD, GuardFinding, Kind, Place, Severity, Verdict
 
 __all__ = [
     "KINDS",

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from functools import cached_property
 
-from gateway.inspection.context import GuardContext, Hit, Source
-from gateway.inspection.verdict import Kind, Severity
+from gateway.guard.context import GuardContext, Hit, Source
+from gateway.guard.verdict import Kind, Severity
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 

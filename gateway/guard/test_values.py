@@ -5,7 +5,7 @@ import re
 import phonenumbers
 from phonenumbers import PhoneNumberType
 
-from gateway.inspection.compact import compact
+from gateway.guard.canonical_text import compact
 
 
 def _words(text: str) -> frozenset[str]:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-from gateway.inspection.programs import LIKE_A_FILE, MENTIONED, Programs, runs
-from gateway.inspection.scanning import expression, holds
-from gateway.inspection.shell import UNKNOWN, Command, Script, Word, from_words, read
-from gateway.inspection.strangers import Strangers, is_file_name
+from gateway.guard.network_programs import LIKE_A_FILE, MENTIONED, Programs, runs
+from gateway.guard.regex_search import expression, holds
+from gateway.guard.shell_parser import UNKNOWN, Command, Script, Word, from_words, read
+from gateway.guard.untrusted_destinations import Strangers, is_file_name
 
 _VARIABLE = re.compile(r"\$\{(\w{1,80})(?:(?::?[-=+?])([^}]{0,200})|[^}]{0,200})\}|\$(\w{1,80})")
 # A host, or a number that could be one; first how they end, which is found in less time.

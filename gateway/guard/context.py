@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Protocol
 
 from gateway.errors import BadRequest
-from gateway.inspection.compact import compact
-from gateway.inspection.verdict import Kind, Severity
+from gateway.guard.canonical_text import compact
+from gateway.guard.verdict import Kind, Severity
 from gateway.json_body import dump, parse_object
 from gateway.models import Entity
 from gateway.placeholders import Placeholders, RestoreScope

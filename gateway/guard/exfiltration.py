@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from gateway.inspection.markup import posted
-from gateway.inspection.scanning import expression, matches
-from gateway.inspection.statements import Statement, Statements
-from gateway.inspection.strangers import Strangers
+from gateway.guard.data_flow import Statement, Statements
+from gateway.guard.markup import posted
+from gateway.guard.regex_search import expression, matches
+from gateway.guard.untrusted_destinations import Strangers
 
 # Programs whose names are no words, and words that are programs where a command begins.
 _PROGRAM = (

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 
-from gateway.inspection.commands import carried_by, carried_off, mentioned
-from gateway.inspection.context import GuardContext, Hit
-from gateway.inspection.links import URL
-from gateway.inspection.programs import is_sender
-from gateway.inspection.reading import Reading
-from gateway.inspection.senders import is_program, sent
-from gateway.inspection.strangers import MAIL, PHONE, Strangers
-from gateway.inspection.verdict import Kind, Severity
+from gateway.guard.context import GuardContext, Hit
+from gateway.guard.exfiltration import is_program, sent
+from gateway.guard.links import URL
+from gateway.guard.network_programs import is_sender
+from gateway.guard.part_views import Reading
+from gateway.guard.shell_commands import carried_by, carried_off, mentioned
+from gateway.guard.untrusted_destinations import MAIL, PHONE, Strangers
+from gateway.guard.verdict import Kind, Severity
 from gateway.placeholders import Found
 
 _ADDRESSED = rf"(?:(?:[^<>@,;\s][^<>@,;\n]{{0,59}})?<)?{MAIL}>?"

@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from gateway.inspection.strangers import Strangers
+from gateway.guard.untrusted_destinations import Strangers
 from gateway.placeholders import Found, Placeholders
 
 _BEFORE = 600

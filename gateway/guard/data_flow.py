@@ -1,155 +1,313 @@
-"""A text read as statements of whatever language, and what they have to do with each other.
+"""Splits text into statements and follows values from one to another by the names that they share.
 
-No parser: commands, scripts and programs of every kind come in answers, whole or in pieces. A statement begins and ends
-at lines, semicolons and brackets; what gave something to one of its names belongs to it: an assignment, a method of the
-same thing, a file that was written, a call of the function it stands in.
+One reader for shells, programs and scripts: statements end at lines, semicolons, pipes and blocks, unless brackets or
+quotes hold them together. A statement that gets a value passes it to whatever it defines: a variable, a file, an
+object, the parameters of the function that it calls, the next command of its pipe. Reading errs towards longer
+statements, which keeps more placeholders closed, not fewer. Linear in the text.
 """
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import PurePosixPath
 
-_LONGEST, _LONGEST_BEFORE, _MOST = 2000, 400, 40
-# A line ends a statement unless it, or the next one, shows that it goes on.
-_LINE_END = r"(?<![\\+,.=|&(\[\s])[ \t]*\n(?![ \t]*[.+|&?)\]])"
-_BORDER = re.compile(rf"{_LINE_END}|;|&&|\|\||[{{}}`]|<script\b[^>\n]{{0,200}}>|</?p>", re.IGNORECASE)
 _TOKEN = re.compile(
-    r"\"(?:[^\"\\\n]|\\.){0,2000}\"|'(?:[^'\\\n]|\\.){0,2000}'|(?:(?<=[=(+,:\[?{])|(?<=[=(+,:\[?{] ))`[^`]{0,2000}`"
-    rf"|[(\[{{]|[)\]}}]|;|`|&&|\|\|?|</script|<<-?\s*[\"']?(\w+)|{_LINE_END}"
+    r"(?P<skip>\\.|\{\w*\})|(?P<fence>^[ \t]*(?:```|~~~)[^\n]*)|(?P<script></?(?:script|style)\b[^>\n]{0,300}>?)"
+    r"|(?P<string>(?<!\w)(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'))"
+    r"|(?P<comment>(?:(?<=\s)|^)(?:\#|//)[ \t][^\n]*)|<<-?[ \t]*[\"']?(?P<document>\w+)[\"']?"
+    r"|(?P<tick>`)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<blank>\n[ \t]*\n)"
+    r"|(?P<loop>(?<![\w.])(?:while|until|for)(?=[ \t])|(?<![\w.])done\b)"
+    r"|(?P<border>;|\.(?=(?:then|catch|finally|done|success|subscribe)\s*\()|&&|\|\||(?<=[ \t])&(?=[ \t\n])|</?p>)|(?P<pipe>\|&?)"
+    r"|(?P<line>(?<![\\+,=|&(\[\s])[ \t]*+\n(?![ \t]*[.+|&?)\]]))",
+    re.DOTALL | re.MULTILINE,
 )
-_GOES_ON = re.compile(r"\s*\.(?!then|catch|finally|done|success|subscribe|json|text)\w")
-_NAME = re.compile(r"(?<![\w.])[A-Za-z_$]\w*")
+# A brace behind one of these opens a literal or an expansion; any other one opens a block.
+_LITERAL = "=([,:?$@"
 _URL = re.compile(r"//[^\s\"'`${]*")
-_FILE = re.compile(r"[\w.~-]*/[\w./~-]*\w|[\w-]+\.\w{1,5}\b")
-_DEFINED = re.compile(
-    r"(?<![\w.])([A-Za-z_$]\w*)(?:\[[^\]\n]{0,60}\])?[ \t]*(?::[ \t]*\w+[ \t]*)?(?::|\+|\|)?=(?![=>])"
-    r"|\bfor\b[ \t(]*(?:(?:const|let|var)[ \t]+)?([A-Za-z_]\w*)[ \t]+(?:in|of)\b|\bas[ \t]+([A-Za-z_]\w*)[ \t]*:"
-    r"|(?<=\s)>>?[ \t]*([\w~-]*[./][\w./~-]*)|\btee[ \t]+(?:-a[ \t]+)?([\w./~-]+)"
-    r"|\bopen\([ \t]*[\"']([\w./~-]+)[\"'],[ \t]*[\"']w"
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*|\$\{?[\d@*#]")
+_FILE = re.compile(r"(?<![\w.~*-])(?:[\w.~*-]*+/[\w.~*/-]*|[\w*-]++\.[\w*]{1,8}\b|\.(?=\s|\Z))")
+_ASSIGNED = re.compile(
+    r"\s*(?:(?:export|const|let|var|local|readonly|declare|my|val|auto|string|do|then)\s+)*"
+    r"[$@]?([A-Za-z_]\w*)(?:\[[^\]\n]{0,60}\])?[ \t]*(?::[ \t]*\w+[ \t]*)?(?:(?::|\+|\|)?=(?![=>])|<-)"
 )
-_USED = re.compile(r"(?<![\w.])([A-Za-z_$]\w*)(?:\[[^\]\n]{0,60}\]|(?:\.|->)\w+)+\s*(?:\+?=(?![=>])|\()")
+_BOUND = re.compile(r"\bfor[ \t(]+(?:(?:const|let|var)[ \t]+)?(\w+)[ \t]+(?:in|of)\b|\bas[ \t]+(\w+)|\bread(?:[ \t]+-\w+)*[ \t]+(\w+)")
+_WRITTEN = re.compile(
+    r"(?<![<\w-])(?:\d|&)?>{1,2}[ \t]*([\w.~/$*-]+)|\btee[ \t]+(?:-a[ \t]+)?([\w./~-]+)"
+    r"|(?<!\w)(?:-o|-O|--output)[ \t]+([\w./~-]+)|\bopen\([ \t]*[\"']([\w./~-]+)[\"'],[ \t]*[\"']w"
+)
+_OBJECT = re.compile(r"\s*(?:await[ \t]+)?[$@]?([A-Za-z_]\w*)(?:\[|\.|->)")
 _FUNCTION = re.compile(
-    r"\b(?:function|def|func|fn|sub)\s+(\w+)\s*\(([^)]{0,200})\)"
-    r"|\b(\w+)\s*=\s*(?:async\s*)?\(?([\w\s,]{0,200})\)?\s*=>"
+    r"\b(?:function|def|func|fn|fun|sub)\s+(\w+)\s*\(([^)]{0,200})\)|\b(\w+)\s*=\s*(?:async\s*)?\(([\w\s,]{0,200})\)\s*=>"
+    r"|(?:^|;)[ \t]*(\w+)[ \t]*\([ \t]*\)(?=\s*\{)",
+    re.MULTILINE,
 )
+_LONGEST_FILE = 200
+_POSITIONAL = "$1 $2 $3 $@ $* ${1 ${2 ${@ ${*"
+_FILING = re.compile(
+    r"\s*(?:sudo\s+(?:-\S+\s+\S+\s+)?)?(?:cp|mv|ln|install|dd|tar|zip|gzip|bzip2|xz|zstd|7z|split|sort|sed|openssl|gpg|age|base64"
+    r"|iconv|convert|tee|ar|cpio)\s"
+)
+# A program or a file reads what the block before it says.
+_READS_ON = re.compile(r"[ \t]*(?:\||\d?>)")
+_WORD_ALONE = re.compile(r"^[ \t]*(\w+)[ \t]*$", re.MULTILINE)
+_COMMITTED = re.compile(r"\s*git\s.*\b(?:add|commit|stash|tag|am|notes)\b", re.DOTALL)
 
-_CALLED = re.compile(r"(?<![\w.])(\w+)\s*\(")
 
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Statement:
-    """`text[start:end]`, the names in it, and which of the places asked about stand there."""
+    """`text[start:end]` and the here-documents it reads; `inputs` are the statements whose output it reads."""
 
     start: int
     end: int
-    names: frozenset[str]
-    places: frozenset[int]
+    inputs: Sequence[int] = ()
+    documents: list[tuple[int, int]] = field(default_factory=list)
 
 
-class Statements:
-    """The statements of a text. `places` are offsets, sorted, that are asked about."""
+class Program:
+    """The statements of a text. `is_code` says whether all of it is code, or prose that may hold some."""
 
-    def __init__(self, text: str, places: Sequence[int]) -> None:
-        self._text = text
-        self._places = places
-        self._known: dict[tuple[int, int], Statement] = {}
+    def __init__(self, text: str, *, is_code: bool) -> None:
+        self.text = text
+        self.comments: list[tuple[int, int]] = []
+        self.statements: list[Statement] = []
+        self._split(is_code)
+        self._starts = [statement.start for statement in self.statements]
 
-    def around(self, start: int, end: int, *, is_call: bool, is_command: bool) -> Statement:
-        """The statement around `text[start:end]`, up to what a call is given, or to the pipe behind a command."""
-        before = max(self._border(start), start - _LONGEST_BEFORE)
-        return self.between(before, self._end(end - 1, is_call=is_call, is_command=is_command))
+    def at(self, offset: int) -> int:
+        """The index of the statement around an offset."""
+        return max(0, bisect_right(self._starts, offset) - 1)
 
-    def between(self, start: int, end: int) -> Statement:
-        if (start, end) not in self._known:
-            first, last = bisect_left(self._places, start), bisect_left(self._places, end)
-            said = _URL.sub(" ", self._text[start:end])
-            names = {name.strip("$") for name in _NAME.findall(said)}.union(_FILE.findall(said))
-            self._known[start, end] = Statement(start, end, frozenset(names), frozenset(self._places[first:last]))
-        return self._known[start, end]
+    def said(self, index: int) -> str:
+        """A statement with its here-documents, without comments."""
+        return "\n".join([self.command(index), *(self._plain[a:b] for a, b in self.statements[index].documents)])
 
-    def behind(self, statement: Statement, names: frozenset[str]) -> Iterator[Statement]:
-        """The statements that gave something to the names, and to the names in those."""
-        seen, todo = {statement.start}, [[*self._calls(statement.end, names)], *map(self._given, sorted(names))]
-        known = set(names)
-        for starts in todo:
-            for start in starts:
-                if start not in seen and len(seen) < _MOST:
-                    seen.add(start)
-                    giving = self.between(start, self._end(start))
-                    yield giving
-                    todo += map(self._given, sorted(giving.names - known))
-                    known |= giving.names
+    def command(self, index: int) -> str:
+        """A statement alone."""
+        return self._plain[self.statements[index].start : self.statements[index].end]
 
-    def _given(self, name: str) -> list[int]:
-        """Where a name gets what it stands for."""
-        return self._definitions.get(name, [])
+    def is_comment(self, offset: int) -> bool:
+        at = bisect_right(self.comments, (offset, len(self.text))) - 1
+        return at >= 0 and offset < self.comments[at][1]
 
-    def _border(self, at: int) -> int:
-        """Where the statement at a place begins."""
-        index = bisect_right(self._borders, at) - 1
-        return self._borders[index] if index >= 0 else 0
+    def held(self, indices: Iterable[int], places: Sequence[int]) -> set[int]:
+        """Those of the places, sorted, that stand in the statements."""
+        spans = [
+            span for index in indices if (s := self.statements[index]) for span in ((s.start, s.end), *s.documents)
+        ]
+        inside = {place for a, b in spans for place in places[bisect_left(places, a) : bisect_left(places, b)]}
+        return {place for place in inside if not self.is_comment(place)}
 
-    def _end(self, start: int, *, is_call: bool = False, is_command: bool = False) -> int:
-        """Where a statement ends; a call at its last bracket, unless a method of what it made follows."""
-        depth = 0
-        for token in _TOKEN.finditer(self._text, start, start + _LONGEST):
-            sign = token[0]
-            if sign[0] in "([{":
-                depth += 1
-            elif sign[0] in ")]}":
-                depth -= 1
-                if depth < 0 or (is_call and depth == 0 and not _GOES_ON.match(self._text, token.end())):
-                    return token.end()
-            elif token[1] is not None:
-                closing = re.compile(rf"\n\s*{token[1]}\b").search(self._text, token.end(), token.end() + _LONGEST)
-                return closing.end() if closing else token.end()
-            elif depth == 0 and (len(sign) < 2 or sign[0] not in "\"'`") and (is_command or sign != "|"):
-                return token.start() if sign[0] in "|&" else token.end()
-        return min(len(self._text), start + _LONGEST)
+    def sources(self, wanted: Iterable[int]) -> set[int]:
+        """The statements whose values reach the wanted ones, and these."""
+        seen = set(wanted)
+        todo, known = list(seen), set[str]()
+        while todo:
+            index = todo.pop()
+            new = self.used[index] - known
+            known |= new
+            found = {*self.statements[index].inputs, *(each for name in new for each in self._defining.get(name, ()))}
+            todo += found - seen
+            seen |= found
+        return seen
 
-    def _calls(self, at: int, names: frozenset[str]) -> Iterator[int]:
-        """Where the function that a place stands in is called, if the names are its parameters."""
-        index = bisect_left(self._functions, at, key=re.Match[str].start) - 1
-        if index < 0:
-            return
-        function = self._functions[index]
-        if not names.isdisjoint(_NAME.findall(function[2] or function[4] or "")):
-            yield from self._called.get(function[1] or function[3], ())
-
-    def _is_attribute(self, at: int) -> bool:
-        """Whether a tag of HTML is open there."""
-        opened = self._text.rfind("<", max(0, at - _LONGEST), at)
-        return opened >= 0 and self._text[opened + 1].isalpha() and self._text.find(">", opened, at) < 0
+    def reached(self, wanted: Iterable[int]) -> set[int]:
+        """The statements that the values of the wanted ones reach, and these."""
+        seen = set(wanted)
+        todo, known = list(seen), set[str]()
+        while todo:
+            new = self.defined[todo.pop()] - known
+            known |= new
+            found = {each for name in new for each in self._using.get(name, ())}
+            todo += found - seen
+            seen |= found
+        return seen
 
     @cached_property
-    def _borders(self) -> list[int]:
-        return [match.end() for match in _BORDER.finditer(self._text)]
+    def used(self) -> list[set[str]]:
+        """The names in each statement."""
+        return [names(self.said(index)) for index in range(len(self.statements))]
 
     @cached_property
-    def _functions(self) -> list[re.Match[str]]:
-        return list(_FUNCTION.finditer(self._text))
+    def defined(self) -> list[set[str]]:
+        """The names that each statement gives something to."""
+        own = [set(self._definitions(index)) for index in range(len(self.statements))]
+        assigned, parameters = set[str]().union(*own), self._parameters
+        for index, statement in enumerate(self.statements):
+            thing = _OBJECT.match(self.text, statement.start, statement.end)
+            if thing and thing[1] in assigned:
+                own[index].add(thing[1])
+            own[index].update(each for name in self.used[index] & parameters.keys() for each in parameters[name])
+        return own
 
     @cached_property
-    def _called(self) -> dict[str, list[int]]:
-        """Where each of the functions is called, as often as is looked at."""
-        called: dict[str, list[int]] = {function[1] or function[3]: [] for function in self._functions}
-        for match in _CALLED.finditer(self._text):
-            if match[1] in called and len(called[match[1]]) < _MOST:
-                called[match[1]].append(match.start())
-        return called
+    def _defining(self) -> dict[str, list[int]]:
+        return _inverted(self.defined)
 
     @cached_property
-    def _definitions(self) -> dict[str, list[int]]:
-        """Where names get what they stand for; of a thing with methods, also where one of them is called."""
-        found: dict[str, list[int]] = {}
-        for match in _DEFINED.finditer(self._text):
-            if match[1] and self._is_attribute(match.start()):
-                continue
-            name = next(group for group in match.groups() if group).strip("$")
-            found.setdefault(name, []).append(match.start() if match[1] else self._border(match.start()))
-        for match in _USED.finditer(self._text):
-            if (name := match[1].strip("$")) in found:
-                found[name].append(match.start())
+    def _using(self) -> dict[str, list[int]]:
+        return _inverted(self.used)
+
+    @cached_property
+    def _parameters(self) -> dict[str, set[str]]:
+        """The names of functions with those of what they are given."""
+        found: dict[str, set[str]] = {}
+        for match in _FUNCTION.finditer(self.text):
+            name, listed = match[1] or match[3] or match[5], match[2] or match[4] or _POSITIONAL
+            found.setdefault(name, set()).update(names(listed))
         return found
+
+    def _definitions(self, index: int) -> Iterator[str]:
+        statement = self.statements[index]
+        text = self.text[statement.start : statement.end]
+        if assigned := _ASSIGNED.match(text):
+            yield assigned[1]
+        for match in _BOUND.finditer(text):
+            yield from filter(None, match.groups())
+        for match in _WRITTEN.finditer(text):
+            for file in filter(None, match.groups()):
+                yield from _folders(file)
+        if _FILING.match(text):
+            for word in text.split()[1:]:
+                yield from _folders(word.strip("'\""))
+        if _COMMITTED.match(text):
+            yield "git"
+
+    def _split(self, is_code: bool) -> None:
+        reader = _Reader(self.text, is_code=is_code)
+        position = behind = 0
+        pieces: list[str] = []
+        while token := _TOKEN.search(self.text, position):
+            position = reader.read(token)
+        reader.end(len(self.text))
+        self.statements, self.comments = reader.statements, reader.comments
+        for start, end in self.comments:
+            pieces += (self.text[behind:start], " " * (end - start))
+            behind = end
+        self._plain = "".join([*pieces, self.text[behind:]])
+
+
+class _Reader:
+    """Makes statements of tokens."""
+
+    def __init__(self, text: str, *, is_code: bool) -> None:
+        self._text = text
+        # Code altogether, in a fence, in a script.
+        self._code = [is_code, False, False]
+        self.statements: list[Statement] = []
+        self.comments: list[tuple[int, int]] = []
+        self._now = Statement(0, 0)
+        self._brackets: list[str] = []
+        self._blocks: list[int] = []
+
+    def end(self, at: int, behind: int | None = None, inputs: Sequence[int] = ()) -> None:
+        """Ends the statement at a place; the next one begins behind that."""
+        self._now.end = at
+        self.statements.append(self._now)
+        self._now = Statement(at if behind is None else behind, at, inputs)
+
+    def read(self, token: re.Match[str]) -> int:
+        """Takes a token; where to look for the next one."""
+        start, end = token.span()
+        innermost = self._brackets[-1] if self._brackets else ""
+        match token.lastgroup:
+            case "fence":
+                self._code[1:] = not self._code[1], False
+                self._brackets.clear()
+                self.end(start, end)
+            case "script":
+                self._code[2] = token[0][1] != "/"
+                self._brackets.clear()
+                self.end(start, end)
+            case "string" if not any(self._code) and "\n" in token[0]:
+                return start + 1
+            case "comment" if any(self._code):
+                self.comments.append((start, end))
+            case "document":
+                self._add_document(token["document"], end)
+            case "tick":
+                closing = self._text.find("`", end) if any(self._code) else -1
+                if closing >= 0:
+                    return closing + 1
+                if not any(self._code):
+                    self.end(start, end)
+            case "open":
+                before = self._text[max(0, start - 20) : start].rstrip()[-1:]
+                if token[0] != "{" or innermost or (before and before in _LITERAL):
+                    self._brackets.append(token[0])
+                else:
+                    self.end(end)
+                    self._blocks.append(len(self.statements))
+            case "close":
+                if self._brackets and (token[0] != "}" or innermost == "{"):
+                    self._brackets.pop()
+                elif token[0] == "}":
+                    self._end_block(end)
+            case "loop" if any(self._code) and not self._brackets and not self._text[self._now.start : start].strip():
+                if token[0] != "done":
+                    self._blocks.append(len(self.statements))
+                elif self._blocks:
+                    first = self._blocks.pop()
+                    self._now.inputs = range(first, len(self.statements))
+                    # What the loop reads comes in at its end: `done < file`.
+                    self.statements[first].inputs = (*self.statements[first].inputs, len(self.statements))
+            case "blank" if not any(self._code):
+                self._brackets.clear()
+                self.end(start, end)
+            case "border" if innermost in ("", "{"):
+                self.end(start, end)
+            case "pipe" if not innermost:
+                self.end(start, end, (len(self.statements),))
+            case "line" | "blank" if not innermost:
+                self.end(start, end)
+            case _:
+                pass
+        return end
+
+    def _end_block(self, end: int) -> None:
+        self.end(end - 1, end)
+        first = self._blocks.pop() if self._blocks else len(self.statements)
+        if _READS_ON.match(self._text, end):
+            self._now.inputs = range(first, len(self.statements))
+
+    def _add_document(self, name: str, end: int) -> None:
+        begin = self._text.find("\n", end)
+        for closing in self._lines.get(name, ())[bisect_right(self._lines.get(name, ()), begin) :][:1]:
+            self._now.documents.append((begin + 1, closing))
+
+    @cached_property
+    def _lines(self) -> dict[str, list[int]]:
+        """Where the lines with nothing but a word begin."""
+        found: dict[str, list[int]] = {}
+        for match in _WORD_ALONE.finditer(self._text):
+            found.setdefault(match[1], []).append(match.start())
+        return found
+
+
+def _inverted(names: Sequence[set[str]]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for index, each in enumerate(names):
+        for name in each:
+            found.setdefault(name, []).append(index)
+    return found
+
+
+def names(text: str) -> set[str]:
+    """Variables and files that a text names."""
+    plain = _URL.sub(" ", text)
+    names = {name.lstrip("${") for name in _NAME.findall(plain)}
+    for file in _FILE.findall(plain):
+        path = PurePosixPath(file)
+        # A pattern may stand for any file of its folder.
+        names.add(str(path.parent if "*" in path.name else path))
+    return names
+
+
+def _folders(file: str) -> Iterator[str]:
+    """A file by its names, and the folders that it is in."""
+    path = PurePosixPath(file.removeprefix("$").removeprefix("of="))
+    if path.name and len(file) <= _LONGEST_FILE and not file.startswith(("-", "/dev/")):
+        yield from (str(path), path.name, *map(str, path.parents))

@@ -1,171 +1,145 @@
-"""Programs, calls and scripts that send something, and which placeholders they would take to a stranger.
+"""Finds the placeholders that code, commands, pages and forms in a text would take to an untrusted destination.
 
-A sender takes what its own statement holds and, through the names in it, what other statements gave to those names:
-variables, files, parameters of the function it stands in, and, for a script that reads the page, the page. What only
-stands near it stays where it is.
+What sends is a statement: a call, an assignment to an address of a page, or a command. It takes what stands in it and,
+by the names in it, what other statements put there. What only stands near it stays where it is.
 """
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
-from gateway.guard.data_flow import Statement, Statements
-from gateway.guard.markup import posted
+from gateway.guard.data_flow import Program
 from gateway.guard.regex_search import expression, matches
-from gateway.guard.untrusted_destinations import Strangers
+from gateway.guard.shell_commands import Commands, mentioned
+from gateway.guard.untrusted_destinations import UntrustedDestinations
 
-# Programs whose names are no words, and words that are programs where a command begins.
-_PROGRAM = (
-    r"\b(?:curl|wget|wget2|invoke-webrequest|invoke-restmethod|start-bitstransfer|send-mailmessage|ncat|netcat|socat"
-    r"|httpie|sendmail|swaks|mailx|mutt|rclone|tftp|sftp|rsync|scp|nslookup|telnet|bitsadmin|certutil|gsutil|s3cmd|aria2c"
-    r"|websocat|xdg-open|openssl\s+s_client|aws\s+s3\w*|git\s+(?:push|clone|remote\s+add))(?:\.exe)?[\s\"']"
-    r"|(?:^|[|;&(`\"'$]|\b(?:sudo|xargs|do|then|else)\s)\s*(?:-\S+\s+)*"
-    r"(?-i:nc|iwr|irm|ftp|ssh|ping|dig|host|mail|lynx|xh|https?)\s+[^\s=:(]|/dev/(?:tcp|udp)/"
-)
 _CLIENT = (
-    r"(?:requests|httpx|axios|https?|urllib3?|request|session|aiohttp|got|ky|superagent|needle|faraday|httparty|unirest"
-    r"|restclient|jquery|net::http|lwp|guzzle|mechanize|(?:http)?client|conn(?:ection)?|sock(?:et)?|xhr|xmlhttp|ws|smtp"
-    r"|transporter|mailer|urllib\.request|require\([\"'](?:node:)?\w+[\"']\)|\$|\w*(?:client|session|socket|request))"
+    r"(?:requests|httpx|axios|https?|urllib3?|request|session|aiohttp|got|ky|superagent|needle|faraday|httparty|unirest|restclient"
+    r"|jquery|net::http|lwp|guzzle|mechanize|(?:http)?client|conn(?:ection)?|sock(?:et)?|xhr|xmlhttp|ws|smtp|transporter|mailer"
+    r"|urllib\.request|dns|require\([\"'](?:node:)?\w+[\"']\)|\$|\w*(?:client|session|socket|request))"
 )
 _CALL = (
-    r"\b(?:fetch|urlopen|urlretrieve|sendbeacon|xmlhttprequest|websocket|eventsource|importscripts|file_get_contents"
-    r"|fsockopen|curl_init|curl_setopt|create_connection|open_connection|gethostbyname|getaddrinfo|httpsconnection"
-    r"|httpconnection|urlfetch|wp_remote_\w+|readfile|wp_mail|send_?mail|send_?message|mail|window\.open|axios|httppost"
-    r"|httprequest|httpwebrequest|new\s+url|got|superagent|location\.(?:assign|replace)|document\.write(?:ln)?)\s*\("
-    rf"|{_CLIENT}(?:\(\))?(?:\.|->|::|\s+)"
-    r"(?:get|open|send|sendto|sendall|load|request|put|head|delete|connect|create|do|write)\w*\s*\("
-    r"|(?:\.|->|::)(?:post|patch|ajax|getjson|getscript|(?:post|put|send|getstring|postasjson)async|uploadstring"
-    r"|downloadstring|bodystring|post_form|navigate|goto|setattribute)\s*\("
+    r"\b(?:fetch|urlopen|urlretrieve|sendbeacon|xmlhttprequest|websocket|eventsource|importscripts|file_get_contents|fsockopen"
+    r"|curl_init|curl_setopt|create_connection|open_connection|gethostbyname|getaddrinfo|https?connection|urlfetch|wp_remote_\w+"
+    r"|readfile|wp_mail|send_?mail|send_?message|mail|window\.open|axios|httppost|httprequest|httpwebrequest|new\s+url|got|superagent"
+    r"|location\.(?:assign|replace)|document\.write(?:ln)?|webservice|import(?:data|xml)|(?-i:GET|POST|PUT|PATCH))\s*\("
+    rf"|{_CLIENT}(?:\(\))?(?:\.|->|::|\s+)(?:get|open|send|sendto|sendall|load|request|resolve|put|head|delete|connect|create|do|write)\w*\s*\("
+    r"|(?:\.|->|::)(?:post|patch|ajax|getjson|getscript|(?:post|put|send|getstring|postasjson)async|uploadstring|downloadstring"
+    r"|bodystring|post_form|navigate|goto|setattribute)\s*\(|[\"'](?:curl|wget|nc|ncat|scp|ssh)[\"']\s*,"
 )
 _ASSIGNMENT = r"(?:\blocation|\.(?:src|srcset|href|action|formaction|data))\s*\+?=[^=>]"
-_STYLE = r"\[\s*value\s*[~|^$*]?=[^\]\n]{0,80}\][^{}]{0,80}\{[^}]{0,200}url\("
-_SENDER = expression(f"({_PROGRAM})|({_CALL})|({_ASSIGNMENT})|({_STYLE})")
-_PROGRAM_NAME = re.compile(
-    r"(?:\S*/)?(?:curl|wget2?|ncat|netcat|nc|socat|httpie|https?|xh|sendmail|swaks|mailx?|mutt|rclone|ftp|tftp|sftp|rsync"
-    r"|scp|ssh|ping|dig|host|nslookup|telnet|gsutil|s3cmd|aria2c|websocat|iwr|irm)(?:\.exe)?\Z",
-    re.IGNORECASE,
-)
-_MAILS = re.compile(r"mail|mutt|swaks|send_?message|smtp", re.IGNORECASE)
+_SENDER = expression(f"(?:{_CALL})|({_ASSIGNMENT})")
+_MAILS = re.compile(r"mail|send_?message|smtp", re.IGNORECASE)
+_STYLE = re.compile(r"\[\s*value\s*[~|^$*]?=[^\]\n]{0,80}\][^{}]{0,80}\{[^}]{0,200}url\([^)]{0,300}", re.IGNORECASE)
 
 _PAGE = re.compile(
-    r"\bdocument\s*\.\s*(?:body|documentelement|cookie|forms|all)\b|inner(?:text|html)|outerhtml|textcontent|getselection",
-    re.I,
+    r"\bdocument\s*\.\s*(?:body|documentelement|cookie|forms|all)\b|inner(?:text|html)|outerhtml|textcontent|getselection", re.I
 )
-_FIELDS = re.compile(r"\.value\b|formdata|\.serialize\w*\(|\.action\s*=|\[\s*value|getelementby|queryselector", re.I)
+_FIELDS = re.compile(r"\.value\b|formdata|\.serialize\w*\(|\.action\s*=|getelementby|queryselector", re.I)
 _FIELD = re.compile(
-    r"<(?:input|button|option|select|meta)\b[^>]{0,600}|<textarea\b[^>]{0,200}>[^<]*|\b(?:id|data-[\w-]+)=[^<]{0,300}",
-    re.I,
+    r"<(?:input|button|option|select|meta)\b[^>]{0,600}|<textarea\b[^>]{0,200}>[^<]*|\b(?:id|data-[\w-]+)=[^<]{0,300}", re.I
 )
-
 # Where a program of a page begins: in a handler, or as an address.
 _HANDLER = re.compile(
-    r"<\w[^<]*\bon\w{3,20}\s*=\s*(?:\"[^\"]*|'[^']*|[^\s\"'>]*)\Z|\b(?:javascript|vbscript):[^\n]*\Z"
-    r"|data:text/html[^\n]*\Z"
+    r"<\w[^<]*\bon\w{3,20}\s*=\s*(?:\"[^\"]*|'[^']*|[^\s\"'>]*)\Z|\b(?:javascript|vbscript):[^\n]*\Z|data:text/html[^\n]*\Z"
 )
+_FORM = re.compile(r"<form\b([^>]{0,2000})>(.*?)(?:</form\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+_VALUE = r"\s*=\s*(?:\"([^\"]{0,2000})\"|'([^']{0,2000})'|([^\s>\"']{1,2000}))"
+_ACTION = re.compile(rf"\b(?:form)?action{_VALUE}", re.IGNORECASE)
+_BASE = re.compile(rf"<base\b[^>]{{0,200}}\bhref{_VALUE}", re.IGNORECASE)
+_ELSEWHERE = re.compile(r"<(?:input|textarea|select|button|output)\b[^>]{0,600}\bform\s*=", re.IGNORECASE)
 _FAR = 2000
 
 
-def sent(text: str, places: Sequence[int], strangers: Strangers) -> dict[int, bool]:
-    """Those of the `places`, sorted, that something in the text would take to a stranger; true where a page does it."""
-    senders = list(_senders(text))
-    if not senders and "action" not in text.lower():
+def leaving(
+    text: str, places: Sequence[int], untrusted: UntrustedDestinations, *, is_code: bool = False, is_command: bool = False
+) -> dict[int, bool]:
+    """Those of the `places`, sorted, that would leave; true where a page sends them by itself.
+
+    `is_command`: the text is there to be run, so that any program in it may send.
+    """
+    destinations = untrusted.found(text)
+    if not destinations and not mentioned(text):
         return {}
-    abroad = strangers.url(text) or strangers.mailbox(text) or strangers.quoted(text)
-    if not abroad and not (any(sender.runs for sender in senders) and strangers.bare(text)):
-        return {}
-    return _Sending(text, places, strangers).all(senders) | dict.fromkeys(posted(text, places, strangers), True)
+    page = _posted(text, places, untrusted) if destinations else set[int]()
+    flow = _Flow(Program(text, is_code=is_code), places, untrusted)
+    return flow.leaving(destinations, is_command=is_command) | dict.fromkeys(page, True)
 
 
-def is_program(word: str) -> bool:
-    """Whether a word is the name of a program that sends, with its folder or without."""
-    return _PROGRAM_NAME.match(word) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class _Sender:
-    """`text[start:end]` names it: a program that a shell runs, a call, an assignment, or a style."""
-
-    start: int
-    end: int
-    runs: bool
-    calls: bool
-    assigns: bool
-    mails: bool
-
-
-def _senders(text: str) -> Iterator[_Sender]:
-    for at, (said, program, call, assignment, _) in matches(_SENDER, text):
-        name = said or ""
-        kinds = (program is not None, call is not None, assignment is not None)
-        yield _Sender(at, at + len(name), *kinds, mails=_MAILS.search(name) is not None)
-
-
-class _Sending:
-    """What the senders of a text take along."""
-
-    def __init__(self, text: str, places: Sequence[int], strangers: Strangers) -> None:
-        self._text = text
+class _Flow:
+    def __init__(self, program: Program, places: Sequence[int], untrusted: UntrustedDestinations) -> None:
+        self._program = program
+        self._text = program.text
         self._places = places
-        self._strangers = strangers
-        self._statements = Statements(text, places)
-        self._judged: dict[tuple[int, int, bool, bool], bool] = {}
+        self._untrusted = untrusted
 
-    def all(self, senders: Sequence[_Sender]) -> dict[int, bool]:
+    def leaving(self, destinations: Sequence[tuple[int, bool]], *, is_command: bool) -> dict[int, bool]:
+        abroad = dict(self._calls(destinations))
+        commands = Commands(self._text, self._untrusted, any_program=is_command)
+        if mentioned(self._text) or is_command:
+            for index, statement in enumerate(self._program.statements):
+                if index not in abroad and commands.send(self._program.command(index)):
+                    abroad[index] = statement.start
+        if commands.takes_everything:
+            return dict.fromkeys(self._places, False)
         taken: dict[int, bool] = {}
-        judged: dict[tuple[bool, bool], int] = {}
-        for sender in senders:
-            # What stands within another one of its kind was judged with it.
-            if sender.end < judged.get((sender.runs, sender.mails), 0):
-                continue
-            own = self._statements.around(sender.start, sender.end, is_call=sender.calls, is_command=sender.runs)
-            judged[sender.runs, sender.mails] = min(own.end, sender.end + _FAR // 2)
-            for place in self._taken(sender, own):
-                taken[place] = taken.get(place, False) or self._in_page(sender.start)
-            if len(taken) == len(self._places) and all(taken.values()):
-                break
+        for is_page in (False, True):
+            sending = {index: at for index, at in abroad.items() if self._is_page(at) == is_page}
+            taken |= dict.fromkeys(self._taken(sending), is_page)
+        if any(self._untrusted.url(match[0]) for match in _STYLE.finditer(self._text)):
+            taken |= dict.fromkeys(filter(self._is_in_field, self._places), True)
         return taken
 
-    def _taken(self, sender: _Sender, own: Statement) -> set[int]:
-        """The places that go to a stranger with a sender and its statement."""
-        # What is assigned to a part of something takes nothing of its other parts along.
-        given = self._statements.between(sender.end - 1, own.end) if sender.assigns else own
-        reach = [own, *self._statements.behind(own, given.names)]
-        if not any(self._is_abroad(each, sender) for each in reach):
+    def _calls(self, destinations: Sequence[tuple[int, bool]]) -> Iterator[tuple[int, int]]:
+        """The statements that send to an untrusted destination by a call, and where."""
+        program = self._program
+        named = [(program.at(at), is_mail) for at, is_mail in destinations if not program.is_comment(at)]
+        senders = [(at, said or "") for at, (said, _) in matches(_SENDER, self._text)] if named else []
+        if not senders:
+            return
+        reached = {kind: program.reached(index for index, is_mail in named if is_mail == kind) for kind in (False, True)}
+        for at, said in senders:
+            index = program.at(at)
+            if index in reached[_MAILS.search(said) is not None]:
+                yield index, at
+
+    def _taken(self, sending: dict[int, int]) -> set[int]:
+        if not sending:
             return set()
-        taken = {place for each in reach for place in each.places}
-        begin = sender.start if sender.assigns else own.start
-        said = "\n".join(
-            self._text[start:end] for start, end in ((begin, own.end), *((s.start, s.end) for s in reach[1:]))
-        )
+        program = self._program
+        sources = program.sources(sending)
+        said = "\n".join(program.said(index) for index in sources)
+        taken = program.held(sources, self._places)
         if _PAGE.search(said):
             taken.update(self._places)
         elif _FIELDS.search(said):
-            taken.update(place for place in self._places if self._is_in_field(place))
+            taken.update(filter(self._is_in_field, self._places))
         return taken
 
-    def _is_abroad(self, statement: Statement, sender: _Sender) -> bool:
-        key = (statement.start, statement.end, sender.runs, sender.mails)
-        if key not in self._judged:
-            said, strangers = self._text[statement.start : statement.end], self._strangers
-            if sender.mails:
-                self._judged[key] = strangers.mailbox(said)
-            else:
-                bare = strangers.bare(said) if sender.runs and "//" not in said else strangers.quoted(said)
-                self._judged[key] = bare or strangers.url(said)
-        return self._judged[key]
-
     def _is_in_field(self, place: int) -> bool:
-        at = bisect_right(self._fields, (place, len(self._text))) - 1
-        return at >= 0 and place < self._fields[at][1]
+        fields = [match.span() for match in _FIELD.finditer(self._text)]
+        at = bisect_right(fields, (place, len(self._text))) - 1
+        return at >= 0 and place < fields[at][1]
 
-    def _in_page(self, at: int) -> bool:
+    def _is_page(self, at: int) -> bool:
         """Whether a page runs what stands there."""
         before = self._text[max(0, at - _FAR) : at].lower()
         opened, closed = (max(before.rfind(sign + name) for name in ("script", "style")) for sign in ("<", "</"))
         return opened > closed or _HANDLER.search(before[-400:]) is not None
 
-    @cached_property
-    def _fields(self) -> list[tuple[int, int]]:
-        return [match.span() for match in _FIELD.finditer(self._text)]
+
+def _posted(text: str, places: Sequence[int], untrusted: UntrustedDestinations) -> set[int]:
+    """Those of the places that stand in a form whose button sends it to an untrusted destination."""
+    taken: set[int] = set()
+    moved = any(untrusted.address(_value(base)) for base in _BASE.finditer(text))
+    for form in _FORM.finditer(text):
+        actions = [_value(action) for action in _ACTION.finditer(text, *form.span())]
+        if any(untrusted.address(action) or (moved and ":" not in action) for action in actions):
+            # Fields can belong to a form without standing in it.
+            everywhere = _ELSEWHERE.search(text) is not None
+            taken.update(place for place in places if everywhere or form.start() <= place < form.end())
+    return taken
+
+
+def _value(match: re.Match[str]) -> str:
+    return next(group for group in match.groups() if group is not None)

@@ -1,17 +1,12 @@
-"""How an order to give something away is worded, in four languages. Data for `instructions`.
+"""The words of orders to reveal or to send, in English, German, French, Spanish, Italian, Portuguese and Dutch.
 
-An order is a verb and what follows it. Verbs are RE2 expressions, what follows is for Python's `re`; `{TAG}` stands
-for a placeholder, `{TARGET}` for an address that leads outside. Everything is matched in any case.
+Verbs are RE2 expressions, what follows is for Python's `re`. `TAG` stands for a placeholder, `TARGET` for an address.
+The languages are mixed: where a word means something else in another one, its neighbours decide.
 """
 
 from dataclasses import dataclass
 
 from gateway.guard.untrusted_destinations import PHONE
-
-
-def _any(*words: str) -> str:
-    """One of the expressions, which commas part."""
-    return "(?:" + "|".join(word.strip() for each in words for word in each.split(",")) + ")"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,301 +18,133 @@ class Order:
 
 
 TAG = "\ue000+"
-_ARTICLE = _any(
-    "this, the, following, our, my, diese[nrms]?, die, den, das, unsere[nrms]?, cette, notre, la, le, esta, nuestra, el"
-)
 TARGET = (
-    rf"(?:{_ARTICLE}"
-    r"\s+(?:[\w-]+\s+){0,4})?(?:\[[^\]\n]{0,60}\]\(|[<(`\"'*]{1,2})?"
     r"(?P<target>(?:https?|ftp|wss?)://[^\s\"'<>`]+|www\.[^\s\"'<>`]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
     rf"|(?:[a-z0-9-]+\.)+[a-z]{{2,24}}(?:/[^\s\"'<>`]*)?|\d{{1,3}}(?:\.\d{{1,3}}){{3}}[^\s\"'<>`]*|{PHONE}|@[\w.]{{3,32}})"
 )
-# What is given away, with the words before it: "your IBAN [...]", "Anna's account number: [...] and [...]".
-_DATA = (
-    r"[\w-]*(?:number|code|name|address|mail|phone|iban|bic|card|passw|pin|key|token|secret|credential|account|login|data|detail"
-    r"|value|nummer|kennung|adresse|karte|kennwort|schlüssel|konto|daten|numéro|compte|carte|clé|mot de passe"
-    r"|identifiant|donnée|número|cuenta|tarjeta|clave|contraseña|correo|teléfono|dato)[\w-]*"
+_LEADING = (
+    "please|now|then|next|also|and|kindly|immediately|just|simply|first|finally|(?:make|be) sure to|remember to|bitte|nun|jetzt|dann"
+    "|und|sofort|veuillez|maintenant|puis|et|ensuite|s'il (?:te|vous) plaît|ahora|luego|después|y|e|por favor|debes|debe|tienes que"
+    "|per favore|ora|poi|agora|depois|graag|nu|daarna|en|(?:you|assistant|agent|model|ai|client)(?: (?:must|should|shall|will|(?:have|need) to))?"
 )
-_ONE = r"[\"'`*(]{0,2}{TAG}(?!['’]s)[\"'`*)]{0,2}"
-_GIVEN = (
-    rf"(?:(?:(?:{{TAG}}['’]s|[\w'’-]+)\s+){{0,4}}?{_DATA}:?\s+)?{_ONE}"
-    rf"(?:\s*(?:,|and|und|et|y|&)\s*(?:[\w-]+\s+){{0,3}}?{_ONE}){{0,9}}"
+LEAD = rf"(?:^|[.,!?:;>*\n\"“„«'`(\]-]\s*|\b(?:{_LEADING})[,:]?\s+)"
+_HIDDEN = (
+    r"(?:(?:all|any|every|each|these|those)\s+(?:of\s+)?(?:(?:the|these|those)\s+)?(?:other\s+)?(?:placeholders?"
+    r"|(?:redacted|masked|hidden|protected|withheld|anonymi[sz]ed)\s+(?:values?|names?|data|fields?|parts?))"
+    r"|(?:den\s+|aller?\s+)?platzhaltern?|placeholders\b)"
 )
-_SOON = r"(?:\s+[\w-]+){0,3}?"
 
-# --- Where an order can begin: a line, a sentence, a quotation, or behind a word that leads to it -------------------
+# --- Send what a placeholder stands for somewhere -----------------------------------------------------------
 
-_WHO = _any("you, assistant, agent, model, ai, client")
-_MUST = _any("must, should, shall, will, have to, need to")
-_LEADING = _any(
-    "please, now, then, next, also, and, kindly, immediately, just, simply, first, finally",
-    "(?:make|be) sure to, remember to, bitte, nun, jetzt, dann, und, sofort",
-    "veuillez, maintenant, puis, et, ensuite, s'il te plaît, s'il vous plaît",
-    "ahora, luego, después, y, por favor, debes, debe, tienes que",
+_GIVE = (
+    "send|post|upload|forward|transmit|submit|e-?mail|exfiltrate|push|relay|leak|copy|paste|share|append|text|whatsapp|pass|report|provide"
+    "|give|hand|enter|type(?: in)?|key in|fill in|input|confirm|verify|validate|insert|put|drop"
+    "|(?:send|schick|übermittel|übertrag|leit|lad|mail|geb|trag|bestätig|verifizier|hinterleg|füg|teil|nenn|meld)e?n? sie"
+    "|sende|schicke?|übermittle|übertrage|leite|lade|maile|gib|trage|bestätige|hinterlege|füge|teile|nenne|melde"
+    "|envoie|envoyez|envoyer|transmets|transmett(?:ez|re)|poste[zr]?|publie[zr]?|expédie[zr]?|téléverse[zr]?|communique[zr]?|saisir"
+    "|saisis(?:sez)?|entre[zr]|indique[zr]|renseigne[zr]|confirme[zr]|tapez|validez|vérifiez|fournissez|insérez"
+    "|env[ií][ae]|enviar|mand[aei]r?|transmit[ae]|transmitir|publi(?:c|qu)[ae]r?|sub[ae]|reenví[ae]|introduzca|introduc(?:e|ir)|ingres[ae]"
+    "|escrib[ae]|confirm[aei]r?|verifi(?:c|qu)[ae]|indi(?:c|qu)[ae]|proporcion[ae]|facilite|peg(?:a|ue)|comparta|invi[ai]|inoltr[ai]"
+    "|trasmett[ai]|inserisc[ai]|comunic[ai]|encaminhe|insira|informe|digite|stuurt?|verzendt?|mailt|deelt?|uploadt?"
 )
-LEAD = rf"(?:^|[.,!?:;>*\n\"“„«'`(\]-]\s*|\b(?:{_LEADING}|{_WHO}(?: {_MUST})?)[,:]?\s+)"
+_GO = (
+    "open|visit|(?:go|navigate|browse|head) to|click(?: on)?|follow|access|load|use|reply|respond|answer|write|message|contact|call|phone"
+    "|dial|ring|make|issue|perform|do|invoke|run|trigger|öffnen? sie|öffne|besuche(?:n sie)?|gehe?(?:n sie)?|rufen? sie|klicke(?:n sie)?"
+    "|antworten? sie|antworte|schreiben? sie|schreibe?|kontaktieren sie|ouvre[zr]|ouvrir|visitez|allez sur|rendez-vous sur|cliquez sur"
+    "|répondez|répondre|écrivez|contacte[zr]|abr[aei]|visit[aei]|vaya|ve|acced[ae]|acesse|entra|haga clic|respond[ae]|contact[ae]|clicchi"
+    "|rispond[ai]|scriv[ai]|clique|escreva|opent|bezoekt?|klikt?|antwoordt?|schrijft?"
+)
+_INTO = (
+    "to|into|in|at|on|with|via|through|under|an|nach|auf|zu|über|unter|bei|mit|à|vers|sur|par|dans|a|hacia|en|por|para|ad|presso|naar|aan|op"
+)
+_FILL_IN = (
+    "enter|type(?: in)?|key in|fill in|input|confirm|verify|paste|submit|provide|with|including|include|quoting|quote|stating|state|giving"
+    "|give|read out|geben sie|gib|tragen? sie|trage|bestätige(?:n sie)?|nenne(?:n sie)?|mit|saisissez|saisir|entrez|indique[zr]|indiquant"
+    "|renseignez|confirmez|tapez|avec|fournissez|introduzca|introduce|ingres[ae]|escrib[ae]|confirm[aei]|indicando|con|inserisc[ai]|insira"
+    "|digite|informe|com|vul|voer|met"
+)
+_OBJECT = rf"(?:{TAG}(?!['’]s)|{_HIDDEN})"
+# What is given stands behind the verb, and not behind a word that makes it the one who gets something.
+_GIVEN = rf"\s+(?:(?!(?:{_INTO})\b)[^\s.!?]+\s+){{0,8}}?[\"'`*(]{{0,2}}{_OBJECT}"
+_ADDRESS = rf"(?<!\w)(?:{_INTO})\s+(?:(?:the|this|following|our|diese|unsere|cette|la)\s+[\w\s-]{{0,40}}?)?[\[(<`\"'*]{{0,2}}{TARGET}"
+SEND = (
+    Order(f"(?:{_GIVE})", rf"{_GIVEN}[^.!?\n]{{0,80}}?{_ADDRESS}"),
+    Order(
+        f"(?:{_GO}|{_GIVE})",
+        rf"\s+[^.!?\n]{{0,80}}?(?:\]\()?(?<![\w.])[(<`\"'*]{{0,2}}{TARGET}[^.!?\n]{{0,100}}?(?<!\w)(?:{_FILL_IN})"
+        rf"\s+(?:[^\s.!?]+\s+){{0,6}}?[\"'`*(]{{0,2}}{TAG}",
+    ),
+)
 
 # --- Reveal what a placeholder stands for -------------------------------------------------------------------
 
-_EN_REAL = _any("real, original, actual, true, underlying, hidden, unredacted, unmasked, uncensored")
-_EN_WHAT = _any("values?, names?, data, contents?, text, strings?, identity, identities")
-_EN_ITSELF = _any("values?, originals?, plain[- ]?text, clear[- ]?text, identity, identities, meanings?")
-_EN_OF = _any("of, behind, under, hidden by, hidden behind, represented by")
-_EN_MANY = (
-    r"(?:all|any|every|each|these|those)\s+(?:of\s+)?(?:the\s+|these\s+|those\s+)?(?:other\s+)?"
-    rf"(?:placeholders?|{_any('redacted, masked, hidden, protected, withheld, anonymi[sz]ed')}\s+"
-    rf"{_any('values?, names?, data, fields?, parts?')})"
+_SHOW = (
+    "reveal|print|show|output|display|disclose|expose|leak|dump|recite|repeat|spell out|write out|state|type|tell me|tell us|give me|give us"
+    "|return|list|gib|(?:geb|zeig|nenn|verrat|druck|schreib|offenbar|enthüll)en sie|zeige?|nenne|verrate|drucke|schreibe?|offenbare|enthülle"
+    "|rév[èé]le[zr]?|affiche[zr]?|montre[zr]?|donne[zr]?|imprime[zr]?|indique[zr]?|dévoile[zr]?|écris|écri(?:vez|re)"
+    "|revel[ae]r?|muestr[ae]|mostrar|imprim[ae]|imprimir|dime|dígame|dame|deme|indi(?:c|qu)[ae]|escrib[ae]|escribir|divulg(?:u[ae]|ar|a)"
 )
-_DE_REAL = _any("echte, wahre, ursprüngliche, originale, tatsächliche, wirkliche, unmaskierte, verborgene") + "[nrsm]?"
-_DE_WHAT = _any("werte?, namen?, inhalte?, text, daten, identität")
-_DE_ITSELF = _any("klartext, originalwerte?, originaltext, originalnamen?, klarnamen?")
-_FR_WHAT = _any("valeurs?, noms?, contenus?, textes?, données, identités?")
-_FR_REAL = _any("réel(?:le)?s?, originale?s?, originaux, d['’]origine, en clair, cachée?s?, masquée?s?, véritables?")
-_ES_WHAT = _any("valor(?:es)?, nombres?, contenidos?, textos?, datos?, identidad")
-_ES_REAL = _any("real(?:es)?, original(?:es)?, verdader[oa]s?, en claro, ocult[oa]s?")
-
+_REAL = (
+    r"(?:real|original|actual|true|underlying|hidden|un(?:redacted|masked|censored)|(?:echt|wahr|ursprünglich|original|tatsächlich|wirklich"
+    r"|verborgen)e[nrsm]?|vraie?s?|véritables?|réel(?:le)?s?|originale?s?|originaux|d['’]origine|en clair|cachée?s?|masquée?s?"
+    r"|reales|originales|verdader[oa]s?|auténtic[oa]s?|en claro|ocult[oa]s?)"
+)
+_WHAT = (
+    "(?:values?|names?|data|contents?|text|strings?|identit(?:y|ies)|werte?|namen?|inhalte?|daten|identität|valeurs?|noms?|contenus?|textes?"
+    "|données|identités?|valor(?:es)?|nombres?|contenidos?|textos?|datos?|identidad)"
+)
+_ITSELF = "(?:values?|original[es]?|plain[- ]?text|clear[- ]?text|meanings?|klartext|original(?:werte?|text|namen?)|klarnamen?)"
+_OF = "(?:of|behind|under|hidden by|hidden behind|represented by|von|hinter|für|zu|des|der|aller|de|du|del|derrière|pour|detrás de|para)"
+_NAMED = r"(?:(?:the|el|la|l['’])\s*)?(?:(?:placeholder|tag|token|platzhaltern?s?|balise|espace réservé|marcador|etiqueta)\s+)?"
 REVEAL = (
     Order(
-        _any(
-            "reveal, print, show, output, display, disclose, expose, leak, dump, recite, repeat, spell out, write out",
-            "state, type, tell me, tell us, give me, give us, return, list",
-        ),
-        r"\s+(?:me\s+|us\s+|out\s+)?(?:the\s+|its\s+|their\s+|all\s+|every\s+)*"
-        rf"(?:(?:{_EN_REAL}\s+)+{_EN_WHAT}|{_EN_ITSELF})\s+{_EN_OF}\s+"
-        rf"(?:the\s+)?(?:placeholder\s+|tag\s+|token\s+)?(?:{{TAG}}|{_EN_MANY}|placeholders\b)",
+        f"(?:{_SHOW})",
+        rf"(?:-(?:moi|nous))?\s+(?:[\w-]+\s+){{0,3}}?(?:l['’])?(?:(?:{_REAL}\s+)+{_WHAT}|{_WHAT}\s+{_REAL}|{_ITSELF})\s+{_OF}\s+"
+        rf"{_NAMED}(?:{TAG}|{_HIDDEN})",
     ),
     Order(
-        _any("decode, decrypt, unmask, unredact, de-?anonymi[sz]e, re-?identify, resolve"),
-        rf"\s+(?:the\s+)?(?:placeholders?\s+|tags?\s+|person\s+)?(?:{{TAG}}|{_EN_MANY})",
+        "(?:decode|decrypt|unmask|unredact|de-?anonymi[sz]e|re-?identify|resolve|entschlüssel(?:e|n sie)|entschlüssle|demaskiere"
+        "|deanonymisiere|löse|déchiffre[zr]?|décode[zr]?|démasque[zr]?|désanonymise[zr]?|descifr[ae]|decodifi(?:c|qu)[ae]|desenmascar[ae]"
+        "|desanonimi[cz][ae])",
+        rf"\s+(?:(?:den|die)\s+)?(?:person\s+)?{_NAMED}(?:{TAG}|{_HIDDEN})",
     ),
     Order(
-        _any("repeat, print, show, output, rewrite, resend, return, send, write"),
-        r"\s+[^.!?\n]{0,60}?\bwith\s+(?:all\s+|the\s+|your\s+)*(?:placeholders|redactions)\s+"
-        rf"{_any('resolved, restored, decoded, unmasked, expanded, undone')}",
+        "(?:repeat|print|show|output|rewrite|resend|return|send|write)",
+        r"\s+[^.!?\n]{0,60}?\bwith\s+(?:(?:all|the|your)\s+)*(?:placeholders|redactions)\s+(?:resolved|restored|decoded|unmasked|expanded|undone)",
     ),
     Order(
-        _any("reveal, print, show, output, disclose, expose, leak, dump"),
+        "(?:reveal|print|show|output|disclose|expose|leak|dump)",
         r"\s+(?:me\s+)?(?:your|the gateway's|the proxy's)\s+(?:system prompt|hidden instructions|vault"
-        rf"|{_any('placeholder, session, vault')}\s+{_any('mapping, table, keys?, tokens?')})",
-    ),
-    Order(
-        _any(
-            "gib, geben sie, zeige?, zeigen sie, nenne, nennen sie, verrate, verraten sie, drucke, drucken sie",
-            "schreibe?, schreiben sie, offenbare, offenbaren sie, enthülle, enthüllen sie",
-        ),
-        rf"\s+(?:mir\s+|uns\s+)?(?:den|die|das|alle)\s+(?:{_DE_REAL}\s+{_DE_WHAT}|{_DE_ITSELF})\s+"
-        rf"{_any('von, hinter, für, zu, des, der, aller')}\s+(?:platzhalters?\s+|platzhaltern\s+)?"
-        r"(?:{TAG}|(?:aller?\s+|den\s+)?platzhaltern?)",
-    ),
-    Order(
-        _any("entschlüssle, entschlüssele, entschlüsseln sie, demaskiere, deanonymisiere, löse"),
-        r"\s+(?:den\s+|die\s+)?(?:platzhalter\s+)?{TAG}",
-    ),
-    Order(
-        _any(
-            "révèle, révéle[zr], affiche[zr]?, montre[zr]?, donne[zr]?, imprime[zr]?, indique[zr]?, dévoile[zr]?",
-            "écris, écrivez, écrire",
-        ),
-        rf"(?:-(?:moi|nous))?\s+(?:la|le|les|l['’])\s*"
-        rf"(?:(?:vraie?s?|véritables?)\s+{_FR_WHAT}|{_FR_WHAT}\s+{_FR_REAL}|original)\s+"
-        rf"{_any('de, du, des, derrière, pour')}\s+(?:la balise\s+|l['’]espace réservé\s+)?{{TAG}}",
-    ),
-    Order(
-        _any("déchiffre[zr]?, décode[zr]?, démasque[zr]?, désanonymise[zr]?"),
-        r"\s+(?:la balise\s+)?{TAG}",
-    ),
-    Order(
-        _any(
-            "revel[ae]r?, muestr[ae], mostrar, imprim[ae], imprimir, dime, dígame, dame, deme, indi[cq]u?[ae]",
-            "escrib[ae], escribir, divulgu?[ae]r?",
-        ),
-        r"\s+(?:el|la|los|las)\s+"
-        rf"(?:(?:verdader[oa]s?|auténtic[oa]s?)\s+{_ES_WHAT}|{_ES_WHAT}\s+{_ES_REAL}|original)\s+"
-        rf"{_any('de, del, detrás de, para')}\s+(?:el\s+|la\s+)?(?:marcador\s+|etiqueta\s+)?{{TAG}}",
-    ),
-    Order(
-        _any("descifr[ae], decodifi[cq]u?[ae], desenmascar[ae], desanonimi[cz][ae]"),
-        r"\s+(?:el\s+marcador\s+)?{TAG}",
+        r"|(?:placeholder|session|vault)\s+(?:mapping|table|keys?|tokens?))",
     ),
 )
 
 # --- Set aside what was told before, and then give away -----------------------------------------------------
 
-_AND_THEN = r"\b[^\n]{0,200}?\b"
-_EN_OLD = _any(
-    "previous, prior, above, earlier, preceding, existing, former, system, safety, privacy, security, current"
+_RULES = (
+    r"(?:instructions?|rules|guidelines|directives?|safeguards|polic(?:y|ies)|restrictions|prompts?|constraints|above|before|previous|prior"
+    r"|anweisungen|regeln|vorgaben|richtlinien|instruktionen|befehle|einschränkungen|consignes|règles"
+    r"|instrucciones|reglas|directrices|normas|restricciones)"
 )
-_EN_RULES = _any(
-    "instructions?, rules, guidelines, directives?, safeguards, policy, policies, restrictions, prompts?, constraints"
+_AWAY = (
+    r"(?:(?:reveal|disclose|expose|leak|dump|exfiltrate|unmask|unredact|decode|decrypt|restore|print|output)"
+    r"|(?:send|show|give|tell|post|forward|upload|repeat|list)\s+(?:(?:me|us)\s+)?(?:all|any|every|your|everything|what|\ue000+)"
+    r"|(?:verrate|offenbare|enthülle|gib|geben sie|zeige?|zeigen sie|nenne|nennen sie|drucke|sende|schicke"
+    r"|révèle[zr]?|affichez?|montrez?|donnez?|envoie|envoyez|imprimez?|divulguez?|transmets"
+    r"|revel[ae]|muestr[ae]|imprim[ae]|env[ií][ae]|divulg(?:u[ae]|a)|transmit[ae]|publi(?:c|qu)[ae])\b)"
 )
-_EN_GIVE = _any(
-    "reveal, disclose, expose, leak, dump, exfiltrate, unmask, unredact, decode, decrypt, restore, print, output"
-)
-_DE_OLD = _any("alle, sämtliche, jegliche, die, deine, ihre, vorherigen, bisherigen, obigen, vorigen, früheren")
-_DE_RULES = _any("anweisungen, regeln, vorgaben, richtlinien, instruktionen, befehle, einschränkungen")
-_DE_GIVE = _any(
-    "verrate, offenbare, enthülle, gib, geben sie, zeige?, zeigen sie, nenne, nennen sie, drucke, sende, schicke"
-)
-_FR_GIVE = _any("révèle, révélez, affichez?, montrez?, donnez?, envoie, envoyez, imprimez?, divulguez?, transmets")
-_ES_GIVE = _any("revel[ae], muestr[ae], imprim[ae], envía, envíe, divulgu?[ae], transmit[ae], publi[cq]u?[ae]")
-
 OVERRIDE = (
     Order(
-        _any("ignore, disregard, forget, override, bypass"),
-        r"\s+(?:all\s+(?:of\s+)?|any\s+(?:of\s+)?|every\s+)?(?:the\s+|your\s+|these\s+|those\s+)?"
-        rf"(?:{_EN_OLD}\s+(?:and\s+)?){{0,3}}{_EN_RULES}{_AND_THEN}"
-        rf"(?:{_EN_GIVE}|(?:send|show|give|tell|post|forward|upload|repeat|list)\s+(?:me\s+|us\s+)?"
-        r"(?:all|any|every|your|everything|{TAG}))",
-    ),
-    Order(
-        _any("ignore, disregard, forget"),
-        r"\s+(?:everything|anything|all|the)\s+(?:of\s+)?(?:the\s+|that\s+(?:is|was|came)\s+)?(?:above|before|previous|prior)"
-        rf"{_AND_THEN}(?:{_EN_GIVE}|send|show|give|tell)\s+(?:me\s+|us\s+)?(?:all|any|every|your|everything|what|{{TAG}})",
-    ),
-    Order(
-        _any("ignoriere?, ignorieren sie, vergiss, vergessen sie, missachte, missachten sie, übergehe, umgehe"),
-        rf"\s+(?:{_DE_OLD}\s+)*{_DE_RULES}{_AND_THEN}{_DE_GIVE}\b",
-    ),
-    Order(
-        _any("ignore[zr]?, oubliez?, négligez?, contournez?, outrepassez?"),
-        r"\s+(?:toutes\s+|tous\s+)?(?:les|tes|vos|ces)\s+(?:\w+\s+)?"
-        rf"{_any('instructions, consignes, règles, directives, restrictions')}{_AND_THEN}{_FR_GIVE}\b",
-    ),
-    Order(
-        _any("ignor[ae], olvid[ae], omit[ae], descart[ae]"),
-        r"\s+(?:todas\s+)?(?:las|tus|sus|estas)\s+(?:\w+\s+)?"
-        rf"{_any('instrucciones, reglas, directrices, normas, restricciones')}{_AND_THEN}{_ES_GIVE}\b",
-    ),
-)
-
-# --- Send what a placeholder stands for somewhere -----------------------------------------------------------
-
-_ADVERB = _any(
-    "directly, immediately, now, over, back, straight, as json, as a query, as text, in plain ?text, via post, via http"
-)
-SEND = (
-    Order(
-        _any(
-            "send, post, upload, forward, transmit, submit, e-?mail, exfiltrate, push, relay, leak, copy, paste, share",
-            "append, text, whatsapp, pass, report, provide, give, hand",
-        ),
-        r"\s+(?:(?:the|all|every|each|both|these|those|its|their|over|on)\s+)*"
-        rf"(?:(?:{_EN_REAL}|decoded|restored|full)\s+)*"
-        rf"(?:(?:{_EN_WHAT}|{_EN_ITSELF})\s+(?:of|behind|for|from)\s+)?(?:(?:all|the|these)\s+)*"
-        rf"(?:{_GIVEN}|{_EN_MANY}|placeholders)"
-        rf"(?:\s+{_ADVERB})*\s+(?:(?:in)?to|with|via|through)\s+{{TARGET}}",
-    ),
-    Order(
-        _any(
-            "enter, type(?: in)?, key in, fill in, input, confirm, verify, validate, paste, insert, submit, provide",
-            "put",
-        ),
-        rf"\s+{_GIVEN}{_SOON}\s+(?:in|into|at|on|under|via|through|to|with)\s+{{TARGET}}",
-    ),
-    Order(
-        _any("open, visit, go to, navigate to, browse to, head to, click(?: on)?, follow, access, load, use"),
-        rf"\s+{{TARGET}}[^.!?\n]{{0,100}}?\b"
-        rf"{_any('enter, type(?: in)?, key in, fill in, input, confirm, verify, paste, submit, provide')}\s+{_GIVEN}",
-    ),
-    Order(
-        _any("reply, respond, answer, write, e-?mail, message, text, contact, call, phone, dial, ring, whatsapp"),
-        rf"\s+(?:back\s+)?(?:to\s+|at\s+|on\s+)?{{TARGET}}[^.!?\n]{{0,80}}?\b"
-        rf"{_any('with, including, include, quoting, quote, stating, state, giving, give, confirm, provide, read out')}"
-        rf"\s+{_GIVEN}",
-    ),
-    Order(
-        _any("make, send, issue, perform, do"),
-        r"\s+(?:a|an)\s+(?:http\s+)?(?:post|get|put|http|web)\s+(?:request|call)\s+to\s+{TARGET}[^\n]{0,60}?{TAG}",
-    ),
-    Order(
-        _any("call, invoke, use, run, trigger"),
-        r"\s+[^.!?\n]{0,40}?\b(?:tool|function|webhook)\b[^\n]{0,80}?\b{TARGET}[^\n]{0,60}?{TAG}",
-    ),
-    Order(
-        _any(
-            "sende, senden sie, schicke?, schicken sie, übermittle, übermitteln sie, übertrage, übertragen sie, leite",
-            "leiten sie, lade, laden sie, maile, mailen sie",
-        ),
-        rf"\s+(?:(?:den|die|das|alle|sämtliche)\s+)?(?:{_DE_REAL}\s+)*"
-        rf"(?:(?:{_DE_ITSELF}|{_DE_WHAT})\s+{_any('von, hinter, des, der, aus, zu')}\s+)?(?:platzhaltern?s?\s+)?"
-        rf"{_GIVEN}{_SOON}\s+(?:an|nach|auf|zu|über)\s+{{TARGET}}",
-    ),
-    Order(
-        _any(
-            "envoie, envoyez, envoyer, transmets, transmettez, transmettre, poste[zr]?, publie[zr]?, expédie[zr]?",
-            "téléverse[zr]?, communique[zr]?",
-        ),
-        r"\s+(?:(?:la|le|les)\s+|l['’])?"
-        rf"(?:(?:vraie?s?\s+)?{_FR_WHAT}\s+(?:{_FR_REAL}\s+)?{_any('de, du, des, derrière')}\s+)?"
-        rf"{_GIVEN}{_SOON}\s+(?:à|vers|sur|par)\s+{{TARGET}}",
-    ),
-    Order(
-        _any(
-            "envía, envíe, enviar, mand[ae]r?, transmit[ae], transmitir, publi[cq]u?[ae]r?, sub[ae], reenvía, reenvíe"
-        ),
-        rf"\s+(?:(?:el|la|los|las)\s+)?(?:{_ES_WHAT}\s+(?:{_ES_REAL}\s+)?{_any('de, del, detrás de')}\s+)?"
-        rf"{_GIVEN}{_SOON}\s+(?:a|hacia|en|por)\s+{{TARGET}}",
-    ),
-    Order(
-        _any(
-            "geben sie, gib, tragen sie, trage, bestätigen sie, bestätige, verifizieren sie, verifiziere",
-            "hinterlegen sie, hinterlege, fügen sie, füge, teilen sie, teile, nennen sie, nenne, melden sie, melde",
-        ),
-        rf"\s+(?:bitte\s+|uns\s+)?{_GIVEN}{_SOON}\s+(?:unter|auf|bei|in|an|über|mit)\s+{{TARGET}}",
-    ),
-    Order(
-        _any(
-            "öffnen sie, öffne, besuchen sie, besuche, gehen sie (?:auf|zu), gehe? (?:auf|zu), rufen sie",
-            "klicken sie auf, klicke auf, geben sie, gib, tragen sie, trage, antworten sie, antworte",
-            "schreiben sie, schreibe?, mailen sie, kontaktieren sie",
-        ),
-        rf"\s+(?:bitte\s+)?(?:unter\s+|auf\s+|bei\s+|an\s+)?{{TARGET}}(?:[^.!?\n]{{0,80}}?\b"
-        rf"{_any('geben sie, gib, tragen sie, trage, bestätigen sie, bestätige, mit, nennen sie, nenne')})?"
-        rf"\s+{_GIVEN}",
-    ),
-    Order(
-        _any(
-            "saisir, saisissez, saisis, entrez, entrer, indiquez, indiquer, renseignez, renseigner, confirmez",
-            "confirmer, tapez, validez, vérifiez, fournissez, communiquez, insérez",
-        ),
-        rf"\s+{_GIVEN}{_SOON}\s+(?:à|vers|sur|dans|via|auprès de)\s+{{TARGET}}",
-    ),
-    Order(
-        _any(
-            "ouvrez, ouvrir, visitez, allez sur, rendez-vous sur, cliquez sur, répondez, répondre, écrivez, contactez",
-            "contacter",
-        ),
-        rf"\s+(?:à\s+)?{{TARGET}}[^.!?\n]{{0,80}}?\b"
-        rf"{_any('saisissez, saisir, entrez, indiquez, indiquant, renseignez, confirmez, tapez, avec, fournissez')}"
-        rf"\s+{_GIVEN}",
-    ),
-    Order(
-        _any(
-            "introduzca, introduce, introducir, ingrese, ingresa, escriba, escribe, confirme, confirma",
-            "confirmar, verifique, verifica, valide, indique, indica, proporcione, proporciona, facilite",
-            "pegue, pega, comparta",
-        ),
-        rf"\s+{_GIVEN}{_SOON}\s+(?:a|en|hacia|vía|por|con)\s+{{TARGET}}",
-    ),
-    Order(
-        _any(
-            "abra, abre, visite, visita, vaya a, ve a, acceda a, accede a, entre en, entra en, haga clic en",
-            "responda, responde, escriba, escribe, contacte, contacta",
-        ),
-        rf"\s+(?:a\s+)?{{TARGET}}[^.!?\n]{{0,80}}?\b"
-        rf"{_any('introduzca, introduce, ingrese, ingresa, escriba, escribe, confirme, confirma, indicando, con')}"
-        rf"\s+{_GIVEN}",
+        "(?:ignore|disregard|forget|override|bypass|ignorieren?(?: sie)?|vergiss|vergessen sie|missachten?(?: sie)?|übergehe|umgehe"
+        "|ignore[zr]|oubliez?|négligez?|contournez?|outrepassez?|ignora|olvid[ae]|omit[ae]|descart[ae])",
+        rf"\s+(?:[\w'’]+\s+){{0,6}}?{_RULES}\b[^\n]{{0,200}}?\b{_AWAY}",
     ),
 )
 
 # --- What a text says that is about such words --------------------------------------------------------------
 
-EXPLAINING = "|".join(
-    (
-        r"prompt[- ]?injection|\binjection\b|\battack|\bjailbreak|\bmalicious|\badversarial|\bphishing|\bexploit",
-        r"\bsuspicious|\bfor example\b|\be\.g\.|\bsuch as\b",
-        r"\bangriff|\bangreifer|\bzum beispiel\b|\bz\. ?b\.",
-        r"\battaqu|\bpar exemple\b|\bmalveillant",
-        r"\bataque|\bpor ejemplo\b|\binyecci|\bmalicios",
-    )
+EXPLAINING = (
+    r"prompt[- ]?injection|\binjection\b|\battack|\bjailbreak|\bmalicious|\badversarial|\bphishing|\bexploit|\bsuspicious|\bfor example\b"
+    r"|\be\.g\.|\bsuch as\b|\bangriff|\bangreifer|\bzum beispiel\b|\bz\. ?b\.|\battaqu|\bpar exemple\b|\bmalveillant|\bataque"
+    r"|\bpor ejemplo\b|\binyecci|\bmalicios"
 )

@@ -16,7 +16,7 @@ from gateway.guard.context import GuardContext, Hit, Source
 from gateway.guard.hidden_hosts import leads_home
 from gateway.guard.placeholder_checks import Tags
 from gateway.guard.regex_search import expression, matches
-from gateway.guard.untrusted_destinations import PHONE, Strangers
+from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
 from gateway.guard.value_leaks import ProtectedValues
 from gateway.guard.verdict import Kind, Severity
 from gateway.placeholders import Found, Placeholders, RestoreScope
@@ -59,7 +59,7 @@ _VOWELS = frozenset("AEY")
 
 
 def in_links(
-    text: str, found: Sequence[Found], placeholders: Placeholders, scope: RestoreScope, strangers: Strangers
+    text: str, found: Sequence[Found], placeholders: Placeholders, scope: RestoreScope, untrusted: UntrustedDestinations
 ) -> Iterator[Hit]:
     """The session's placeholders inside links that the request did not hold. A hit covers the link."""
     closed = placeholders.closed(text, found, RestoreScope("source", scope.source_urls))
@@ -70,10 +70,10 @@ def in_links(
             continue
         before = text[max(0, hit.start - _BEFORE) : hit.start]
         scheme = _SCHEME.search(before)
-        if scheme and not _does_harm(scheme, text, hit, strangers):
+        if scheme and not _does_harm(scheme, text, hit, untrusted):
             continue
         link = _link(text, hit)
-        if not scheme and leads_home(text, link, found, placeholders, strangers):
+        if not scheme and leads_home(text, link, found, placeholders, untrusted):
             last = link[1]
             continue
         loading = None if scheme else _LOADING.search(before)
@@ -90,13 +90,13 @@ def in_links(
             yield Hit(kind, start, last, Severity.HIGH)
 
 
-def _does_harm(scheme: re.Match[str], text: str, hit: Found, strangers: Strangers) -> bool:
+def _does_harm(scheme: re.Match[str], text: str, hit: Found, untrusted: UntrustedDestinations) -> bool:
     """Whether an address without a server takes a value somewhere: to a stranger, or into a program."""
     if scheme[3]:
         return scheme[3].lower() != "data" or _ACTIVE.search(unquote(scheme[4])) is not None
     rest = _REST.match(text, hit.end)
     whole = unquote(scheme[2] + text[hit.start : rest.end() if rest else hit.end])
-    return strangers.mailbox(whole) or any(map(strangers.number, _NUMBER.findall(whole.partition("?")[0])))
+    return untrusted.mailbox(whole) or any(map(untrusted.number, _NUMBER.findall(whole.partition("?")[0])))
 
 
 def _link(text: str, hit: Found) -> tuple[int, int]:

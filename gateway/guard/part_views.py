@@ -1,12 +1,12 @@
-"""An answer's part as the guard reads it. A JSON document is read as the strings and long numbers it holds.
+"""An answer's parts as the guard reads them: parts of one message together, a JSON document as the strings in it.
 
 What a tool is given need not be JSON. Then it is read twice: as the strings of a document that is broken, and as one
-string, which may be a command.
+string, which may be a command or lines of keys with their values.
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from gateway.detection.alphabet import LETTERS
@@ -21,6 +21,12 @@ _ADDRESS = expression(
 )
 _INDENT = 80
 _COLON = re.compile(r"\s*:")
+# A line of YAML, TOML, headers or settings; an element of XML.
+_FIELD = re.compile(
+    r"^[ \t-]*[\"']?([A-Za-z][\w.-]{0,60})[\"']?[ \t]*[:=][ \t]*[\"']?([^\s\"'][^\n\"']*)"
+    r"|<([a-z][\w.-]{0,60})[^<>\n]{0,200}>([^<>\n]+)</",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 type Span = tuple[int, int]
 
@@ -31,14 +37,15 @@ class Reading:
     `whole`: the document is taken for one string, without quotes.
     """
 
-    def __init__(self, part: AnswerPart, *, whole: bool = False) -> None:
-        self.json = part.kind == "json"
-        self.text = part.text
+    def __init__(self, text: str, *, is_json: bool, whole: bool = False) -> None:
+        self.json = is_json
+        self.text = self._document = text
+        self._whole = whole
+        self._found = [Literal(0, len(text), text, ((0, 0),))]
+        if is_json and not whole:
+            literals = [*string_literals(text), *number_literals(text)]
+            self._found = sorted(literals, key=lambda literal: literal.start)
         self.literals: list[Span] = []
-        self._document = part.text
-        if not self.json:
-            return
-        self._found = [Literal(0, len(part.text), part.text, ((0, 0),))] if whole else _literals(part.text)
         at = 0
         for literal in self._found:
             self.literals.append((at, at + len(literal.value)))
@@ -51,13 +58,24 @@ class Reading:
         """Whether anything in it looks like an address: without one nothing can be sent to one."""
         return holds(_ADDRESS, self.text)
 
-    def to_part(self, start: int, end: int) -> Span:
-        """A stretch of `text` as one of the part, within the string in which it begins."""
-        if not self.json:
-            return start, end
+    def to_source(self, start: int, end: int) -> Span:
+        """A stretch of `text` as one of what was read, within the string in which it begins."""
         index = self.literal_at(start)
+        if not self._found:
+            return start, end
         first, last = self.literals[index]
         return self._found[index].raw_span(start - first, min(end, last) - first)
+
+    def fields(self) -> Iterator[tuple[str, str]]:
+        """Keys with their values, also those of a document in a string; of what is no document, its lines."""
+        if self._whole:
+            for key, value, tag, inner in _FIELD.findall(self.text):
+                yield key or tag, value or inner
+            return
+        for key, literal in zip(self.keys(), self._found, strict=True):
+            yield key, literal.value
+            if literal.value[:1] in ("{", "[") and is_json(literal.value):
+                yield from Reading(literal.value, is_json=True).fields()
 
     def keys(self) -> list[str]:
         """For each of the literals the key it is the value of, in an array that of the array; empty for keys."""
@@ -85,12 +103,31 @@ class Reading:
         return max(0, bisect_right(self._starts, offset) - 1)
 
 
-def readings(part: AnswerPart) -> Iterator[Reading]:
-    """The ways to read a part."""
-    yield Reading(part)
-    if part.kind == "json" and not is_json(part.text):
-        yield Reading(part, whole=True)
+def readings(parts: Sequence[AnswerPart]) -> Iterator[Reading]:
+    """The ways to read parts that belong together."""
+    text, is_call = "".join(part.text for part in parts), parts[0].kind == "json"
+    yield Reading(text, is_json=is_call)
+    if is_call and not is_json(text):
+        yield Reading(text, is_json=True, whole=True)
 
 
-def _literals(document: str) -> list[Literal]:
-    return sorted([*string_literals(document), *number_literals(document)], key=lambda literal: literal.start)
+def runs(parts: Sequence[AnswerPart]) -> list[list[int]]:
+    """The indices of the parts; the text parts of one message, which a client shows as one text, are together."""
+    found: list[list[int]] = []
+    for index, part in enumerate(parts):
+        before = parts[found[-1][-1]] if found else part
+        if found and part.kind == before.kind == part.key == before.key == "text" and part.choice == before.choice:
+            found[-1].append(index)
+        else:
+            found.append([index])
+    return found
+
+
+def split(parts: Sequence[AnswerPart], start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """A stretch of parts that were read together as those of each: index, start, end."""
+    at = 0
+    for index, part in enumerate(parts):
+        first, last = max(start - at, 0), min(end - at, len(part.text))
+        if first < last:
+            yield index, first, last
+        at += len(part.text)

@@ -1,236 +1,226 @@
-"""The commands of a tool call, run through in mind: what they would take to a stranger.
-
-A value is in whatever it was given to: variables, files, archives, the commits of a repository, the parameters of a
-function, the pipe. A command takes its own words along, the commands within them, and what those names have.
-"""
+"""Commands that send to an untrusted destination, known by their programs. The words of a command are read by `shlex`."""
 
 import re
-from bisect import bisect_left
+import shlex
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
-from pathlib import PurePosixPath
 
-from gateway.guard.network_programs import LIKE_A_FILE, MENTIONED, Programs, runs
 from gateway.guard.regex_search import expression, holds
-from gateway.guard.shell_parser import UNKNOWN, Command, Script, Word, from_words, read
-from gateway.guard.untrusted_destinations import Strangers, is_file_name
+from gateway.guard.untrusted_destinations import UntrustedDestinations, is_file_name
 
-_VARIABLE = re.compile(r"\$\{(\w{1,80})(?:(?::?[-=+?])([^}]{0,200})|[^}]{0,200})\}|\$(\w{1,80})")
-# A host, or a number that could be one; first how they end, which is found in less time.
-_HOST = re.compile(
-    r"(?<![\w-])(?<!\w\.)(?:[\w-]+\.)+[a-z]{2,24}|\b(?:\d+\.[\d.]+|\d{8,10}|0x[\da-fx.]+)", re.IGNORECASE
-)
-_ENDING = re.compile(r"\.[a-zA-Z]{2,24}(?![\w-])")
-# A bucket, or a host that is put together.
-_TOGETHER = r"\b(?:s3|gs|az|abfss?|wasbs?)://|\[[\da-f]*:|[\w}]\.\$|\$[\w{}]+\.\w"
-_PIECES = expression(_TOGETHER)
-_UNUSUAL = expression(rf"{_TOGETHER}|\d\.\d|\b\d{{8,10}}\b|\b0x[\da-f]|{LIKE_A_FILE}")
-_ASSIGNED = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=(.*)", re.DOTALL)
-_LAST = re.compile(r"[\w.-]+")
-_USED = re.compile(r"\$\{?[\#!]?([\w@*]+)|([\w.~*/-]+)")
-_DECLARING = frozenset(("export", "declare", "local", "readonly", "typeset", "set", "env", "alias"))
-_READING = frozenset(("read", "mapfile", "readarray"))
-# Programs whose arguments are files, one of which gets what is in another.
-_FILING = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# By what their words without an option are: a host each; first a host, then what it is sent; `host:path`; mailboxes.
+_HOSTS = _words(
     """
-    tee cp mv ln install dd tar zip gzip bzip2 xz zstd 7z rar cpio split sed sort openssl gpg age base64 xxd iconv
-    convert jq ar
-    """.split()
+    curl curlie wget wget2 aria2c axel http https httpie xh lynx w3m elinks websocat wscat grpcurl iwr irm ab wrk hey siege
+    invoke-webrequest invoke-restmethod start-bitstransfer xdg-open nslookup dig host ping ping6 fping traceroute tracepath
+    tracert mtr drill kdig whois finger hping3 resolvectl getent resolve-dnsname test-connection bitsadmin certutil
+    """
 )
-_COPYING = frozenset(("scp", "rcp", "rsync", "aws", "gsutil", "s3cmd", "rclone"))
-_OUTPUT = re.compile(r"-o|-O|--output(?:=.*)?|-out|of=.*|--out")
-_PARAMETERS = tuple(f"${each}" for each in "123456789@*")
-_REPOSITORY, _LINES = "git push", "while read"
-_MOST_ROUNDS, _LONGEST = 8, 200
+_FIRST = _words(
+    "nc ncat netcat telnet ssh slogin mosh autossh ssh-copy-id sftp rsh rlogin ftp tftp lftp ncftp mongo mongosh cqlsh"
+)
+_COPIES = _words("scp rcp rsync sshfs borg unison rclone aws gsutil s3cmd mc")
+_MAILS = _words("mail mailx mutt neomutt sendmail msmtp ssmtp swaks send-mailmessage")
+_IMAGES = _words("docker podman nerdctl skopeo buildah oras")
+_CLIENTS = _words(
+    """
+    psql pg_dump pg_restore mysql mariadb mysqldump redis-cli mosquitto_pub clickhouse-client influx sqlcmd ldapsearch
+    ldapmodify ldapadd kubectl oc helm etcdctl vault consul gcloud az logger npm yarn pnpm twine svn hg kcat nats snmptrap
+    openssl socat smbclient git
+    """
+)
+_PROGRAMS = _HOSTS | _FIRST | _COPIES | _MAILS | _IMAGES | _CLIENTS
+# Words of a language, too: programs only where a command begins.
+_AMBIGUOUS = _words(
+    "host mail http https finger hey mc dig ping nc ssh ftp xh lynx ab drill az oc vault consul influx nats helm git"
+)
+_STARTERS = _words(
+    """
+    sudo doas env nohup time nice timeout xargs exec command builtin busybox stdbuf setsid watch sshpass torify proxychains
+    unbuffer parallel find chroot su docker podman kubectl ssh coproc eval do then else while until if ! {
+    """
+)
+# Programs that show, keep or look for what they are given.
+_LOCAL = _words("echo printf cat grep rg sed awk jq tee test [ export set git gh mkdir touch cp mv ls cd pip uv npm")
+_HOST_OPTIONS = _words(
+    """
+    h H S b s x J host hostname server endpoint endpoint-url url registry proxy remote connect connect-to resolve addr broker
+    address brokers bootstrap-server repository-url relay uri master socks5 preproxy jump-host image uri to
+    """
+)
+_VALUE_OPTIONS = re.compile(r"-[oiFfKEcXDLw]|--(?:output|output-document|exclude|include|name|config|cert|key|user-agent)")
+_LEADING = re.compile(
+    r"(?:\w+_proxy|docker_host|container_host|pghost(?:addr)?|mysql_host|aws_endpoint_url\w*|kubernetes_master)=(.*)", re.I
+)
+_REGISTRIES = _words("docker.io ghcr.io quay.io gcr.io mcr.microsoft.com registry.k8s.io public.ecr.aws nvcr.io")
+_PULLING = _words("run create pull build")
+_NO_FILES = (".sh", ".py", ".md", ".rs", ".zip", ".bz", ".name")
+
+_MENTIONED = expression(
+    rf"(?:^|[^\w.-])(?:{'|'.join(map(re.escape, sorted(_PROGRAMS)))})(?:\.exe)?(?:$|[\s$<>|;&)`\"'}}])|/dev/(?:tcp|udp)/"
+    r"|(?:_proxy|_host|pghost|pghostaddr|endpoint_url|_master)="
+)
+_ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
+_VARIABLE = re.compile(r"(?<![\w.-])([A-Za-z_]\w*)=(\"[^\"$`\n]{1,200}\"|'[^'\n]{1,200}'|[^\s;|&()<>\"'`$]{1,200})")
+_EXPANDED = re.compile(r"\$\{(\w{1,80})(?:(?::?[-=+?])([^}]{0,200})|[^}]{0,200})\}|\$(\w{1,80})")
+_ANSI = re.compile(r"\$'((?:[^'\\]|\\.)*+)'")
+_ESCAPE = re.compile(r"\\(?:x([\da-fA-F]{1,2})|u([\da-fA-F]{1,4})|([0-7]{1,3}))")
+_IFS = re.compile(r"\$\{?IFS\b(?:[^}\s]{0,20}\})?")
+_INNER = re.compile(r"[$<>]\(([^()]*)\)|`([^`]*)`")
+_FOUND = re.compile(r"\s*(?:which|command -v|type -p)\s+(\S+)\s*\Z")
+_HOST = re.compile(r"(?:(?:[a-z][\w+.-]*:)?[/\\]{2})?(?:[^/@\s]*@)?(\[[^\]]*\]|[^:/\s,=]+)(?::|/|,|\Z)", re.I)
+_REMOTE = re.compile(r"(?:[^/@:\s]*@)?(\[[^\]]*\]|[^/:\s]+):", re.I)
+_WHOLE_URL = re.compile(r"(?:[a-z][\w+.-]{1,20}:)?//\S+\Z", re.I)
+_CONNECTION = re.compile(r"(?:\b(?:host|hostaddr|server)\s*=\s*'?|\b(?:tcp|udp|ssl|openssl)\d?(?:-connect)?:)([^\s'&:,]+)", re.I)
+_SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/\s]+)")
+_PUNCTUATION = frozenset("();<>|&")
+_DEEPEST = 4
 
 
 def mentioned(text: str) -> bool:
     """Whether a text has a word that a shell could take for a program that sends. Cheap."""
-    return holds(MENTIONED, _without_quotes(text))
+    return holds(_MENTIONED, re.sub(r"\\\n|['\"\\]", "", text)) or "$" in text
 
 
-def carried_off(text: str, places: Sequence[int], strangers: Strangers) -> set[int]:
-    """Those of the `places`, sorted, that commands in a text would take to a stranger."""
-    if not _could_leave(text, strangers):
-        return set()
-    return _Run(text, read(text), places, strangers).leaving()
+def is_program(word: str) -> bool:
+    """Whether a word is the name of a program that sends, with its folder or without."""
+    return len(word) <= 200 and _name(word) in _PROGRAMS
 
 
-def carried_by(text: str, words: Sequence[tuple[int, int]], places: Sequence[int], strangers: Strangers) -> set[int]:
-    """The same for one command whose words are `text[start:end]`."""
-    script = from_words([Word(text[start:end], start, end) for start, end in words])
-    return _Run(text, script, places, strangers).leaving()
+class Commands:
+    """Asks of the commands of one text whether they send to an untrusted destination."""
 
+    def __init__(self, text: str, untrusted: UntrustedDestinations, *, any_program: bool = False) -> None:
+        self._untrusted = untrusted
+        self._any_program = any_program
+        self._variables = {name: value.strip("'\"") for name, value in _VARIABLE.findall(text)}
+        self._aliases = "alias " in text
+        self.takes_everything = False
+        """Whether a command leads all that the others say or ask to one: a proxy, a socket that stays open."""
 
-def _could_leave(text: str, strangers: Strangers) -> bool:
-    """Whether a text has anything like a stranger's address, or one in pieces. Cheap."""
-    plain = _without_quotes(text)
-    if "$'" in text:
-        return True
-    if all(map(is_file_name, set(_ENDING.findall(plain)))) and not holds(_UNUSUAL, plain):
+    def send(self, text: str) -> bool:
+        """Whether a command in a statement does."""
+        return any([self.sends(words, any_program=any_program) for words, any_program in self._read(text, _DEEPEST)])
+
+    def sends(self, words: Sequence[str], *, any_program: bool = False) -> bool:
+        """Whether one command does, whose words are read already."""
+        sends = any(self._is_host(host) for word in words for host in _SOCKET.findall(word))
+        led = any((match := _LEADING.match(word)) and self._is_host(match[1]) for word in words)
+        begin = next((index for index, word in enumerate(words) if not _ASSIGNED.match(word)), len(words))
+        first = _name(words[begin]) if begin < len(words) else ""
+        is_known = False
+        for index in range(begin, len(words)):
+            name = _name(words[index])
+            begins = index == begin or (first in _STARTERS and not words[index - 1].startswith("-"))
+            if name in _PROGRAMS and (begins or name not in _AMBIGUOUS):
+                is_known = True
+                sends = sends or self._sends(name, words[index + 1 :])
+        if any_program and not is_known and first and first not in _LOCAL:
+            sends = sends or any(_WHOLE_URL.match(word) and self._untrusted.url(word) for word in words[begin + 1 :])
+        self.takes_everything |= led or (sends and first in ("exec", "coproc"))
+        return sends or led
+
+    def _sends(self, name: str, arguments: Sequence[str]) -> bool:
+        if name == "git" and not {"push", "remote", "send-email"} & set(arguments):
+            return False
+        last = next((index for index, word in reversed([*enumerate(arguments)]) if not word.startswith("-")), -1)
+        before = ""
+        for index, word in enumerate(arguments):
+            option, before = before if before.startswith("-") else "", word
+            if word.startswith("-"):
+                key, _, value = word.lstrip("-").partition("=")
+                if (key in _HOST_OPTIONS and self._is_host(value)) or (word[:2] in ("-h", "-H") and self._is_host(word[2:])):
+                    return True
+            elif (option.lstrip("-") in _HOST_OPTIONS and any(map(self._is_host, (word, *word.split(":"))))) or any(map(self._is_host, _CONNECTION.findall(word))):
+                return True
+            elif _WHOLE_URL.match(word.replace("\\", "/")):
+                if (name not in _COPIES or index == last) and self._untrusted.url(word.replace("\\", "/")):
+                    return True
+            elif _VALUE_OPTIONS.fullmatch(option) or (word.isdigit() and (option or len(word) < 8)):
+                continue
+            elif name in _HOSTS or name in _FIRST:
+                if self._is_host(word):
+                    return True
+                if name in _FIRST:
+                    return False
+            elif name in _MAILS:
+                if self._untrusted.mailbox(word):
+                    return True
+            elif name in _IMAGES:
+                host, slash, _ = word.partition("/")
+                is_pulled = not _PULLING.isdisjoint(arguments)
+                if (slash or "login" in arguments) and not (is_pulled and host in _REGISTRIES) and self._is_host(host):
+                    return True
+            elif (name == "git" or (name in _COPIES and index == last)) and (remote := _REMOTE.match(word)):
+                if self._is_host(remote[1]):
+                    return True
         return False
-    return holds(_PIECES, plain) or any(map(strangers.host, set(_HOST.findall(plain))))
 
+    def _is_host(self, word: str) -> bool:
+        match = _HOST.match(word)
+        return (
+            match is not None
+            and (match[1].endswith(_NO_FILES) or not is_file_name(match[1]))
+            and self._untrusted.host(match[1])
+        )
 
-def _names(text: str) -> set[str]:
-    return {
-        f"${variable}" if variable else file.removeprefix("./").rstrip("/") for variable, file in _USED.findall(text)
-    }
-
-
-def _without_quotes(text: str) -> str:
-    return text.replace("'", "").replace('"', "").replace("\\", "")
-
-
-class _Run:
-    def __init__(self, text: str, script: Script, places: Sequence[int], strangers: Strangers) -> None:
-        self._text = text
-        self._script = script
-        self._places = places
-        self._strangers = strangers
-        self._programs = Programs(strangers)
-        self._variables: dict[str, str] = {}
-        self._aliases: dict[str, str] = {}
-        self._given: dict[str, set[int]] = {}
-        self._written: set[str] = set()
-        self._sockets: set[str] = set()
-
-    def leaving(self) -> set[int]:
-        # The second time all variables are known, also those of functions and loops.
-        for _ in range(1 + ("$" in self._text)):
-            words = [self._words(command) for command in self._script.commands]
-            abroad = [
-                self._is_abroad(command, said) for command, said in zip(self._script.commands, words, strict=True)
-            ]
-        if not any(abroad):
-            return set()
-        taken = self._taken(words)
-        return {place for places, leaves in zip(taken, abroad, strict=True) if leaves for place in places}
-
-    def _words(self, command: Command) -> list[str]:
-        """What a command says, with its variables filled in, which it may set."""
-        said: list[str] = []
-        for word in command.words:
-            filled = self._filled(word.text)
-            if filled == UNKNOWN:
-                # What a command names last is most often what it says: `$(which curl)`.
-                filled = (_LAST.findall(self._text[word.start : word.end]) or [filled])[-1]
-            if not said and filled in self._aliases:
-                filled = self._aliases[filled]
-            said += filled.split() if filled != word.text and not word.quoted else [filled]
-        for each in said:
-            assigned = _ASSIGNED.match(each)
-            if assigned and len(assigned[2]) <= _LONGEST:
-                (self._aliases if said[0] == "alias" else self._variables)[assigned[1]] = assigned[2]
-            elif said[0] not in _DECLARING and not assigned:
+    def _read(self, text: str, depth: int) -> Iterator[tuple[list[str], bool]]:
+        """The commands of a text: words without their quotes, variables filled in."""
+        any_program = self._any_program and depth == _DEEPEST and "//" in text
+        if not (any_program or self._aliases or mentioned(text)):
+            return
+        text = _IFS.sub(" ", _ANSI.sub(lambda match: _ESCAPE.sub(_unescaped, match[0][1:]), text.replace("\\\n", "")))
+        if "$" in text and len(filled := _EXPANDED.sub(self._value, text)) <= 4 * len(text) + 1000:
+            text = filled
+        inner: list[str] = []
+        for _ in range(_DEEPEST):
+            text, count = _INNER.subn(lambda match: _put_aside(match, inner), text)
+            if not count:
                 break
-        if len(said) > 3 and said[0] == "for" and len(said[3]) <= _LONGEST:
-            self._variables[said[1]] = said[3]
-        return said
-
-    def _filled(self, text: str) -> str:
-        return _VARIABLE.sub(self._value, text) if "$" in text else text
+        words: list[str] = []
+        for token in (*_tokens(text), ";"):
+            if not _PUNCTUATION.issuperset(token) or not token:
+                words.append(token)
+            elif words and token[0] not in "<>":
+                if self._aliases:
+                    words[:1] = self._variables.get(words[0], words[0]).split()
+                yield words, any_program
+                words = []
+        if depth:
+            for each in (*inner, *(token for token in _tokens(text) if " " in token)):
+                yield from self._read(each, depth - 1)
 
     def _value(self, match: re.Match[str]) -> str:
         name = match[1] or match[3]
         return self._variables.get(name, match[2] or f"${{{name}}}")
 
-    def _is_abroad(self, command: Command, said: Sequence[str]) -> bool:
-        abroad = self._programs.abroad(said)
-        if abroad and said[0] == "coproc":
-            self._sockets.add("COPROC")
-        if any(self._programs.leads(word) for word in said):
-            if said[0] in _DECLARING or all(map(_ASSIGNED.match, said)):
-                self._sockets.add("proxy")
-            abroad = True
-        for redirection in command.redirections:
-            target = self._filled(redirection.target.text)
-            if target.startswith(("/dev/tcp/", "/dev/udp/")) and self._strangers.host(target.split("/")[3]):
-                abroad = True
-                if said[:1] == ["exec"]:
-                    self._sockets.add(redirection.descriptor or ("0" if redirection.sign[0] == "<" else "1"))
-            elif redirection.sign.endswith("&") and not self._sockets.isdisjoint(_LAST.findall(target)[:1]):
-                abroad = True
-        return abroad or "1" in self._sockets or ("proxy" in self._sockets and self._programs.knows(said))
 
-    def _taken(self, words: Sequence[Sequence[str]]) -> list[set[int]]:
-        """For each command the places that it takes along."""
-        commands = self._script.commands
-        pieces = ["\n".join(self._text[start:end] for start, end in command.spans) for command in commands]
-        used = [self._used(piece, said) for piece, said in zip(pieces, words, strict=True)]
-        given = [[*self._gives(command, said)] for command, said in zip(commands, words, strict=True)]
-        own = [{place for span in command.spans for place in self._within(*span)} for command in commands]
-        before = -1
-        for _ in range(_MOST_ROUNDS):
-            for index, command in enumerate(commands):
-                taken = own[index]
-                for other in command.reads:
-                    taken |= own[other]
-                if self._given:
-                    for name in used[index] & self._given.keys():
-                        taken |= self._given[name]
-                    for pattern in used[index]:
-                        if "*" in pattern:
-                            taken |= self._matching(pattern)
-                if taken:
-                    for name in given[index]:
-                        self._given.setdefault(name, set()).update(taken)
-            now = sum(map(len, own)) + sum(map(len, self._given.values()))
-            if now == before:
-                break
-            before = now
-        return own
+def _tokens(text: str) -> list[str]:
+    """Words and signs; where quotes are not closed, without regard to quotes."""
+    reader = shlex.shlex(text, posix=True, punctuation_chars=True)
+    reader.whitespace_split, reader.commenters = True, ""
+    try:
+        return list(reader)
+    except ValueError:
+        return re.sub(r"['\"\\]", "", text).split()
 
-    def _within(self, start: int, end: int) -> Sequence[int]:
-        return self._places[bisect_left(self._places, start) : bisect_left(self._places, end)]
 
-    def _matching(self, pattern: str) -> set[int]:
-        return {place for file in self._written if fnmatchcase(file, pattern) for place in self._given.get(file, ())}
+def _put_aside(match: re.Match[str], inner: list[str]) -> str:
+    """Stands in a word for what a command in it says."""
+    inner.append(match[1] or match[2] or "")
+    found = _FOUND.match(inner[-1])
+    return found[1] if found else "${}"
 
-    def _used(self, piece: str, said: Sequence[str]) -> set[str]:
-        """The names that a command asks: variables, files and folders, and what is none but works like one."""
-        names = _names(f"{piece}\n{' '.join(said)}")
-        plain = [word for word in said if not word.startswith("-")]
-        if not _COPYING.isdisjoint(plain) and ":" not in plain[-1]:
-            # Fetched to there, and nothing of it sent.
-            names -= _names(plain[-1]) - _names(" ".join(plain[:-1]))
-        if "git" in said:
-            names |= {_REPOSITORY} if "push" in said else set()
-            if {"-A", "--all", "-u", "-am", "-a"} & set(said):
-                names.add(".")
-        if not _READING.isdisjoint(said):
-            names.add(_LINES)
-        return names - {""}
 
-    def _gives(self, command: Command, said: Sequence[str]) -> Iterator[str]:
-        """The names that get what a command says."""
-        for redirection in command.redirections:
-            if ">" in redirection.sign:
-                yield from self._file(self._filled(redirection.target.text))
-                yield from (name for name in _names(redirection.target.text) if name.startswith("$"))
-        if not said:
-            return
-        program = next((name for _, name in runs(said)), "")
-        assigned = [match[1] for match in map(_ASSIGNED.match, said) if match]
-        if assigned and (program in _DECLARING or _ASSIGNED.match(said[0])):
-            yield from (f"${name}" for name in assigned)
-        if program in _READING or program == "for":
-            yield from (f"${word}" for word in said[1:] if word.isidentifier())
-        elif program == "done":
-            yield _LINES
-        elif program in self._script.functions or program == "set":
-            yield from _PARAMETERS
-        elif program == "git":
-            if {"add", "commit", "stash", "tag", "am", "notes"} & set(said):
-                yield _REPOSITORY
-        elif any(name in _FILING for _, name in runs(said)) or any(map(_OUTPUT.fullmatch, said)):
-            for word in said[1:]:
-                if not word.startswith("-"):
-                    yield from self._file(word.removeprefix("of="))
+def _name(word: str) -> str:
+    name = word.rpartition("/")[2].removesuffix(".exe")
+    return name.lower() if "-" in name else name
 
-    def _file(self, name: str) -> Iterator[str]:
-        """A file by its names, and the folders that it is in."""
-        path = PurePosixPath(name)
-        if name and not name.startswith(("/dev/", "&")) and len(name) <= _LONGEST:
-            self._written.add(str(path))
-            yield from {str(path), path.name, *(str(parent) for parent in path.parents)}
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[1] or match[2]
+    return chr(int(code, 16) if code else int(match[3], 8))

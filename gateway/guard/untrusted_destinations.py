@@ -10,7 +10,6 @@ from html import unescape
 from ipaddress import ip_address, ip_network
 from socket import inet_aton
 
-from gateway.detection.expression import Expression
 from gateway.guard.canonical_text import compact
 from gateway.guard.context import Source
 from gateway.guard.regex_search import expression, matches
@@ -31,15 +30,13 @@ _URL = expression(
     r"(?:(?:\b([a-z][a-z0-9+.-]{1,20}):|[\"'`(=]|^)\\?/\\?/|/dev/(?:tcp|udp)/)(?:[^/?#@\s\"'`]{0,200}@)?(\[[0-9a-f:.]+\]|[^/?#:\s\"'`\\)(,;|\]<>]+)"
 )
 _MAIL = expression(MAIL)
-_BARE = expression(rf"(?:^|[^\w./@-])(?:[\w.-]+@)?({_NAME}|{_IP})")
-_QUOTED = expression(rf"[\"'`]({_NAME}|{_IP})(?::\d{{1,5}})?[\"'`/]")
+_QUOTED = expression(rf"[\"'`}}]\.?({_NAME}|{_IP})(?::\d{{1,5}})?[\"'`/]")
 _FROM = re.compile(r"(?:from|sender|user|username|login|auth|author|von|de)\W{1,8}\Z", re.IGNORECASE)
 # What a host is named by a variable: only what stands behind it is known.
 _TEMPLATE = re.compile(r".*(?:\$?\{[^}]*\}|\$\w+|%[sdv])", re.DOTALL)
 _PRIVATE = [ip_network(each) for each in ("0.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
 # What the C library's inet_aton takes for an address: one to four numbers of base ten, eight or sixteen.
 _NUMERIC = re.compile(r"(?:0x[\da-f]+|\d+)(?:\.(?:0x[\da-f]+|\d+)){0,3}\Z")
-_GOES_ON = re.compile(r"[\w@(-]|\.\w")
 _BUCKETS = frozenset({"s3", "gs", "az", "abfs", "abfss", "wasb", "wasbs"})
 _OWN_NETWORK = re.compile(r"(?:.*\.)?(?:localhost|local|internal|intranet|lan|corp|home|test|invalid|svc|home\.arpa)\Z")
 _STAND_IN = re.compile(
@@ -71,7 +68,7 @@ _FILE_NAME = re.compile(
 )
 
 
-class Strangers:
+class UntrustedDestinations:
     """Asks of hosts, mailboxes and numbers whether the request named them, in what counts of it.
 
     `by_name`: a host counts as named, too, when its owner's name was ("Stripe", api.stripe.com).
@@ -132,24 +129,29 @@ class Strangers:
     def url(self, text: str) -> bool:
         """Whether some URL in a text leads to a stranger."""
         return any(
-            self.host(host or "") or (scheme in _BUCKETS and not self._source.names((host or "").lower()))
-            for _, (_, scheme, host) in matches(_URL, text)
+            self.host(host or "") or self._is_bucket(scheme, host or "") for _, (_, scheme, host) in matches(_URL, text)
         )
 
     def mailbox(self, text: str) -> bool:
         """Whether a text holds the address of a stranger, other than as the sender's."""
-        return "@" in text and any(
-            self.mail(address or "") and not _FROM.search(text[max(0, at - 24) : at])
-            for at, (address,) in matches(_MAIL, text)
-        )
+        return any(True for _ in self._mailboxes(text))
 
-    def bare(self, text: str) -> bool:
-        """Whether one of the words of a command is a stranger's host."""
-        return any(self.host(host) for host in _hosts(_BARE, text))
+    def _mailboxes(self, text: str) -> Iterator[int]:
+        for at, (address,) in matches(_MAIL, text) if "@" in text else ():
+            if self.mail(address or "") and not _FROM.search(text[max(0, at - 24) : at]):
+                yield at
 
-    def quoted(self, text: str) -> bool:
-        """Whether one of the strings of a program is a stranger's host."""
-        return any(self.host(host) for host in _hosts(_QUOTED, text))
+    def _is_bucket(self, scheme: str | None, name: str) -> bool:
+        return scheme in _BUCKETS and not self._source.names(name.lower())
+
+    def found(self, text: str) -> list[tuple[int, bool]]:
+        """Where a program names a destination: a URL, a string that is a host, a mailbox (true)."""
+        urls = ((at, host or "", scheme) for at, (_, scheme, host) in matches(_URL, text))
+        found = [(at, False) for at, host, scheme in urls if self.host(host) or self._is_bucket(scheme, host)]
+        found += [
+            (at, False) for at, (_, host) in matches(_QUOTED, text) if host and not is_file_name(host) and self.host(host)
+        ]
+        return [*found, *((at, True) for at in self._mailboxes(text))]
 
     def whole(self, text: str) -> bool:
         """Whether a text is nothing but a stranger's host, with a port or a path at most."""
@@ -165,12 +167,6 @@ class Strangers:
 def is_file_name(name: str) -> bool:
     """Whether a name ends like that of a file, and not like a host's."""
     return _FILE_NAME.search(name) is not None
-
-
-def _hosts(wanted: Expression, text: str) -> Iterator[str]:
-    for at, (said, host) in matches(wanted, text):
-        if host and not _FILE_NAME.search(host) and not _GOES_ON.match(text, at + len(said or "")):
-            yield host
 
 
 def _is_own(host: str) -> bool:

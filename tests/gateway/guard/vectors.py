@@ -35,6 +35,7 @@ class Part:
     text: str
     kind: str = "text"
     choice: int = 0
+    key: str = "text"
 
 
 @dataclass(frozen=True)

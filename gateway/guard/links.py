@@ -31,9 +31,6 @@ _LOADING = re.compile(
     r"|\[[^\]\n]+\]:[ \t]*<?\S*\Z",
     re.IGNORECASE,
 )
-_IN_LINK = re.compile(
-    r"(?:\]\(\s*<?|(?:href|action|cite|ping)\s*=\s*[\"']?)[^)\"'\n]*\Z|(?://|www\.)[^\s\"'<>`]*\Z", re.IGNORECASE
-)
 # Addresses that lead to a program of the reader's (RFC 6068, RFC 3966, RFC 5724), or hold one, instead of to a server.
 _SCHEME = re.compile(
     r"(?:\]\(\s*<?|=\s*[\"']?|[\s<>(\"'`]|^)(?:(mailto|tel|sms|smsto|callto|sips?|xmpp|facetime)"
@@ -42,14 +39,11 @@ _SCHEME = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(PHONE)
-_SHARE = re.compile(r"\\\\[\w.-]+\\[^\s\"'<>`]*\Z")
 # What runs, or loads something, where a `data:` address is opened; a table or a picture does not.
 _ACTIVE = re.compile(
     r"<script|<\w[^>]*\son\w+\s*=|^text/html[^\n]*//|^(?:text|application)/(?:x-)?javascript|//[^\s\"'<>`]*\Z",
     re.IGNORECASE,
 )
-_HOST_BEFORE = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,24}(?::\d{1,5})?[/?#][^\s\"'<>`]*\Z", re.IGNORECASE)
-_HOST_AFTER = re.compile(r"\.(?:[a-z0-9-]+\.)*[a-z]{2,24}(?![\w.])", re.IGNORECASE)
 _START = re.compile(r"[^\s\"'<>`]*\Z")
 _REST = re.compile(r"[^\s\"'<>`)]*")
 _TOKEN = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
@@ -77,17 +71,8 @@ def in_links(
             last = link[1]
             continue
         loading = None if scheme else _LOADING.search(before)
-        if (
-            scheme
-            or loading
-            or _SHARE.search(before)
-            or _IN_LINK.search(before)
-            or _HOST_BEFORE.search(before)
-            or _HOST_AFTER.match(text, hit.end)
-        ):
-            start, last = link
-            kind = Kind.PLACEHOLDER_IN_MARKUP if loading else Kind.PLACEHOLDER_IN_URL
-            yield Hit(kind, start, last, Severity.HIGH)
+        start, last = link
+        yield Hit(Kind.PLACEHOLDER_IN_MARKUP if loading else Kind.PLACEHOLDER_IN_URL, start, last, Severity.HIGH)
 
 
 def _does_harm(scheme: re.Match[str], text: str, hit: Found, untrusted: UntrustedDestinations) -> bool:

@@ -1,68 +1,54 @@
-"""Commands that send to an untrusted destination, known by their programs. The words of a command are read by `shlex`."""
+"""Commands that send to an untrusted destination, known by their programs. `shlex` reads the words."""
 
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from gateway.guard.regex_search import expression, holds
 from gateway.guard.untrusted_destinations import UntrustedDestinations, is_file_name
 
 
-def _words(text: str) -> frozenset[str]:
+def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# By what their words without an option are: a host each; first a host, then what it is sent; `host:path`; mailboxes.
-_HOSTS = _words(
+_PROGRAMS = _set(
     """
-    curl curlie wget wget2 aria2c axel http https httpie xh lynx w3m elinks websocat wscat grpcurl iwr irm ab wrk hey siege
-    invoke-webrequest invoke-restmethod start-bitstransfer xdg-open nslookup dig host ping ping6 fping traceroute tracepath
-    tracert mtr drill kdig whois finger hping3 resolvectl getent resolve-dnsname test-connection bitsadmin certutil
-    """
-)
-_FIRST = _words(
-    "nc ncat netcat telnet ssh slogin mosh autossh ssh-copy-id sftp rsh rlogin ftp tftp lftp ncftp mongo mongosh cqlsh"
-)
-_COPIES = _words("scp rcp rsync sshfs borg unison rclone aws gsutil s3cmd mc")
-_MAILS = _words("mail mailx mutt neomutt sendmail msmtp ssmtp swaks send-mailmessage")
-_IMAGES = _words("docker podman nerdctl skopeo buildah oras")
-_CLIENTS = _words(
-    """
-    psql pg_dump pg_restore mysql mariadb mysqldump redis-cli mosquitto_pub clickhouse-client influx sqlcmd ldapsearch
-    ldapmodify ldapadd kubectl oc helm etcdctl vault consul gcloud az logger npm yarn pnpm twine svn hg kcat nats snmptrap
-    openssl socat smbclient git
+    curl curlie wget wget2 aria2c axel http https httpie xh lynx w3m elinks websocat wscat grpcurl iwr irm ab wrk siege
+    invoke-webrequest invoke-restmethod start-bitstransfer send-mailmessage resolve-dnsname test-connection bitsadmin certutil
+    nslookup dig host ping ping6 fping traceroute tracepath tracert mtr drill kdig whois finger resolvectl getent xdg-open
+    nc ncat netcat telnet socat openssl ssh slogin mosh autossh ssh-copy-id sftp rsh rlogin ftp tftp lftp ncftp smbclient
+    scp rcp rsync sshfs borg unison rclone aws gsutil s3cmd mc mail mailx mutt neomutt sendmail msmtp ssmtp swaks git svn hg
+    psql pg_dump pg_restore mysql mariadb mysqldump redis-cli mongo mongosh cqlsh mosquitto_pub clickhouse-client influx sqlcmd
+    ldapsearch ldapmodify ldapadd kubectl oc helm etcdctl vault consul gcloud az logger npm yarn pnpm twine kcat nats snmptrap
+    docker podman nerdctl skopeo buildah oras
     """
 )
-_PROGRAMS = _HOSTS | _FIRST | _COPIES | _MAILS | _IMAGES | _CLIENTS
+# Of these only the first argument is a host; copies go to the last one; images are pulled from public registries.
+_FIRST = _set("nc ncat netcat telnet ssh slogin mosh autossh ssh-copy-id sftp rsh rlogin ftp tftp lftp ncftp mongo mongosh")
+_COPIES = _set("scp rcp rsync sshfs borg unison rclone aws gsutil s3cmd mc")
+_PULLING = _set("run create pull build")
+_REGISTRIES = ("docker.io/", "ghcr.io/", "quay.io/", "gcr.io/", "mcr.microsoft.com/", "registry.k8s.io/", "public.ecr.aws/")
 # Words of a language, too: programs only where a command begins.
-_AMBIGUOUS = _words(
-    "host mail http https finger hey mc dig ping nc ssh ftp xh lynx ab drill az oc vault consul influx nats helm git"
-)
-_STARTERS = _words(
+_AMBIGUOUS = _set("host mail http https finger mc dig ping nc ssh ftp xh lynx ab drill az oc vault consul influx nats helm git")
+_STARTERS = _set(
     """
-    sudo doas env nohup time nice timeout xargs exec command builtin busybox stdbuf setsid watch sshpass torify proxychains
-    unbuffer parallel find chroot su docker podman kubectl ssh coproc eval do then else while until if ! {
+    sudo doas env nohup time nice timeout xargs exec command builtin busybox stdbuf setsid watch sshpass torify unbuffer
+    parallel find chroot su docker podman kubectl ssh coproc eval do then else while until if ! {
     """
 )
 # Programs that show, keep or look for what they are given.
-_LOCAL = _words("echo printf cat grep rg sed awk jq tee test [ export set git gh mkdir touch cp mv ls cd pip uv npm")
-_HOST_OPTIONS = _words(
-    """
-    h H S b s x J host hostname server endpoint endpoint-url url registry proxy remote connect connect-to resolve addr broker
-    address brokers bootstrap-server repository-url relay uri master socks5 preproxy jump-host image uri to
-    """
-)
-_VALUE_OPTIONS = re.compile(r"-[oiFfKEcXDLw]|--(?:output|output-document|exclude|include|name|config|cert|key|user-agent)")
+_LOCAL = _set("echo printf cat grep rg sed awk jq tee test [ export set git gh mkdir touch cp mv ls cd pip uv npm")
+_VALUE_OPTIONS = re.compile(r"-[oiFfKEcXDLw]|--(?:output|output-document|exclude|include|name|config|cert|key)")
 _LEADING = re.compile(
-    r"(?:\w+_proxy|docker_host|container_host|pghost(?:addr)?|mysql_host|aws_endpoint_url\w*|kubernetes_master)=(.*)", re.I
+    r"(?:\w+_proxy|\w+_host|pghost(?:addr)?|aws_endpoint_url\w*|kubernetes_master)=(.*)", re.IGNORECASE
 )
-_REGISTRIES = _words("docker.io ghcr.io quay.io gcr.io mcr.microsoft.com registry.k8s.io public.ecr.aws nvcr.io")
-_PULLING = _words("run create pull build")
 _NO_FILES = (".sh", ".py", ".md", ".rs", ".zip", ".bz", ".name")
 
 _MENTIONED = expression(
-    rf"(?:^|[^\w.-])(?:{'|'.join(map(re.escape, sorted(_PROGRAMS)))})(?:\.exe)?(?:$|[\s$<>|;&)`\"'}}])|/dev/(?:tcp|udp)/"
-    r"|(?:_proxy|_host|pghost|pghostaddr|endpoint_url|_master)="
+    rf"(?:^|[^\w.-])(?:{'|'.join(map(re.escape, sorted(_PROGRAMS)))})(?:\.exe)?(?:$|[\s$<>|;&)`\"'}}])"
+    r"|/dev/(?:tcp|udp)/|(?:_proxy|_host|pghost|pghostaddr|endpoint_url|_master)="
 )
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 _VARIABLE = re.compile(r"(?<![\w.-])([A-Za-z_]\w*)=(\"[^\"$`\n]{1,200}\"|'[^'\n]{1,200}'|[^\s;|&()<>\"'`$]{1,200})")
@@ -72,13 +58,13 @@ _ESCAPE = re.compile(r"\\(?:x([\da-fA-F]{1,2})|u([\da-fA-F]{1,4})|([0-7]{1,3}))"
 _IFS = re.compile(r"\$\{?IFS\b(?:[^}\s]{0,20}\})?")
 _INNER = re.compile(r"[$<>]\(([^()]*)\)|`([^`]*)`")
 _FOUND = re.compile(r"\s*(?:which|command -v|type -p)\s+(\S+)\s*\Z")
-_HOST = re.compile(r"(?:(?:[a-z][\w+.-]*:)?[/\\]{2})?(?:[^/@\s]*@)?(\[[^\]]*\]|[^:/\s,=]+)(?::|/|,|\Z)", re.I)
-_REMOTE = re.compile(r"(?:[^/@:\s]*@)?(\[[^\]]*\]|[^/:\s]+):", re.I)
+_HOST = re.compile(r"(?:[^/@\s]*@)?(\[[^\]]*\]|[^:/\s,=]+)(?::|/|,|\Z)")
 _WHOLE_URL = re.compile(r"(?:[a-z][\w+.-]{1,20}:)?//\S+\Z", re.I)
-_CONNECTION = re.compile(r"(?:\b(?:host|hostaddr|server)\s*=\s*'?|\b(?:tcp|udp|ssl|openssl)\d?(?:-connect)?:)([^\s'&:,]+)", re.I)
+_CONNECTION = re.compile(r"(?:\b(?:host(?:addr)?|server)\s*=\s*'?|\b(?:tcp|udp|ssl|openssl)\d?(?:-connect)?:)([^\s'&:,]+)", re.I)
 _SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/\s]+)")
 _PUNCTUATION = frozenset("();<>|&")
 _DEEPEST = 4
+_SHORTEST_NUMBER, _SHORTEST_COMMAND = 8, 5
 
 
 def mentioned(text: str) -> bool:
@@ -104,61 +90,64 @@ class Commands:
 
     def send(self, text: str) -> bool:
         """Whether a command in a statement does."""
-        return any([self.sends(words, any_program=any_program) for words, any_program in self._read(text, _DEEPEST)])
+        found = [self.sends(words, any_program=any_program) for words, any_program in self._read(text, _DEEPEST)]
+        return any(found)
 
     def sends(self, words: Sequence[str], *, any_program: bool = False) -> bool:
         """Whether one command does, whose words are read already."""
         sends = any(self._is_host(host) for word in words for host in _SOCKET.findall(word))
-        led = any((match := _LEADING.match(word)) and self._is_host(match[1]) for word in words)
+        led = any((match := _LEADING.match(word)) and self._is_destination(match[1]) for word in words)
         begin = next((index for index, word in enumerate(words) if not _ASSIGNED.match(word)), len(words))
         first = _name(words[begin]) if begin < len(words) else ""
-        is_known = False
-        for index in range(begin, len(words)):
-            name = _name(words[index])
-            begins = index == begin or (first in _STARTERS and not words[index - 1].startswith("-"))
-            if name in _PROGRAMS and (begins or name not in _AMBIGUOUS):
-                is_known = True
-                sends = sends or self._sends(name, words[index + 1 :])
-        if any_program and not is_known and first and first not in _LOCAL:
+        known = [index for index in range(begin, len(words)) if self._is_program(words, index, begin, first)]
+        for index, behind in pairwise([*known, len(words)]):
+            sends = sends or self._leads_out(_name(words[index]), words[index + 1 : behind])
+        if any_program and not known and first and first not in _LOCAL:
             sends = sends or any(_WHOLE_URL.match(word) and self._untrusted.url(word) for word in words[begin + 1 :])
         self.takes_everything |= led or (sends and first in ("exec", "coproc"))
         return sends or led
 
-    def _sends(self, name: str, arguments: Sequence[str]) -> bool:
+    @staticmethod
+    def _is_program(words: Sequence[str], index: int, begin: int, first: str) -> bool:
+        begins = index == begin or (first in _STARTERS and not words[index - 1].startswith("-"))
+        name = _name(words[index])
+        return name in _PROGRAMS and (begins or name not in _AMBIGUOUS)
+
+    def _leads_out(self, name: str, arguments: Sequence[str]) -> bool:
+        """Whether one of the arguments of a program is an untrusted destination."""
         if name == "git" and not {"push", "remote", "send-email"} & set(arguments):
             return False
-        last = next((index for index, word in reversed([*enumerate(arguments)]) if not word.startswith("-")), -1)
+        if name in _COPIES:
+            arguments = [word for word in arguments if not word.startswith("-")][-1:]
         before = ""
-        for index, word in enumerate(arguments):
+        for word in arguments:
             option, before = before if before.startswith("-") else "", word
             if word.startswith("-"):
-                key, _, value = word.lstrip("-").partition("=")
-                if (key in _HOST_OPTIONS and self._is_host(value)) or (word[:2] in ("-h", "-H") and self._is_host(word[2:])):
+                # `--host=x`, `-hx`
+                value = word.partition("=")[2] or (word[2:] if word[1:2] in "hH" else "")
+                if not value.isdigit() and self._is_destination(value):
                     return True
-            elif (option.lstrip("-") in _HOST_OPTIONS and any(map(self._is_host, (word, *word.split(":"))))) or any(map(self._is_host, _CONNECTION.findall(word))):
+            elif any(map(self._is_host, _CONNECTION.findall(word))):
                 return True
-            elif _WHOLE_URL.match(word.replace("\\", "/")):
-                if (name not in _COPIES or index == last) and self._untrusted.url(word.replace("\\", "/")):
+            elif option in ("--resolve", "--connect-to"):
+                if any(map(self._is_host, word.split(":"))):
                     return True
-            elif _VALUE_OPTIONS.fullmatch(option) or (word.isdigit() and (option or len(word) < 8)):
+            elif _VALUE_OPTIONS.fullmatch(option) or (word.isdigit() and (option or len(word) < _SHORTEST_NUMBER)):
                 continue
-            elif name in _HOSTS or name in _FIRST:
-                if self._is_host(word):
-                    return True
-                if name in _FIRST:
-                    return False
-            elif name in _MAILS:
-                if self._untrusted.mailbox(word):
-                    return True
-            elif name in _IMAGES:
-                host, slash, _ = word.partition("/")
-                is_pulled = not _PULLING.isdisjoint(arguments)
-                if (slash or "login" in arguments) and not (is_pulled and host in _REGISTRIES) and self._is_host(host):
-                    return True
-            elif (name == "git" or (name in _COPIES and index == last)) and (remote := _REMOTE.match(word)):
-                if self._is_host(remote[1]):
-                    return True
+            elif word.startswith(_REGISTRIES) and not _PULLING.isdisjoint(arguments):
+                continue
+            elif self._is_destination(word):
+                return True
+            elif name in _FIRST and not option:
+                return False
         return False
+
+    def _is_destination(self, word: str) -> bool:
+        """Whether a word is a URL, a host with what may stand around it, or a mailbox."""
+        plain = word.replace("\\", "/")
+        if _WHOLE_URL.match(plain):
+            return self._untrusted.url(plain)
+        return " " not in word and (self._is_host(word) or ("@" in word and self._untrusted.mailbox(word)))
 
     def _is_host(self, word: str) -> bool:
         match = _HOST.match(word)
@@ -170,6 +159,8 @@ class Commands:
 
     def _read(self, text: str, depth: int) -> Iterator[tuple[list[str], bool]]:
         """The commands of a text: words without their quotes, variables filled in."""
+        if len(text) < _SHORTEST_COMMAND:
+            return
         any_program = self._any_program and depth == _DEEPEST and "//" in text
         if not (any_program or self._aliases or mentioned(text)):
             return

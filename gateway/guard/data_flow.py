@@ -8,7 +8,7 @@ statements, which keeps more placeholders closed, not fewer. Linear in the text.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -19,7 +19,8 @@ _TOKEN = re.compile(
     r"|(?P<comment>(?:(?<=\s)|^)(?:\#|//)[ \t][^\n]*)|<<-?[ \t]*[\"']?(?P<document>\w+)[\"']?"
     r"|(?P<tick>`)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<blank>\n[ \t]*\n)"
     r"|(?P<loop>(?<![\w.])(?:while|until|for)(?=[ \t])|(?<![\w.])done\b)"
-    r"|(?P<border>;|\.(?=(?:then|catch|finally|done|success|subscribe)\s*\()|&&|\|\||(?<=[ \t])&(?=[ \t\n])|</?p>)|(?P<pipe>\|&?)"
+    r"|(?P<border>;|\.(?=(?:then|catch|finally|done|success|subscribe)\s*\()|&&|\|\||(?<=[ \t])&(?=[ \t\n])|</?p>)"
+    r"|(?P<pipe>\|&?)"
     r"|(?P<line>(?<![\\+,=|&(\[\s])[ \t]*+\n(?![ \t]*[.+|&?)\]]))",
     re.DOTALL | re.MULTILINE,
 )
@@ -32,7 +33,9 @@ _ASSIGNED = re.compile(
     r"\s*(?:(?:export|const|let|var|local|readonly|declare|my|val|auto|string|do|then)\s+)*"
     r"[$@]?([A-Za-z_]\w*)(?:\[[^\]\n]{0,60}\])?[ \t]*(?::[ \t]*\w+[ \t]*)?(?:(?::|\+|\|)?=(?![=>])|<-)"
 )
-_BOUND = re.compile(r"\bfor[ \t(]+(?:(?:const|let|var)[ \t]+)?(\w+)[ \t]+(?:in|of)\b|\bas[ \t]+(\w+)|\bread(?:[ \t]+-\w+)*[ \t]+(\w+)")
+_BOUND = re.compile(
+    r"\bfor[ \t(]+(?:(?:const|let|var)[ \t]+)?(\w+)[ \t]+(?:in|of)\b|\bas[ \t]+(\w+)|\bread(?:[ \t]+-\w+)*[ \t]+(\w+)"
+)
 _WRITTEN = re.compile(
     r"(?<![<\w-])(?:\d|&)?>{1,2}[ \t]*([\w.~/$*-]+)|\btee[ \t]+(?:-a[ \t]+)?([\w./~-]+)"
     r"|(?<!\w)(?:-o|-O|--output)[ \t]+([\w./~-]+)|\bopen\([ \t]*[\"']([\w./~-]+)[\"'],[ \t]*[\"']w"
@@ -103,25 +106,22 @@ class Program:
 
     def sources(self, wanted: Iterable[int]) -> set[int]:
         """The statements whose values reach the wanted ones, and these."""
+        return self._closure(wanted, self.used, self._defining)
+
+    def reached(self, wanted: Iterable[int]) -> set[int]:
+        """The statements that the values of the wanted ones reach by name, and these."""
+        return self._closure(wanted, self.defined, self._using)
+
+    def _closure(self, wanted: Iterable[int], own: Sequence[set[str]], others: Mapping[str, Sequence[int]]) -> set[int]:
         seen = set(wanted)
         todo, known = list(seen), set[str]()
         while todo:
             index = todo.pop()
-            new = self.used[index] - known
+            new = own[index] - known
             known |= new
-            found = {*self.statements[index].inputs, *(each for name in new for each in self._defining.get(name, ()))}
-            todo += found - seen
-            seen |= found
-        return seen
-
-    def reached(self, wanted: Iterable[int]) -> set[int]:
-        """The statements that the values of the wanted ones reach, and these."""
-        seen = set(wanted)
-        todo, known = list(seen), set[str]()
-        while todo:
-            new = self.defined[todo.pop()] - known
-            known |= new
-            found = {each for name in new for each in self._using.get(name, ())}
+            found = {each for name in new for each in others.get(name, ())}
+            if own is self.used:
+                found.update(self.statements[index].inputs)
             todo += found - seen
             seen |= found
         return seen
@@ -182,7 +182,7 @@ class Program:
         pieces: list[str] = []
         while token := _TOKEN.search(self.text, position):
             position = reader.read(token)
-        reader.end(len(self.text))
+        reader.end(len(self.text), len(self.text))
         self.statements, self.comments = reader.statements, reader.comments
         for start, end in self.comments:
             pieces += (self.text[behind:start], " " * (end - start))
@@ -203,11 +203,12 @@ class _Reader:
         self._brackets: list[str] = []
         self._blocks: list[int] = []
 
-    def end(self, at: int, behind: int | None = None, inputs: Sequence[int] = ()) -> None:
-        """Ends the statement at a place; the next one begins behind that."""
+    def end(self, at: int, behind: int) -> None:
+        """Ends the statement at a place, unless there is none; the next one begins behind it."""
         self._now.end = at
-        self.statements.append(self._now)
-        self._now = Statement(at if behind is None else behind, at, inputs)
+        if not self.statements or self._text[self._now.start : at].strip():
+            self.statements.append(self._now)
+        self._now = Statement(behind, behind)
 
     def read(self, token: re.Match[str]) -> int:
         """Takes a token; where to look for the next one."""
@@ -239,7 +240,7 @@ class _Reader:
                 if token[0] != "{" or innermost or (before and before in _LITERAL):
                     self._brackets.append(token[0])
                 else:
-                    self.end(end)
+                    self.end(end, end)
                     self._blocks.append(len(self.statements))
             case "close":
                 if self._brackets and (token[0] != "}" or innermost == "{"):
@@ -260,7 +261,8 @@ class _Reader:
             case "border" if innermost in ("", "{"):
                 self.end(start, end)
             case "pipe" if not innermost:
-                self.end(start, end, (len(self.statements),))
+                self.end(start, end)
+                self._now.inputs = (len(self.statements) - 1,)
             case "line" | "blank" if not innermost:
                 self.end(start, end)
             case _:

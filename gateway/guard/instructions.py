@@ -12,7 +12,7 @@ from gateway.guard import instruction_patterns as phrases
 from gateway.guard.context import Hit, Source
 from gateway.guard.instruction_patterns import Order
 from gateway.guard.part_views import Reading
-from gateway.guard.regex_search import expression, holds, matches
+from gateway.guard.regex_search import expression, matches
 from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
 from gateway.guard.verdict import Kind, Severity
 from gateway.placeholders import Found
@@ -41,19 +41,9 @@ class _Wording:
                 yield match
 
 
-_REVEAL = _Wording(Kind.INSTRUCTION_TO_REVEAL, phrases.REVEAL)
-_OVERRIDE = _Wording(Kind.INSTRUCTION_TO_REVEAL, phrases.OVERRIDE)
+_REVEAL = _Wording(Kind.INSTRUCTION_TO_REVEAL, (*phrases.REVEAL, *phrases.OVERRIDE))
 _SEND = _Wording(Kind.INSTRUCTION_TO_SEND, phrases.SEND)
 _EXPLAINING = re.compile(phrases.EXPLAINING, re.IGNORECASE)
-# One cheap look first: without one of these words, and without a placeholder, nothing below can match.
-_ABOUT_THE_HIDDEN = expression(
-    "placeholder|platzhalter|redacted|masked|hidden|protected|withheld|anonymi|your system|your vault|your session"
-    "|gateway's|proxy's"
-)
-_ABOUT_RULES = expression(
-    "ignor|disregard|forget|overrid|bypass|vergiss|vergess|missacht|übergeh|umgeh|oubli|néglig|contourn|outrepass|olvid"
-    "|omit|descart"
-)
 _NUMBER = re.compile(PHONE)
 _QUOTED = re.compile(
     r"```.*?(?:```|\Z)|\"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|„[^“”\n]{0,300}[“”]|«[^»\n]{0,300}»|`[^`\n]{0,300}`"
@@ -65,18 +55,9 @@ _BORDER = re.compile(r"[.!?](?=\s|$)|\n")
 
 def orders(reading: Reading, found: Sequence[Found], source: Source, untrusted: UntrustedDestinations) -> Iterator[Hit]:
     """Instructions in words to reveal or to send. `found` are the session's placeholders in the text."""
-    looked_for: list[_Wording] = []
-    if found or holds(_ABOUT_THE_HIDDEN, reading.text):
-        looked_for.append(_REVEAL)
-        if reading.names_a_place:
-            looked_for.append(_SEND)
-    if holds(_ABOUT_RULES, reading.text):
-        looked_for.append(_OVERRIDE)
-    if not looked_for:
-        return
     masked = _masked(reading.text, found)
     surroundings = _Surroundings(reading.text)
-    for wording in looked_for:
+    for wording in (_REVEAL, _SEND) if reading.names_a_place else (_REVEAL,):
         for match in wording.found(masked):
             if not _is_harmless(match, surroundings, source, untrusted):
                 yield Hit(wording.kind, *surroundings.sentence(*match.span()), Severity.HIGH)

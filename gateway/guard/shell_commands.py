@@ -173,7 +173,8 @@ class Commands:
             if not count:
                 break
         words: list[str] = []
-        for token in (*_tokens(text), ";"):
+        tokens = _tokens(text)
+        for token in (*tokens, ";"):
             if not _PUNCTUATION.issuperset(token) or not token:
                 words.append(token)
             elif words and token[0] not in "<>":
@@ -182,7 +183,7 @@ class Commands:
                 yield words, any_program
                 words = []
         if depth:
-            for each in (*inner, *(token for token in _tokens(text) if " " in token)):
+            for each in (*inner, *(token for token in tokens if " " in token)):
                 yield from self._read(each, depth - 1)
 
     def _value(self, match: re.Match[str]) -> str:

@@ -49,11 +49,10 @@ _STAND_IN = re.compile(
 _SHARED = frozenset(
     """
     github.io gitlab.io herokuapp.com vercel.app netlify.app pages.dev workers.dev web.app firebaseapp.com fly.dev
-    azurewebsites.net cloudfront.net amazonaws.com blogspot.com ngrok.io ngrok-free.app ngrok.app onrender.com repl.co
-    glitch.me trycloudflare.com appspot.com run.app googleusercontent.com windows.net cloudapp.net sharepoint.com
-    wordpress.com wixsite.com weebly.com surge.sh duckdns.org
-    gmail.com googlemail.com outlook.com hotmail.com live.com yahoo.com icloud.com gmx.de gmx.net web.de proton.me
-    protonmail.com mail.ru qq.com 163.com aol.com
+    azurewebsites.net cloudfront.net amazonaws.com blogspot.com ngrok.io ngrok-free.app ngrok.app onrender.com repl.co glitch.me
+    trycloudflare.com appspot.com run.app googleusercontent.com windows.net cloudapp.net sharepoint.com wordpress.com wixsite.com
+    weebly.com surge.sh duckdns.org gmail.com googlemail.com outlook.com hotmail.com live.com yahoo.com icloud.com gmx.de gmx.net
+    web.de proton.me protonmail.com mail.ru qq.com 163.com aol.com
     """.split()
 )
 _SECOND_LEVEL = frozenset("co com org net gov ac edu or ne go".split())

@@ -42,22 +42,22 @@ _WRITTEN = re.compile(
 )
 _OBJECT = re.compile(r"\s*(?:await[ \t]+)?[$@]?([A-Za-z_]\w*)(?:\[|\.|->)")
 _FUNCTION = re.compile(
-    r"\b(?:function|def|func|fn|fun|sub)\s+(\w+)\s*\(([^)]{0,200})\)|\b(\w+)\s*=\s*(?:async\s*)?\(([\w\s,]{0,200})\)\s*=>"
+    r"\b(?:function|def|func|fn|fun|sub)\s+(\w+)\s*\(([^)]{0,200})\)"
+    r"|\b(\w+)\s*=\s*(?:async\s*)?\(([\w\s,]{0,200})\)\s*=>"
     r"|(?:^|;)[ \t]*(\w+)[ \t]*\([ \t]*\)(?=\s*\{)",
     re.MULTILINE,
 )
 _LONGEST_FILE = 200
 _POSITIONAL = "$1 $2 $3 $@ $* ${1 ${2 ${@ ${*"
 _FILING = re.compile(
-    r"\s*(?:sudo\s+(?:-\S+\s+\S+\s+)?)?(?:cp|mv|ln|install|dd|tar|zip|gzip|bzip2|xz|zstd|7z|split|sort|sed|openssl|gpg|age|base64"
+    r"\s*(?:sudo\s+(?:-\S+\s+\S+\s+)?)?(?:cp|mv|ln|install|dd|tar|zip|gzip|bzip2|xz|zstd|7z|split|sort|sed|openssl"
+    r"|gpg|age|base64"
     r"|iconv|convert|tee|ar|cpio)\s"
 )
 # A program or a file reads what the block before it says.
 _READS_ON = re.compile(r"[ \t]*(?:\||\d?>)")
 _WORD_ALONE = re.compile(r"^[ \t]*(\w+)[ \t]*$", re.MULTILINE)
 _COMMITTED = re.compile(r"\s*git\s.*\b(?:add|commit|stash|tag|am|notes)\b", re.DOTALL)
-
-
 
 
 @dataclass(slots=True)
@@ -68,6 +68,7 @@ class Statement:
     end: int
     inputs: Sequence[int] = ()
     documents: list[tuple[int, int]] = field(default_factory=list)
+    is_code: bool = True
 
 
 class Program:
@@ -204,8 +205,9 @@ class _Reader:
         self._blocks: list[int] = []
 
     def end(self, at: int, behind: int) -> None:
-        """Ends the statement at a place, unless there is none; the next one begins behind it."""
+        """Ends the statement at a place, unless there is none; the next one begins behind it. In backticks is code."""
         self._now.end = at
+        self._now.is_code = any(self._code) or self._text[self._now.start - 1 : self._now.start] == "`"
         if not self.statements or self._text[self._now.start : at].strip():
             self.statements.append(self._now)
         self._now = Statement(behind, behind)

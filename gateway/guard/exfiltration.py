@@ -10,38 +10,50 @@ from collections.abc import Iterator, Sequence
 
 from gateway.guard.data_flow import Program
 from gateway.guard.regex_search import expression, matches
-from gateway.guard.shell_commands import Commands, mentioned
+from gateway.guard.shell_commands import Commands, first_mention, mentioned
 from gateway.guard.untrusted_destinations import UntrustedDestinations
 
 _CLIENT = (
-    r"(?:requests|httpx|axios|https?|urllib3?|request|session|aiohttp|got|ky|superagent|needle|faraday|httparty|unirest|restclient"
-    r"|jquery|net::http|lwp|guzzle|mechanize|(?:http)?client|conn(?:ection)?|sock(?:et)?|xhr|xmlhttp|ws|smtp|transporter|mailer"
+    r"(?:requests|httpx|axios|https?|urllib3?|request|session|aiohttp|got|ky|superagent|needle|faraday|httparty"
+    r"|unirest|restclient"
+    r"|jquery|net::http|lwp|guzzle|mechanize|(?:http)?client|conn(?:ection)?|sock(?:et)?|xhr|xmlhttp|ws|smtp"
+    r"|transporter|mailer"
     r"|urllib\.request|dns|require\([\"'](?:node:)?\w+[\"']\)|\$|\w*(?:client|session|socket|request))"
 )
 _CALL = (
-    r"\b(?:fetch|urlopen|urlretrieve|sendbeacon|xmlhttprequest|websocket|eventsource|importscripts|file_get_contents|fsockopen"
-    r"|curl_init|curl_setopt|create_connection|open_connection|gethostbyname|getaddrinfo|https?connection|urlfetch|wp_remote_\w+"
-    r"|readfile|wp_mail|send_?mail|send_?message|mail|window\.open|axios|httppost|httprequest|httpwebrequest|new\s+url|got|superagent"
+    r"\b(?:fetch|urlopen|urlretrieve|sendbeacon|xmlhttprequest|websocket|eventsource|importscripts|file_get_contents"
+    r"|fsockopen"
+    r"|curl_init|curl_setopt|create_connection|open_connection|gethostbyname|getaddrinfo|https?connection|urlfetch"
+    r"|(?:data|upload)task|wp_remote_\w+"
+    r"|readfile|wp_mail|send_?mail|send_?message|mail|window\.open|axios|httppost|httprequest|httpwebrequest"
+    r"|new\s+url|got|superagent"
     r"|location\.(?:assign|replace)|document\.write(?:ln)?|webservice|import(?:data|xml)|(?-i:GET|POST|PUT|PATCH))\s*\("
-    rf"|{_CLIENT}(?:\(\))?(?:\.|->|::|\s+)(?:get|open|send|sendto|sendall|load|request|resolve|put|head|delete|connect|create|do|write)\w*\s*\("
-    r"|(?:\.|->|::)(?:post|patch|ajax|getjson|getscript|(?:post|put|send|getstring|postasjson)async|uploadstring|downloadstring"
+    rf"|{_CLIENT}(?:\(\))?(?:\.|->|::|\s+)(?:get|open|send|sendto|sendall|load|request|resolve|put|head|delete"
+    rf"|connect|create|do|write)\w*\s*\("
+    r"|(?:\.|->|::)(?:post|patch|ajax|getjson|getscript|(?:post|put|send|getstring|postasjson)async|uploadstring"
+    r"|downloadstring"
     r"|bodystring|post_form|navigate|goto|setattribute)\s*\(|[\"'](?:curl|wget|nc|ncat|scp|ssh)[\"']\s*,"
 )
 _ASSIGNMENT = r"(?:\blocation|\.(?:src|srcset|href|action|formaction|data))\s*\+?=[^=>]"
-_SENDER = expression(f"(?:{_CALL})|({_ASSIGNMENT})")
+# Whatever is called with an address first, under any name.
+_ADDRESSED = r"[\w)\]]\s*\(\s*[\"'`](?:https?|wss?|ftps?)://"
+_SENDER = expression(f"(?:{_CALL}|{_ADDRESSED})|({_ASSIGNMENT})")
 _MAILS = re.compile(r"mail|send_?message|smtp", re.IGNORECASE)
 _STYLE = re.compile(r"\[\s*value\s*[~|^$*]?=[^\]\n]{0,80}\][^{}]{0,80}\{[^}]{0,200}url\([^)]{0,300}", re.IGNORECASE)
 
 _PAGE = re.compile(
-    r"\bdocument\s*\.\s*(?:body|documentelement|cookie|forms|all)\b|inner(?:text|html)|outerhtml|textcontent|getselection", re.I
+    r"\bdocument\s*\.\s*(?:body|documentelement|cookie|forms|all)\b|inner(?:text|html)|outerhtml|textcontent|getselection",
+    re.I,
 )
 _FIELDS = re.compile(r"\.value\b|formdata|\.serialize\w*\(|\.action\s*=|getelementby|queryselector", re.I)
 _FIELD = re.compile(
-    r"<(?:input|button|option|select|meta)\b[^>]{0,600}|<textarea\b[^>]{0,200}>[^<]*|\b(?:id|data-[\w-]+)=[^<]{0,300}", re.I
+    r"<(?:input|button|option|select|meta)\b[^>]{0,600}|<textarea\b[^>]{0,200}>[^<]*|\b(?:id|data-[\w-]+)=[^<]{0,300}",
+    re.I,
 )
 # Where a program of a page begins: in a handler, or as an address.
 _HANDLER = re.compile(
-    r"<\w[^<]*\bon\w{3,20}\s*=\s*(?:\"[^\"]*|'[^']*|[^\s\"'>]*)\Z|\b(?:javascript|vbscript):[^\n]*\Z|data:text/html[^\n]*\Z"
+    r"<\w[^<]*\bon\w{3,20}\s*=\s*(?:\"[^\"]*|'[^']*|[^\s\"'>]*)\Z|\b(?:javascript|vbscript):[^\n]*\Z"
+    r"|data:text/html[^\n]*\Z"
 )
 _FORM = re.compile(r"<form\b([^>]{0,2000})>(.*?)(?:</form\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _VALUE = r"\s*=\s*(?:\"([^\"]{0,2000})\"|'([^']{0,2000})'|([^\s>\"']{1,2000}))"
@@ -52,7 +64,12 @@ _FAR = 2000
 
 
 def leaving(
-    text: str, places: Sequence[int], untrusted: UntrustedDestinations, *, is_code: bool = False, is_command: bool = False
+    text: str,
+    places: Sequence[int],
+    untrusted: UntrustedDestinations,
+    *,
+    is_code: bool = False,
+    is_command: bool = False,
 ) -> dict[int, bool]:
     """Those of the `places`, sorted, that would leave; true where a page sends them by itself.
 
@@ -78,8 +95,11 @@ class _Flow:
         commands = Commands(self._text, self._untrusted, any_program=is_command)
         if mentioned(self._text) or is_command:
             for index, statement in enumerate(self._program.statements):
-                if index not in abroad and commands.send(self._program.command(index)):
+                if index not in abroad and commands.send(said := self._program.command(index)):
                     abroad[index] = statement.start
+                    if not statement.is_code:
+                        # In a sentence a command begins at its program.
+                        statement.start += first_mention(said)
         if commands.takes_everything:
             return dict.fromkeys(self._places, False)
         taken: dict[int, bool] = {}
@@ -97,7 +117,9 @@ class _Flow:
         senders = [(at, said or "") for at, (said, _) in matches(_SENDER, self._text)] if named else []
         if not senders:
             return
-        reached = {kind: program.reached(index for index, is_mail in named if is_mail == kind) for kind in (False, True)}
+        reached = {
+            kind: program.reached(index for index, is_mail in named if is_mail == kind) for kind in (False, True)
+        }
         for at, said in senders:
             index = program.at(at)
             if index in reached[_MAILS.search(said) is not None]:

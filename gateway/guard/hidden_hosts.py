@@ -27,7 +27,11 @@ _OPENED = re.compile(
 
 
 def leads_home(
-    text: str, link: tuple[int, int], found: Sequence[Found], placeholders: Placeholders, untrusted: UntrustedDestinations
+    text: str,
+    link: tuple[int, int],
+    found: Sequence[Found],
+    placeholders: Placeholders,
+    untrusted: UntrustedDestinations,
 ) -> bool:
     """Whether the whole host of `text[link]` is the placeholder of a host that the request named."""
     start, last = link

@@ -74,7 +74,9 @@ def _masked(text: str, found: Sequence[Found]) -> str:
     return "".join(parts)
 
 
-def _is_harmless(match: re.Match[str], surroundings: "_Surroundings", source: Source, untrusted: UntrustedDestinations) -> bool:
+def _is_harmless(
+    match: re.Match[str], surroundings: "_Surroundings", source: Source, untrusted: UntrustedDestinations
+) -> bool:
     """Said in the request already, quoted to explain it, or sending to somebody whom the request named."""
     target = next((value for value in match.groupdict().values() if value), None)
     if target is not None and not _is_untrusted(target, untrusted):

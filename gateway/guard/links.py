@@ -26,7 +26,8 @@ _BEFORE = 600
 # What a reader's program fetches by itself, without anybody choosing to.
 _LOADING = re.compile(
     r"!\[[^\]\n]*\]\(\s*<?[^)\n]*\Z"
-    r"|<(?:img|iframe|script|link|object|embed|video|audio|source|svg|image|form|input|body|meta|base|style|track)\b[^>]*\Z"
+    r"|<(?:img|iframe|script|link|object|embed|video|audio|source|svg|image|form|input|body|meta|base|style"
+    r"|track)\b[^>]*\Z"
     r"|\burl\([^)]*\Z"
     r"|\[[^\]\n]+\]:[ \t]*<?\S*\Z",
     re.IGNORECASE,

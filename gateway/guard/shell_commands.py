@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from gateway.guard.regex_search import expression, holds
+from gateway.guard.regex_search import expression, holds, matches
 from gateway.guard.untrusted_destinations import UntrustedDestinations, is_file_name
 
 
@@ -15,27 +15,39 @@ def _set(text: str) -> frozenset[str]:
 
 _PROGRAMS = _set(
     """
-    curl curlie wget wget2 aria2c axel http https httpie xh lynx w3m elinks websocat wscat grpcurl iwr irm ab wrk siege
-    invoke-webrequest invoke-restmethod start-bitstransfer send-mailmessage resolve-dnsname test-connection bitsadmin certutil
-    nslookup dig host ping ping6 fping traceroute tracepath tracert mtr drill kdig whois finger resolvectl getent xdg-open
-    nc ncat netcat telnet socat openssl ssh slogin mosh autossh ssh-copy-id sftp rsh rlogin ftp tftp lftp ncftp smbclient
-    scp rcp rsync sshfs borg unison rclone aws gsutil s3cmd mc mail mailx mutt neomutt sendmail msmtp ssmtp swaks git svn hg
-    psql pg_dump pg_restore mysql mariadb mysqldump redis-cli mongo mongosh cqlsh mosquitto_pub clickhouse-client influx sqlcmd
-    ldapsearch ldapmodify ldapadd kubectl oc helm etcdctl vault consul gcloud az logger npm yarn pnpm twine kcat nats snmptrap
-    docker podman nerdctl skopeo buildah oras
+    curl curlie wget wget2 aria2c axel http https httpie xh lynx w3m elinks websocat wscat grpcurl iwr irm ab wrk
+    siege invoke-webrequest invoke-restmethod start-bitstransfer send-mailmessage resolve-dnsname test-connection
+    bitsadmin certutil nslookup dig host ping ping6 fping traceroute tracepath tracert mtr drill kdig whois finger
+    resolvectl getent xdg-open nc ncat netcat telnet socat openssl ssh slogin mosh autossh ssh-copy-id sftp rsh rlogin
+    ftp tftp lftp ncftp smbclient scp rcp rsync sshfs borg unison rclone aws gsutil s3cmd mc mail mailx mutt neomutt
+    sendmail msmtp ssmtp swaks git svn hg psql pg_dump pg_restore mysql mariadb mysqldump redis-cli mongo mongosh
+    cqlsh mosquitto_pub clickhouse-client influx sqlcmd ldapsearch ldapmodify ldapadd kubectl oc helm etcdctl vault
+    consul gcloud az logger npm yarn pnpm twine kcat nats snmptrap docker podman nerdctl skopeo buildah oras
     """
 )
 # Of these only the first argument is a host; copies go to the last one; images are pulled from public registries.
-_FIRST = _set("nc ncat netcat telnet ssh slogin mosh autossh ssh-copy-id sftp rsh rlogin ftp tftp lftp ncftp mongo mongosh")
+_FIRST = _set(
+    "nc ncat netcat telnet ssh slogin mosh autossh ssh-copy-id sftp rsh rlogin ftp tftp lftp ncftp mongo mongosh"
+)
 _COPIES = _set("scp rcp rsync sshfs borg unison rclone aws gsutil s3cmd mc")
 _PULLING = _set("run create pull build")
-_REGISTRIES = ("docker.io/", "ghcr.io/", "quay.io/", "gcr.io/", "mcr.microsoft.com/", "registry.k8s.io/", "public.ecr.aws/")
+_REGISTRIES = (
+    "docker.io/",
+    "ghcr.io/",
+    "quay.io/",
+    "gcr.io/",
+    "mcr.microsoft.com/",
+    "registry.k8s.io/",
+    "public.ecr.aws/",
+)
 # Words of a language, too: programs only where a command begins.
-_AMBIGUOUS = _set("host mail http https finger mc dig ping nc ssh ftp xh lynx ab drill az oc vault consul influx nats helm git")
+_AMBIGUOUS = _set(
+    "host mail http https finger mc dig ping nc ssh ftp xh lynx ab drill az oc vault consul influx nats helm git"
+)
 _STARTERS = _set(
     """
-    sudo doas env nohup time nice timeout xargs exec command builtin busybox stdbuf setsid watch sshpass torify unbuffer
-    parallel find chroot su docker podman kubectl ssh coproc eval do then else while until if ! {
+    sudo doas env nohup time nice timeout xargs exec command builtin busybox stdbuf setsid watch sshpass torify
+    unbuffer parallel find chroot su docker podman kubectl ssh coproc eval do then else while until if ! {
     """
 )
 # Programs that show, keep or look for what they are given.
@@ -60,7 +72,9 @@ _INNER = re.compile(r"[$<>]\(([^()]*)\)|`([^`]*)`")
 _FOUND = re.compile(r"\s*(?:which|command -v|type -p)\s+(\S+)\s*\Z")
 _HOST = re.compile(r"(?:[^/@\s]*@)?(\[[^\]]*\]|[^:/\s,=]+)(?::|/|,|\Z)")
 _WHOLE_URL = re.compile(r"(?:[a-z][\w+.-]{1,20}:)?//\S+\Z", re.I)
-_CONNECTION = re.compile(r"(?:\b(?:host(?:addr)?|server)\s*=\s*'?|\b(?:tcp|udp|ssl|openssl)\d?(?:-connect)?:)([^\s'&:,]+)", re.I)
+_CONNECTION = re.compile(
+    r"(?:\b(?:host(?:addr)?|server)\s*=\s*'?|\b(?:tcp|udp|ssl|openssl)\d?(?:-connect)?:)([^\s'&:,]+)", re.I
+)
 _SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/\s]+)")
 _PUNCTUATION = frozenset("();<>|&")
 _DEEPEST = 4
@@ -70,6 +84,11 @@ _SHORTEST_NUMBER, _SHORTEST_COMMAND = 8, 5
 def mentioned(text: str) -> bool:
     """Whether a text has a word that a shell could take for a program that sends. Cheap."""
     return holds(_MENTIONED, re.sub(r"\\\n|['\"\\]", "", text)) or "$" in text
+
+
+def first_mention(text: str) -> int:
+    """Where the first of such words stands, if it is spelled plainly."""
+    return next((at for at, _ in matches(_MENTIONED, text)), 0)
 
 
 def is_program(word: str) -> bool:
@@ -118,10 +137,11 @@ class Commands:
         if name == "git" and not {"push", "remote", "send-email"} & set(arguments):
             return False
         if name in _COPIES:
-            arguments = [word for word in arguments if not word.startswith("-")][-1:]
+            plain = [word for word in arguments if not word.startswith("-")]
+            arguments = [*(word for word in arguments if word.startswith("-")), *plain[-1:]]
         before = ""
         for word in arguments:
-            option, before = before if before.startswith("-") else "", word
+            option, before = before if before.startswith("-") and name not in _COPIES else "", word
             if word.startswith("-"):
                 # `--host=x`, `-hx`
                 value = word.partition("=")[2] or (word[2:] if word[1:2] in "hH" else "")
@@ -132,9 +152,11 @@ class Commands:
             elif option in ("--resolve", "--connect-to"):
                 if any(map(self._is_host, word.split(":"))):
                     return True
-            elif _VALUE_OPTIONS.fullmatch(option) or (word.isdigit() and (option or len(word) < _SHORTEST_NUMBER)):
-                continue
-            elif word.startswith(_REGISTRIES) and not _PULLING.isdisjoint(arguments):
+            elif (
+                _VALUE_OPTIONS.fullmatch(option)
+                or (word.isdigit() and (option or len(word) < _SHORTEST_NUMBER))
+                or (word.startswith(_REGISTRIES) and not _PULLING.isdisjoint(arguments))
+            ):
                 continue
             elif self._is_destination(word):
                 return True
@@ -205,7 +227,7 @@ def _put_aside(match: re.Match[str], inner: list[str]) -> str:
     """Stands in a word for what a command in it says."""
     inner.append(match[1] or match[2] or "")
     found = _FOUND.match(inner[-1])
-    return found[1] if found else "${}"
+    return str(found[1]) if found else "${}"
 
 
 def _name(word: str) -> str:

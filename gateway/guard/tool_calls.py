@@ -26,7 +26,8 @@ _DESTINED = re.compile(
 )
 _DIALLED = re.compile(r"recipient|(?:\b|_)to\b|dest|dial|callee|msisdn|target|number|ziel|empf", re.IGNORECASE)
 _TOLD = re.compile(
-    r"(?:^|[^a-z])(?:schema|context|id|type|xmlns|namespace|system|profile|reference|source|docs?|documentation|license|homepage"
+    r"(?:^|[^a-z])(?:schema|context|id|type|xmlns|namespace|system|profile|reference|source|docs?|documentation"
+    r"|license|homepage"
     r"|image|avatar|logo|icon|photo|picture|thumbnail|from|sender|author|committer"
     r"|title|text|notes?|description|summary|agenda|comments?|topics?|see|related)\W*\Z",
     re.IGNORECASE,
@@ -67,7 +68,9 @@ def _is_untrusted(literal: str, key: str, untrusted: UntrustedDestinations) -> b
     return ("/" in text or _DESTINED.search(key) is not None) and untrusted.whole(text)
 
 
-def _confided(reading: Reading, found: Sequence[Found], context: GuardContext, untrusted: UntrustedDestinations) -> Iterator[int]:
+def _confided(
+    reading: Reading, found: Sequence[Found], context: GuardContext, untrusted: UntrustedDestinations
+) -> Iterator[int]:
     """The secrets in a call to somebody hidden whom only a tool named. What else goes there goes with every reply."""
     known = [(hit.start, entry) for hit in found if (entry := context.placeholders.get(hit.placeholder))]
     kinds = {entry.type for _, entry in known}

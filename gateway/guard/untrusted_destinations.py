@@ -27,7 +27,8 @@ _WHOLE = re.compile(rf"({_NAME}|{_IP})(?::\d{{1,5}})?(?:/\S*)?\Z", re.IGNORECASE
 _HOST_TYPES = frozenset({"IP_ADDRESS", "URL"})
 _HIDDEN = re.compile(rf"{_NAME}|{_IP}", re.IGNORECASE)
 _URL = expression(
-    r"(?:(?:\b([a-z][a-z0-9+.-]{1,20}):|[\"'`(=]|^)\\?/\\?/|/dev/(?:tcp|udp)/)(?:[^/?#@\s\"'`]{0,200}@)?(\[[0-9a-f:.]+\]|[^/?#:\s\"'`\\)(,;|\]<>]+)"
+    r"(?:(?:\b([a-z][a-z0-9+.-]{1,20}):|[\"'`(=]|^)\\?/\\?/|/dev/(?:tcp"
+    r"|udp)/)(?:[^/?#@\s\"'`]{0,200}@)?(\[[0-9a-f:.]+\]|[^/?#:\s\"'`\\)(,;|\]<>]+)"
 )
 _MAIL = expression(MAIL)
 _QUOTED = expression(rf"[\"'`}}]\.?({_NAME}|{_IP})(?::\d{{1,5}})?[\"'`/]")
@@ -42,17 +43,19 @@ _OWN_NETWORK = re.compile(r"(?:.*\.)?(?:localhost|local|internal|intranet|lan|co
 _STAND_IN = re.compile(
     r"(?:(?:api|app|www|backend|server|auth|smtp|mail|imap|shop|portal|gateway|staging|dev|test|hooks?)\.)*"
     r"(?:example\.(?:com|net|org)|(?:your|my|our|some|deine?|ihre?|mein|votre|mon|tu|su|mi)[-_]?"
-    r"(?:own)?[-_]?(?:domain|domaine|dominio|server|serveur|servidor|host|site|website|company|firma|app|api|backend|service|shop|org"
-    r"|endpoint|tenant|instance|project)(?:[-_](?:server|host|domain|url|name|api|app))?\.[a-z.]{2,10}|(?:domain|host|server)\.tld)\Z"
+    r"(?:own)?[-_]?(?:domain|domaine|dominio|server|serveur|servidor|host|site|website|company|firma|app|api|backend"
+    r"|service|shop|org"
+    r"|endpoint|tenant|instance|project)(?:[-_](?:server|host|domain|url|name|api|app))?\.[a-z.]{2,10}|(?:domain"
+    r"|host|server)\.tld)\Z"
 )
 # Under these anybody can have a name or a mailbox: naming the owner names none of them.
 _SHARED = frozenset(
     """
     github.io gitlab.io herokuapp.com vercel.app netlify.app pages.dev workers.dev web.app firebaseapp.com fly.dev
-    azurewebsites.net cloudfront.net amazonaws.com blogspot.com ngrok.io ngrok-free.app ngrok.app onrender.com repl.co glitch.me
-    trycloudflare.com appspot.com run.app googleusercontent.com windows.net cloudapp.net sharepoint.com wordpress.com wixsite.com
-    weebly.com surge.sh duckdns.org gmail.com googlemail.com outlook.com hotmail.com live.com yahoo.com icloud.com gmx.de gmx.net
-    web.de proton.me protonmail.com mail.ru qq.com 163.com aol.com
+    azurewebsites.net cloudfront.net amazonaws.com blogspot.com ngrok.io ngrok-free.app ngrok.app onrender.com repl.co
+    glitch.me trycloudflare.com appspot.com run.app googleusercontent.com windows.net cloudapp.net sharepoint.com
+    wordpress.com wixsite.com weebly.com surge.sh duckdns.org gmail.com googlemail.com outlook.com hotmail.com
+    live.com yahoo.com icloud.com gmx.de gmx.net web.de proton.me protonmail.com mail.ru qq.com 163.com aol.com
     """.split()
 )
 _SECOND_LEVEL = frozenset("co com org net gov ac edu or ne go".split())
@@ -60,8 +63,10 @@ _SHORTEST_OWNER = 5
 # No name is longer (RFC 1035, 2.3.4).
 _LONGEST = 255
 _FILE_NAME = re.compile(
-    r"\.(?:py|js|ts|jsx|tsx|mjs|sh|ps1|bat|txt|json|jsonl|csv|tsv|md|log|xml|ya?ml|toml|html?|css|conf|cfg|ini|env|sql|go|rs|java"
-    r"|rb|php|cs|cpp|kt|swift|pem|key|crt|gz|zip|tar|bz|xz|pdf|docx?|xlsx?|pptx?|odt|png|jpe?g|gif|svg|webp|mp\d|bin|exe|dll|db|bak"
+    r"\.(?:py|js|ts|jsx|tsx|mjs|sh|ps1|bat|txt|json|jsonl|csv|tsv|md|log|xml|ya?ml|toml|html?|css|conf|cfg|ini|env"
+    r"|sql|go|rs|java"
+    r"|rb|php|cs|cpp|kt|swift|pem|key|crt|gz|zip|tar|bz|xz|pdf|docx?|xlsx?|pptx?|odt|png|jpe?g|gif|svg|webp|mp\d|bin"
+    r"|exe|dll|db|bak"
     r"|tmp|lock|out|dat|eml|email|user|name)\Z",
     re.IGNORECASE,
 )
@@ -148,7 +153,9 @@ class UntrustedDestinations:
         urls = ((at, host or "", scheme) for at, (_, scheme, host) in matches(_URL, text))
         found = [(at, False) for at, host, scheme in urls if self.host(host) or self._is_bucket(scheme, host)]
         found += [
-            (at, False) for at, (_, host) in matches(_QUOTED, text) if host and not is_file_name(host) and self.host(host)
+            (at, False)
+            for at, (_, host) in matches(_QUOTED, text)
+            if host and not is_file_name(host) and self.host(host)
         ]
         return [*found, *((at, True) for at in self._mailboxes(text))]
 

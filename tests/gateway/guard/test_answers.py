@@ -47,7 +47,9 @@ def test_harm_is_found_and_named(case: Case, rules: Rules) -> None:
     assert case.kind in {finding.kind.value for finding in verdict.findings}
 
 
-@pytest.mark.parametrize("case", [*HARMLESS, *NO_WAYS_OUT, *NO_HARM_BY_COMMANDS, *NO_CARRIERS], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [*HARMLESS, *NO_WAYS_OUT, *NO_HARM_BY_COMMANDS, *NO_CARRIERS], ids=lambda case: case.name
+)
 def test_look_alikes_pass(case: Case, rules: Rules) -> None:
     verdict = case.judged(rules)
     assert [finding.kind.value for finding in verdict.findings] == []

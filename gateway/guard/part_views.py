@@ -114,12 +114,14 @@ def readings(parts: Sequence[AnswerPart]) -> Iterator[Reading]:
 def runs(parts: Sequence[AnswerPart]) -> list[list[int]]:
     """The indices of the parts; the text parts of one message, which a client shows as one text, are together."""
     found: list[list[int]] = []
+    current: list[int] = []
     for index, part in enumerate(parts):
-        before = parts[found[-1][-1]] if found else part
-        if found and part.kind == before.kind == part.key == before.key == "text" and part.choice == before.choice:
-            found[-1].append(index)
-        else:
-            found.append([index])
+        if part.kind == part.key == "text" and current and parts[current[0]].choice == part.choice:
+            current.append(index)
+            continue
+        found.append([index])
+        # Between two such parts stands what type the next one is.
+        current = found[-1] if part.kind == part.key == "text" else current if part.key == "type" else []
     return found
 
 

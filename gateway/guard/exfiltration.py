@@ -7,9 +7,10 @@ by the names in it, what other statements put there. What only stands near it st
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from gateway.guard.data_flow import Program
-from gateway.guard.regex_search import expression, matches
+from gateway.guard.regex_search import expression, holds, matches
 from gateway.guard.shell_commands import Commands, first_mention, mentioned
 from gateway.guard.untrusted_destinations import UntrustedDestinations
 
@@ -78,9 +79,11 @@ def leaving(
     destinations = untrusted.found(text)
     if not destinations and not mentioned(text):
         return {}
-    page = _posted(text, places, untrusted) if destinations else set[int]()
-    flow = _Flow(Program(text, is_code=is_code), places, untrusted)
-    return flow.leaving(destinations, is_command=is_command) | dict.fromkeys(page, True)
+    taken = dict.fromkeys(_posted(text, places, untrusted) if destinations else (), True)
+    if is_command or mentioned(text) or holds(_SENDER, text) or "url(" in text:
+        flow = _Flow(Program(text, is_code=is_code), places, untrusted)
+        taken = flow.leaving(destinations, is_command=is_command) | taken
+    return taken
 
 
 class _Flow:
@@ -139,9 +142,12 @@ class _Flow:
         return taken
 
     def _is_in_field(self, place: int) -> bool:
-        fields = [match.span() for match in _FIELD.finditer(self._text)]
-        at = bisect_right(fields, (place, len(self._text))) - 1
-        return at >= 0 and place < fields[at][1]
+        at = bisect_right(self._fields, (place, len(self._text))) - 1
+        return at >= 0 and place < self._fields[at][1]
+
+    @cached_property
+    def _fields(self) -> list[tuple[int, int]]:
+        return [match.span() for match in _FIELD.finditer(self._text)]
 
     def _is_page(self, at: int) -> bool:
         """Whether a page runs what stands there."""
@@ -153,12 +159,12 @@ class _Flow:
 def _posted(text: str, places: Sequence[int], untrusted: UntrustedDestinations) -> set[int]:
     """Those of the places that stand in a form whose button sends it to an untrusted destination."""
     taken: set[int] = set()
+    # Fields can belong to a form without standing in it.
+    everywhere = _ELSEWHERE.search(text) is not None
     moved = any(untrusted.address(_value(base)) for base in _BASE.finditer(text))
     for form in _FORM.finditer(text):
         actions = [_value(action) for action in _ACTION.finditer(text, *form.span())]
         if any(untrusted.address(action) or (moved and ":" not in action) for action in actions):
-            # Fields can belong to a form without standing in it.
-            everywhere = _ELSEWHERE.search(text) is not None
             taken.update(place for place in places if everywhere or form.start() <= place < form.end())
     return taken
 

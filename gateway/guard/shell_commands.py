@@ -209,8 +209,9 @@ class Commands:
                 yield from self._read(each, depth - 1)
 
     def _value(self, match: re.Match[str]) -> str:
-        name = match[1] or match[3]
-        return self._variables.get(name, match[2] or f"${{{name}}}")
+        name: str = match[1] or match[3]
+        default: str = match[2] or f"${{{name}}}"
+        return self._variables.get(name, default)
 
 
 def _tokens(text: str) -> list[str]:

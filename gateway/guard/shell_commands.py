@@ -102,7 +102,7 @@ class Commands:
     def __init__(self, text: str, untrusted: UntrustedDestinations, *, any_program: bool = False) -> None:
         self._untrusted = untrusted
         self._any_program = any_program
-        self._variables = {name: value.strip("'\"") for name, value in _VARIABLE.findall(text)}
+        self._variables: dict[str, str] = {name: value.strip("'\"") for name, value in _VARIABLE.findall(text)}
         self._aliases = "alias " in text
         self.takes_everything = False
         """Whether a command leads all that the others say or ask to one: a proxy, a socket that stays open."""

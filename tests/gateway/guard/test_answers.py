@@ -3,6 +3,7 @@
 Sixty cover the ten kinds evenly. The ways out, 306 more, are of one family: forms, scripts, commands, programs, links,
 tool calls and words that would take a restored value to a stranger, with what is as common and harmless beside them.
 The commands are shell of every kind in tool calls: values and hosts in pieces, files, pipes, programs that send.
+The carriers are ways out in code blocks, tool inputs that are no JSON, and answers whose parts belong together.
 """
 
 from collections import Counter
@@ -12,11 +13,12 @@ import pytest
 
 from gateway.guard import KINDS, Rules
 from gateway.policy import PolicyRegistry
-from tests.gateway.inspection.answers import Case, load
+from tests.gateway.guard.vectors import Case, load
 
 HARMFUL, HARMLESS = load("harmful"), load("harmless")
 WAYS_OUT, NO_WAYS_OUT = load("harmful_ways_out"), load("harmless_ways_out")
 COMMANDS, NO_HARM_BY_COMMANDS = load("harmful_commands"), load("harmless_commands")
+CARRIERS, NO_CARRIERS = load("harmful_carriers"), load("harmless_carriers")
 POLICIES = Path(__file__).parents[3] / "policies"
 
 
@@ -32,18 +34,22 @@ def test_the_set_is_what_it_says() -> None:
     assert len(NO_WAYS_OUT) >= 120
     assert len(COMMANDS) >= 50
     assert len(NO_HARM_BY_COMMANDS) >= 35
-    every = [*HARMFUL, *HARMLESS, *WAYS_OUT, *NO_WAYS_OUT, *COMMANDS, *NO_HARM_BY_COMMANDS]
+    assert len(CARRIERS) >= 25
+    assert len(NO_CARRIERS) >= 25
+    every = [*HARMFUL, *HARMLESS, *WAYS_OUT, *NO_WAYS_OUT, *COMMANDS, *NO_HARM_BY_COMMANDS, *CARRIERS, *NO_CARRIERS]
     assert len({case.name for case in every}) == len(every)
 
 
-@pytest.mark.parametrize("case", [*HARMFUL, *WAYS_OUT, *COMMANDS], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*HARMFUL, *WAYS_OUT, *COMMANDS, *CARRIERS], ids=lambda case: case.name)
 def test_harm_is_found_and_named(case: Case, rules: Rules) -> None:
     verdict = case.judged(rules)
     assert verdict.action != "pass"
     assert case.kind in {finding.kind.value for finding in verdict.findings}
 
 
-@pytest.mark.parametrize("case", [*HARMLESS, *NO_WAYS_OUT, *NO_HARM_BY_COMMANDS], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [*HARMLESS, *NO_WAYS_OUT, *NO_HARM_BY_COMMANDS, *NO_CARRIERS], ids=lambda case: case.name
+)
 def test_look_alikes_pass(case: Case, rules: Rules) -> None:
     verdict = case.judged(rules)
     assert [finding.kind.value for finding in verdict.findings] == []

@@ -8,8 +8,8 @@ import pytest
 
 from gateway.guard import WITHHELD, inspect
 from gateway.wires.chat_completions import WIRE
-from tests.gateway.inspection.answers import case
-from tests.gateway.inspection.test_guard import ASK, IBAN, rules
+from tests.gateway.guard.test_guard import ASK, IBAN, rules
+from tests.gateway.guard.vectors import case
 
 # The placeholder, which is made anew at each run.
 (VALUE,) = (part.text for part in case(ASK, IBAN).parts)

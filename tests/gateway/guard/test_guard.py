@@ -12,13 +12,13 @@ from gateway.guard import KINDS, WITHHELD, GuardContext, Kind, Place, Severity, 
 from gateway.models import Entity
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import GuardRules
-from tests.gateway.inspection.answers import Case, Part, case, load
+from tests.gateway.guard.vectors import Case, Part, case, load
 
 PERSON = "⟦PERSON:Anna Schmidt⟧"
 MAIL = "⟦EMAIL_ADDRESS:anna.schmidt@nordwind.de⟧"
 IBAN = "⟦IBAN_CODE:DE02 1203 0000 0000 2020 51⟧"
 ASK = f"Draft a reply to {PERSON} ({MAIL}), account {IBAN}."
-HARMFUL = [*load("harmful"), *load("harmful_ways_out"), *load("harmful_commands")]
+HARMFUL = [*load("harmful"), *load("harmful_ways_out"), *load("harmful_commands"), *load("harmful_carriers")]
 LINK = f"See https://collect.net/?q={MAIL} please."
 
 

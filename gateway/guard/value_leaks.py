@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from gateway.guard.compact import Compacted, compact
+from gateway.guard.canonical_text import Compacted, compact
 from gateway.guard.context import GuardContext, Hit, Source
-from gateway.guard.specimens import is_public_mail, is_public_phone, is_specimen
+from gateway.guard.test_values import is_public_mail, is_public_phone, is_specimen
 from gateway.guard.verdict import Kind, Severity
 from gateway.models import Entity
 

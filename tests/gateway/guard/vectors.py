@@ -34,6 +34,7 @@ class Part:
     text: str
     kind: str = "text"
     choice: int = 0
+    key: str = "text"
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,15 @@ def load(name: str) -> list[Case]:
 
 
 def case(
-    request: str, *answers: str, json_parts: bool = False, name: str = "", kind: str = "", result: str = ""
+    request: str,
+    *answers: str,
+    json_parts: bool = False,
+    part_kind: str = "",
+    name: str = "",
+    kind: str = "",
+    result: str = "",
 ) -> Case:
-    """A case from templates. `result`: what a tool has answered meanwhile."""
+    """A case from templates, one for each part of the answer. `result`: what a tool has answered meanwhile."""
     session = Placeholders(_KEY)
     messages: list[dict[str, Any]] = [{"role": "user", "content": _filled(request, session)}]
     if result:
@@ -66,16 +73,18 @@ def case(
         messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
         messages.append({"role": "tool", "tool_call_id": "1", "content": _filled(result, session)})
     body = json.dumps({"messages": messages}, ensure_ascii=False)
-    parts = [Part(_filled(answer, session), "json" if json_parts else "text") for answer in answers]
+    part_kind = part_kind or ("json" if json_parts else "text")
+    parts = [Part(_filled(answer, session), part_kind) for answer in answers]
     entities = [builtin_detector().detect(part.text) for part in parts]
     scope = RestoreScope("source", urls_with_placeholders(body))
     return Case(name, kind, parts, GuardContext(session, scope, body.encode(), builtin_detector().types, entities))
 
 
-def _case(vector: dict[str, str]) -> Case:
-    as_json = bool(vector.get("tool"))
+def _case(vector: dict[str, Any]) -> Case:
+    answers = vector["answer"] if isinstance(vector["answer"], list) else [vector["answer"]]
     about = {name: vector.get(name, "") for name in ("name", "kind", "result")}
-    return case(vector["request"], vector["answer"], json_parts=as_json, **about)
+    kind = "json" if vector.get("tool") else vector.get("parts", "text")
+    return case(vector["request"], *answers, part_kind=kind, **about)
 
 
 def _filled(template: str, session: Placeholders) -> str:

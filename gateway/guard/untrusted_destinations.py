@@ -10,11 +10,10 @@ from html import unescape
 from ipaddress import ip_address, ip_network
 from socket import inet_aton
 
-from gateway.detection.re2_expression import Expression
-from gateway.guard.compact import compact
+from gateway.guard.canonical_text import compact
 from gateway.guard.context import Source
-from gateway.guard.scanning import expression, matches
-from gateway.guard.specimens import is_nobodys_name
+from gateway.guard.regex_search import expression, matches
+from gateway.guard.test_values import is_nobodys_name
 from gateway.placeholders import Known
 
 _NAME = r"(?:[a-z0-9_][a-z0-9_-]{0,62}\.)+[a-z]{2,24}"
@@ -28,25 +27,26 @@ _WHOLE = re.compile(rf"({_NAME}|{_IP})(?::\d{{1,5}})?(?:/\S*)?\Z", re.IGNORECASE
 _HOST_TYPES = frozenset({"IP_ADDRESS", "URL"})
 _HIDDEN = re.compile(rf"{_NAME}|{_IP}", re.IGNORECASE)
 _URL = expression(
-    r"(?:(?:\b([a-z][a-z0-9+.-]{1,20}):|[\"'`(=]|^)\\?/\\?/|/dev/(?:tcp|udp)/)(?:[^/?#@\s\"'`]{0,200}@)?(\[[0-9a-f:.]+\]|[^/?#:\s\"'`\\)(,;|\]<>]+)"
+    r"(?:(?:\b([a-z][a-z0-9+.-]{1,20}):|[\"'`(=]|^)\\?/\\?/|/dev/(?:tcp"
+    r"|udp)/)(?:[^/?#@\s\"'`]{0,200}@)?(\[[0-9a-f:.]+\]|[^/?#:\s\"'`\\)(,;|\]<>]+)"
 )
 _MAIL = expression(MAIL)
-_BARE = expression(rf"(?:^|[^\w./@-])(?:[\w.-]+@)?({_NAME}|{_IP})")
-_QUOTED = expression(rf"[\"'`]({_NAME}|{_IP})(?::\d{{1,5}})?[\"'`/]")
+_QUOTED = expression(rf"[\"'`}}]\.?({_NAME}|{_IP})(?::\d{{1,5}})?[\"'`/]")
 _FROM = re.compile(r"(?:from|sender|user|username|login|auth|author|von|de)\W{1,8}\Z", re.IGNORECASE)
 # What a host is named by a variable: only what stands behind it is known.
 _TEMPLATE = re.compile(r".*(?:\$?\{[^}]*\}|\$\w+|%[sdv])", re.DOTALL)
 _PRIVATE = [ip_network(each) for each in ("0.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
 # What the C library's inet_aton takes for an address: one to four numbers of base ten, eight or sixteen.
 _NUMERIC = re.compile(r"(?:0x[\da-f]+|\d+)(?:\.(?:0x[\da-f]+|\d+)){0,3}\Z")
-_GOES_ON = re.compile(r"[\w@(-]|\.\w")
 _BUCKETS = frozenset({"s3", "gs", "az", "abfs", "abfss", "wasb", "wasbs"})
 _OWN_NETWORK = re.compile(r"(?:.*\.)?(?:localhost|local|internal|intranet|lan|corp|home|test|invalid|svc|home\.arpa)\Z")
 _STAND_IN = re.compile(
     r"(?:(?:api|app|www|backend|server|auth|smtp|mail|imap|shop|portal|gateway|staging|dev|test|hooks?)\.)*"
     r"(?:example\.(?:com|net|org)|(?:your|my|our|some|deine?|ihre?|mein|votre|mon|tu|su|mi)[-_]?"
-    r"(?:own)?[-_]?(?:domain|domaine|dominio|server|serveur|servidor|host|site|website|company|firma|app|api|backend|service|shop|org"
-    r"|endpoint|tenant|instance|project)(?:[-_](?:server|host|domain|url|name|api|app))?\.[a-z.]{2,10}|(?:domain|host|server)\.tld)\Z"
+    r"(?:own)?[-_]?(?:domain|domaine|dominio|server|serveur|servidor|host|site|website|company|firma|app|api|backend"
+    r"|service|shop|org"
+    r"|endpoint|tenant|instance|project)(?:[-_](?:server|host|domain|url|name|api|app))?\.[a-z.]{2,10}|(?:domain"
+    r"|host|server)\.tld)\Z"
 )
 # Under these anybody can have a name or a mailbox: naming the owner names none of them.
 _SHARED = frozenset(
@@ -54,9 +54,8 @@ _SHARED = frozenset(
     github.io gitlab.io herokuapp.com vercel.app netlify.app pages.dev workers.dev web.app firebaseapp.com fly.dev
     azurewebsites.net cloudfront.net amazonaws.com blogspot.com ngrok.io ngrok-free.app ngrok.app onrender.com repl.co
     glitch.me trycloudflare.com appspot.com run.app googleusercontent.com windows.net cloudapp.net sharepoint.com
-    wordpress.com wixsite.com weebly.com surge.sh duckdns.org
-    gmail.com googlemail.com outlook.com hotmail.com live.com yahoo.com icloud.com gmx.de gmx.net web.de proton.me
-    protonmail.com mail.ru qq.com 163.com aol.com
+    wordpress.com wixsite.com weebly.com surge.sh duckdns.org gmail.com googlemail.com outlook.com hotmail.com
+    live.com yahoo.com icloud.com gmx.de gmx.net web.de proton.me protonmail.com mail.ru qq.com 163.com aol.com
     """.split()
 )
 _SECOND_LEVEL = frozenset("co com org net gov ac edu or ne go".split())
@@ -64,14 +63,16 @@ _SHORTEST_OWNER = 5
 # No name is longer (RFC 1035, 2.3.4).
 _LONGEST = 255
 _FILE_NAME = re.compile(
-    r"\.(?:py|js|ts|jsx|tsx|mjs|sh|ps1|bat|txt|json|jsonl|csv|tsv|md|log|xml|ya?ml|toml|html?|css|conf|cfg|ini|env|sql|go|rs|java"
-    r"|rb|php|cs|cpp|kt|swift|pem|key|crt|gz|zip|tar|bz|xz|pdf|docx?|xlsx?|pptx?|odt|png|jpe?g|gif|svg|webp|mp\d|bin|exe|dll|db|bak"
+    r"\.(?:py|js|ts|jsx|tsx|mjs|sh|ps1|bat|txt|json|jsonl|csv|tsv|md|log|xml|ya?ml|toml|html?|css|conf|cfg|ini|env"
+    r"|sql|go|rs|java"
+    r"|rb|php|cs|cpp|kt|swift|pem|key|crt|gz|zip|tar|bz|xz|pdf|docx?|xlsx?|pptx?|odt|png|jpe?g|gif|svg|webp|mp\d|bin"
+    r"|exe|dll|db|bak"
     r"|tmp|lock|out|dat|eml|email|user|name)\Z",
     re.IGNORECASE,
 )
 
 
-class Strangers:
+class UntrustedDestinations:
     """Asks of hosts, mailboxes and numbers whether the request named them, in what counts of it.
 
     `by_name`: a host counts as named, too, when its owner's name was ("Stripe", api.stripe.com).
@@ -132,24 +133,31 @@ class Strangers:
     def url(self, text: str) -> bool:
         """Whether some URL in a text leads to a stranger."""
         return any(
-            self.host(host or "") or (scheme in _BUCKETS and not self._source.names((host or "").lower()))
-            for _, (_, scheme, host) in matches(_URL, text)
+            self.host(host or "") or self._is_bucket(scheme, host or "") for _, (_, scheme, host) in matches(_URL, text)
         )
 
     def mailbox(self, text: str) -> bool:
         """Whether a text holds the address of a stranger, other than as the sender's."""
-        return "@" in text and any(
-            self.mail(address or "") and not _FROM.search(text[max(0, at - 24) : at])
-            for at, (address,) in matches(_MAIL, text)
-        )
+        return any(True for _ in self._mailboxes(text))
 
-    def bare(self, text: str) -> bool:
-        """Whether one of the words of a command is a stranger's host."""
-        return any(self.host(host) for host in _hosts(_BARE, text))
+    def _mailboxes(self, text: str) -> Iterator[int]:
+        for at, (address,) in matches(_MAIL, text) if "@" in text else ():
+            if self.mail(address or "") and not _FROM.search(text[max(0, at - 24) : at]):
+                yield at
 
-    def quoted(self, text: str) -> bool:
-        """Whether one of the strings of a program is a stranger's host."""
-        return any(self.host(host) for host in _hosts(_QUOTED, text))
+    def _is_bucket(self, scheme: str | None, name: str) -> bool:
+        return scheme in _BUCKETS and not self._source.names(name.lower())
+
+    def found(self, text: str) -> list[tuple[int, bool]]:
+        """Where a program names a destination: a URL, a string that is a host, a mailbox (true)."""
+        urls = ((at, host or "", scheme) for at, (_, scheme, host) in matches(_URL, text))
+        found = [(at, False) for at, host, scheme in urls if self.host(host) or self._is_bucket(scheme, host)]
+        found += [
+            (at, False)
+            for at, (_, host) in matches(_QUOTED, text)
+            if host and not is_file_name(host) and self.host(host)
+        ]
+        return [*found, *((at, True) for at in self._mailboxes(text))]
 
     def whole(self, text: str) -> bool:
         """Whether a text is nothing but a stranger's host, with a port or a path at most."""
@@ -165,12 +173,6 @@ class Strangers:
 def is_file_name(name: str) -> bool:
     """Whether a name ends like that of a file, and not like a host's."""
     return _FILE_NAME.search(name) is not None
-
-
-def _hosts(wanted: Expression, text: str) -> Iterator[str]:
-    for at, (said, host) in matches(wanted, text):
-        if host and not _FILE_NAME.search(host) and not _GOES_ON.match(text, at + len(said or "")):
-            yield host
 
 
 def _is_own(host: str) -> bool:

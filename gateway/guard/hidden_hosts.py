@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from gateway.guard.strangers import Strangers
+from gateway.guard.untrusted_destinations import UntrustedDestinations
 from gateway.placeholders import Found, Placeholders
 
 _BEFORE = 600
@@ -27,14 +27,18 @@ _OPENED = re.compile(
 
 
 def leads_home(
-    text: str, link: tuple[int, int], found: Sequence[Found], placeholders: Placeholders, strangers: Strangers
+    text: str,
+    link: tuple[int, int],
+    found: Sequence[Found],
+    placeholders: Placeholders,
+    untrusted: UntrustedDestinations,
 ) -> bool:
     """Whether the whole host of `text[link]` is the placeholder of a host that the request named."""
     start, last = link
     inside = found[bisect_left(found, (start,)) : bisect_left(found, (last,))]
     for index, hit in enumerate(inside):
         host = placeholders.get(hit.placeholder)
-        if host and strangers.named_host(host) and _UP_TO_HOST.fullmatch(text, start, hit.start):
+        if host and untrusted.named_host(host) and _UP_TO_HOST.fullmatch(text, start, hit.start):
             values = [placeholders.get(other.placeholder) for other in inside[:index]]
             return (
                 all(value and not _SIGNS.search(value.value) for value in values)

@@ -2,20 +2,19 @@
 chat exports: in `Your PIN?` and `4471` below it, the question is the label.
 """
 
-import re
 from collections.abc import Iterator
 
 from gateway.detection.dress.dress import Dress, Kind, Taken
 from gateway.detection.dress.rewrite import Edit
+from gateway.detection.recognizer import compile_pattern
 
 _ASKED = r"(?:\?|\b(?:pls|plz|please|bitte|svp|por favor|per favore))[\"')*_.! ]{0,4}[ \t]{0,4}\r?\n"
 _TIME = r"[\[(]?(?:\d[\d./\-]{5,9},?[ T])?\d\d?:\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?"
 # A line of its own, as Slack has it, or before the words.
 _HEAD = rf"(?:[\w.\-]{{1,24}}(?: [\w.\-]{{1,24}})?[ \t]{{1,4}}{_TIME}[ \t]*\r?\n)?"
 _SPEAKER = rf"(?:{_TIME}(?: -)?[ \t]{{1,4}})?(?:\*{{0,2}}\w[\w.\-]{{0,24}}(?: [\w.\-]{{1,24}})?:\*{{0,2}}[ \t]{{1,4}})?"
-_PLACE = re.compile(
-    rf"{_ASKED}[ \t>]{{0,8}}(?:\r?\n[ \t>]{{0,8}})?{_HEAD}{_SPEAKER}(?:it'?s |das ist |ist |c'est |es |è |é )?".encode(),
-    re.IGNORECASE,
+_PLACE = compile_pattern(
+    rf"(?i){_ASKED}[ \t>]{{0,8}}(?:\r?\n[ \t>]{{0,8}})?{_HEAD}{_SPEAKER}(?:it'?s |das ist |ist |c'est |es |è |é )?"
 )
 
 

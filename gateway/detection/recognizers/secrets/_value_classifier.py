@@ -73,18 +73,9 @@ _PORTS = re.compile(r"[\d.:\-]+(?:/(?:tcp|udp))?$")
 _THREADS = re.compile(r"threads?\d*")
 _NUMBER_AND_SIGN = re.compile(r"\d{2,8}[!@#$%^&*?+~]+")
 _SEQUENCE = 12
-_SEQUENCES = frozenset(
-    row[at : at + _SEQUENCE]
-    for row in (
-        "abcdefghijklmnopqrstuvwxyz",
-        "zyxwvutsrqponmlkjihgfedcba",
-        "0123456789" * 2,
-        "9876543210" * 2,
-        "qwertyuiopasdfghjklzxcvbnm",
-    )
-    for at in range(len(row) - _SEQUENCE + 1)
-)
-_STEPS = frozenset(row[at : at + 2] for row in _SEQUENCES for at in range(_SEQUENCE - 1))
+_ROWS = "abcdefghijklmnopqrstuvwxyz 01234567890123456789 qwertyuiopasdfghjklzxcvbnm zyxwvutsrqponmlkjihgfedcba"
+_ROWS += " 98765432109876543210"
+_STEPS = frozenset(map("".join, pairwise(_ROWS)))
 _REGEX = re.compile(r"\(\?[=!:]|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsb]|\.\*|\]\+|\]\*|\]\{")
 _RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 # Neighbours that hardly any word of English, of the Romance and Germanic languages or of programs has: the first
@@ -103,18 +94,8 @@ _RARE = {
 
 
 # Every byte as what it is: small letter, capital, digit, blank, or something else.
-_CLASSES = bytes(
-    108
-    if 97 <= byte <= 122 or byte >= 128
-    else 117
-    if 65 <= byte <= 90
-    else 100
-    if 48 <= byte <= 57
-    else 32
-    if byte < 33
-    else 46
-    for byte in range(256)
-)
+_CLASSES = bytearray(b" " * 33 + b"." * 95 + b"l" * 128)
+_CLASSES[48:58], _CLASSES[65:91], _CLASSES[97:123] = b"d" * 10, b"u" * 26, b"l" * 26
 _JUDGED = 160
 """Characters of a value that are looked at: what is longer is judged by its beginning."""
 
@@ -145,7 +126,7 @@ def _has_sequence(value: str) -> bool:
     # Whatever twelve signs stand there, two of them begin at every tenth place.
     if _STEPS.isdisjoint([value[at : at + 2] for at in range(0, len(value) - 1, _SEQUENCE - 2)]):
         return False
-    return not _SEQUENCES.isdisjoint([value[at : at + _SEQUENCE] for at in range(len(value) - _SEQUENCE + 1)])
+    return any(value[at : at + _SEQUENCE] in _ROWS for at in range(len(value) - _SEQUENCE + 1))
 
 
 def is_made(value: str) -> bool:

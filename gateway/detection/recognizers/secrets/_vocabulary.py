@@ -14,18 +14,18 @@ def _any(*words: str) -> str:
 
 # What secrets are called
 
-_PASSWORD = (
+_WORDS = (
     "password, passwd, passphrase, passcode, pwd, pw, passwort, kennwort, mdp, contraseña, contrasena, clave, senha,"
     " wachtwoord"
 )
 PASSWORDS = _any(
-    _PASSWORD,
-    "passwords, passphrases, passcodes, passwörter, mots? de passe, mot_de_passe, contraseñas, senhas, palavra[ -]passe,"
-    " parola d'ordine, wlan-?schlüssel, netzwerkschlüssel, clé (?:du )?(?:wi-?fi|wpa2?|réseau), key content,"
+    _WORDS,
+    "passwords, passphrases, passcodes, passwörter, mots? de passe, mot_de_passe, contraseñas, senhas, palavra["
+    " -]passe, parola d'ordine, wlan-?schlüssel, netzwerkschlüssel, clé (?:du )?(?:wi-?fi|wpa2?|réseau), key content,"
     " (?:wi-?fi|wlan|network|wpa[23]?|wep|pre-shared|isakmp)(?: security)? key, the pass for,"
-    " (?:wi-?fi|login|admin|root|my|temp|default|vpn|mail|server|account) pass,"
-    " mot de passe (?:provisoire|temporaire|initial), contraseña (?:temporal|provisional|inicial),"
-    " senha (?:temporária|provisória|inicial), password (?:temporanea|provvisoria|iniziale)",
+    " (?:wi-?fi|login|admin|root|my|temp|default|vpn|mail|server|account) pass, mot de passe"
+    " (?:provisoire|temporaire|initial), contraseña (?:temporal|provisional|inicial), senha"
+    " (?:temporária|provisória|inicial), password (?:temporanea|provvisoria|iniziale)",
 )
 PASSWORDS_ABROAD = _any(
     "has[łl](?:o|em|a), hesl(?:o|em|a), lösenord(?:et)?, adgangskode(?:n)?, kodeord(?:et)?, passord(?:et)?,"
@@ -81,8 +81,8 @@ SEEDS = (
 
 IS = _any(
     "is, was, were, are, be, to, as, becomes, remains, use, try, now, from now on, ist, lautet, war, sind, jetzt,"
-    " ab (?:sofort|jetzt|heute), est, était, sont, maintenant, c'est, es, era, son, ahora, è, sono, adesso, é, foi, são,"
-    " agora, luidt, nu"
+    " ab (?:sofort|jetzt|heute), est, était, sont, maintenant, c'est, es, era, son, ahora, è, sono, adesso, é, foi,"
+    " são, agora, luidt, nu"
 )
 IS_ABROAD = _any("jest, to, je, är, er, on, este, là, adalah, это, є, είναι, הוא, היא, هي, है, คือ")
 WITH = _any("with, w/, are, is, as, mit, sind, avec, sont, con, son, sono, com, são, met, zijn")
@@ -117,20 +117,20 @@ CHANGED = (
 # What is no value
 
 NO_PASSWORD = word_set(
-    "weak strong long short secure safe unsafe fine good great here there below above gone lost right simple complex easy"
-    " hard blank unique random enough different nothing something anything stuck longer shorter stronger weaker better"
-    " older newer known unknown again later today always never still really currently probably also just only okay ready"
-    " someone everything everywhere yours theirs ours shown mandatory bcrypt argon falsch richtig sicher unsicher schwach"
-    " stark kurz lang bekannt leer jetzt nicht immer noch incorrecto incorrecta corto corta largo larga seguro segura"
-    " facile faible forte longue courte obligatoire obligatoria perdu perdue onjuist verkeerd sterk zwak errada errado"
-    " fraca sbagliata corretta debole"
+    "weak strong long short secure safe unsafe fine good great here there below above gone lost right simple complex"
+    " easy hard blank unique random enough different nothing something anything stuck longer shorter stronger weaker"
+    " better older newer known unknown again later today always never still really currently probably also just only"
+    " okay ready someone everything everywhere yours theirs ours shown mandatory bcrypt argon falsch richtig sicher"
+    " unsicher schwach stark kurz lang bekannt leer jetzt nicht immer noch incorrecto incorrecta corto corta largo"
+    " larga seguro segura facile faible forte longue courte obligatoire obligatoria perdu perdue onjuist verkeerd"
+    " sterk zwak errada errado fraca sbagliata corretta debole"
 )
 """Words that say of a password what it is like, beside those that end as adjectives do."""
 NO_VALUE = re.compile(
     r"(?i)(?:wpa|wep|iso|rfc|utf|http|socks|tls|ssl|sha|aes|rsa|nist)[\-_ ]?\d[\w.\-]*|v?\d+(?:\.\d+)+[\w.+\-]*"
     r"|\d+[~\-]\d+|[a-z]+\d+(?:\.\d+)+|[a-z\-]+(?:/[a-z0-9_\-]+)+|\d{4}-\d\d-\d\d[t_]?[\d:.]*z?"
 )
-"""What looks like a password: standards, versions, rules, paths, dates. `WPA2-Enterprise`, `v1.2.3`, `6~20`, `a/db2`."""
+"""What looks like a password: standards, versions, rules, paths, dates. `WPA2-Enterprise`, `v1.2.3`, `6~20`."""
 STAND_INS = word_set(
     "none null nil true false undefined string str int integer bytes byte bool boolean text varchar char number object"
     " any void auto yes no on off password passwords passwd pwd pass secret secrets token tokens key keys change_me"
@@ -173,8 +173,7 @@ TELLING = (
 )
 """What is in every telling name, in any case."""
 CHOSEN = word_set(
-    _PASSWORD.replace(",", " ")
-    + " passwords pwds pws psw pswd pass passphrases passcodes contraseñas senhas motdepasse"
+    _WORDS.replace(",", " ") + " passwords pwds pws psw pswd pass passphrases passcodes contraseñas senhas motdepasse"
     " parola pword psk"
 )
 CHOSEN_END = re.compile(

@@ -7,32 +7,23 @@ secrets is left alone: types, calls, variables, references, and the stand-ins th
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from gateway.detection.recognizer import EntityType, Example, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, BASE64, sample
+from gateway.detection.recognizers.secrets import _value_classifier as values
+from gateway.detection.recognizers.secrets import _vocabulary as words
 from gateway.detection.recognizers.secrets._assignments import GATE, Assignment, assignments
 from gateway.detection.recognizers.secrets._locator import Rule, judged, named, table
 from gateway.detection.recognizers.secrets._names import Kind, is_place, kind_below, kind_of
-from gateway.detection.recognizers.secrets._value_classifier import (
-    PASSWORD,
-    beside,
-    by_kind,
-    is_app_password,
-    is_gibberish,
-    is_made,
-    is_phrase,
-    is_stand_in,
-    is_strong,
-)
-from gateway.detection.recognizers.secrets._vocabulary import ACCOUNTS, TELLING
 from gateway.detection.view import View
 
 # `"value" == password`
 _COMPARED = compile_pattern(
-    rf"(?i)[\"']([^\"'\s]{{4,}})[\"'][ \t]{{0,4}}[!=]={{1,2}}[ \t]{{0,4}}([\w.$\->]*(?:{TELLING})\w*)"
+    rf"(?i)[\"']([^\"'\s]{{4,}})[\"'][ \t]{{0,4}}[!=]={{1,2}}[ \t]{{0,4}}([\w.$\->]*(?:{words.TELLING})\w*)"
 )
 _ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]{3,60}")
-_ACCOUNT_NEAR = compile_pattern(rf"(?i)\b(?:{ACCOUNTS})\"?[ \t]*[:=]")
+_ACCOUNT_NEAR = compile_pattern(rf"(?i)\b(?:{words.ACCOUNTS})\"?[ \t]*[:=]")
 # A `key` below one of these lets people in.
 _NETWORK = compile_pattern(r"(?i)\b(?:wi-?fi|wlan|ssid|wpa[23]?)\b")
 _LEAST_OF_NETWORK = 8
@@ -64,7 +55,7 @@ def _assigned(view: View) -> Iterator[Match]:
 def _compared(view: View) -> Iterator[Match]:
     for match in _COMPARED.finditer(view.data):
         kind = kind_of(match[2].decode("utf-8", "replace"))
-        yield from judged(view, *match.span(1), lambda value, quoted, kind=kind: by_kind(kind, value, quoted), 0.85)
+        yield from judged(view, *match.span(1), partial(values.by_kind, kind), 0.85)
 
 
 def _kind(data: bytes, one: Assignment) -> Kind | None:
@@ -83,17 +74,17 @@ def _judged(view: View, one: Assignment, kind: Kind) -> Iterator[Match]:
     value = view.text(one.start, one.end)
     end, score, found = one.end, 0.9 if one.quoted else 0.75, None
     if kind is Kind.PASSWORD and (words := _words(view, one, value)):
-        end, found = one.start + len(words.encode()), PASSWORD
+        end, found = one.start + len(words.encode()), values.PASSWORD
     elif not one.quoted and _is_expression(view.data, one, value):
         return
     elif one.join in {",", "(", "", "|"}:
         # A list, a call or a mere neighbour, where only values count that no program would use as a name.
-        sure = not value.startswith("-") and "\\" not in value and (is_strong(value) or is_made(value))
-        found = by_kind(kind, value, one.quoted) if sure else None
+        sure = not value.startswith("-") and "\\" not in value and (values.is_strong(value) or values.is_made(value))
+        found = values.by_kind(kind, value, one.quoted) if sure else None
     elif kind is Kind.PASSWORD and not one.quoted and _is_plain_password(view.data, one, value):
-        score, found = 0.6, PASSWORD
+        score, found = 0.6, values.PASSWORD
     elif kind is not Kind.PASSWORD or not _is_verdict(view.data, one, value):
-        found = by_kind(kind, value, one.quoted)
+        found = values.by_kind(kind, value, one.quoted)
     if found is not None:
         yield Match(one.start, end, score, found.name)
 
@@ -105,16 +96,16 @@ def _words(view: View, one: Assignment, value: str) -> str:
     of_words = one.name.lower().endswith(_OF_WORDS)
     if one.quoted:
         set_ = one.join == "=" and _ENVIRONMENT.fullmatch(one.name)
-        return value if (of_words or set_) and is_phrase(value, least=3 if of_words else 2) else ""
+        return value if (of_words or set_) and values.is_phrase(value, least=3 if of_words else 2) else ""
     line = view.text(one.start, one.start + _LONGEST_PHRASE).partition("\n")[0].rstrip()
-    if is_app_password(groups := line[:_LENGTH_OF_GROUPS]):
+    if values.is_app_password(groups := line[:_LENGTH_OF_GROUPS]):
         return groups
-    return line if of_words and one.join == "=" and is_phrase(line) else ""
+    return line if of_words and one.join == "=" and values.is_phrase(line) else ""
 
 
 def _is_verdict(data: bytes, one: Assignment, value: str) -> bool:
     """What a test says: `pass: 12`, `--- PASS: TestLogin2`."""
-    if one.name == "PASS" and value.isalnum() and not is_gibberish(value):
+    if one.name == "PASS" and value.isalnum() and not values.is_gibberish(value):
         return _ACCOUNT_NEAR.search(data, max(0, one.start - _NEAR), one.start) is None
     return value.isdigit() and one.name.strip("-_.$").lower() in {"pass", "pw"}
 
@@ -122,13 +113,13 @@ def _is_verdict(data: bytes, one: Assignment, value: str) -> bool:
 def _is_expression(data: bytes, one: Assignment, value: str) -> bool:
     """Without quotes, what `=>` leads to or a semicolon ends is code, unless it could be no name."""
     if one.join.endswith(("=>", "->", "<-")):
-        return not is_made(value) or not value.isascii() or any(char in "(){}[]" for char in value)
+        return not values.is_made(value) or not value.isascii() or any(char in "(){}[]" for char in value)
     return data[one.end : one.end + 1] == b";" and any(char in "(){}[]" for char in value)
 
 
 def _is_plain_password(data: bytes, one: Assignment, value: str) -> bool:
     """A word as password: where an environment is set, or below the account it opens."""
-    if not (value.isascii() and value.isalpha() and value.islower() and len(value) >= 5) or is_stand_in(value):
+    if not (value.isascii() and value.isalpha() and value.islower() and len(value) >= 5) or values.is_stand_in(value):
         return False
     if data[one.end : one.end + 1] not in {b"", b"\n", b"\r"}:
         return False
@@ -138,27 +129,28 @@ def _is_plain_password(data: bytes, one: Assignment, value: str) -> bool:
 
 
 def _secret_beside(kind: Kind | None, value: str, quoted: bool) -> EntityType | None:
-    return None if kind is Kind.PASSWORD or value.isdigit() else beside(kind, value, quoted)
+    return None if kind is Kind.PASSWORD or value.isdigit() else values.beside(kind, value, quoted)
 
 
 _random, _b64 = sample(32, BASE62), sample(40, BASE64)
 _word = "Tr0ub4dor" + "&3"
 _made = "q7Zr2mXw9LpV4tKd" + "Hb83nYc6"
 
+_RULES = (
+    Rule(GATE, _assigned),
+    Rule(rf"(?i)[\"'][ \t]*[!=]=+[ \t]*[\w.$\->]*(?:{words.TELLING})", _compared),
+    named(
+        rf"(?i)((?:[\w\-]+[ \t]){{0,3}}[\w\-]*{_NAME}){_LINK}"
+        rf"([A-Za-z0-9]{_SIGN}{{15,}}={{0,2}})(?:[\s\"'`*,;)\]}}<|!?]|$)",
+        gate=f"(?i){_NAME}{_LINK}[A-Za-z0-9]{_SIGN}{{15}}",
+        by=_secret_beside,
+    ),
+)
+
 RECOGNIZERS = (
     table(
         "assigned",
-        (
-            Rule(GATE, _assigned),
-            Rule(rf"(?i)[\"'][ \t]*[!=]=+[ \t]*[\w.$\->]*(?:{TELLING})", _compared),
-            named(
-                rf"(?i)((?:[\w\-]+[ \t]){{0,3}}[\w\-]*{_NAME}){_LINK}"
-                rf"([A-Za-z0-9]{_SIGN}{{15,}}={{0,2}})(?:[\s\"'`*,;)\]}}<|!?]|$)",
-                gate=f"(?i){_NAME}{_LINK}[A-Za-z0-9]{_SIGN}{{15}}",
-                by=_secret_beside,
-                trim=b".-",
-            ),
-        ),
+        _RULES,
         examples=(
             Example(f"DB_PASSWORD={_word}", _word),
             Example(f'{{"password": "{_word}"}}', _word),

@@ -4,14 +4,8 @@ from collections.abc import Iterator
 
 from gateway.detection.recognizer import Example, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
+from gateway.detection.recognizers.secrets import _value_classifier as values
 from gateway.detection.recognizers.secrets._locator import VALUE, Rule, named, rule, span_of, table
-from gateway.detection.recognizers.secrets._value_classifier import (
-    PASSWORD,
-    is_stand_in,
-    is_strong,
-    no_word,
-    strong,
-)
 from gateway.detection.view import View
 
 _USER = compile_pattern(
@@ -66,14 +60,14 @@ def _users(view: View) -> Iterator[Match]:
         if not colon or end - start > _LONGEST_PAIR or not _is_pair(user, password):
             continue
         sure = match[0].lstrip()[:2] != b"-u" or _LOGIN_TOOL.search(view.data, max(0, start - _NEAR), start)
-        if sure or is_strong(password):
-            yield Match(start, end, 0.9, PASSWORD.name)
+        if sure or values.is_strong(password):
+            yield Match(start, end, 0.9, values.PASSWORD.name)
 
 
 def _is_pair(user: str, password: str) -> bool:
     if not password:
-        return is_strong(user)
-    if is_stand_in(password) or (is_stand_in(user) and not is_strong(password.strip("{}"))):
+        return values.is_strong(user)
+    if values.is_stand_in(password) or (values.is_stand_in(user) and not values.is_strong(password.strip("{}"))):
         return False
     return len(password) >= 4 and not password.startswith("//") and (password != user)
 
@@ -81,27 +75,27 @@ def _is_pair(user: str, password: str) -> bool:
 _word = "Tr0ub4dor" + "&3"
 _random = sample(32, BASE62)
 
+_RULES = (
+    Rule(r"(?:\s-u|--user|--proxy-user|\s-[a-zA-Z]+u|\b(?:https?|xh) -a)(?:[ \t]+|=)(?:[\"']|[^\s:]*:)", _users),
+    named(rf"(?i){_FLAG}({_NAME}) {VALUE}", gate=rf"(?i){_FLAG}{_NAME} [^\s\-]"),
+    rule(_SHORT, _SHORT_VALUE, values.no_word, gate=_SHORT_GATE),
+    rule(rf"\b(?:snmp[a-z]+{_WORDS}\s-X|ssh-keygen{_WORDS}\s-N) ", _SHORT_VALUE, values.no_word),
+    # Whatever the program: the account, and the password right after it
+    rule(r"\s(?:-[uU]|--?user(?:name)?)[ =]\S+\s+-[pP] ", VALUE, values.strong),
+    # `--name db-password --value …`
+    rule(
+        r"(?i)\s--(?:name|key|secret(?:-name|-id)?)[ =][\"']?\S*(?:passw|pwd|secret|token|key)\S*"
+        r"(?: --?[\w\-]+(?:[ =][^\s\-]\S*)?){0,3}? --(?:value|body|secret-string)[ =]",
+        VALUE,
+        values.strong,
+        gate=r"\s--(?:value|body|secret-string)[ =]",
+    ),
+)
+
 RECOGNIZERS = (
     table(
         "command_line",
-        (
-            Rule(
-                r"(?:\s-u|--user|--proxy-user|\s-[a-zA-Z]+u|\b(?:https?|xh) -a)(?:[ \t]+|=)(?:[\"']|[^\s:]*:)", _users
-            ),
-            named(rf"(?i){_FLAG}({_NAME})[ \t]{{1,4}}{VALUE}", gate=rf"(?i){_FLAG}{_NAME}[ \t]+[^\s\-]"),
-            rule(_SHORT, _SHORT_VALUE, no_word, gate=_SHORT_GATE),
-            rule(rf"\b(?:snmp[a-z]+{_WORDS}\s-X|ssh-keygen{_WORDS}\s-N)[ ]", _SHORT_VALUE, no_word),
-            # Whatever the program: the account, and the password right after it
-            rule(r"\s(?:-[uU]|--?user(?:name)?)[ =]\S+\s+-[pP][ ]", VALUE, strong),
-            # `--name db-password --value …`
-            rule(
-                r"(?i)\s--(?:name|key|secret(?:-name|-id)?)[ =][\"']?\S*(?:passw|pwd|secret|token|key)\S*"
-                r"(?:[ \t]+--?[\w\-]+(?:[ =][^\s\-]\S*)?){0,3}?[ \t]+--(?:value|body|secret-string)[ =]",
-                VALUE,
-                strong,
-                gate=r"\s--(?:value|body|secret-string)[ =]",
-            ),
-        ),
+        _RULES,
         examples=(
             Example(f"curl -u jane:{_word} https://a.io", f"jane:{_word}"),
             Example(f"curl -sS --user 'jane:{_word}' https://a.io", f"jane:{_word}"),

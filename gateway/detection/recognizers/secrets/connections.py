@@ -35,9 +35,7 @@ RECOGNIZERS = (
             ),
             # Of a proxy, or without its scheme: `jane:…@host:8080`.
             Pattern(
-                r"\b[\w.\-]+:[^\s:/@\"'`<>]+@[\w\-]+(?:\.[\w\-]+)*:\d{2,5}\b",
-                0.85,
-                gate=r":[^\s/@:]+@[\w.\-]+:\d\d",
+                r"\b[\w.\-]+:[^\s:/@\"'`<>]+@[\w\-]+(?:\.[\w\-]+)*:\d{2,5}\b", 0.85, gate=r":[^\s/@:]+@[\w.\-]+:\d\d"
             ),
         ),
         validator=_opens_host,

@@ -9,19 +9,11 @@ from collections.abc import Iterator
 
 from gateway.detection.recognizer import EntityType, Example, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, HEX, sample
-from gateway.detection.recognizers.secrets._locator import Rule, rule, table
-from gateway.detection.recognizers.secrets._value_classifier import (
-    PASSWORD,
-    SECRET,
-    any_value,
-    believed,
-    is_dummy,
-    is_stand_in,
-)
+from gateway.detection.recognizers.secrets import _value_classifier as values
+from gateway.detection.recognizers.secrets._locator import LINE, Rule, rule, table
 from gateway.detection.view import View
 
 _SIGN = "[A-Za-z0-9./]"
-_LINE = r"(\S{4,})[ \t]*(?:\r?\n|$)"
 _NETWORK_KEY = r"(?i)\b(?:wlan|wi-?fi|netzwerk|network|wpa2?)(?:[ \-]?(?:netzwerk))?[ \-]?(?:schlüssel|key|passwor[dt])"
 _KIND = r"(?im)^[ \t]*[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?secret[\"']?[ \t]*,?\r?$"
 _IS_SECRET = compile_pattern(_KIND)
@@ -37,7 +29,7 @@ _DOCUMENT_END = compile_pattern(r"(?m)^---")
 
 def _pair(value: str, _: bool) -> EntityType | None:
     user, _colon, password = value.partition(":")
-    return PASSWORD if password and not (is_stand_in(password) or is_stand_in(user)) else None
+    return values.PASSWORD if password and not (values.is_stand_in(password) or values.is_stand_in(user)) else None
 
 
 def _encoded_pair(value: str, quoted: bool) -> EntityType | None:
@@ -53,7 +45,7 @@ def _decoded(value: str) -> str | None:
 
 
 def _hash(value: str, _: bool) -> EntityType | None:
-    return None if is_dummy(value[-24:]) else PASSWORD
+    return None if values.is_dummy(value[-24:]) else values.PASSWORD
 
 
 def _manifests(view: View) -> Iterator[Match]:
@@ -74,8 +66,10 @@ def _entries(view: View, offset: int, indent: bytes, block: bytes) -> Iterator[M
             return
         value = match[3].decode("utf-8", "replace")
         decoded = _decoded(value)
-        if not is_stand_in(value) and (decoded is None or (len(decoded) >= 6 and not is_stand_in(decoded))):
-            yield Match(offset + match.start(2), offset + match.end(2), 0.85, SECRET.name)
+        if not values.is_stand_in(value) and (
+            decoded is None or (len(decoded) >= 6 and not values.is_stand_in(decoded))
+        ):
+            yield Match(offset + match.start(2), offset + match.end(2), 0.85, values.SECRET.name)
 
 
 _word = "Tr0ub4dor" + "&3"
@@ -87,57 +81,51 @@ _gem = "ab12cd34:" + sample(8, HEX)
 _bcrypt = "$2y$10$" + sample(53, BASE62)
 _windows = sample(32, HEX) + ":" + sample(32, HEX)
 
+_RULES = (
+    rule(r"(?m)^[\w.\-*]+:(?:\d{1,5}|\*):[\w\-*]+:[\w\-*]+:", LINE, values.believed),
+    rule(r"(?m)^\[[\w\-]+(?:\.[\w\-]+)+\](?::\d+)? [\w.@+\-]+:", LINE, values.believed),
+    rule(
+        r"\bBUNDLE_[A-Z0-9_]+__(?:COM|ORG|IO|NET|DEV|CO)(?i:_?(?:token|key|password))?[\"'\],]{0,3}"
+        r"(?:\s?string)?\s{0,3}(?::{0,3}=>?|:|[.?]=|,|>|\s)\s{0,8}\\?[\"'`]?",
+        r"([\w.%\-]+:[^\s\"'`;<]+)",
+        _pair,
+        gate=r"\bBUNDLE_[A-Z0-9_]+__[A-Z]",
+    ),
+    rule(
+        r"(?:\b_?auth|\\?\"_?auth\\?\") *[:=] *\\?[\"']?",
+        r"([A-Za-z0-9+/]{8,}={0,2})",
+        _encoded_pair,
+        gate=r"auth\\?\"? *[:=] *\\?[\"']?[A-Za-z0-9+/]{8}",
+        score=1.0,
+    ),
+    rule(
+        "",
+        rf"(\${{1,2}}(?:2[abxy]\${{1,2}}\d\d\${{1,2}}{_SIGN}{{53}}|(?:[156]|y|7|gy|apr1|md5)\${{1,2}}"
+        rf"(?:rounds=\d+\$|j{_SIGN}+\$)?{_SIGN}{{1,32}}\${{1,2}}{_SIGN}{{22,86}}"
+        rf"|(?:argon2(?:id|i|d)|scrypt)\$[\w=,$]{{5,60}}\$[A-Za-z0-9+/]{{8,}}\$[A-Za-z0-9+/]{{20,}}"
+        rf"|[PH]\${_SIGN}{{31}})|\*[0-9A-F]{{40}}\b|\{{S?(?:SHA|MD5)(?:256|384|512)?\}}[A-Za-z0-9+/]{{22,120}}={{0,2}})"
+        # Windows': as pwdump and its like print them, and alone
+        r"|\b([0-9a-fA-F]{32}:[0-9a-fA-F]{32}):::|\b(?i:NTLM|NT hash|LM hash) *[:=] *([0-9a-fA-F]{32})\b",
+        _hash,
+        gate=r"\$(?:2[abxy]|[156y7PH]|gy|apr1|md5|argon2i?d?|scrypt)\$|\{S?(?:SHA|MD5)\d*\}|\*[0-9A-F]{40}"
+        r"|[0-9a-fA-F]{32}:::|\b(?i:NTLM|NT hash|LM hash) *[:=]",
+    ),
+    Rule(_KIND, _manifests),
+    rule(r"(?i:\bWIFI:)(?:[^\n]*?;)?P:", r"((?:\\.|[^\\;\s]){5,63});", values.any_value, gate=r"(?i)\bWIFI:[A-Z]:"),
+    # The twenty figures on the bottom of a router
+    rule(
+        _NETWORK_KEY + r"[^\n\d]{0,24}",
+        r"(\d{4}(?: \d{4}){3,4})(?:[^\d ]|\s|$)",
+        values.any_value,
+        gate=_NETWORK_KEY + r"[^\n\d]*\d",
+    ),
+)
+
 RECOGNIZERS = (
     table(
         "file",
-        (
-            rule(
-                r"\b(?:machine[ \t]+\S+|default)(?:\s+(?:login|account)[ \t]+\S+){0,2}\s+password[ \t]+",
-                r"(\S{4,})",
-                any_value,
-                score=0.9,
-            ),
-            rule(r"(?m)^[\w.\-*]+:(?:\d{1,5}|\*):[\w\-*]+:[\w\-*]+:", _LINE, believed),
-            rule(r"(?m)^\[[\w\-]+(?:\.[\w\-]+)+\](?::\d+)?[ \t]+[\w.@+\-]+:", _LINE, believed),
-            rule(
-                r"\bBUNDLE_[A-Z0-9_]+__(?:COM|ORG|IO|NET|DEV|CO)(?i:_?(?:token|key|password))?[\"'\],]{0,3}"
-                r"(?:\s?string)?\s{0,3}(?::{0,3}=>?|:|[.?]=|,|>|\s)\s{0,8}\\?[\"'`]?",
-                r"([\w.%\-]+:[^\s\"'`;<]+)",
-                _pair,
-                gate=r"\bBUNDLE_[A-Z0-9_]+__[A-Z]",
-            ),
-            rule(
-                r"(?:\b_?auth|\\?\"_?auth\\?\")[ \t]*[:=][ \t]*\\?[\"']?",
-                r"([A-Za-z0-9+/]{8,}={0,2})",
-                _encoded_pair,
-                gate=r"auth\\?\"?[ \t]*[:=][ \t]*\\?[\"']?[A-Za-z0-9+/]{8}",
-                score=1.0,
-                longest=512,
-            ),
-            rule(
-                "",
-                rf"(\${{1,2}}(?:2[abxy]\${{1,2}}\d\d\${{1,2}}{_SIGN}{{53}}|(?:[156]|y|7|gy|apr1|md5)\${{1,2}}"
-                rf"(?:rounds=\d+\$|j{_SIGN}+\$)?{_SIGN}{{1,32}}\${{1,2}}{_SIGN}{{22,86}}"
-                rf"|(?:argon2(?:id|i|d)|scrypt)\$[\w=,$]{{5,60}}\$[A-Za-z0-9+/]{{8,}}\$[A-Za-z0-9+/]{{20,}}"
-                rf"|[PH]\${_SIGN}{{31}})|\*[0-9A-F]{{40}}\b|\{{S?(?:SHA|MD5)(?:256|384|512)?\}}[A-Za-z0-9+/]{{22,120}}={{0,2}})",
-                _hash,
-                gate=r"\$(?:2[abxy]|[156y7PH]|gy|apr1|md5|argon2i?d?|scrypt)\$|\{S?(?:SHA|MD5)\d*\}|\*[0-9A-F]{40}",
-            ),
-            # Windows': as pwdump and its like print them, and alone
-            rule("", r"(?i)\b([0-9a-f]{32}:[0-9a-f]{32}):::", _hash, gate=r"[0-9a-fA-F]{32}:::"),
-            rule(r"\b(?i:NTLM|NT hash|LM hash)[ \t]*[:=][ \t]*", r"([0-9a-fA-F]{32})\b", _hash),
-            Rule(_KIND, _manifests),
-            rule(r"(?i:\bWIFI:)(?:[^\n]*?;)?P:", r"((?:\\.|[^\\;\s]){5,63});", any_value, gate=r"(?i)\bWIFI:[A-Z]:"),
-            # The twenty figures on the bottom of a router
-            rule(
-                _NETWORK_KEY + r"[^\n\d]{0,24}",
-                r"(\d{4}(?: \d{4}){3,4})(?:[^\d ]|\s|$)",
-                any_value,
-                gate=_NETWORK_KEY + r"[^\n\d]*\d",
-            ),
-        ),
+        _RULES,
         examples=(
-            Example(f"machine a.io login jane password {_word}", _word),
             Example(f"db.acme.org:5432:shop:jane:{_word}", _word),
             Example(f"[smtp.acme.org]:587    jane:{_word}", _word),
             Example(f"BUNDLE_GEMS__ACME__COM: {_gem}", _gem),
@@ -154,8 +142,6 @@ RECOGNIZERS = (
             Example("WLAN-Netzwerkschlüssel: 4471 8829" + " 1034 5567 2093", "4471 8829" + " 1034 5567 2093"),
         ),
         counter_examples=(
-            "machine a.io login jane password <password>",
-            "the machine login failed, password wrong",
             "12:30:00:00:00",
             "[main] branch:v2",
             "[info]  time:12:30:00",

@@ -1,16 +1,16 @@
 """Passwords that stand on lines of their own in what a terminal shows: answers to prompts, what a command has decoded
-or made up, and the lists of accounts that `chpasswd`, OpenVPN and FTP read. Terraform keeps what it made up in its state.
+or made up, and the lists of accounts that `chpasswd`, OpenVPN and FTP read. Terraform keeps what it made up
+in its state.
 """
 
 from collections.abc import Iterator
 
 from gateway.detection.recognizer import Example, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
-from gateway.detection.recognizers.secrets._locator import Rule, judged, rule, table
-from gateway.detection.recognizers.secrets._value_classifier import any_value, made_or_strong, mixed, told
+from gateway.detection.recognizers.secrets import _value_classifier as values
+from gateway.detection.recognizers.secrets._locator import LINE, Rule, judged, rule, table
 from gateway.detection.view import View
 
-_LINE = r"(\S+)[ \t]*(?:\r?\n|$)"
 _LIST = r"\bchpasswd\b[^\n]*\n"
 _LISTED = compile_pattern(_LIST)
 _ACCOUNT = compile_pattern(r"[ \t\-\"']*[a-z_][\w.\-]*:([^\s:\"']+)[\"']?[ \t]*\r?(?:\n|$)")
@@ -26,7 +26,7 @@ def _listed(view: View) -> Iterator[Match]:
         at = head.end()
         for _ in range(_MOST_LINES):
             if (account := _ACCOUNT.match(data, at)) is not None:
-                yield from judged(view, *account.span(1), mixed, 0.75)
+                yield from judged(view, *account.span(1), values.mixed, 0.75)
                 at = account.end()
             elif (other := _OTHER.match(data, at)) is not None:
                 at = other.end()
@@ -37,43 +37,47 @@ def _listed(view: View) -> Iterator[Match]:
 _word = "Wat3rfall" + "!"
 _made = sample(20, BASE62)
 
+_RULES = (
+    # `Enter passphrase for key 'id_rsa': …`
+    rule(r"(?i)\bpass(?:word|phrase) for [^\n]*[^\n\d]: ", LINE, values.mixed),
+    # A line that decodes or makes a secret, and the one line that follows
+    rule(
+        r"(?:(?i:secret|passw|token)[^\n]*\| *base64 (?:-[dD]|--decode)\b[^\n]*\r?\n"
+        r"|\b(?:openssl rand|pwgen|makepasswd|diceware|apg|g?o?pass show|op read|bw get)"
+        r" -?\w[^\n]*\r?\n|(?:get-secret-value|--with-decryption) [^\n]*--output text[^\n]*\r?\n"
+        r"|\breset\.\r?\nNew value:) *",
+        r"([^\s=]+={0,2}) *(?:\r?\n|$)",
+        values.made_or_strong,
+        gate=r"\| *base64 (?:-[dD]|--decode)\b|get-secret-value|--with-decryption|\breset\.\r?\nNew value:"
+        r"|\b(?:openssl rand|pwgen|makepasswd|diceware|apg|g?o?pass show|op read|bw get) -?\w",
+    ),
+    Rule(_LIST, _listed),
+    rule(
+        r"(?i)(?:\b(?:user(?:name)?|login|account)\s+\S+\s+pass(?:word)? |<auth-user-pass>\s*\S+\s+"
+        r"|(?m:^)[\w.:\-\[\]]+> auth (?:\w+ )?"
+        r"|(?m:^)open \S+(?: \d+)?\r?\nuser \S+ )",
+        r"(\S+)",
+        values.mixed,
+    ),
+    rule(
+        r"\"random_password\"(?:[^\n]*\n){0,40}?[^\n]*?\"result\"\s*:\s*",
+        r"\"([^\"\n]{4,})\"",
+        values.any_value,
+        gate='"random_password"',
+    ),
+    # `name@host:password` alone on a line, and `service - name@host - password`
+    rule(
+        r"[\w+\-]@[\w.\-]+\.[A-Za-z]{2,}(?:[:;|]| [:;|/\-] )",
+        r"([^\s/,;|]+) *(?:\r?\n|$)",
+        values.told,
+        gate=r"[\w+\-]@[\w.\-]+\.[A-Za-z]{2,}(?:[:;|]| [:;|/\-] )[^\s/]*[\d!#$%&*]",
+    ),
+)
+
 RECOGNIZERS = (
     table(
         "printed",
-        (
-            # `Enter passphrase for key 'id_rsa': …`
-            rule(r"(?i)\bpass(?:word|phrase) for [^\n]*[^\n\d]:[ \t]+", _LINE, mixed),
-            # A line that decodes or makes a secret, and the one line that follows
-            rule(
-                r"(?:(?i:secret|passw|token)[^\n]*\|[ \t]*base64[ \t]+(?:-[dD]|--decode)\b[^\n]*\r?\n"
-                r"|\b(?:openssl[ \t]+rand|pwgen|makepasswd|diceware|apg|g?o?pass[ \t]+show|op[ \t]+read|bw[ \t]+get)"
-                r"[ \t]+-?\w[^\n]*\r?\n|(?:get-secret-value|--with-decryption)[ \t][^\n]*--output[ \t]+text[^\n]*\r?\n"
-                r"|\breset\.\r?\nNew value:)[ \t]*",
-                r"([^\s=]+={0,2})[ \t]*(?:\r?\n|$)",
-                made_or_strong,
-            ),
-            Rule(_LIST, _listed),
-            rule(
-                r"(?i)(?:\buser(?:name)?[ \t]+\S+[ \t]+pass(?:word)?[ \t]+|<auth-user-pass>\s*\S+\s+"
-                r"|(?m:^)[\w.:\-\[\]]+>[ \t]auth[ \t]+(?:\w+[ \t]+)?"
-                r"|(?m:^)open[ \t]+\S+(?:[ \t]+\d+)?\r?\nuser[ \t]+\S+[ \t]+)",
-                r"(\S+)",
-                mixed,
-            ),
-            rule(
-                r"\"random_password\"(?s:.)*?\"result\"\s*:\s*",
-                r"\"([^\"\n]{4,})\"",
-                any_value,
-                gate='"random_password"',
-            ),
-            # `name@host:password` alone on a line, and `service - name@host - password`
-            rule(
-                r"[\w+\-]@[\w.\-]+\.[A-Za-z]{2,}(?:[:;|]|[ \t]+[:;|/\-][ \t]+)",
-                r"([^\s/,;|]+)[ \t]*(?:\r?\n|$)",
-                told,
-                gate=r"[\w+\-]@[\w.\-]+\.[A-Za-z]{2,}(?:[:;|]|[ \t]+[:;|/\-][ \t]+)[^\s/]*[\d!#$%&*]",
-            ),
-        ),
+        _RULES,
         examples=(
             Example(f"Enter passphrase for key 'id_rsa': {_word}\n", _word),
             Example(f"Enter the password for ACME\\jane: {_word}", _word),
@@ -82,6 +86,7 @@ RECOGNIZERS = (
             Example(f"chpasswd <<EOF\nroot:{_word}\njane:Sunny+4+me\nEOF", "Sunny+4+me"),
             Example(f"chpasswd:\n  list: |\n    root:{_word}\n", _word),
             Example(f"<auth-user-pass>\njane\n{_word}\n</auth-user-pass>", _word),
+            Example(f"machine a.io login jane password {_word}", _word),
             Example(f"jane@acme.org:{_word}\n", _word),
             Example(f"127.0.0.1:6379> AUTH {_word}\nOK", _word),
             Example(f'{{"type": "random_password", "instances": [{{"result": "{_word}"}}]}}', _word),
@@ -94,6 +99,8 @@ RECOGNIZERS = (
             "PASS=$(openssl rand -base64 24)\nexport PASS",
             "chpasswd:\n  expire: false\nusers:\n  - name: jane",
             "auth-user-pass\nauth SHA256",
+            "machine a.io login jane password <password>",
+            "the machine login failed, password wrong",
         ),
     ),
 )

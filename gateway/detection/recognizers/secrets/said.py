@@ -8,50 +8,22 @@ from itertools import pairwise
 
 from gateway.detection.expression import Expression
 from gateway.detection.recognizer import Example, Match, compile_pattern
+from gateway.detection.recognizers.secrets import _value_classifier as values
+from gateway.detection.recognizers.secrets import _vocabulary as words
 from gateway.detection.recognizers.secrets._locator import Rule, judged, rule, span_of, table, trimmed
 from gateway.detection.recognizers.secrets._names import is_place
-from gateway.detection.recognizers.secrets._value_classifier import (
-    PASSWORD,
-    code,
-    is_chosen,
-    is_phrase,
-    is_stand_in,
-    made,
-    mixed,
-    strong,
-    told,
-)
-from gateway.detection.recognizers.secrets._vocabulary import (
-    CHANGED,
-    CODES,
-    CODES_ABROAD,
-    FOR,
-    HAPPENED,
-    IS,
-    IS_ABROAD,
-    LOGINS,
-    NEW,
-    NO_PASSWORD,
-    NO_VALUE,
-    OWN,
-    PASSWORDS,
-    PASSWORDS_ABROAD,
-    SECRETS,
-    THE,
-    WITH,
-)
 from gateway.detection.view import View
 
-_WORD = compile_pattern(rf"(?i)(?:\b|_)(?:{PASSWORDS})\b")
-_SECRET_WORD = compile_pattern(rf"(?i)(?:^|[^\w\-])(?:{SECRETS})\b")
+_WORD = compile_pattern(rf"(?i)(?:\b|_)(?:{words.PASSWORDS})\b")
+_SECRET_WORD = compile_pattern(rf"(?i)(?:^|[^\w\-])(?:{words.SECRETS})\b")
 # What links the word to the value, and the value: quoted or bare.
 _LINKED = compile_pattern(
-    rf"(?i)((?:\s(?:{IS})|'s):?\s{{1,3}}|:\s{{1,3}}|\s?→\s?|\s{{1,2}})"
+    rf"(?i)((?:\s(?:{words.IS})|'s):?\s{{1,3}}|:\s{{1,3}}|\s?→\s?|\s{{1,2}})"
     r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,})[\"'`*]|([^\s\"'`*<>]{4,}))"
 )
 # `password for the zip file: …`
 _OPENS = compile_pattern(
-    rf"(?i)^(?:\s(?:{HAPPENED}))?(?:\s(?:{FOR})\s(?:[^:;,.!?()\n]|\.\w)+|\s?\([^()\n]+\)|\s(?:{NEW})|\s*)$"
+    rf"(?i)^(?:\s(?:{words.HAPPENED}))?(?:\s(?:{words.FOR})\s(?:[^:;,.!?()\n]|\.\w)+|\s?\([^()\n]+\)|\s(?:{words.NEW})|\s*)$"
 )
 # Of these, something is said that is no password.
 _ABOUT_IT = compile_pattern(
@@ -67,7 +39,7 @@ _LEAST = 5
 """Bytes of the shortest value and what links it to the word."""
 # Somebody's password that is a plain word, with nothing after it that would make it the beginning of something else.
 _PLAIN_WORD = compile_pattern(
-    rf"(?i)\b(?:{OWN})\s(?:\w{{2,20}}[\s\-]){{0,2}}?(?:{PASSWORDS})\s(?:is|ist|lautet|est|es|è|é)(?:\snow)?:?\s"
+    rf"(?i)\b(?:{words.OWN})\s(?:\w{{2,20}}[\s\-]){{0,2}}?(?:{words.PASSWORDS})\s(?:is|ist|lautet|est|es|è|é)(?:\snow)?:?\s"
     r"([a-z]{5,32})(?:[.,;!](?:\s|$)|\s?$|\s?\n|\s(?:and|und|et|y|e|en)\s)"
 )
 _ADJECTIVE = re.compile(
@@ -75,16 +47,15 @@ _ADJECTIVE = re.compile(
     r"|^(?:ab|aus|be|ent|er|ge|ver|zer)\w+(?:en|t)$"
 )
 _POINTED = re.compile(r"\w+\.\w*[A-Za-z]\d\d+")
-_REVERSED = rf"\s(?:is|ist|est|es|è|é|as)\s(?:{OWN}|{THE})\s(?:[\w\-]+\s)?(?:{PASSWORDS})\b"
+_REVERSED = rf"\s(?:is|ist|est|es|è|é|as)\s(?:{words.OWN}|{words.THE})\s(?:[\w\-]+\s)?(?:{words.PASSWORDS})\b"
 _AS = r"\s(?:as|als|como|come|comme)\s(?:(?:new|temporary|neues|nouveau|nueva|nuova|nova|nieuw)\s)?"
 # `changé le mot de passe en …`, `Passwort auf … gesetzt`
-_TO = rf"(?:{PASSWORDS})\s(?:(?:[^\n.:!?]{{0,48}}\s)??(?:auf|in|en|par|para|por|naar|from|von)|a)\s[\"'`]?"
+_TO = rf"(?:{words.PASSWORDS})\s(?:(?:[^\n.:!?]{{0,48}}\s)??(?:auf|in|en|par|para|por|naar|from|von)|a)\s[\"'`]?"
 _CHANGED_TO = compile_pattern(rf"(?i){_TO}([^\s\"'`<>()]+)")
-_CHANGE = compile_pattern(rf"(?i)\b(?:{CHANGED})")
+_CHANGE = compile_pattern(rf"(?i)\b(?:{words.CHANGED})")
 _INNER = re.compile(r"[A-Za-z]\d+[\W_]?[A-Za-z]|\w[!@#$%^&*+~?]\w")
 _BARE = r"([^\s\"'`<>()]{5,})"
-_AROUND = b".,;:)]}\"'`*|"
-_LINK_ABROAD = rf"[^\n:=\d]{{0,24}}?(?:\s?[:=|]|\s(?:{IS_ABROAD})\s|[是为為はが는은])"
+_LINK_ABROAD = rf"[^\n:=\d]{{0,24}}?(?:\s?[:=|]|\s(?:{words.IS_ABROAD})\s|[是为為はが는은])"
 _SIGNS = "[\\s\"'`*«„“「|]{0,8}"
 # Ideographs and syllables end a value: no blank stands there.
 _VALUE_ABROAD = "([!#-&(-;=?-_a-{}~À-ʯͰ-ӿ]+)"
@@ -93,18 +64,22 @@ _VALUE_ABROAD = "([!#-&(-;=?-_a-{}~À-ʯͰ-ӿ]+)"
 def _passwords(view: View) -> Iterator[Match]:
     for start, end, quoted, linked in _values(view.data, _WORD):
         value = view.text(start, end)
-        sure = quoted and ((linked and is_chosen(value, quoted=True)) or is_phrase(value))
-        if sure or strong(value, quoted) or (_is_odd(value, linked=linked) and not NO_VALUE.fullmatch(value)):
-            yield Match(start, end, 0.8, PASSWORD.name)
+        sure = quoted and ((linked and values.is_chosen(value, quoted=True)) or values.is_phrase(value))
+        if (
+            sure
+            or values.strong(value, quoted)
+            or (_is_odd(value, linked=linked) and not words.NO_VALUE.fullmatch(value))
+        ):
+            yield Match(start, end, 0.8, values.PASSWORD.name)
     for match in _PLAIN_WORD.finditer(view.data):
         value = view.text(*match.span(1)).lower()
-        if value not in NO_PASSWORD and not _ADJECTIVE.search(value) and not is_stand_in(value):
-            yield Match(*match.span(1), 0.6, PASSWORD.name)
+        if value not in words.NO_PASSWORD and not _ADJECTIVE.search(value) and not values.is_stand_in(value):
+            yield Match(*match.span(1), 0.6, values.PASSWORD.name)
 
 
 def _secrets(view: View) -> Iterator[Match]:
     for start, end, _, _ in _values(view.data, _SECRET_WORD, is_place):
-        yield from judged(view, start, end, made, 0.8, longest=1024)
+        yield from judged(view, start, end, values.made, 0.8)
 
 
 def _values(
@@ -152,7 +127,7 @@ def _is_odd(value: str, *, linked: bool) -> bool:
     """Digits or signs where prose has words: no part of a sentence, a time or a number of things."""
     # What is told to be one may have a point in it, as names in programs have.
     pointed = linked and _POINTED.fullmatch(value) is not None
-    if not is_chosen(value, quoted=pointed):
+    if not values.is_chosen(value, quoted=pointed):
         return False
     if value.isdigit():
         return linked and len(value) >= 5
@@ -165,7 +140,7 @@ def _changed(view: View) -> Iterator[Match]:
         start, end = match.span(1)
         if not _CHANGE.search(view.data, max(0, match.start() - _REACH), min(len(view.data), end + _REACH)):
             continue
-        for one in judged(view, start, end, strong, 0.75, trim=_AROUND):
+        for one in judged(view, start, end, values.strong, 0.75):
             if _INNER.search(view.text(one.start, one.end)):
                 yield one
 
@@ -173,79 +148,71 @@ def _changed(view: View) -> Iterator[Match]:
 _word = "Tr0ub4dor" + "&3"
 _random = "q7Zr2mXw9LpV4tKd"
 
+_RULES = (
+    Rule(
+        rf"(?i)(?:{words.PASSWORDS})\b(?:(?:[^.!?\n\"'`]|[.!?]\S)*(?:\s(?:{words.IS})|'s|:|→)\s|\s+\S*\d|\s[\"'`])",
+        _passwords,
+    ),
+    Rule(rf"(?i)\b(?:{words.SECRETS})\b(?:[^.!?\n\"'`]*(?:\s(?:{words.IS})|:)\s|\s+\S*\d)", _secrets),
+    rule(
+        rf"(?i)(?:\b(?:{words.CODES})\b|{words.CODES_ABROAD})"
+        rf"(?:[^.:=!?\n\"'`\d]{{0,32}}?(?:\s(?:{words.IS}|{words.IS_ABROAD}):?\s|[:=#|是为為はが는은]|nr\.?))?{_SIGNS}",
+        r"(\d{3}[ -]?\d{3}|[A-Z0-9]{4,6}-[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){0,4}|\d{4,8})\b",
+        values.code,
+        gate=rf"(?i)(?:\b(?:{words.CODES})\b|{words.CODES_ABROAD})[^.!?\n\d]*\d\d",
+        score=0.7,
+    ),
+    rule(
+        rf"(?i)\b(?:{words.LOGINS})(?: (?:{words.FOR}) [^:;,.!?()\d\n]{{1,40}})?(?: (?:{words.WITH}))?\s?:?\s{{1,3}}"
+        r"[\"'`]?[\w.@+\-]{2,64}\s?[/:|]\s?",
+        r"([^\s\"'`,;<>/][^\s\"'`,;<>]{4,})",
+        values.strong,
+        gate=rf"(?i)\b(?:{words.LOGINS})\b[^\n/:|]*[/:|]",
+        score=0.75,
+    ),
+    rule("", rf"(?i)([^\s\"'`<>()]*\d[^\s\"'`<>()]*){_REVERSED}", values.mixed, gate=f"(?i){_REVERSED}"),
+    # `try … as password`, `probier … als Passwort`
+    rule(
+        "",
+        rf"(?i){_BARE}[\"'`]?{_AS}(?:{words.PASSWORDS})"
+        r"(?:[.,;:!?)\n]|$|\s(?:and|und|et|y|e|en|for|für|pour|para|per|voor)\s)",
+        values.strong,
+        gate=rf"(?i){_AS}(?:pass|pw|mdp|mot|kennw|contras|clave|senha|palavra|wachtw)",
+        score=0.75,
+    ),
+    Rule(
+        rf"(?i)(?:{words.PASSWORDS})\s(?:[^\n.:!?]*\s)?(?:auf|in|en|par|para|por|naar|from|von|a)\s[\"'`]?\S*\d",
+        _changed,
+    ),
+    # `u: jane p: …`, `root / …`
+    rule(
+        r"\b[uU](?:ser)?\s?[:=]\s?[^\s,;]+[,;]?\s+[pP]\s?[:=]\s?"
+        r"|\b(?i:admin|root|administrator|sysadmin|superuser|test|demo|guest) / ",
+        r"([^\s\"'`<>/]{6,})",
+        values.told,
+        gate=r"\b[uU](?:ser)?\s?[:=]\s?\S+\s+[pP]\s?[:=]\s?\S|(?i:admin|root|user|test|demo|guest|istrator) / \S*\d",
+        score=0.75,
+    ),
+    # Other languages
+    rule(
+        rf"(?i)(?:{words.PASSWORDS_ABROAD}){_LINK_ABROAD}{_SIGNS}",
+        _VALUE_ABROAD,
+        values.mixed,
+        gate=rf"(?i)(?:{words.PASSWORDS_ABROAD})",
+    ),
+    rule(
+        rf"(?i)(?:{words.PASSWORDS_ABROAD})\s(?:[—–\-]\s)?[\"'`*]{{0,2}}",
+        _VALUE_ABROAD,
+        values.told,
+        gate=rf"(?i)(?:{words.PASSWORDS_ABROAD})",
+        score=0.7,
+    ),
+)
+
 RECOGNIZERS = (
     table(
         "said",
-        (
-            Rule(
-                rf"(?i)(?:{PASSWORDS})\b(?:(?:[^.!?\n\"'`]|[.!?]\S)*(?:\s(?:{IS})|'s|:|→)\s|\s+\S*\d|\s[\"'`])",
-                _passwords,
-            ),
-            Rule(rf"(?i)\b(?:{SECRETS})\b(?:[^.!?\n\"'`]*(?:\s(?:{IS})|:)\s|\s+\S*\d)", _secrets),
-            rule(
-                rf"(?i)\b(?:{CODES})\b(?:[^.:=!?\n\"'`\d]{{0,32}}?(?:\s(?:{IS})\b:?|[:=#]|nr\.?))?\s{{0,3}}[\"'`*]{{0,2}}",
-                r"(\d{3}[ -]?\d{3}|[A-Z0-9]{4,6}-[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){0,4}|\d{4,8})\b",
-                code,
-                gate=rf"(?i)\b(?:{CODES})\b[^.!?\n\d]*\d\d",
-                score=0.7,
-            ),
-            rule(
-                rf"(?i)\b(?:{LOGINS})(?: (?:{FOR}) [^:;,.!?()\d\n]{{1,40}})?(?: (?:{WITH}))?\s?:?\s{{1,3}}[\"'`]?"
-                r"[\w.@+\-]{2,64}\s?[/:|]\s?",
-                r"([^\s\"'`,;<>/][^\s\"'`,;<>]{4,})",
-                strong,
-                gate=rf"(?i)\b(?:{LOGINS})\b[^\n/:|]*[/:|]",
-                score=0.75,
-                trim=_AROUND,
-            ),
-            rule("", rf"(?i)([^\s\"'`<>()]*\d[^\s\"'`<>()]*){_REVERSED}", mixed, gate=f"(?i){_REVERSED}"),
-            # `try … as password`, `probier … als Passwort`
-            rule(
-                "",
-                rf"(?i){_BARE}[\"'`]?{_AS}(?:{PASSWORDS})"
-                r"(?:[.,;:!?)\n]|$|\s(?:and|und|et|y|e|en|for|für|pour|para|per|voor)\s)",
-                strong,
-                gate=rf"(?i){_AS}(?:pass|pw|mdp|mot|kennw|contras|clave|senha|palavra|wachtw)",
-                score=0.75,
-            ),
-            Rule(
-                rf"(?i)(?:{PASSWORDS})\s(?:[^\n.:!?]*\s)?(?:auf|in|en|par|para|por|naar|from|von|a)\s[\"'`]?\S*\d",
-                _changed,
-            ),
-            # `u: jane p: …`, `root / …`
-            rule(
-                r"\b[uU](?:ser)?\s?[:=]\s?[^\s,;]+[,;]?\s+[pP]\s?[:=]\s?"
-                r"|\b(?i:admin|root|administrator|sysadmin|superuser|test|demo|guest) / ",
-                r"([^\s\"'`<>/]{6,})",
-                told,
-                gate=r"\b[uU](?:ser)?\s?[:=]\s?\S+\s+[pP]\s?[:=]\s?\S|(?i:admin|root|user|test|demo|guest|istrator) / \S*\d",
-                score=0.75,
-                trim=_AROUND,
-            ),
-            # Other languages
-            rule(
-                rf"(?i)(?:{PASSWORDS_ABROAD}){_LINK_ABROAD}{_SIGNS}",
-                _VALUE_ABROAD,
-                mixed,
-                gate=rf"(?i)(?:{PASSWORDS_ABROAD})",
-                trim=b".,;:)*|",
-            ),
-            rule(
-                rf"(?i)(?:{PASSWORDS_ABROAD})\s(?:[—–\-]\s)?[\"'`*]{{0,2}}",
-                _VALUE_ABROAD,
-                told,
-                gate=rf"(?i)(?:{PASSWORDS_ABROAD})\s",
-                score=0.7,
-                trim=b".,;:)*|",
-            ),
-            rule(
-                rf"(?i)(?:{CODES_ABROAD})(?:{_LINK_ABROAD}|\s|){_SIGNS}",
-                r"(\d{3}[ -]?\d{3}|\d{4,8})\b",
-                code,
-                gate=rf"(?i)(?:{CODES_ABROAD})",
-                score=0.7,
-            ),
-        ),
+        _RULES,
         examples=(
             Example(f"my password is {_word}.", _word),
             Example("Password for the zip file: " + "zipzap2024", "zipzap2024"),

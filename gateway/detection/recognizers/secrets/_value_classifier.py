@@ -27,14 +27,12 @@ _STAND_IN_PARTS = (
     r"xxxx|\.\.\.|\*\*\*|your[_\-A-Z]|^your|^my[_\-]|[_\-]here$|put[_\-]|enter[_\-]|todo|sanitized|removed|deleted|"
     r"not[_\-]?a[_\-]?real|not[_\-]secret|some[_\-](?:secret|token|key|pass)|^<|>$|^example|example$|"
     r"^(?:real|secret|super|test|demo|sample|the|a|an|new|old|access|refresh|api|auth|client|user|bearer)"
-    r"[_\-](?:key|token|secret|password|value|pass|pw)s?$|"
-    r"^(?:required|nullable|sometimes|bail|confirmed)[|,]|EXAMPLE"
+    r"[_\-](?:key|token|secret|password|value|pass|pw)s?$|^(?:required|nullable|sometimes|bail|confirmed)[|,]|EXAMPLE"
 )
 _REFERENCE = (
     r"^\$\{\w+:\?|\$\{[\w.:\-?/@ =+()$]+\}|\$\([^)]*\)|^\$+[A-Za-z_][\w:]*$|\{\{-?\s*[\w.$| '\"()\-\[\]]+\s*-?\}\}|"
     r"<%|%\(\w+\)|^[\"']?%[sdv@]|%[A-Z_a-z]{2,}%$|#\{[^}]*\}|^\{[A-Za-z_.:!\- ]*\}$|^\[[A-Za-z _\-]+\]$"
-    r"|\{[A-Za-z_]+(?:\.[A-Za-z_]+)*\}$|^[@&*:#!][A-Za-z_\-]+$|^`|"
-    r"^/(?:run|etc|var|home|usr|opt|tmp)/|"
+    r"|\{[A-Za-z_]+(?:\.[A-Za-z_]+)*\}$|^[@&*:#!][A-Za-z_\-]+$|^`|^/(?:run|etc|var|home|usr|opt|tmp)/|"
     r"^(?:os|process|env|ENV|self|this|config|settings|args|request|params|props|data|user|var|local|module|secrets|"
     r"data|vars|inputs|steps|github|req|ctx|context|opts|options|cfg|conf|app|state|file|ref|vault|op|ssm|arn|"
     r"credentials|form|values|session|secretKeyRef|Fn|kms|ENC|sops|import|require)[.:(\[]|^ENC\[|^\w+://[^@]*$"
@@ -85,8 +83,7 @@ _RARE = {
     for line in (
         "ajoq bghkqvwxz cjqvwxz dhkqxz fhjkpqvwxz gbfjkqvwxz hbcdfghjkpqvwxz ihijwy jbcdfghjklmnpqrtvwxyz "
         "kcfhjkmqrvxz lhjqwxz mcfghjqrvwxz nxz oq pjnqvxz qabcdefghijkmnopqrtvwxyz rjqxz sjxz tjkqx "
-        "uhjkquvwyz vbcdfghjklmnpqrstuvwxyz wbcfgjkmpqtuvwxyz xbghjklnqrsuvwxz ydhjkquxy "
-        "zbcdfghjklmnpqrstuvwxy "
+        "uhjkquvwyz vbcdfghjklmnpqrstuvwxyz wbcfgjkmpqtuvwxyz xbghjklnqrsuvwxz ydhjkquxy zbcdfghjklmnpqrstuvwxy "
     ).split()
     for first in line[:1]
     for then in line[1:]

@@ -18,8 +18,7 @@ _NETWORK_KEY = r"(?i)\b(?:wlan|wi-?fi|netzwerk|network|wpa2?)(?:[ \-]?(?:netzwer
 _KIND = r"(?im)^[ \t]*[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?secret[\"']?[ \t]*,?\r?$"
 _IS_SECRET = compile_pattern(_KIND)
 _BLOCK = compile_pattern(
-    r"(?m)^([ \t]*)[\"']?(?:data|stringData)[\"']?[ \t]*:[ \t]*\{?[ \t]*\r?\n"
-    r"((?:[ \t]+\S[^\n]*(?:\n|$)|[ \t]*\r?\n)+)"
+    r"(?m)^([ \t]*)[\"']?(?:data|stringData)[\"']?[ \t]*:[ \t]*\{?[ \t]*\r?\n((?:[ \t]+\S[^\n]*(?:\n|$)|[ \t]*\r?\n)+)"
 )
 _ENTRY = compile_pattern(
     r"(?m)^([ \t]+)([\w.\-/\"']{1,128}[ \t]*:[ \t]*(?:[|>][+\-]?[ \t]*\r?\n[ \t]+)?[\"']?([^\s\"',#{]{8,})[\"']?)"

@@ -54,8 +54,7 @@ _RULES = (
     Rule(_LIST, _listed),
     rule(
         r"(?i)(?:\b(?:user(?:name)?|login|account)\s+\S+\s+pass(?:word)? |<auth-user-pass>\s*\S+\s+"
-        r"|(?m:^)[\w.:\-\[\]]+> auth (?:\w+ )?"
-        r"|(?m:^)open \S+(?: \d+)?\r?\nuser \S+ )",
+        r"|(?m:^)[\w.:\-\[\]]+> auth (?:\w+ )?|(?m:^)open \S+(?: \d+)?\r?\nuser \S+ )",
         r"(\S+)",
         values.mixed,
     ),

@@ -20,8 +20,7 @@ _LINK = re.compile(rb"[^\d:=\r\n]{0,40}(?:[:=]|\s(?:is|are|ist|sind|lautet|sont|
 # What stands between two codes: signs, bullets, boxes, the number of a line, the word before the last one.
 _NEXT = re.compile(
     r"(?:(?:[\s,;:|/`*\"'\[\](){}=#>&_+\-]|•|·|–|—){1,80}+|\d{1,2}(?:[.):]\s|\s?\|)|x\]"
-    r"|(?:and|und|et|y|e|en|or|oder|ou|o)\s){0,8}+"
-    r"(\d{4} \d{4}(?! ?\d)|(?:[A-Za-z0-9]{4} ){7,15}[A-Za-z0-9]{4}"
+    r"|(?:and|und|et|y|e|en|or|oder|ou|o)\s){0,8}+(\d{4} \d{4}(?! ?\d)|(?:[A-Za-z0-9]{4} ){7,15}[A-Za-z0-9]{4}"
     r"|[A-Za-z0-9]{2,12}(?:-[A-Za-z0-9]{3,12}){1,8}|[A-Za-z0-9]{4,12})(?![\w\-]|[.,]\d|\s?[%$])".encode(),
     re.IGNORECASE,
 )

@@ -17,17 +17,9 @@ _RULES = (
         r"|\b(?:user|role) \S+(?: \w+){0,6} password |\bsp_addlogin N?'[^'\n]*', *N?",
         QUOTED,
     ),
-    rule(
-        r"(?i)\b(?:(?:create|alter) user|connect to) \S+ "
-        r"(?:identified by|user \S+ using) ",
-        r"([^\s\"';,()]{4,})",
-    ),
+    rule(r"(?i)\b(?:(?:create|alter) user|connect to) \S+ (?:identified by|user \S+ using) ", r"([^\s\"';,()]{4,})"),
     # PowerShell
-    rule(
-        r"(?i)\bconvertto-securestring (?:-string )?(?:-asplaintext )?"
-        r"|\bClientSecretCredential\([^\n()]*, *",
-        QUOTED,
-    ),
+    rule(r"(?i)\bconvertto-securestring (?:-string )?(?:-asplaintext )?|\bClientSecretCredential\([^\n()]*, *", QUOTED),
     rule("", QUOTED + r" *\| *ConvertTo-SecureString", gate=r"\| *ConvertTo-SecureString"),
     # Calls with a user and a password
     rule(
@@ -38,8 +30,7 @@ _RULES = (
     ),
     rule(
         r"\b(?:mysqli?(?:_real)?(?:_connect)?|getConnection|PDO(?:->__construct)?|DBI->connect|imap_open"
-        r"|Net::FTP\.(?:open|new)|FTP(?:_TLS)?)"
-        r"\((?:\$\w+, *)?[\"'][^\"'\r\n]+[\"'],\s*[\"'][^\"'\r\n]+[\"'],\s*",
+        r"|Net::FTP\.(?:open|new)|FTP(?:_TLS)?)\((?:\$\w+, *)?[\"'][^\"'\r\n]+[\"'],\s*[\"'][^\"'\r\n]+[\"'],\s*",
         QUOTED,
     ),
     rule(r"\b(?:jwt\.(?:sign|verify|encode|decode)\([^\n\"']+,|createHmac\([\"'][\w\-]+[\"'],) *", QUOTED),
@@ -98,15 +89,13 @@ _RULES = (
         r"([^\s\"'/\-]\S{3,})",
     ),
     rule(
-        r"(?i)\b(?:net use\s[^\n]*/user: ?\S+|reg add [^\n]*/v \"?\w*passw(?:or)?d\"?(?: /t \w+)?"
-        r" /d) ",
+        r"(?i)\b(?:net use\s[^\n]*/user: ?\S+|reg add [^\n]*/v \"?\w*passw(?:or)?d\"?(?: /t \w+)? /d) ",
         r"\"?([^\s\"/*\-][^\s\"]{3,})",
         values.believed,
     ),
     rule(r"(?i)\bnet use\s(?:\S+ )?(?:\\\\|https?:)\S+ ", r"([^\s/*]\S{3,}) /user:", values.believed),
     rule(
-        r"(?i)\bjdbc:oracle:\w+:|\b(?:sqlplus|sqlcl|(?:imp|exp)(?:dp)?|sqlldr|rman) "
-        r"(?:-\w |userid=|target )?",
+        r"(?i)\bjdbc:oracle:\w+:|\b(?:sqlplus|sqlcl|(?:imp|exp)(?:dp)?|sqlldr|rman) (?:-\w |userid=|target )?",
         r"([\w.$#]+/[^\s@/\"'<>]{3,})@",
         lambda value, quoted: values.believed(value.partition("/")[2], quoted),
         gate=r"(?i)\bjdbc:oracle:\w+:[\w.$#]+/|\b(?:sqlplus|sqlcl|impd?p?|expd?p?|sqlldr|rman) [^\n]*/[^\n]*@",

@@ -31,11 +31,7 @@ RECOGNIZERS = (
         "private_key",
         PRIVATE_KEY,
         (
-            Pattern(
-                rf"(?:{_HEAD})(?:{_INSIDE}*?{_TAIL}|(?:{_LINE})+)",
-                1.0,
-                gate=r"-----BEGIN[ A-Z0-9]* ?PRIVATE KEY",
-            ),
+            Pattern(rf"(?:{_HEAD})(?:{_INSIDE}*?{_TAIL}|(?:{_LINE})+)", 1.0, gate=r"-----BEGIN[ A-Z0-9]* ?PRIVATE KEY"),
             Pattern(
                 r"PuTTY-User-Key-File-\d: (?s:.)*?Private-Lines: \d+\s"
                 r"(?:[A-Za-z0-9+/=]+\s+)+(?:Private-MAC: [0-9a-f]+)?",

@@ -9,17 +9,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gateway.detection.recognizer import compile_pattern
+from gateway.detection.recognizers.secrets._vocabulary import TELLING
 
 LONGEST = 600
 """Bytes of a value that are looked at."""
 
 _OFTEN = 8
-
-TELLING = (
-    r"pass|pwd|pw|psw|psk|secret|token|key|cred|kennwort|contrase|clave|senha|wachtwoord|mdp|parola|jwt|bearer"
-    r"|authorization|totp|_salt"
-)
-"""What is in every telling name, in any case; `kind_of` reads the names that have it word by word."""
 
 _NAME = rf"([\w.\-$@]*(?:(?:{TELLING})[\w.\-ñ]*|auth\b))"
 _CLOSERS = r"(?:\\{0,3}[\"'\]]){0,3}(?:\[\d*\])?([^\S\n]{1,3}value)?"

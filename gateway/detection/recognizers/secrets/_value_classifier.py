@@ -3,38 +3,36 @@ a reference that a program resolves.
 """
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from operator import eq
 
-from gateway.detection.entropy import entropy, word_set
-from gateway.detection.recognizer import compile_pattern
+from gateway.detection.entropy import entropy
+from gateway.detection.recognizer import EntityType, compile_pattern
 from gateway.detection.recognizers._published_keys import is_published
+from gateway.detection.recognizers.secrets._names import Kind
+from gateway.detection.recognizers.secrets._vocabulary import NO_VALUE, OF_RULES, OF_SENTENCES, STAND_INS
 
-_STAND_INS = word_set(
-    "none null nil true false undefined string str int integer bytes byte bool boolean text varchar char number object"
-    " any void auto yes no on off password passwords passwd pwd pass secret secrets token tokens key keys change_me"
-    " test tests testing required optional hidden redacted masked empty blank default value values input output env"
-    " getenv secretstr the not now self that what when this username user root admin guest foobar foo bar baz qux"
-    " passphrase passcode passwort kennwort contraseña contrasena clave senha wachtwoord motdepasse credentials"
-    " credential basic bearer digest negotiate oauth plain plaintext login private public valid invalid wrong correct"
-    " missing unknown encrypted encoded decoded stored saved const final static function return await async new let"
-    " var abstract override lambda def elif else then todo tbd fixme n/a na nan inf type types kind varies various"
-    " postgres mysql mongo redis vault keychain keyring prompt stdin stdout file email name"
-    " reset changed updated incorrect expired define defined undef notasecret anonymous"
-)
+PASSWORD = EntityType("PASSWORD", "secret", "A password or passphrase.")
+SECRET = EntityType("SECRET", "secret", "A token, key or other secret of no known vendor.")
+
+type Judge = Callable[[str, bool], EntityType | None]
+"""Gets a value, and whether it stands in quotes: what it is, or None if it is no secret. Judges differ in what else
+could stand there."""
+type NamedJudge = Callable[[Kind | None, str, bool], EntityType | None]
+"""The same, behind a name of that kind."""
+
 _STAND_IN_PARTS = (
     r"fake|dummy|placeholder|change[_\- ]?(?:me|this|it)|replace[_\- ]?(?:me|this|with)|insert[_\- ]|redacted|"
     r"xxxx|\.\.\.|\*\*\*|your[_\-A-Z]|^your|^my[_\-]|[_\-]here$|put[_\-]|enter[_\-]|todo|sanitized|removed|deleted|"
     r"not[_\-]?a[_\-]?real|not[_\-]secret|some[_\-](?:secret|token|key|pass)|^<|>$|^example|example$|"
     r"^(?:real|secret|super|test|demo|sample|the|a|an|new|old|access|refresh|api|auth|client|user|bearer)"
-    r"[_\-](?:key|token|secret|password|value|pass|pw)s?$|"
-    r"^(?:required|nullable|sometimes|bail|confirmed)[|,]|EXAMPLE"
+    r"[_\-](?:key|token|secret|password|value|pass|pw)s?$|^(?:required|nullable|sometimes|bail|confirmed)[|,]|EXAMPLE"
 )
 _REFERENCE = (
     r"^\$\{\w+:\?|\$\{[\w.:\-?/@ =+()$]+\}|\$\([^)]*\)|^\$+[A-Za-z_][\w:]*$|\{\{-?\s*[\w.$| '\"()\-\[\]]+\s*-?\}\}|"
     r"<%|%\(\w+\)|^[\"']?%[sdv@]|%[A-Z_a-z]{2,}%$|#\{[^}]*\}|^\{[A-Za-z_.:!\- ]*\}$|^\[[A-Za-z _\-]+\]$"
-    r"|\{[A-Za-z_]+(?:\.[A-Za-z_]+)*\}$|^[@&*:#!][A-Za-z_\-]+$|^`|"
-    r"^/(?:run|etc|var|home|usr|opt|tmp)/|"
+    r"|\{[A-Za-z_]+(?:\.[A-Za-z_]+)*\}$|^[@&*:#!][A-Za-z_\-]+$|^`|^/(?:run|etc|var|home|usr|opt|tmp)/|"
     r"^(?:os|process|env|ENV|self|this|config|settings|args|request|params|props|data|user|var|local|module|secrets|"
     r"data|vars|inputs|steps|github|req|ctx|context|opts|options|cfg|conf|app|state|file|ref|vault|op|ssm|arn|"
     r"credentials|form|values|session|secretKeyRef|Fn|kms|ENC|sops|import|require)[.:(\[]|^ENC\[|^\w+://[^@]*$"
@@ -64,35 +62,18 @@ _ALNUM = re.compile(r"[A-Za-z0-9]")
 _ODD = frozenset("!@#$%^&*+=~?<>|{}[](),;¿¡§°¨£€")
 _REPEATED = re.compile(r"(.)\1{5,}")
 _REPEATED_GROUP = re.compile(r"(?<!\w)(\d{3,12})(?:-\1){2}(?!\w)")
-# Words of the sentences that say how a password has to be.
-_OF_RULES = word_set(
-    "must should shall min max minimum maximum least most characters character chars digit digits letter letters"
-    " zeichen caractères caracteres caratteri tekens password passphrase passwort between required allowed enter type"
-    " wrong invalid expires expired attempts days hours minutes muss mindestens entre"
-)
-_OF_SENTENCES = _OF_RULES | word_set(
-    "the your our his her their and for not nor but with from this that these those its you she they them who what"
-    " when where which how why all any new old one two again does did has have had can could will would cannot without"
-    " please same match matches reset forgot forgotten change changed update updated confirm repeat show hide use"
-    " used using set user users name email account login sign hint field text value secret key token tokens code"
-    " stored saved sent valid empty encrypted hashed plain missing unknown provided given here there only also than"
-    " then into about after before first last next der die das und mit von den dem des ein eine les des une pour avec"
-    " dans que los las una por para con del che per della non uma com não het een van voor met"
-)
+_ODD_SIGN = re.compile(r"[!@#$%^&*+?~]")
+_ODD_INSIDE = re.compile(r"[!@#$%^&*+~?]\w")
+_DIGITS_APART = re.compile(r"\d\D+\d|\d{3}")
+_NUMBERED_PHRASE = re.compile(r"[a-z]+(?:-[a-z]+){2,}-?\d+")
+_PORTS = re.compile(r"[\d.:\-]+(?:/(?:tcp|udp))?$")
+# What `-pthread` is to compilers.
+_THREADS = re.compile(r"threads?\d*")
 _NUMBER_AND_SIGN = re.compile(r"\d{2,8}[!@#$%^&*?+~]+")
 _SEQUENCE = 12
-_SEQUENCES = frozenset(
-    row[at : at + _SEQUENCE]
-    for row in (
-        "abcdefghijklmnopqrstuvwxyz",
-        "zyxwvutsrqponmlkjihgfedcba",
-        "0123456789" * 2,
-        "9876543210" * 2,
-        "qwertyuiopasdfghjklzxcvbnm",
-    )
-    for at in range(len(row) - _SEQUENCE + 1)
-)
-_STEPS = frozenset(row[at : at + 2] for row in _SEQUENCES for at in range(_SEQUENCE - 1))
+_ROWS = "abcdefghijklmnopqrstuvwxyz 01234567890123456789 qwertyuiopasdfghjklzxcvbnm zyxwvutsrqponmlkjihgfedcba"
+_ROWS += " 98765432109876543210"
+_STEPS = frozenset(map("".join, pairwise(_ROWS)))
 _REGEX = re.compile(r"\(\?[=!:]|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsb]|\.\*|\]\+|\]\*|\]\{")
 _RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 # Neighbours that hardly any word of English, of the Romance and Germanic languages or of programs has: the first
@@ -102,8 +83,7 @@ _RARE = {
     for line in (
         "ajoq bghkqvwxz cjqvwxz dhkqxz fhjkpqvwxz gbfjkqvwxz hbcdfghjkpqvwxz ihijwy jbcdfghjklmnpqrtvwxyz "
         "kcfhjkmqrvxz lhjqwxz mcfghjqrvwxz nxz oq pjnqvxz qabcdefghijkmnopqrtvwxyz rjqxz sjxz tjkqx "
-        "uhjkquvwyz vbcdfghjklmnpqrstuvwxyz wbcfgjkmpqtuvwxyz xbghjklnqrsuvwxz ydhjkquxy "
-        "zbcdfghjklmnpqrstuvwxy "
+        "uhjkquvwyz vbcdfghjklmnpqrstuvwxyz wbcfgjkmpqtuvwxyz xbghjklnqrsuvwxz ydhjkquxy zbcdfghjklmnpqrstuvwxy "
     ).split()
     for first in line[:1]
     for then in line[1:]
@@ -111,18 +91,8 @@ _RARE = {
 
 
 # Every byte as what it is: small letter, capital, digit, blank, or something else.
-_CLASSES = bytes(
-    108
-    if 97 <= byte <= 122 or byte >= 128
-    else 117
-    if 65 <= byte <= 90
-    else 100
-    if 48 <= byte <= 57
-    else 32
-    if byte < 33
-    else 46
-    for byte in range(256)
-)
+_CLASSES = bytearray(b" " * 33 + b"." * 95 + b"l" * 128)
+_CLASSES[48:58], _CLASSES[65:91], _CLASSES[97:123] = b"d" * 10, b"u" * 26, b"l" * 26
 _JUDGED = 160
 """Characters of a value that are looked at: what is longer is judged by its beginning."""
 
@@ -131,7 +101,7 @@ def is_stand_in(value: str) -> bool:
     """Whether nobody's secret stands here: a word that describes one, a mark to fill in, a reference, everybody's."""
     value = value[:_JUDGED]
     bare = value.strip(" .:!?*\"'`").lower()
-    if not bare or bare in _STAND_INS or is_dummy(value):
+    if not bare or bare in STAND_INS or is_dummy(value):
         return True
     return _NO_SECRET.search(value.encode()) is not None or is_published(value)
 
@@ -153,7 +123,7 @@ def _has_sequence(value: str) -> bool:
     # Whatever twelve signs stand there, two of them begin at every tenth place.
     if _STEPS.isdisjoint([value[at : at + 2] for at in range(0, len(value) - 1, _SEQUENCE - 2)]):
         return False
-    return not _SEQUENCES.isdisjoint([value[at : at + _SEQUENCE] for at in range(len(value) - _SEQUENCE + 1)])
+    return any(value[at : at + _SEQUENCE] in _ROWS for at in range(len(value) - _SEQUENCE + 1))
 
 
 def is_made(value: str) -> bool:
@@ -249,7 +219,7 @@ def _is_spaced(words: list[str]) -> bool:
 def _is_drawn(words: list[str]) -> bool:
     """Whether words were drawn at random, as from a list for passphrases: none of those that sentences are made of."""
     return 4 <= len(words) <= 8 and all(
-        len(word) >= 3 and word.isascii() and word.isalpha() and word.islower() and word not in _OF_SENTENCES
+        len(word) >= 3 and word.isascii() and word.isalpha() and word.islower() and word not in OF_SENTENCES
         for word in words
     )
 
@@ -260,7 +230,7 @@ def is_phrase(value: str, *, least: int = 3) -> bool:
     return (
         least <= len(words) <= 8
         and any(map(str.isdigit, value))
-        and not any(word.strip(".,:;!?()") in _OF_RULES for word in words)
+        and not any(word.strip(".,:;!?()") in OF_RULES for word in words)
         and not is_stand_in(value)
     )
 
@@ -304,3 +274,78 @@ def _changes(classes: bytes) -> int:
     does not count.
     """
     return sum(map(classes.count, (b"dl", b"ld", b"du", b"ud", b"lu")))
+
+
+def any_value(value: str, _: bool) -> EntityType | None:
+    """Where nothing but a password can stand."""
+    return PASSWORD if len(value) >= 4 and not is_stand_in(value) else None
+
+
+def no_word(value: str, _: bool) -> EntityType | None:
+    """Where a password stands, or a word, a number of ports, a switch."""
+    word = value.isalpha() or _PORTS.match(value) or _THREADS.fullmatch(value) or is_stand_in(value)
+    return None if word else PASSWORD
+
+
+def believed(value: str, _: bool) -> EntityType | None:
+    """Where a password stands, or the name of one."""
+    return PASSWORD if is_chosen(value, quoted=True) else None
+
+
+def chosen(value: str, quoted: bool) -> EntityType | None:
+    """Where a password stands if it is in quotes, or else perhaps a name."""
+    return PASSWORD if is_chosen(value, quoted=quoted) else None
+
+
+def mixed(value: str, _: bool) -> EntityType | None:
+    """Where a password stands, or a word of the text."""
+    odd = any(map(str.isdigit, value)) or _ODD_INSIDE.search(value)
+    return PASSWORD if odd and is_chosen(value, quoted=False) and not NO_VALUE.fullmatch(value) else None
+
+
+def strong(value: str, _: bool) -> EntityType | None:
+    """Where a password stands, or anything."""
+    return PASSWORD if is_strong(value) and not NO_VALUE.fullmatch(value) else None
+
+
+def told(value: str, quoted: bool) -> EntityType | None:
+    """Where anything stands: what nobody writes who has no password to tell."""
+    odd = _ODD_SIGN.search(value) or (value.isalnum() and _DIGITS_APART.search(value))
+    return mixed(value, quoted) if len(value) >= 6 and (odd or _NUMBERED_PHRASE.match(value)) else None
+
+
+def made(value: str, _: bool) -> EntityType | None:
+    """Where a made secret stands, or a word."""
+    return SECRET if is_made(value) else None
+
+
+def made_or_strong(value: str, quoted: bool) -> EntityType | None:
+    """Where a secret of either kind stands, or anything."""
+    return None if NO_VALUE.fullmatch(value) else made(value, quoted) or strong(value, quoted)
+
+
+def code(value: str, _: bool) -> EntityType | None:
+    """Where a PIN or a code stands, or a year or a mere number."""
+    plain = len(set(value)) <= 1 or value.startswith(("19", "20")) or not any(map(str.isdigit, value))
+    return None if plain else PASSWORD
+
+
+def by_kind(kind: Kind | None, value: str, quoted: bool) -> EntityType | None:
+    """Where the name before the value tells what it is."""
+    if kind is Kind.PASSWORD:
+        return chosen(value, quoted)
+    if kind is Kind.SECRET:
+        return SECRET if is_made(value) or (_ODD_SIGN.search(value) and is_strong(value)) else None
+    return SECRET if kind is Kind.MAYBE_KEY and is_very_made(value) else None
+
+
+def beside(kind: Kind | None, value: str, quoted: bool) -> EntityType | None:
+    """Where nothing but a blank or a comma joins the name to the value, and anything may stand."""
+    if kind is Kind.PASSWORD:
+        return PASSWORD if quoted and is_phrase(value) else mixed(value, quoted)
+    return by_kind(kind, value, quoted) if is_made(value) else None
+
+
+def long_made(value: str, quoted: bool) -> EntityType | None:
+    """Where a token stands, or a word of the text."""
+    return made(value, quoted) if len(value) >= 16 else None

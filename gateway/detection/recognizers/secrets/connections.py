@@ -3,7 +3,7 @@ databases are found as what they are; this is for all the others.
 """
 
 from gateway.detection.recognizer import Example, Pattern, PatternRecognizer
-from gateway.detection.recognizers._secret_values import is_stand_in, is_strong
+from gateway.detection.recognizers.secrets._value_classifier import is_stand_in, is_strong
 from gateway.detection.recognizers.url import CONNECTION_STRING
 
 _STOP = r"\s<>\"'`{}|\\^"
@@ -35,9 +35,7 @@ RECOGNIZERS = (
             ),
             # Of a proxy, or without its scheme: `jane:…@host:8080`.
             Pattern(
-                r"\b[\w.\-]+:[^\s:/@\"'`<>]+@[\w\-]+(?:\.[\w\-]+)*:\d{2,5}\b",
-                0.85,
-                gate=r":[^\s/@:]+@[\w.\-]+:\d\d",
+                r"\b[\w.\-]+:[^\s:/@\"'`<>]+@[\w\-]+(?:\.[\w\-]+)*:\d{2,5}\b", 0.85, gate=r":[^\s/@:]+@[\w.\-]+:\d\d"
             ),
         ),
         validator=_opens_host,

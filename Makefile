@@ -1,14 +1,19 @@
 # The two to know: `make run` and `make test`. Both set up .venv first; nothing is installed outside it.
 # Options go through ARGS:  make run ARGS="--no-web --gateway-port 9000"    make test ARGS="tests/gateway -x"
+# `make check` is for every commit, `make test` for what is to be pushed.
 
 PY := .venv/bin/python
 UV := .venv-lock/bin/python -m uv
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-emit-index-url \
 	--no-annotate --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) pyproject.toml
 ARGS ?=
+# One worker for each core; `-n 0` in ARGS runs all in one process, as a debugger wants it.
+PYTEST := $(PY) -m pytest -n auto --dist worksteal
+# Tests start interpreters by the dozen. Without compiled files each would compile all it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench bench-detection docs setup setup-runtime lock
+.PHONY: help run test check lint format bench bench-detection docs setup setup-runtime lock
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 24
@@ -17,7 +22,12 @@ run: setup-runtime ## start gateway, proxy and mitmweb on this machine
 	@exec $(PY) run_proxy.py serve $(ARGS)
 
 test: setup ## run all tests
-	@$(PY) -m pytest $(ARGS)
+	@$(PYTEST) $(ARGS)
+
+check: setup ## in a minute: style, types and the fast tests
+	@$(PY) -m mypy & types=$$!; \
+	$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PYTEST) -m "not slow" --ignore tests/e2e $(ARGS); \
+	status=$$?; wait $$types && exit $$status
 
 lint: setup ## style and strict types
 	@$(PY) -m ruff check .

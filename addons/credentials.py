@@ -5,28 +5,16 @@ headers keep the credentials out of the first and put them into the second. HTTP
 why the gateway speaks HTTP/1.1 only (`addons/options.py`).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from mitmproxy import http
 
+from gateway.auth.credentials import CREDENTIAL_HEADERS, SCRUBBED, scrub_fields, scrub_secrets
+from gateway.http.header_names import HOP_BY_HOP
 from gateway.http.types import Field
 
-CREDENTIAL_HEADERS = frozenset(
-    {
-        b"authorization",
-        b"proxy-authorization",
-        b"x-svc-key",
-        b"x-api-key",
-        b"api-key",
-        b"x-goog-api-key",
-        b"x-amz-security-token",
-        b"ocp-apim-subscription-key",
-        b"cookie",
-        b"set-cookie",
-    }
-)
-SCRUBBED = b"[credential]"
-_SHORTEST_SECRET = 12
+# mitmproxy frames the body by it, and answers to upgrades by the others.
+_OF_THE_MESSAGE = frozenset({b"transfer-encoding", b"connection", b"upgrade"})
 
 
 class SealedHeaders(http.Headers):
@@ -44,14 +32,6 @@ class SealedHeaders(http.Headers):
         return bytes(http.Headers([*visible, *self._sealed]))
 
 
-def secrets_of(fields: Iterable[Field]) -> Iterator[bytes]:
-    """The secrets among header fields, without the word that says what they are (`Bearer`)."""
-    for name, value in fields:
-        secret = value.rpartition(b" ")[2]
-        if name.lower() in CREDENTIAL_HEADERS and len(secret) >= _SHORTEST_SECRET:
-            yield secret
-
-
 def scrub(headers: http.Headers) -> http.Headers:
     """The headers as an operator may see them: every credential's value replaced."""
     return http.Headers(_scrubbed(headers.fields))
@@ -60,6 +40,26 @@ def scrub(headers: http.Headers) -> http.Headers:
 def seal(headers: http.Headers) -> SealedHeaders:
     """The same headers, credentials shown scrubbed and sent as they are."""
     return SealedHeaders(headers.fields)
+
+
+def scrub_answer(response: http.Response, secrets: frozenset[bytes]) -> None:
+    """Removes the secrets from the head of an answer: some upstreams quote the key they refuse."""
+    response.headers = http.Headers(scrub_fields(response.headers.fields, secrets))
+    response.data.reason = scrub_secrets(response.data.reason, secrets)
+    response.data.trailers = None
+
+
+def for_stranger(headers: http.Headers) -> http.Headers:
+    """The headers of a request to a host that is none of ours: without what is meant for this proxy alone."""
+    named = {name.strip().lower() for name in headers.get("connection", "").encode().split(b",")}
+    gone = (HOP_BY_HOP | named) - _OF_THE_MESSAGE
+    return http.Headers(
+        [
+            (name, value)
+            for name, value in headers.fields
+            if name.lower() not in gone and not name.lower().startswith(b"x-svc-")
+        ]
+    )
 
 
 def _scrubbed(fields: Iterable[Field]) -> list[Field]:

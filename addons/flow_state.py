@@ -35,7 +35,7 @@ class FlowState:
     let_in: bool = False
     native: bool = False
     cleared: bool = False
-    secrets: tuple[bytes, ...] = field(default=(), repr=False)
+    secrets: frozenset[bytes] = field(default=frozenset(), repr=False)
     answer: bytes | None = field(default=None, repr=False)
     guard: dict[str, Any] | None = None
     shown: http.HTTPFlow | None = field(default=None, repr=False)

@@ -7,6 +7,7 @@ where they come into being, because mitmweb's event log and the terminal both li
 import logging
 import re
 import sys
+from time import monotonic
 from typing import Any
 
 import orjson
@@ -18,6 +19,7 @@ _PLAIN_SPEAKERS = (
     "mitmproxy.tools.web.master",
     "mitmproxy.addons.errorcheck",
 )
+_RARE_SECONDS = 10.0
 _PLAIN_MESSAGES = re.compile(r"Client TLS handshake failed\. The client (?:does not trust|may not trust|disconnected)")
 
 
@@ -65,3 +67,19 @@ def set_up_logging(level: str, *, json_lines: bool) -> None:
         logging.getLogger(noisy).setLevel(logging.WARNING)
     for access in ("tornado.access", "uvicorn.access"):
         logging.getLogger(access).setLevel(logging.CRITICAL)
+
+
+class RareWarning:
+    """A warning with a count, logged at most once in ten seconds however often its reason occurs."""
+
+    def __init__(self, message: str) -> None:
+        self._message = message
+        self._count = 0
+        self._logged = float("-inf")
+
+    def count(self) -> None:
+        self._count += 1
+        now = monotonic()
+        if now - self._logged >= _RARE_SECONDS:
+            logging.getLogger(__name__).warning(self._message, self._count)
+            self._logged, self._count = now, 0

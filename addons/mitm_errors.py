@@ -16,6 +16,10 @@ from gateway.http.strict_json import dump
 from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
 
+# What mitmproxy says of an upstream connection that `addons/own_listeners.py` refused.
+OWN_LISTENER = "one of the gateway's own listeners"
+OWN_LISTENER_REFUSED = f"Connection killed: {OWN_LISTENER}"
+
 _answer: ContextVar[tuple[str, GatewayError | None] | None] = ContextVar("_answer", default=None)
 
 
@@ -44,7 +48,14 @@ def _error_for(status: int) -> GatewayError:
 def error_response(status_code: int, message: str = "") -> bytes:
     """The bytes of an error response; `message`, which may quote the request, is dropped."""
     request_id, known = _answer.get() or (new_request_id(), None)
-    error = known or _error_for(status_code)
+    if message == OWN_LISTENER_REFUSED:
+        known = Fault.OWN_LISTENER.error()
+    return error_page(known or _error_for(status_code), request_id)
+
+
+def error_page(error: GatewayError, request_id: str | None = None) -> bytes:
+    """The bytes of the response that tells an error and ends the connection."""
+    request_id = request_id or new_request_id()
     headers = {"content-type": "application/json", "connection": "close", "x-svc-request-id": request_id}
     response = http.Response.make(error.status, dump(error.body(request_id)), headers)
     return bytes(http1.assemble_response(response))

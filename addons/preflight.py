@@ -13,12 +13,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
+from urllib.parse import urlsplit
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from mitmproxy.options import CONF_BASENAME
 from mitmproxy.proxy.mode_specs import ProxyMode
 
 from addons.certificate_authority import make_authority
+from addons.own_listeners import leads_to
 from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError, Unprocessable
@@ -82,6 +84,9 @@ def prepared(settings: Settings) -> Settings:
                     ports[listener.setting] = held.enter_context(_opened(listener))
                 except OSError as error:
                     problems.append(listener.refused(error))
+    if not problems:
+        places = [(each.host, ports[each.setting]) for each in (*fixed, *modes) if socket.SOCK_STREAM in each.kinds]
+        problems += _circular_upstreams(settings, places)
     if problems:
         raise SettingsError(*dict.fromkeys(problems))
     return settings.model_copy(update={name: port for name, port in ports.items() if hasattr(settings, name)})
@@ -176,6 +181,20 @@ def _unusable_upstreams(settings: Settings) -> tuple[str, ...]:
     except SettingsError as error:
         return error.problems
     return ()
+
+
+def _circular_upstreams(settings: Settings, listeners: list[tuple[str, int]]) -> Iterator[str]:
+    """Upstreams that lead back here. One whose name cannot be looked up yet is refused when it is connected to."""
+    for name, upstream in settings.all_upstreams.items():
+        url = urlsplit(str(upstream.base_url))
+        port = url.port or {"http": 80, "https": 443}[url.scheme]
+        ours = [host for host, known in listeners if known == port]
+        try:
+            found = socket.getaddrinfo(url.hostname, port, type=socket.SOCK_STREAM) if ours else []
+        except OSError:
+            continue
+        if any(leads_to(str(address[0]), ours) for *_, address in found):
+            yield f"upstreams.{name}: its address is one of the gateway's own listeners; name the provider's"
 
 
 def _unusable_folders(settings: Settings) -> Iterator[str]:

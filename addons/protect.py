@@ -7,11 +7,15 @@ restores the answer: the flow keeps the protected bytes; `ResponseDelivery`, the
 
 import logging
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 
 from mitmproxy import exceptions, http
+from mitmproxy.flow import Error
+from mitmproxy.net.http.http1 import assemble_response, expected_http_body_size
 
-from addons.credentials import scrub, seal, secrets_of
+from addons.connection_limits import Clients
+from addons.credentials import for_stranger, scrub, scrub_answer, seal
 from addons.fail_closed import answer_with, disarm, fail_closed
 from addons.flow_state import FlowState, FlowStates, listener_of
 from addons.forwarding import send_to
@@ -19,8 +23,9 @@ from addons.mitm_errors import answer_for
 from addons.operator_view import Review
 from addons.refusals import Refusals
 from addons.upstream_faults import fault_of
-from gateway.errors import BadUpstream, GatewayError, NotFound, Unavailable
-from gateway.http.content_encoding import decode
+from gateway.auth.credentials import KeySearch, scrub_secrets, secrets_of
+from gateway.errors import BadUpstream, GatewayError, NotFound, Unauthorized, Unavailable
+from gateway.http.content_encoding import decode, too_large
 from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
 from gateway.ipc.messages import Answered, Call, Crossing, Gateway, Listener, Refused
@@ -32,7 +37,7 @@ _log = logging.getLogger(__name__)
 class Protect:
     """The addon. `intercepts` says whether the proxy may look into traffic to a host and port.
 
-    Of an answer, `limit` bytes are read.
+    Of an answer, `limit` bytes are read. `key_search` finds the gateway's own keys.
     """
 
     def __init__(
@@ -41,20 +46,24 @@ class Protect:
         visits: FlowStates,
         review: Review,
         refusals: Refusals,
+        clients: Clients,
         *,
         intercepts: Callable[[str, int], bool],
         limit: int,
+        key_search: KeySearch,
     ) -> None:
         self._gateway = gateway
         self._visits = visits
         self._review = review
         self._refusals = refusals
+        self._clients = clients
         self._intercepts = intercepts
         self._limit = limit
+        self._key_search = key_search
         self._wires = Wires.discover()
 
     @fail_closed
-    def requestheaders(self, flow: http.HTTPFlow) -> None:
+    async def requestheaders(self, flow: http.HTTPFlow) -> None:
         if not flow.live:
             # An operator loads a dump. It only goes into the list; nothing can send it.
             return
@@ -62,13 +71,36 @@ class Protect:
         listener = listener_of(flow)
         if listener is Listener.PROXY and not self._is_ours(flow):
             # Plain HTTP to somebody else: none of our business, and not ours to show.
-            request.stream = True
+            self._pass_by(request)
             raise exceptions.AddonHalt
         target = (request.data.host, request.data.port, request.scheme)
-        self._visits.enter(flow, FlowState(new_request_id(), listener, request.headers, target))
+        visit = FlowState(new_request_id(), listener, request.headers, target)
+        visit.wire = self._wires.serving(request.method, request.path.partition("?")[0])
+        self._visits.enter(flow, visit)
         request.headers = scrub(request.headers)
         disarm(flow)
+        if expected_http_body_size(request) != 0:
+            await self._admit(flow, visit)
         raise exceptions.AddonHalt
+
+    async def _admit(self, flow: http.HTTPFlow, visit: FlowState) -> None:
+        """Has the gateway judge the head before the body is read. Raises GatewayError."""
+        client = self._clients.of(flow.client_conn)
+        with client.held_back() if client is not None else nullcontext():
+            limit = await self._gateway.admit(_call(flow, visit, b"", held=False))
+        declared = expected_http_body_size(flow.request)
+        if declared is not None and declared > limit:
+            raise too_large(limit)
+        if client is not None:
+            client.body_limit = limit
+
+    def _pass_by(self, request: http.Request) -> None:
+        """Forwards a request to a host that is not intercepted, without the fields meant for this proxy."""
+        request.headers = for_stranger(request.headers)
+        address = request.data.authority + b" " + request.data.path
+        if self._key_search.in_fields([(address, b""), *request.headers.fields]):
+            raise Unauthorized("A gateway key was sent to a host that the gateway does not protect; nothing was sent.")
+        request.stream = True
 
     def _is_ours(self, flow: http.HTTPFlow) -> bool:
         """Whether a flow of the proxy goes to a model API, by whatever name: what was decrypted was so for a reason."""
@@ -88,23 +120,8 @@ class Protect:
         if self._visits.closing:
             raise Unavailable("The gateway is stopping; try again.", code="stopping", retry_after=1)
         visit.let_in = True
-        request = flow.request
-        visit.wire = self._wires.serving(request.method, request.path.partition("?")[0])
-        host, port, scheme = visit.target
-        entered = await self._gateway.enter(
-            Call(
-                visit.request_id,
-                visit.listener,
-                request.method,
-                f"{scheme}://{host}:{port}",
-                request.path,
-                visit.headers.fields,
-                request.raw_content or b"",
-                flow.client_conn.peername,
-                flow.client_conn.sockname,
-                self._review.may_hold,
-            )
-        )
+        content = flow.request.raw_content or b""
+        entered = await self._gateway.enter(_call(flow, visit, content, held=self._review.may_hold))
         match entered:
             case Refused(error, visit.filed):
                 raise error
@@ -133,7 +150,7 @@ class Protect:
         visit.cleared = True
         if crossing.filed is not None:
             self._visits.watch(flow, partial(self._gateway.fail, visit.request_id, "failed"))
-        visit.secrets = tuple(secrets_of(crossing.headers))
+        visit.secrets = secrets_of(crossing.headers)
         self._review.released(flow, visit)
 
     @fail_closed
@@ -146,6 +163,7 @@ class Protect:
                 flow.response.stream = True
             raise exceptions.AddonHalt
         response = flow.response
+        scrub_answer(response, visit.secrets)
         if _redirects(response):
             return
         response.headers = seal(response.headers)
@@ -159,28 +177,37 @@ class Protect:
             return
         if visit is None or visit.native or not visit.cleared or flow.response is None:
             raise exceptions.AddonHalt
-        if _redirects(flow.response):
+        response = flow.response
+        response.data.trailers = None
+        received = self._received(response, visit)
+        if _redirects(response):
             self._stop_redirect(flow, visit)
             return
         assert visit.crossing is not None
         if visit.crossing.filed is not None:
-            await self._restore(flow.response, visit)
+            await self._restore(response, visit, received)
         self._review.answered(flow, visit)
         if visit.answer is None:
             self._visits.leave(flow)
 
-    async def _restore(self, response: http.Response, visit: FlowState) -> None:
-        """Puts what the upstream said into the flow, and what the client gets for it into the visit."""
-        received = response.raw_content or b""
+    def _received(self, response: http.Response, visit: FlowState) -> bytes:
+        """Puts what the upstream said into the flow, without the credentials that it quotes."""
+        raw = response.raw_content
+        if not raw:
+            # As an answer to HEAD, whose head tells of the body that is not there.
+            return b""
         coding = response.headers.pop("content-encoding", None)
         try:
-            received = decode(received, coding, self._limit)
-            for secret in visit.secrets:
-                # Some upstreams quote the key they refuse; neither the client nor an operator is to read it.
-                received = received.replace(secret, b"[credential]")
+            received = scrub_secrets(decode(raw, coding, self._limit), visit.secrets)
         except GatewayError:
+            response.data.content = b""
             raise BadUpstream("The upstream's answer cannot be read.", code="upstream_invalid") from None
-        response.data.content = received
+        if received != raw:
+            response.content = received
+        return received
+
+    async def _restore(self, response: http.Response, visit: FlowState, received: bytes) -> None:
+        """Has what the upstream said inspected and restored for the client."""
         annotate = visit.listener is Listener.GATEWAY
         try:
             restored = await self._gateway.leave(visit.request_id, response.status_code, received, annotate)
@@ -231,6 +258,32 @@ class Protect:
         self._refusals.shape(flow, error, "failed")
         if self._visits.closing and flow.response is not None:
             flow.response.headers["connection"] = "close"
+        if flow.request.timestamp_end is None and flow.response is not None:
+            self._stop_reading(flow, flow.response)
+
+    def _stop_reading(self, flow: http.HTTPFlow, response: http.Response) -> None:
+        """Has the refusal sent at once: mitmproxy by itself would read the body to its end first."""
+        client = self._clients.of(flow.client_conn)
+        if client is not None:
+            response.headers["connection"] = "close"
+            client.refusal = assemble_response(response)
+            flow.error = Error(Error.KILLED_MESSAGE)
+
+
+def _call(flow: http.HTTPFlow, visit: FlowState, content: bytes, *, held: bool) -> Call:
+    host, port, scheme = visit.target
+    return Call(
+        visit.request_id,
+        visit.listener,
+        flow.request.method,
+        f"{scheme}://{host}:{port}",
+        flow.request.path,
+        visit.headers.fields,
+        content,
+        flow.client_conn.peername,
+        flow.client_conn.sockname,
+        held,
+    )
 
 
 def _redirects(response: http.Response) -> bool:

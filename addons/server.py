@@ -8,18 +8,23 @@ from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
 
 from addons.certificate_authority import bundle_of, upstream_authorities
+from addons.connection_limits import Bounds, Clients, ConnectionLimits
 from addons.flow_state import FlowStates
 from addons.graceful_shutdown import GracefulShutdown
+from addons.head_limits import MessageLimits, PrefaceLimit, bound_messages
 from addons.master import build_master
 from addons.mitm_errors import speak_json
+from addons.open_files import affordable_connections
 from addons.operator_hold import OperatorHold
 from addons.operator_view import Review
+from addons.own_listeners import OwnListeners
 from addons.preflight import authority, explained, prepared, refused_by_mitmproxy
 from addons.protect import Protect
 from addons.refusals import Refusals
 from addons.replay import NoReplay
 from addons.response_delivery import ResponseDelivery
 from addons.upstream_timeout import UpstreamTimeouts
+from gateway.auth.credentials import KeySearch
 from gateway.config.host_patterns import host_matcher
 from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings
@@ -43,6 +48,17 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     settings = prepared(settings)
     certificate = authority(settings.certs_dir)
     speak_json()
+    clients = Clients()
+    bound_messages(
+        MessageLimits(settings.head_limit_bytes, settings.head_fields_limit, settings.body_limit_bytes), clients
+    )
+    bounds = Bounds(
+        connections=affordable_connections(settings.max_connections),
+        per_address=settings.max_connections_per_address,
+        head_seconds=settings.head_timeout_seconds,
+        body_seconds=settings.body_timeout_seconds,
+        idle_seconds=settings.idle_timeout_seconds,
+    )
     try:
         async with running(settings, end) as (gateway, first_key, lost):
             visits = FlowStates()
@@ -50,10 +66,14 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             review = Review(settings.max_flows, intercepts)
             refusals = Refusals(visits, review, gateway)
             limit = settings.response_limit_bytes
-            protect = Protect(gateway, visits, review, refusals, intercepts=intercepts, limit=limit)
+            search = KeySearch.of(settings.api_key)
+            protect = Protect(
+                gateway, visits, review, refusals, clients, intercepts=intercepts, limit=limit, key_search=search
+            )
+            web = (settings.web_host, settings.web_port) if settings.web else None
             try:
                 master = build_master(
-                    [protect, NoReplay()],
+                    [PrefaceLimit(), ConnectionLimits(clients, bounds), OwnListeners(web), protect, NoReplay()],
                     [
                         OperatorHold(gateway, visits, review, refusals),
                         UpstreamTimeouts(visits),
@@ -68,7 +88,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                     body_limit=max(_HARD_LIMIT * settings.body_limit_bytes, limit),
                     upstream_ca=upstream_authorities(settings.certs_dir, settings.upstream_ca_files),
                     longest_wait=settings.longest_timeout,
-                    web=(settings.web_host, settings.web_port) if settings.web else None,
+                    web=web,
                 )
             except exceptions.OptionsError as error:
                 raise refused_by_mitmproxy(error) from None

@@ -9,6 +9,7 @@ from mitmproxy import http
 from mitmproxy.connection import ConnectionState
 from mitmproxy.flow import Error
 
+from addons.mitm_errors import OWN_LISTENER_REFUSED
 from gateway.http.upstream_failures import Fault, of_number
 
 _NUMBER = re.compile(r"\[Errno (-?[0-9]{1,6})\]")
@@ -47,6 +48,8 @@ def fault_of(flow: http.HTTPFlow) -> Fault | None:
 
 def fault_in(said: str) -> Fault:
     """What a sentence of mitmproxy's says of an upstream."""
+    if said == OWN_LISTENER_REFUSED:
+        return Fault.OWN_LISTENER
     for beginning, fault in _BEGINNINGS:
         if said.startswith(beginning):
             return fault

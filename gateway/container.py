@@ -4,7 +4,6 @@ Both entrances ask it the same things: who is this, where may it go, what may cr
 """
 
 import asyncio
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -15,14 +14,15 @@ from typing import Any, Self
 
 from gateway.api.error_handlers import nothing_at
 from gateway.auth.api_keys import KeyRing
+from gateway.auth.credentials import KeySearch, refuse_repeated, scrub_secrets, secrets_of
 from gateway.auth.rate_limit import RateLimiter
 from gateway.concurrency.thread_pool import Workers
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings
-from gateway.detection import Detector
+from gateway.detection import builtin_detector
 from gateway.detection.engine_factory import open_engines
 from gateway.detection.engines import Finder
-from gateway.errors import NotFound, Unauthorized
+from gateway.errors import BadRequest, NotFound, Unauthorized
 from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
 from gateway.ids import new_request_id
@@ -43,8 +43,6 @@ from gateway.vault import Vault
 from gateway.wires import Body, Wire, Wires
 
 _PURGE_SECONDS = 60.0
-# Between the words of a credential, and the names and values of cookies.
-_PARTS = re.compile(r"[\s;=,:]+")
 
 
 class Service:
@@ -56,6 +54,8 @@ class Service:
         self.settings = settings
         self.store = store
         self.keys = keys
+        self._key_search = KeySearch.of(settings.api_key)
+        self._forward = frozenset(name.encode() for name in settings.forward_headers)
         self.policies = policies
         self.wires = Wires.discover()
         self.surfaces = SurfaceRegistry.discover(settings)
@@ -101,7 +101,7 @@ class Service:
             if settings.api_key is not None:
                 keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
             policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, StoredPolicies(store))
-            service = cls(settings, store, keys, policies, patterns or Detector())
+            service = cls(settings, store, keys, policies, patterns or builtin_detector())
             service.pipeline.policy(None)
         except BaseException:
             store.close()
@@ -146,15 +146,19 @@ class Service:
 
         Raises Unauthorized, and TooManyRequests beyond the key's rate.
         """
+        caller = self.identify(authorization, svc_key)
+        self.limits.check(caller.key_id)
+        return caller
+
+    def identify(self, authorization: str | None, svc_key: str | None) -> Caller:
+        """The same for a request of which only the head is there: it does not count against the rate yet."""
         secret = svc_key
         if secret is None and authorization is not None:
             scheme, _, value = authorization.partition(" ")
             secret = value.strip() if scheme.lower() == "bearer" else None
         if not secret:
             raise Unauthorized("Send a key as `Authorization: Bearer …` or `X-SVC-Key`.")
-        caller = self.keys.authenticate(secret)
-        self.limits.check(caller.key_id)
-        return caller
+        return self.keys.authenticate(secret)
 
     def upstream_for(self, model: object) -> tuple[UpstreamConfig, str] | None:
         """The upstream for a model and its name there; None where a surface of our own answers."""
@@ -176,73 +180,85 @@ class Service:
         Where the client brought its gateway key as `X-SVC-Key`, its `Authorization` is the upstream's and crosses.
         """
         config, model = upstream
+        refuse_repeated(fields)
         own = self._brings_own_credential(fields)
+        envelope = Envelope(
+            fields,
+            credential=None if own else config.api_key,
+            credentials=frozenset({b"authorization"}) if own else frozenset(),
+            forward=self._forward,
+        )
+        if self._key_search.in_fields(envelope.candidates()):
+            raise BadRequest("A gateway key was sent in a header that goes to the upstream; send it as `X-SVC-Key`.")
         exchange = await self.pipeline.open(
             wire,
             body,
             caller,
             Destination(config.name, config.trust, model),
-            envelope=Envelope(
-                fields,
-                credential=None if own else config.api_key,
-                credentials=frozenset({b"authorization"}) if own else frozenset(),
-            ),
+            envelope=envelope,
             local_available=self.surfaces.local_available,
             request_id=request_id,
         )
         return config.endpoint(), exchange
 
     def _brings_own_credential(self, fields: Sequence[Field]) -> bool:
-        """Whether `Authorization` is the upstream's. A key of ours in it, by mistake, is not and stays here."""
+        """Whether `Authorization` is the upstream's. A gateway key in it, sent by mistake, is not and stays here."""
         given = {name.lower(): value for name, value in fields}
-        return b"x-svc-key" in given and b"authorization" in given and not self._holds_our_key(given[b"authorization"])
-
-    def _holds_our_key(self, value: bytes) -> bool:
-        return any(map(self.keys.is_ours, _PARTS.split(value.decode("latin-1"))))
+        own = given.get(b"authorization") if b"x-svc-key" in given else None
+        return own is not None and not self._key_search.in_bytes(own)
 
     async def cross_to_host(
-        self, wire: Wire, body: Body, url: str, query: str, fields: Sequence[Field], *, request_id: str
+        self, wire: Wire, body: Body, origin: str, path: str, fields: Sequence[Field], *, request_id: str
     ) -> tuple[str, Exchange]:
-        """A call on the proxy listener, protected on its way to where the client sent it, with its credentials."""
+        """A call on the proxy listener, protected on its way to where the client sent it, with its credentials.
+
+        `path` is as sent, with its query.
+        """
         model = body.get("model")
         exchange = await self.pipeline.open(
             wire,
             body,
-            self._proxied_caller(fields),
+            self._proxied_caller(path, fields),
             Destination("proxy", Trust.EXTERNAL, model if isinstance(model, str) else ""),
-            envelope=Envelope(fields, query, credentials=CREDENTIALS),
+            envelope=self._as_sent(path, fields),
             local_available=self.surfaces.local_available,
             request_id=request_id,
         )
-        return _with_query(url, query), exchange
+        return origin + path, exchange
 
     async def cross_harmless(
-        self, method: str, url: str, path: str, query: str, fields: Sequence[Field]
+        self, method: str, origin: str, path: str, fields: Sequence[Field]
     ) -> tuple[str, list[Field]]:
-        """Address and headers of a call that carries no text by its nature.
+        """Address and headers of a call that carries no text by its nature. `path` is as sent, with its query.
 
         Raises NotFound (`unknown_route`) for any other.
         """
-        if not self.wires.harmless(method, path):
+        if not self.wires.harmless(method, path.partition("?")[0]):
             message = "The gateway does not know this call and does not let it leave."
             raise NotFound(message, code="unknown_route")
-        caller = self._proxied_caller(fields)
-        envelope = Envelope(fields, query, credentials=CREDENTIALS)
-        return _with_query(url, query), await self.pipeline.admit(envelope, self.pipeline.policy(None), caller)
+        caller = self._proxied_caller(path, fields)
+        envelope = self._as_sent(path, fields)
+        return origin + path, await self.pipeline.admit(envelope, self.pipeline.policy(None), caller)
 
-    def _proxied_caller(self, fields: Sequence[Field]) -> Caller:
+    def _as_sent(self, path: str, fields: Sequence[Field]) -> Envelope:
+        place, _, query = path.partition("?")
+        return Envelope(fields, query, credentials=CREDENTIALS, path=place, forward=self._forward)
+
+    def _proxied_caller(self, path: str, fields: Sequence[Field]) -> Caller:
         """Who calls through the proxy: the owner of `X-SVC-Key`, else whoever has the key that goes to the provider.
 
         The provider's key tells clients apart and stays unknown; those who send none are one caller. Raises
-        Unauthorized for a key that is not valid, and for one of ours in the provider's place, where a stranger would
-        read it.
+        Unauthorized for a key that is not valid, and for one of ours anywhere but in `X-SVC-Key`; BadRequest for a
+        credential that is sent twice.
         """
+        refuse_repeated(fields)
+        others = [(name, value) for name, value in fields if name.lower() != b"x-svc-key"]
+        if self._key_search.in_fields([(path.encode("utf-8", "surrogateescape"), b""), *others]):
+            raise Unauthorized("A gateway key was sent outside `X-SVC-Key`, where the provider would read it.")
         given = {name.lower(): value for name, value in fields}
-        sent = [given[name] for name in sorted(CREDENTIALS - {b"cookie"}) if name in given]
-        if any(self._holds_our_key(value) for name, value in fields if name.lower() in CREDENTIALS):
-            raise Unauthorized("A key of the gateway stands where the provider's belongs; nothing was sent.")
         if b"x-svc-key" in given:
             return self.authenticate(None, given[b"x-svc-key"].decode("latin-1"))
+        sent = [given[name] for name in sorted(CREDENTIALS) if name in given]
         key_id = "proxy_" + sha256(self._caller_key + b"\n".join(sent)).hexdigest()[:16]
         return Caller(key_id, Scope.CLIENT, identified=any(sent))
 
@@ -296,9 +312,10 @@ class Service:
             )
             with self.pipeline.answering(exchange):
                 reply = await surface.send(exchange.body, exchange.headers)
+                said = scrub_secrets(reply.body, secrets_of(exchange.headers))
                 return (
                     reply.status,
-                    await self.pipeline.close(exchange, reply.status, reply.body, annotate=True),
+                    await self.pipeline.close(exchange, reply.status, said, annotate=True),
                     request_id,
                 )
         exchange, _, closed = await self._answer_here(wire, body, caller, surface, model)
@@ -321,10 +338,6 @@ class Service:
         with self.pipeline.answering(exchange):
             answer = await surface.complete(body)
             return exchange, answer, await self.pipeline.close(exchange, 200, dump(answer), annotate=annotate)
-
-
-def _with_query(url: str, query: str) -> str:
-    return f"{url}?{query}" if query else url
 
 
 def _said(answer: Body) -> Any:

@@ -2,6 +2,7 @@
 
 GatewayError
 ├── BadRequest            400  invalid_json, invalid_request, streaming_not_supported
+│   └── HeadTooLarge      431  invalid_request
 ├── Unauthorized          401  unauthorized
 ├── Forbidden             403  forbidden, blocked_by_policy, local_surface_required, unknown_route
 │   └── EditRefused       403  edit_refused
@@ -71,6 +72,10 @@ class GatewayError(Exception):
 
 class BadRequest(GatewayError):
     status, default_code, kind = 400, "invalid_request", "invalid_request_error"
+
+
+class HeadTooLarge(BadRequest):
+    status = 431
 
 
 class Unauthorized(GatewayError):

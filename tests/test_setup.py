@@ -11,6 +11,8 @@ from zipfile import ZipFile
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 # Says that it fits, and instead of installing, which one it is and what for.
 FITTING = 'case "$*" in *-c*) exit 0;; *install.py*) echo "chosen $0 $3";; esac'

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def all_engines(settings: Settings) -> "Engines":
     """The engines. Raises SettingsError for a model that cannot be read."""
-    from gateway.detection import Detector
+    from gateway.detection import builtin_detector
     from gateway.detection.engine_factory import open_engines
 
-    return open_engines(settings, Detector())[0]
+    return open_engines(settings, builtin_detector())[0]

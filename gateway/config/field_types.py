@@ -6,6 +6,7 @@ from pydantic import AfterValidator, BeforeValidator, ByteSize, Field
 from pydantic_settings import NoDecode
 
 from gateway.config.host_patterns import check_host_pattern
+from gateway.http.header_names import check_header_name
 
 
 def _comma_separated(value: object) -> object:
@@ -22,6 +23,8 @@ def _size(value: ByteSize) -> ByteSize:
 Strings = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_comma_separated)]
 HostPattern = Annotated[str, AfterValidator(check_host_pattern)]
 HostPatterns = Annotated[tuple[HostPattern, ...], NoDecode, BeforeValidator(_comma_separated)]
+HeaderName = Annotated[str, AfterValidator(check_header_name)]
+HeaderNames = Annotated[tuple[HeaderName, ...], NoDecode, BeforeValidator(_comma_separated)]
 Port = Annotated[int, Field(ge=0, le=65535)]
 Size = Annotated[ByteSize, AfterValidator(_size)]
 Seconds = Annotated[float, Field(gt=0, le=86400)]

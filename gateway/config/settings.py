@@ -18,7 +18,7 @@ from pydantic import ByteSize, DirectoryPath, Field, FilePath, SecretStr, Valida
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 
-from gateway.config.field_types import HostPatterns, Port, Seconds, SessionSeconds, Size, Strings
+from gateway.config.field_types import HeaderNames, HostPatterns, Port, Seconds, SessionSeconds, Size, Strings
 from gateway.config.host_patterns import WELL_KNOWN_HOSTS, host_regexes
 from gateway.config.locations import BUILTIN_POLICIES, default_folder
 from gateway.config.upstreams import UpstreamName, UpstreamSettings, Url
@@ -83,6 +83,12 @@ class Settings(BaseSettings):
         "`host`, `host:port` or a pattern such as `*.openai.azure.com`. Setting it replaces the list.",
     )
     intercept_also: HostPatterns = Field((), description="Hosts to decrypt besides `intercept_hosts`.")
+
+    forward_headers: HeaderNames = Field(
+        (),
+        description="Request headers that cross to upstreams besides the list of harmless ones, such as `x-session-id`."
+        " They are searched as the body is. Credentials and cookies cannot be among them.",
+    )
 
     upstream: Url | None = Field(
         None,
@@ -158,6 +164,28 @@ class Settings(BaseSettings):
 
     body_limit_bytes: Size = Field(
         ByteSize(10 * _MIB), description="Largest request body, also after decompression. Above it: 413."
+    )
+    head_limit_bytes: Size = Field(
+        ByteSize(64 * 1024),
+        description="Largest head of a request (431 above it) and of an upstream's answer (502); also of trailers.",
+    )
+    head_fields_limit: int = Field(256, ge=16, le=10_000, description="Header fields that such a head may have.")
+    head_timeout_seconds: Seconds = Field(
+        30, description="How long a request's head may take, and a pause in its body. Then the connection is closed."
+    )
+    body_timeout_seconds: Seconds = Field(300, description="How long a request's body may take in all.")
+    idle_timeout_seconds: Seconds = Field(
+        120, description="How long a connection is kept that waits for its next request."
+    )
+    max_connections: int = Field(
+        2048,
+        ge=1,
+        le=1_000_000,
+        description="Connections of clients at once, also at most half of the open files that the system allows. When"
+        " all are in use, the one whose client has been silent longest is closed.",
+    )
+    max_connections_per_address: int = Field(
+        1024, ge=1, le=1_000_000, description="The same for the clients of one address."
     )
     response_limit_bytes: Size = Field(ByteSize(32 * _MIB), description="Largest answer of an upstream. Above it: 502.")
     rate_limit_per_minute: int = Field(

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -90,3 +91,11 @@ class Detector:
         for number, text in enumerate(recognizer.counter_examples):
             if any(one.recognizer == recognizer.id and one.type in names for one in self.detect(text)):
                 raise DefinitionError(f"{recognizer.id!r} finds something in its counter-example {number}.")
+
+
+@cache
+def builtin_detector() -> Detector:
+    """Returns the detector of the built-in recognizers, built once in a process: that takes seconds, and it never
+    changes.
+    """
+    return Detector()

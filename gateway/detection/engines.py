@@ -11,7 +11,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Protocol
 
-from gateway.detection.normalized_text import PLACEHOLDER
+from gateway.detection.normalized_text import COVERED
 from gateway.detection.recognizer import EntityType
 from gateway.models import Entity
 
@@ -53,8 +53,8 @@ class Engines:
     def detect(self, text: str) -> tuple[Entity, ...]:
         """All candidates, sorted by start and then longest first; they may overlap. Blocks."""
         found = list(self._patterns.detect(text))
-        # The recognizers do not see placeholders; others may take one for a name.
-        taken = [place.span() for place in PLACEHOLDER.finditer(text)] if "[" in text else []
+        # The recognizers do not see what is covered; others may take it for part of a name.
+        taken = [place.span() for place in COVERED.finditer(text)]
         for other in self._others:
             for one in other.detect(text):
                 found += _outside(text, one, taken)

@@ -5,8 +5,9 @@ ASCII equals, and what cannot be seen is gone. Recognizers speak in byte offsets
 `View.source_spans` turns them into code points of the source. A text that is only ASCII costs one copy and
 needs no map.
 
-Placeholders that stand in the text already hold nothing: they are blotted out, and say nothing about what stands
-beside them. Other dresses of a text (encoded, spaced out, broken over lines) are views of this one: `dress/`.
+Placeholders that the request's own key made hold nothing and are covered by `cover`: they are blotted out, and say
+nothing about what stands beside them. Whatever only looks like a placeholder is text. Other dresses of a text
+(encoded, spaced out, broken over lines) are views of this one: `dress/`.
 """
 
 import re
@@ -20,8 +21,9 @@ from gateway.detection.unicode_folding import FoldTable
 Span = tuple[int, int]
 
 _FOLDS = FoldTable()
-# Tags as they are minted: longer ones are so rare that what looks like one is more likely a number in brackets.
-PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_]{0,70}_[0-9A-HJKMNP-TV-Z]{5,8}\]")
+# A noncharacter: Unicode assigns it to nobody, so that a text which holds it says nothing there.
+_COVER = "\ufdd0"
+COVERED = re.compile(f"{_COVER}+")
 _BLOT = "\n\x1f.\x1f"
 _PAD = _BLOT * 32
 _CONTINUATION = bytes(range(0x80, 0xC0))
@@ -65,7 +67,7 @@ class View:
             yield self._whole(first, last + 1)
 
     def _unpadded(self, position: int) -> int:
-        """Inside a pad: the end of the placeholder."""
+        """Inside a pad: the end of the covered stretch."""
         before = bisect_right(self.blots, position)
         if not before:
             return position
@@ -95,15 +97,25 @@ class _code_points:  # noqa: N801 - used as a function
         return self._table[block] + len(rest.translate(None, _CONTINUATION))
 
 
+def cover(text: str, stretches: Iterable[Span]) -> str:
+    """The text, as long as before, with stretches made unreadable for every search. These are sorted and disjoint."""
+    pieces: list[str] = []
+    read = 0
+    for start, end in stretches:
+        pieces += (text[read:start], _COVER * (end - start))
+        read = end
+    return "".join((*pieces, text[read:]))
+
+
 def _blotted(source: str) -> tuple[str, tuple[int, ...]]:
-    """The source with its placeholders made unreadable, and where they were made longer.
+    """The source with its covered stretches made unreadable, and where they were made longer.
 
     What stands for a long value is short: without the pad, words would count as near that were far from what follows.
     """
     pieces: list[str] = []
     blots: list[int] = []
     read = length = 0
-    for found in PLACEHOLDER.finditer(source):
+    for found in COVERED.finditer(source):
         inside = found.end() - found.start()
         pieces += (source[read : found.start()], (_BLOT * inside)[:inside], _PAD)
         length += found.start() - read + inside
@@ -116,7 +128,7 @@ def _blotted(source: str) -> tuple[str, tuple[int, ...]]:
 
 def read(source: str) -> View:
     """The folded view of a text."""
-    shown, blots = _blotted(source) if "[" in source else (source, ())
+    shown, blots = _blotted(source) if _COVER in source else (source, ())
     if shown.isascii():
         return View(shown.encode(), source, ascii=not blots, blots=blots)
     folds = {char: folded for char in set(shown) if char > "\x7f" and (folded := _FOLDS[ord(char)]) != char}

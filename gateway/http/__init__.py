@@ -1,4 +1,1 @@
-"""HTTP bodies and header fields without I/O: content encodings, strict JSON, and how upstreams fail.
-
-Routes live in `gateway.api`, clients in `gateway.surfaces`.
-"""
+"""What the gateway knows of HTTP messages, apart from any protocol of model calls and any server."""

@@ -7,7 +7,7 @@ import ssl
 from collections.abc import Iterator
 from enum import Enum
 
-from gateway.errors import BadUpstream, GatewayError, UpstreamTimeout
+from gateway.errors import BadUpstream, Forbidden, GatewayError, UpstreamTimeout
 
 _log = logging.getLogger(__name__)
 
@@ -34,6 +34,7 @@ class Fault(Enum):
     CLOSED = "closed_early", "closed the connection before its answer was complete"
     UNREADABLE = "not_http", "sent what is not an HTTP answer"
     TOO_LARGE = "too_large", "sent more than the gateway takes"
+    OWN_LISTENER = "own_listener", "is one of the gateway's own listeners; name the host that the request is meant for"
     UNKNOWN = "unreachable", "could not be reached or broke off"
 
     @property
@@ -45,6 +46,8 @@ class Fault(Enum):
         message = f"The upstream {f'`{upstream}` ' if upstream else ''}{self.value[1]}."
         if self is Fault.TIMED_OUT:
             return UpstreamTimeout(message)
+        if self is Fault.OWN_LISTENER:
+            return Forbidden(message)
         invalid = self in {Fault.UNREADABLE, Fault.TOO_LARGE}
         return BadUpstream(message, code="upstream_invalid" if invalid else None)
 

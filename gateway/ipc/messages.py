@@ -90,6 +90,12 @@ class Restored(NamedTuple):
 class Gateway(Protocol):
     """What a listener asks of the gateway. Calls are known by their request id from `enter` to `leave` or `fail`."""
 
+    async def admit(self, call: Call) -> int:
+        """How many bytes of body may be read of a call whose head is there. Raises GatewayError.
+
+        Without a valid key that is nothing, or little where none is needed.
+        """
+
     async def enter(self, call: Call) -> Crossing | Answered | Refused:
         """What becomes of a call; what may cross has its receipt, durable."""
 

@@ -1,8 +1,8 @@
-"""Which headers and query may cross together with a protected body.
+"""Which headers and which address may cross together with a protected body.
 
-A header is text like any other: what a recognizer finds private in one, after its name, keeps the header back, and so
-does a value that is hidden in the body. Headers that describe the connection, the client's place in the network or who
-is behind it, as a proxy that logs people in adds them, never cross.
+A header crosses if it is on the list of harmless ones, or on the operator's, and holds nothing private: it is searched
+as the body is, after its name, and for every value that is hidden in the body. A credential crosses to the upstream
+that it is for, if it looks like one. An address with private text in it is refused as a whole.
 """
 
 import re
@@ -10,46 +10,49 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote_plus
 
-from gateway.errors import NotFound
+from gateway.errors import BadRequest, NotFound
+from gateway.http.header_names import HARMLESS
 from gateway.http.types import Field
 from gateway.models import PrivacyMode
+from gateway.pipeline.leak_search import LeakSearch
 from gateway.policy import Policy
 from gateway.protection.protector import Protector
 from gateway.text.fields import TextField, lead
 
-# RFC 9110 section 7.6.1 (hop by hop), what is written anew, and what tells where the client comes from.
-_NEVER = frozenset(
-    b"""
-    connection keep-alive proxy-connection te trailer transfer-encoding upgrade
-    proxy-authenticate proxy-authorization proxy-authentication-info
-    content-length content-type content-encoding accept-encoding expect via from referer origin
-    cookie2 sec-websocket-key sec-websocket-version sec-websocket-protocol sec-websocket-extensions
-    """.split()
-)
-# Whose name says that it tells who or where somebody is, or opens something; except what programs are called.
-_TELLING = re.compile(
-    rb"(?:^|[-_])(?:users?|username|uid|e?mail|login|principal|subject|identity|sessions?|token|jwt|oidc|saml|iap|auth"
-    rb"|password|passwd|secret|csrf|xsrf|cert|certificate|host|hostname|device|imei|geo|location|lat|lon|latitude"
-    rb"|longitude|groups?|roles?|customer|employee|client-dn|forwarded|original|envoy|ssl|amzn|ip|country|city)(?:[-_]|$)"
-)
-_PROGRAM = frozenset({b"user-agent", b"x-goog-user-project"})
-# What clients of providers send: their names are no labels of what stands behind.
-_OF_CLIENTS = (b"accept", b"user-agent", b"openai-", b"anthropic-", b"x-stainless-", b"x-goog-", b"cache-", b"pragma")
 _SHORTEST_VALUE = 4
-CREDENTIALS = frozenset({b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key", b"cookie"})
+_DEEPEST = 3
+# What is between the parts of a path and of a query.
+_PARTS = re.compile(r"[/&=;]+")
+# RFC 9110 section 5.5: visible characters and blanks. Anything else may mean another header to the next reader.
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+# A token68 (RFC 9110 section 11.2) and what keys of providers hold besides, after a scheme that takes one.
+_CREDENTIAL = re.compile(
+    rb"(?:(?:bearer|basic|token|key|api-?key) +)?([A-Za-z0-9._~+/:|@-]{1,4096}=*)\Z", re.IGNORECASE
+)
+CREDENTIALS = frozenset({b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key"})
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What a client sent around its body: header fields and the query of its address.
+    """What a client sent around its body: header fields, and path and query where they cross as they are.
 
     `credential` replaces the client's own; without it those of the client's that are named in `credentials` cross.
+    `forward` names headers that cross besides the harmless ones.
     """
 
     fields: Sequence[Field] = field(repr=False)
     query: str = field(default="", repr=False)
     credential: str | None = field(default=None, repr=False)
     credentials: frozenset[bytes] = frozenset()
+    path: str = field(default="", repr=False)
+    forward: frozenset[bytes] = frozenset()
+
+    def candidates(self) -> list[Field]:
+        """The header fields that may cross if nothing private is in them."""
+        allowed = HARMLESS | self.forward
+        return [
+            (name, value) for name, value in self.fields if name.lower() in allowed and _CONTROL.search(value) is None
+        ]
 
 
 def forwarded_headers(
@@ -59,54 +62,95 @@ def forwarded_headers(
     mode: PrivacyMode = PrivacyMode.STANDARD,
     hidden: Iterable[str] = (),
     *,
+    patterns: Protector | None = None,
     remember_for: str | None = None,
 ) -> list[Field]:
     """The header fields that cross with a body in which the values `hidden` were hidden.
 
-    Raises NotFound (`unknown_route`) for a query with private text.
+    `patterns` searches what consists of names that are nobody's, as those of models and deployments.
+
+    Raises NotFound (`unknown_route`) for an address with private text, and BadRequest for a credential that is none.
     """
-    if not clean(envelope.query, protector, policy, remember_for=remember_for):
-        raise NotFound("The query of the request holds private text, which cannot cross.", code="unknown_route")
-    candidates = [(name, value) for name, value in envelope.fields if _may_cross(name.lower())]
-    block = [_slot(name.lower(), value.decode("latin-1")) for name, value in candidates]
+    patterns = patterns or protector
+    values = [value for value in hidden if len(value) >= _SHORTEST_VALUE]
+    for where, text, search in (("path", envelope.path, patterns), ("query", envelope.query, protector)):
+        if not clean(text, search, policy, values, remember_for=remember_for):
+            raise NotFound(f"The {where} of the request holds private text, which cannot cross.", code="unknown_route")
+    candidates = envelope.candidates()
+    block = [_slot(name.lower(), value) for name, value in candidates]
     found = protector.find([block], policy, mode, remember_for=remember_for)[0]
-    values = [value.lower() for value in hidden if len(value) >= _SHORTEST_VALUE]
+    texts = [slot.texts[0] for slot in block]
+    quoting = set[int]()
+    if _holds(texts, values):
+        quoting = {index for index, text in enumerate(texts) if _holds([text], values)}
     crossing = [
         field
-        for field, slot, spans in zip(candidates, block, found.spans, strict=True)
-        if not spans and not _holds(slot.texts[0], values)
+        for index, (field, spans) in enumerate(zip(candidates, found.spans, strict=True))
+        if not spans and index not in quoting
     ]
     crossing += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
     if envelope.credential is not None:
         crossing.append((b"authorization", b"Bearer " + envelope.credential.encode("latin-1")))
     else:
-        crossing += [(name, value) for name, value in envelope.fields if name.lower() in envelope.credentials]
+        given = [(name, value) for name, value in envelope.fields if name.lower() in envelope.credentials]
+        for name, value in given:
+            _check_credential(name.lower().decode("ascii"), value, patterns, policy)
+        crossing += given
     return crossing
 
 
-def _may_cross(name: bytes) -> bool:
-    if name in _NEVER or name in CREDENTIALS or name.startswith(b"x-svc-"):
-        return False
-    return name in _PROGRAM or _TELLING.search(name) is None
+def clean(
+    text: str,
+    protector: Protector,
+    policy: Policy,
+    values: Sequence[str] = (),
+    *,
+    remember_for: str | None = None,
+) -> bool:
+    """Whether an address or a name holds nothing the policy hides, as a whole and in its parts, in whatever encoding.
 
-
-def _holds(text: str, values: Sequence[str]) -> bool:
-    lowered = text.lower()
-    return any(value in lowered for value in values)
-
-
-def _slot(name: bytes, value: str) -> TextField:
-    label = "" if name.startswith(_OF_CLIENTS) else lead(name.removeprefix(b"x-").decode("latin-1").replace("-", " "))
-    return TextField(None, None, value, label)
-
-
-def clean(text: str, protector: Protector, policy: Policy, *, remember_for: str | None = None) -> bool:
-    """Whether a query or a name holds nothing the policy hides, in whatever depth of percent-encoding."""
+    Nor may one of `values` stand in it.
+    """
     if not text:
         return True
     forms = [text]
-    for _ in range(3):
+    for _ in range(_DEEPEST):
         forms.append(unquote_plus(forms[-1]))
-    block = [TextField(None, None, form) for form in dict.fromkeys(forms)]
-    found = protector.find([block], policy, PrivacyMode.STANDARD, remember_for=remember_for)
-    return not any(found[0].spans)
+    # Bytes that are no UTF-8 are read as Latin-1, as header fields are.
+    forms += [unquote_plus(form, "latin-1") for form in forms if "%" in form]
+    forms += [part for form in forms for part in _PARTS.split(form)]
+    forms = [form for form in dict.fromkeys(forms) if form]
+    block = [TextField(None, None, form) for form in forms]
+    if any(protector.find([block], policy, PrivacyMode.STANDARD, remember_for=remember_for)[0].spans):
+        return False
+    return not _holds(forms, values)
+
+
+def _check_credential(name: str, value: bytes, patterns: Protector, policy: Policy) -> None:
+    looks = _CREDENTIAL.match(value.strip())
+    if looks is not None:
+        secret = looks[1].decode("ascii")
+        found = patterns.find([[TextField(None, None, secret)]], policy, PrivacyMode.STANDARD, block=False)[0]
+        types = [patterns.types.get(span.type) for span in found.spans[0]]
+        if all(kind is not None and kind.group == "secret" for kind in types):
+            return
+    message = f"The header `{name}` holds something other than a credential, which cannot cross."
+    raise BadRequest(message, param=name)
+
+
+def _holds(texts: Sequence[str], values: Sequence[str]) -> bool:
+    """Whether one of the values stands in the texts, in any spelling."""
+    if not values or not texts:
+        return False
+    haystack, lowered = LeakSearch(texts), "\n".join(texts).lower()
+    return any(value.lower() in lowered or haystack.holds(value) for value in values)
+
+
+def _slot(name: bytes, value: bytes) -> TextField:
+    try:
+        text = value.decode()
+    except UnicodeDecodeError:
+        text = value.decode("latin-1")
+    # The names on the list are no labels of what stands behind them.
+    label = "" if name in HARMLESS else lead(name.removeprefix(b"x-").decode("latin-1").replace("-", " "))
+    return TextField(None, None, text, label)

@@ -123,10 +123,12 @@ class Pipeline:
         return await self._workers.run(self._protect, blocks, terms, placeholders)
 
     async def admit(self, envelope: Envelope, policy: Policy, caller: Caller) -> list[Field]:
-        """The header fields that cross with a call without text. Raises NotFound (`unknown_route`)."""
+        """The header fields that cross with a call without text. Raises NotFound (`unknown_route`) and BadRequest."""
 
         def job() -> list[Field]:
-            return forwarded_headers(envelope, self._protector, policy, remember_for=caller.remembered_as)
+            return forwarded_headers(
+                envelope, self._protector, policy, patterns=self._patterns, remember_for=caller.remembered_as
+            )
 
         return await self._workers.run(job)
 
@@ -208,7 +210,9 @@ class Pipeline:
             if envelope is None:
                 return done, []
             hidden = [entry.value for entry in placeholders.entries()]
-            return done, forwarded_headers(envelope, self._protector, policy, mode, hidden, remember_for=memory)
+            return done, forwarded_headers(
+                envelope, self._protector, policy, mode, hidden, patterns=self._patterns, remember_for=memory
+            )
 
         done, headers = await self._workers.run(job)
         body["model"] = destination.model
@@ -309,7 +313,7 @@ class Pipeline:
             exchange.scope,
             request=exchange.body,
             types=self._protector.types,
-            entities=[self._patterns.detect(text.text) for text in texts],
+            entities=[self._patterns.detect(text.text, exchange.placeholders) for text in texts],
         )
         verdict = inspect(texts, context, exchange.policy.guard)
         exchange.verdict = verdict
@@ -324,7 +328,7 @@ class Pipeline:
         if text.kind == "json" and is_json(content):
             if exchange.policy.restore.tool_arguments:
                 content = exchange.placeholders.restore_json(content, rules=exchange.scope).text
-        else:
+        elif text.kind != "data":
             content = exchange.placeholders.restore_answer(content, rules=exchange.scope).text
         if content != text.text:
             text.container[text.key] = content

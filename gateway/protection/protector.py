@@ -22,6 +22,7 @@ from time import monotonic
 
 from gateway.detection import EntityType, resolve_overlaps
 from gateway.detection.engines import Finder
+from gateway.detection.normalized_text import cover
 from gateway.errors import Forbidden, Unavailable
 from gateway.models import Action, Entity, PrivacyMode, Transformation
 from gateway.placeholders import Placeholders
@@ -166,9 +167,9 @@ class Protector:
     def types(self) -> Mapping[str, EntityType]:
         return self._finder.types
 
-    def detect(self, text: str) -> tuple[Entity, ...]:
-        """All candidates in a text, whatever a policy would make of them."""
-        return self._finder.detect(text)
+    def detect(self, text: str, own: Placeholders | None = None) -> tuple[Entity, ...]:
+        """All candidates in a text, whatever a policy would make of them, but for those of its session."""
+        return self._finder.detect(_covered(text, own))
 
     def find(
         self,
@@ -177,10 +178,12 @@ class Protector:
         mode: PrivacyMode,
         *,
         block: bool = True,
+        own: Placeholders | None = None,
         remember_for: str | None = None,
     ) -> list[Found]:
         """What the policy hides in each block, without changing anything.
 
+        Placeholders that the session `own` minted before hold nothing. Any other is searched like the text around it.
         What `remember_for` had searched before is not searched again; without it, nothing is remembered.
 
         Raises Forbidden (`blocked_by_policy`) where the policy blocks a type that was found, unless `block` is false.
@@ -190,7 +193,7 @@ class Protector:
         result: list[Found] = []
         before = ""
         for slots in blocks:
-            texts = [text for slot in slots for text in slot.texts]
+            texts = [_covered(text, own) for slot in slots for text in slot.texts]
             if not texts:
                 result.append(Found((), ()))
                 continue
@@ -229,7 +232,7 @@ class Protector:
 
         Transformations have offsets of their own slot's text; for a request of one text that is the text as sent.
         """
-        found = self.find(blocks, policy, mode, remember_for=remember_for)
+        found = self.find(blocks, policy, mode, own=placeholders, remember_for=remember_for)
         found = _escape_literals(blocks, found, placeholders)
         done = Protected()
         replacer = _Replacer(policy, mode, placeholders, self.types, self._hash_key)
@@ -289,6 +292,13 @@ class Protector:
             Span(found.start, found.end, found.type, rules[found.type].action, found.score, found.recognizer)
             for found in resolve_overlaps(candidates)
         )
+
+
+def _covered(text: str, own: Placeholders | None) -> str:
+    """The text with the placeholders of a session covered, those in canonical form."""
+    if own is None or not len(own) or "[" not in text:
+        return text
+    return cover(text, [(hit.start, hit.end) for hit in own.find(text) if hit.exact])
 
 
 class _Replacer:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from gateway.api.asgi_client import AsgiApp, serve
 from gateway.api.error_handlers import nothing_at
+from gateway.auth.credentials import refuse_repeated
 from gateway.container import Service
 from gateway.errors import BadRequest, EditRefused, GatewayError, NotFound
 from gateway.http.content_encoding import decode
@@ -33,6 +34,20 @@ class Dispatcher:
         self._amendments = OperatorEdits(service.protector, service.workers, service.receipts)
         self._open: dict[str, _Open] = {}
 
+    async def admit(self, call: Call) -> int:
+        settings = self._service.settings
+        refuse_repeated(call.fields)
+        key = _field(call, b"x-svc-key")
+        if call.listener is Listener.PROXY:
+            if key is not None:
+                self._service.identify(None, key)
+        elif call.path.startswith("/v1/"):
+            self._service.identify(_field(call, b"authorization"), key)
+        else:
+            # Pages that anybody may read; none takes a body.
+            return min(settings.head_limit_bytes, settings.body_limit_bytes)
+        return settings.body_limit_bytes
+
     async def enter(self, call: Call) -> Crossing | Answered | Refused:
         with following() as followed:
             try:
@@ -47,16 +62,17 @@ class Dispatcher:
             )
 
     async def _admit(self, call: Call) -> Crossing | Answered:
-        path, _, query = call.path.partition("?")
+        path = call.path.partition("?")[0]
         if "%" in path:
             raise nothing_at(path)
         if any(name.lower() == b"upgrade" for name, _ in call.fields):
             raise BadRequest("The gateway does not upgrade connections.", code="upgrade_refused", param="Upgrade")
         if call.listener is Listener.PROXY:
-            return await self._from_proxy(call, path, query)
+            return await self._from_proxy(call, path)
         return await self._from_gateway(call, path)
 
     async def _from_gateway(self, call: Call, path: str) -> Crossing | Answered:
+        refuse_repeated(call.fields)
         wire = self._service.wires.serving(call.method, path)
         caller: Caller | None = None
         if wire is not None:
@@ -86,19 +102,18 @@ class Dispatcher:
         )
         return Answered(*response)
 
-    async def _from_proxy(self, call: Call, path: str, query: str) -> Crossing:
+    async def _from_proxy(self, call: Call, path: str) -> Crossing:
         wire = self._service.wires.serving(call.method, path)
-        url = call.origin + path
         seconds = self._service.settings.upstream_timeout_seconds
         if wire is not None:
             source, body = self._read(call)
             url, exchange = await self._service.cross_to_host(
-                wire, body, url, query, call.fields, request_id=call.request_id
+                wire, body, call.origin, call.path, call.fields, request_id=call.request_id
             )
             return self._opened(call, url, exchange, source, seconds=seconds)
         if call.content:
             raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
-        url, fields = await self._service.cross_harmless(call.method, url, path, query, call.fields)
+        url, fields = await self._service.cross_harmless(call.method, call.origin, call.path, call.fields)
         return Crossing(url, fields, b"", seconds=seconds)
 
     def _read(self, call: Call) -> tuple[bytes, Body]:

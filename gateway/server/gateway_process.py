@@ -46,6 +46,9 @@ class RemoteGateway:
     def __init__(self, link: Link) -> None:
         self._link = link
 
+    async def admit(self, call: Call) -> int:
+        return int(await self._link.call("admit", call))
+
     async def enter(self, call: Call) -> Crossing | Answered | Refused:
         entered: Crossing | Answered | Refused = await self._link.call("enter", call)
         return entered
@@ -128,13 +131,13 @@ def _child(end: socket.socket, settings: Settings) -> int:
         signal.signal(number, signal.SIG_IGN)
     _work_in_batches()
     try:
-        from gateway.detection import Detector
+        from gateway.detection import builtin_detector
         from gateway.detection.process_pool import searching
 
         processes = settings.search_processes
         if processes is None:
             processes = int(settings.detection == "patterns")
-        with searching(Detector(), processes, settings.detection_timeout_seconds, inherited=[end]) as patterns:
+        with searching(builtin_detector(), processes, settings.detection_timeout_seconds, inherited=[end]) as patterns:
             run(lambda: _serve(end, settings, patterns))
     except BaseException as error:  # noqa: BLE001 - nothing is above; the text of an exception may hold private text
         _log.error("the gateway's process failed: %s", type(error).__name__)
@@ -162,7 +165,8 @@ async def _serve(end: socket.socket, settings: Settings, patterns: "Finder") -> 
 
         async def begin() -> str | None:
             entrance, first_key = await stack.enter_async_context(_here(settings, patterns))
-            calls.update(enter=entrance.enter, leave=entrance.leave, amend=entrance.amend, fail=entrance.fail)
+            calls.update(admit=entrance.admit, enter=entrance.enter, leave=entrance.leave)
+            calls.update(amend=entrance.amend, fail=entrance.fail)
             # What was built until here lives as long as the process; the collector need not walk it again and again.
             gc.collect()
             gc.freeze()

@@ -11,6 +11,8 @@ from mitmproxy.tools.web.app import ClientConnection
 from addons.master import build_master
 from addons.options import COMMANDS, FREE, REQUIRED
 
+pytestmark = pytest.mark.slow
+
 
 class Ours:
     """Stands for the protection."""

@@ -1,4 +1,4 @@
-"""The gateway as its users start it: `run_proxy.py` in a process of its own, on free ports."""
+"""The gateway in a process of its own, on free ports: `run_proxy.py` as its users start it, or forked (`preloaded`)."""
 
 import contextlib
 import os
@@ -6,14 +6,20 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
+from tests.e2e.preloaded import Program
+
 ROOT = Path(__file__).parents[2]
 OPERATOR_KEY = "svck_" + "operator-of-the-tests-" * 2
+# To load the authorities takes a client 50 ms of processor time, and plain HTTP asks none of them.
+_PLAIN = False
+# The command as it is typed, for `gateway`.
+COMMAND = (sys.executable, str(ROOT / "run_proxy.py"))
 
 
 def free_port() -> int:
@@ -27,7 +33,7 @@ def free_port() -> int:
 class Running:
     """A gateway under test."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Program
     port: int
     proxy_port: int
     web_port: int | None
@@ -48,7 +54,8 @@ class Running:
         return self.certs / "mitmproxy-ca-cert.pem"
 
     def client(self, key: str = OPERATOR_KEY) -> httpx.Client:
-        return httpx.Client(base_url=self.url, headers={"authorization": f"Bearer {key}"}, timeout=30, trust_env=False)
+        headers = {"authorization": f"Bearer {key}"}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False, verify=_PLAIN)
 
     def output(self) -> str:
         return self.log.read_text(errors="replace")
@@ -60,19 +67,27 @@ def gateway(
     *arguments: str,
     web: bool = False,
     environment: dict[str, str] | None = None,
-    command: list[str] | None = None,
+    command: Sequence[str] = (),
 ) -> Iterator[Running]:
-    """Starts a gateway with its data below `folder` and stops it again. `command` replaces `run_proxy.py` itself."""
+    """Starts a gateway with its data below `folder` and stops it again.
+
+    Forked from a process that has it loaded, unless there is a `command` that starts it.
+    """
     port, proxy_port, web_port = free_port(), free_port(), free_port()
     data, certs, log = folder / "data", folder / "certs", folder / "gateway.log"
-    command = [*(command or [sys.executable, str(ROOT / "run_proxy.py")]), "serve"]
-    command += ["--data-dir", str(data), "--certs-dir", str(certs)]
-    command += ["--gateway-port", str(port), "--proxy-port", str(proxy_port)]
-    command += ["--web", "--web-port", str(web_port)] if web else ["--no-web"]
+    given = ["serve", "--data-dir", str(data), "--certs-dir", str(certs)]
+    given += ["--gateway-port", str(port), "--proxy-port", str(proxy_port)]
+    given += ["--web", "--web-port", str(web_port)] if web else ["--no-web"]
+    given += arguments
     clean = {k: v for k, v in os.environ.items() if not k.startswith("SVC_") and "proxy" not in k.lower()}
     env = clean | {"SVC_API_KEY": OPERATOR_KEY} | (environment or {})
-    with log.open("ab") as output:
-        process = subprocess.Popen([*command, *arguments], stdout=output, stderr=output, env=env, cwd=folder)
+    log.touch()
+    process: subprocess.Popen[bytes] | Program
+    if command:
+        with log.open("ab") as output:
+            process = subprocess.Popen([*command, *given], stdout=output, stderr=output, env=env, cwd=folder)
+    else:
+        process = Program(given, env, folder, stdout=log, stderr=log)
     running = Running(process, port, proxy_port, web_port if web else None, data, certs, log)
     try:
         _wait(running)
@@ -80,19 +95,20 @@ def gateway(
     finally:
         process.terminate()
         try:
-            process.wait(15)
+            process.wait(30)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
 
 
 def _wait(running: Running) -> None:
-    deadline = time.monotonic() + 40
-    while time.monotonic() < deadline:
-        if running.process.poll() is not None:
-            raise RuntimeError(f"the gateway ended at start:\n{running.output()}")
-        with contextlib.suppress(httpx.TransportError):
-            if httpx.get(f"{running.url}/healthz", timeout=2, trust_env=False).status_code == 200:
-                return
-        time.sleep(0.05)
+    deadline = time.monotonic() + 120
+    with httpx.Client(timeout=2, trust_env=False, verify=_PLAIN) as client:
+        while time.monotonic() < deadline:
+            if running.process.poll() is not None:
+                raise RuntimeError(f"the gateway ended at start:\n{running.output()}")
+            with contextlib.suppress(httpx.TransportError):
+                if client.get(f"{running.url}/healthz").status_code == 200:
+                    return
+            time.sleep(0.05)
     raise TimeoutError(f"the gateway did not start:\n{running.output()}")

@@ -1,7 +1,11 @@
 """Law 4: forged, foreign, expired or guessed placeholders stay as they are."""
 
+import json
+import os
+
 import httpx
 
+from tests.e2e import preloaded
 from tests.e2e.server import Running
 from tests.e2e.upstream import Recorded, Reply, Upstream, completion
 
@@ -46,16 +50,9 @@ def test_another_clients_placeholder(running: Running, upstream: Upstream) -> No
 
 
 def _new_key(running: Running, label: str) -> str:
-    import json
-    import subprocess
-    import sys
-
-    from tests.e2e.server import ROOT
-
-    command = [sys.executable, str(ROOT / "run_proxy.py"), "keys", "create", label, "--json"]
-    done = subprocess.run(
-        [*command, "--data-dir", str(running.data)], capture_output=True, check=True, cwd=running.data
-    )
+    arguments = ["keys", "create", label, "--json", "--data-dir", str(running.data)]
+    done = preloaded.run(arguments, os.environ, running.data)
+    assert done.returncode == 0, done.stderr
     return str(json.loads(done.stdout)["key"])
 
 

@@ -1,8 +1,7 @@
 """Policies, receipts, usage and limits through a running server: every field does what the interface says of it."""
 
+import os
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from hashlib import sha256
@@ -14,7 +13,8 @@ import pytest
 import rfc8785
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from tests.e2e.server import ROOT, Running, gateway
+from tests.e2e import preloaded
+from tests.e2e.server import Running, gateway
 from tests.e2e.test_law_4_a_placeholder_opens_for_its_own_session import _new_key
 from tests.e2e.test_native_text import ok, refused
 
@@ -172,10 +172,9 @@ def test_the_command_line_sees_what_the_server_does(running: Running) -> None:
         (("usage",), "total_operations"),
         (("receipts", "verify", "--all"), '"valid": true'),
     ):
-        command = [sys.executable, str(ROOT / "run_proxy.py"), *words, "--json", "--data-dir", str(running.data)]
-        done = subprocess.run(command, capture_output=True, check=True, text=True, cwd=running.data)
+        done = preloaded.run([*words, "--json", "--data-dir", str(running.data)], os.environ, running.data)
         assert wanted in done.stdout
-        assert done.stderr == ""
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_damage_is_told_by_the_server_too(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ PROVIDER_KEY = "the-provider-key-of-a-newcomer"
 # What is not run here, and why.
 NOT_RUN = {
     "make test": "these are the tests",
+    "make check": "runs a part of these tests",
     "make lint": "takes minutes, and is run beside the tests by whoever runs them for the project",
     "make bench": "takes minutes; tests/test_benchmarks.py runs it in short",
     "pip install .": "downloads; tests/test_package.py installs the wheel without its dependencies",

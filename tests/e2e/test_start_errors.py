@@ -4,8 +4,7 @@ import os
 import re
 import socket
 import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -13,7 +12,10 @@ import pytest
 
 from gateway.config.settings import Settings
 from gateway.store import open_store
-from tests.e2e.server import OPERATOR_KEY, ROOT, free_port, gateway
+from tests.e2e import preloaded
+from tests.e2e.server import COMMAND, OPERATOR_KEY, free_port, gateway
+
+type Done = subprocess.CompletedProcess[str]
 
 # name of the case: arguments and variables; what the line begins with; what it must also say. {…} is filled in.
 CASES: dict[str, tuple[str, dict[str, str], str, str]] = {
@@ -134,20 +136,21 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def start(arguments: str, variables: dict[str, str], folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+def start(
+    arguments: str, variables: dict[str, str], folder: Path, *command: str, by: Callable[..., Done] = preloaded.run
+) -> Done:
     """Starts it on free ports with folders of its own, but for what the case names (the last one counts)."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
     given = [] if command else ["--no-web", "--gateway-port", "0", "--proxy-port", "0"]
     folders = ["--data-dir", str(folder / "data"), "--certs-dir", str(folder / "certs")]
-    return subprocess.run(
-        [sys.executable, str(ROOT / "run_proxy.py"), *command, *given, *folders, *arguments.split()],
-        env=clean | {"SVC_API_KEY": OPERATOR_KEY} | variables,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    whole = [*command, *given, *folders, *arguments.split()]
+    return by(whole, clean | {"SVC_API_KEY": OPERATOR_KEY} | variables, folder)
+
+
+def typed(arguments: list[str], environment: dict[str, str], folder: Path) -> Done:
+    """Runs the command as it is typed, in an interpreter of its own."""
+    command = [*COMMAND, *arguments]
+    return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -176,7 +179,9 @@ def test_a_signing_key_that_is_missing_beside_receipts_is_not_made_anew(tmp_path
 
 def test_all_that_is_wrong_is_said_at_once(places: dict[str, str], tmp_path: Path) -> None:
     arguments = "--data-dir {file} --certs-dir {file} --mode bogus".format(**places)
-    problems = start(arguments, {}, tmp_path).stderr.splitlines()[1:]
+    done = start(arguments, {}, tmp_path, by=typed)
+    assert (done.returncode, done.stdout) == (2, "")
+    problems = done.stderr.splitlines()[1:]
     assert [line.partition(":")[0] for line in problems] == ["data_dir", "certs_dir", "modes"]
 
 
@@ -213,7 +218,7 @@ def test_the_other_commands_need_no_upstream(command: str, data: Path) -> None:
 
 def test_zero_is_any_free_port_for_all_of_them_at_once(tmp_path: Path) -> None:
     arguments = ("--gateway-port", "0", "--proxy-port", "0", "--web", "--web-port", "0", "--mode", "socks5@127.0.0.1:0")
-    command = [sys.executable, str(ROOT / "run_proxy.py"), "serve", *arguments]
+    command = [*COMMAND, "serve", *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
     with subprocess.Popen(
         [*command, "--data-dir", str(tmp_path / "data"), "--certs-dir", str(tmp_path / "certs")],

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gateway.config.settings import BUILTIN_POLICIES
-from gateway.detection import Detector
+from gateway.detection import builtin_detector
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Protector
 from gateway.store import Store, open_store
@@ -15,7 +15,7 @@ from gateway.store import Store, open_store
 @pytest.fixture(scope="module")
 def protector() -> Protector:
     """By patterns alone; what one module's tests had it remember stays with them."""
-    return Protector(Detector(), hash_key=b"h" * 32)
+    return Protector(builtin_detector(), hash_key=b"h" * 32)
 
 
 @pytest.fixture(scope="session")

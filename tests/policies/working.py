@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.detection import Detector, EntityType
+from gateway.detection import EntityType, builtin_detector
 from gateway.errors import Forbidden
 from gateway.models import Entity, PrivacyMode
 from gateway.placeholders import Placeholders
@@ -38,7 +38,7 @@ def protect(policy: Policy, case: Mapping[str, Any], *, detect: bool = False) ->
     """The protected text, with `*` for the tag of each placeholder, or `blocked`."""
     text = case.get("text") or f"It says {case['value']} here."
     holder = {"text": text}
-    protector = Protector(Detector() if detect else SaidToBe(case), hash_key=_KEY)
+    protector = Protector(builtin_detector() if detect else SaidToBe(case), hash_key=_KEY)
     try:
         blocks = [[TextField(holder, "text", text)]]
         protector.protect(blocks, policy, PrivacyMode(case["mode"]), Placeholders(_KEY))

@@ -15,12 +15,14 @@ class Kind(Enum):
 
     `DECODE`: characters written in another way. `UNPACK`: whole texts in a code of their own. `JOIN`: parts that belong
     together. `UNHYPHEN`: the same, without the hyphens at the ends of lines.
+    `SPLIT`: what stands in one word with others.
     """
 
     DECODE = "decode"
     UNPACK = "unpack"
     JOIN = "join"
     UNHYPHEN = "unhyphen"
+    SPLIT = "split"
 
 
 @dataclass(frozen=True, slots=True)

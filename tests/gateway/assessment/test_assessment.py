@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gateway.assessment import Assessment, assess
 from gateway.assessment.task_words import CATEGORIES
-from gateway.detection import Detector, EntityType
+from gateway.detection import EntityType, builtin_detector
 from gateway.models import Action, Entity, PrivacyMode, RiskLevel, RouteDecision
 from gateway.policy import Policy, PolicyRegistry
 
@@ -38,7 +38,7 @@ _GROUPS = {
     "IT_FISCAL_CODE": "government_id",
     "NL_BSN": "government_id",
 }
-TYPES = {name: EntityType(name, group, "") for name, group in _GROUPS.items()} | dict(Detector().types)
+TYPES = {name: EntityType(name, group, "") for name, group in _GROUPS.items()} | dict(builtin_detector().types)
 
 
 @cache

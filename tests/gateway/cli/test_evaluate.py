@@ -10,7 +10,6 @@ import pytest
 
 from gateway.cli.evaluate import add_commands
 from gateway.config.settings import Settings, load_settings
-from gateway.detection import Detector
 
 MAIL = "jane.roe@acme-mail.org"
 DOCUMENTS: list[dict[str, Any]] = [
@@ -59,18 +58,9 @@ class Command:
         return load_settings(None, data_dir=self._data_dir, detection="patterns")
 
 
-@pytest.fixture(scope="module")
-def detector() -> Detector:
-    return Detector()
-
-
 @pytest.fixture
-def evaluate(
-    data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, detector: Detector
-) -> Command:
+def evaluate(data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
     monkeypatch.setenv("COLUMNS", "120")
-    # The same one every time: it is immutable, and building it takes longer than all the rest.
-    monkeypatch.setattr("gateway.detection.Detector", lambda: detector)
     return Command(data_dir, capsys)
 
 

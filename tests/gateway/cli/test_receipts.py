@@ -19,6 +19,8 @@ from tests.conftest import ROOT
 from tests.gateway.receipts.support import draft, opened
 from tests.gateway.receipts.test_attacks import FOUND, VECTORS, attack, make_log
 
+pytestmark = pytest.mark.slow
+
 DEFAULT = PolicyRegistry(BUILTIN_POLICIES).get("default").ref
 
 

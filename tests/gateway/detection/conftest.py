@@ -1,10 +1,10 @@
-"""One detector for all tests here: it is immutable, and building it runs every recognizer's examples."""
+"""The detector of the built-in recognizers, which all tests of a process share."""
 
 import pytest
 
-from gateway.detection import Detector
+from gateway.detection import Detector, builtin_detector
 
 
 @pytest.fixture(scope="session")
 def detector() -> Detector:
-    return Detector()
+    return builtin_detector()

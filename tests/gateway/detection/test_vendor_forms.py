@@ -10,6 +10,8 @@ from gateway.detection.discovery import discover
 from gateway.detection.recognizer import PatternRecognizer, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, DIGITS, HEX, LOWER, UPPER
 
+pytestmark = pytest.mark.slow
+
 _PART = re.compile(r"[A-Za-z0-9]+")
 _DRAWN, _REFUSED = 1000, 3
 KEYS = [

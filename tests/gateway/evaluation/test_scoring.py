@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gateway.detection import Detector
+from gateway.detection import builtin_detector
 from gateway.evaluation import Document, GoldSpan, LabelMap, Predictor, read_lines, score_documents
 from gateway.models import PrivacyMode
 from tests.gateway.evaluation.words import Words, seeker
@@ -67,7 +67,7 @@ PAIRS = {"EMAIL": "EMAIL_ADDRESS", "PHONE": "PHONE_NUMBER", "IP_ADDRESS": "IP_AD
 
 @pytest.fixture(scope="module")
 def real() -> Predictor:
-    return seeker(Detector(), PrivacyMode.STANDARD)
+    return seeker(builtin_detector(), PrivacyMode.STANDARD)
 
 
 @pytest.mark.parametrize("name", ["presidio_synth_v2.dev", "wikigold.all", "btc.dev"])

@@ -1,8 +1,11 @@
 """Headers and query: what crosses, what never does, and whose credential goes with it."""
 
+from base64 import b64encode
+from urllib.parse import quote
+
 import pytest
 
-from gateway.errors import NotFound
+from gateway.errors import BadRequest, NotFound
 from gateway.pipeline.header_policy import CREDENTIALS, Envelope, clean, forwarded_headers
 from gateway.policy import Policy
 from gateway.protection.protector import Protector
@@ -10,6 +13,7 @@ from gateway.protection.protector import Protector
 # Put together, so that no scanner of this repository takes it for a live one.
 KEY = b"Bearer " + b"sk-" + b"canary4711" * 4
 MAIL = b"anna.schmidt@acme.test"
+CARD = "4539578763621486"
 
 
 def cross(
@@ -18,8 +22,10 @@ def cross(
     *fields: tuple[bytes, bytes],
     credential: str | None = None,
     keep: bool = False,
+    forward: tuple[bytes, ...] = (),
 ) -> dict[bytes, bytes]:
-    envelope = Envelope(fields, credential=credential, credentials=CREDENTIALS if keep else frozenset())
+    credentials = CREDENTIALS if keep else frozenset()
+    envelope = Envelope(fields, credential=credential, credentials=credentials, forward=frozenset(forward))
     crossing = forwarded_headers(envelope, protector, policy)
     assert len({name.lower() for name, _ in crossing}) == len(crossing), "no header may cross twice"
     return {name.lower(): value for name, value in crossing}
@@ -36,7 +42,8 @@ def test_what_is_always_written(protector: Protector, policy: Policy) -> None:
     "name",
     """Host Connection Content-Length Transfer-Encoding Content-Encoding Accept-Encoding Content-Type X-Forwarded-For
     Forwarded Via X-Real-IP CF-Connecting-IP Referer Origin From Upgrade X-SVC-Key x-svc-anything Proxy-Authorization
-    TE Expect""".split(),
+    TE Expect Cookie Accept-Language X-Stainless-Anything OpenAI-Anything X-Note X-Codex-Turn-Metadata
+    X-Claude-Code-Session-Id""".split(),
 )
 def test_what_never_crosses(protector: Protector, policy: Policy, name: str) -> None:
     assert cross(protector, policy, (name.encode(), b"something"), keep=True) == WRITTEN
@@ -47,7 +54,48 @@ def test_a_harmless_header_crosses_as_it_is(protector: Protector, policy: Policy
     assert crossing == {**WRITTEN, b"user-agent": b"tool/1.0 caf\xe9", b"openai-beta": b"assistants=v2"}
 
 
-@pytest.mark.parametrize("name", [b"User-Agent", b"X-User", b"OpenAI-Organization"])
+def dressed(value: str) -> dict[str, bytes]:
+    """One private value as it may stand in a header."""
+    return {
+        "plain": value.encode(),
+        "hyphens": "-".join(value[at : at + 4] for at in range(0, 16, 4)).encode(),
+        "dots": ".".join(value[at : at + 4] for at in range(0, 16, 4)).encode(),
+        "every character apart": ".".join(value).encode(),
+        "zero-width": "\u200b".join(value).encode(),
+        "soft hyphen in Latin-1": b"\xad".join(char.encode() for char in value),
+        "full-width": "".join(chr(ord(char) + 0xFEE0) for char in value).encode(),
+        "percent-encoded": "".join(f"%{ord(char):02x}" for char in value).encode(),
+        "percent-encoded twice": quote("".join(f"%{ord(char):02x}" for char in value)).encode(),
+        "base64": b64encode(f"card {value}".encode()),
+        "hexadecimal": f"card {value}".encode().hex().encode(),
+        "JSON escapes": "".join(f"\\u{ord(char):04x}" for char in value).encode(),
+        "HTML entities": "".join(f"&#{ord(char)};" for char in value).encode(),
+        "in an identifier": f"card_{value}".encode(),
+        "like a placeholder": f"[CARD_{value}]".encode(),
+    }
+
+
+@pytest.mark.parametrize("name", [b"User-Agent", b"OpenAI-Organization", b"X-Request-Id", b"X-Mine"])
+@pytest.mark.parametrize("dress", dressed(CARD))
+def test_a_header_is_searched_in_every_dress(protector: Protector, policy: Policy, name: bytes, dress: str) -> None:
+    assert cross(protector, policy, (name, dressed(CARD)[dress]), forward=(b"x-mine",)) == WRITTEN
+
+
+@pytest.mark.parametrize("dress", dressed("Zzyzxqwv47110815"))
+def test_what_is_hidden_in_the_body_is_looked_for_in_every_dress(
+    protector: Protector, policy: Policy, dress: str
+) -> None:
+    envelope = Envelope([(b"X-Title", dressed("Zzyzxqwv47110815")[dress])])
+    crossing = forwarded_headers(envelope, protector, policy, hidden=["zzyzxqwv47110815"])
+    assert dict(crossing) == WRITTEN
+
+
+@pytest.mark.parametrize("sign", [b"\r", b"\n", b"\x00", b"\x0b", b"\x1b", b"\x7f"])
+def test_a_header_with_a_control_character_stays(protector: Protector, policy: Policy, sign: bytes) -> None:
+    assert cross(protector, policy, (b"User-Agent", b"tool" + sign + b"x-other: 1")) == WRITTEN
+
+
+@pytest.mark.parametrize("name", [b"User-Agent", b"X-Title", b"OpenAI-Organization"])
 def test_a_header_with_private_text_stays(protector: Protector, policy: Policy, name: bytes) -> None:
     assert cross(protector, policy, (name, b"tool (" + MAIL + b")")) == WRITTEN
 
@@ -88,21 +136,67 @@ def test_what_clients_of_providers_send_crosses(
     ("name", "value"), [(b"X-SSN", b"536482917"), (b"X-Passport-Number", b"C01X00T47"), (b"Kundennummer", b"88172635")]
 )
 def test_a_header_is_searched_after_its_name(protector: Protector, policy: Policy, name: bytes, value: bytes) -> None:
-    assert cross(protector, policy, (name, value)) == WRITTEN
+    assert cross(protector, policy, (name, value), forward=(name.lower(),)) == WRITTEN
+    assert cross(protector, policy, (name, b"none"), forward=(name.lower(),)) == {**WRITTEN, name.lower(): b"none"}
 
 
 def test_what_is_hidden_in_the_body_keeps_a_header_back(protector: Protector, policy: Policy) -> None:
-    envelope = Envelope([(b"X-Title", b"Letter for Kestrel"), (b"X-Note", b"none")])
+    envelope = Envelope([(b"X-Title", b"Letter for Kestrel"), (b"X-Request-Id", b"none")])
     crossing = forwarded_headers(envelope, protector, policy, hidden=["kestrel", "ab"])
-    assert {name for name, _ in crossing} == {b"X-Note", *WRITTEN}
+    assert {name for name, _ in crossing} == {b"X-Request-Id", *WRITTEN}
 
 
-@pytest.mark.parametrize("name", [b"Authorization", b"X-API-Key", b"Api-Key", b"Cookie"])
+@pytest.mark.parametrize("name", [b"Authorization", b"X-API-Key", b"Api-Key", b"X-Goog-Api-Key"])
 def test_the_clients_credentials_cross_only_where_they_are_the_upstreams(
     protector: Protector, policy: Policy, name: bytes
 ) -> None:
     assert cross(protector, policy, (name, KEY)) == WRITTEN
     assert cross(protector, policy, (name, KEY), keep=True) == {**WRITTEN, name.lower(): KEY}
+
+
+NO_CREDENTIALS = {
+    "a card": CARD.encode(),
+    "a card after a scheme": f"Bearer {CARD}".encode(),
+    "a card in base64": b"Basic " + b64encode(f"me:{CARD}".encode()),
+    "a card in an identifier": f"key_{CARD}".encode(),
+    "an address": MAIL,
+    "an address beside a key": KEY + b" " + MAIL,
+    "words": b"Zebulon Quagmire",
+    "a sentence": b"Bearer of bad news",
+    "UTF-8": "schlüssel".encode(),
+    "a control character": KEY + b"\x00",
+    "a bare carriage return": KEY + b"\rx-other: 1",
+    "nothing": b"",
+    "quotes": b'Bearer "' + KEY[7:] + b'"',
+}
+
+
+@pytest.mark.parametrize("name", [b"Authorization", b"X-Goog-Api-Key"])
+@pytest.mark.parametrize("value", NO_CREDENTIALS)
+def test_what_is_no_credential_does_not_cross_as_one(
+    protector: Protector, policy: Policy, name: bytes, value: str
+) -> None:
+    with pytest.raises(BadRequest) as refused:
+        cross(protector, policy, (name, NO_CREDENTIALS[value]), keep=True)
+    assert refused.value.param == name.decode().lower()
+    assert refused.value.message == (
+        f"The header `{name.decode().lower()}` holds something other than a credential, which cannot cross."
+    )
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"Bearer key-of-the-provider",
+        b"ollama",
+        b"Bearer EMPTY",
+        b"Basic " + b64encode(b"gateway:" + b"canary4711" * 3),
+        b"Bearer " + b"eyJhbGciOiJIUzI1NiJ9." + b64encode(b'{"sub":"canary12"}') + b"." + b"canary4711" * 3,
+        b"0123456789abcdef" * 2,
+    ],
+)
+def test_a_credential_of_any_kind_crosses(protector: Protector, policy: Policy, value: bytes) -> None:
+    assert cross(protector, policy, (b"authorization", value), keep=True)[b"authorization"] == value
 
 
 def test_the_upstreams_own_credential_takes_the_place_of_the_clients(protector: Protector, policy: Policy) -> None:
@@ -118,6 +212,9 @@ def test_the_upstreams_own_credential_takes_the_place_of_the_clients(protector: 
         (f"who={MAIL.decode()}", False),
         ("who=anna%40acme.test", False),
         ("who=anna%2540acme.test", False),
+        ("api-version=2024-10-21", True),
+        ("alt=sse", True),
+        *((f"x={quote(value)}", False) for value in dressed(CARD).values()),
     ],
 )
 def test_a_query_is_clean_or_not(protector: Protector, policy: Policy, query: str, is_clean: bool) -> None:
@@ -129,3 +226,39 @@ def test_a_call_with_a_private_query_goes_nowhere(protector: Protector, policy: 
         forwarded_headers(Envelope((), "who=anna%2540acme.test"), protector, policy)
     assert refused.value.code == "unknown_route"
     assert "anna" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/chat/completions",
+        "/openai/deployments/gpt-4o-2024-08-06/chat/completions",
+        "/openai/deployments/team-7-production/chat/completions",
+        "/api/v1/chat/completions",
+        "/v1/models",
+        "/v1/models/gpt-4-0613",
+        "/v1/models/ft:gpt-4o-mini-2024-07-18:acme::A1b2C3d4",
+        "/openai/v1/models/claude-3-5-sonnet-20241022",
+        "/v1/models/claude-opus-4.1",
+    ],
+)
+def test_the_paths_of_providers_cross(protector: Protector, policy: Policy, path: str) -> None:
+    forwarded_headers(Envelope((), path=path), protector, policy)
+
+
+@pytest.mark.parametrize("value", [value for value in dressed(CARD).values() if value.isascii()])
+@pytest.mark.parametrize("path", ["/openai/deployments/{}/chat/completions", "/v1/models/{}", "/{}/chat/completions"])
+def test_a_path_with_private_text_goes_nowhere(protector: Protector, policy: Policy, path: str, value: bytes) -> None:
+    with pytest.raises(NotFound) as refused:
+        forwarded_headers(Envelope((), path=path.format(value.decode())), protector, policy)
+    assert refused.value.code == "unknown_route"
+    assert CARD not in str(refused.value)
+
+
+@pytest.mark.parametrize("place", ["path", "query"])
+def test_an_address_that_repeats_what_is_hidden_in_the_body_goes_nowhere(
+    protector: Protector, policy: Policy, place: str
+) -> None:
+    envelope = Envelope((), **{place: "/openai/deployments/kestrel-project/chat/completions"})  # type: ignore[arg-type]
+    with pytest.raises(NotFound):
+        forwarded_headers(envelope, protector, policy, hidden=["Kestrel"])

@@ -19,6 +19,8 @@ from gateway.models import Caller, Scope, Trust
 from gateway.pipeline.exchange import Destination, Exchange
 from gateway.pipeline.operator_edits import Edit, OperatorEdits
 
+pytestmark = pytest.mark.slow
+
 ANNA = Caller("key_anna", Scope.CLIENT)
 TEXT = "My name is Wilhelmina Oxenfoord, card 4111 1111 1111 1111, write to w.oxenfoord@acme.test."
 DATED = "Please note: date of birth 17.3.1979, call +49 170 7654321."

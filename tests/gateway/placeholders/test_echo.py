@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.placeholders import Placeholders, RestoreScope, StreamRestorer, urls_with_placeholders
 
 from .conftest import KEY
+
+pytestmark = pytest.mark.slow
 
 PLACEHOLDERS = Placeholders(KEY)
 NAMES = [

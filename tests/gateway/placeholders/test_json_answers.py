@@ -12,6 +12,8 @@ from gateway.placeholders import NUMBER, Placeholders, RestoreScope, splice, str
 from .conftest import KEY, Session
 from .test_linear import calls
 
+pytestmark = pytest.mark.slow
+
 SOURCE = RestoreScope("source")
 INJECTION = 'x", "admin": true, "y": "z'
 HOSTILE = [

@@ -9,6 +9,8 @@ from gateway.placeholders import Placeholders, RestoreScope, StreamRestorer, url
 
 from .conftest import KEY
 
+pytestmark = pytest.mark.slow
+
 SOURCE = RestoreScope("source")
 SESSION = Placeholders(KEY)
 EMAIL = SESSION.mint("EMAIL_ADDRESS", "anna@acme.test")

@@ -15,6 +15,8 @@ from gateway.policy import MemoryPolicies
 from gateway.policy.files import read_policy_file
 from tests.gateway.policy import VECTORS, document, policy, registry
 
+pytestmark = pytest.mark.slow
+
 REFUSED: dict[str, dict[str, Any]] = json.loads((VECTORS / "refused.json").read_text(encoding="utf-8"))
 
 

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.config.settings import BUILTIN_POLICIES
-from gateway.detection import Detector
+from gateway.detection import builtin_detector
 from gateway.detection.deobfuscation import readings
-from gateway.guard.compact import compact
+from gateway.guard.canonical_text import compact
 from gateway.models import Action, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 from gateway.policy import Policy, PolicyRegistry
@@ -25,6 +25,8 @@ from gateway.protection.known_values import Known
 from gateway.protection.protector import Protector
 from gateway.text.fields import Span, TextField
 from tests.gateway.detection.deobfuscation.test_deobfuscation import DRESSES
+
+pytestmark = pytest.mark.slow
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 
@@ -87,7 +89,7 @@ SPELLINGS: dict[str, Spelling] = {
 
 @pytest.fixture(scope="module")
 def protector() -> Protector:
-    return Protector(Detector(), hash_key=b"h" * 32)
+    return Protector(builtin_detector(), hash_key=b"h" * 32)
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +160,7 @@ def test_a_later_turn_repeats_the_bytes_of_the_earlier_ones(
     whole = protect(protector, policy, *said)
     for turn in accumulate([[text] for text in said]):
         assert protect(protector, policy, *turn) == whole[: len(turn)]
-    assert protect(Protector(Detector(), hash_key=b"h" * 32), policy, *said) == whole
+    assert protect(Protector(builtin_detector(), hash_key=b"h" * 32), policy, *said) == whole
 
 
 SHORT = "I am Li Wu. My name is Rose Will. My name is Mark Down. My name is Jo An. My name is Anna Ford."

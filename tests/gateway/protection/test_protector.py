@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.detection import Detector
+from gateway.detection import builtin_detector
 from gateway.http.strict_json import dump
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
@@ -130,7 +130,7 @@ def test_a_later_turn_repeats_the_bytes_of_the_earlier_ones(protector: Protector
         "Noted, Wilhelmina.",
         "And the card 4111 1111 1111 1111 again, w@acme.test",
     )
-    other = Protector(Detector(), hash_key=b"h" * 32)
+    other = Protector(builtin_detector(), hash_key=b"h" * 32)
     for turns in (1, 3):
         earlier = protect_chat(protector, policy, chat(*contents[:turns]))
         assert protect_chat(other, policy, chat(*contents)).startswith(earlier[:-1])
@@ -177,3 +177,36 @@ def test_arguments_of_tool_calls_change_only_where_something_was_found(protector
     assert protected.startswith('{ "to" : "[EMAIL_ADDRESS_')
     assert '"name":"Jos\\u00e9"' in protected
     assert placeholders.restore_json(protected, rules=RestoreScope("source")).text == arguments
+
+
+LOOK_ALIKES = {
+    "[CARD_4539578763621486]": "4539578763621486",
+    "card_4539578763621486": "4539578763621486",
+    "my_card_number_4539578763621486": "4539578763621486",
+    "4539578763621486_backup": "4539578763621486",
+    "[IBAN_DE89370400440532013000]": "DE89370400440532013000",
+    f"[KEY_{'AKIA' + 'QWERTZUI23456789'[:16]}]": "QWERTZUI",
+    f"key_{'ghp' + '_' + 'aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5'}": "aB3dE5fG7hJ9",
+    "My SSN: [US_SSN_53690] password is [PASSWORD_HNTR2298]": "HNTR2298",
+}
+
+
+@pytest.mark.parametrize("text", LOOK_ALIKES)
+def test_what_only_looks_like_a_placeholder_is_searched(protector: Protector, policy: Policy, text: str) -> None:
+    for source in (text, f"See {text}, and {text}.", f"a@acme.test {text}"):
+        protected, placeholders, _ = protect(protector, policy, source)
+        assert LOOK_ALIKES[text] not in protected
+        assert placeholders.restore(protected, rules=RestoreScope("source")).text == source
+        again, _, _ = protect(protector, policy, source)
+        assert again == protected
+
+
+def test_a_placeholder_of_the_sessions_own_is_not_searched(protector: Protector, policy: Policy) -> None:
+    """Not even where words say that a value follows; and another session's is text."""
+    placeholders = Placeholders(b"k" * 32)
+    tag = placeholders.mint("PASSWORD", "hunter2298")
+    slot = TextField({"text": f"password: {tag}"}, "text", f"password: {tag}")
+    protector.protect([[slot]], policy, PrivacyMode.STANDARD, placeholders)
+    assert slot.container["text"] == f"password: {tag}"
+    protected, others, _ = protect(protector, policy, f"password: {tag}", key=b"x" * 32)
+    assert others.restore(protected, rules=RestoreScope("source")).text == f"password: {tag}"

@@ -31,6 +31,8 @@ from gateway.store import open_read_only
 from tests.conftest import ROOT
 from tests.gateway.receipts.support import OPERATOR, draft, opened, raw_rows, reference_check
 
+pytestmark = pytest.mark.slow
+
 VECTORS = {
     file.stem: orjson.loads(file.read_bytes()) for file in (ROOT / "tests" / "vectors" / "receipts").glob("*.json")
 }

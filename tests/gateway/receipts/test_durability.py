@@ -8,10 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from gateway.receipts import Signer
 from gateway.receipts.checkpoint_file import read_checkpoint
 from tests.conftest import ROOT
 from tests.gateway.receipts.support import OPERATOR, draft, opened, raw_rows, reference_check
+
+pytestmark = pytest.mark.slow
 
 # Appends receipts with an outcome each, several at a time, and says which are durable.
 WRITER = """

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.detection import Detector, EntityType
+from gateway.detection import EntityType, builtin_detector
 from gateway.errors import Unprocessable
 from gateway.models import Action, Entity, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, looks_like_placeholder
@@ -346,7 +346,7 @@ def test_with_the_real_detector() -> None:
         "My name is Anna Berg and I write about my account. Please use anna.berg@mail.example for answers.\n"
         "The refund goes to DE89 3704 0044 0532 0130 00. My date of birth is 12.03.1980."
     )
-    detector = Detector()
+    detector = builtin_detector()
     candidates = [one for one in detector.detect(text) if one.score >= 0.5]
     spans = [
         Span(one.start, one.end, one.type, Action.PLACEHOLDER, one.score, one.recognizer)

@@ -19,6 +19,8 @@ from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Protector
 from gateway.text.fields import TextField
 
+pytestmark = pytest.mark.slow
+
 VECTORS = Path(__file__).parents[3] / "vectors" / "names"
 
 

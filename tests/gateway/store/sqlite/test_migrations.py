@@ -14,6 +14,8 @@ from gateway.store.sqlite.connection import connect_writer
 from gateway.store.sqlite.migrations import Migrations
 from gateway.usage import usage
 
+pytestmark = pytest.mark.slow
+
 # One file for each released version: what its database looks like, with a row of each kind.
 RELEASED = sorted((Path(__file__).parent / "released").glob("*.sql"))
 

@@ -1,0 +1,280 @@
+"""Bounds what a client may hold before it is known: connections, descriptors, unread bytes and time.
+
+mitmproxy by itself accepts every connection, reads as fast as a client sends, and waits ten minutes for the next byte.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import Enum
+from time import monotonic
+from typing import Any, Protocol
+
+from mitmproxy import connection, ctx, http
+from mitmproxy.proxy.server_hooks import ServerConnectionHookData
+
+from addons.logs import RareWarning
+
+# Bytes that are still read while a client waits for us: enough to notice that it has left.
+_SPARE_BYTES = 128 * 1024
+# Connections to other hosts that one client connection may keep open.
+_MOST_UPSTREAMS = 8
+_LINGER_SECONDS = 5.0
+_SWEEP_SECONDS = 1.0
+
+
+class Phase(Enum):
+    """What a client connection does. A connection that is `BUSY` waits for us or is a tunnel."""
+
+    IDLE = "idle"
+    HEAD = "head"
+    BODY = "body"
+    BUSY = "busy"
+    CLOSING = "closing"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """`connections` in all and `per_address`; seconds for a head, a body, and between two requests."""
+
+    connections: int
+    per_address: int
+    head_seconds: float
+    body_seconds: float
+    idle_seconds: float
+
+
+class _Reader(Protocol):
+    async def read(self, n: int) -> bytes: ...
+
+
+class MeteredReader:
+    """Reads a client's bytes, remembers when, and stops while the client is held back."""
+
+    def __init__(self, reader: _Reader) -> None:
+        self._reader = reader
+        self._holds = 0
+        self._spare = 0
+        self._released = asyncio.Event()
+        self.read_at = monotonic()
+
+    async def read(self, n: int) -> bytes:
+        if self._holds and self._spare <= 0:
+            await self._released.wait()
+        data = await self._reader.read(n)
+        self._spare -= len(data)
+        self.read_at = monotonic()
+        return data
+
+    def hold(self) -> None:
+        if not self._holds:
+            self._spare = _SPARE_BYTES
+            self._released.clear()
+        self._holds += 1
+
+    def release(self) -> None:
+        self._holds = max(0, self._holds - 1)
+        if not self._holds:
+            self._released.set()
+
+
+@dataclass(slots=True, eq=False)
+class ClientState:
+    """One client connection.
+
+    `since` is when its phase began, `request` the one being read, of whose body `body_limit` bytes may be. `refusal`
+    is the response that ends the connection once the request is given up. `opening` are the upstream connections that
+    are being made.
+    """
+
+    id: str
+    address: str
+    reader: MeteredReader | None = None
+    phase: Phase = Phase.IDLE
+    since: float = field(default_factory=monotonic)
+    request: http.Request | None = None
+    body_limit: int | None = None
+    refusal: bytes | None = field(default=None, repr=False)
+    opening: set[str] = field(default_factory=set)
+
+    @contextmanager
+    def held_back(self) -> Iterator[None]:
+        """Reads no more than a little from the client meanwhile."""
+        if self.reader is None:
+            yield
+            return
+        self.reader.hold()
+        try:
+            yield
+        finally:
+            self.reader.release()
+
+
+class Clients:
+    """The open client connections, and of those that wait for a client's bytes which has waited longest."""
+
+    def __init__(self) -> None:
+        self._all: dict[str, ClientState] = {}
+        self._waiting: dict[str, ClientState] = {}
+        self._addresses: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[ClientState]:
+        return iter([*self._all.values()])
+
+    def of(self, client: connection.Client) -> ClientState | None:
+        return self._all.get(client.id)
+
+    def count(self, address: str) -> int:
+        return self._addresses[address]
+
+    def add(self, state: ClientState) -> None:
+        self._all[state.id] = self._waiting[state.id] = state
+        self._addresses[state.address] += 1
+
+    def remove(self, client_id: str) -> None:
+        state = self._all.pop(client_id, None)
+        self._waiting.pop(client_id, None)
+        if state is not None:
+            self._addresses[state.address] -= 1
+            if not self._addresses[state.address]:
+                del self._addresses[state.address]
+
+    def mark(self, state: ClientState | None, phase: Phase) -> None:
+        """Notes what a connection does from now on."""
+        if state is None or state.phase is phase:
+            return
+        state.phase, state.since = phase, monotonic()
+        if phase is Phase.BUSY:
+            self._waiting.pop(state.id, None)
+        elif phase is Phase.IDLE and state.id in self._all:
+            # Behind all others, also where it was in the line before.
+            self._waiting.pop(state.id, None)
+            self._waiting[state.id] = state
+
+    def longest_waiting(self, address: str | None = None) -> ClientState | None:
+        """The connection that has waited longest for its client's bytes; of one address, if given."""
+        return next((each for each in self._waiting.values() if address in (None, each.address)), None)
+
+
+class ConnectionLimits:
+    """The addon. When all connections are taken, the one whose client has been silent longest makes room."""
+
+    def __init__(self, clients: Clients, bounds: Bounds) -> None:
+        self._clients = clients
+        self._bounds = bounds
+        self._sweeping: asyncio.Task[None] | None = None
+        self._refused = RareWarning("refused %d connections: all that `max_connections` allows are in use")
+        self._evicted = RareWarning("closed %d silent connections to make room for new ones")
+        self._late = RareWarning("closed %d connections whose request did not arrive in time")
+
+    def running(self) -> None:
+        if self._sweeping is None:
+            self._sweeping = asyncio.get_running_loop().create_task(self._sweep())
+
+    def done(self) -> None:
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+
+    def client_connected(self, client: connection.Client) -> None:
+        address = str(client.peername[0]) if client.peername else ""
+        if not (self._has_room(None) and self._has_room(address)):
+            # mitmproxy closes a connection with an error before it reads a byte of it.
+            client.error = "too many connections"
+            self._refused.count()
+            return
+        state = ClientState(client.id, address)
+        handler = _handler(client.id)
+        if handler is not None:
+            transport = handler.transports[client]
+            transport.reader = state.reader = MeteredReader(transport.reader)
+        self._clients.add(state)
+
+    def client_disconnected(self, client: connection.Client) -> None:
+        self._clients.remove(client.id)
+
+    def server_connect(self, data: ServerConnectionHookData) -> None:
+        state = self._clients.of(data.client)
+        handler = _handler(data.client.id)
+        if state is None or handler is None:
+            return
+        if state.reader is not None and data.server.id not in state.opening:
+            # What a client sends before its upstream is there has nowhere to go but into memory.
+            state.opening.add(data.server.id)
+            state.reader.hold()
+        others = [each for each in handler.transports if each is not handler.client and each is not data.server]
+        for idle in others[: len(others) - _MOST_UPSTREAMS + 1] if len(others) >= _MOST_UPSTREAMS else ():
+            transport = handler.transports[idle]
+            if transport.handler is not None:
+                transport.handler.cancel("too many upstream connections")
+
+    def server_connected(self, data: ServerConnectionHookData) -> None:
+        self._opened(data)
+        # A tunnel of a mode without HTTP before it is known by its upstream alone.
+        self._clients.mark(self._clients.of(data.client), Phase.BUSY)
+
+    def server_connect_error(self, data: ServerConnectionHookData) -> None:
+        self._opened(data)
+
+    def _opened(self, data: ServerConnectionHookData) -> None:
+        state = self._clients.of(data.client)
+        if state is not None and state.reader is not None and data.server.id in state.opening:
+            state.opening.remove(data.server.id)
+            state.reader.release()
+
+    def _has_room(self, address: str | None) -> bool:
+        """Whether one more connection fits (in all, or of one address), once a silent one has gone if it must."""
+        taken, most = len(self._clients), self._bounds.connections
+        if address is not None:
+            taken, most = self._clients.count(address), self._bounds.per_address
+        if taken < most:
+            return True
+        oldest = self._clients.longest_waiting(address)
+        if oldest is None or not self._close(oldest):
+            return False
+        self._evicted.count()
+        return True
+
+    def _close(self, state: ClientState) -> bool:
+        handler = _handler(state.id)
+        transport = handler.transports.get(handler.client) if handler is not None else None
+        if transport is None or transport.handler is None:
+            return False
+        transport.handler.cancel("closed by the gateway")
+        self._clients.remove(state.id)
+        return True
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(_SWEEP_SECONDS)
+            for state in self._clients:
+                if self._is_late(state, monotonic()) and self._close(state) and state.phase in (Phase.HEAD, Phase.BODY):
+                    self._late.count()
+
+    def _is_late(self, state: ClientState, now: float) -> bool:
+        spent = now - state.since
+        match state.phase:
+            case Phase.IDLE:
+                return spent > self._bounds.idle_seconds
+            case Phase.HEAD:
+                return spent > self._bounds.head_seconds
+            case Phase.BODY:
+                if state.request is not None and state.request.stream:
+                    # On its way through to a host that the proxy does not look into.
+                    return False
+                silent = now - state.reader.read_at if state.reader is not None else 0.0
+                return spent > self._bounds.body_seconds or silent > self._bounds.head_seconds
+            case Phase.CLOSING:
+                return spent > _LINGER_SECONDS
+            case _:
+                return False
+
+
+def _handler(client_id: str) -> Any:
+    """mitmproxy's handler of a connection; None for UDP, and outside a running proxy."""
+    proxyserver = ctx.master.addons.get("proxyserver")
+    return proxyserver.connections.get(client_id) if proxyserver is not None else None

@@ -1,0 +1,16 @@
+"""Loads all that `run_proxy.py` would load, in the process that `tests.e2e.preloaded` forks programs from."""
+
+import gc
+import os
+from importlib import import_module
+
+# Either library would start threads when it is imported, and a process that forks should have one.
+os.environ |= {"ORT_DISABLE_TELEMETRY": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+for name in ("addons.server", "gateway.api.app", "gateway.server.dispatcher"):
+    import_module(name)
+import_module("run_proxy")._parser("ca")  # loads the modules of the commands
+import_module("gateway.detection").builtin_detector()
+# What is here stays; no collection in a forked process need walk and thereby copy it.
+gc.collect()
+gc.freeze()

@@ -1,0 +1,72 @@
+"""Talking to a listener byte by byte, as no HTTP library would."""
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+_PATIENCE = 20
+
+
+@contextlib.contextmanager
+def connection(port: int) -> Iterator[socket.socket]:
+    with socket.create_connection(("127.0.0.1", port), timeout=_PATIENCE) as sock:
+        yield sock
+
+
+def until_closed(sock: socket.socket) -> bytes:
+    """All that the peer says until it closes. Raises TimeoutError when it does not."""
+    said = bytearray()
+    with contextlib.suppress(ConnectionResetError):
+        while data := sock.recv(65536):
+            said += data
+    return bytes(said)
+
+
+def answer_to(port: int, request: bytes) -> bytes:
+    """What comes for a request until the peer closes."""
+    with connection(port) as sock:
+        sock.sendall(request)
+        return until_closed(sock)
+
+
+def status_of(answer: bytes) -> int:
+    return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/1.1 ") else 0
+
+
+def one_answer(sock: socket.socket) -> bytes:
+    """One response with a Content-Length, on a connection that stays open."""
+    said = bytearray()
+    while b"\r\n\r\n" not in said:
+        data = sock.recv(65536)
+        if not data:
+            return bytes(said)
+        said += data
+    head, _, body = bytes(said).partition(b"\r\n\r\n")
+    lengths = [line.split(b":")[1] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+    while lengths and len(body) < int(lengths[0]):
+        data = sock.recv(65536)
+        if not data:
+            break
+        body += data
+    return head + b"\r\n\r\n" + body
+
+
+def pushed(sock: socket.socket, piece: bytes, most: int) -> int:
+    """How many bytes of a flood the peer takes, `most` at the utmost, before it closes or stops reading."""
+    sock.settimeout(2)
+    sent = 0
+    with contextlib.suppress(OSError):
+        while sent < most:
+            sent += sock.send(piece)
+    return sent
+
+
+def resident_mb(pid: int) -> int:
+    """Memory of a process, in MB (Linux)."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) // 1024
+
+
+def open_files(pid: int) -> int:
+    return len(list(Path(f"/proc/{pid}/fd").iterdir()))

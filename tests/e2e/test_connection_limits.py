@@ -1,0 +1,334 @@
+"""A client without a key can hold up nobody: what it may send, keep open and leave unfinished is bounded."""
+
+import json
+import socket
+import ssl
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+
+import pytest
+
+from tests.e2e.raw import (
+    answer_to,
+    connection,
+    one_answer,
+    open_files,
+    pushed,
+    resident_mb,
+    status_of,
+    until_closed,
+)
+from tests.e2e.server import OPERATOR_KEY, ROOT, Running, gateway
+from tests.e2e.upstream import Upstream, echo
+
+MIB = 1024 * 1024
+KEY = f"Authorization: Bearer {OPERATOR_KEY}\r\n"
+CHAT = json.dumps({"model": "svc-demo", "messages": [{"role": "user", "content": "hello"}]}).encode()
+HEAD = "POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\n"
+# The descriptors of a usual shell, hard as well as soft, so that the limit cannot be raised.
+FEW_FILES = ["bash", "-c", 'ulimit -n 1024; exec "$0" "$@"', sys.executable, str(ROOT / "run_proxy.py")]
+LIMIT = 256 * 1024
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("gateway")
+    environment = {
+        "SVC_DETECTION": "patterns",
+        "SVC_BODY_LIMIT_BYTES": str(LIMIT),
+        "SVC_HEAD_TIMEOUT_SECONDS": "3",
+        "SVC_IDLE_TIMEOUT_SECONDS": "4",
+    }
+    with gateway(folder, environment=environment, command=FEW_FILES) as running:
+        yield running
+        assert "Traceback" not in running.output()
+
+
+@pytest.fixture(autouse=True)
+def _still_serves(server: Running) -> Iterator[None]:
+    yield
+    assert status_of(answer_to(server.port, f"{HEAD}{KEY}{_sized(CHAT)}".encode() + CHAT)) == 200
+
+
+def _sized(body: bytes) -> str:
+    return f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+
+
+def _chunked(*pieces: bytes, trailers: str = "") -> bytes:
+    body = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
+    return body + f"0\r\n{trailers}\r\n".encode()
+
+
+@pytest.mark.parametrize("listener", ["port", "proxy_port"])
+@pytest.mark.parametrize(
+    "start",
+    [
+        b"GET / HTTP/1.1\r\nHost: a\r\nX-A: ",
+        b"GET / HTTP/1.1\r\nX-A: ",
+        b"GET /",
+        b"X",
+        b"\x16\x03\x01\xff\xff\x01\x00\xff\xff",
+    ],
+)
+def test_a_head_without_end_is_refused_before_it_fills_memory(server: Running, listener: str, start: bytes) -> None:
+    before = resident_mb(server.process.pid)
+    with connection(getattr(server, listener)) as sock:
+        sock.sendall(start)
+        # Beyond the limit there are only the buffers of the two kernels, and what is discarded.
+        assert pushed(sock, b"a" * 65536, 40 * MIB) < 20 * MIB
+    assert resident_mb(server.process.pid) - before < 30
+
+
+@pytest.mark.parametrize("listener", ["port", "proxy_port"])
+@pytest.mark.parametrize(
+    "head",
+    [
+        "GET http://a.test/ HTTP/1.1\r\nHost: a\r\n" + "X: y\r\n" * 20_000 + "\r\n",
+        "GET http://a.test/ HTTP/1.1\r\nHost: a\r\n" + "X: y\r\n" * 300 + "\r\n",
+        "GET http://a.test/ HTTP/1.1\r\nHost: a\r\nX: y\r\n" + " folded\r\n" * 300 + "\r\n",
+        "GET http://a.test/" + "a" * 70_000 + " HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET http://a.test/ HTTP/1.1\r\nHost: a\r\nX: " + "y" * 70_000 + "\r\n\r\n",
+    ],
+    ids=["20000-fields", "300-fields", "folded", "long-target", "long-field"],
+)
+def test_a_head_beyond_the_limits_is_refused_and_closed(server: Running, listener: str, head: str) -> None:
+    answer = answer_to(getattr(server, listener), head.encode())
+    assert status_of(answer) == 431
+    assert b'"invalid_request"' in answer
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [b"GET / HTTP/1.1\r\nHost:" + b" " * 20_000, b"A" * 30_000, b"GET " + b" " * 30_000],
+    ids=["spaces", "letters", "blanks"],
+)
+def test_an_unfinished_head_costs_others_nothing(server: Running, begun: bytes) -> None:
+    """mitmproxy's search for the host in it took cubic time, on the loop that serves everybody."""
+    with connection(server.port) as slow, connection(server.port) as other:
+        slow.sendall(begun)
+        other.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert status_of(one_answer(other)) == 200
+
+
+@pytest.mark.parametrize("key", ["", "Authorization: Bearer svck_not-a-key\r\n", "X-SVC-Key: svck_not-a-key\r\n"])
+@pytest.mark.parametrize("body", ["Content-Length: 200000", "Transfer-Encoding: chunked"])
+@pytest.mark.parametrize("expect", ["", "Expect: 100-continue\r\n"])
+def test_the_key_is_checked_before_the_body_is_read(server: Running, key: str, body: str, expect: str) -> None:
+    """Not a byte of the body is sent, and the answer is there."""
+    answer = answer_to(server.port, f"{HEAD}{key}{expect}{body}\r\n\r\n".encode())
+    assert status_of(answer) == 401
+    assert b'"unauthorized"' in answer
+    assert b"100 Continue" not in answer
+
+
+def test_a_body_that_is_on_its_way_does_not_hide_the_refusal(server: Running) -> None:
+    """The connection is closed once the client has stopped, or it would lose the answer to a reset."""
+    with connection(server.port) as sock:
+        sock.sendall(f"{HEAD}Content-Length: {LIMIT - 1}\r\n\r\n".encode() + b" " * (LIMIT - 1))
+        assert status_of(until_closed(sock)) == 401
+
+
+def test_a_flood_after_the_refusal_is_cut_off(server: Running) -> None:
+    with connection(server.port) as sock:
+        sock.sendall(f"{HEAD}Transfer-Encoding: chunked\r\n\r\n".encode())
+        assert pushed(sock, b"10000\r\n" + b"a" * 65536 + b"\r\n", 40 * MIB) < 20 * MIB
+
+
+def test_expect_continue_is_answered_where_the_body_may_come(server: Running) -> None:
+    with connection(server.port) as sock:
+        sock.sendall(f"{HEAD}{KEY}Expect: 100-continue\r\n{_sized(CHAT)}".encode())
+        assert status_of(sock.recv(65536)) == 100
+        sock.sendall(CHAT)
+        assert status_of(until_closed(sock)) == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [f"Content-Length: {LIMIT + 1}\r\n\r\n".encode(), f"Content-Length: {100 * LIMIT}\r\n\r\n".encode()],
+    ids=["above", "far-above"],
+)
+def test_a_declared_body_over_the_limit_is_refused_at_its_head(server: Running, body: bytes) -> None:
+    assert status_of(answer_to(server.port, f"{HEAD}{KEY}".encode() + body)) == 413
+
+
+def test_a_chunked_body_over_the_limit_is_refused_and_closed(server: Running) -> None:
+    with connection(server.port) as sock:
+        sock.sendall(f"{HEAD}{KEY}Transfer-Encoding: chunked\r\n\r\n".encode())
+        piece = b"4000\r\n" + b" " * 0x4000 + b"\r\n"
+        for _ in range(LIMIT // 0x4000 + 1):
+            sock.sendall(piece)
+        assert status_of(until_closed(sock)) == 413
+
+
+def test_a_keyless_page_takes_no_large_body(server: Running) -> None:
+    answer = answer_to(server.port, b"POST /docs HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n")
+    assert status_of(answer) == 413
+
+
+@pytest.mark.parametrize("trailers", ["X-Checksum: abc\r\n", "X-A: 1\r\nX-B: 2\r\n"], ids=["one", "two"])
+def test_trailers_are_read_and_dropped(server: Running, trailers: str) -> None:
+    with connection(server.port) as sock:
+        for _ in range(2):
+            request = f"{HEAD}{KEY}Transfer-Encoding: chunked\r\n\r\n".encode()
+            sock.sendall(request + _chunked(CHAT[:20], CHAT[20:], trailers=trailers))
+            assert status_of(one_answer(sock)) == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        _chunked(*[b" "] * 30_000),
+        b"1" + b"0" * 8000,
+        b"1;" + b"x" * 8000,
+        b"zz\r\n",
+        b"1\r\nabc\r\n",
+        b"0\r\n" + b"X: y\r\n" * 2000 + b"\r\n",
+        b"0\r\n" + b"X: " + b"y" * 90_000,
+        b"0\r\nno field\r\n\r\n",
+    ],
+    ids=["tiny", "long-size", "extension", "no-size", "wrong-size", "many-trailers", "endless-trailer", "bad-trailer"],
+)
+def test_a_chunked_body_that_breaks_the_rules_is_refused_and_closed(server: Running, body: bytes) -> None:
+    answer = answer_to(server.port, f"{HEAD}{KEY}Transfer-Encoding: chunked\r\n\r\n".encode() + body)
+    assert status_of(answer) == 400
+    assert b'"invalid_request"' in answer
+
+
+def test_a_body_in_small_chunks_is_read(server: Running) -> None:
+    pieces = [CHAT[at : at + 3] for at in range(0, len(CHAT), 3)] + [b" "] * 10_000
+    request = f"{HEAD}{KEY}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+    assert status_of(answer_to(server.port, request + _chunked(*pieces))) == 200
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\n",
+        f"{HEAD}{KEY}Content-Length: 100\r\n\r\n{{".encode(),
+        f"{HEAD}{KEY}Transfer-Encoding: chunked\r\n\r\n1\r\n".encode(),
+        b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n",
+    ],
+    ids=["nothing", "head", "body", "chunk", "next-request"],
+)
+@pytest.mark.parametrize("listener", ["port", "proxy_port"])
+def test_a_client_that_falls_silent_is_let_go(server: Running, begun: bytes, listener: str) -> None:
+    with connection(getattr(server, listener)) as sock:
+        sock.sendall(begun)
+        until_closed(sock)
+
+
+def test_more_silent_connections_than_descriptors_stop_nobody(server: Running) -> None:
+    with ExitStack() as held:
+        for number in range(1100):
+            sock = held.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=20))
+            if number % 3 == 0:
+                sock.sendall(b"GET / HTTP/1.1\r\n")
+            elif number % 3 == 1:
+                sock.sendall(f"{HEAD}{KEY}Content-Length: 100\r\n\r\n".encode())
+        assert status_of(answer_to(server.port, f"{HEAD}{KEY}{_sized(CHAT)}".encode() + CHAT)) == 200
+        assert open_files(server.process.pid) < 1000
+    assert "silent connections to make room" in server.output()
+    assert "max_connections: only" in server.output()
+
+
+def test_requests_sent_ahead_are_not_hoarded(server: Running, upstream: Upstream) -> None:
+    """A client that sends on while its request waits for an upstream."""
+    with socket.create_server(("127.0.0.1", 0)) as silent, connection(server.proxy_port) as sock:
+        sock.sendall(f"GET http://127.0.0.1:{silent.getsockname()[1]}/ HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+        with silent.accept()[0]:
+            assert pushed(sock, b"a" * 65536, 40 * MIB) < 20 * MIB
+
+
+def test_what_is_sent_before_a_tunnel_stands_is_not_hoarded(server: Running) -> None:
+    before = resident_mb(server.process.pid)
+    # A listener whose queue is full answers no connection attempt.
+    with closing(socket.socket()) as full, ExitStack() as queue:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):
+            waiting = queue.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(full.getsockname())
+        with connection(server.proxy_port) as sock:
+            place = f"127.0.0.1:{full.getsockname()[1]}"
+            sock.sendall(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode())
+            assert status_of(sock.recv(65536)) == 200
+            assert pushed(sock, b"\x00" * 65536, 40 * MIB) < 20 * MIB
+    assert resident_mb(server.process.pid) - before < 30
+
+
+@pytest.fixture
+def talker() -> Iterator[tuple[int, list[bytes]]]:
+    """An upstream that says, to every request, the bytes it is given, and what follows for as long as it is heard."""
+    said: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            while True:
+                try:
+                    taken, _ = listener.accept()
+                except OSError:
+                    return
+                with taken:
+                    taken.recv(65536)
+                    said.append(b"%d" % pushed(taken, said[0], len(said[0])))
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield listener.getsockname()[1], said
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join(10)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"HTTP/1.1 200 OK\r\nX: " + b"y" * 40 * MIB, b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 20_000 + b"\r\n"],
+    ids=["endless", "20000-fields"],
+)
+def test_an_upstream_head_beyond_the_limits_is_a_bad_gateway(
+    server: Running, talker: tuple[int, list[bytes]], head: bytes
+) -> None:
+    port, said = talker
+    said.append(head)
+    before = resident_mb(server.process.pid)
+    answer = answer_to(server.proxy_port, f"GET http://127.0.0.1:{port}/ HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+    assert status_of(answer) == 502
+    assert resident_mb(server.process.pid) - before < 30
+
+
+def test_an_upstream_may_send_trailers(server: Running, talker: tuple[int, list[bytes]]) -> None:
+    port, said = talker
+    said.append(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + _chunked(b"hello", trailers="X-A: 1\r\n"))
+    request = f"GET http://127.0.0.1:{port}/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+    answer = answer_to(server.proxy_port, request.encode())
+    assert status_of(answer) == 200
+    assert answer.endswith(b"5\r\nhello\r\n0\r\n\r\n")
+
+
+def test_inside_tls_the_same_holds(running: Running, tls_upstream: Upstream) -> None:
+    """What the proxy decrypts is read by the same rules, and a tunnel to it outlives its first request."""
+    tls_upstream.answer = echo
+    context = ssl.create_default_context(cafile=running.ca)
+    place = f"localhost:{tls_upstream.port}"
+
+    def tunnel(stack: ExitStack) -> ssl.SSLSocket:
+        sock = stack.enter_context(connection(running.proxy_port))
+        sock.sendall(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode())
+        assert status_of(sock.recv(65536)) == 200
+        return stack.enter_context(context.wrap_socket(sock, server_hostname="localhost"))
+
+    post = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {place}\r\nContent-Type: application/json\r\n"
+    with ExitStack() as stack:
+        secure = tunnel(stack)
+        for _ in range(2):
+            secure.sendall(f"{post}Transfer-Encoding: chunked\r\n\r\n".encode() + _chunked(CHAT, trailers="X-A: 1\r\n"))
+            assert status_of(one_answer(secure)) == 200
+        secure.sendall(f"{post}X-SVC-Key: svck_not-a-key\r\nContent-Length: 1000\r\n\r\n".encode())
+        assert status_of(one_answer(secure)) == 401
+    with ExitStack() as stack:
+        secure = tunnel(stack)
+        secure.sendall(f"{post}X: {'y' * 70_000}\r\n\r\n".encode())
+        assert status_of(one_answer(secure)) == 431

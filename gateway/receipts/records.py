@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from gateway.models import ReceiptRef
 from gateway.receipts.checkpoint import Head
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft
 from gateway.receipts.signing import Signer
@@ -45,6 +46,10 @@ class Receipt:
     request_id: str
     record: Record
     outcome: Record | None = None
+
+    @property
+    def ref(self) -> ReceiptRef:
+        return ReceiptRef(self.request_id, self.record.sequence, self.record.body)
 
     @property
     def sequence(self) -> int:

@@ -26,11 +26,13 @@ A message says what is wrong and how to mend it. It never repeats a value it rej
 from functools import partial
 from typing import ClassVar, Self
 
+from gateway.models import ReceiptRef
+
 
 class GatewayError(Exception):
     """A refusal with its HTTP status, a stable `code`, and the `param` (field name) it is about, if any.
 
-    `retry_after` is in seconds.
+    `retry_after` is in seconds. `receipt` names the receipt that was written before the error, if any.
     """
 
     status: ClassVar[int] = 500
@@ -50,10 +52,12 @@ class GatewayError(Exception):
         self.code = code or self.default_code
         self.param = param
         self.retry_after = retry_after
+        self.receipt: ReceiptRef | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        # An exception is pickled by its positional arguments alone; this one crosses from one process to the other.
-        return partial(type(self), code=self.code, param=self.param, retry_after=self.retry_after), (self.message,)
+        # Exceptions are pickled by their positional arguments alone; this one is sent from one process to the other.
+        make = partial(type(self), code=self.code, param=self.param, retry_after=self.retry_after)
+        return make, (self.message,), {"receipt": self.receipt}
 
     def body(self, request_id: str) -> dict[str, object]:
         """The error body of the native and chat-completions endpoints."""

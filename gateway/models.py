@@ -6,6 +6,7 @@ Offsets are Unicode code points of the text as sent. Times are aware datetimes i
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 LONGEST_TASK = 4000
 """What a request says of its task, in characters."""
@@ -112,6 +113,14 @@ class Route:
 
     decision: RouteDecision
     reasons: tuple[str, ...] = ()
+
+
+class ReceiptRef(NamedTuple):
+    """Names a receipt. `body` is its record as JSON, which holds no private text."""
+
+    request_id: str
+    sequence: int
+    body: str
 
 
 @dataclass(frozen=True, slots=True)

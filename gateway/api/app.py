@@ -16,16 +16,17 @@ from pydantic import BeforeValidator
 
 from gateway import __version__
 from gateway.api import schemas
-from gateway.api.error_handlers import add_error_handlers
+from gateway.api.error_handlers import add_error_handlers, nothing_at
 from gateway.api.openapi import add_docs, operation_id
 from gateway.api.routing import HeadLikeGet, NativeRoute, caller_of
 from gateway.api.schemas import documented
 from gateway.api.settlement import settlement_state
 from gateway.config.settings import load_settings
-from gateway.container import Service
+from gateway.container import Container
 from gateway.errors import Unprocessable
 from gateway.http.strict_json import dump
 from gateway.models import Caller
+from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.operations import ProtectedText, Question, ShardedText
 from gateway.usage import usage
 
@@ -75,16 +76,16 @@ type ChatBody = Annotated[dict[str, Any], Body(), schemas.ReadElsewhere(schemas.
 type PolicyBody = Annotated[dict[str, Any], Body(), schemas.ReadElsewhere(schemas.PolicyRequest)]
 
 
-def create_app(service: Service | None = None) -> FastAPI:
-    """The application. Without a service it makes its own from the settings, and starts and stops it."""
+def create_app(container: Container | None = None) -> FastAPI:
+    """The application. Without a container it builds one from the settings, and starts and stops it."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        if service is not None:
+        if container is not None:
             yield
             return
-        async with await Service.start(load_settings()) as own:
-            app.state.service = own
+        async with await Container.start(load_settings()) as own:
+            app.state.container = own
             yield
 
     app = FastAPI(
@@ -99,7 +100,7 @@ def create_app(service: Service | None = None) -> FastAPI:
         generate_unique_id_function=operation_id,
         lifespan=lifespan,
     )
-    app.state.service = service
+    app.state.container = container
     app.add_middleware(HeadLikeGet)
     routers = (_open_routes(), _native_routes())
     for router in routers:
@@ -114,7 +115,7 @@ def _open_routes() -> APIRouter:
 
     @router.get("/healthz", **documented("healthz"))
     async def healthz(request: Request) -> Response:
-        _service(request).check()
+        _container(request).check()
         return _json({"status": "ok", "version": __version__})
 
     return router
@@ -125,7 +126,7 @@ def _native_routes() -> APIRouter:
 
     @router.post("/analyze", **documented("analyze"))
     async def analyze(request: Request, caller: By, body: schemas.AnalyzeRequest) -> Response:
-        done = await _service(request).operations.analyze(_question(body), caller)
+        done = await _container(request).operations.analyze(_question(body), caller)
         return _json(
             {
                 "request_id": done.request_id,
@@ -140,12 +141,13 @@ def _native_routes() -> APIRouter:
 
     @router.post("/protect", **documented("protect"))
     async def protect(request: Request, caller: By, body: schemas.ProtectRequest) -> Response:
-        done = await _service(request).operations.protect(
+        done = await _container(request).operations.protect(
             _question(body),
             caller,
             ttl_seconds=body.session_ttl_seconds,
             credentials=_credentials(body.session) if body.session else None,
         )
+        request.state.receipt = done.receipt.ref
         return _json(
             {
                 "request_id": done.request_id,
@@ -161,20 +163,22 @@ def _native_routes() -> APIRouter:
         if len(given) != 1:
             raise Unprocessable("Give exactly one of `text` and `content`.", param="text")
         name = given.pop()
-        operations = _service(request).operations
+        operations = _container(request).operations
         done = await operations.reconstruct(getattr(body, name), _credentials(body.session), caller)
+        request.state.receipt = done.receipt.ref
         reply = {"request_id": done.request_id, name: done.content, "resolved": done.resolved}
         reply |= {"unresolved": list(done.unresolved), "receipt": done.receipt.as_dict()}
         return _json(reply)
 
     @router.post("/shard", **documented("shard"))
     async def shard(request: Request, caller: By, body: schemas.ShardRequest) -> Response:
-        done = await _service(request).operations.shard(
+        done = await _container(request).operations.shard(
             _question(body),
             caller,
             ttl_seconds=body.session_ttl_seconds,
             max_compartments=body.max_compartments,
         )
+        request.state.receipt = done.receipt.ref
         return _json(
             {
                 "request_id": done.request_id,
@@ -186,60 +190,66 @@ def _native_routes() -> APIRouter:
 
     @router.post("/playground/run", **documented("playground"))
     async def playground(request: Request, caller: By, body: schemas.PlaygroundRequest) -> Response:
-        return _json(await _service(request).playground(_question(body), caller))
+        exchange, answer = await _container(request).chat.playground(_question(body), caller)
+        _report_exchange(request, exchange)
+        return _json(answer)
 
     @router.get("/models", **documented("models"))
     async def models(request: Request) -> Response:
-        return _json({"object": "list", "data": _service(request).surfaces.models()})
+        return _json({"object": "list", "data": _container(request).surfaces.models()})
 
     @router.get("/models/{model:path}", **documented("model"))
     async def model(request: Request, model: ModelName) -> Response:
-        return _json(_service(request).surfaces.model(model))
+        return _json(_container(request).surfaces.model(model))
 
     @router.post("/chat/completions", **documented("chat"))
     async def chat(request: Request, caller: By, body: ChatBody) -> Response:
-        service = _service(request)
-        status, answer, request_id = await service.chat(body, caller, request.url.path, request.headers.raw)
-        return Response(answer, status, {"x-svc-request-id": request_id}, media_type="application/json")
+        container, path = _container(request), request.url.path
+        wire = container.wires.serving("POST", path)
+        if wire is None:
+            raise nothing_at(path)
+        exchange, status, answer = await container.chat.answer(wire, body, caller, request.headers.raw)
+        _report_exchange(request, exchange)
+        return Response(answer, status, {"x-svc-request-id": exchange.request_id}, media_type="application/json")
 
     @router.get("/policies", **documented("policies"))
     async def policies(request: Request, limit: Limit = 50, offset: Offset = 0) -> Response:
-        found = _service(request).policies.list()
+        found = _container(request).policies.list()
         data = [policy.document for policy in found[offset : offset + limit]]
         return _json(_page(data, len(found), limit, offset))
 
     @router.get("/policies/{policy_id}", **documented("policy"))
     async def policy(request: Request, policy_id: PolicyId, hash: PolicyHash) -> Response:
-        policies = _service(request).policies
+        policies = _container(request).policies
         found = policies.by_hash(hash, policy_id) if hash else policies.get(policy_id)
         return _json(found.document)
 
     @router.post("/policies", **documented("create_policy"))
     async def create_policy(request: Request, body: PolicyBody) -> Response:
-        made = await _service(request).policies.create(body)
+        made = await _container(request).policies.create(body)
         headers = {"location": f"/v1/policies/{made.id}"}
         return Response(dump(made.document), 201, headers, media_type="application/json")
 
     @router.get("/receipts", **documented("receipts"))
     async def receipts(request: Request, caller: By, limit: Limit = 50, offset: Offset = 0) -> Response:
-        rows, total = await _service(request).receipts.list(caller, limit, offset)
+        rows, total = await _container(request).receipts.list(caller, limit, offset)
         return _json(_page([row.as_dict() for row in rows], total, limit, offset))
 
     @router.get("/receipts/{request_id}", **documented("receipt"))
     async def receipt(request: Request, caller: By, request_id: RequestId) -> Response:
-        return _json((await _service(request).receipts.get(request_id, caller)).as_dict())
+        return _json((await _container(request).receipts.get(request_id, caller)).as_dict())
 
     @router.get("/receipts/{request_id}/verify", **documented("verify"))
     async def verify(request: Request, caller: By, request_id: RequestId) -> Response:
-        return _json((await _service(request).verify(request_id, caller)).as_dict())
+        return _json((await _container(request).verify(request_id, caller)).as_dict())
 
     @router.get("/receipts/{request_id}/anchor-payload", **documented("anchor"))
     async def anchor(request: Request, caller: By, request_id: RequestId) -> Response:
-        return _json(await _service(request).receipts.anchor_payload(request_id, caller))
+        return _json(await _container(request).receipts.anchor_payload(request_id, caller))
 
     @router.get("/usage", **documented("usage"))
     async def meters(request: Request) -> Response:
-        return _json(await usage(_service(request).store))
+        return _json(await usage(_container(request).store))
 
     @router.get("/payments/x402", **documented("settlement"))
     async def settlement() -> Response:
@@ -248,9 +258,16 @@ def _native_routes() -> APIRouter:
     return router
 
 
-def _service(request: Request) -> Service:
-    service: Service = request.app.state.service
-    return service
+def _container(request: Request) -> Container:
+    container: Container = request.app.state.container
+    return container
+
+
+def _report_exchange(request: Request, exchange: Exchange) -> None:
+    """Hands the receipt and the guard's action to the host of this application, which must not read the answer."""
+    request.state.receipt = exchange.receipt.ref
+    if exchange.verdict is not None:
+        request.state.guard = exchange.verdict.action
 
 
 def _question(body: schemas.AnalyzeRequest) -> Question:

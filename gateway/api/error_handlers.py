@@ -39,6 +39,7 @@ def add_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 
     async def gateway_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, GatewayError)
+        request.state.receipt = error.receipt
         return error_response(error, request)
 
     async def http_error(request: Request, error: Exception) -> Response:
@@ -95,9 +96,9 @@ def _stranger(request: Request) -> GatewayError | None:
     """Below `/v1` a key comes first, also where there is nothing."""
     if not request.url.path.startswith("/v1/") or hasattr(request.state, "caller"):
         return None
-    headers, service = request.headers, request.app.state.service
+    headers, callers = request.headers, request.app.state.container.callers
     try:
-        service.authenticate(headers.get("authorization"), headers.get("x-svc-key"))
+        callers.authenticate(headers.get("authorization"), headers.get("x-svc-key"))
     except GatewayError as refusal:
         return refusal
     return None

@@ -71,7 +71,7 @@ class StrictRequest(Request):
 
 
 class NativeRoute(APIRoute):
-    """A route behind a key. The application's state holds the `service`; the OpenAPI document says for whom it is."""
+    """A route behind a key. The application's state holds the `container`; the OpenAPI document says for whom it is."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -81,10 +81,10 @@ class NativeRoute(APIRoute):
         takes_any_query = self.path in _FOREIGN
 
         async def strict(request: Request) -> Response:
-            service = request.app.state.service
+            container = request.app.state.container
             request.state.request_id = new_request_id()
             # A host in this process may have asked already, and a request counts once.
-            caller = getattr(request.state, "caller", None) or service.authenticate(
+            caller = getattr(request.state, "caller", None) or container.callers.authenticate(
                 request.headers.get("authorization"), request.headers.get("x-svc-key")
             )
             if operators_only and caller.scope is not KeyScope.OPERATOR:
@@ -94,7 +94,7 @@ class NativeRoute(APIRoute):
                 _check_query(request, known)
             if has_body:
                 request = StrictRequest(request.scope, request.receive)
-                await request.take(service.settings.body_limit_bytes)
+                await request.take(container.settings.body_limit_bytes)
             return await handle(request)
 
         return strict

@@ -125,10 +125,10 @@ class Policy:
     rules: RuleBook = field(repr=False, compare=False)
     allow_list: AllowList = field(repr=False, compare=False)
     matcher: Matcher | None = field(repr=False, compare=False)
+    ref: PolicyRef = field(init=False, repr=False, compare=False)
 
-    @property
-    def ref(self) -> PolicyRef:
-        return PolicyRef(self.id, self.version, self.hash)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ref", PolicyRef(self.id, self.version, self.hash))
 
     @property
     def document(self) -> dict[str, Any]:

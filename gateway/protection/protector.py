@@ -30,7 +30,7 @@ from gateway.policy import Policy, Rule
 from gateway.protection.known_values import Known, united
 from gateway.protection.operators import apply_action
 from gateway.protection.split_values import adjacent_texts, behind, values_across
-from gateway.text.fields import MessageField, Span, Spans
+from gateway.text.fields import MessageField, Replace, Span, Spans
 
 LITERAL = "PLACEHOLDER"
 _MOST_CALLERS = 64
@@ -48,11 +48,17 @@ class Found:
 
 @dataclass(slots=True)
 class Protected:
-    """What protection did. `hidden` and `kept` together are all findings, with offsets of their own texts."""
+    """The result of protecting a message.
+
+    `hidden` and `kept` together are all findings, with offsets in their own texts. `urls` are the URLs of the protected
+    texts that hold placeholders. `tokens` estimates the size of the source and of the protected texts.
+    """
 
     hidden: list[Span] = field(default_factory=list)
     kept: list[Entity] = field(default_factory=list)
     transformations: list[Transformation] = field(default_factory=list)
+    urls: frozenset[str] = field(default=frozenset(), repr=False)
+    tokens: tuple[int, int] = (0, 0)
 
     def counts(self) -> dict[str, int]:
         """Hidden findings by entity type."""
@@ -235,7 +241,7 @@ class Protector:
         found = self.find(blocks, policy, mode, own=placeholders, remember_for=remember_for)
         found = _escape_literals(blocks, found, placeholders)
         done = Protected()
-        replacer = _Replacer(policy, mode, placeholders, self.types, self._hash_key)
+        replacer = _replacer(policy, mode, placeholders, self.types, self._hash_key, done.transformations)
         for index, (block, result) in enumerate(zip(blocks, found, strict=True)):
             placeholders.enter(index)
             done.kept += result.kept
@@ -246,7 +252,6 @@ class Protector:
                 if any(spans):
                     slot.apply(spans, replacer)
                     done.hidden += [span for each in spans for span in each]
-        done.transformations = replacer.transformations
         return done
 
     def _look(
@@ -301,51 +306,36 @@ def _covered(text: str, own: Placeholders | None) -> str:
     return cover(text, [(hit.start, hit.end) for hit in own.find(text) if hit.exact])
 
 
-class _Replacer:
-    """Turns a span into what stands in its place, and keeps the record."""
+def _replacer(
+    policy: Policy,
+    mode: PrivacyMode,
+    placeholders: Placeholders,
+    types: Mapping[str, EntityType],
+    hash_key: bytes,
+    transformations: list[Transformation],
+) -> Replace:
+    """Returns the function that replaces the value of a span and appends its transformation."""
+    shift, last = 0, -1
 
-    def __init__(
-        self,
-        policy: Policy,
-        mode: PrivacyMode,
-        placeholders: Placeholders,
-        types: Mapping[str, EntityType],
-        hash_key: bytes,
-    ) -> None:
-        self._policy = policy
-        self._mode = mode
-        self._placeholders = placeholders
-        self._types = types
-        self._hash_key = hash_key
-        self.transformations: list[Transformation] = []
-        self._shift = 0
-        self._last = -1
-
-    def __call__(self, span: Span, value: str, raw: str | None = None) -> str:
+    def replace(span: Span, value: str, raw: str | None = None) -> str:
+        nonlocal shift, last
         placeholder: str | None = None
         if span.action is Action.PLACEHOLDER:
-            text = placeholder = self._placeholders.mint(span.type, value, raw=raw)
+            text = placeholder = placeholders.mint(span.type, value, raw=raw)
         else:
-            rule = _rule_for(span.type, self._types, self._policy, self._mode)
-            text = apply_action(rule, span.type, value, key=self._hash_key)
-        if span.start < self._last:
-            self._shift = 0
-        self._last = span.end
-        start = span.start + self._shift
-        self._shift += len(text) - (span.end - span.start)
-        self.transformations.append(
-            Transformation(
-                span.type,
-                span.action,
-                placeholder,
-                span.start,
-                span.end,
-                start,
-                start + len(text),
-                span.score,
-            )
+            text = apply_action(_rule_for(span.type, types, policy, mode), span.type, value, key=hash_key)
+        if span.start < last:
+            shift = 0
+        last = span.end
+        start = span.start + shift
+        shift += len(text) - (span.end - span.start)
+        end = start + len(text)
+        transformations.append(
+            Transformation(span.type, span.action, placeholder, span.start, span.end, start, end, span.score)
         )
         return text
+
+    return replace
 
 
 def _rule_for(type: str, types: Mapping[str, EntityType], policy: Policy, mode: PrivacyMode) -> Rule:

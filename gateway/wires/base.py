@@ -46,6 +46,11 @@ class Conversation:
     policy_id: str | None = None
     mode: PrivacyMode | None = None
 
+    @property
+    def privacy_mode(self) -> PrivacyMode:
+        """The mode asked for, else `standard`."""
+        return self.mode or PrivacyMode.STANDARD
+
 
 @dataclass(slots=True)
 class AnswerText:

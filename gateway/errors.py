@@ -2,6 +2,7 @@
 
 GatewayError
 ├── BadRequest            400  invalid_json, invalid_request, streaming_not_supported
+│   ├── LateRequest       408  invalid_request
 │   └── HeadTooLarge      431  invalid_request
 ├── Unauthorized          401  unauthorized
 ├── Forbidden             403  forbidden, blocked_by_policy, local_surface_required, unknown_route
@@ -76,6 +77,10 @@ class GatewayError(Exception):
 
 class BadRequest(GatewayError):
     status, default_code, kind = 400, "invalid_request", "invalid_request_error"
+
+
+class LateRequest(BadRequest):
+    status = 408
 
 
 class HeadTooLarge(BadRequest):

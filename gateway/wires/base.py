@@ -49,12 +49,15 @@ class Conversation:
 
 @dataclass(slots=True)
 class AnswerText:
-    """One string of an answer at `container[key]`, of the given choice. `json` marks tool-call arguments."""
+    """One string of an answer at `container[key]`, of the given choice.
+
+    `json` marks tool-call arguments, `data` what no person reads, such as sound: nothing is restored in it.
+    """
 
     container: Any
     key: Any
     text: str
-    kind: Literal["text", "json"] = "text"
+    kind: Literal["text", "json", "data"] = "text"
     choice: int = 0
     tool: str | None = field(default=None, repr=False)
 

@@ -315,6 +315,12 @@ def _answer_message(message: Body, choice: int) -> Iterator[AnswerText]:
                 yield from _answer_call(call, choice)
         elif name == "function_call" and isinstance(value, dict):
             yield from _answer_call(value, choice)
+        elif name == "audio" and isinstance(value, dict):
+            for key, inner in value.items():
+                if key == "data" and isinstance(inner, str):
+                    yield AnswerText(value, key, inner, kind="data", choice=choice)
+                else:
+                    yield from answer_strings(inner, value, key, choice)
         else:
             yield from answer_strings(value, message, name, choice)
 

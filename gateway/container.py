@@ -32,12 +32,12 @@ from gateway.pipeline.header_policy import CREDENTIALS, Envelope
 from gateway.pipeline.operations import Operations, Question
 from gateway.pipeline.pipeline import Pipeline
 from gateway.placeholders import prepare
-from gateway.policy import PolicyRegistry, SessionRules, SqlitePolicies
+from gateway.policy import PolicyRegistry, SessionRules, StoredPolicies
 from gateway.protection.protector import Protector
 from gateway.receipts import Check, ReceiptLog, Verification
+from gateway.receipts.consistency import has_records
 from gateway.receipts.key_loading import signer_of
-from gateway.receipts.queries import has_records
-from gateway.store import Store
+from gateway.store import Store, open_store
 from gateway.surfaces import Surface, SurfaceRegistry, UpstreamConfig, UpstreamSurface
 from gateway.vault import Vault
 from gateway.wires import Body, Wire, Wires
@@ -62,7 +62,7 @@ class Service:
         self.receipts = ReceiptLog(store, signer_of(store, settings.data_dir), settings.data_dir)
         self.vault = Vault(store)
         self.limits = RateLimiter(settings.rate_limit_per_minute)
-        key = installation_key(settings, used=store.read_now(has_records))
+        key = installation_key(settings, used=store.read_now(lambda stored: has_records(stored.receipts)))
         self.engines, model_hash = open_engines(settings, patterns)
         hash_key = _derived(key, b"hash")
         self.protector = Protector(self.engines, hash_key=hash_key)
@@ -94,13 +94,13 @@ class Service:
         Raises SettingsError, and GatewayError for policies that cannot be used.
         """
         settings.check_upstreams()
-        store = Store.open(settings.make_data_dir() / "gateway.db")
+        store = open_store(settings.make_data_dir())
         try:
             keys = KeyRing(store)
             await keys.load()
             if settings.api_key is not None:
                 keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
-            policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, SqlitePolicies(store))
+            policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, StoredPolicies(store))
             service = cls(settings, store, keys, policies, patterns or builtin_detector())
             service.pipeline.policy(None)
         except BaseException:

@@ -13,14 +13,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError
-from gateway.store import ReadOnlyStore
+from gateway.store import ReadOnlyStore, open_read_only
 
 type Loader = Callable[[argparse.Namespace], Settings]
 type AddFolders = Callable[[argparse.ArgumentParser], None]
 type Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 type LookAction = Callable[[ReadOnlyStore, Settings, argparse.Namespace], int]
-
-DATABASE = "gateway.db"
 
 
 def add_look(
@@ -38,7 +36,7 @@ def add_look(
         as_json = getattr(options, "json", False)
         try:
             settings = load(options)
-            with ReadOnlyStore.open(settings.data_dir / DATABASE) as look:
+            with open_read_only(settings.data_dir) as look:
                 return action(look, settings, options)
         except SettingsError as error:
             say_error("; ".join(error.problems), "unusable_settings", None, as_json=as_json)

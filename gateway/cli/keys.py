@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from gateway.auth.api_keys import KeyRecord, KeyRing
-from gateway.cli.console import DATABASE, AddFolders, Loader, Subparsers, print_json, say_error
+from gateway.cli.console import AddFolders, Loader, Subparsers, print_json, say_error
 from gateway.config.settings import Settings
 from gateway.errors import GatewayError
 from gateway.models import Scope
-from gateway.store import Store
+from gateway.store import open_store
 
 
 def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
@@ -54,7 +54,7 @@ async def _with_keys(
     action: Callable[[KeyRing, argparse.Namespace], Awaitable[None]],
     options: argparse.Namespace,
 ) -> int:
-    store = Store.open(settings.make_data_dir() / DATABASE)
+    store = open_store(settings.make_data_dir())
     try:
         keys = KeyRing(store)
         await keys.load()

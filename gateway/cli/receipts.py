@@ -29,7 +29,7 @@ from gateway.policy.resolve import load
 from gateway.receipts import Check, Signer
 from gateway.receipts.audit import audit, export, find, size_of, verify_receipt
 from gateway.receipts.checkpoint_file import read_checkpoint
-from gateway.receipts.queries import read_page
+from gateway.receipts.records import Receipt
 from gateway.receipts.signing import FILE
 from gateway.store import ReadOnlyStore
 
@@ -65,8 +65,8 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
 def list_receipts(look: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
     """A page, as `GET /v1/receipts` answers it."""
     limit, offset = options.limit, options.offset
-    filed, total = look.read(lambda db: read_page(db, None, limit, offset))
-    rows = [one.receipt().as_dict() for one in filed]
+    filed, total = look.read(lambda stored: stored.receipts.page(None, limit, offset))
+    rows = [Receipt.from_stored(one).as_dict() for one in filed]
     if options.json:
         print_json({"object": "list", "data": rows, "total": total, "limit": limit, "offset": offset})
         return 0
@@ -88,7 +88,7 @@ def list_receipts(look: ReadOnlyStore, _: Settings, options: argparse.Namespace)
 
 def show_receipt(look: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
     """Every member of the receipt and of its outcome."""
-    receipt = find(look, options.request_id).receipt().as_dict()
+    receipt = Receipt.from_stored(find(look, options.request_id)).as_dict()
     if options.json:
         print_json(receipt)
         return 0
@@ -105,7 +105,7 @@ def verify_receipts(look: ReadOnlyStore, settings: Settings, options: argparse.N
     # Before the log is: a gateway that runs meanwhile lets the log grow first.
     remembered = read_checkpoint(settings.data_dir)
     if options.request_id:
-        receipt = find(look, options.request_id).receipt().as_dict()
+        receipt = Receipt.from_stored(find(look, options.request_id)).as_dict()
         with progress("Verifying", size_of(look)) as advance:
             one = verify_receipt(look, signer, remembered, options.request_id, advance)
         one = replace(one, checks=(*one.checks, _policies(look, settings, _policy_hashes(receipt))))
@@ -184,10 +184,9 @@ def _policies(look: ReadOnlyStore, settings: Settings, hashes: Iterable[str]) ->
 
 def _is_kept(look: ReadOnlyStore, hash: str) -> bool:
     """Whether the store has the document, and it is what its hash says."""
-    query = "SELECT document FROM policies WHERE hash = ?"
-    row = look.read(lambda db: db.conn.execute(query, [hash]).fetchone())
+    document = look.read(lambda stored: stored.policies.by_hash(hash))
     try:
-        return row is not None and load(orjson.loads(row[0])).hash == hash
+        return document is not None and load(orjson.loads(document)).hash == hash
     except (Unavailable, orjson.JSONDecodeError):
         return False
 

@@ -21,7 +21,7 @@ from gateway.policy.model import (
     StreamingRules,
 )
 from gateway.policy.registry import CustomPolicies, PolicyRegistry
-from gateway.policy.storage import MemoryPolicies, SqlitePolicies
+from gateway.policy.storage import MemoryPolicies, StoredPolicies
 
 __all__ = [
     "CustomPolicies",
@@ -35,6 +35,6 @@ __all__ = [
     "Rule",
     "RuleOptions",
     "SessionRules",
-    "SqlitePolicies",
+    "StoredPolicies",
     "StreamingRules",
 ]

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from gateway.config.settings import Settings
-from gateway.store import Store
+from gateway.store import open_store
 from tests.e2e import preloaded
 from tests.e2e.server import COMMAND, OPERATOR_KEY, free_port, gateway
 
@@ -132,7 +132,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which a gateway ran."""
     folder = tmp_path_factory.mktemp("ran")
-    Store.open(Settings(data_dir=folder / "data").make_data_dir() / "gateway.db").close()
+    open_store(Settings(data_dir=folder / "data").make_data_dir()).close()
     return folder
 
 

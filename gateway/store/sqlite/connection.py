@@ -1,4 +1,4 @@
-"""Connections to the database file, and what each of them must have switched on."""
+"""Opens connections to the database file, each with the settings that the guarantees rest on."""
 
 import os
 import sqlite3
@@ -7,22 +7,21 @@ from pathlib import Path
 
 import sqlite_utils
 
-from gateway.config.settings import SettingsError
+from gateway.store.errors import StoreError
+
+FILE = "gateway.db"
+"""The name of the database in its folder."""
 
 BUSY_SECONDS = 10.0
-# The write-ahead log is cut back to this size after a checkpoint.
+# SQLite truncates the write-ahead log to this size after a checkpoint.
 _WAL_BYTES = 16 * 1024 * 1024
 
 
-class StoreError(SettingsError):
-    """The database in `data_dir` cannot be used; the message says why and what to do."""
-
-
 def connect_writer(path: Path) -> sqlite_utils.Database:
-    """The connection that writes. Makes the file (0600) when it is missing."""
+    """Opens the connection that writes, and creates the file (0600) when it is missing. Raises StoreError."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Made by us, because SQLite would use the umask; its -wal and -shm files take the mode of this one.
+        # Created here because SQLite would apply the umask; its -wal and -shm files inherit this mode.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
@@ -47,7 +46,7 @@ def connect_writer(path: Path) -> sqlite_utils.Database:
 
 
 def connect_reader(path: Path) -> sqlite_utils.Database:
-    """A connection that cannot write. Raises sqlite3.Error."""
+    """Opens a connection that cannot write. Raises sqlite3.Error."""
     conn = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=ro",
         uri=True,
@@ -61,7 +60,7 @@ def connect_reader(path: Path) -> sqlite_utils.Database:
 
 
 def _use_wal(conn: sqlite3.Connection) -> None:
-    """Several processes may start at once, and SQLite does not always wait while another one switches."""
+    """Retries, because several processes may start at once and SQLite does not always wait for another to switch."""
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -72,3 +71,8 @@ def _use_wal(conn: sqlite3.Connection) -> None:
             time.sleep(0.02)
         else:
             return
+
+
+def error_name(error: BaseException) -> str:
+    """Names an error for logs and messages. Its own message could quote a value."""
+    return getattr(error, "sqlite_errorname", None) or type(error).__name__

@@ -1,4 +1,4 @@
-"""A look at a store that others may be writing to: for commands, which must neither make nor change anything."""
+"""Reads a database that others may be writing to: for commands, which must not create or change anything."""
 
 import sqlite3
 from collections.abc import Callable
@@ -9,19 +9,23 @@ from typing import Self
 import sqlite_utils
 
 from gateway.errors import Unavailable
-from gateway.store.connection import StoreError, connect_reader
-from gateway.store.schema import migrations
+from gateway.store.errors import StoreError
+from gateway.store.interfaces import Repositories
+from gateway.store.sqlite.connection import connect_reader, error_name
+from gateway.store.sqlite.repositories import SqliteRepositories
+from gateway.store.sqlite.schema import migrations
 
 
-class ReadOnlyStore:
+class SqliteReadOnlyStore:
     """One connection that cannot write, on the calling thread. Use as a context manager, which closes it."""
 
     def __init__(self, db: sqlite_utils.Database) -> None:
         self._db = db
+        self._repositories = SqliteRepositories(db)
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Raises StoreError where there is no database, or none that this version of the gateway can read."""
+        """Raises StoreError when there is no database, or none that this version of the gateway can read."""
         if not path.is_file():
             raise StoreError(
                 f"there is no {path.name} in data_dir; start the gateway once, or name its folder with --data-dir"
@@ -34,7 +38,7 @@ class ReadOnlyStore:
                 db.close()
                 raise
         except sqlite3.Error as error:
-            raise StoreError(f"{path.name} in data_dir cannot be read: {_name(error)}") from None
+            raise StoreError(f"{path.name} in data_dir cannot be read: {error_name(error)}") from None
         return cls(db)
 
     def __enter__(self) -> Self:
@@ -45,18 +49,13 @@ class ReadOnlyStore:
     ) -> None:
         self._db.close()
 
-    def read[T](self, work: Callable[[sqlite_utils.Database], T]) -> T:
+    def read[T](self, work: Callable[[Repositories], T]) -> T:
         """Runs `work` on one snapshot. Raises Unavailable when the database cannot be read."""
         try:
             self._db.conn.execute("BEGIN")
             try:
-                return work(self._db)
+                return work(self._repositories)
             finally:
                 self._db.conn.execute("ROLLBACK")
         except sqlite3.Error as error:
-            raise Unavailable(f"The database cannot be read: {_name(error)}.") from None
-
-
-def _name(error: sqlite3.Error) -> str:
-    """Never the message of an error: it could quote a value."""
-    return getattr(error, "sqlite_errorname", None) or type(error).__name__
+            raise Unavailable(f"The database cannot be read: {error_name(error)}.") from None

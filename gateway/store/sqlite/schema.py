@@ -1,16 +1,15 @@
-"""The tables, in the order in which they came. Never change a released step: add one."""
+"""The schema, step by step. Never change a released step: add one at the end."""
 
 import sqlite_utils
 
-from gateway.policy.storage import create_policies_table
-from gateway.store.migrations import Migrations
+from gateway.store.sqlite.migrations import Migrations
 
 migrations = Migrations()
 
 
 @migrations("0001_receipts")
 def _receipts(db: sqlite_utils.Database) -> None:
-    """`body` is the canonical form that `hash` is taken over; `owner` is the id of the key that made the request."""
+    """`body` is the canonical form that `hash` is taken over; `owner` is the id of the key that sent the request."""
     db.conn.execute(
         """
         CREATE TABLE receipts (
@@ -50,7 +49,7 @@ def _receipts(db: sqlite_utils.Database) -> None:
 
 @migrations("0002_vault")
 def _vault(db: sqlite_utils.Database) -> None:
-    """Times are Unix seconds. `sealed` opens only with the session's token, of which only a hash is kept."""
+    """Times are Unix seconds. `sealed` opens only with the session's token, of which only the hash is stored."""
     db.conn.execute(
         """
         CREATE TABLE vault_sessions (
@@ -80,7 +79,7 @@ def _vault(db: sqlite_utils.Database) -> None:
 
 @migrations("0003_keys")
 def _keys(db: sqlite_utils.Database) -> None:
-    """`keys_revision` counts changes, so that other processes notice them by one small query."""
+    """`keys_revision` counts changes, so that other processes notice them with one small query."""
     db.conn.execute(
         """
         CREATE TABLE keys (
@@ -99,12 +98,26 @@ def _keys(db: sqlite_utils.Database) -> None:
 
 @migrations("0004_policies")
 def _policies(db: sqlite_utils.Database) -> None:
-    create_policies_table(db)
+    """`position` is the order in which documents were added; a custom policy has one document for each version."""
+    db.conn.execute(
+        """
+        CREATE TABLE IF NOT EXISTS policies (
+            position INTEGER PRIMARY KEY,
+            id TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            hash TEXT NOT NULL UNIQUE,
+            builtin INTEGER NOT NULL,
+            document TEXT NOT NULL,
+            created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ'))
+        ) STRICT
+        """
+    )
+    db.conn.execute("CREATE UNIQUE INDEX IF NOT EXISTS policies_custom ON policies (id, version) WHERE builtin = 0")
 
 
 @migrations("0005_usage_by_day")
 def _usage_by_day(db: sqlite_utils.Database) -> None:
-    """`day` is in UTC, as in the receipts; empty for what was counted before there were days."""
+    """`day` is in UTC, as in the receipts; empty for what was counted before this step."""
     db.conn.execute("ALTER TABLE usage RENAME TO usage_before")
     db.conn.execute(
         """

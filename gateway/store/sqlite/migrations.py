@@ -1,11 +1,15 @@
-"""Migrations: decorated functions, run once each, in order, forward only. A released one never changes."""
+"""Migrations: decorated functions that run once each, in order, forward only. A released one never changes.
+
+sqlite-utils has a class of the same name. It records more, but commits each step by itself, and accepts a database of
+a newer version or of another program; both are refused here, and all steps share one transaction.
+"""
 
 import sqlite3
 from collections.abc import Callable, Set
 
 import sqlite_utils
 
-from gateway.store.connection import StoreError
+from gateway.store.errors import StoreError
 
 type Step = Callable[[sqlite_utils.Database], None]
 
@@ -18,13 +22,13 @@ _TABLE = """
 
 
 class Migrations:
-    """The steps of a schema. The id of a step is what the database remembers it by."""
+    """The steps of a schema. A database remembers a step by its id."""
 
     def __init__(self) -> None:
         self._steps: dict[str, Step] = {}
 
     def __call__(self, id: str) -> Callable[[Step], Step]:
-        """Registers a step after those registered before."""
+        """Registers the next step."""
 
         def register(step: Step) -> Step:
             if id in self._steps:
@@ -35,9 +39,9 @@ class Migrations:
         return register
 
     def apply(self, db: sqlite_utils.Database) -> None:
-        """Applies what is missing, all of it or nothing. Raises StoreError.
+        """Applies all missing steps, or none of them. Raises StoreError.
 
-        SQLite's write lock is held throughout, so of several processes that start at once one does the work.
+        SQLite's write lock is held throughout, so that only one of several starting processes does the work.
         """
         try:
             db.conn.execute("BEGIN IMMEDIATE")
@@ -53,12 +57,12 @@ class Migrations:
             ) from None
 
     def check(self, db: sqlite_utils.Database) -> None:
-        """Whether the tables are those of this version. Changes nothing. Raises StoreError, sqlite3.Error."""
+        """Raises StoreError unless the tables are those of this version; sqlite3.Error. Changes nothing."""
         missing = self._steps.keys() - _applied(db, self._steps.keys())
         if missing:
             raise StoreError(
                 "the database in data_dir was made by an older version of the gateway; "
-                "start this one once, and it is brought up to date"
+                "start this version once to bring it up to date"
             )
 
     def _apply_missing(self, db: sqlite_utils.Database) -> None:
@@ -71,12 +75,12 @@ class Migrations:
 
 
 def _applied(db: sqlite_utils.Database, known: Set[str]) -> set[str]:
-    """The steps a database has seen. Raises StoreError for a database of something else, or of a newer version."""
+    """The steps a database has seen. Raises StoreError for one of another program or of a newer version."""
     tables = {name for (name,) in db.conn.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if not tables:
         return set()
     if "migrations" not in tables:
-        raise StoreError("the file in data_dir is a database, but not one of this gateway; it is left alone")
+        raise StoreError("the database in data_dir is not one of this gateway; choose another folder with --data-dir")
     applied = {id for (id,) in db.conn.execute("SELECT id FROM migrations")}
     if applied - known:
         raise StoreError(

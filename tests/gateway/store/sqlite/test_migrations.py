@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import sqlite_utils
 
-from gateway.store import Store, StoreError
-from gateway.store.connection import connect_writer
-from gateway.store.migrations import Migrations
+from gateway.store import StoreError
+from gateway.store.sqlite import SqliteStore
+from gateway.store.sqlite.connection import connect_writer
+from gateway.store.sqlite.migrations import Migrations
 from gateway.usage import usage
 
 pytestmark = pytest.mark.slow
@@ -40,8 +41,8 @@ def test_there_is_a_released_schema() -> None:
 def test_a_released_schema_becomes_todays_and_keeps_its_rows(released: Path, tmp_path: Path) -> None:
     old, new = tmp_path / "old.db", tmp_path / "new.db"
     fill(old, released.read_text(encoding="utf-8"))
-    Store.open(old).close()
-    Store.open(new).close()
+    SqliteStore.open(old).close()
+    SqliteStore.open(new).close()
     assert schema(old) == schema(new)
     conn = sqlite3.connect(old)
     for table in ("receipts", "receipts_head", "usage", "vault_sessions", "vault_rows", "keys", "policies"):
@@ -52,7 +53,7 @@ def test_a_released_schema_becomes_todays_and_keeps_its_rows(released: Path, tmp
 async def test_what_was_counted_before_there_were_days_stays_in_the_totals(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     fill(path, (Path(__file__).parent / "released" / "0.1.0.sql").read_text(encoding="utf-8"))
-    store = Store.open(path)
+    store = SqliteStore.open(path)
     meters = await usage(store)
     store.close()
     assert (meters["total_operations"], meters["tokens"]["external"], meters["days"]) == (1, 20, [])
@@ -60,19 +61,19 @@ async def test_what_was_counted_before_there_were_days_stays_in_the_totals(tmp_p
 
 def test_opening_again_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "gateway.db"
-    Store.open(path).close()
+    SqliteStore.open(path).close()
     before = schema(path)
-    Store.open(path).close()
+    SqliteStore.open(path).close()
     assert schema(path) == before
 
 
 def test_a_newer_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "gateway.db"
-    Store.open(path).close()
+    SqliteStore.open(path).close()
     fill(path, "INSERT INTO migrations (id) VALUES ('9999_from_the_future')")
     before = schema(path)
     with pytest.raises(StoreError, match="newer version"):
-        Store.open(path)
+        SqliteStore.open(path)
     assert schema(path) == before
 
 
@@ -80,7 +81,7 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "gateway.db"
     fill(path, "CREATE TABLE somebody_elses (value TEXT)")
     with pytest.raises(StoreError, match="not one of this gateway"):
-        Store.open(path)
+        SqliteStore.open(path)
     assert [name for _, name, _ in schema(path)] == ["somebody_elses"]
 
 
@@ -124,9 +125,10 @@ def test_two_steps_of_one_name_are_a_mistake() -> None:
 def test_several_processes_may_start_at_once(tmp_path: Path) -> None:
     path = tmp_path / "gateway.db"
     code = (
-        "import sys; from pathlib import Path; from gateway.store import Store; Store.open(Path(sys.argv[1])).close()"
+        "import sys; from pathlib import Path; from gateway.store.sqlite import SqliteStore; "
+        "SqliteStore.open(Path(sys.argv[1])).close()"
     )
     started = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(3)]
     assert [process.wait(60) for process in started] == [0, 0, 0]
-    Store.open(tmp_path / "other.db").close()
+    SqliteStore.open(tmp_path / "other.db").close()
     assert schema(path) == schema(tmp_path / "other.db")

@@ -13,7 +13,7 @@ from hashlib import sha256
 from types import TracebackType
 from typing import Any, Self
 
-from gateway.api.error_handlers import nothing_at
+from gateway.api.error_handlers import unknown_path
 from gateway.auth.api_keys import KeyRing
 from gateway.auth.rate_limit import RateLimiter
 from gateway.concurrency.thread_pool import Workers
@@ -287,7 +287,7 @@ class Service:
         """
         wire = self.wires.serving("POST", path)
         if wire is None:
-            raise nothing_at(path)
+            raise unknown_path(path)
         surface, model = self.surfaces.resolve(body.get("model"))
         if isinstance(surface, UpstreamSurface):
             request_id = new_request_id()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from gateway.api.asgi_client import AsgiApp, serve
-from gateway.api.error_handlers import nothing_at
+from gateway.api.error_handlers import unknown_path
 from gateway.container import Service
 from gateway.errors import BadRequest, EditRefused, GatewayError, NotFound
 from gateway.http.content_encoding import decode
@@ -49,7 +49,7 @@ class Dispatcher:
     async def _admit(self, call: Call) -> Crossing | Answered:
         path, _, query = call.path.partition("?")
         if "%" in path:
-            raise nothing_at(path)
+            raise unknown_path(path)
         if any(name.lower() == b"upgrade" for name, _ in call.fields):
             raise BadRequest("The gateway does not upgrade connections.", code="upgrade_refused", param="Upgrade")
         if call.listener is Listener.PROXY:

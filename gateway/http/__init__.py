@@ -1,4 +1,4 @@
-"""HTTP bodies and header fields without I/O: content encodings, strict JSON, and how upstreams fail.
+"""Handles HTTP bodies, header fields and upstream failures without I/O.
 
-Routes live in `gateway.api`, clients in `gateway.surfaces`.
+`gateway.api` has the routes, `gateway.surfaces` the clients.
 """

@@ -24,7 +24,7 @@ from gateway.ids import new_request_id
 from gateway.models import PolicyRef, PrivacyMode
 from gateway.pipeline.leak_search import LeakSearch
 from gateway.policy import Policy
-from gateway.policy.generalization import kind_for
+from gateway.policy.generalization import default_generalization
 from gateway.protection.protector import Protector
 from gateway.receipts import Receipt, ReceiptDraft, ReceiptLog
 from gateway.text.dates import days
@@ -94,7 +94,7 @@ class OperatorEdits:
                     yield text[span.start : span.end]
                     if span.type == "PERSON":
                         yield from _NAME_PART.findall(text, span.start, span.end)
-                    elif kind_for(span.type) == "year":
+                    elif default_generalization(span.type) == "year":
                         yield from days(text[span.start : span.end])
 
 
@@ -103,7 +103,7 @@ def _texts(conversation: Conversation) -> list[str]:
 
 
 def _texts_of(block: Sequence[MessageField]) -> list[str]:
-    return [text for slot in block for text in slot.texts]
+    return [text for field in block for text in field.texts]
 
 
 def _draft(receipt: Receipt, crossing: bytes, size: int) -> ReceiptDraft:

@@ -1,7 +1,7 @@
-"""Where policy documents are kept: in memory, or in the gateway's database.
+"""Stores policy documents in memory or in the gateway's database.
 
-Rows are only ever added. A built-in policy may be there in several documents of one version, since its file
-can change with an update; a custom one has one document for each version.
+Rows are never changed or deleted. A built-in policy may have several documents with the same version, because an update
+can change its file; a custom policy has one document per version.
 """
 
 import concurrent.futures
@@ -18,7 +18,7 @@ _TIMEOUT_SECONDS = 30.0
 
 
 class MemoryPolicies:
-    """Keeps documents for as long as the process lives."""
+    """Stores documents in memory."""
 
     def __init__(self) -> None:
         self._documents: list[bytes] = []
@@ -41,19 +41,19 @@ class MemoryPolicies:
 
 
 class Tables(Protocol):
-    """What is needed of the store (gateway/store)."""
+    """The part of the store (gateway/store) that this module uses."""
 
     def submit[T](self, work: Callable[[sqlite_utils.Database], T]) -> concurrent.futures.Future[T]:
-        """The future is done when the work is durable."""
+        """Runs `work` on the writer thread. The future completes when the result is durable."""
         ...
 
     def read_now[T](self, work: Callable[[sqlite_utils.Database], T]) -> T:
-        """Runs on this thread, on what is committed."""
+        """Runs `work` in this thread on committed data."""
         ...
 
 
 class SqlitePolicies:
-    """Keeps documents in the table `policies`, which several processes may share."""
+    """Stores documents in the table `policies`, which several processes may share."""
 
     def __init__(self, store: Tables) -> None:
         self._store = store
@@ -78,11 +78,11 @@ class SqlitePolicies:
         try:
             return self._store.submit(write).result(_TIMEOUT_SECONDS)
         except TimeoutError:
-            raise Unavailable("The store did not answer in time.") from None
+            raise Unavailable("The database did not respond in time. Try again.") from None
 
 
 def create_policies_table(db: sqlite_utils.Database) -> None:
-    """The table this module needs: a migration, to be run once."""
+    """Creates the table of this module, as a migration."""
     db.execute(
         """
         CREATE TABLE IF NOT EXISTS policies (

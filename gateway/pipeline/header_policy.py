@@ -68,13 +68,13 @@ def forwarded_headers(
     if not clean(envelope.query, protector, policy, remember_for=remember_for):
         raise NotFound("The query of the request holds private text, which cannot cross.", code="unknown_route")
     candidates = [(name, value) for name, value in envelope.fields if _may_cross(name.lower())]
-    block = [_slot(name.lower(), value.decode("latin-1")) for name, value in candidates]
+    block = [_text_field(name.lower(), value.decode("latin-1")) for name, value in candidates]
     found = protector.find([block], policy, mode, remember_for=remember_for)[0]
     values = [value.lower() for value in hidden if len(value) >= _SHORTEST_VALUE]
     crossing = [
         field
-        for field, slot, spans in zip(candidates, block, found.spans, strict=True)
-        if not spans and not _holds(slot.texts[0], values)
+        for field, text_field, spans in zip(candidates, block, found.spans, strict=True)
+        if not spans and not _holds(text_field.texts[0], values)
     ]
     crossing += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
     if envelope.credential is not None:
@@ -95,7 +95,7 @@ def _holds(text: str, values: Sequence[str]) -> bool:
     return any(value in lowered for value in values)
 
 
-def _slot(name: bytes, value: str) -> TextField:
+def _text_field(name: bytes, value: str) -> TextField:
     label = "" if name.startswith(_OF_CLIENTS) else lead(name.removeprefix(b"x-").decode("latin-1").replace("-", " "))
     return TextField(None, None, value, label)
 

@@ -111,10 +111,10 @@ class Operations:
             session = self._new_session(policy, caller, ttl_seconds)
         else:
             session = await self._vault.open(*credentials, caller)
-        slot = _slot(question.text)
+        field = _text_field(question.text)
         placeholders = Placeholders(session.placeholder_key, session.known)
-        done = await self._pipeline.protect([[slot]], terms, placeholders)
-        text: str = slot.container["text"]
+        done = await self._pipeline.protect([[field]], terms, placeholders)
+        text: str = field.container["text"]
         receipt = await self._pipeline.record(request_id, "protect", caller, policy, done, text.encode(), crossed=True)
         await self._vault.remember(session, placeholders.fresh(), done.urls)
         return ProtectedText(
@@ -172,5 +172,5 @@ class Operations:
         )
 
 
-def _slot(text: str) -> TextField:
+def _text_field(text: str) -> TextField:
     return TextField({"text": text}, "text", text)

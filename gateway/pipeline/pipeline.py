@@ -119,7 +119,7 @@ class Pipeline:
         return await self._workers.run(job)
 
     async def protect(self, blocks: Blocks, terms: Terms, placeholders: Placeholders) -> Done:
-        """Protects the slots of a message in place."""
+        """Protects the fields of a message in place."""
         return await self._workers.run(self._protect, blocks, terms, placeholders)
 
     async def admit(self, envelope: Envelope, policy: Policy, caller: Caller) -> list[Field]:
@@ -131,8 +131,8 @@ class Pipeline:
         return await self._workers.run(job)
 
     def _protect(self, blocks: Blocks, terms: Terms, placeholders: Placeholders) -> Done:
-        slots = [slot for block in blocks for slot in block]
-        texts = [text for slot in slots for text in slot.texts]
+        fields = [field for block in blocks for field in block]
+        texts = [text for field in fields for text in field.texts]
         protected = self._protector.protect(
             blocks, terms.policy, terms.mode, placeholders, remember_for=terms.remember_for
         )
@@ -140,7 +140,7 @@ class Pipeline:
         assessment = self._assess(protected.hidden, protected.kept, texts, terms, size)
         if not len(placeholders):
             return Done(protected, assessment, frozenset(), (size, size))
-        after = [text for slot in slots for text in slot.protected()]
+        after = [text for field in fields for text in field.protected()]
         urls = frozenset[str]().union(*map(urls_with_placeholders, after))
         return Done(protected, assessment, urls, (size, _size_after(size, after, protected, placeholders)))
 

@@ -1,6 +1,6 @@
-"""What the settings have looked for text with, for the commands.
+"""Opens the detection engines of the settings, for commands.
 
-The model's library is loaded when it is asked for: most commands need none of it.
+Imports the model's library only when called: most commands do not need it.
 """
 
 from typing import TYPE_CHECKING

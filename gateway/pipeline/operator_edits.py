@@ -85,7 +85,7 @@ class OperatorEdits:
                     yield text[span.start : span.end]
                     if span.type == "PERSON":
                         yield from _NAME_PART.findall(text, span.start, span.end)
-                    elif kind_for(span.type) == "year":
+                    elif default_generalization(span.type) == "year":
                         yield from days(text[span.start : span.end])
 
 
@@ -94,7 +94,7 @@ def _texts(conversation: Conversation) -> list[str]:
 
 
 def _texts_of(block: Sequence[MessageField]) -> list[str]:
-    return [text for slot in block for text in slot.texts]
+    return [text for field in block for text in field.texts]
 
 
 def _draft(receipt: Receipt, crossing: bytes, size: int) -> ReceiptDraft:

@@ -158,7 +158,7 @@ def _weight(found: Found) -> int:
 
 
 class Protector:
-    """Protects the slots of a message. Pure but for its memory; safe to use from several threads."""
+    """Protects the fields of a message. Pure but for its memory; safe to use from several threads."""
 
     def __init__(self, finder: Finder, *, hash_key: bytes, memory: Memory | None = None) -> None:
         self._finder = finder
@@ -203,7 +203,7 @@ class Protector:
             if not texts:
                 result.append(Found((), ()))
                 continue
-            joints = adjacent_texts(slots)
+            joints = adjacent_texts(fields)
             found = None
             if remember_for is not None:
                 chain = self._memory.digest(chain, (*texts, str(joints)))
@@ -234,9 +234,9 @@ class Protector:
         *,
         remember_for: str | None = None,
     ) -> Protected:
-        """Protects every slot in place and says what was done.
+        """Protects every field in place and says what was done.
 
-        Transformations have offsets of their own slot's text; for a request of one text that is the text as sent.
+        Transformations have offsets of their own field's text; for a request of one text that is the text as sent.
         """
         found = self.find(blocks, policy, mode, own=placeholders, remember_for=remember_for)
         found = _escape_literals(blocks, found, placeholders)
@@ -246,11 +246,11 @@ class Protector:
             placeholders.enter(index)
             done.kept += result.kept
             position = 0
-            for slot in block:
-                spans = result.spans[position : position + len(slot.texts)]
-                position += len(slot.texts)
+            for message_field in block:
+                spans = result.spans[position : position + len(message_field.texts)]
+                position += len(message_field.texts)
                 if any(spans):
-                    slot.apply(spans, replacer)
+                    message_field.apply(spans, replacer)
                     done.hidden += [span for each in spans for span in each]
         return done
 
@@ -348,7 +348,7 @@ def _escape_literals(
 ) -> list[Found]:
     """Rule 4 of this module. Placeholders a native session knew before are its owner's own, and stay."""
     before = {entry.placeholder for entry in placeholders.entries()}
-    texts = [[text for slot in block for text in slot.texts] for block in blocks]
+    texts = [[text for field in block for text in field.texts] for block in blocks]
     for _ in range(8):
         minted: dict[str, int] = {}
         for index, (block, result) in enumerate(zip(texts, found, strict=True)):

@@ -45,7 +45,7 @@ class Dispatcher:
     async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
         path = call.path.partition("?")[0]
         if "%" in path:
-            raise nothing_at(path)
+            raise unknown_path(path)
         if any(name.lower() == b"upgrade" for name, _ in call.fields):
             raise BadRequest("The gateway does not upgrade connections.", code="upgrade_refused", param="Upgrade")
         wire = self._wires.serving(call.method, path)

@@ -1,7 +1,8 @@
 """Defines the errors that the gateway answers with. `gateway/api/error_handlers.py` turns them into responses.
 
 GatewayError
-├── BadRequest            400  invalid_json, invalid_request, streaming_not_supported
+├── BadRequest            400  invalid_json, invalid_encoding, invalid_request, streaming_not_supported,
+│   │                          upgrade_refused
 │   ├── LateRequest       408  invalid_request
 │   └── HeadTooLarge      431  invalid_request
 ├── Unauthorized          401  unauthorized
@@ -57,7 +58,7 @@ class GatewayError(Exception):
         self.receipt: ReceiptRef | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Exceptions are pickled by their positional arguments alone; this one is sent from one process to the other.
+        # Pickle restores only positional arguments, and errors travel between processes.
         make = partial(type(self), code=self.code, param=self.param, retry_after=self.retry_after)
         return make, (self.message,), {"receipt": self.receipt}
 

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator
 
 from gateway import __version__
 from gateway.api import schemas
-from gateway.api.error_handlers import add_error_handlers, nothing_at
+from gateway.api.error_handlers import add_error_handlers, unknown_path
 from gateway.api.openapi import add_docs, operation_id
 from gateway.api.routing import HeadLikeGet, NativeRoute, caller_of
 from gateway.api.schemas import documented
@@ -77,7 +77,7 @@ type PolicyBody = Annotated[dict[str, Any], Body(), schemas.DocumentedAs(schemas
 
 
 def create_app(container: Container | None = None) -> FastAPI:
-    """The application. Without a container it builds one from the settings, and starts and stops it."""
+    """Creates the application. Without `container`, it starts one from the settings and stops it at shutdown."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -125,7 +125,7 @@ def _native_routes() -> APIRouter:
     router = APIRouter(prefix="/v1", route_class=NativeRoute)
 
     @router.post("/analyze", **documented("analyze"))
-    async def analyze(request: Request, caller: By, body: schemas.AnalyzeRequest) -> Response:
+    async def analyze(request: Request, caller: AuthenticatedCaller, body: schemas.AnalyzeRequest) -> Response:
         done = await _container(request).operations.analyze(_question(body), caller)
         return _json(
             {
@@ -140,7 +140,7 @@ def _native_routes() -> APIRouter:
         )
 
     @router.post("/protect", **documented("protect"))
-    async def protect(request: Request, caller: By, body: schemas.ProtectRequest) -> Response:
+    async def protect(request: Request, caller: AuthenticatedCaller, body: schemas.ProtectRequest) -> Response:
         done = await _container(request).operations.protect(
             _question(body),
             caller,
@@ -171,7 +171,7 @@ def _native_routes() -> APIRouter:
         return _json(reply)
 
     @router.post("/shard", **documented("shard"))
-    async def shard(request: Request, caller: By, body: schemas.ShardRequest) -> Response:
+    async def shard(request: Request, caller: AuthenticatedCaller, body: schemas.ShardRequest) -> Response:
         done = await _container(request).operations.shard(
             _question(body),
             caller,
@@ -189,7 +189,7 @@ def _native_routes() -> APIRouter:
         )
 
     @router.post("/playground/run", **documented("playground"))
-    async def playground(request: Request, caller: By, body: schemas.PlaygroundRequest) -> Response:
+    async def playground(request: Request, caller: AuthenticatedCaller, body: schemas.PlaygroundRequest) -> Response:
         exchange, answer = await _container(request).chat.playground(_question(body), caller)
         _report_exchange(request, exchange)
         return _json(answer)
@@ -203,11 +203,11 @@ def _native_routes() -> APIRouter:
         return _json(_container(request).surfaces.model(model))
 
     @router.post("/chat/completions", **documented("chat"))
-    async def chat(request: Request, caller: By, body: ChatBody) -> Response:
+    async def chat(request: Request, caller: AuthenticatedCaller, body: ChatBody) -> Response:
         container, path = _container(request), request.url.path
         wire = container.wires.serving("POST", path)
         if wire is None:
-            raise nothing_at(path)
+            raise unknown_path(path)
         exchange, status, answer = await container.chat.answer(wire, body, caller, request.headers.raw)
         _report_exchange(request, exchange)
         return Response(answer, status, {"x-svc-request-id": exchange.request_id}, media_type="application/json")
@@ -231,20 +231,22 @@ def _native_routes() -> APIRouter:
         return Response(dump(made.document), 201, headers, media_type="application/json")
 
     @router.get("/receipts", **documented("receipts"))
-    async def receipts(request: Request, caller: By, limit: Limit = 50, offset: Offset = 0) -> Response:
+    async def receipts(
+        request: Request, caller: AuthenticatedCaller, limit: Limit = 50, offset: Offset = 0
+    ) -> Response:
         rows, total = await _container(request).receipts.list(caller, limit, offset)
         return _json(_page([row.as_dict() for row in rows], total, limit, offset))
 
     @router.get("/receipts/{request_id}", **documented("receipt"))
-    async def receipt(request: Request, caller: By, request_id: RequestId) -> Response:
+    async def receipt(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
         return _json((await _container(request).receipts.get(request_id, caller)).as_dict())
 
     @router.get("/receipts/{request_id}/verify", **documented("verify"))
-    async def verify(request: Request, caller: By, request_id: RequestId) -> Response:
+    async def verify(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
         return _json((await _container(request).verify(request_id, caller)).as_dict())
 
     @router.get("/receipts/{request_id}/anchor-payload", **documented("anchor"))
-    async def anchor(request: Request, caller: By, request_id: RequestId) -> Response:
+    async def anchor(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
         return _json(await _container(request).receipts.anchor_payload(request_id, caller))
 
     @router.get("/usage", **documented("usage"))

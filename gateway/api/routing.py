@@ -70,7 +70,7 @@ class StrictRequest(Request):
 
 
 class NativeRoute(APIRoute):
-    """A route behind a key. The application's state holds the `container`; the OpenAPI document says for whom it is."""
+    """A route that requires a key, with the scope given in its OpenAPI operation. Uses `app.state.container`."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -82,7 +82,7 @@ class NativeRoute(APIRoute):
         async def strict(request: Request) -> Response:
             container = request.app.state.container
             request.state.request_id = new_request_id()
-            # A host in this process may have asked already, and a request counts once.
+            # The dispatcher in this process may have authenticated already. The rate limit counts a request once.
             caller = getattr(request.state, "caller", None) or container.callers.authenticate(
                 request.headers.get("authorization"), request.headers.get("x-svc-key")
             )
@@ -93,7 +93,7 @@ class NativeRoute(APIRoute):
                 _check_query(request, known)
             if has_body:
                 request = StrictRequest(request.scope, request.receive)
-                await request.take(container.settings.body_limit_bytes)
+                await request.read(container.settings.body_limit_bytes)
             return await handle(request)
 
         return strict

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def all_engines(settings: Settings) -> "Engines":
-    """The engines. Raises SettingsError for a model that cannot be read."""
+    """Opens the engines. Raises SettingsError if a model cannot be read."""
     from gateway.detection import builtin_detector
     from gateway.detection.engine_factory import open_engines
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from gateway.auth.api_keys import KeyRecord, KeyRing
-from gateway.cli.console import AddFolders, Loader, Subparsers, print_json, say_error
+from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json
 from gateway.config.settings import Settings
 from gateway.errors import GatewayError
 from gateway.models import Scope

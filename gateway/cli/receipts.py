@@ -67,7 +67,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
 def list_receipts(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
     """Prints a page of receipts, as `GET /v1/receipts` returns it."""
     limit, offset = options.limit, options.offset
-    filed, total = look.read(lambda stored: stored.receipts.page(None, limit, offset))
+    filed, total = store.read(lambda stored: stored.receipts.page(None, limit, offset))
     rows = [Receipt.from_stored(one).as_dict() for one in filed]
     if options.json:
         print_json({"object": "list", "data": rows, "total": total, "limit": limit, "offset": offset})
@@ -88,9 +88,9 @@ def list_receipts(store: ReadOnlyStore, _: Settings, options: argparse.Namespace
     return 0
 
 
-def show_receipt(look: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
-    """Every member of the receipt and of its outcome."""
-    receipt = Receipt.from_stored(find(look, options.request_id)).as_dict()
+def show_receipt(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
+    """Prints every member of a receipt and of its outcome."""
+    receipt = Receipt.from_stored(find(store, options.request_id)).as_dict()
     if options.json:
         print_json(receipt)
         return 0
@@ -107,10 +107,10 @@ def verify_receipts(store: ReadOnlyStore, settings: Settings, options: argparse.
     # Read before the log: a running gateway appends to the log first and writes its checkpoint second.
     remembered = read_checkpoint(settings.data_dir)
     if options.request_id:
-        receipt = Receipt.from_stored(find(look, options.request_id)).as_dict()
-        with progress("Verifying", size_of(look)) as advance:
-            one = verify_receipt(look, signer, remembered, options.request_id, advance)
-        one = replace(one, checks=(*one.checks, _policies(look, settings, _policy_hashes(receipt))))
+        receipt = Receipt.from_stored(find(store, options.request_id)).as_dict()
+        with progress("Verifying", size_of(store)) as advance:
+            one = verify_receipt(store, signer, remembered, options.request_id, advance)
+        one = replace(one, checks=(*one.checks, _policies(store, settings, _policy_hashes(receipt))))
         done, valid, checks, size = one.as_dict(), one.valid, one.checks, one.size
     else:
         with progress("Verifying", size_of(store)) as advance:
@@ -155,7 +155,7 @@ def _output(path: Path | None) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    # A temporary file first: a failed export must not look like a shorter log. Readable by its owner only.
+    # A temporary file first: a failed export must not store like a shorter log. Readable by its owner only.
     if not path.parent.is_dir():
         raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path))
     with NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as draft:
@@ -186,9 +186,9 @@ def _policies(store: ReadOnlyStore, settings: Settings, hashes: Iterable[str]) -
     return Check("policy", not missing, detail if missing else None)
 
 
-def _is_kept(look: ReadOnlyStore, hash: str) -> bool:
-    """Whether the store has the document, and it is what its hash says."""
-    document = look.read(lambda stored: stored.policies.by_hash(hash))
+def _is_stored(store: ReadOnlyStore, hash: str) -> bool:
+    """Whether the store has the document and its content matches the hash."""
+    document = store.read(lambda stored: stored.policies.by_hash(hash))
     try:
         return document is not None and load(orjson.loads(document)).hash == hash
     except (Unavailable, orjson.JSONDecodeError):

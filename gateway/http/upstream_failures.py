@@ -32,10 +32,10 @@ class Fault(Enum):
     EXPIRED = "certificate_expired", "has a certificate that is not valid at this time"
     NO_TLS = "tls_failed", "could not agree on TLS"
     CLOSED = "closed_early", "closed the connection before its answer was complete"
-    UNREADABLE = "not_http", "sent what is not an HTTP answer"
-    TOO_LARGE = "too_large", "sent more than the gateway takes"
-    OWN_LISTENER = "own_listener", "is one of the gateway's own listeners; name the host that the request is meant for"
-    UNKNOWN = "unreachable", "could not be reached or broke off"
+    UNREADABLE = "not_http", "did not send a valid HTTP response"
+    TOO_LARGE = "too_large", "sent a response that exceeds `response_limit_bytes`"
+    OWN_LISTENER = "own_listener", "is one of the gateway's own listeners; send the request to the host it is meant for"
+    UNKNOWN = "unreachable", "could not be reached or closed the connection early"
 
     @property
     def kind(self) -> str:

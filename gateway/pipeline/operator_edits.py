@@ -23,7 +23,7 @@ from gateway.ids import new_request_id
 from gateway.models import PolicyRef
 from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.leak_search import LeakSearch
-from gateway.policy.generalization import kind_for
+from gateway.policy.generalization import default_generalization
 from gateway.protection.protector import Protector
 from gateway.receipts import Receipt, ReceiptDraft, ReceiptLog
 from gateway.text.dates import days

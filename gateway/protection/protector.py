@@ -198,8 +198,8 @@ class Protector:
         chain = f"{policy.hash}\n{mode}\n{self._finder.version}".encode()
         result: list[Found] = []
         before = ""
-        for slots in blocks:
-            texts = [_covered(text, own) for slot in slots for text in slot.texts]
+        for fields in blocks:
+            texts = [_covered(text, own) for field in fields for text in field.texts]
             if not texts:
                 result.append(Found((), ()))
                 continue

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gateway.api.asgi_client import AsgiApp, serve
-from gateway.api.error_handlers import nothing_at
+from gateway.api.error_handlers import unknown_path
 from gateway.auth.credentials import refuse_repeated
 from gateway.container import Container
 from gateway.errors import BadRequest, EditRefused, NotFound

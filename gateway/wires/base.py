@@ -54,9 +54,9 @@ class Conversation:
 
 @dataclass(slots=True)
 class AnswerText:
-    """One string of an answer at `container[key]`, of the given choice.
+    """A string at `container[key]` in a choice of an answer.
 
-    `json` marks tool-call arguments, `data` what no person reads, such as sound: nothing is restored in it.
+    `json` marks tool-call arguments, `data` content that is not text, such as audio, in which nothing is restored.
     """
 
     container: Any

@@ -11,7 +11,7 @@ from typing import Any
 
 import rfc8785
 
-from gateway.detection.normalized_text import read
+from gateway.detection.normalized_text import normalize_text
 from gateway.errors import Unavailable, Unprocessable
 from gateway.models import Action, PrivacyMode
 from gateway.policy.document import (
@@ -160,7 +160,7 @@ def _check(resolved: ResolvedDocument, policy: Policy) -> None:
 
 def _check_folds_to_itself(regex: str, where: str) -> None:
     # Texts are searched folded, so that a `–` in a pattern would wait for a character that never comes.
-    if read(regex).data.decode() != regex:
+    if normalize_text(regex).data.decode() != regex:
         raise _refused(where, "typographic dashes, quotes, spaces and full-width letters are read as plain ones")
 
 

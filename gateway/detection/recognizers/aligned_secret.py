@@ -5,7 +5,7 @@ part from it. `Password    value`, `|Token|value|`.
 import re
 from collections.abc import Iterator, Sequence
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._said_words import ACCOUNTS, NO_PASSWORD, NO_VALUE, PASSWORDS
 from gateway.detection.recognizers._samples import BASE62, sample
@@ -20,7 +20,7 @@ _TELLING = (
 # What is said of it, and the signs around: `(prod)`, `}`, `*`.
 _CLOSED = r"s?[\"'`*:})\]]{0,3}(?: \([^()\n]{1,24}\))?"
 _GAP = r"(?:[ \t]*\t[ \t]*|[ ]{2,}| ?\.{3,} ?(?:: ?)?|[ \t]*(?:\|\|?|│)[ \t]*)"
-_GATE = rf"(?i){_TELLING}{_CLOSED}(?:\t|  | ?\.\.\.| ?[|│])"
+_PREFILTER = rf"(?i){_TELLING}{_CLOSED}(?:\t|  | ?\.\.\.| ?[|│])"
 _PLACES = compile_pattern(
     rf"(?im)^(?:[ \t>*\-•#+]|\|\|?|│)*((?:[\w$@{{./'\-]+ ){{0,4}}[\w$@{{./'\-]*{_TELLING}){_CLOSED}{_GAP}"
     rf"(?:(?:id|name|css|xpath|class)[:=]\S+{_GAP})?"
@@ -39,28 +39,28 @@ _NEAR = 160
 _ENDS = "\"'`*|│,;"
 
 
-def _find(view: View, _: Sequence[int]) -> Iterator[Match]:
-    data = view.data
+def _find(normalized: NormalizedText, _: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
     for match in _PLACES.finditer(data):
         start, end = match.span(2)
-        value = view.text(start, end)
+        value = normalized.text(start, end)
         bare = value.rstrip(_ENDS)
         end -= len(value.encode()) - len(bare.encode())
         label = match[1].decode("utf-8", "replace")
         if len(bare) < 4 or NO_VALUE.fullmatch(bare) or _MEASURE.fullmatch(bare):
             continue
-        type_name = _type(view, label, bare, start)
+        type_name = _type(normalized, label, bare, start)
         if type_name is not None:
             yield Match(start, end, 0.75, type_name)
 
 
-def _type(view: View, label: str, value: str, at: int) -> str | None:
+def _type(normalized: NormalizedText, label: str, value: str, at: int) -> str | None:
     if _CODE.fullmatch(value):
-        told = _PIN.search(label) or (_is_password(label) and _beside_account(view.data, at))
+        told = _PIN.search(label) or (_is_password(label) and _beside_account(normalized.data, at))
         return PASSWORD.name if told and len(set(value)) > 1 else None
     kind = kind_of(label)
     if kind is Kind.PASSWORD or _is_password(label):
-        return PASSWORD.name if _could_be_password(view, value, at) else None
+        return PASSWORD.name if _could_be_password(normalized, value, at) else None
     if kind is Kind.SECRET:
         return SECRET.name if is_made(value) else None
     return SECRET.name if kind is Kind.MAYBE_KEY and is_very_made(value) else None
@@ -70,13 +70,13 @@ def _is_password(label: str) -> bool:
     return _PASSWORD_WORD.search(label.encode()) is not None
 
 
-def _could_be_password(view: View, value: str, at: int) -> bool:
+def _could_be_password(normalized: NormalizedText, value: str, at: int) -> bool:
     if _NUMBERED.fullmatch(value) or "/" in value:
-        return is_chosen(value, quoted=False) and _beside_account(view.data, at)
+        return is_chosen(value, quoted=False) and _beside_account(normalized.data, at)
     if is_strong(value):
         return True
     if value.isalpha():
-        return value not in NO_PASSWORD and is_chosen(value, quoted=True) and _beside_account(view.data, at)
+        return value not in NO_PASSWORD and is_chosen(value, quoted=True) and _beside_account(normalized.data, at)
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and is_chosen(value, quoted=False)
 
 
@@ -91,7 +91,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "secret.aligned",
         (PASSWORD, SECRET),
-        (_GATE,),
+        (_PREFILTER,),
         _find,
         examples=(
             Example(f"User        root\nPassword    {_word}\n", _word),

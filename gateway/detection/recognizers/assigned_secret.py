@@ -7,9 +7,9 @@ secrets is left alone: types, calls, variables, references, and the stand-ins th
 import re
 from collections.abc import Iterator, Sequence
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers._assignments import GATE, TELLING, Assignment, assignments
+from gateway.detection.recognizers._assignments import PREFILTER, TELLING, Assignment, assignments
 from gateway.detection.recognizers._said_words import ACCOUNTS
 from gateway.detection.recognizers._samples import BASE62, BASE64, sample
 from gateway.detection.recognizers._secret_names import Kind, is_place, kind_below, kind_of
@@ -47,53 +47,57 @@ _OF_WORDS = ("psk", "passphrase")
 _LONGEST_PHRASE = 80
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
     if 0 in hits:
-        for one in assignments(view.data):
-            match = _judge(view, one)
+        for one in assignments(normalized.data):
+            match = _judge(normalized, one)
             if match is not None:
                 yield match
     if 1 in hits:
-        for compared in _COMPARED.finditer(view.data):
+        for compared in _COMPARED.finditer(normalized.data):
             start, end = compared.span(1)
-            type_name = _type(kind_of(compared[2].decode("utf-8", "replace")), view.text(start, end), quoted=True)
+            type_name = _type(kind_of(compared[2].decode("utf-8", "replace")), normalized.text(start, end), quoted=True)
             if type_name is not None:
                 yield Match(start, end, 0.85, type_name)
 
 
-def _judge(view: View, one: Assignment) -> Match | None:
+def _judge(normalized: NormalizedText, one: Assignment) -> Match | None:
     if one.end - one.start < 4:
         return None
     kind = kind_of(one.name)
     if kind is None and one.name.lower() == "key":
-        kind = kind_below(view.data, one.at)
-        if kind is None and _NETWORK.search(view.data, max(0, one.at - _NEAR), one.at):
+        kind = kind_below(normalized.data, one.at)
+        if kind is None and _NETWORK.search(normalized.data, max(0, one.at - _NEAR), one.at):
             kind = Kind.PASSWORD
-    if kind is None and _NUMBERED_SECRET.fullmatch(one.name) and is_uuid(view.text(one.start, one.end)):
+    if kind is None and _NUMBERED_SECRET.fullmatch(one.name) and is_uuid(normalized.text(one.start, one.end)):
         return Match(one.start, one.end, 0.75, SECRET.name)
-    if kind is None or (one.name.lower() == "token" and is_place(view.data, one.at)):
+    if kind is None or (one.name.lower() == "token" and is_place(normalized.data, one.at)):
         return None
-    value = view.text(one.start, one.end)
+    value = normalized.text(one.start, one.end)
     if kind is Kind.PASSWORD and one.name.lower() == "key" and len(value) < _LEAST_OF_NETWORK:
         return None
-    if kind is Kind.PASSWORD and not one.quoted and is_app_password(groups := view.text(one.start, one.start + 19)):
+    if (
+        kind is Kind.PASSWORD
+        and not one.quoted
+        and is_app_password(groups := normalized.text(one.start, one.start + 19))
+    ):
         return Match(one.start, one.start + len(groups), 0.75, PASSWORD.name)
     if one.join == "=" and not one.quoted and one.name.lower().endswith(_OF_WORDS):
-        line = view.data[one.start : one.start + _LONGEST_PHRASE].partition(b"\n")[0].rstrip()
+        line = normalized.data[one.start : one.start + _LONGEST_PHRASE].partition(b"\n")[0].rstrip()
         if is_phrase(line.decode("utf-8", "replace")):
             return Match(one.start, one.start + len(line), 0.75, PASSWORD.name)
-    if not one.quoted and _is_expression(view.data, one, value):
+    if not one.quoted and _is_expression(normalized.data, one, value):
         return None
     if one.join in {",", "(", "", "|"}:
         # A list, a call or a mere neighbour, where only values count that no program would use as a name.
         if value.startswith("-") or "\\" in value or not (is_strong(value) or is_made(value)):
             return None
-    elif kind is Kind.PASSWORD and not one.quoted and _is_plain_password(view, one, value):
+    elif kind is Kind.PASSWORD and not one.quoted and _is_plain_password(normalized, one, value):
         return Match(one.start, one.end, 0.6, PASSWORD.name)
     type_name = _type(kind, value, quoted=one.quoted)
     if one.quoted and _is_words(kind, one, value):
         type_name = PASSWORD.name
-    if type_name is None or (kind is Kind.PASSWORD and _is_verdict(view, one, value)):
+    if type_name is None or (kind is Kind.PASSWORD and _is_verdict(normalized, one, value)):
         return None
     return Match(one.start, one.end, 0.9 if one.quoted else 0.75, type_name)
 
@@ -106,10 +110,10 @@ def _is_words(kind: Kind, one: Assignment, value: str) -> bool:
     return set_ and kind is Kind.PASSWORD and is_phrase(value, least=2)
 
 
-def _is_verdict(view: View, one: Assignment, value: str) -> bool:
+def _is_verdict(normalized: NormalizedText, one: Assignment, value: str) -> bool:
     """What a test says: `pass: 12`, `--- PASS: TestLogin2`."""
     if one.name == "PASS" and value.isalnum() and not is_gibberish(value):
-        return _ACCOUNT_NEAR.search(view.data, max(0, one.start - _NEAR), one.start) is None
+        return _ACCOUNT_NEAR.search(normalized.data, max(0, one.start - _NEAR), one.start) is None
     return value.isdigit() and one.name.strip("-_.$").lower() in {"pass", "pw"}
 
 
@@ -128,9 +132,9 @@ def _type(kind: Kind | None, value: str, *, quoted: bool) -> str | None:
     return SECRET.name if kind is Kind.MAYBE_KEY and is_very_made(value) else None
 
 
-def _is_plain_password(view: View, one: Assignment, value: str) -> bool:
+def _is_plain_password(normalized: NormalizedText, one: Assignment, value: str) -> bool:
     """A word as password: where an environment is set, or below the account it opens."""
-    data = view.data
+    data = normalized.data
     if not (value.isascii() and value.isalpha() and value.islower() and len(value) >= 5) or is_stand_in(value):
         return False
     if data[one.end : one.end + 1] not in {b"", b"\n", b"\r"}:
@@ -147,7 +151,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "secret.assigned",
         (SECRET, PASSWORD),
-        (GATE, rf"(?i)[\"'][ \t]*[!=]=+[ \t]*[\w.$\->]*(?:{TELLING})"),
+        (PREFILTER, rf"(?i)[\"'][ \t]*[!=]=+[ \t]*[\w.$\->]*(?:{TELLING})"),
         _find,
         examples=(
             Example(f"DB_PASSWORD={_word}", _word, "PASSWORD"),

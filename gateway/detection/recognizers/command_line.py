@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from gateway.detection.normalized_text import View
-from gateway.detection.re2_expression import Expression, Found
+from gateway.detection.normalized_text import NormalizedText
+from gateway.detection.re2_expression import Expression, Re2Match
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers._secret_names import Kind, kind_of
@@ -73,27 +73,27 @@ _AFTER_ACCOUNT = compile_pattern(_ACCOUNT + _VALUE)
 _NO_PASSWORD = re.compile(r"threads?\d*")
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
     for hit in hits:
-        yield from _FINDERS[hit](view)
+        yield from _FINDERS[hit](normalized)
 
 
-def _users(view: View) -> Iterator[Match]:
+def _users(normalized: NormalizedText) -> Iterator[Match]:
     """The whole pair: with the name, half of what opens the door would be told."""
-    for match in _USER.finditer(view.data):
+    for match in _USER.finditer(normalized.data):
         group = next(number for number in (1, 2, 3) if match.span(number) != (-1, -1))
         start, end = match.span(group)
         if match.span(4) != (-1, -1):
             end = match.end(4)
         if end - start > _LONGEST_PAIR:
             continue
-        user, colon, password = view.text(start, end).partition(":")
+        user, colon, password = normalized.text(start, end).partition(":")
         password, user = password.strip("\"'"), user.strip("\"'")
         if not colon or not _is_pair(user, password):
             continue
         if (
             match[0].lstrip()[:2] == b"-u"
-            and not _LOGIN_TOOL.search(view.data, max(0, start - 600), start)
+            and not _LOGIN_TOOL.search(normalized.data, max(0, start - 600), start)
             and not is_strong(password)
         ):
             continue
@@ -108,22 +108,22 @@ def _is_pair(user: str, password: str) -> bool:
     return len(password) >= 4 and not password.startswith("//") and (password != user)
 
 
-def _flags(view: View) -> Iterator[Match]:
-    for match in _FLAG.finditer(view.data):
+def _flags(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _FLAG.finditer(normalized.data):
         group = next(number for number in (2, 3, 4) if match.span(number) != (-1, -1))
         start, end = match.span(group)
         kind = kind_of(match[1].decode())
-        value = view.text(start, end)
+        value = normalized.text(start, end)
         if kind is Kind.PASSWORD and (is_strong(value) or _is_mixed(value) or (group < 4 and is_phrase(value))):
             yield Match(start, end, 0.8, PASSWORD.name)
         elif kind is not None and is_made(value):
             yield Match(start, end, 0.85, SECRET.name)
 
 
-def _named_values(view: View) -> Iterator[Match]:
-    for match in _NAMED_VALUE.finditer(view.data):
+def _named_values(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _NAMED_VALUE.finditer(normalized.data):
         start, end = next(match.span(number) for number in (1, 2, 3) if match.span(number) != (-1, -1))
-        value = view.text(start, end)
+        value = normalized.text(start, end)
         if end - start <= _LONGEST and (is_strong(value) or is_made(value)):
             yield Match(start, end, 0.8, PASSWORD.name)
 
@@ -132,8 +132,8 @@ def _is_mixed(value: str) -> bool:
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and is_chosen(value, quoted=False)
 
 
-def _shorts(view: View) -> Iterator[Match]:
-    data = view.data
+def _shorts(normalized: NormalizedText) -> Iterator[Match]:
+    data = normalized.data
     searched: dict[str, int] = {}
     for program in _NAMED_PROGRAM.finditer(data):
         option = _option(program[0][:-1])
@@ -145,13 +145,13 @@ def _shorts(view: View) -> Iterator[Match]:
         while first < last and (match := option.search(data, first, min(len(data), last + _LONGEST))) is not None:
             if match.start() >= last:
                 break
-            yield from _short(view, match)
+            yield from _short(normalized, match)
             first = match.end()
         searched[option.pattern] = max(first, last)
     for match in _PASS_WORD.finditer(data):
-        yield from _short(view, match)
+        yield from _short(normalized, match)
     for match in _AFTER_ACCOUNT.finditer(data):
-        yield from (found for found in _short(view, match) if is_strong(view.text(found.start, found.end)))
+        yield from (found for found in _short(normalized, match) if is_strong(normalized.text(found.start, found.end)))
 
 
 @lru_cache(maxsize=256)
@@ -159,14 +159,14 @@ def _option(program: bytes) -> Expression:
     return next(option for names, option in _OPTIONS if names.fullmatch(program))
 
 
-def _short(view: View, match: Found) -> Iterator[Match]:
+def _short(normalized: NormalizedText, match: Re2Match) -> Iterator[Match]:
     start, end = next(match.span(number) for number in (1, 2, 3) if match.span(number) != (-1, -1))
-    value = view.text(start, end)
+    value = normalized.text(start, end)
     if (
         end - start <= _LONGEST
         and not is_stand_in(value)
         and not value.isalpha()
-        and not _PORTS.match(view.data[start:end])
+        and not _PORTS.match(normalized.data[start:end])
         and not _NO_PASSWORD.fullmatch(value)
     ):
         yield Match(start, end, 0.8, PASSWORD.name)

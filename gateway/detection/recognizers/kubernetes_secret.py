@@ -4,7 +4,7 @@ import base64
 import binascii
 from collections.abc import Iterator, Sequence
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers._secret_values import is_stand_in
@@ -21,17 +21,17 @@ _ENTRY = compile_pattern(
 _DOCUMENT_END = compile_pattern(r"(?m)^---")
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    data = view.data
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
     first = 0
     for last in (*(match.start() for match in _DOCUMENT_END.finditer(data)), len(data)):
         if _KIND.search(data, first, last):
             for block in _BLOCK.finditer(data[first:last]):
-                yield from _entries(view, first + block.start(2), block[1], block[2])
+                yield from _entries(normalized, first + block.start(2), block[1], block[2])
         first = last
 
 
-def _entries(view: View, offset: int, indent: bytes, block: bytes) -> Iterator[Match]:
+def _entries(normalized: NormalizedText, offset: int, indent: bytes, block: bytes) -> Iterator[Match]:
     """Whole entries, name and value, down to where the indentation ends."""
     for match in _ENTRY.finditer(block):
         line = block[match.start() : match.start(1)]

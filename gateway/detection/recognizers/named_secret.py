@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._secret_names import Kind, kind_of
 from gateway.detection.recognizers._secret_values import is_made, is_very_made
@@ -16,7 +16,7 @@ _NAMED = (
     r"[*_`]{0,3}[ \t]{0,3}(?:[:=]|[=\-]>|→|-|is\b)?[*_`]{0,3}"
     r"(?:[ \t]{1,4}|[ \t]*\r?\n[ \t]*-[ \t]+)[\"'`]?"
 )
-_GATE = _NAMED + r"[A-Za-z0-9][A-Za-z0-9+/_\-.~]{15}"
+_PREFILTER = _NAMED + r"[A-Za-z0-9][A-Za-z0-9+/_\-.~]{15}"
 _PLACES = compile_pattern(_NAMED + r"([A-Za-z0-9][A-Za-z0-9+/_\-.~]{15,}={0,2})")
 _WORD = re.compile(rb"[A-Za-z]+")
 # The words of a name that stand before its last, read backwards: `AWS secret access`, `our Datadog`.
@@ -26,15 +26,15 @@ _LONGEST = 202
 _ENDS = frozenset((b"", *(bytes((sign,)) for sign in b" \t\r\n\"'`*,;)]}<|!?")))
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    data = view.data
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
     for match in _PLACES.finditer(data):
         start, end = match.span(1)
         if data[end : end + 1] not in _ENDS or data[end - 2 : end] == b"..":
             continue  # a part of something else, or what was left of a value
         while data[end - 1] in b".-":
             end -= 1
-        value = view.text(start, end)
+        value = normalized.text(start, end)
         if value.isdigit() or len(value) > _LONGEST:
             continue
         last = _WORD.match(data, match.start())
@@ -52,7 +52,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "secret.named",
         (SECRET,),
-        (_GATE,),
+        (_PREFILTER,),
         _find,
         examples=(
             Example(f"aws_secret_access_key\t{_made}", _made),

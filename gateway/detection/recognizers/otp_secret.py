@@ -30,14 +30,14 @@ RECOGNIZERS = (
                 r"\botpauth://[^\s\"'<>]+?[?&]secret=([A-Za-z2-7]{16,128})",
                 0.95,
                 group=1,
-                gate=r"\botpauth://",
+                prefilter=r"\botpauth://",
             ),
             Pattern(
                 rf"{_NAMES}(?i:[^\S\n]+(?:is|ist|est|es)\b)?[^\w\n]{{1,24}}"
                 r"((?:[A-Z2-7]{4}[ \-]){3,15}[A-Z2-7]{4}|(?:[a-z2-7]{4} ){3,15}[a-z2-7]{4}|[A-Z2-7]{16,64})\b",
                 0.85,
                 group=1,
-                gate=_NAMES,
+                prefilter=_NAMES,
             ),
         ),
         validator=_random,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.entropy import phrases
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._said_words import NO_VALUE
@@ -47,20 +47,20 @@ _SAID_CODE = rf"(?i)(?:{_CODE_WORDS})(?:{_LINK}|\s|){_SIGNS}"
 _CODE = compile_pattern(rf"{_SAID_CODE}(\d{{3}}[ -]?\d{{3}}|\d{{4,8}})\b")
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
     for hit in hits:
         for find in ((_linked, _near), (_codes,))[hit]:
-            yield from find(view)
+            yield from find(normalized)
 
 
-def _linked(view: View) -> Iterator[Match]:
-    for start, end, value in _values(view, _VALUE):
+def _linked(normalized: NormalizedText) -> Iterator[Match]:
+    for start, end, value in _values(normalized, _VALUE):
         if is_strong(value) or (any(map(str.isdigit, value)) and is_chosen(value, quoted=False)):
             yield Match(start, end, 0.8, PASSWORD.name)
 
 
-def _near(view: View) -> Iterator[Match]:
-    for start, end, value in _values(view, _VALUE_NEAR):
+def _near(normalized: NormalizedText) -> Iterator[Match]:
+    for start, end, value in _values(normalized, _VALUE_NEAR):
         digits = sum(map(str.isdigit, value))
         # A small number after a word is a name's: `Windows11`.
         odd = len(value) >= 6 and (digits >= 4 or (digits > 0 and not value.isalnum()))
@@ -68,18 +68,18 @@ def _near(view: View) -> Iterator[Match]:
             yield Match(start, end, 0.7, PASSWORD.name)
 
 
-def _values(view: View, expression: Expression) -> Iterator[tuple[int, int, str]]:
-    for match in expression.finditer(view.data):
+def _values(normalized: NormalizedText, expression: Expression) -> Iterator[tuple[int, int, str]]:
+    for match in expression.finditer(normalized.data):
         start, end = match.span(1)
-        while end > start and view.data[end - 1] in b".,;:)*|":
+        while end > start and normalized.data[end - 1] in b".,;:)*|":
             end -= 1
-        value = view.text(start, end)
+        value = normalized.text(start, end)
         if end - start <= _LONGEST and not NO_VALUE.fullmatch(value):
             yield start, end, value
 
 
-def _codes(view: View) -> Iterator[Match]:
-    for match in _CODE.finditer(view.data):
+def _codes(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _CODE.finditer(normalized.data):
         if not match[1].startswith((b"19", b"20")) and len(set(match[1])) > 1:
             yield Match(*match.span(1), 0.7, PASSWORD.name)
 

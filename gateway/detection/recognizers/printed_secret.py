@@ -6,7 +6,7 @@ Terraform keeps what it made up in its state.
 import re
 from collections.abc import Iterator, Sequence
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._said_words import NO_VALUE
 from gateway.detection.recognizers._samples import BASE62, sample
@@ -40,7 +40,7 @@ _PAIR = (
     r"(?i)(?:\buser(?:name)?[ \t]+\S+[ \t]+pass(?:word)?[ \t]+|<auth-user-pass>\s*\S+\s+"
     r"|(?m:^)[\w.:\-\[\]]+>[ \t]auth[ \t]+(?:\w+[ \t]+)?|(?m:^)open[ \t]+\S+(?:[ \t]+\d+)?\r?\nuser[ \t]+\S+[ \t]+)"
 )
-_PAIR_GATE = (
+_PAIR_PREFILTER = (
     r"(?i)(?:\buser(?:name)?[ \t]+\S+[ \t]+pass(?:word)?[ \t]|<auth-user-pass>|>[ \t]auth[ \t]|(?m:^)open[ \t]+\S+\s)"
 )
 _PAIRED = compile_pattern(rf"{_PAIR}(\S+)")
@@ -52,20 +52,20 @@ _TELLING = re.compile(r"[!#$%^&*~]|\d\D+\d")
 _ODD_SIGN = re.compile(r"[!@#$%^&*+~?]\w")
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
     for hit in hits:
-        yield from _FINDERS[hit](view)
+        yield from _FINDERS[hit](normalized)
 
 
-def _prompted(view: View) -> Iterator[Match]:
-    for match in _PROMPTED.finditer(view.data):
-        yield from _password(view, *match.span(1))
+def _prompted(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _PROMPTED.finditer(normalized.data):
+        yield from _password(normalized, *match.span(1))
 
 
-def _shown(view: View) -> Iterator[Match]:
-    for match in _SHOWN.finditer(view.data):
+def _shown(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _SHOWN.finditer(normalized.data):
         start, end = match.span(1)
-        value = view.text(start, min(end, start + _LONGEST))
+        value = normalized.text(start, min(end, start + _LONGEST))
         if NO_VALUE.fullmatch(value):
             continue
         if is_made(value):
@@ -74,15 +74,15 @@ def _shown(view: View) -> Iterator[Match]:
             yield Match(start, end, 0.75, PASSWORD.name)
 
 
-def _listed(view: View) -> Iterator[Match]:
+def _listed(normalized: NormalizedText) -> Iterator[Match]:
     """`user:password`, line by line; words that have a place of their own in such a list are stepped over."""
-    data = view.data
+    data = normalized.data
     at = 0
     while (head := _LISTED.search(data, at)) is not None:
         at = head.end()
         for _ in range(_MOST_LINES):
             if (account := _ACCOUNT.match(data, at)) is not None:
-                yield from _password(view, *account.span(1))
+                yield from _password(normalized, *account.span(1))
                 at = account.end()
             elif (other := _OTHER.match(data, at)) is not None:
                 at = other.end()
@@ -90,21 +90,21 @@ def _listed(view: View) -> Iterator[Match]:
                 break
 
 
-def _paired(view: View) -> Iterator[Match]:
-    for match in _PAIRED.finditer(view.data):
-        yield from _password(view, *match.span(1))
+def _paired(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _PAIRED.finditer(normalized.data):
+        yield from _password(normalized, *match.span(1))
 
 
-def _behind_mailbox(view: View) -> Iterator[Match]:
-    for match in _BEHIND_MAILBOX.finditer(view.data):
+def _behind_mailbox(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _BEHIND_MAILBOX.finditer(normalized.data):
         start, end = match.span(1)
-        value = view.text(start, end)
+        value = normalized.text(start, end)
         if end - start <= _LONGEST and is_strong(value) and _TELLING.search(value) and not NO_VALUE.fullmatch(value):
             yield Match(start, end, 0.7, PASSWORD.name)
 
 
-def _stated(view: View) -> Iterator[Match]:
-    data = view.data
+def _stated(normalized: NormalizedText) -> Iterator[Match]:
+    data = normalized.data
     at = 0
     while (at := data.find(b'"random_password"', at)) >= 0:
         result = _STATED.search(data, at, min(len(data), at + _STATE_REACH))
@@ -113,8 +113,8 @@ def _stated(view: View) -> Iterator[Match]:
             yield Match(*result.span(1), 0.85, PASSWORD.name)
 
 
-def _password(view: View, start: int, end: int) -> Iterator[Match]:
-    value = view.text(start, end)
+def _password(normalized: NormalizedText, start: int, end: int) -> Iterator[Match]:
+    value = normalized.text(start, end)
     odd = any(map(str.isdigit, value)) or _ODD_SIGN.search(value)
     if end - start <= _LONGEST and odd and is_chosen(value, quoted=False) and not NO_VALUE.fullmatch(value):
         yield Match(start, end, 0.75, PASSWORD.name)
@@ -128,7 +128,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "secret.printed",
         (PASSWORD, SECRET),
-        (_PROMPT, f"{_DECODED}|{_MADE}|{_RESET}", _LIST, _PAIR_GATE, _STATE, _MAILBOX + r"[^\s/]*[\d!#$%&*]"),
+        (_PROMPT, f"{_DECODED}|{_MADE}|{_RESET}", _LIST, _PAIR_PREFILTER, _STATE, _MAILBOX + r"[^\s/]*[\d!#$%&*]"),
         _find,
         examples=(
             Example(f"Enter passphrase for key 'id_rsa': {_word}\n", _word),

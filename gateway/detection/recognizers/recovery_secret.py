@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers.assigned_secret import SECRET
 
@@ -33,16 +33,16 @@ _DIGIT = re.compile(rb"\d")
 _ROUND = re.compile(rb"\d{4}0|\d{3,}000")
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    for label in _LABEL.finditer(view.data):
-        link = _LINK.match(view.data, label.end())
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    for label in _LABEL.finditer(normalized.data):
+        link = _LINK.match(normalized.data, label.end())
         if link is None:
             continue
         at = link.end()
         spans: list[tuple[int, int]] = []
         shape: list[int] = []
         known = False
-        while len(spans) < _MOST_CODES and (code := _NEXT.match(view.data, at)) is not None:
+        while len(spans) < _MOST_CODES and (code := _NEXT.match(normalized.data, at)) is not None:
             groups = re.split(rb"[\- ]", code[1])
             shape = shape or list(map(len, groups))
             sure = _is_code(code[1], groups, linked=bool(link[0]))

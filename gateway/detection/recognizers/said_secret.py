@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._said_words import (
@@ -79,7 +79,7 @@ _REVERSED = rf"\s(?:is|ist|est|es|è|é|as)\s(?:{OWN}|{THE})\s(?:[\w\-]+\s)?(?:{
 _SAID_BEFORE = compile_pattern(rf"(?i)([^\s\"'`<>()]{{5,}}){_REVERSED}")
 # `try … as password`, `probier … als Passwort`
 _AS = rf"\s(?:as|als|como|come|comme)\s(?:(?:new|temporary|neues|nouveau|nueva|nuova|nova|nieuw)\s)?(?:{PASSWORDS})"
-_AS_GATE = (
+_AS_PREFILTER = (
     r"\s(?:as|als|como|come|comme)\s(?:(?:new|temporary|neues|nouveau|nueva|nuova|nova|nieuw)\s)?"
     r"(?:pass|pw|mdp|mot|kennw|contras|clave|senha|palavra|wachtw)"
 )
@@ -105,40 +105,40 @@ _SHORTHAND = compile_pattern(
 )
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
     for hit in hits:
-        yield from _FINDERS[hit](view)
+        yield from _FINDERS[hit](normalized)
 
 
-def _passwords(view: View) -> Iterator[Match]:
-    for start, end, quoted, linked in _values(view.data, _WORD):
-        value = view.text(start, end)
+def _passwords(normalized: NormalizedText) -> Iterator[Match]:
+    for start, end, quoted, linked in _values(normalized.data, _WORD):
+        value = normalized.text(start, end)
         told = quoted and ((linked and is_chosen(value, quoted=True)) or is_phrase(value))
         if told or ((is_strong(value) or _is_odd(value, linked=linked)) and not NO_VALUE.fullmatch(value)):
             yield Match(start, end, 0.8, PASSWORD.name)
-    for match in _PLAIN_WORD.finditer(view.data):
+    for match in _PLAIN_WORD.finditer(normalized.data):
         start, end = match.span(1)
-        value = view.text(start, end).lower()
+        value = normalized.text(start, end).lower()
         if value not in NO_PASSWORD and not _ADJECTIVE.search(value) and not is_stand_in(value):
             yield Match(start, end, 0.6, PASSWORD.name)
 
 
-def _said_before(view: View) -> Iterator[Match]:
-    for match in _SAID_BEFORE.finditer(view.data):
-        value = view.text(*match.span(1))
+def _said_before(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _SAID_BEFORE.finditer(normalized.data):
+        value = normalized.text(*match.span(1))
         if any(char.isdigit() for char in value) and is_chosen(value, quoted=True):
             yield Match(*match.span(1), 0.8, PASSWORD.name)
-    for match in _USED_AS.finditer(view.data):
-        value = view.text(*match.span(1))
+    for match in _USED_AS.finditer(normalized.data):
+        value = normalized.text(*match.span(1))
         if any(char.isdigit() for char in value) and is_strong(value) and not NO_VALUE.fullmatch(value):
             yield Match(*match.span(1), 0.75, PASSWORD.name)
 
 
-def _answered(view: View) -> Iterator[Match]:
-    for match in _ANSWERED.finditer(view.data):
+def _answered(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _ANSWERED.finditer(normalized.data):
         start = match.start(1)
-        end = _trimmed(view.data, *match.span(1), quoted=False)
-        value = view.text(start, end)
+        end = _trimmed(normalized.data, *match.span(1), quoted=False)
+        value = normalized.text(start, end)
         if is_strong(value) and _is_told(value) and not NO_VALUE.fullmatch(value):
             yield Match(start, end, 0.75, PASSWORD.name)
 
@@ -153,14 +153,14 @@ def _is_told(value: str) -> bool:
     )
 
 
-def _changed(view: View) -> Iterator[Match]:
-    for match in _CHANGED_TO.finditer(view.data):
+def _changed(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _CHANGED_TO.finditer(normalized.data):
         start = match.start(1)
-        end = _trimmed(view.data, *match.span(1), quoted=False)
-        value = view.text(start, end)
+        end = _trimmed(normalized.data, *match.span(1), quoted=False)
+        value = normalized.text(start, end)
         if not (is_strong(value) and _INNER.search(value) and _is_capital_or_odd(value)):
             continue
-        if _CHANGE.search(view.data, max(0, match.start() - _REACH), min(len(view.data), end + _REACH)):
+        if _CHANGE.search(normalized.data, max(0, match.start() - _REACH), min(len(normalized.data), end + _REACH)):
             yield Match(start, end, 0.75, PASSWORD.name)
 
 
@@ -168,18 +168,18 @@ def _is_capital_or_odd(value: str) -> bool:
     return value.lower() != value or _INNER_SIGN.search(value) is not None
 
 
-def _shorthand(view: View) -> Iterator[Match]:
-    for match in _SHORTHAND.finditer(view.data):
+def _shorthand(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _SHORTHAND.finditer(normalized.data):
         start = match.start(1)
-        end = _trimmed(view.data, *match.span(1), quoted=False)
-        value = view.text(start, end)
+        end = _trimmed(normalized.data, *match.span(1), quoted=False)
+        value = normalized.text(start, end)
         if len(value) >= 6 and is_strong(value) and _is_told(value) and not NO_VALUE.fullmatch(value):
             yield Match(start, end, 0.75, PASSWORD.name)
 
 
-def _secrets(view: View) -> Iterator[Match]:
-    for start, end, _, _ in _values(view.data, _SECRET_WORD, is_place):
-        if is_made(view.text(start, end)):
+def _secrets(normalized: NormalizedText) -> Iterator[Match]:
+    for start, end, _, _ in _values(normalized.data, _SECRET_WORD, is_place):
+        if is_made(normalized.text(start, end)):
             yield Match(start, end, 0.8, SECRET.name)
 
 
@@ -238,19 +238,19 @@ def _is_odd(value: str, *, linked: bool) -> bool:
     return 0 < letters < sum(char not in "-'/." for char in value.rstrip("!?")) and (linked or len(value) >= 6)
 
 
-def _codes(view: View) -> Iterator[Match]:
-    for match in _SAID_CODE.finditer(view.data):
+def _codes(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _SAID_CODE.finditer(normalized.data):
         start, end = match.span(1)
-        value = view.text(start, end)
+        value = normalized.text(start, end)
         if len(set(value)) > 1 and not value.startswith(("19", "20")) and any(char.isdigit() for char in value):
             yield Match(start, end, 0.7, PASSWORD.name)
 
 
-def _credentials(view: View) -> Iterator[Match]:
-    for match in _CREDENTIALS.finditer(view.data):
+def _credentials(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _CREDENTIALS.finditer(normalized.data):
         start = match.start(2)
-        end = _trimmed(view.data, *match.span(2), quoted=False)
-        value = view.text(start, end)
+        end = _trimmed(normalized.data, *match.span(2), quoted=False)
+        value = normalized.text(start, end)
         if is_strong(value) and not value.startswith("//"):
             yield Match(start, end, 0.75, PASSWORD.name)
 
@@ -275,7 +275,7 @@ RECOGNIZERS = (
             rf"(?i)\b(?:{SECRETS})\b(?:[^.!?\n\"'`]*(?:\s(?:{IS})|:)\s|\s+\S*\d)",
             rf"(?i)\b(?:{CODES})\b[^.!?\n\d]*\d\d",
             rf"(?i)\b(?:{LOGINS})\b[^\n/:|]*[/:|]",
-            f"(?i){_REVERSED}|{_AS_GATE}",
+            f"(?i){_REVERSED}|{_AS_PREFILTER}",
             rf"(?i)(?:{PASSWORDS})\s(?:[^\n.:!?]*\s)?(?:auf|in|en|par|para|por|naar|from|von|a)\s[\"'`]?\S*\d",
             r"\b[uU](?:ser)?\s?[:=]\s?\S+\s+[pP]\s?[:=]\s?\S|(?i:admin|root|user|test|demo|guest|istrator) / \S*\d",
             _ASKED,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from gateway.detection.entropy import word_set
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers.assigned_secret import SECRET
 
@@ -31,8 +31,8 @@ _OF_SENTENCES = word_set(
 )
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    data = view.data
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
     for label in _LABEL.finditer(data):
         for words in (_after(data, label.end()), _before(data, label.start()) if label[1] else []):
             if words:

@@ -6,7 +6,7 @@ import base64
 import binascii
 from collections.abc import Iterator, Sequence
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers._secret_names import is_place
@@ -42,18 +42,18 @@ _LONGEST = 4096
 """Bytes; what is longer is no token but a text."""
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
     for hit in hits:
-        yield from _FINDERS[hit](view)
+        yield from _FINDERS[hit](normalized)
 
 
-def _schemes(view: View) -> Iterator[Match]:
-    for match in _SCHEME.finditer(view.data):
+def _schemes(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _SCHEME.finditer(normalized.data):
         start, end = match.span(2)
-        end = _without(view.data, start, end, b".:")
+        end = _without(normalized.data, start, end, b".:")
         if end - start > _LONGEST:
             continue
-        value = view.text(start, end)
+        value = normalized.text(start, end)
         if match[1].lower() == b"basic":
             if _is_basic(value):
                 yield Match(start, end, 0.95, PASSWORD.name)
@@ -61,39 +61,39 @@ def _schemes(view: View) -> Iterator[Match]:
             yield Match(start, end, 0.9, SECRET.name)
 
 
-def _authorizations(view: View) -> Iterator[Match]:
-    for match in _AUTHORIZATION.finditer(view.data):
+def _authorizations(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _AUTHORIZATION.finditer(normalized.data):
         start, end = match.span(1)
-        end = _without(view.data, start, end, b"`,;)}]\\")
-        if end - start <= _LONGEST and is_made(view.text(start, end)):
+        end = _without(normalized.data, start, end, b"`,;)}]\\")
+        if end - start <= _LONGEST and is_made(normalized.text(start, end)):
             yield Match(start, end, 0.9, SECRET.name)
 
 
-def _headers(view: View) -> Iterator[Match]:
-    for match in _HEADER.finditer(view.data):
+def _headers(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _HEADER.finditer(normalized.data):
         start, end = match.span(2)
-        end = _without(view.data, start, end, b"`)}]")
-        if match[1].lower().endswith(b"token") and is_place(view.data, match.end(1) - len(b"token")):
+        end = _without(normalized.data, start, end, b"`)}]")
+        if match[1].lower().endswith(b"token") and is_place(normalized.data, match.end(1) - len(b"token")):
             continue
-        if end - start <= _LONGEST and is_made(view.text(start, end)):
+        if end - start <= _LONGEST and is_made(normalized.text(start, end)):
             yield Match(start, end, 0.85, SECRET.name)
 
 
-def _cookies(view: View) -> Iterator[Match]:
-    for line in _COOKIES.finditer(view.data):
+def _cookies(normalized: NormalizedText) -> Iterator[Match]:
+    for line in _COOKIES.finditer(normalized.data):
         first = line.start(1)
         for cookie in (_COOKIE, _FIRST_COOKIE):
             for match in cookie.finditer(line[1]):
-                yield from _session(view, first + match.start(2), first + match.end(2))
+                yield from _session(normalized, first + match.start(2), first + match.end(2))
 
 
-def _sessions(view: View) -> Iterator[Match]:
-    for match in _SESSION.finditer(view.data):
-        yield from _session(view, *match.span(2))
+def _sessions(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _SESSION.finditer(normalized.data):
+        yield from _session(normalized, *match.span(2))
 
 
-def _session(view: View, start: int, end: int) -> Iterator[Match]:
-    if end - start <= _LONGEST and is_made(view.text(start, end)):
+def _session(normalized: NormalizedText, start: int, end: int) -> Iterator[Match]:
+    if end - start <= _LONGEST and is_made(normalized.text(start, end)):
         yield Match(start, end, 0.85, SECRET.name)
 
 

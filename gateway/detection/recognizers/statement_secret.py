@@ -5,7 +5,7 @@ a password is asked for.
 
 from collections.abc import Iterator, Sequence
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._secret_values import is_chosen, is_stand_in, is_strong
 from gateway.detection.recognizers.assigned_secret import PASSWORD
@@ -112,14 +112,14 @@ _VARIABLE = compile_pattern(
 )
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
     for hit in hits:
         expression, group, quoted = _FORMS[hit]
-        for match in expression.finditer(view.data):
+        for match in expression.finditer(normalized.data):
             start, end = next(span for number in range(group, group + 3) if (span := match.span(number)) != (-1, -1))
             if end - start > _LONGEST:
                 continue
-            value = view.text(start, end)
+            value = normalized.text(start, end)
             if expression is _ORACLE:
                 value = value.partition("/")[2]
             if is_chosen(value, quoted=quoted) or (

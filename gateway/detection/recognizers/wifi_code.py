@@ -11,14 +11,17 @@ RECOGNIZERS = (
         PASSWORD,
         (
             Pattern(
-                r"(?i:\bWIFI:)(?:[^\n]{0,120};)?P:((?:\\.|[^\\;\s]){5,63});", 0.95, group=1, gate=r"(?i)\bWIFI:[A-Z]:"
+                r"(?i:\bWIFI:)(?:[^\n]{0,120};)?P:((?:\\.|[^\\;\s]){5,63});",
+                0.95,
+                group=1,
+                prefilter=r"(?i)\bWIFI:[A-Z]:",
             ),
             # The twenty figures on the bottom of a router.
             Pattern(
                 rf"{_KEY}[^\n\d]{{0,24}}(\d{{4}}(?: \d{{4}}){{3,4}})(?:[^\d ]|\s|$)",
                 0.9,
                 group=1,
-                gate=rf"{_KEY}[^\n\d]*\d",
+                prefilter=rf"{_KEY}[^\n\d]*\d",
             ),
         ),
         blobs=True,

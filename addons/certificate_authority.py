@@ -1,4 +1,4 @@
-"""The proxy's certificate authority: where it is, and how to trust it on this machine."""
+"""The certificate authority of the proxy: its files, and how to trust it on this machine."""
 
 import platform
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from gateway.config.locations import CERTIFICATE_GUIDE
 
 
 def make_authority(folder: Path) -> Path:
-    """The authority's certificate (PEM), made on first use; its private key stays beside it, for its owner only.
+    """Creates the authority on first use. Returns the path of its certificate (PEM).
 
-    Beside them, `ca-bundle.pem` holds it together with the public authorities: programs that take one file of trusted
-    authorities still reach every other host.
+    The private key, readable by its owner only, is in the same folder. So is `ca-bundle.pem`, the certificate with the
+    public authorities: programs that accept only one file of trusted authorities can still reach every other host.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     CertStore.from_store(folder, CONF_BASENAME, KEY_SIZE)
@@ -28,14 +28,14 @@ def make_authority(folder: Path) -> Path:
 
 
 def bundle_of(folder: Path) -> Path:
-    """The file with our authority and the public ones."""
+    """Returns the path of the file that holds our authority and the public ones."""
     return folder / "ca-bundle.pem"
 
 
 def upstream_authorities(folder: Path, extra: Sequence[Path]) -> Path | None:
-    """One file of the authorities that upstreams are verified by; None where the public ones do.
+    """Writes the authorities that verify upstreams to one file. Returns None if the public ones suffice.
 
-    mitmproxy takes a single file for all upstreams, so the extra authorities vouch for every one of them.
+    mitmproxy takes a single file for all upstreams, so the extra authorities are trusted for every upstream.
     """
     if not extra:
         return None
@@ -49,7 +49,7 @@ def upstream_authorities(folder: Path, extra: Sequence[Path]) -> Path | None:
 
 
 def describe_authority(folder: Path) -> str:
-    """How to trust the authority here, in words to copy."""
+    """Returns instructions, with commands to copy, for trusting the authority on this machine."""
     certificate = make_authority(folder).resolve()
     bundle = bundle_of(folder).resolve()
     trust = {

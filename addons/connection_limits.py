@@ -1,6 +1,6 @@
-"""Bounds what a client may hold before it is known: connections, descriptors, unread bytes and time.
+"""Bounds what a client may use before it is authenticated: connections, descriptors, memory and time.
 
-mitmproxy by itself accepts every connection, reads as fast as a client sends, and waits ten minutes for the next byte.
+mitmproxy accepts every connection, reads as fast as the client sends, and waits ten minutes for the next byte.
 """
 
 import asyncio
@@ -20,16 +20,16 @@ from addons.logs import RareWarning
 from addons.mitm_errors import error_page
 from gateway.errors import LateRequest
 
-# Bytes that are still read while a client waits for us: enough to notice that it has left.
+# Bytes still read while a client is held back: enough to notice that it has disconnected.
 _SPARE_BYTES = 128 * 1024
-# Connections to other hosts that one client connection may keep open.
+# Upstream connections that one client connection may keep open.
 _MOST_UPSTREAMS = 8
 _LINGER_SECONDS = 5.0
 _SWEEP_SECONDS = 1.0
 
 
 class Phase(Enum):
-    """What a client connection does. A connection that is `BUSY` waits for us or is a tunnel."""
+    """What a client connection is doing. `BUSY`: it waits for its response, or is a tunnel."""
 
     IDLE = "idle"
     HEAD = "head"
@@ -40,7 +40,7 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`connections` in all and `per_address`; seconds for a head, a body, and between two requests."""
+    """Connections in total and per address; seconds for a head, for a body, and between two requests."""
 
     connections: int
     per_address: int
@@ -54,7 +54,7 @@ class _Reader(Protocol):
 
 
 class MeteredReader:
-    """Reads a client's bytes, remembers when, and stops while the client is held back."""
+    """Reads from a client, records the time of the last read, and pauses while the client is held back."""
 
     def __init__(self, reader: _Reader) -> None:
         self._reader = reader
@@ -87,10 +87,10 @@ class MeteredReader:
 class ClientState:
     """One client connection.
 
-    `since` is when its phase began, `request` the one being read, of whose body `body_limit` bytes may be. `refusal`
-    is the response that ends the connection once the request is given up. `encode` turns a response into the bytes to
-    send (encrypted where the request is); None where the protocol is not known or the request is already answered.
-    `opening` are the upstream connections that are being made.
+    `since` is the time its phase began; `request` is the request being read, and `body_limit` the largest body it may
+    have. `refusal` is the response that ends the connection when the request is aborted. `encode` turns a response into
+    bytes to send (encrypted, inside TLS); None while the protocol is unknown and once the request is answered.
+    `opening` holds the ids of upstream connections being established.
     """
 
     id: str
@@ -106,7 +106,7 @@ class ClientState:
 
     @contextmanager
     def held_back(self) -> Iterator[None]:
-        """Reads no more than a little from the client meanwhile."""
+        """Limits reading from the client to `_SPARE_BYTES` for the duration of the context."""
         if self.reader is None:
             yield
             return
@@ -118,7 +118,7 @@ class ClientState:
 
 
 class Clients:
-    """The open client connections, and of those that wait for a client's bytes which has waited longest."""
+    """The open client connections, and the order in which those that wait for data began to wait."""
 
     def __init__(self) -> None:
         self._all: dict[str, ClientState] = {}
@@ -150,32 +150,34 @@ class Clients:
                 del self._addresses[state.address]
 
     def mark(self, state: ClientState | None, phase: Phase) -> None:
-        """Notes what a connection does from now on."""
+        """Records that a connection has entered a phase."""
         if state is None or state.phase is phase:
             return
         state.phase, state.since = phase, monotonic()
         if phase is Phase.BUSY:
             self._waiting.pop(state.id, None)
         elif phase is Phase.IDLE and state.id in self._all:
-            # Behind all others, also where it was in the line before.
+            # To the end of the order, even if it was in there already.
             self._waiting.pop(state.id, None)
             self._waiting[state.id] = state
 
     def longest_waiting(self, address: str | None = None) -> ClientState | None:
-        """The connection that has waited longest for its client's bytes; of one address, if given."""
+        """Returns the connection that has waited longest for data; of one address, if given."""
         return next((each for each in self._waiting.values() if address in (None, each.address)), None)
 
 
 class ConnectionLimits:
-    """The addon. When all connections are taken, the one whose client has been silent longest makes room."""
+    """The addon. When the limit is reached, closes the connection that has waited longest for data."""
 
     def __init__(self, clients: Clients, bounds: Bounds) -> None:
         self._clients = clients
         self._bounds = bounds
         self._sweeping: asyncio.Task[None] | None = None
-        self._refused = RareWarning("refused %d connections: all that `max_connections` allows are in use")
-        self._evicted = RareWarning("closed %d silent connections to make room for new ones")
-        self._late = RareWarning("closed %d connections whose request did not arrive in time")
+        self._refused = RareWarning(
+            "refused %d connections: the limit `max_connections` or `max_connections_per_address` is reached"
+        )
+        self._evicted = RareWarning("closed %d idle connections to make room for new ones")
+        self._late = RareWarning("closed %d connections: their request did not arrive in time")
 
     def running(self) -> None:
         if self._sweeping is None:
@@ -188,7 +190,7 @@ class ConnectionLimits:
     def client_connected(self, client: connection.Client) -> None:
         address = str(client.peername[0]) if client.peername else ""
         if not (self._has_room(None) and self._has_room(address)):
-            # mitmproxy closes a connection with an error before it reads a byte of it.
+            # mitmproxy closes a connection that has an error before it reads from it.
             client.error = "too many connections"
             self._refused.count()
             return
@@ -212,7 +214,7 @@ class ConnectionLimits:
         if state is None or handler is None:
             return
         if state.reader is not None and data.server.id not in state.opening:
-            # What a client sends before its upstream is there has nowhere to go but into memory.
+            # Data sent before the upstream is connected would be kept in memory.
             state.opening.add(data.server.id)
             state.reader.hold()
         others = [each for each in handler.transports if each is not handler.client and each is not data.server]
@@ -224,7 +226,7 @@ class ConnectionLimits:
 
     def server_connected(self, data: ServerConnectionHookData) -> None:
         self._opened(data)
-        # A tunnel of a mode without HTTP before it is known by its upstream alone.
+        # In modes without HTTP, a connected upstream is the only sign of a tunnel.
         self._clients.mark(self._clients.of(data.client), Phase.BUSY)
 
     def server_connect_error(self, data: ServerConnectionHookData) -> None:
@@ -237,7 +239,7 @@ class ConnectionLimits:
             state.reader.release()
 
     def _has_room(self, address: str | None) -> bool:
-        """Whether one more connection fits (in all, or of one address), once a silent one has gone if it must."""
+        """Returns whether one more connection fits (in total, or of one address); closes an idle one to make it fit."""
         taken, most = len(self._clients), self._bounds.connections
         if address is not None:
             taken, most = self._clients.count(address), self._bounds.per_address
@@ -279,7 +281,7 @@ class ConnectionLimits:
                 return spent > self._bounds.head_seconds
             case Phase.BODY:
                 if state.request is not None and state.request.stream:
-                    # On its way through to a host that the proxy does not look into.
+                    # Streamed to a host that the proxy does not intercept.
                     return False
                 silent = now - state.reader.read_at if state.reader is not None else 0.0
                 return spent > self._bounds.body_seconds or silent > self._bounds.head_seconds
@@ -290,7 +292,7 @@ class ConnectionLimits:
 
 
 def _answer_late(state: ClientState) -> None:
-    """Says why the connection ends, where nothing has been said yet. `_close` sends what is buffered."""
+    """Sends a 408 if no response has begun. Closing the connection flushes it."""
     handler = _handler(state.id)
     transport = handler.transports.get(handler.client) if handler is not None else None
     if state.encode is not None and transport is not None and not transport.writer.is_closing():
@@ -315,6 +317,6 @@ async def _release(handler: Any, ended: connection.Connection) -> None:
 
 
 def _handler(client_id: str) -> Any:
-    """mitmproxy's handler of a connection; None for UDP, and outside a running proxy."""
+    """Returns mitmproxy's handler of a client connection; None for UDP, and outside a running proxy."""
     proxyserver = ctx.master.addons.get("proxyserver")
     return proxyserver.connections.get(client_id) if proxyserver is not None else None

@@ -1,4 +1,4 @@
-"""The end in good order: no new calls, those under way come to theirs, then everything stops."""
+"""Graceful shutdown: accepts no new calls, waits for those under way, then stops."""
 
 import asyncio
 import contextlib
@@ -19,9 +19,9 @@ _LOOK_AGAIN_SECONDS = 0.1
 
 
 class GracefulShutdown:
-    """What a signal to stop sets off. Calls under way have `seconds`; a second signal ends them at once.
+    """Stops the gateway on a signal. Calls under way have `seconds` to finish; a second signal aborts them.
 
-    As an addon, it knows who is connected: a call is under way until its answer has been written.
+    It is an addon to keep track of client connections: a call is under way until its response has been written.
     """
 
     def __init__(self, master: Master, states: FlowStates, seconds: float) -> None:
@@ -29,7 +29,7 @@ class GracefulShutdown:
         self._states = states
         self._seconds = seconds
         self._waiting: asyncio.Task[None] | None = None
-        # A connection that is closing writes what it has; mitmproxy does not know it any more by then.
+        # A closing connection still flushes its buffer when mitmproxy has already forgotten it.
         self._clients: WeakSet[asyncio.WriteTransport] = WeakSet()
 
     def client_connected(self, client: Client) -> None:
@@ -39,10 +39,10 @@ class GracefulShutdown:
 
     @contextlib.contextmanager
     def on_signals(self) -> Iterator[None]:
-        """Signals to stop begin the end; after that they change nothing: the last records are being written."""
+        """Starts the shutdown on a signal. On exit, ignores further signals: the last records are being written."""
         loop = asyncio.get_running_loop()
         for number in STOP_SIGNALS:
-            # Not the loop's own handlers, which go with the loop.
+            # Not `loop.add_signal_handler`: its handlers are removed with the loop.
             signal.signal(number, lambda *_: loop.call_soon_threadsafe(self._begin))
         try:
             yield
@@ -55,7 +55,7 @@ class GracefulShutdown:
         if self._waiting is not None or not self._under_way():
             self._master.shutdown()
             return
-        _log.warning("stopping when the calls under way have their answers, in %g seconds at most", self._seconds)
+        _log.warning("shutting down; waiting at most %g seconds for calls under way", self._seconds)
         self._waiting = asyncio.create_task(self._wait())
 
     def _under_way(self) -> bool:
@@ -64,11 +64,11 @@ class GracefulShutdown:
     async def _wait(self) -> None:
         try:
             async with asyncio.timeout(self._seconds):
-                # Nobody new can connect; who is connected is told to come again.
+                # Closes the listeners. Clients that are connected get a 503 for new requests.
                 await self._master.addons.get("proxyserver").servers.update([])
-                while self._under_way():  # noqa: ASYNC110 - what has ended is known when garbage is collected
+                while self._under_way():  # noqa: ASYNC110 - no event marks the end: closed transports leave the WeakSet
                     await asyncio.sleep(_LOOK_AGAIN_SECONDS)
         except TimeoutError:
-            _log.warning("calls under way are cut off")
+            _log.warning("shutdown timed out; aborting the calls under way")
         finally:
             self._master.shutdown()

@@ -1,7 +1,7 @@
-"""Bounds HTTP/1 messages below the hooks: heads, lines, chunks and bodies, of clients and of upstreams.
+"""Bounds the heads, chunks and bodies of HTTP/1 messages, from clients and from upstreams.
 
-mitmproxy has no options for these, and reads a head whole before any hook sees it. Written against mitmproxy 12.2;
-`tests/addons/test_head_limits.py` fails when the internals that this module builds on change.
+mitmproxy has no options for this and reads a whole head before it calls a hook, so its readers are replaced. Written
+against mitmproxy 12.2; `tests/addons/test_head_limits.py` fails when the internals that this module relies on change.
 """
 
 import abc
@@ -32,10 +32,10 @@ from addons.logs import RareWarning
 from addons.mitm_errors import error_page
 from gateway.errors import BadRequest, GatewayError, HeadTooLarge, TooLarge
 
-# A body may come in this many chunks, however small, and one more for each so many bytes.
+# A body may have this many chunks of any size, plus one for every so many bytes.
 _FREE_CHUNKS, _BYTES_PER_CHUNK = 16_384, 256
 _LONGEST_CHUNK_HEADER = 4096
-# What a client may send, and in how many pieces, before its protocol is known (a TLS hello, the first lines of a head).
+# Bytes and reads before the protocol of a connection is known (from a ClientHello, or the first lines of a head).
 _PREFACE_BYTES, _PREFACE_PIECES = 64 * 1024, 256
 _MOST_ENCRYPTED = 64 * 1024
 
@@ -44,7 +44,10 @@ type Commands = layer.CommandGenerator[None]
 
 @dataclass(frozen=True, slots=True)
 class MessageLimits:
-    """`head_bytes` and `head_lines` of a head or of trailers; `body_bytes` of a request's body."""
+    """The largest head or trailers (`head_bytes`, `head_lines`) and the largest request body (`body_bytes`).
+
+    A line has no limit of its own: `head_bytes` bounds it.
+    """
 
     head_bytes: int
     head_lines: int
@@ -61,7 +64,7 @@ class _BodyTooLarge(h11.RemoteProtocolError):
 
 
 class BoundedBuffer(ReceiveBuffer):
-    """Refuses a head, or trailers, beyond the limits; also one that has not ended yet."""
+    """Raises as soon as a head or trailers exceed the limits, complete or not."""
 
     def __init__(self, limits: MessageLimits) -> None:
         super().__init__()
@@ -72,7 +75,7 @@ class BoundedBuffer(ReceiveBuffer):
         if lines is None:
             too_large = len(self) > self._limits.head_bytes
         else:
-            # The first line is not a field.
+            # The first line is the request or status line.
             too_large = len(lines) > self._limits.head_lines + 1 or sum(map(len, lines)) > self._limits.head_bytes
         if too_large:
             raise _HeadTooLarge
@@ -80,7 +83,7 @@ class BoundedBuffer(ReceiveBuffer):
 
 
 class BoundedChunks(ChunkedReader):
-    """Refuses a body in tiny pieces. Reads trailers and drops them (RFC 9112 section 7.1.2)."""
+    """Raises for a body in too many small chunks. Reads and drops trailers (RFC 9112, section 7.1.2)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,7 +105,7 @@ class BoundedChunks(ChunkedReader):
 
 
 class _Bounded(_http1.Http1Connection):
-    """What reading from a client and from an upstream have in common."""
+    """The part of reading that clients and upstreams share."""
 
     limits: ClassVar[MessageLimits]
 
@@ -119,13 +122,13 @@ class _Bounded(_http1.Http1Connection):
             return
         if parts:
             assert self.stream_id is not None
-            # One event for all, however many chunks they came in: each passes through every layer above.
+            # One event for all chunks: every event passes through all layers above.
             yield ReceiveHttp(self.ReceiveData(self.stream_id, b"".join(parts)))
         if ended:
             yield from self._end_of_body()
 
     def _read_parts(self) -> tuple[list[bytes], bool]:
-        """What the buffer holds of the body, and whether that is its end. Raises h11.ProtocolError."""
+        """Returns the parts of the body in the buffer, and whether the body ends there. Raises h11.ProtocolError."""
         parts: list[bytes] = []
         while (part := self.body_reader(self.buf)) is not None:
             if isinstance(part, h11.EndOfMessage):
@@ -142,11 +145,11 @@ class _Bounded(_http1.Http1Connection):
 
     @abc.abstractmethod
     def _unreadable(self, error: h11.ProtocolError) -> Commands:
-        """Ends the connection over a body that breaks the rules or a limit."""
+        """Ends the connection because of a body that breaks the protocol or a limit."""
 
 
 class BoundedServer(_Bounded, _http1.Http1Server):
-    """Reads from clients. Refuses with a response, then discards what the client still sends, and closes."""
+    """Reads from clients. To refuse, sends a response, discards further data for a while, and closes."""
 
     clients: ClassVar[Clients]
     refusals: ClassVar[RareWarning]
@@ -164,7 +167,7 @@ class BoundedServer(_Bounded, _http1.Http1Server):
             and self.state == self.wait
             and len(self.buf) > self.limits.head_bytes
         ):
-            # Requests sent ahead of the answer to this one.
+            # The client pipelines requests while it waits for this response.
             yield commands.CloseConnection(self.conn)
 
     def read_headers(self, event: events.ConnectionEvent) -> Commands:
@@ -178,7 +181,9 @@ class BoundedServer(_Bounded, _http1.Http1Server):
             yield from super().read_headers(event)
         except _HeadTooLarge:
             limits = self.limits
-            message = f"A request head has at most {limits.head_bytes} bytes and {limits.head_lines} fields."
+            message = (
+                f"The request head is too large; send at most {limits.head_bytes} bytes and {limits.head_lines} fields."
+            )
             yield from self._refuse(HeadTooLarge(message))
 
     def read_body(self, event: events.Event) -> Commands:
@@ -202,13 +207,13 @@ class BoundedServer(_Bounded, _http1.Http1Server):
         if self._answered():
             yield commands.CloseConnection(self.conn)
         elif isinstance(error, _BodyTooLarge):
-            yield from self._refuse(TooLarge("The body is larger than the gateway takes."))
+            yield from self._refuse(TooLarge("The body is too large; shorten the request."))
         else:
-            yield from self._refuse(BadRequest("The request's body could not be read."))
+            yield from self._refuse(BadRequest("The request body cannot be read: it breaks the rules of HTTP/1.1."))
         yield ReceiveHttp(RequestProtocolError(self.stream_id, "unreadable body", ErrorCode.GENERIC_CLIENT_ERROR))
 
     def _answered(self) -> bool:
-        """Whether the response has begun; `100 Continue` only comes before it."""
+        """Returns whether the response has begun. `100 Continue` precedes it."""
         return self.response is not None and self.response.status_code != 100
 
     def _refuse(self, error: GatewayError) -> Commands:
@@ -216,12 +221,12 @@ class BoundedServer(_Bounded, _http1.Http1Server):
         yield from self._close_with(error_page(error))
 
     def _close_with(self, response: bytes) -> Commands:
-        """Sends the last response. Closed at once, with bytes unread, the client's kernel could drop it."""
+        """Sends the last response. Closing with unread data would reset the connection, and could lose it."""
         yield commands.SendData(self.conn, response)
         if self._client is not None:
             self._client.encode = None
         if not self.conn.tls and sum(isinstance(each, http_layers.HttpLayer) for each in self.context.layers) == 1:
-            # Under TLS or in a tunnel there is no half of a connection to close: the client, or the sweep, closes all.
+            # Inside TLS or a tunnel, half-closing is not possible: the client closes, or `ConnectionLimits` does.
             yield commands.CloseTcpConnection(self.conn, half_close=True)
         self.clients.mark(self._client, Phase.CLOSING)
         self._received = 0
@@ -236,7 +241,7 @@ class BoundedServer(_Bounded, _http1.Http1Server):
 
     def send(self, event: HttpEvent) -> Commands:
         if self.state == self.discard:
-            # The last response is sent, and the connection ends when the client does.
+            # The last response is sent already.
             return
         refused = isinstance(event, ResponseProtocolError) and not self._answered()
         if not refused or not self.conn.state & ConnectionState.CAN_WRITE:
@@ -263,7 +268,7 @@ class BoundedServer(_Bounded, _http1.Http1Server):
 
 
 class BoundedClient(_Bounded, _http1.Http1Client):
-    """Reads from upstreams."""
+    """Reads from upstreams. A message beyond the limits is a protocol error of the upstream."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -278,7 +283,7 @@ class BoundedClient(_Bounded, _http1.Http1Client):
     def _unreadable(self, error: h11.ProtocolError) -> Commands:
         assert self.stream_id is not None
         yield commands.CloseConnection(self.conn)
-        # Known by its beginning to `addons/upstream_faults.py`.
+        # `addons/upstream_faults.py` recognizes the beginning of this message.
         yield ReceiveHttp(
             ResponseProtocolError(
                 self.stream_id, "HTTP/1 protocol error: beyond the limits", ErrorCode.GENERIC_SERVER_ERROR
@@ -287,14 +292,14 @@ class BoundedClient(_Bounded, _http1.Http1Client):
 
 
 class _Closed(layer.Layer):
-    """Ends a connection that does not say what it speaks."""
+    """Closes a connection whose protocol cannot be told."""
 
     def _handle_event(self, event: events.Event) -> Commands:
         yield commands.CloseConnection(self.context.client)
 
 
 class PrefaceLimit:
-    """The addon: bounds what a client sends before mitmproxy knows its protocol, and how long that takes."""
+    """The addon. Bounds the data, and the time, that a client may take before mitmproxy knows its protocol."""
 
     def __init__(self, clients: Clients) -> None:
         self._clients = clients
@@ -314,7 +319,7 @@ class PrefaceLimit:
 
 
 def _encrypted(context: Context, data: bytes) -> bytes:
-    """What a client is to be sent for it to read `data`, through every TLS session it is in."""
+    """Encrypts `data` for every TLS session that the client is in, innermost first."""
     for each in reversed(context.layers):
         if isinstance(each, ClientTLSLayer) and each.tls is not None:
             each.tls.sendall(data)
@@ -323,9 +328,9 @@ def _encrypted(context: Context, data: bytes) -> bytes:
 
 
 def host_header(context: Context, data_client: bytes, data_server: bytes) -> str | None:
-    """The `Host` of a request whose head has begun to arrive; replaces mitmproxy's, which takes cubic time.
+    """Returns the `Host` of an incomplete request head. Replaces mitmproxy's search, which takes cubic time.
 
-    Raises NeedsMoreData until the field, or the end of the head, is there.
+    Raises NeedsMoreData until the field or the end of the head has arrived.
     """
     if context.client.transport_protocol != "tcp" or data_server or not _starts_like_http(data_client):
         return None
@@ -348,7 +353,7 @@ def _complete_lines(data: bytes) -> Iterator[bytes]:
 
 
 def bound_messages(limits: MessageLimits, clients: Clients) -> None:
-    """Has every HTTP/1 connection of this process read within the limits."""
+    """Replaces mitmproxy's HTTP/1 readers in this process by those that enforce the limits."""
     _Bounded.limits = limits
     BoundedServer.clients = clients
     BoundedServer.refusals = RareWarning("refused %d requests whose head or body could not be read")

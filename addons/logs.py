@@ -1,7 +1,7 @@
-"""What is logged, and that nothing private is.
+"""Sets up logging, and keeps private text out of it.
 
-mitmproxy's own messages can quote what a client sent (a broken request head, an exception's text). They are replaced
-where they come into being, because mitmweb's event log and the terminal both listen at the root.
+mitmproxy's messages can quote what a client sent (a malformed request head, the text of an exception). They are
+replaced when a record is created, because both mitmweb's event log and the terminal handler are on the root logger.
 """
 
 import logging
@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-# These speak of listeners, certificates and the start, never of traffic.
+# These log about listeners, certificates and the start, never about traffic.
 _PLAIN_SPEAKERS = (
     "mitmproxy.addons.proxyserver",
     "mitmproxy.proxy.mode_servers",
@@ -20,13 +20,13 @@ _PLAIN_SPEAKERS = (
     "mitmproxy.addons.errorcheck",
 )
 _RARE_SECONDS = 10.0
-# What a client sends in place of a ClientHello is quoted behind this beginning, at full length.
+# mitmproxy appends the bytes that the client sent instead of a ClientHello.
 _NO_CLIENT_HELLO = "Client TLS handshake failed. Cannot parse ClientHello"
 _PLAIN_MESSAGES = re.compile(r"Client TLS handshake failed\. The client (?:does not trust|may not trust|disconnected)")
 
 
 class _Record(logging.LogRecord):
-    """A record that speaks for mitmproxy without quoting it."""
+    """A log record that replaces the message of other libraries by its place in their code."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -39,7 +39,7 @@ class _Record(logging.LogRecord):
             )
             self.args = ()
         if self.exc_info and self.exc_info[0]:
-            # A traceback ends with the exception's text, which may be the text it failed on.
+            # A traceback ends with the text of the exception, which may hold private text.
             self.exc_info = None
         self.exc_text = None
 
@@ -59,7 +59,7 @@ class _JsonLines(logging.Formatter):
 
 
 def set_up_logging(level: str, *, json_lines: bool) -> None:
-    """Logs to standard error from `level` on; mitmproxy's own chatter about connections stays out."""
+    """Logs to standard error from `level` on. Leaves out what mitmproxy logs about every connection."""
     logging.setLogRecordFactory(_Record)
     handler = logging.StreamHandler(sys.stderr)
     plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -75,7 +75,7 @@ def set_up_logging(level: str, *, json_lines: bool) -> None:
 
 
 class RareWarning:
-    """A warning with a count, logged at most once in ten seconds however often its reason occurs."""
+    """A warning with a count of its occurrences, logged at most once in ten seconds."""
 
     def __init__(self, message: str) -> None:
         self._message = message

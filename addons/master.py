@@ -1,7 +1,7 @@
-"""Wires the gateway into mitmproxy: which addons run, in which order, under which options.
+"""Builds the mitmproxy master: which addons run, in which order, and with which options.
 
-Order is part of the safety: ours come before everything that saves, shows or intercepts a flow. So is the selection:
-addons that would act on what is not protected yet, replay it or send it elsewhere are taken out of the chain.
+Safety depends on the order: our addons run before those that save, show or intercept a flow. It also depends on the
+selection: addons that would read, replay or redirect unprotected requests are removed.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from mitmproxy.tools.web.master import WebMaster
 from addons.content_view import ProtectedView
 from addons.options import COMMANDS, REQUIRED, OptionGuard, SealedOptions
 
-# The reverse listener's own upstream: it leads nowhere, so that nothing reaches anybody by default (RFC 2606).
+# The upstream of the reverse listener: a name that never resolves (RFC 2606), so that nothing leaves by default.
 NOWHERE = "http://gateway.invalid:1"
 _NOWHERE_PATTERN = r"^gateway\.invalid:1$"
-# For how long mitmproxy keeps a connection without a byte: as it does by itself, but longer than we wait.
+# Seconds without data after which mitmproxy closes a connection: its default, or more than the longest timeout.
 _SILENCE_SECONDS, _MORE_SECONDS = 600, 30
 
 
-# What the listeners need, and what operators use in mitmweb. Everything else mitmproxy brings stays out.
+# The addons that the listeners need, and those that operators use in mitmweb. All others are removed.
 _LISTENERS = frozenset({"core", "block", "disableh2c", "proxyserver", "dnsresolver", "nextlayer", "tlsconfig"})
 _OPERATORS = frozenset(
     {"comment", "cut", "export", "save", "savehar", "webaddon", "webauth", "intercept", "staticviewer", "view"}
@@ -44,7 +44,7 @@ class HeadlessMaster(master.Master):
 
 
 class QuietWebMaster(WebMaster):
-    """mitmweb that describes a flow only while a browser listens: describing takes longer than protecting it."""
+    """mitmweb that serializes flows only while a browser is connected: that takes longer than protecting them."""
 
     def _sig_view_add(self, flow: flow.Flow) -> None:
         if ClientConnection.connections:
@@ -70,18 +70,18 @@ def build_master(
     longest_wait: float = 0,
     web: tuple[str, int] | None,
 ) -> master.Master:
-    """A mitmproxy master that runs `ours` before, and `last` after, all that sees flows. Needs a running event loop.
+    """Builds a master that runs `ours` before, and `last` after, every addon that sees flows. Needs an event loop.
 
-    `intercept_patterns` are the regular expressions (on `host:port`) of what the proxy may decrypt; `web` is host and
-    port of mitmweb, `longest_wait` how many seconds an upstream may take at most. Raises OptionsError for modes
-    mitmproxy does not know.
+    `intercept_patterns` are regular expressions, matched on `host:port`, of the hosts that the proxy may decrypt; `web`
+    is the host and port of mitmweb; `longest_wait` is the longest upstream timeout in seconds. Raises OptionsError for
+    an unknown mode.
     """
     fixed: dict[str, Any] = {
         "mode": [f"reverse:{NOWHERE}@{host}:{gateway_port}", f"regular@{host}:{proxy_port}", *modes],
         "allow_hosts": [_NOWHERE_PATTERN, *intercept_patterns],
         "body_size_limit": str(body_limit),
         "confdir": str(confdir),
-        # It cuts the client off, too, so that nobody could be told why.
+        # It also closes the client connection, so no error could be sent.
         "tcp_timeout": max(_SILENCE_SECONDS, ceil(longest_wait) + _MORE_SECONDS),
         "ssl_verify_upstream_trusted_ca": str(upstream_ca) if upstream_ca else None,
     }
@@ -99,11 +99,11 @@ def build_master(
 
 
 def _insert(result: master.Master, ours: Sequence[object], last: Sequence[object]) -> None:
-    """Takes out what is not kept, and puts our addons around all that sees flows."""
+    """Removes the addons that are not kept, and puts ours around those that see flows."""
     manager = result.addons
     theirs = [addon for addon in manager.chain if type(addon).__name__.lower() in _KEPT]
     manager.add(*ours, *last)
-    # Not `remove`, which tells an addon that everything ends; these are to be as if they had never been there.
+    # Not `remove`, which calls the `done` hook of an addon that never ran.
     manager.lookup = {name: addon for name, addon in manager.lookup.items() if addon in (*theirs, *ours, *last)}
     place = 1 + next(index for index, addon in enumerate(theirs) if isinstance(addon, Proxyserver))
     manager.chain = [*theirs[:place], *ours, *theirs[place:], *last]

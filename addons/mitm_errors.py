@@ -1,8 +1,8 @@
-"""mitmproxy's own error pages, in our shape.
+"""Replaces mitmproxy's own error pages with the gateway's error responses.
 
-Some refusals happen below the hooks: a body over the limit, a malformed head, an upstream that cannot be reached.
-mitmproxy answers them with an HTML page that may quote the request. There is no option for it, so the one function
-that writes the page is replaced; a test holds that it is still the one.
+Some errors occur below the hooks: a body over the limit, a malformed head, an upstream that cannot be reached.
+mitmproxy answers them with an HTML page that may quote the request. It has no option to change this, so the function
+that renders the page is replaced; a test checks that mitmproxy still calls it.
 """
 
 from contextvars import ContextVar
@@ -16,7 +16,7 @@ from gateway.http.strict_json import dump
 from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
 
-# What mitmproxy says of an upstream connection that `addons/own_listeners.py` refused.
+# mitmproxy's message for an upstream connection that `addons/own_listeners.py` refused.
 OWN_LISTENER = "one of the gateway's own listeners"
 OWN_LISTENER_REFUSED = f"Connection killed: {OWN_LISTENER}"
 
@@ -24,9 +24,9 @@ _answer: ContextVar[tuple[str, GatewayError | None] | None] = ContextVar("_answe
 
 
 def answer_for(request_id: str, error: GatewayError | None = None) -> None:
-    """The next error page of this task is the answer to that request: its receipt is found under this id.
+    """Uses this request id, and this error if given, for the next error page of the current task.
 
-    `error` is what the page tells, where more is known of it than its status.
+    The client finds the receipt under the id. Without `error`, the status of the page decides what it says.
     """
     _answer.set((request_id, error))
 
@@ -34,7 +34,7 @@ def answer_for(request_id: str, error: GatewayError | None = None) -> None:
 def _error_for(status: int) -> GatewayError:
     match status:
         case 413:
-            return TooLarge("The body is larger than the gateway takes.")
+            return TooLarge("The body is too large; shorten the request.")
         case 502 | 503:
             return Fault.UNKNOWN.error()
         case 504:
@@ -46,7 +46,7 @@ def _error_for(status: int) -> GatewayError:
 
 
 def error_response(status_code: int, message: str = "") -> bytes:
-    """The bytes of an error response; `message`, which may quote the request, is dropped."""
+    """Returns an error response as bytes. Drops `message`, which may quote the request."""
     request_id, known = _answer.get() or (new_request_id(), None)
     if message == OWN_LISTENER_REFUSED:
         known = Fault.OWN_LISTENER.error()
@@ -54,7 +54,7 @@ def error_response(status_code: int, message: str = "") -> bytes:
 
 
 def error_page(error: GatewayError, request_id: str | None = None) -> bytes:
-    """The bytes of the response that tells an error and ends the connection."""
+    """Returns the response to an error as bytes. It ends the connection."""
     request_id = request_id or new_request_id()
     headers = {"content-type": "application/json", "connection": "close", "x-svc-request-id": request_id}
     response = http.Response.make(error.status, dump(error.body(request_id)), headers)
@@ -62,5 +62,5 @@ def error_page(error: GatewayError, request_id: str | None = None) -> bytes:
 
 
 def speak_json() -> None:
-    """Replaces mitmproxy's error page in this process."""
+    """Replaces the function that renders mitmproxy's error pages, for this process."""
     _http1.make_error_response = error_response

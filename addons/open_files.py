@@ -1,4 +1,4 @@
-"""The system's limit of open files, which bounds how many connections there can be."""
+"""The operating system's limit on open files, which bounds the number of connections."""
 
 import logging
 import sys
@@ -6,23 +6,23 @@ from contextlib import suppress
 
 _log = logging.getLogger(__name__)
 
-# For listeners, files, mitmweb and what libraries open.
+# For listeners, files, mitmweb and libraries.
 _RESERVED = 128
 
 if sys.platform == "win32":
 
     def affordable_connections(wanted: int) -> int:
-        """As many as wanted: there is no such limit."""
+        """Returns `wanted`: Windows has no such limit."""
         return wanted
 
 else:
     import resource
 
     def affordable_connections(wanted: int) -> int:
-        """Raises the limit to the hard one; returns how many connections fit below it, each with one to an upstream."""
+        """Raises the soft limit to the hard one. Returns how many connections fit, each with one to an upstream."""
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         with suppress(ValueError, OSError):
-            # macOS says "infinity" and takes less.
+            # macOS reports "infinity" and accepts less.
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if soft == resource.RLIM_INFINITY:

@@ -1,8 +1,8 @@
-"""What of mitmproxy operators may change or call in mitmweb: what they see, and nothing else.
+"""The options and commands of mitmproxy that operators may use in mitmweb: those that change what they see.
 
-mitmweb lets an operator edit every option and call every command while the proxy runs. One that would let bytes pass
-without our hooks, keep restored text in a flow, trust another upstream, run a program or reach a file of the machine is
-refused the way mitmproxy refuses any bad option, or is not there.
+mitmweb lets an operator edit every option and call every command while the proxy runs. Those that would let bytes
+bypass our hooks, keep restored text in a flow, trust another upstream, run a program or access a file are refused, as
+mitmproxy refuses any invalid option, or removed.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from mitmproxy import ctx, exceptions
 from mitmproxy.options import Options
 
-# Each with the reason, which is what an operator reads when he tries to change it.
+# Each with the reason that an operator reads on trying to change it.
 REQUIRED: dict[str, tuple[Any, str]] = {
     "stream_large_bodies": (None, "bodies would be forwarded before they are protected"),
     "store_streamed_bodies": (False, "restored text would be kept in flows"),
@@ -37,14 +37,14 @@ REQUIRED: dict[str, tuple[Any, str]] = {
 }
 
 
-# Which flows are held and shown, and how.
+# Options that control which flows are intercepted and shown, and how.
 FREE = frozenset(
     {"intercept", "intercept_active", "view_filter", "view_order", "view_order_reversed", "web_columns", "showhost"}
     | {"content_view_lines_cutoff", "console_focus_follow", "command_history", "export_preserve_original_ip"}
 )
 
-# Commands that look at the list or change it, and `set`, which the guard of the options hears of. All others go, with
-# them those that run a script, open a browser, load options, inject messages, or write and read any file by its path.
+# Commands that read or change the list of flows, and `set`, which `SealedOptions` checks. All others are removed, among
+# them those that run a script, open a browser, load options, inject messages, or access a file by its path.
 COMMANDS = frozenset(
     {"set", "cut", "export", "export.formats", "eventstore.clear", "replay.client", "proxyserver.active_connections"}
     | {f"commands.history.{name}" for name in ("add", "clear", "filter", "get", "next", "prev")}
@@ -59,19 +59,19 @@ COMMANDS = frozenset(
 
 
 class SealedOptions(Options):
-    """mitmproxy's options; once sealed, only the free ones can be changed.
+    """mitmproxy's options. Once sealed, only those in `FREE` can be changed.
 
-    A change is refused before it is made: mitmproxy would make it, ask the addons and take it back, and some addons act
-    on both (mitmweb's gets a new token).
+    Refuses a change before it is made: mitmproxy would make it, call the addons and roll it back, and some addons act
+    on both steps (mitmweb's creates a new token).
     """
 
     def __init__(self) -> None:
-        # Before all else: later, mitmproxy takes every attribute for an option.
+        # Must be set first: afterwards, mitmproxy treats every attribute as an option.
         self._sealed = False
         super().__init__()
 
     def seal(self) -> None:
-        """From now on the options stay as they are."""
+        """Makes all options but those in `FREE` immutable."""
         self.__dict__["_sealed"] = True
 
     def update_known(self, **wanted: Any) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class SealedOptions(Options):
 
 
 class OptionGuard:
-    """Keeps the required options, and those given at start (`fixed`), as they are."""
+    """Refuses changes to the required options and to those set at the start (`fixed`)."""
 
     def __init__(self, fixed: dict[str, Any]) -> None:
         self._required = {name: value for name, (value, _) in REQUIRED.items()} | fixed
@@ -100,5 +100,5 @@ def _same(value: Any, wanted: Any) -> bool:
 
 
 def _fixed(name: str) -> exceptions.OptionsError:
-    reason = REQUIRED[name][1] if name in REQUIRED else "the gateway's settings say what it is"
+    reason = REQUIRED[name][1] if name in REQUIRED else "set it in the gateway's settings"
     return exceptions.OptionsError(f"`{name}` is fixed: {reason}.")

@@ -1,7 +1,7 @@
-"""Refuses connections to the gateway's own listeners, by whatever name or spelling a client asks for them.
+"""Refuses connections to the gateway's own listeners, whatever name or spelling a client uses for them.
 
-Through the proxy, one small request for the proxy's own address would make it connect to itself over and over, and
-mitmweb or the gateway would see a client on the loopback address where there is a stranger.
+Otherwise one small request for the proxy's own address would make it connect to itself in a loop, and mitmweb or the
+gateway would take a remote client for a local one.
 """
 
 import asyncio
@@ -17,19 +17,21 @@ from addons.mitm_errors import OWN_LISTENER
 from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
 
+_LOOKUP_SECONDS = 5.0
+
 type Place = tuple[str, int]
 type _Address = IPv4Address | IPv6Address
 
 
 class OwnListeners:
-    """The addon. `web` is host and port of mitmweb; where mitmproxy listens, it says itself."""
+    """The addon. `web` is the host and port of mitmweb; mitmproxy reports its own listeners."""
 
     def __init__(self, web: Place | None) -> None:
         self._web = web
         self._asked: dict[str, Place] = {}
 
     async def http_connect(self, flow: http.HTTPFlow) -> None:
-        """A tunnel is refused before the client is told that it stands. It is looked at again when it connects."""
+        """Refuses a tunnel before the client gets its 200. `server_connect` checks the address again."""
         if await self._checked(flow.request.host, flow.request.port, "tcp") is None:
             flow.response = answer_with(Fault.OWN_LISTENER.error(), new_request_id(), "CONNECT")
             flow.response.headers["connection"] = "close"
@@ -43,7 +45,7 @@ class OwnListeners:
         if checked is None:
             server.error = OWN_LISTENER
         elif checked != host:
-            # What was looked up now is connected to; a second look-up could answer otherwise.
+            # Connect to the address that was checked: a second lookup could return another one (DNS rebinding).
             self._asked[server.id] = (host, port)
             server.address = (checked, port)
 
@@ -55,14 +57,16 @@ class OwnListeners:
     server_connect_error = server_connected
 
     async def _checked(self, host: str, port: int, protocol: str) -> str | None:
-        """The host, or an address of it to connect to; None where one of its addresses is a listener of ours."""
+        """Returns the host, or one of its addresses to connect to; None if one of them is a listener of ours."""
         ours = [address for address, known in self._listeners(protocol) if known == port]
         if not ours:
             return host
         try:
-            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            # mitmproxy does not notice when a connection attempt is cancelled here, so it has to end by itself.
+            async with asyncio.timeout(_LOOKUP_SECONDS):
+                found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except OSError:
-            # Nor can mitmproxy look it up; had it another answer, it would not be one that was checked.
+            # Must not be looked up again: mitmproxy could get an address that was not checked.
             return "unresolved.invalid"
         addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
         if any(leads_to(address, ours) for address in addresses):
@@ -78,14 +82,14 @@ class OwnListeners:
 
 
 def leads_to(address: str, listeners: Iterable[str]) -> bool:
-    """Whether a connection to an address, at the port that they share, may reach one of the listeners."""
+    """Returns whether a connection to `address` can reach one of the listeners, given that they share its port."""
     wanted = _normal(address)
     if wanted is None:
         return False
     for listener in listeners:
         bound = _normal(listener, wildcard=True)
         if bound is None or bound.is_unspecified:
-            # On all addresses of this machine, or on a name's.
+            # It listens on all addresses of this machine, or on a host name.
             if is_own_address(wanted):
                 return True
         elif bound == wanted:
@@ -94,7 +98,7 @@ def leads_to(address: str, listeners: Iterable[str]) -> bool:
 
 
 def is_own_address(address: _Address) -> bool:
-    """Whether this machine has the address: only then can a socket be bound to it."""
+    """Returns whether the address belongs to this machine: only then can a socket be bound to it."""
     if address.is_loopback or address.is_unspecified:
         return True
     family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
@@ -107,7 +111,10 @@ def is_own_address(address: _Address) -> bool:
 
 
 def _normal(address: str, *, wildcard: bool = False) -> _Address | None:
-    """The address as the system connects to it; None for what is a name. `wildcard` keeps the unspecified one."""
+    """Returns the address that the system would connect to; None for a host name.
+
+    `wildcard` keeps the unspecified address.
+    """
     try:
         found = ip_address(address)
     except ValueError:
@@ -121,10 +128,11 @@ def _normal(address: str, *, wildcard: bool = False) -> _Address | None:
 
 
 async def _first_answering(addresses: list[str], port: int) -> str:
-    """The first address that takes a connection, as connecting by name would find it; else the first of all."""
+    """Returns the first address that accepts a connection, as connecting by name would; the first one if none does."""
     for address in addresses:
         try:
-            _, writer = await asyncio.open_connection(address, port)
+            async with asyncio.timeout(_LOOKUP_SECONDS):
+                _, writer = await asyncio.open_connection(address, port)
         except OSError:
             continue
         writer.close()

@@ -1,6 +1,6 @@
-"""What can be wrong before the first listener opens, each told in one line that a person can act on.
+"""Checks the settings before the first listener opens, and reports all problems at once, one line each.
 
-mitmproxy would find most of this too, but one listener at a time, and in words about itself.
+mitmproxy would find most of them too, but one listener at a time and in terms of its own options.
 """
 
 import errno
@@ -26,13 +26,13 @@ from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError, Unprocessable
 
 _KINDS = {"tcp": (socket.SOCK_STREAM,), "udp": (socket.SOCK_DGRAM,), "both": (socket.SOCK_STREAM, socket.SOCK_DGRAM)}
-# What was given is not repeated: the address of a mode may hold a password.
+# The value is not repeated: the address of a mode may contain a password.
 _ADVICE = "mitmproxy has `socks5@1080`, `local:PROGRAM`, `wireguard`, `transparent` and others"
 
 
 @dataclass(frozen=True, slots=True)
 class _Listener:
-    """`setting` and `place` are what a refusal names for port and address; `advice` is how to change the port."""
+    """A listener to open. Errors name `setting` for its port and `place` for its address, and give the `advice`."""
 
     setting: str
     place: str
@@ -42,7 +42,7 @@ class _Listener:
     kinds: tuple[socket.SocketKind, ...] = (socket.SOCK_STREAM,)
 
     def refused(self, error: OSError) -> str:
-        """Why it cannot listen, and what to do about it."""
+        """Returns why it cannot listen, and what to do about it."""
         if isinstance(error, socket.gaierror):
             return f"{self.place}: the name to listen on has no address; 127.0.0.1 is this machine alone"
         if error.errno == errno.EADDRINUSE:
@@ -57,9 +57,9 @@ class _Listener:
 
 
 def prepared(settings: Settings) -> Settings:
-    """The settings with a free port for every 0 in them, once folders, modes and ports are seen to be usable.
+    """Checks folders, modes, ports and upstreams. Returns the settings with a free port in place of every 0.
 
-    Makes the folders that are missing. Raises SettingsError with all problems found.
+    Creates missing folders. Raises SettingsError with all problems found.
     """
     problems = [*_unusable_upstreams(settings), *_unusable_folders(settings), *_unusable_authorities(settings)]
     modes: list[_Listener] = []
@@ -78,7 +78,7 @@ def prepared(settings: Settings) -> Settings:
     ports: dict[str, int] = {}
     if not problems:
         with ExitStack() as held:
-            # Held until all are found, so that no free port is found twice.
+            # All are held until the last is found, so that no free port is used twice.
             for listener in (*fixed, *modes):
                 try:
                     ports[listener.setting] = held.enter_context(_opened(listener))
@@ -93,7 +93,7 @@ def prepared(settings: Settings) -> Settings:
 
 
 def explained(error: GatewayError) -> SettingsError:
-    """What a part refused at the start, as a problem of the settings."""
+    """Returns an error raised during the start as a problem of the settings."""
     if error.code == "policy_not_found":
         known = f"`{COMMAND} policies list` shows those there are"
         return SettingsError(f"default_policy: there is no such policy; {known}")
@@ -101,14 +101,17 @@ def explained(error: GatewayError) -> SettingsError:
 
 
 def refused_by_mitmproxy(error: BaseException) -> SettingsError:
-    """What mitmproxy found wrong. Taking options back, it meets the guard of the fixed ones: the first error counts."""
+    """Returns an error of mitmproxy as a problem of the settings.
+
+    Rolling options back makes `OptionGuard` raise as well, so the first error of the chain is the cause.
+    """
     while error.__context__ is not None:
         error = error.__context__
     return SettingsError(f"mitmproxy refuses the settings ({type(error).__name__}): {error}")
 
 
 def authority(folder: Path) -> Path:
-    """The proxy's certificate authority, made on first use. Raises SettingsError when what is there is damaged."""
+    """Creates the proxy's certificate authority on first use. Raises SettingsError if its files are damaged."""
     try:
         return make_authority(folder)
     except (ValueError, TypeError, UnsupportedAlgorithm):
@@ -130,7 +133,7 @@ def _own(settings: Settings, name: str, *, web: bool) -> _Listener:
 
 
 def _of_mode(number: int, spec: str) -> Iterator[_Listener]:
-    """Nothing for modes without a port. Raises ValueError for what is no mode."""
+    """Yields the listener of a mode, if it has a port. Raises ValueError for an unknown mode."""
     mode = ProxyMode.parse(spec)
     port = mode.listen_port()
     if port is not None:
@@ -141,7 +144,7 @@ def _of_mode(number: int, spec: str) -> Iterator[_Listener]:
 
 @contextmanager
 def _opened(listener: _Listener) -> Iterator[int]:
-    """Holds the port of a listener, or a free one. Raises OSError as the listener itself would."""
+    """Binds the port of a listener, or a free one, for the duration of the context. Raises OSError."""
     port = listener.port
     with ExitStack() as held:
         addresses = [
@@ -157,13 +160,13 @@ def _opened(listener: _Listener) -> Iterator[int]:
             try:
                 probe = held.enter_context(socket.socket(family, kind))
                 if kind is socket.SOCK_STREAM and os.name == "posix":
-                    # As the listeners do: a port whose last connections are just closing is free.
+                    # As the listeners do: a port with connections in TIME_WAIT is free.
                     probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 if family is socket.AF_INET6:
                     probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
                 probe.bind((address[0], port, *address[2:]))
             except OSError as error:
-                # A name such as localhost has two addresses, and many machines only one of them.
+                # A name such as localhost has two addresses, of which many machines support only one.
                 if error.errno not in {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}:
                     raise
                 absent = error
@@ -184,7 +187,7 @@ def _unusable_upstreams(settings: Settings) -> tuple[str, ...]:
 
 
 def _circular_upstreams(settings: Settings, listeners: list[tuple[str, int]]) -> Iterator[str]:
-    """Upstreams that lead back here. One whose name cannot be looked up yet is refused when it is connected to."""
+    """Yields upstreams that are our own listeners. `OwnListeners` refuses one whose name does not resolve yet."""
     for name, upstream in settings.all_upstreams.items():
         url = urlsplit(str(upstream.base_url))
         port = url.port or {"http": 80, "https": 443}[url.scheme]

@@ -33,6 +33,9 @@ from gateway.wires import Wires
 
 _log = logging.getLogger(__name__)
 
+# Bytes of a body that are read from a client whose key has not been checked yet.
+_SMALL_BODY = 64 * 1024
+
 
 class Protect:
     """The addon. `intercepts` says whether the proxy may look into traffic to a host and port.
@@ -84,8 +87,12 @@ class Protect:
         raise exceptions.AddonHalt
 
     async def _admit(self, flow: http.HTTPFlow, state: FlowState) -> None:
-        """Has the gateway judge the head before the body is read. Raises GatewayError."""
+        """Has the gateway check the key before the body is read. Raises GatewayError."""
         client = self._clients.of(flow.client_conn)
+        if client is not None and _is_small(flow.request, state):
+            # `open` checks the key as well, so this saves a round trip to the gateway and risks little memory.
+            client.body_limit = _SMALL_BODY
+            return
         with client.held_back() if client is not None else nullcontext():
             limit = await self._gateway.check_head(_call(flow, state, b"", editable=False))
         declared = expected_http_body_size(flow.request)
@@ -284,6 +291,14 @@ def _call(flow: http.HTTPFlow, state: FlowState, content: bytes, *, editable: bo
         flow.client_conn.sockname,
         editable,
     )
+
+
+def _is_small(request: http.Request, visit: FlowState) -> bool:
+    """Returns whether a body is small enough to be read before the key, if it needs one, is checked."""
+    fields = visit.headers
+    has_key = visit.listener is Listener.PROXY or "authorization" in fields or "x-svc-key" in fields
+    length = expected_http_body_size(request)
+    return has_key and "expect" not in fields and length is not None and 0 < length <= _SMALL_BODY
 
 
 def _redirects(response: http.Response) -> bool:

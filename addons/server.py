@@ -1,4 +1,4 @@
-"""`run_proxy.py serve`: all listeners on one event loop, the gateway beside them; from the start to the last record."""
+"""Runs `run_proxy.py serve`: all listeners on one event loop, from the start to the last record."""
 
 import gc
 import logging
@@ -33,17 +33,17 @@ from gateway.server.gateway_process import running
 
 _log = logging.getLogger(__name__)
 
-# mitmproxy breaks a connection off in the middle of a body over its own limit; up to here the client is read to the
-# end and gets a clean answer from our hooks.
+# mitmproxy aborts a connection in the middle of a body over its own limit. With a higher one, our limits come first
+# and the client gets a proper response.
 _HARD_LIMIT = 4
 
 
 async def serve(settings: Settings, end: socket.socket | None) -> int:
-    """Runs until SIGINT or SIGTERM, and on until calls under way have ended.
+    """Serves until SIGINT or SIGTERM, then until the calls under way have finished.
 
-    The gateway is behind `end`, or in this process.
+    The gateway is at the other end of `end`, or in this process if that is None.
 
-    Returns the exit status: 1 when the gateway's process is lost. Raises SettingsError for what nothing can run with.
+    Returns the exit status: 1 if the process of the gateway has ended. Raises SettingsError for unusable settings.
     """
     settings = prepared(settings)
     certificate = authority(settings.certs_dir)
@@ -96,20 +96,20 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             ending = GracefulShutdown(master, states, settings.shutdown_seconds)
             master.addons.add(ending)
             lost.add_done_callback(lambda _: master.shutdown())
-            # What was built until here lives as long as the process; the collector need not walk it again and again.
+            # These objects live as long as the process: spare the garbage collector from traversing them.
             gc.collect()
             gc.freeze()
             with ending.on_signals():
                 await master.run()
             if lost.done():
-                _log.error("the gateway's process has ended; nothing can be served without it")
+                _log.error("the gateway process has ended unexpectedly; shutting down")
             return int(lost.done())
     except GatewayError as error:
         raise explained(error) from None
 
 
 class Welcome:
-    """Says, once everything listens, where it listens and what to try first."""
+    """Prints the addresses and a first example once all listeners are up."""
 
     def __init__(self, settings: Settings, certificate: str, new_key: str | None) -> None:
         self._settings = settings
@@ -132,7 +132,7 @@ class Welcome:
             lines += [f"Your operator key, shown this once:  {self._new_key}", ""]
         elif self._settings.api_key is None:
             lines += [
-                f"Keys were made before; `{COMMAND} keys create` makes another. Here one is $KEY.",
+                f"Keys exist already (`{COMMAND} keys create` makes another); $KEY stands for one below.",
                 "",
             ]
         lines += [
@@ -142,7 +142,7 @@ class Welcome:
             '    "content": "Draft a reply: my name is Anna Schmidt, anna@acme.test, IBAN DE89370400440532013000"}]}\'',
             "",
             f"An SDK:          OPENAI_BASE_URL={gateway}/v1 OPENAI_API_KEY={key}",
-            f"Without change:  HTTPS_PROXY={proxy} SSL_CERT_FILE={bundle}",
+            f"No code change:  HTTPS_PROXY={proxy} SSL_CERT_FILE={bundle}",
             f"                 (the authority alone: {self._certificate}; how to trust it: {COMMAND} ca)",
         ]
         if isinstance(ctx.master, WebMaster):

@@ -1,6 +1,6 @@
-"""What mitmproxy says of an upstream that failed: a sentence, which may quote addresses and what the upstream sent.
+"""Classifies mitmproxy's error messages about upstreams.
 
-Only the beginnings that are known are looked at, and nothing of it is repeated.
+They may quote addresses and data from the upstream, so only known prefixes are compared and nothing is repeated.
 """
 
 import re
@@ -14,7 +14,7 @@ from gateway.http.upstream_failures import Fault, of_number
 
 _NUMBER = re.compile(r"\[Errno (-?[0-9]{1,6})\]")
 _CERTIFICATE = "Certificate verify failed: "
-# In this order: mitmproxy tells of some in sentences that begin alike.
+# Order matters: some of the messages share a prefix.
 _BEGINNINGS = (
     (f"{_CERTIFICATE}certificate has expired", Fault.EXPIRED),
     (f"{_CERTIFICATE}certificate is not yet valid", Fault.EXPIRED),
@@ -39,7 +39,7 @@ _BEGINNINGS = (
 
 
 def fault_of(flow: http.HTTPFlow) -> Fault | None:
-    """What the upstream of a broken flow did; None where it was the client that left, or the flow was ended here."""
+    """Returns the fault of the upstream of a failed flow; None if the client disconnected or the gateway ended it."""
     said = flow.error.msg if flow.error else ""
     if said == Error.KILLED_MESSAGE or not flow.client_conn.state & ConnectionState.CAN_READ:
         return None
@@ -47,12 +47,12 @@ def fault_of(flow: http.HTTPFlow) -> Fault | None:
 
 
 def fault_in(said: str) -> Fault:
-    """What a sentence of mitmproxy's says of an upstream."""
+    """Returns the fault that a message of mitmproxy describes."""
     if said == OWN_LISTENER_REFUSED:
         return Fault.OWN_LISTENER
     for beginning, fault in _BEGINNINGS:
         if said.startswith(beginning):
             return fault
     numbers = [of_number(int(number)) for number in _NUMBER.findall(said)]
-    # One for every address of a name; any that says something says it of the upstream.
+    # One number for every address of the name; the first known one counts.
     return next((fault for fault in numbers if fault is not Fault.UNKNOWN), Fault.UNKNOWN)

@@ -1,6 +1,7 @@
-"""How long an upstream may take: from when its request may leave until its answer is here, whole.
+"""Limits how long an upstream may take, from the release of the request to the last byte of the response.
 
-mitmproxy itself waits for as long as a byte comes now and then, and cuts the client off without a word when none does.
+mitmproxy waits for as long as a byte arrives now and then; when none does, it disconnects the
+client without a response.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from addons.flow_state import FlowStates
 
 
 class UpstreamTimeouts:
-    """The addon. It comes after whoever holds requests back: that time is not the upstream's."""
+    """The addon. Runs after those that intercept requests, so that the time a request is held does not count."""
 
     def __init__(self, states: FlowStates) -> None:
         self._states = states
@@ -22,7 +23,7 @@ class UpstreamTimeouts:
         state = self._states.of(flow)
         if state is None or not state.cleared or state.forwarded is None or state.forwarded.timeout_seconds is None:
             return
-        # A timer must not keep a flow that is gone.
+        # A weak reference: a timer must not keep a finished flow alive.
         loop = asyncio.get_running_loop()
         self._timers[flow] = loop.call_later(state.forwarded.timeout_seconds, self._end, ref(flow))
 
@@ -38,7 +39,7 @@ class UpstreamTimeouts:
             timer.cancel()
 
     def _end(self, known: "ref[http.HTTPFlow]") -> None:
-        """Ends the connection to the upstream, or the attempt at one. The client gets its answer from what follows."""
+        """Closes the upstream connection, or aborts connecting. The error that follows answers the client."""
         flow = known()
         state = self._states.of(flow) if flow is not None and flow.live else None
         if flow is None or state is None:
@@ -47,8 +48,8 @@ class UpstreamTimeouts:
         if handler is None:
             return
         state.late = True
-        # A connection that is being made is not in the flow yet. Others of this client are idle: HTTP/1 has one request
-        # at a time.
+        # A connection being established is not in the flow yet. All others of this client are idle: HTTP/1 has one
+        # request at a time.
         for connection, transport in list(handler.transports.items()):
             if connection is not handler.client and transport.handler is not None:
                 transport.handler.cancel("the upstream took too long")

@@ -10,7 +10,8 @@ from mitmproxy import http
 from mitmproxy.proxy.mode_specs import ReverseMode
 
 from addons.flow_metadata import Notes
-from gateway.ipc.messages import Crossing, Filed, Listener
+from gateway.ipc.messages import ForwardedRequest, Listener
+from gateway.models import ReceiptRef
 from gateway.wires import Wire
 
 
@@ -31,7 +32,7 @@ class FlowState:
     headers: http.Headers = field(repr=False)
     target: tuple[str, int, str]
     wire: Wire | None = None
-    crossing: Crossing | None = field(default=None, repr=False)
+    forwarded: ForwardedRequest | None = field(default=None, repr=False)
     let_in: bool = False
     native: bool = False
     cleared: bool = False
@@ -40,33 +41,33 @@ class FlowState:
     guard: dict[str, Any] | None = None
     shown: http.HTTPFlow | None = field(default=None, repr=False)
     notes: Notes | None = None
-    filed: Filed | None = None
+    receipt: ReceiptRef | None = None
     late: bool = False
     watch: "finalize[Any, Any] | None" = field(default=None, repr=False)
 
 
 class FlowStates:
-    """The visits of all flows under way; a flow that is gone takes its visit with it. `closing`: no more are let in."""
+    """The states of all flows under way; a flow that is gone takes its state with it. `closing`: no more are let in."""
 
     def __init__(self) -> None:
         self.closing = False
-        self._visits: WeakKeyDictionary[http.HTTPFlow, FlowState] = WeakKeyDictionary()
+        self._states: WeakKeyDictionary[http.HTTPFlow, FlowState] = WeakKeyDictionary()
 
-    def enter(self, flow: http.HTTPFlow, visit: FlowState) -> None:
-        self._visits[flow] = visit
+    def add(self, flow: http.HTTPFlow, state: FlowState) -> None:
+        self._states[flow] = state
 
     def of(self, flow: http.HTTPFlow) -> FlowState | None:
-        return self._visits.get(flow)
+        return self._states.get(flow)
 
     def watch(self, flow: http.HTTPFlow, lost: Callable[[], None]) -> None:
         """Calls `lost` when the flow is gone and has not left."""
-        watch = self._visits[flow].watch = finalize(flow, lost)
+        watch = self._states[flow].watch = finalize(flow, lost)
         watch.atexit = False
 
-    def leave(self, flow: http.HTTPFlow) -> None:
-        visit = self._visits.pop(flow, None)
-        if visit is not None and visit.watch is not None:
-            visit.watch.detach()
+    def remove(self, flow: http.HTTPFlow) -> None:
+        state = self._states.pop(flow, None)
+        if state is not None and state.watch is not None:
+            state.watch.detach()
 
     def under_way(self) -> bool:
         """Whether anybody who was let in waits for an answer.
@@ -74,7 +75,7 @@ class FlowStates:
         Costs a collection of garbage, which holds flows that are done.
         """
         gc.collect()
-        return any(visit.let_in for visit in self._visits.values())
+        return any(state.let_in for state in self._states.values())
 
 
 def listener_of(flow: http.HTTPFlow) -> Listener:

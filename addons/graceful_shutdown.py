@@ -24,9 +24,9 @@ class GracefulShutdown:
     As an addon, it knows who is connected: a call is under way until its answer has been written.
     """
 
-    def __init__(self, master: Master, visits: FlowStates, seconds: float) -> None:
+    def __init__(self, master: Master, states: FlowStates, seconds: float) -> None:
         self._master = master
-        self._visits = visits
+        self._states = states
         self._seconds = seconds
         self._waiting: asyncio.Task[None] | None = None
         # A connection that is closing writes what it has; mitmproxy does not know it any more by then.
@@ -51,7 +51,7 @@ class GracefulShutdown:
                 signal.signal(number, signal.SIG_IGN)
 
     def _begin(self) -> None:
-        self._visits.closing = True
+        self._states.closing = True
         if self._waiting is not None or not self._under_way():
             self._master.shutdown()
             return
@@ -59,7 +59,7 @@ class GracefulShutdown:
         self._waiting = asyncio.create_task(self._wait())
 
     def _under_way(self) -> bool:
-        return self._visits.under_way() or any(client.get_write_buffer_size() for client in self._clients)
+        return self._states.under_way() or any(client.get_write_buffer_size() for client in self._clients)
 
     async def _wait(self) -> None:
         try:

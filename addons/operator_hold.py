@@ -24,9 +24,9 @@ _STOPPED = "stopped_by_operator"
 class OperatorHold:
     """The addon. Requests that nobody holds back pass it untouched."""
 
-    def __init__(self, gateway: Gateway, visits: FlowStates, review: Review, refusals: Refusals) -> None:
+    def __init__(self, gateway: Gateway, states: FlowStates, review: Review, refusals: Refusals) -> None:
         self._gateway = gateway
-        self._visits = visits
+        self._states = states
         self._review = review
         self._refusals = refusals
 
@@ -41,28 +41,28 @@ class OperatorHold:
 
     async def _hold(self, flow: http.HTTPFlow) -> None:
         flow.resume()
-        visit = self._visits.of(flow)
-        if visit is None or visit.shown is None:
+        state = self._states.of(flow)
+        if state is None or state.shown is None:
             return
-        self._review.hold(visit.shown)
-        while self._review.is_held(visit.shown):  # noqa: ASYNC110 - nobody would set an event
+        self._review.hold(state.shown)
+        while self._review.is_held(state.shown):  # noqa: ASYNC110 - nobody would set an event
             await asyncio.sleep(_LOOK_SECONDS)
-        if visit.shown.intercepted or visit.shown.error is not None:
+        if state.shown.intercepted or state.shown.error is not None:
             raise Forbidden("An operator stopped this request; nothing was sent.", code=_STOPPED)
-        if _edited(flow.request, visit.shown.request):
-            await self._amend(flow, visit, visit.shown.request.raw_content or b"")
+        if _edited(flow.request, state.shown.request):
+            await self._amend(flow, state, state.shown.request.raw_content or b"")
 
-    async def _amend(self, flow: http.HTTPFlow, visit: FlowState, edited: bytes) -> None:
-        amended = await self._gateway.amend(visit.request_id, edited)
-        assert amended.filed is not None
+    async def _amend(self, flow: http.HTTPFlow, state: FlowState, edited: bytes) -> None:
+        amended = await self._gateway.edit(state.request_id, edited)
+        assert amended.receipt is not None
         flow.request.content = amended.body
-        self._review.edited(flow, visit, amended.filed)
+        self._review.edited(flow, state, amended.receipt)
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Called by the boundary."""
-        visit = self._visits.of(flow)
-        if visit is not None:
-            visit.cleared = False
+        state = self._states.of(flow)
+        if state is not None:
+            state.cleared = False
         self._refusals.shape(flow, error, "cancelled" if error.code == _STOPPED else "refused")
 
 

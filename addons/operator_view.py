@@ -13,7 +13,8 @@ from addons.flow_metadata import Notes
 from addons.flow_state import FlowState
 from addons.safe_metadata import UNKNOWN_HOST, code_of, plain_path, request_id_of, summary
 from gateway.errors import GatewayError
-from gateway.ipc.messages import Answered, Filed, Listener
+from gateway.ipc.messages import Listener, NativeResponse
+from gateway.models import ReceiptRef
 
 PROTECTED = ":lock:"
 FLAGGED = ":warning:"
@@ -46,78 +47,78 @@ class Review:
         """Whether operators hold requests back at the moment."""
         return self.view is not None and bool(ctx.options.intercept_active)
 
-    def released(self, flow: http.HTTPFlow, visit: FlowState) -> None:
+    def released(self, flow: http.HTTPFlow, state: FlowState) -> None:
         """A request is about to cross."""
-        crossing = visit.crossing
-        assert crossing is not None
-        if crossing.filed is None:
-            flow.comment = f"carries no text · {visit.request_id}"
+        forwarded = state.forwarded
+        assert forwarded is not None
+        if forwarded.receipt is None:
+            flow.comment = f"carries no text · {state.request_id}"
         else:
-            flow.marked = PROTECTED if crossing.hidden else ""
-            flow.comment = f"{summary(crossing.filed)} · {visit.request_id}"
+            flow.marked = PROTECTED if forwarded.hidden else ""
+            flow.comment = f"{summary(forwarded.receipt)} · {state.request_id}"
         view = self.view
         if view is None:
             return
-        receipt = crossing.filed.body if crossing.filed else None
-        visit.notes = Notes(visit.request_id, receipt, crossing.placeholders)
-        visit.shown = shown.likeness(flow)
-        self._tell(flow, visit)
-        self._add(view, visit.shown)
+        receipt = forwarded.receipt.body if forwarded.receipt else None
+        state.notes = Notes(state.request_id, receipt, forwarded.placeholders)
+        state.shown = shown.likeness(flow)
+        self._tell(flow, state)
+        self._add(view, state.shown)
 
-    def edited(self, flow: http.HTTPFlow, visit: FlowState, receipt: Filed) -> None:
+    def edited(self, flow: http.HTTPFlow, state: FlowState, receipt: ReceiptRef) -> None:
         """An operator edited a request, and what became of it may cross."""
         flow.marked = EDITED
         flow.comment = f"edited: #{receipt.sequence} · {flow.comment}"
-        if visit.notes is not None:
-            visit.notes.edit = receipt.request_id
-        self._show_request(flow, visit)
+        if state.notes is not None:
+            state.notes.edit = receipt.request_id
+        self._show_request(flow, state)
 
-    def answered(self, flow: http.HTTPFlow, visit: FlowState, instead: GatewayError | None = None) -> None:
+    def answered(self, flow: http.HTTPFlow, state: FlowState, instead: GatewayError | None = None) -> None:
         """The upstream's answer is in the flow. `instead` is what the client gets in its place."""
-        verdict = visit.guard
+        verdict = state.guard
         if verdict is not None and verdict["action"] != "pass":
             flow.marked = FLAGGED if verdict["action"] == "flag" else GUARDED
             flow.comment = f"answer {_GUARDED[verdict['action']]} · {flow.comment}"
         if instead is not None:
             flow.marked = REFUSED
             flow.comment = f"answer stopped: {instead.code} · {flow.comment}"
-        if visit.shown is None or visit.notes is None:
+        if state.shown is None or state.notes is None:
             return
-        visit.notes.guard = verdict
-        shown.answer(visit.shown, flow)
-        self._tell(flow, visit)
-        self._update(visit.shown)
+        state.notes.guard = verdict
+        shown.answer(state.shown, flow)
+        self._tell(flow, state)
+        self._update(state.shown)
 
-    def failed(self, failed: http.HTTPFlow, visit: FlowState) -> None:
+    def failed(self, failed: http.HTTPFlow, state: FlowState) -> None:
         """The exchange broke off, before or after the crossing."""
-        if visit.shown is None:
-            self._enter(failed, visit, None, "broken off before it was read", visit.filed)
+        if state.shown is None:
+            self._enter(failed, state, None, "broken off before it was read", state.receipt)
         else:
-            visit.shown.error = flow.Error(failed.error.msg if failed.error else "broken off")
-            self._update(visit.shown)
+            state.shown.error = flow.Error(failed.error.msg if failed.error else "broken off")
+            self._update(state.shown)
 
-    def refused(self, flow: http.HTTPFlow, visit: FlowState, error: GatewayError) -> None:
+    def refused(self, flow: http.HTTPFlow, state: FlowState, error: GatewayError) -> None:
         """The client was refused. The flow holds the answer that it gets."""
-        if visit.shown is None or visit.notes is None:
-            self._enter(flow, visit, error.status, error.code, visit.filed)
-        elif visit.cleared:
-            self.answered(flow, visit, error)
+        if state.shown is None or state.notes is None:
+            self._enter(flow, state, error.status, error.code, state.receipt)
+        elif state.cleared:
+            self.answered(flow, state, error)
         else:
-            visit.notes.refusal = error.code
+            state.notes.refusal = error.code
             flow.marked = REFUSED
             flow.comment = f"{error.code} · {flow.comment}"
             # Whatever the operator wrote goes: it may be what was not to cross.
-            self._show_request(flow, visit)
-            visit.shown.request.data.host, visit.shown.request.data.port, scheme = visit.target
-            visit.shown.request.data.scheme = scheme.encode()
-            self.answered(flow, visit)
+            self._show_request(flow, state)
+            state.shown.request.data.host, state.shown.request.data.port, scheme = state.target
+            state.shown.request.data.scheme = scheme.encode()
+            self.answered(flow, state)
 
-    def native(self, flow: http.HTTPFlow, visit: FlowState, answered: Answered) -> None:
+    def native(self, flow: http.HTTPFlow, state: FlowState, answered: NativeResponse) -> None:
         """The gateway itself answered."""
         assert flow.response is not None
         refusal = code_of(flow.response)
         if refusal is not None or (answered.route or "").startswith("/v1/"):
-            self._enter(flow, visit, answered.status, refusal, answered.filed, answered.route, answered.guard)
+            self._enter(flow, state, answered.status, refusal, answered.receipt, answered.route, answered.guard)
 
     def hold(self, held: http.HTTPFlow) -> None:
         """Shows a request as held back, and lets operators stop it."""
@@ -134,10 +135,10 @@ class Review:
     def _enter(
         self,
         flow: http.HTTPFlow,
-        visit: FlowState,
+        state: FlowState,
         status: int | None,
         refusal: str | None,
-        receipt: Filed | None,
+        receipt: ReceiptRef | None,
         path: str | None = None,
         guard: str | None = None,
     ) -> None:
@@ -145,8 +146,8 @@ class Review:
         view = self.view
         if view is None:
             return
-        request_id = request_id_of(flow.response, receipt) or visit.request_id
-        added = shown.entry(flow, self._address(flow, visit), path or plain_path(flow.request.path), status)
+        request_id = request_id_of(flow.response, receipt) or state.request_id
+        added = shown.entry(flow, self._address(flow, state), path or plain_path(flow.request.path), status)
         notes = Notes(request_id, receipt.body if receipt else None, refusal=refusal, metadata_only=True)
         notes.put(added)
         words = [refusal] if refusal else []
@@ -158,26 +159,26 @@ class Review:
         added.comment = " · ".join(words)
         self._add(view, added)
 
-    def _address(self, flow: http.HTTPFlow, visit: FlowState) -> tuple[str, str, int]:
-        if visit.listener is Listener.GATEWAY:
+    def _address(self, flow: http.HTTPFlow, state: FlowState) -> tuple[str, str, int]:
+        if state.listener is Listener.GATEWAY:
             host, port, *_ = flow.client_conn.sockname
             return "http", host, port
-        host, port, scheme = visit.target
+        host, port, scheme = state.target
         return scheme, host if self._intercepts(host, port) else UNKNOWN_HOST, port
 
-    def _show_request(self, flow: http.HTTPFlow, visit: FlowState) -> None:
+    def _show_request(self, flow: http.HTTPFlow, state: FlowState) -> None:
         """Shows the request as it is now, for good: what was edited cannot be gone back to."""
-        if visit.shown is not None:
-            visit.shown.request = shown.request(flow)
-            visit.shown._backup = None
-            self._tell(flow, visit)
-            self._update(visit.shown)
+        if state.shown is not None:
+            state.shown.request = shown.request(flow)
+            state.shown._backup = None
+            self._tell(flow, state)
+            self._update(state.shown)
 
-    def _tell(self, flow: http.HTTPFlow, visit: FlowState) -> None:
-        if visit.shown is not None and visit.notes is not None:
-            for each in (visit.shown, flow):
-                visit.notes.put(each)
-            visit.shown.marked, visit.shown.comment = flow.marked, flow.comment
+    def _tell(self, flow: http.HTTPFlow, state: FlowState) -> None:
+        if state.shown is not None and state.notes is not None:
+            for each in (state.shown, flow):
+                state.notes.put(each)
+            state.shown.marked, state.shown.comment = flow.marked, flow.comment
 
     def _update(self, changed: http.HTTPFlow) -> None:
         view = self.view

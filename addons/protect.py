@@ -28,7 +28,7 @@ from gateway.errors import BadUpstream, GatewayError, NotFound, Unauthorized, Un
 from gateway.http.content_encoding import decode, too_large
 from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
-from gateway.ipc.messages import Answered, Call, Crossing, Gateway, Listener, Refused
+from gateway.ipc.messages import Call, ForwardedRequest, Gateway, Listener, NativeResponse
 from gateway.wires import Wires
 
 _log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ class Protect:
     def __init__(
         self,
         gateway: Gateway,
-        visits: FlowStates,
+        states: FlowStates,
         review: Review,
         refusals: Refusals,
         clients: Clients,
@@ -53,7 +53,7 @@ class Protect:
         key_search: KeySearch,
     ) -> None:
         self._gateway = gateway
-        self._visits = visits
+        self._states = states
         self._review = review
         self._refusals = refusals
         self._clients = clients
@@ -74,20 +74,20 @@ class Protect:
             self._pass_by(request)
             raise exceptions.AddonHalt
         target = (request.data.host, request.data.port, request.scheme)
-        visit = FlowState(new_request_id(), listener, request.headers, target)
-        visit.wire = self._wires.serving(request.method, request.path.partition("?")[0])
-        self._visits.enter(flow, visit)
+        state = FlowState(new_request_id(), listener, request.headers, target)
+        state.wire = self._wires.serving(request.method, request.path.partition("?")[0])
+        self._states.add(flow, state)
         request.headers = scrub(request.headers)
         disarm(flow)
         if expected_http_body_size(request) != 0:
-            await self._admit(flow, visit)
+            await self._admit(flow, state)
         raise exceptions.AddonHalt
 
-    async def _admit(self, flow: http.HTTPFlow, visit: FlowState) -> None:
+    async def _admit(self, flow: http.HTTPFlow, state: FlowState) -> None:
         """Has the gateway judge the head before the body is read. Raises GatewayError."""
         client = self._clients.of(flow.client_conn)
         with client.held_back() if client is not None else nullcontext():
-            limit = await self._gateway.admit(_call(flow, visit, b"", held=False))
+            limit = await self._gateway.check_head(_call(flow, state, b"", editable=False))
         declared = expected_http_body_size(flow.request)
         if declared is not None and declared > limit:
             raise too_large(limit)
@@ -110,87 +110,87 @@ class Protect:
 
     @fail_closed
     async def request(self, flow: http.HTTPFlow) -> None:
-        visit = self._visits.of(flow)
-        if visit is None and not flow.live:
+        state = self._states.of(flow)
+        if state is None and not flow.live:
             return
         if flow.request.stream or flow.response is not None:
             raise exceptions.AddonHalt
-        if visit is None:
+        if state is None:
             raise NotFound("This request did not come through an entrance of the gateway.")
-        if self._visits.closing:
+        if self._states.closing:
             raise Unavailable("The gateway is stopping; try again.", code="stopping", retry_after=1)
-        visit.let_in = True
+        state.let_in = True
         content = flow.request.raw_content or b""
-        entered = await self._gateway.enter(_call(flow, visit, content, held=self._review.may_hold))
-        match entered:
-            case Refused(error, visit.filed):
-                raise error
-            case Answered():
-                self._answer(flow, visit, entered)
-                raise exceptions.AddonHalt
-            case Crossing():
-                self._release(flow, visit, entered)
+        try:
+            opened = await self._gateway.open(_call(flow, state, content, editable=self._review.may_hold))
+        except GatewayError as error:
+            state.receipt = error.receipt
+            raise
+        if isinstance(opened, NativeResponse):
+            self._answer(flow, state, opened)
+            raise exceptions.AddonHalt
+        self._forward(flow, state, opened)
 
-    def _answer(self, flow: http.HTTPFlow, visit: FlowState, answered: Answered) -> None:
+    def _answer(self, flow: http.HTTPFlow, state: FlowState, answered: NativeResponse) -> None:
         """A call that the gateway answers itself."""
-        visit.native = True
+        state.native = True
         headers = http.Headers(answered.headers)
         length = headers.get("content-length")
         flow.response = http.Response.make(answered.status, answered.body, headers)
         if flow.request.method == "HEAD" and length is not None:
             # That of the answer to GET (RFC 9110 section 8.6); mitmproxy would count what is sent.
             flow.response.headers["content-length"] = length
-        self._review.native(flow, visit, answered)
+        self._review.native(flow, state, answered)
 
-    def _release(self, flow: http.HTTPFlow, visit: FlowState, crossing: Crossing) -> None:
+    def _forward(self, flow: http.HTTPFlow, state: FlowState, forwarded: ForwardedRequest) -> None:
         """The one place where a flow gets its destination back."""
-        visit.crossing = crossing
-        send_to(flow.request, crossing.url, crossing.headers, crossing.body)
-        visit.target = (flow.request.data.host, flow.request.data.port, flow.request.scheme)
-        visit.cleared = True
-        if crossing.filed is not None:
-            self._visits.watch(flow, partial(self._gateway.fail, visit.request_id, "failed"))
-        visit.secrets = secrets_of(crossing.headers)
-        self._review.released(flow, visit)
+        state.forwarded = forwarded
+        send_to(flow.request, forwarded.url, forwarded.headers, forwarded.body)
+        state.target = (flow.request.data.host, flow.request.data.port, flow.request.scheme)
+        state.cleared = True
+        if forwarded.receipt is not None:
+            self._states.watch(flow, partial(self._gateway.fail, state.request_id, "failed"))
+        state.secrets = secrets_of(forwarded.headers)
+        self._review.released(flow, state)
 
     @fail_closed
     def responseheaders(self, flow: http.HTTPFlow) -> None:
-        visit = self._visits.of(flow)
-        if visit is None and not flow.live:
+        state = self._states.of(flow)
+        if state is None and not flow.live:
             return
-        if visit is None or visit.native or not visit.cleared or flow.response is None:
-            if visit is None and flow.request.stream and flow.response is not None:
+        if state is None or state.native or not state.cleared or flow.response is None:
+            if state is None and flow.request.stream and flow.response is not None:
                 flow.response.stream = True
             raise exceptions.AddonHalt
         response = flow.response
-        scrub_answer(response, visit.secrets)
+        scrub_answer(response, state.secrets)
         if _redirects(response):
             return
         response.headers = seal(response.headers)
-        response.headers["x-svc-request-id"] = visit.request_id
+        response.headers["x-svc-request-id"] = state.request_id
         response.stream = False
 
     @fail_closed
     async def response(self, flow: http.HTTPFlow) -> None:
-        visit = self._visits.of(flow)
-        if visit is None and not flow.live:
+        state = self._states.of(flow)
+        if state is None and not flow.live:
             return
-        if visit is None or visit.native or not visit.cleared or flow.response is None:
+        if state is None or state.native or not state.cleared or flow.response is None:
             raise exceptions.AddonHalt
         response = flow.response
         response.data.trailers = None
-        received = self._received(response, visit)
+        received = self._received(response, state)
         if _redirects(response):
-            self._stop_redirect(flow, visit)
+            self._stop_redirect(flow, state)
             return
-        assert visit.crossing is not None
-        if visit.crossing.filed is not None:
-            await self._restore(response, visit, received)
-        self._review.answered(flow, visit)
-        if visit.answer is None:
-            self._visits.leave(flow)
+        assert state.forwarded is not None
+        if state.forwarded.receipt is not None:
+            await self._restore(response, state, received)
+        self._review.answered(flow, state)
+        if state.answer is None:
+            self._states.remove(flow)
 
-    def _received(self, response: http.Response, visit: FlowState) -> bytes:
+    def _received(self, response: http.Response, state: FlowState) -> bytes:
         """Puts what the upstream said into the flow, without the credentials that it quotes."""
         raw = response.raw_content
         if not raw:
@@ -198,7 +198,7 @@ class Protect:
             return b""
         coding = response.headers.pop("content-encoding", None)
         try:
-            received = scrub_secrets(decode(raw, coding, self._limit), visit.secrets)
+            received = scrub_secrets(decode(raw, coding, self._limit), state.secrets)
         except GatewayError:
             response.data.content = b""
             raise BadUpstream("The upstream's answer cannot be read.", code="upstream_invalid") from None
@@ -206,57 +206,57 @@ class Protect:
             response.content = received
         return received
 
-    async def _restore(self, response: http.Response, visit: FlowState, received: bytes) -> None:
+    async def _restore(self, response: http.Response, state: FlowState, received: bytes) -> None:
         """Has what the upstream said inspected and restored for the client."""
-        annotate = visit.listener is Listener.GATEWAY
+        annotate = state.listener is Listener.GATEWAY
         try:
-            restored = await self._gateway.leave(visit.request_id, response.status_code, received, annotate)
+            restored = await self._gateway.close(state.request_id, response.status_code, received, annotate)
         except BadUpstream:
             raise
         except GatewayError as error:
             # It answered; unrestored, the answer is safe.
             _log.error("an answer could not be restored: %s", error.code)
-            visit.answer = received
+            state.answer = received
         else:
-            visit.answer, visit.guard = restored
+            state.answer, state.guard = restored
 
-    def _stop_redirect(self, flow: http.HTTPFlow, visit: FlowState) -> None:
+    def _stop_redirect(self, flow: http.HTTPFlow, state: FlowState) -> None:
         """A client that follows it would send its plain text there by itself. Operators see it, the client does not."""
         error = BadUpstream("The upstream answered with a redirect, which is not passed on.", code="upstream_invalid")
-        self._review.answered(flow, visit, error)
-        body = visit.wire.error_body(error, visit.request_id) if visit.wire else None
-        flow.response = answer_with(error, visit.request_id, flow.request.method, body)
-        self._gateway.fail(visit.request_id, "upstream_error")
-        self._visits.leave(flow)
+        self._review.answered(flow, state, error)
+        body = state.wire.error_body(error, state.request_id) if state.wire else None
+        flow.response = answer_with(error, state.request_id, flow.request.method, body)
+        self._gateway.fail(state.request_id, "upstream_error")
+        self._states.remove(flow)
 
     def error(self, flow: http.HTTPFlow) -> None:
-        visit = self._visits.of(flow)
-        if visit is None and not flow.live:
+        state = self._states.of(flow)
+        if state is None and not flow.live:
             return
-        if visit is None or not visit.cleared:
+        if state is None or not state.cleared:
             # Nothing of it has crossed, so there is no text to show.
             flow.request.data.content = b""
-            if visit is not None and flow.response is None:
-                self._review.failed(flow, visit)
+            if state is not None and flow.response is None:
+                self._review.failed(flow, state)
             raise exceptions.AddonHalt
-        self._gateway.fail(visit.request_id, "failed")
-        self._review.failed(flow, visit)
-        fault = Fault.TIMED_OUT if visit.late else fault_of(flow)
-        name = visit.crossing.upstream if visit.crossing else ""
+        self._gateway.fail(state.request_id, "failed")
+        self._review.failed(flow, state)
+        fault = Fault.TIMED_OUT if state.late else fault_of(flow)
+        name = state.forwarded.upstream if state.forwarded else ""
         if fault is not None:
-            fault.report(f"`{name}`" if name else self._host(visit), visit.request_id)
-        answer_for(visit.request_id, fault.error(name) if fault is not None else None)
-        self._visits.leave(flow)
+            fault.report(f"`{name}`" if name else self._host(state), state.request_id)
+        answer_for(state.request_id, fault.error(name) if fault is not None else None)
+        self._states.remove(flow)
 
-    def _host(self, visit: FlowState) -> str:
+    def _host(self, state: FlowState) -> str:
         """A host that clients chose is told where the settings name it."""
-        host, port, _ = visit.target
+        host, port, _ = state.target
         return f"host {host}" if self._intercepts(host, port) else "host (not shown)"
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Called by the boundary."""
         self._refusals.shape(flow, error, "failed")
-        if self._visits.closing and flow.response is not None:
+        if self._states.closing and flow.response is not None:
             flow.response.headers["connection"] = "close"
         if flow.request.timestamp_end is None and flow.response is not None:
             self._stop_reading(flow, flow.response)
@@ -270,19 +270,19 @@ class Protect:
             flow.error = Error(Error.KILLED_MESSAGE)
 
 
-def _call(flow: http.HTTPFlow, visit: FlowState, content: bytes, *, held: bool) -> Call:
-    host, port, scheme = visit.target
+def _call(flow: http.HTTPFlow, state: FlowState, content: bytes, *, editable: bool) -> Call:
+    host, port, scheme = state.target
     return Call(
-        visit.request_id,
-        visit.listener,
+        state.request_id,
+        state.listener,
         flow.request.method,
         f"{scheme}://{host}:{port}",
         flow.request.path,
-        visit.headers.fields,
+        state.headers.fields,
         content,
         flow.client_conn.peername,
         flow.client_conn.sockname,
-        held,
+        editable,
     )
 
 

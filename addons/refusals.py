@@ -12,17 +12,17 @@ from gateway.ipc.messages import Gateway
 class Refusals:
     """Shapes refusals, and has the gateway record them."""
 
-    def __init__(self, visits: FlowStates, review: Review, gateway: Gateway) -> None:
-        self._visits = visits
+    def __init__(self, states: FlowStates, review: Review, gateway: Gateway) -> None:
+        self._states = states
         self._review = review
         self._gateway = gateway
 
     def shape(self, flow: http.HTTPFlow, error: GatewayError, outcome: str) -> None:
         """Called by an addon's `refused`."""
-        visit = self._visits.of(flow)
-        if visit is None:
+        state = self._states.of(flow)
+        if state is None:
             return
-        body = visit.wire.error_body(error, visit.request_id) if visit.wire else None
-        refuse(flow, error, visit.request_id, body)
-        self._gateway.fail(visit.request_id, outcome)
-        self._review.refused(flow, visit, error)
+        body = state.wire.error_body(error, state.request_id) if state.wire else None
+        refuse(flow, error, state.request_id, body)
+        self._gateway.fail(state.request_id, outcome)
+        self._review.refused(flow, state, error)

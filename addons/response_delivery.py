@@ -16,21 +16,21 @@ from gateway.errors import GatewayError
 class ResponseDelivery:
     """The addon. Answers of the gateway's own pass it untouched."""
 
-    def __init__(self, visits: FlowStates) -> None:
-        self._visits = visits
+    def __init__(self, states: FlowStates) -> None:
+        self._states = states
 
     @fail_closed
     def response(self, flow: http.HTTPFlow) -> None:
-        visit = self._visits.of(flow)
-        if visit is None or visit.answer is None or flow.response is None:
+        state = self._states.of(flow)
+        if state is None or state.answer is None or flow.response is None:
             return
         response, received = flow.response, flow.response.data.content
-        self._visits.leave(flow)
+        self._states.remove(flow)
         if not received:
             return
         response.headers.pop("transfer-encoding", None)
-        response.headers["content-length"] = str(len(visit.answer))
-        response.data.content = visit.answer
+        response.headers["content-length"] = str(len(state.answer))
+        response.data.content = state.answer
         # mitmproxy goes on at once when the hooks have ended; whatever the loop does next comes after that.
         asyncio.get_running_loop().call_soon(_take_back, response, received)
 

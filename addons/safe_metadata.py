@@ -5,7 +5,7 @@ import re
 import orjson
 from mitmproxy import http
 
-from gateway.ipc.messages import Filed
+from gateway.models import ReceiptRef
 
 UNKNOWN_HOST = "not-shown.invalid"
 _UNKNOWN_PATH = "/(not-shown)"
@@ -24,7 +24,7 @@ def plain_path(path: str) -> str:
     return bare if _WORDS.fullmatch(bare) else _UNKNOWN_PATH
 
 
-def summary(receipt: Filed) -> str:
+def summary(receipt: ReceiptRef) -> str:
     """A receipt in one line; what matters most stands first, where the list has room for it."""
     body = orjson.loads(receipt.body)
     hidden = sum(body["entity_counts"].values())
@@ -32,7 +32,7 @@ def summary(receipt: Filed) -> str:
     return f"{hidden or 'nothing'} hidden · #{receipt.sequence} · {policy['id']} v{policy['version']}"
 
 
-def request_id_of(response: http.Response | None, receipt: Filed | None) -> str | None:
+def request_id_of(response: http.Response | None, receipt: ReceiptRef | None) -> str | None:
     """The id that the client was told, without reading more of the answer than where it stands."""
     if receipt is not None:
         return receipt.request_id

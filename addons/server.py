@@ -61,23 +61,23 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     )
     try:
         async with running(settings, end) as (gateway, first_key, lost):
-            visits = FlowStates()
+            states = FlowStates()
             intercepts = host_matcher(settings.intercept_regexes)
             review = Review(settings.max_flows, intercepts)
-            refusals = Refusals(visits, review, gateway)
+            refusals = Refusals(states, review, gateway)
             limit = settings.response_limit_bytes
             search = KeySearch.of(settings.api_key)
             protect = Protect(
-                gateway, visits, review, refusals, clients, intercepts=intercepts, limit=limit, key_search=search
+                gateway, states, review, refusals, clients, intercepts=intercepts, limit=limit, key_search=search
             )
             web = (settings.web_host, settings.web_port) if settings.web else None
             try:
                 master = build_master(
-                    [PrefaceLimit(), ConnectionLimits(clients, bounds), OwnListeners(web), protect, NoReplay()],
+                    [PrefaceLimit(clients), ConnectionLimits(clients, bounds), OwnListeners(web), protect, NoReplay()],
                     [
-                        OperatorHold(gateway, visits, review, refusals),
-                        UpstreamTimeouts(visits),
-                        ResponseDelivery(visits),
+                        OperatorHold(gateway, states, review, refusals),
+                        UpstreamTimeouts(states),
+                        ResponseDelivery(states),
                     ],
                     host=settings.host,
                     gateway_port=settings.gateway_port,
@@ -93,7 +93,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             except exceptions.OptionsError as error:
                 raise refused_by_mitmproxy(error) from None
             master.addons.add(Welcome(settings, str(certificate.resolve()), first_key))
-            ending = GracefulShutdown(master, visits, settings.shutdown_seconds)
+            ending = GracefulShutdown(master, states, settings.shutdown_seconds)
             master.addons.add(ending)
             lost.add_done_callback(lambda _: master.shutdown())
             # What was built until here lives as long as the process; the collector need not walk it again and again.

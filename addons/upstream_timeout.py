@@ -14,17 +14,17 @@ from addons.flow_state import FlowStates
 class UpstreamTimeouts:
     """The addon. It comes after whoever holds requests back: that time is not the upstream's."""
 
-    def __init__(self, visits: FlowStates) -> None:
-        self._visits = visits
+    def __init__(self, states: FlowStates) -> None:
+        self._states = states
         self._timers: WeakKeyDictionary[http.HTTPFlow, asyncio.TimerHandle] = WeakKeyDictionary()
 
     def request(self, flow: http.HTTPFlow) -> None:
-        visit = self._visits.of(flow)
-        if visit is None or not visit.cleared or visit.crossing is None or visit.crossing.seconds is None:
+        state = self._states.of(flow)
+        if state is None or not state.cleared or state.forwarded is None or state.forwarded.timeout_seconds is None:
             return
         # A timer must not keep a flow that is gone.
         loop = asyncio.get_running_loop()
-        self._timers[flow] = loop.call_later(visit.crossing.seconds, self._end, ref(flow))
+        self._timers[flow] = loop.call_later(state.forwarded.timeout_seconds, self._end, ref(flow))
 
     def response(self, flow: http.HTTPFlow) -> None:
         self._forget(flow)
@@ -40,13 +40,13 @@ class UpstreamTimeouts:
     def _end(self, known: "ref[http.HTTPFlow]") -> None:
         """Ends the connection to the upstream, or the attempt at one. The client gets its answer from what follows."""
         flow = known()
-        visit = self._visits.of(flow) if flow is not None and flow.live else None
-        if flow is None or visit is None:
+        state = self._states.of(flow) if flow is not None and flow.live else None
+        if flow is None or state is None:
             return
         handler = ctx.master.addons.get("proxyserver").connections.get(flow.client_conn.id)
         if handler is None:
             return
-        visit.late = True
+        state.late = True
         # A connection that is being made is not in the flow yet. Others of this client are idle: HTTP/1 has one request
         # at a time.
         for connection, transport in list(handler.transports.items()):

@@ -11,7 +11,7 @@ from gateway.detection import Detector
 from gateway.errors import NotFound
 from gateway.http.strict_json import dump
 from gateway.models import Caller, PrivacyMode, Scope, Trust
-from gateway.pipeline.exchange import Destination
+from gateway.pipeline.destination import Destination
 from gateway.pipeline.pipeline import Pipeline
 from gateway.policy import PolicyRegistry
 from gateway.protection.protector import Protector
@@ -134,6 +134,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
         workers=workers,
         installation_key=b"k" * 32,
         default_policy="default",
+        local_available=surfaces.local_available,
         engine_version=detector.version,
     )
     body: dict[str, Any] = {
@@ -146,8 +147,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
             wire,
             body,
             Caller("key_anna", Scope.CLIENT),
-            Destination(surface.id, surface.trust, model),
-            local_available=surfaces.local_available,
+            Destination(model, surface.trust),
             request_id="req_0123456789abcdef0123456789abcdef",
         )
         answer = await surface.complete(body)

@@ -1,6 +1,6 @@
-"""The HTTP interface: routes only.
+"""Defines the application and its routes.
 
-Run it by itself with `uvicorn gateway.api.app:create_app --factory`; the gateway listener hosts it in-process.
+`uvicorn gateway.api.app:create_app --factory` runs it without a proxy; the gateway listener hosts it in-process.
 """
 
 import re
@@ -16,20 +16,21 @@ from pydantic import BeforeValidator
 
 from gateway import __version__
 from gateway.api import schemas
-from gateway.api.error_handlers import add_error_handlers
+from gateway.api.error_handlers import add_error_handlers, unknown_path
 from gateway.api.openapi import add_docs, operation_id
 from gateway.api.routing import HeadLikeGet, NativeRoute, caller_of
 from gateway.api.schemas import documented
 from gateway.api.settlement import settlement_state
 from gateway.config.settings import load_settings
-from gateway.container import Service
+from gateway.container import Container
 from gateway.errors import Unprocessable
 from gateway.http.strict_json import dump
 from gateway.models import Caller
+from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.operations import ProtectedText, Question, ShardedText
 from gateway.usage import usage
 
-# Its logs and spans would repeat what a request was refused for, to whoever an `OTEL_…` variable names.
+# FastAPI's telemetry would send rejected input in logs and spans to the collector that an `OTEL_…` variable names.
 _NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,
     "metrics": False,
@@ -40,58 +41,58 @@ _NO_TELEMETRY: TelemetryConfig = {
 
 
 def _decimal(text: object) -> object:
-    """Digits only: `1.0`, `+1`, `1_0` and digits of other scripts are numbers to some readers."""
+    """Rejects all but decimal digits: parsers disagree on `1.0`, `+1`, `1_0` and digits of other scripts."""
     if isinstance(text, str) and not re.fullmatch(r"-?[0-9]{1,19}", text):
         raise ValueError("Input should be a whole number in decimal digits")
     return text
 
 
 type Limit = Annotated[
-    int, Query(ge=1, le=500, description="How many entries the page has at most."), BeforeValidator(_decimal)
+    int, Query(ge=1, le=500, description="Maximum number of entries in the page."), BeforeValidator(_decimal)
 ]
 type Offset = Annotated[
-    int, Query(ge=0, le=2**53, description="How many entries come before the page."), BeforeValidator(_decimal)
+    int, Query(ge=0, le=2**53, description="Number of entries to skip before the page."), BeforeValidator(_decimal)
 ]
 type PolicyId = Annotated[str, Path(min_length=1, max_length=128, description="`id` of a policy.")]
 type PolicyHash = Annotated[
     str,
     Query(
         pattern=r"^[0-9a-f]{64}$",
-        description="The version of this `hash`, such as a receipt names, not the newest.",
-        default_factory=str,  # Unlike a plain default, it does not stand in the document.
+        description="Selects the version with this `hash`, as a receipt names it, instead of the newest.",
+        default_factory=str,  # Unlike a plain default, this does not appear in the OpenAPI document.
     ),
 ]
 type ModelName = Annotated[
     str,
     Path(
         pattern=r"^[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,255}$",
-        description="A model's name, slashes included.",
+        description="Name of a model. May contain slashes.",
         examples=["svc-demo"],
     ),
 ]
-type RequestId = Annotated[str, Path(min_length=1, max_length=128, description="`request_id` of an answer.")]
-type By = Annotated[Caller, Depends(caller_of)]
-type ChatBody = Annotated[dict[str, Any], Body(), schemas.ReadElsewhere(schemas.ChatRequest)]
-type PolicyBody = Annotated[dict[str, Any], Body(), schemas.ReadElsewhere(schemas.PolicyRequest)]
+type RequestId = Annotated[str, Path(min_length=1, max_length=128, description="`request_id` of a response.")]
+type AuthenticatedCaller = Annotated[Caller, Depends(caller_of)]
+type ChatBody = Annotated[dict[str, Any], Body(), schemas.DocumentedAs(schemas.ChatRequest)]
+type PolicyBody = Annotated[dict[str, Any], Body(), schemas.DocumentedAs(schemas.PolicyRequest)]
 
 
-def create_app(service: Service | None = None) -> FastAPI:
-    """The application. Without a service it makes its own from the settings, and starts and stops it."""
+def create_app(container: Container | None = None) -> FastAPI:
+    """Creates the application. Without `container`, it starts one from the settings and stops it at shutdown."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        if service is not None:
+        if container is not None:
             yield
             return
-        async with await Service.start(load_settings()) as own:
-            app.state.service = own
+        async with await Container.start(load_settings()) as own:
+            app.state.container = own
             yield
 
     app = FastAPI(
         title="Privacy Gateway",
         version=__version__,
-        description="Protects private text before model work, restores it afterwards, and keeps receipts. Every path "
-        "that takes GET takes HEAD.",
+        description="Protects private text in requests to models, restores it in the answers, and keeps receipts. "
+        "Every path that accepts GET accepts HEAD.",
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -99,7 +100,7 @@ def create_app(service: Service | None = None) -> FastAPI:
         generate_unique_id_function=operation_id,
         lifespan=lifespan,
     )
-    app.state.service = service
+    app.state.container = container
     app.add_middleware(HeadLikeGet)
     routers = (_open_routes(), _native_routes())
     for router in routers:
@@ -114,7 +115,7 @@ def _open_routes() -> APIRouter:
 
     @router.get("/healthz", **documented("healthz"))
     async def healthz(request: Request) -> Response:
-        _service(request).check()
+        _container(request).check()
         return _json({"status": "ok", "version": __version__})
 
     return router
@@ -124,8 +125,8 @@ def _native_routes() -> APIRouter:
     router = APIRouter(prefix="/v1", route_class=NativeRoute)
 
     @router.post("/analyze", **documented("analyze"))
-    async def analyze(request: Request, caller: By, body: schemas.AnalyzeRequest) -> Response:
-        done = await _service(request).operations.analyze(_question(body), caller)
+    async def analyze(request: Request, caller: AuthenticatedCaller, body: schemas.AnalyzeRequest) -> Response:
+        done = await _container(request).operations.analyze(_question(body), caller)
         return _json(
             {
                 "request_id": done.request_id,
@@ -139,107 +140,118 @@ def _native_routes() -> APIRouter:
         )
 
     @router.post("/protect", **documented("protect"))
-    async def protect(request: Request, caller: By, body: schemas.ProtectRequest) -> Response:
-        done = await _service(request).operations.protect(
+    async def protect(request: Request, caller: AuthenticatedCaller, body: schemas.ProtectRequest) -> Response:
+        done = await _container(request).operations.protect(
             _question(body),
             caller,
             ttl_seconds=body.session_ttl_seconds,
             credentials=_credentials(body.session) if body.session else None,
         )
+        request.state.receipt = done.receipt.ref
         return _json(
             {
                 "request_id": done.request_id,
                 "protected_text": done.text,
                 "transformations": [asdict(each) for each in done.transformations],
-                **_of_session(done),
+                **_session_members(done),
             }
         )
 
     @router.post("/reconstruct", **documented("reconstruct"))
-    async def reconstruct(request: Request, caller: By, body: schemas.ReconstructRequest) -> Response:
+    async def reconstruct(request: Request, caller: AuthenticatedCaller, body: schemas.ReconstructRequest) -> Response:
         given = body.model_fields_set & {"text", "content"}
         if len(given) != 1:
-            raise Unprocessable("Give exactly one of `text` and `content`.", param="text")
+            raise Unprocessable("Send exactly one of `text` and `content`.", param="text")
         name = given.pop()
-        operations = _service(request).operations
+        operations = _container(request).operations
         done = await operations.reconstruct(getattr(body, name), _credentials(body.session), caller)
+        request.state.receipt = done.receipt.ref
         reply = {"request_id": done.request_id, name: done.content, "resolved": done.resolved}
         reply |= {"unresolved": list(done.unresolved), "receipt": done.receipt.as_dict()}
         return _json(reply)
 
     @router.post("/shard", **documented("shard"))
-    async def shard(request: Request, caller: By, body: schemas.ShardRequest) -> Response:
-        done = await _service(request).operations.shard(
+    async def shard(request: Request, caller: AuthenticatedCaller, body: schemas.ShardRequest) -> Response:
+        done = await _container(request).operations.shard(
             _question(body),
             caller,
             ttl_seconds=body.session_ttl_seconds,
             max_compartments=body.max_compartments,
         )
+        request.state.receipt = done.receipt.ref
         return _json(
             {
                 "request_id": done.request_id,
                 "compartments": [asdict(each) for each in done.sharded.compartments],
                 "outline": done.sharded.outline.as_dict(),
-                **_of_session(done),
+                **_session_members(done),
             }
         )
 
     @router.post("/playground/run", **documented("playground"))
-    async def playground(request: Request, caller: By, body: schemas.PlaygroundRequest) -> Response:
-        return _json(await _service(request).playground(_question(body), caller))
+    async def playground(request: Request, caller: AuthenticatedCaller, body: schemas.PlaygroundRequest) -> Response:
+        exchange, answer = await _container(request).chat.playground(_question(body), caller)
+        _report_exchange(request, exchange)
+        return _json(answer)
 
     @router.get("/models", **documented("models"))
     async def models(request: Request) -> Response:
-        return _json({"object": "list", "data": _service(request).surfaces.models()})
+        return _json({"object": "list", "data": _container(request).surfaces.models()})
 
     @router.get("/models/{model:path}", **documented("model"))
     async def model(request: Request, model: ModelName) -> Response:
-        return _json(_service(request).surfaces.model(model))
+        return _json(_container(request).surfaces.model(model))
 
     @router.post("/chat/completions", **documented("chat"))
-    async def chat(request: Request, caller: By, body: ChatBody) -> Response:
-        service = _service(request)
-        status, answer, request_id = await service.chat(body, caller, request.url.path, request.headers.raw)
-        return Response(answer, status, {"x-svc-request-id": request_id}, media_type="application/json")
+    async def chat(request: Request, caller: AuthenticatedCaller, body: ChatBody) -> Response:
+        container, path = _container(request), request.url.path
+        wire = container.wires.serving("POST", path)
+        if wire is None:
+            raise unknown_path(path)
+        exchange, status, answer = await container.chat.answer(wire, body, caller, request.headers.raw)
+        _report_exchange(request, exchange)
+        return Response(answer, status, {"x-svc-request-id": exchange.request_id}, media_type="application/json")
 
     @router.get("/policies", **documented("policies"))
     async def policies(request: Request, limit: Limit = 50, offset: Offset = 0) -> Response:
-        found = _service(request).policies.list()
+        found = _container(request).policies.list()
         data = [policy.document for policy in found[offset : offset + limit]]
         return _json(_page(data, len(found), limit, offset))
 
     @router.get("/policies/{policy_id}", **documented("policy"))
     async def policy(request: Request, policy_id: PolicyId, hash: PolicyHash) -> Response:
-        policies = _service(request).policies
+        policies = _container(request).policies
         found = policies.by_hash(hash, policy_id) if hash else policies.get(policy_id)
         return _json(found.document)
 
     @router.post("/policies", **documented("create_policy"))
     async def create_policy(request: Request, body: PolicyBody) -> Response:
-        made = await _service(request).policies.create(body)
+        made = await _container(request).policies.create(body)
         headers = {"location": f"/v1/policies/{made.id}"}
         return Response(dump(made.document), 201, headers, media_type="application/json")
 
     @router.get("/receipts", **documented("receipts"))
-    async def receipts(request: Request, caller: By, limit: Limit = 50, offset: Offset = 0) -> Response:
-        rows, total = await _service(request).receipts.list(caller, limit, offset)
+    async def receipts(
+        request: Request, caller: AuthenticatedCaller, limit: Limit = 50, offset: Offset = 0
+    ) -> Response:
+        rows, total = await _container(request).receipts.list(caller, limit, offset)
         return _json(_page([row.as_dict() for row in rows], total, limit, offset))
 
     @router.get("/receipts/{request_id}", **documented("receipt"))
-    async def receipt(request: Request, caller: By, request_id: RequestId) -> Response:
-        return _json((await _service(request).receipts.get(request_id, caller)).as_dict())
+    async def receipt(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
+        return _json((await _container(request).receipts.get(request_id, caller)).as_dict())
 
     @router.get("/receipts/{request_id}/verify", **documented("verify"))
-    async def verify(request: Request, caller: By, request_id: RequestId) -> Response:
-        return _json((await _service(request).verify(request_id, caller)).as_dict())
+    async def verify(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
+        return _json((await _container(request).verify(request_id, caller)).as_dict())
 
     @router.get("/receipts/{request_id}/anchor-payload", **documented("anchor"))
-    async def anchor(request: Request, caller: By, request_id: RequestId) -> Response:
-        return _json(await _service(request).receipts.anchor_payload(request_id, caller))
+    async def anchor(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
+        return _json(await _container(request).receipts.anchor_payload(request_id, caller))
 
     @router.get("/usage", **documented("usage"))
     async def meters(request: Request) -> Response:
-        return _json(await usage(_service(request).store))
+        return _json(await usage(_container(request).store))
 
     @router.get("/payments/x402", **documented("settlement"))
     async def settlement() -> Response:
@@ -248,9 +260,16 @@ def _native_routes() -> APIRouter:
     return router
 
 
-def _service(request: Request) -> Service:
-    service: Service = request.app.state.service
-    return service
+def _container(request: Request) -> Container:
+    container: Container = request.app.state.container
+    return container
+
+
+def _report_exchange(request: Request, exchange: Exchange) -> None:
+    """Hands the receipt and the guard's action to the host of this application, which must not read the answer."""
+    request.state.receipt = exchange.receipt.ref
+    if exchange.verdict is not None:
+        request.state.guard = exchange.verdict.action
 
 
 def _question(body: schemas.AnalyzeRequest) -> Question:
@@ -261,8 +280,8 @@ def _credentials(session: schemas.SessionCredentials) -> tuple[str, str]:
     return session.session_id, session.session_token
 
 
-def _of_session(done: ProtectedText | ShardedText) -> dict[str, Any]:
-    """What answers that come with a session have in common."""
+def _session_members(done: ProtectedText | ShardedText) -> dict[str, Any]:
+    """Returns the members that all responses with a session share."""
     expires_at = done.session.expires_at.isoformat().replace("+00:00", "Z")
     return {
         "session": {**asdict(done.session), "expires_at": expires_at},

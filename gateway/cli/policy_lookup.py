@@ -1,4 +1,4 @@
-"""Policies as people name them on the command line: by id, `id@version`, the hash in a receipt, or a file."""
+"""Looks up policies by the names that commands accept: an id, `id@version`, the hash in a receipt, or a file."""
 
 import re
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def open_registry(settings: Settings) -> Iterator[PolicyRegistry]:
 
 
 def load_policy(name: str, registry: PolicyRegistry) -> Policy:
-    """By file, id, `id@version` or hash. Raises GatewayError, OSError."""
+    """Loads a policy by file, id, `id@version` or hash. Raises GatewayError, OSError."""
     if name.endswith((".toml", ".json")):
         path = Path(name)
         return registry.preview(read_policy_file(path))

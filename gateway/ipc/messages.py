@@ -1,25 +1,25 @@
-"""What a listener and the gateway tell each other of a call: plain values, since they may be in two processes."""
+"""The messages between a listener and the gateway: plain values, since the two may be separate processes."""
 
 from collections.abc import Sequence
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
-from gateway.errors import GatewayError
 from gateway.http.types import Address, Field
+from gateway.models import ReceiptRef
 
 
 class Listener(Enum):
-    """The entrance a call came through."""
+    """The listener that a call arrived on."""
 
     GATEWAY = "gateway"
     PROXY = "proxy"
 
 
 class Call(NamedTuple):
-    """A request as it came, credentials and private text included.
+    """A request as received, including credentials and private text.
 
-    `path` is as sent, with its query; `origin` the scheme and `host:port` it was sent to. With `held` an operator may
-    edit what is to cross.
+    `path` is as sent, including the query; `origin` is the scheme and `host:port` it was sent to. `editable` tells
+    whether an operator may edit the protected request before it is forwarded.
     """
 
     request_id: str
@@ -31,79 +31,67 @@ class Call(NamedTuple):
     content: bytes
     client: Address = None
     server: Address = None
-    held: bool = False
+    editable: bool = False
 
 
-class Filed(NamedTuple):
-    """A receipt, as far as it concerns those who look on: its record's body is JSON without any private text."""
+class ForwardedRequest(NamedTuple):
+    """What may be forwarded to `url`. `receipt` is None for a call that carries no text.
 
-    request_id: str
-    sequence: int
-    body: str
-
-
-class Crossing(NamedTuple):
-    """What may cross to `url`. `filed` is None for a call that carries no text.
-
-    `upstream` is the name that the settings give it; empty for a host that the client chose. It may take `seconds`.
-    `placeholders` are those the request now holds, each once; `hidden` says whether anything was hidden at all.
+    `upstream` is the name of a configured upstream; it is empty for a host that the client chose. The answer may take
+    `timeout_seconds`. `placeholders` are those in the request, each once; `hidden` tells whether anything was hidden.
     """
 
     url: str
     headers: Sequence[Field]
     body: bytes
-    filed: Filed | None = None
+    receipt: ReceiptRef | None = None
     hidden: bool = False
     placeholders: Sequence[str] = ()
     upstream: str = ""
-    seconds: float | None = None
+    timeout_seconds: float | None = None
 
 
-class Answered(NamedTuple):
-    """The gateway's own answer to a call. `route` is the path of its route, without what the client put into it.
+class NativeResponse(NamedTuple):
+    """The gateway's own response to a call. `route` is the path template of its route, without values.
 
-    `filed` is the receipt it left, `guard` what the guard did with an answer.
+    `receipt` is the receipt of the call, `guard` the guard's action on the answer of `svc-demo`.
     """
 
     status: int
     headers: Sequence[Field]
     body: bytes
     route: str | None
-    filed: Filed | None = None
+    receipt: ReceiptRef | None = None
     guard: str | None = None
 
 
-class Refused(NamedTuple):
-    """Why a call goes no further, and the receipt that says so, if one was written."""
-
-    error: GatewayError
-    filed: Filed | None = None
-
-
-class Restored(NamedTuple):
-    """An answer for the client, and what the guard made of it: its verdict as in the answer's `svc.guard`."""
+class RestoredAnswer(NamedTuple):
+    """An answer for the client, and the guard's verdict on it as in the answer's `svc.guard`."""
 
     body: bytes
     guard: dict[str, Any] | None = None
 
 
 class Gateway(Protocol):
-    """What a listener asks of the gateway. Calls are known by their request id from `enter` to `leave` or `fail`."""
+    """The calls of a listener to the gateway. A request is known by its id from `open` to `close` or `fail`."""
 
-    async def admit(self, call: Call) -> int:
-        """How many bytes of body may be read of a call whose head is there. Raises GatewayError.
+    async def check_head(self, call: Call) -> int:
+        """Returns how many bytes of body may be read for a call of which only the head has arrived.
 
-        Without a valid key that is nothing, or little where none is needed.
+        Raises GatewayError; a call that needs a key and has no valid one is refused here.
         """
 
-    async def enter(self, call: Call) -> Crossing | Answered | Refused:
-        """What becomes of a call; what may cross has its receipt, durable."""
+    async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
+        """Protects a call for its upstream, or answers it. The receipt of a forwarded request is durable on return.
 
-    async def leave(self, request_id: str, status: int, body: bytes, annotate: bool) -> Restored:
-        """The upstream's answer, inspected and restored; its outcome is recorded."""
+        Raises GatewayError, which names the receipt if one was written.
+        """
 
-    async def amend(self, request_id: str, edited: bytes) -> Crossing:
-        """What may cross of an operator's edit, with the receipt of its own. Raises EditRefused."""
+    async def close(self, request_id: str, status: int, body: bytes, annotate: bool) -> RestoredAnswer:
+        """Guards and restores the upstream's answer, and records the outcome."""
+
+    async def edit(self, request_id: str, edited: bytes) -> ForwardedRequest:
+        """Checks an operator's edit of the body and writes a receipt for it. Raises EditRefused."""
 
     def fail(self, request_id: str, outcome: str) -> None:
-        """Records that a call that may have crossed came to no answer. Of an unknown one nothing is recorded."""
+        """Records that a request got no answer. Does nothing for an unknown id."""

@@ -1,43 +1,35 @@
-"""What an exchange consists of: where it goes, under which terms, and what became of it."""
+"""The state of one chat request between opening and closing."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gateway.assessment import Assessment
 from gateway.guard import Verdict
 from gateway.http.types import Field
-from gateway.models import Caller, PrivacyMode, Trust
+from gateway.models import Caller, PrivacyMode
+from gateway.pipeline.destination import Destination
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import Policy
-from gateway.protection.protector import Found, Protected
+from gateway.protection.protector import Protected
 from gateway.receipts import Receipt
 from gateway.wires import Body, Wire
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """Where a call is to go: the surface's id, its trust, and the model's name there."""
-
-    surface: str
-    trust: Trust
-    model: str
-
-
 @dataclass(slots=True)
 class Exchange:
-    """One crossing under way. Lives in memory for as long as the request is served and is never written down.
+    """One request under way, from `Pipeline.open` to `Pipeline.close`. Exists in memory only and is never stored.
 
-    `body` and `headers` are what may cross. `edit` is the receipt of what crossed instead, where an operator edited the
-    request.
+    `body` and `headers` are what may go to `destination`. `source` is the request as received, kept only where an
+    operator may edit it; `edit` is the request id of that edit's receipt.
     """
 
     request_id: str
     caller: Caller
     wire: Wire
+    destination: Destination
     policy: Policy
     mode: PrivacyMode
     assessment: Assessment
-    body: bytes
+    body: bytes = field(repr=False)
     headers: list[Field] = field(repr=False)
     receipt: Receipt
     protected: Protected = field(repr=False)
@@ -45,6 +37,7 @@ class Exchange:
     scope: RestoreScope = field(repr=False)
     verdict: Verdict | None = None
     closed: bool = False
+    source: bytes | None = field(default=None, repr=False)
     edit: str | None = None
 
     def note(self) -> Body:
@@ -57,37 +50,3 @@ class Exchange:
             "guard": self.verdict.as_dict() if self.verdict else None,
             "policy": {"id": policy.id, "version": policy.version, "hash": policy.hash},
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What a message is protected under, and what it is for.
-
-    `advice`: whether anybody reads warnings. `remember_for`: whose searched texts it is remembered with, if anybody's.
-    """
-
-    policy: Policy
-    mode: PrivacyMode
-    task: str | None = None
-    local_available: bool = False
-    attachments: Sequence[str] = ()
-    advice: bool = True
-    remember_for: str | None = None
-
-
-@dataclass(slots=True)
-class Done:
-    """What protecting a message came to. `tokens` are estimates of the source and of what may cross."""
-
-    protected: Protected = field(repr=False)
-    assessment: Assessment
-    urls: frozenset[str] = field(repr=False)
-    tokens: tuple[int, int]
-
-
-@dataclass(slots=True)
-class Examined:
-    """What stands in a text, nothing changed."""
-
-    found: list[Found] = field(repr=False)
-    assessment: Assessment

@@ -7,13 +7,13 @@ that it is for, if it looks like one. An address with private text in it is refu
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from urllib.parse import unquote_plus
 
 from gateway.errors import BadRequest, NotFound
 from gateway.http.header_names import HARMLESS
 from gateway.http.types import Field
 from gateway.models import PrivacyMode
+from gateway.pipeline.destination import Destination
 from gateway.pipeline.leak_search import LeakSearch
 from gateway.policy import Policy
 from gateway.protection.protector import Protector
@@ -29,34 +29,16 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _CREDENTIAL = re.compile(
     rb"(?:(?:bearer|basic|token|key|api-?key) +)?([A-Za-z0-9._~+/:|@-]{1,4096}=*)\Z", re.IGNORECASE
 )
-CREDENTIALS = frozenset({b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key"})
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
-    """What a client sent around its body: header fields, and path and query where they cross as they are.
-
-    `credential` replaces the client's own; without it those of the client's that are named in `credentials` cross.
-    `forward` names headers that cross besides the harmless ones.
-    """
-
-    fields: Sequence[Field] = field(repr=False)
-    query: str = field(default="", repr=False)
-    credential: str | None = field(default=None, repr=False)
-    credentials: frozenset[bytes] = frozenset()
-    path: str = field(default="", repr=False)
-    forward: frozenset[bytes] = frozenset()
-
-    def candidates(self) -> list[Field]:
-        """The header fields that may cross if nothing private is in them."""
-        allowed = HARMLESS | self.forward
-        return [
-            (name, value) for name, value in self.fields if name.lower() in allowed and _CONTROL.search(value) is None
-        ]
+def forwardable(fields: Iterable[Field], forward: frozenset[bytes]) -> list[Field]:
+    """Returns the header fields that cross unless they hold private text: the harmless ones and those in `forward`."""
+    allowed = HARMLESS | forward
+    return [(name, value) for name, value in fields if name.lower() in allowed and _CONTROL.search(value) is None]
 
 
 def forwarded_headers(
-    envelope: Envelope,
+    destination: Destination,
     protector: Protector,
     policy: Policy,
     mode: PrivacyMode = PrivacyMode.STANDARD,
@@ -73,10 +55,10 @@ def forwarded_headers(
     """
     patterns = patterns or protector
     values = [value for value in hidden if len(value) >= _SHORTEST_VALUE]
-    for where, text, search in (("path", envelope.path, patterns), ("query", envelope.query, protector)):
+    for where, text, search in (("path", destination.path, patterns), ("query", destination.query, protector)):
         if not clean(text, search, policy, values, remember_for=remember_for):
             raise NotFound(f"The {where} of the request holds private text, which cannot cross.", code="unknown_route")
-    candidates = envelope.candidates()
+    candidates = forwardable(destination.fields, destination.forward)
     block = [_slot(name.lower(), value) for name, value in candidates]
     found = protector.find([block], policy, mode, remember_for=remember_for)[0]
     texts = [slot.texts[0] for slot in block]
@@ -89,10 +71,10 @@ def forwarded_headers(
         if not spans and index not in quoting
     ]
     crossing += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
-    if envelope.credential is not None:
-        crossing.append((b"authorization", b"Bearer " + envelope.credential.encode("latin-1")))
+    if destination.credential is not None:
+        crossing.append((b"authorization", b"Bearer " + destination.credential.encode("latin-1")))
     else:
-        given = [(name, value) for name, value in envelope.fields if name.lower() in envelope.credentials]
+        given = [(name, value) for name, value in destination.fields if name.lower() in destination.credentials]
         for name, value in given:
             _check_credential(name.lower().decode("ascii"), value, patterns, policy)
         crossing += given

@@ -8,24 +8,30 @@ from gateway.assessment import Assessment
 from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
 from gateway.models import Action, Caller, Entity, PrivacyMode, SessionGrant, Transformation
-from gateway.pipeline.exchange import Terms
 from gateway.pipeline.pipeline import Pipeline
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import Policy, SessionRules
-from gateway.receipts import Receipt
+from gateway.receipts import Receipt, attach_to_errors
 from gateway.sharding import Sharded
-from gateway.text.fields import TextField
+from gateway.text.fields import MessageField, TextField
 from gateway.vault import OpenSession, Vault
+from gateway.wires import Body, Conversation
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What analyze and protect are asked about a text."""
+    """A text to analyze, protect or shard, with the caller's wishes."""
 
     text: str
     task: str | None = None
     policy_id: str | None = None
     mode: PrivacyMode | None = None
+
+    def conversation(self) -> Conversation:
+        """Returns the text as a conversation of one block; protecting it changes `body["text"]`."""
+        body: Body = {"text": self.text}
+        blocks: list[list[MessageField]] = [[TextField(body, "text", self.text)]]
+        return Conversation(body, "", False, blocks, "", task=self.task, policy_id=self.policy_id, mode=self.mode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +83,19 @@ class ShardedText:
 class Operations:
     """The native operations over the same parts that chat uses."""
 
-    def __init__(self, pipeline: Pipeline, vault: Vault, *, local_available: bool, bounds: SessionRules) -> None:
+    def __init__(self, pipeline: Pipeline, vault: Vault, *, bounds: SessionRules) -> None:
         self._pipeline = pipeline
         self._vault = vault
-        self._local_available = local_available
         self._bounds = bounds
 
     async def analyze(self, question: Question, caller: Caller) -> Analysis:
-        """Looks at a text. Creates no session, stores nothing."""
-        terms = self._terms(question, caller)
-        examined = await self._pipeline.examine(question.text, terms)
-        entities = [(span.entity(), span.action) for found in examined.found for each in found.spans for span in each]
-        entities += [(entity, Action.KEEP) for found in examined.found for entity in found.kept]
-        entities.sort(key=lambda found: (found[0].start, -found[0].end))
-        return Analysis(new_request_id(), examined.assessment, entities, terms.policy)
+        """Finds and assesses the entities of a text. Creates no session and stores nothing."""
+        policy = self._pipeline.policy(question.policy_id)
+        found, assessment = await self._pipeline.analyze(question.conversation(), policy, caller)
+        entities = [(span.entity(), span.action) for spans in found.spans for span in spans]
+        entities += [(entity, Action.KEEP) for entity in found.kept]
+        entities.sort(key=lambda each: (each[0].start, -each[0].end))
+        return Analysis(new_request_id(), assessment, entities, policy)
 
     async def protect(
         self,
@@ -104,34 +109,32 @@ class Operations:
 
         Raises Forbidden where the policy blocks, NotFound and Gone for the session.
         """
-        terms = self._terms(question, caller)
-        policy = terms.policy
+        policy = self._pipeline.policy(question.policy_id)
         request_id = new_request_id()
         if credentials is None:
             session = self._new_session(policy, caller, ttl_seconds)
         else:
             session = await self._vault.open(*credentials, caller)
-        slot = _slot(question.text)
+        conversation = question.conversation()
         placeholders = Placeholders(session.placeholder_key, session.known)
-        done = await self._pipeline.protect([[slot]], terms, placeholders)
-        text: str = slot.container["text"]
-        receipt = await self._pipeline.record(request_id, "protect", caller, policy, done, text.encode(), crossed=True)
-        await self._vault.remember(session, placeholders.fresh(), done.urls)
-        return ProtectedText(
-            request_id, text, done.protected.transformations, session.grant, done.assessment, policy, receipt
+        protected, assessment = await self._pipeline.protect(conversation, policy, placeholders, caller)
+        text: str = conversation.body["text"]
+        receipt = await self._pipeline.record(
+            request_id, "protect", caller, policy, text.encode(), protected, assessment, crossed=True
         )
+        with attach_to_errors(receipt):
+            await self._vault.remember(session, placeholders.fresh(), protected.urls)
+        return ProtectedText(request_id, text, protected.transformations, session.grant, assessment, policy, receipt)
 
     async def reconstruct(self, content: Any, credentials: tuple[str, str], caller: Caller) -> Reconstruction:
-        """Opens the session's own placeholders in a text or a JSON value, by the rules of the default policy."""
+        """Restores the session's own placeholders in a text or a JSON value, by the rules of the default policy."""
         request_id = new_request_id()
         policy = self._pipeline.policy(None)
         session = await self._vault.open(*credentials, caller)
         placeholders = Placeholders(session.placeholder_key, session.known)
         rules = RestoreScope(policy.restore.urls, session.urls)
         restored = placeholders.restore_tree(content, rules=rules)
-        receipt = await self._pipeline.record(
-            request_id, "reconstruct", caller, policy, None, dump(content), crossed=False
-        )
+        receipt = await self._pipeline.record(request_id, "reconstruct", caller, policy, dump(content), crossed=False)
         unresolved = tuple(dict.fromkeys((*restored.withheld, *restored.unknown)))
         return Reconstruction(request_id, restored.value, restored.resolved, unresolved, receipt)
 
@@ -147,30 +150,22 @@ class Operations:
 
         Raises Unprocessable for a text that cannot be divided within the bounds, Forbidden where the policy blocks.
         """
-        terms = self._terms(question, caller)
+        policy = self._pipeline.policy(question.policy_id)
         request_id = new_request_id()
-        session = self._new_session(terms.policy, caller, ttl_seconds)
+        session = self._new_session(policy, caller, ttl_seconds)
         bounds = {} if max_compartments is None else {"max_compartments": max_compartments}
-        sharded, done = await self._pipeline.divide(question.text, terms, session.placeholder_key, **bounds)
+        sharded, protected, assessment = await self._pipeline.shard(
+            question.text, question.conversation(), policy, caller, session.placeholder_key, **bounds
+        )
         content = dump([each.protected_text for each in sharded.compartments])
-        receipt = await self._pipeline.record(request_id, "shard", caller, terms.policy, done, content, crossed=True)
-        await self._vault.remember(session, sharded.entries, done.urls)
-        return ShardedText(request_id, sharded, session.grant, done.assessment, terms.policy, receipt)
+        receipt = await self._pipeline.record(
+            request_id, "shard", caller, policy, content, protected, assessment, crossed=True
+        )
+        with attach_to_errors(receipt):
+            await self._vault.remember(session, sharded.entries, protected.urls)
+        return ShardedText(request_id, sharded, session.grant, assessment, policy, receipt)
 
     def _new_session(self, policy: Policy, caller: Caller, ttl_seconds: int | None) -> OpenSession:
         rules = policy.session.within(self._bounds)
         ttl = min(ttl_seconds or rules.default_ttl_seconds, rules.max_ttl_seconds)
         return self._vault.begin(caller, ttl, max_values=rules.max_values)
-
-    def _terms(self, question: Question, caller: Caller) -> Terms:
-        return Terms(
-            self._pipeline.policy(question.policy_id),
-            question.mode or PrivacyMode.STANDARD,
-            question.task,
-            self._local_available,
-            remember_for=caller.remembered_as,
-        )
-
-
-def _slot(text: str) -> TextField:
-    return TextField({"text": text}, "text", text)

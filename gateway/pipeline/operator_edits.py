@@ -10,7 +10,6 @@ receipt's digest is of bytes that never left.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from hashlib import sha256
 from typing import Any
@@ -21,80 +20,72 @@ from gateway.concurrency.thread_pool import Workers
 from gateway.errors import EditRefused, GatewayError
 from gateway.http.strict_json import dump, parse_object
 from gateway.ids import new_request_id
-from gateway.models import PolicyRef, PrivacyMode
+from gateway.models import PolicyRef
+from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.leak_search import LeakSearch
-from gateway.policy import Policy
-from gateway.policy.generalization import kind_for
+from gateway.policy.generalization import default_generalization
 from gateway.protection.protector import Protector
 from gateway.receipts import Receipt, ReceiptDraft, ReceiptLog
 from gateway.text.dates import days
 from gateway.text.fields import MessageField
 from gateway.text.token_estimate import estimate
-from gateway.wires import Conversation, Wire
+from gateway.wires import Conversation
 
 _NAME_PART = re.compile(r"[^\W\d_]{3,}")
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """An edit. `source` is the client's request as it came, `released` its protected form, `edited` what became of it.
-
-    `receipt` is the request's own, written for the key `owner`.
-    """
-
-    wire: Wire
-    policy: Policy
-    mode: PrivacyMode
-    receipt: Receipt
-    owner: str
-    source: bytes = field(repr=False)
-    released: bytes = field(repr=False)
-    edited: bytes = field(repr=False)
-
-
 class OperatorEdits:
-    """Lets edits through, or does not."""
+    """Checks edits and writes their receipts."""
 
     def __init__(self, protector: Protector, workers: Workers, receipts: ReceiptLog) -> None:
         self._protector = protector
         self._workers = workers
         self._receipts = receipts
 
-    async def admit(self, edit: Edit) -> tuple[bytes, Receipt]:
-        """The bytes that may cross, and their receipt, durable on return. Raises EditRefused."""
-        crossing, size = await self._workers.run(self._check, edit)
-        return crossing, await self._receipts.append(_draft(edit.receipt, crossing, size), edit.owner)
+    async def apply(self, exchange: Exchange, edited: bytes) -> Receipt:
+        """Makes `edited` the body of an exchange and returns the edit's receipt, durable on return.
 
-    def _check(self, edit: Edit) -> tuple[bytes, int]:
+        Raises EditRefused.
+        """
+        if exchange.source is None:
+            raise EditRefused.because("It was under way already when holding requests back was switched on.")
+        body, size = await self._workers.run(self._check, exchange, exchange.source, edited)
+        receipt = await self._receipts.append(_draft(exchange.receipt, body, size), exchange.caller.key_id)
+        exchange.body, exchange.edit = body, receipt.request_id
+        return receipt
+
+    def _check(self, exchange: Exchange, source: bytes, edited: bytes) -> tuple[bytes, int]:
+        """Returns the body that may cross and the estimate of its tokens. Raises EditRefused."""
+        read = exchange.wire.read
         try:
-            body = parse_object(edit.edited)
-            edited = edit.wire.read(body)
+            body = parse_object(edited)
+            after = read(body)
         except GatewayError as error:
             raise EditRefused.because(f"It cannot be read: {error.message}") from None
-        released = edit.wire.read(parse_object(edit.released))
-        if (edited.model, edited.stream) != (released.model, released.stream):
+        before = read(parse_object(exchange.body))
+        if (after.model, after.stream) != (before.model, before.stream):
             raise EditRefused.because("Its model or its way of answering was changed.")
-        if not set(edited.attachments) <= set(released.attachments):
+        if not set(after.attachments) <= set(before.attachments):
             raise EditRefused.because("Attachments were added.")
-        source = edit.wire.read(parse_object(edit.source))
-        before, after = LeakSearch(_texts(released)), LeakSearch(_texts(edited))
-        private = {*self._hidden(edited, edit), *self._hidden(source, edit)}
-        if any(after.holds(value) and not before.holds(value) for value in private):
+        original = read(parse_object(source))
+        texts_before, texts_after = LeakSearch(_texts(before)), LeakSearch(_texts(after))
+        private = {*self._hidden(after, exchange), *self._hidden(original, exchange)}
+        if any(texts_after.holds(value) and not texts_before.holds(value) for value in private):
             raise EditRefused.because("It holds something private that was not in the protected request.")
-        return dump(body), sum(map(estimate, _texts(edited)))
+        return dump(body), sum(map(estimate, _texts(after)))
 
-    def _hidden(self, conversation: Conversation, edit: Edit) -> Iterator[str | date]:
+    def _hidden(self, conversation: Conversation, exchange: Exchange) -> Iterator[str | date]:
         """What the policy hides in a conversation, in the words that stand there; of a name each part, too, and of a
         date the day.
         """
-        found = self._protector.find(conversation.blocks, edit.policy, edit.mode, block=False)
+        found = self._protector.find(conversation.blocks, exchange.policy, exchange.mode, block=False)
         for block, result in zip(conversation.blocks, found, strict=True):
             for text, spans in zip(_texts_of(block), result.spans, strict=True):
                 for span in spans:
                     yield text[span.start : span.end]
                     if span.type == "PERSON":
                         yield from _NAME_PART.findall(text, span.start, span.end)
-                    elif kind_for(span.type) == "year":
+                    elif default_generalization(span.type) == "year":
                         yield from days(text[span.start : span.end])
 
 
@@ -103,7 +94,7 @@ def _texts(conversation: Conversation) -> list[str]:
 
 
 def _texts_of(block: Sequence[MessageField]) -> list[str]:
-    return [text for slot in block for text in slot.texts]
+    return [text for field in block for text in field.texts]
 
 
 def _draft(receipt: Receipt, crossing: bytes, size: int) -> ReceiptDraft:

@@ -17,25 +17,22 @@ from gateway.errors import BadRequest, BadUpstream, Forbidden, GatewayError, Not
 from gateway.guard import GuardContext, Verdict, inspect
 from gateway.http.strict_json import dump, is_json, parse_object
 from gateway.http.types import Field
-from gateway.models import Caller, PrivacyMode, RiskLevel, Route, RouteDecision, Trust
-from gateway.pipeline.exchange import Destination, Done, Examined, Exchange, Terms
-from gateway.pipeline.header_policy import Envelope, clean, forwarded_headers
+from gateway.models import Caller, RiskLevel, Route, RouteDecision, Trust
+from gateway.pipeline.destination import Destination
+from gateway.pipeline.exchange import Exchange
+from gateway.pipeline.header_policy import clean, forwarded_headers
 from gateway.placeholders import (
-    Opening,
     Placeholders,
     RestoreScope,
     conversation_key,
     urls_with_placeholders,
 )
 from gateway.policy import Policy, PolicyRegistry
-from gateway.protection.protector import Protected, Protector
-from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog
+from gateway.protection.protector import Found, Protected, Protector
+from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog, attach_to_errors
 from gateway.sharding import Sharded, shard
-from gateway.text.fields import MessageField, TextField
 from gateway.text.token_estimate import estimate, weigh
 from gateway.wires import AnswerText, Body, Conversation, Wire
-
-type Blocks = Sequence[Sequence[MessageField]]
 
 _log = logging.getLogger(__name__)
 
@@ -60,6 +57,7 @@ class Pipeline:
         workers: Workers,
         installation_key: bytes,
         default_policy: str,
+        local_available: bool,
         engine_version: str,
         model_hash: str | None = None,
     ) -> None:
@@ -70,6 +68,7 @@ class Pipeline:
         self._workers = workers
         self._installation_key = installation_key
         self._default_policy = default_policy
+        self._local_available = local_available
         self._engine = (engine_version, model_hash)
 
     def policy(self, policy_id: str | None, *, param: str = "policy_id") -> Policy:
@@ -80,87 +79,107 @@ class Pipeline:
             error.param = param
             raise
 
-    async def examine(self, text: str, terms: Terms) -> Examined:
-        """Looks at a text and assesses it."""
+    async def analyze(self, conversation: Conversation, policy: Policy, caller: Caller) -> tuple[Found, Assessment]:
+        """Finds what the policy would hide in a conversation of one block, and assesses it. Changes nothing."""
 
-        def job() -> Examined:
-            blocks = [[TextField(None, None, text)]]
-            found = self._protector.find(blocks, terms.policy, terms.mode, block=False, remember_for=terms.remember_for)
-            spans = [span for spans in found[0].spans for span in spans]
-            return Examined(found, self._assess(spans, found[0].kept, [text], terms, estimate(text)))
+        def job() -> tuple[Found, Assessment]:
+            mode = conversation.privacy_mode
+            (found,) = self._protector.find(
+                conversation.blocks, policy, mode, block=False, remember_for=caller.remembered_as
+            )
+            spans = [span for spans in found.spans for span in spans]
+            texts = _texts(conversation)
+            size = sum(map(estimate, texts))
+            return found, self._assess(spans, found.kept, texts, conversation, policy, size, advice=True)
 
         return await self._workers.run(job)
 
-    async def divide(self, text: str, terms: Terms, session_key: bytes, **bounds: int) -> tuple[Sharded, Done]:
-        """Divides a text into protected compartments. What is found in any part of it is hidden in all of them."""
+    async def shard(
+        self, text: str, conversation: Conversation, policy: Policy, caller: Caller, session_key: bytes, **bounds: int
+    ) -> tuple[Sharded, Protected, Assessment]:
+        """Divides the text of a conversation into protected compartments. A value found anywhere is hidden in all."""
 
-        def job() -> tuple[Sharded, Done]:
-            blocks = [[TextField(None, None, text)]]
-            found = self._protector.find(blocks, terms.policy, terms.mode, remember_for=terms.remember_for)[0]
+        def job() -> tuple[Sharded, Protected, Assessment]:
+            mode = conversation.privacy_mode
+            (found,) = self._protector.find(conversation.blocks, policy, mode, remember_for=caller.remembered_as)
             spans = found.spans[0]
             sharded = shard(
                 text,
                 spans,
                 found.kept,
                 types=self._protector.types,
-                policy=terms.policy,
-                mode=terms.mode,
+                policy=policy,
+                mode=mode,
                 session_key=session_key,
                 **bounds,
             )
             size = estimate(text)
-            assessment = self._assess(spans, found.kept, [text], terms, size)
+            assessment = self._assess(spans, found.kept, [text], conversation, policy, size, advice=True)
             urls = frozenset[str]().union(
                 *(urls_with_placeholders(each.protected_text) for each in sharded.compartments)
             )
             external = sum(each.tokens for each in sharded.compartments)
-            return sharded, Done(Protected(list(spans), list(found.kept)), assessment, urls, (size, external))
+            protected = Protected(list(spans), list(found.kept), urls=urls, tokens=(size, external))
+            return sharded, protected, assessment
 
         return await self._workers.run(job)
 
-    async def protect(self, blocks: Blocks, terms: Terms, placeholders: Placeholders) -> Done:
-        """Protects the slots of a message in place."""
-        return await self._workers.run(self._protect, blocks, terms, placeholders)
+    async def protect(
+        self, conversation: Conversation, policy: Policy, placeholders: Placeholders, caller: Caller
+    ) -> tuple[Protected, Assessment]:
+        """Protects the fields of a conversation in place."""
+        return await self._workers.run(self._protect, conversation, policy, placeholders, caller, advice=True)
 
-    async def admit(self, envelope: Envelope, policy: Policy, caller: Caller) -> list[Field]:
-        """The header fields that cross with a call without text. Raises NotFound (`unknown_route`) and BadRequest."""
+    async def forwarded_headers(self, destination: Destination, caller: Caller) -> list[Field]:
+        """Returns the header fields of a call without text. Raises NotFound (`unknown_route`) and BadRequest."""
+        policy = self.policy(None)
 
         def job() -> list[Field]:
             return forwarded_headers(
-                envelope, self._protector, policy, patterns=self._patterns, remember_for=caller.remembered_as
+                destination, self._protector, policy, patterns=self._patterns, remember_for=caller.remembered_as
             )
 
         return await self._workers.run(job)
 
-    def _protect(self, blocks: Blocks, terms: Terms, placeholders: Placeholders) -> Done:
-        slots = [slot for block in blocks for slot in block]
-        texts = [text for slot in slots for text in slot.texts]
+    def _protect(
+        self, conversation: Conversation, policy: Policy, placeholders: Placeholders, caller: Caller, *, advice: bool
+    ) -> tuple[Protected, Assessment]:
+        texts = _texts(conversation)
         protected = self._protector.protect(
-            blocks, terms.policy, terms.mode, placeholders, remember_for=terms.remember_for
+            conversation.blocks, policy, conversation.privacy_mode, placeholders, remember_for=caller.remembered_as
         )
         size = sum(map(estimate, texts))
-        assessment = self._assess(protected.hidden, protected.kept, texts, terms, size)
-        if not len(placeholders):
-            return Done(protected, assessment, frozenset(), (size, size))
-        after = [text for slot in slots for text in slot.protected()]
-        urls = frozenset[str]().union(*map(urls_with_placeholders, after))
-        return Done(protected, assessment, urls, (size, _size_after(size, after, protected, placeholders)))
+        assessment = self._assess(protected.hidden, protected.kept, texts, conversation, policy, size, advice=advice)
+        protected.tokens = size, size
+        if len(placeholders):
+            after = [text for block in conversation.blocks for field in block for text in field.protected()]
+            protected.urls = frozenset[str]().union(*map(urls_with_placeholders, after))
+            protected.tokens = size, _size_after(size, after, protected, placeholders)
+        return protected, assessment
 
     def _assess(
-        self, hidden: Sequence[Finding], kept: Sequence[Finding], texts: Sequence[str], terms: Terms, size: int
+        self,
+        hidden: Sequence[Finding],
+        kept: Sequence[Finding],
+        texts: Sequence[str],
+        conversation: Conversation,
+        policy: Policy,
+        size: int,
+        *,
+        advice: bool,
     ) -> Assessment:
         return assess(
             hidden,
             kept=kept,
             texts=texts,
             types=self._protector.types,
-            task=terms.task,
-            policy=terms.policy,
-            mode=terms.mode,
-            local_available=terms.local_available,
-            attachments=terms.attachments,
+            task=conversation.task,
+            policy=policy,
+            mode=conversation.privacy_mode,
+            local_available=self._local_available,
+            attachments=conversation.attachments,
             tokens=size,
-            advice=terms.advice,
+            advice=advice,
         )
 
     async def open(
@@ -170,14 +189,13 @@ class Pipeline:
         caller: Caller,
         destination: Destination,
         *,
-        envelope: Envelope | None = None,
-        local_available: bool,
         request_id: str,
         operation: str = "chat",
+        source: bytes | None = None,
     ) -> Exchange:
-        """Protects a parsed request in place and returns what may cross, its receipt durable.
+        """Protects a parsed request in place and returns what may cross; its receipt is durable on return.
 
-        Without an envelope it goes to a surface of our own, and no header crosses.
+        `source` is the request as received; pass it where an operator may edit the request.
 
         Raises GatewayError for everything that must not cross.
         """
@@ -186,63 +204,59 @@ class Pipeline:
             message = "Streaming is not supported; send the request with `stream` false."
             raise BadRequest(message, code="streaming_not_supported", param="stream")
         policy = self.policy(conversation.policy_id, param="svc_policy" if operation == "chat" else "policy_id")
-        mode = conversation.mode or PrivacyMode.STANDARD
+        mode = conversation.privacy_mode
         if conversation.attachments and policy.attachments == "refuse":
             message = "The request holds attachments; they cannot be protected, and the policy does not let them pass."
             raise UnsupportedMedia(message, code="attachment_refused", param="messages")
         placeholders = self._placeholders(conversation, caller)
         memory = caller.remembered_as
-        terms = Terms(
-            policy,
-            mode,
-            conversation.task,
-            local_available,
-            conversation.attachments,
-            advice=False,
-            remember_for=memory,
-        )
 
-        def job() -> tuple[Done, list[Field]]:
+        def job() -> tuple[Protected, Assessment, list[Field]]:
             # The name of the model crosses as it is.
             if not clean(destination.model, self._patterns, policy, remember_for=memory):
                 raise BadRequest("`model` is not the name of a model.", param="model")
-            done = self._protect(conversation.blocks, terms, placeholders)
-            if envelope is None:
-                return done, []
+            protected, assessment = self._protect(conversation, policy, placeholders, caller, advice=False)
+            if not destination.url:
+                return protected, assessment, []
             hidden = [entry.value for entry in placeholders.entries()]
-            return done, forwarded_headers(
-                envelope, self._protector, policy, mode, hidden, patterns=self._patterns, remember_for=memory
+            headers = forwarded_headers(
+                destination, self._protector, policy, mode, hidden, patterns=self._patterns, remember_for=memory
             )
+            return protected, assessment, headers
 
-        done, headers = await self._workers.run(job)
+        protected, assessment, headers = await self._workers.run(job)
         body["model"] = destination.model
         crossing = dump(body)
-        refused = _refusal(done.assessment.route, destination)
-        receipt = await self.record(request_id, operation, caller, policy, done, crossing, crossed=refused is None)
-        scope = RestoreScope(policy.restore.urls, done.urls)
+        refused = _refusal(assessment.route, destination)
+        receipt = await self.record(
+            request_id, operation, caller, policy, crossing, protected, assessment, crossed=refused is None
+        )
         exchange = Exchange(
             request_id,
             caller,
             wire,
+            destination,
             policy,
             mode,
-            done.assessment,
+            assessment,
             crossing,
             headers,
             receipt,
-            done.protected,
+            protected,
             placeholders,
-            scope,
+            RestoreScope(policy.restore.urls, protected.urls),
+            source=source,
         )
         if refused is not None:
             self.fail(exchange, "refused")
+            refused.receipt = receipt.ref
             raise refused
         return exchange
 
     def _placeholders(self, conversation: Conversation, caller: Caller) -> Placeholders:
         seeds = conversation.opening, conversation.seed
         opening, key = (conversation_key(self._installation_key, caller.key_id, seed) for seed in seeds)
-        return Placeholders(key, opening=Opening(conversation.before_seed, opening))
+        return Placeholders(key, opening_blocks=conversation.before_seed, opening_key=opening)
 
     async def record(
         self,
@@ -250,25 +264,27 @@ class Pipeline:
         operation: str,
         caller: Caller,
         policy: Policy,
-        done: Done | None,
         content: bytes,
+        protected: Protected | None = None,
+        assessment: Assessment | None = None,
         *,
         crossed: bool,
     ) -> Receipt:
-        """The receipt of an operation, durable on return. `content` is digested, never kept."""
+        """Writes the receipt of an operation, durable on return. `content` is digested, never kept."""
         version, model_hash = self._engine
+        tokens = protected.tokens if protected else (0, 0)
         draft = ReceiptDraft(
             request_id=request_id,
             operation=operation,
             policy=policy.ref,
             engine_version=version,
             model_hash=model_hash,
-            route=done.assessment.route.decision.value if done else RouteDecision.DIRECT.value,
-            risk_level=done.assessment.risk.level.value if done else RiskLevel.NONE.value,
-            entity_counts=done.protected.counts() if done else {},
-            transformation_counts=done.protected.actions() if done else {},
-            tokens_input=done.tokens[0] if done else 0,
-            tokens_external=done.tokens[1] if done and crossed else 0,
+            route=(assessment.route.decision if assessment else RouteDecision.DIRECT).value,
+            risk_level=(assessment.risk.level if assessment else RiskLevel.NONE).value,
+            entity_counts=protected.counts() if protected else {},
+            transformation_counts=protected.actions() if protected else {},
+            tokens_input=tokens[0],
+            tokens_external=tokens[1] if crossed else 0,
             protected_digest=sha256(content).hexdigest(),
         )
         return await self._receipts.append(draft, caller.key_id)
@@ -335,12 +351,13 @@ class Pipeline:
 
     @contextmanager
     def answering(self, exchange: Exchange) -> Iterator[None]:
-        """While a surface answers: if that fails, the exchange is recorded as failed."""
-        try:
-            yield
-        except BaseException:
-            self.fail(exchange, "failed")
-            raise
+        """Records the exchange as failed if the surface or the closing fails, and names its receipt in the error."""
+        with attach_to_errors(exchange.receipt):
+            try:
+                yield
+            except BaseException:
+                self.fail(exchange, "failed")
+                raise
 
     def fail(self, exchange: Exchange, outcome: str) -> None:
         """Records that an opened exchange came to no answer. Safe to call twice."""
@@ -353,6 +370,10 @@ class Pipeline:
         guard = _guard_counts(exchange.verdict) if exchange.verdict else None
         draft = OutcomeDraft(outcome=outcome, status=status, tokens=tokens, guard=guard, edit=exchange.edit)
         self._receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
+
+
+def _texts(conversation: Conversation) -> list[str]:
+    return [text for block in conversation.blocks for field in block for text in field.texts]
 
 
 def _size_after(size: int, after: Sequence[str], protected: Protected, placeholders: Placeholders) -> int:

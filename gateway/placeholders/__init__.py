@@ -23,7 +23,7 @@ from gateway.placeholders.json_text import (
     string_literals,
 )
 from gateway.placeholders.patterns import prepare
-from gateway.placeholders.session import Known, Opening, Placeholders, Restored, RestoredTree, conversation_key
+from gateway.placeholders.session import Known, Placeholders, Restored, RestoredTree, conversation_key
 from gateway.placeholders.stream import StreamRestorer
 from gateway.placeholders.url_policy import urls_with_placeholders
 
@@ -32,7 +32,6 @@ __all__ = [
     "Found",
     "Known",
     "Literal",
-    "Opening",
     "Placeholders",
     "RestoreScope",
     "Restored",

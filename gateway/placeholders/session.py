@@ -7,7 +7,7 @@ counter and no stored state, so the same conversation gives the same bytes on ev
 import hmac
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -77,14 +77,6 @@ class RestoredTree:
     unknown: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """The first blocks of a conversation, whose values are minted by a key of their own."""
-
-    blocks: int
-    key: bytes = field(repr=False)
-
-
 def conversation_key(installation_key: bytes, caller: str, seed: str) -> bytes:
     """The 32-byte session key of a chat (HKDF-SHA256, RFC 5869): the same conversation, the same key."""
     context = b"".join(map(_framed, ("privacy-gateway conversation v1", caller, seed)))
@@ -92,11 +84,16 @@ def conversation_key(installation_key: bytes, caller: str, seed: str) -> bytes:
 
 
 class Placeholders:
-    """One session's values. Not shared between threads."""
+    """One session's values. Not shared between threads.
 
-    def __init__(self, key: bytes, known: Iterable[Known] = (), *, opening: Opening | None = None) -> None:
+    Values of the first `opening_blocks` blocks of a conversation are minted with `opening_key`.
+    """
+
+    def __init__(
+        self, key: bytes, known: Iterable[Known] = (), *, opening_blocks: int = 0, opening_key: bytes = b""
+    ) -> None:
         self._key = self._own_key = key
-        self._opening = opening
+        self._opening_blocks, self._opening_key = opening_blocks, opening_key
         # By the placeholder without its brackets.
         self._by_core: dict[str, Known] = {}
         self._by_value: dict[tuple[str, str, str | None], str] = {}
@@ -118,8 +115,7 @@ class Placeholders:
 
     def enter(self, block: int) -> None:
         """From now on mints values of this block of the conversation; one that has a placeholder keeps it."""
-        opens = self._opening is not None and block < self._opening.blocks
-        self._key = self._opening.key if self._opening is not None and opens else self._own_key
+        self._key = self._opening_key if block < self._opening_blocks else self._own_key
 
     def mint(self, type: str, value: str, *, raw: str | None = None) -> str:
         """The placeholder of a value; the same for the same value, whenever it is asked for.

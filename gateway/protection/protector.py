@@ -30,7 +30,7 @@ from gateway.policy import Policy, Rule
 from gateway.protection.known_values import Known, united
 from gateway.protection.operators import apply_action
 from gateway.protection.split_values import adjacent_texts, behind, values_across
-from gateway.text.fields import MessageField, Span, Spans
+from gateway.text.fields import MessageField, Replace, Span, Spans
 
 LITERAL = "PLACEHOLDER"
 _MOST_CALLERS = 64
@@ -48,11 +48,17 @@ class Found:
 
 @dataclass(slots=True)
 class Protected:
-    """What protection did. `hidden` and `kept` together are all findings, with offsets of their own texts."""
+    """The result of protecting a message.
+
+    `hidden` and `kept` together are all findings, with offsets in their own texts. `urls` are the URLs of the protected
+    texts that hold placeholders. `tokens` estimates the size of the source and of the protected texts.
+    """
 
     hidden: list[Span] = field(default_factory=list)
     kept: list[Entity] = field(default_factory=list)
     transformations: list[Transformation] = field(default_factory=list)
+    urls: frozenset[str] = field(default=frozenset(), repr=False)
+    tokens: tuple[int, int] = (0, 0)
 
     def counts(self) -> dict[str, int]:
         """Hidden findings by entity type."""
@@ -152,7 +158,7 @@ def _weight(found: Found) -> int:
 
 
 class Protector:
-    """Protects the slots of a message. Pure but for its memory; safe to use from several threads."""
+    """Protects the fields of a message. Pure but for its memory; safe to use from several threads."""
 
     def __init__(self, finder: Finder, *, hash_key: bytes, memory: Memory | None = None) -> None:
         self._finder = finder
@@ -192,12 +198,12 @@ class Protector:
         chain = f"{policy.hash}\n{mode}\n{self._finder.version}".encode()
         result: list[Found] = []
         before = ""
-        for slots in blocks:
-            texts = [_covered(text, own) for slot in slots for text in slot.texts]
+        for fields in blocks:
+            texts = [_covered(text, own) for field in fields for text in field.texts]
             if not texts:
                 result.append(Found((), ()))
                 continue
-            joints = adjacent_texts(slots)
+            joints = adjacent_texts(fields)
             found = None
             if remember_for is not None:
                 chain = self._memory.digest(chain, (*texts, str(joints)))
@@ -228,25 +234,24 @@ class Protector:
         *,
         remember_for: str | None = None,
     ) -> Protected:
-        """Protects every slot in place and says what was done.
+        """Protects every field in place and says what was done.
 
-        Transformations have offsets of their own slot's text; for a request of one text that is the text as sent.
+        Transformations have offsets of their own field's text; for a request of one text that is the text as sent.
         """
         found = self.find(blocks, policy, mode, own=placeholders, remember_for=remember_for)
         found = _escape_literals(blocks, found, placeholders)
         done = Protected()
-        replacer = _Replacer(policy, mode, placeholders, self.types, self._hash_key)
+        replacer = _replacer(policy, mode, placeholders, self.types, self._hash_key, done.transformations)
         for index, (block, result) in enumerate(zip(blocks, found, strict=True)):
             placeholders.enter(index)
             done.kept += result.kept
             position = 0
-            for slot in block:
-                spans = result.spans[position : position + len(slot.texts)]
-                position += len(slot.texts)
+            for message_field in block:
+                spans = result.spans[position : position + len(message_field.texts)]
+                position += len(message_field.texts)
                 if any(spans):
-                    slot.apply(spans, replacer)
+                    message_field.apply(spans, replacer)
                     done.hidden += [span for each in spans for span in each]
-        done.transformations = replacer.transformations
         return done
 
     def _look(
@@ -301,51 +306,36 @@ def _covered(text: str, own: Placeholders | None) -> str:
     return cover(text, [(hit.start, hit.end) for hit in own.find(text) if hit.exact])
 
 
-class _Replacer:
-    """Turns a span into what stands in its place, and keeps the record."""
+def _replacer(
+    policy: Policy,
+    mode: PrivacyMode,
+    placeholders: Placeholders,
+    types: Mapping[str, EntityType],
+    hash_key: bytes,
+    transformations: list[Transformation],
+) -> Replace:
+    """Returns the function that replaces the value of a span and appends its transformation."""
+    shift, last = 0, -1
 
-    def __init__(
-        self,
-        policy: Policy,
-        mode: PrivacyMode,
-        placeholders: Placeholders,
-        types: Mapping[str, EntityType],
-        hash_key: bytes,
-    ) -> None:
-        self._policy = policy
-        self._mode = mode
-        self._placeholders = placeholders
-        self._types = types
-        self._hash_key = hash_key
-        self.transformations: list[Transformation] = []
-        self._shift = 0
-        self._last = -1
-
-    def __call__(self, span: Span, value: str, raw: str | None = None) -> str:
+    def replace(span: Span, value: str, raw: str | None = None) -> str:
+        nonlocal shift, last
         placeholder: str | None = None
         if span.action is Action.PLACEHOLDER:
-            text = placeholder = self._placeholders.mint(span.type, value, raw=raw)
+            text = placeholder = placeholders.mint(span.type, value, raw=raw)
         else:
-            rule = _rule_for(span.type, self._types, self._policy, self._mode)
-            text = apply_action(rule, span.type, value, key=self._hash_key)
-        if span.start < self._last:
-            self._shift = 0
-        self._last = span.end
-        start = span.start + self._shift
-        self._shift += len(text) - (span.end - span.start)
-        self.transformations.append(
-            Transformation(
-                span.type,
-                span.action,
-                placeholder,
-                span.start,
-                span.end,
-                start,
-                start + len(text),
-                span.score,
-            )
+            text = apply_action(_rule_for(span.type, types, policy, mode), span.type, value, key=hash_key)
+        if span.start < last:
+            shift = 0
+        last = span.end
+        start = span.start + shift
+        shift += len(text) - (span.end - span.start)
+        end = start + len(text)
+        transformations.append(
+            Transformation(span.type, span.action, placeholder, span.start, span.end, start, end, span.score)
         )
         return text
+
+    return replace
 
 
 def _rule_for(type: str, types: Mapping[str, EntityType], policy: Policy, mode: PrivacyMode) -> Rule:
@@ -358,7 +348,7 @@ def _escape_literals(
 ) -> list[Found]:
     """Rule 4 of this module. Placeholders a native session knew before are its owner's own, and stay."""
     before = {entry.placeholder for entry in placeholders.entries()}
-    texts = [[text for slot in block for text in slot.texts] for block in blocks]
+    texts = [[text for field in block for text in field.texts] for block in blocks]
     for _ in range(8):
         minted: dict[str, int] = {}
         for index, (block, result) in enumerate(zip(texts, found, strict=True)):

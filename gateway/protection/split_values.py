@@ -27,9 +27,9 @@ _BEFORE = re.compile(r"\S{1,40}[ ]?\Z")
 _AFTER = re.compile(r"[ ]?\S{1,40}")
 
 
-def adjacent_texts(slots: Sequence[MessageField]) -> list[int]:
-    """Of all the texts of the slots those that go on where the text before ends, by number."""
-    flags = [isinstance(slot, TextField) and slot.goes_on for slot in slots for _ in slot.texts]
+def adjacent_texts(fields: Sequence[MessageField]) -> list[int]:
+    """Of all the texts of the fields those that go on where the text before ends, by number."""
+    flags = [isinstance(field, TextField) and field.goes_on for field in fields for _ in field.texts]
     return [number for number, goes_on in enumerate(flags) if goes_on and number]
 
 

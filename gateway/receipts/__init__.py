@@ -7,7 +7,7 @@ checkpoint       the signed head of the log
 checkpoint_file  the head as remembered outside the database
 consistency      checks that the log extends what is remembered
 verify           recomputes everything
-receipt_context  tells whoever serves a request which receipt it left
+receipt_context  names the receipt of a request in later errors
 log              the interface of the log: append, read, verify
 key_loading      loads the signing key; never makes a new one beside existing records
 retry_queue      outcomes that wait for the store to recover
@@ -17,7 +17,7 @@ Nothing here sees source text.
 
 from gateway.receipts.drafts import OPERATIONS, OUTCOMES, OutcomeDraft, ReceiptDraft
 from gateway.receipts.log import ReceiptLog
-from gateway.receipts.receipt_context import Followed, following
+from gateway.receipts.receipt_context import attach_to_errors
 from gateway.receipts.records import Receipt
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import Check, Verification
@@ -26,12 +26,11 @@ __all__ = [
     "OPERATIONS",
     "OUTCOMES",
     "Check",
-    "Followed",
     "OutcomeDraft",
     "Receipt",
     "ReceiptDraft",
     "ReceiptLog",
     "Signer",
     "Verification",
-    "following",
+    "attach_to_errors",
 ]

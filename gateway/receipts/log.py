@@ -15,7 +15,6 @@ from gateway.receipts.chain import Chain
 from gateway.receipts.checkpoint_file import CheckpointWriter, read_checkpoint
 from gateway.receipts.consistency import check_checkpoint
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft, is_request_id
-from gateway.receipts.receipt_context import note_outcome, note_receipt
 from gateway.receipts.records import Receipt, Record, decoded, outcome_body, receipt_body
 from gateway.receipts.retry_queue import RetryQueue, Write
 from gateway.receipts.signing import Signer
@@ -98,16 +97,13 @@ class ReceiptLog:
 
         record = await self._store.write(write, collects=True)
         self._chain.is_durable(record)
-        receipt = Receipt(draft.request_id, record)
-        note_receipt(receipt)
-        return receipt
+        return Receipt(draft.request_id, record)
 
     def append_outcome(self, request_id: str, draft: OutcomeDraft, owner: str) -> None:
         """Writes what came of the request, in the background. The first outcome of a request stands.
 
         While the store cannot be written to, it waits in memory.
         """
-        note_outcome(draft)
 
         def write(stored: Repositories) -> Record | None:
             found = self._chain.filed(stored.receipts, request_id)

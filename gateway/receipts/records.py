@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import orjson
 
+from gateway.models import ReceiptRef
 from gateway.receipts.checkpoint import Head
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft
 from gateway.receipts.signing import Signer
@@ -57,6 +58,10 @@ class Receipt:
         """The receipt as it is stored, whole or damaged."""
         outcome = Record.from_stored(stored.outcome) if stored.outcome else None
         return cls(stored.request_id, Record.from_stored(stored.record), outcome)
+
+    @property
+    def ref(self) -> ReceiptRef:
+        return ReceiptRef(self.request_id, self.record.sequence, self.record.body)
 
     @property
     def sequence(self) -> int:

@@ -1,94 +1,101 @@
-"""Where calls come in: both listeners ask here what may cross, and give back what came of it."""
+"""Serves the calls of both listeners: decides what is forwarded, what is answered here, and what is refused."""
 
-from dataclasses import dataclass, field
+from typing import Any
 
 from gateway.api.asgi_client import AsgiApp, serve
-from gateway.api.error_handlers import nothing_at
+from gateway.api.error_handlers import unknown_path
 from gateway.auth.credentials import refuse_repeated
-from gateway.container import Service
-from gateway.errors import BadRequest, EditRefused, GatewayError, NotFound
+from gateway.container import Container
+from gateway.errors import BadRequest, EditRefused, NotFound
 from gateway.http.content_encoding import decode
 from gateway.http.strict_json import check_media_type, parse_object
-from gateway.ipc.messages import Answered, Call, Crossing, Filed, Listener, Refused, Restored
+from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse, RestoredAnswer
 from gateway.models import Caller
 from gateway.pipeline.exchange import Exchange
-from gateway.pipeline.operator_edits import Edit, OperatorEdits
-from gateway.receipts import Receipt, following
-from gateway.wires import Body
-
-
-@dataclass(frozen=True, slots=True)
-class _Open:
-    """A call that is under way. `source` is the request as it came, kept only where an operator may edit it."""
-
-    exchange: Exchange
-    source: bytes | None = field(repr=False)
+from gateway.wires import Wire
 
 
 class Dispatcher:
-    """The gateway, as listeners see it: a `gateway.ipc.messages.Gateway`."""
+    """Implements `gateway.ipc.messages.Gateway` on top of the container's parts and the ASGI application."""
 
-    def __init__(self, service: Service, app: AsgiApp) -> None:
-        self._service = service
+    def __init__(self, container: Container, app: AsgiApp) -> None:
+        self._callers = container.callers
+        self._chat = container.chat
+        self._edits = container.edits
+        self._pipeline = container.pipeline
+        self._settings = container.settings
+        self._wires = container.wires
         self._app = app
-        self._amendments = OperatorEdits(service.protector, service.workers, service.receipts)
-        self._open: dict[str, _Open] = {}
+        self._exchanges: dict[str, Exchange] = {}
 
-    async def admit(self, call: Call) -> int:
-        settings = self._service.settings
+    async def check_head(self, call: Call) -> int:
+        settings = self._settings
         refuse_repeated(call.fields)
-        key = _field(call, b"x-svc-key")
+        key = _header(call, b"x-svc-key")
         if call.listener is Listener.PROXY:
             if key is not None:
-                self._service.identify(None, key)
+                self._callers.identify(None, key)
         elif call.path.startswith("/v1/"):
-            self._service.identify(_field(call, b"authorization"), key)
+            self._callers.identify(_header(call, b"authorization"), key)
         else:
-            # Pages that anybody may read; none takes a body.
+            # Public pages, none of which takes a body.
             return min(settings.head_limit_bytes, settings.body_limit_bytes)
         return settings.body_limit_bytes
 
-    async def enter(self, call: Call) -> Crossing | Answered | Refused:
-        with following() as followed:
-            try:
-                entered = await self._admit(call)
-            except GatewayError as error:
-                return Refused(error, _filed(followed.receipt))
-            if isinstance(entered, Crossing):
-                return entered
-            guard = followed.outcome.guard if followed.outcome else None
-            return entered._replace(
-                filed=_filed(followed.receipt), guard=str(guard["action"]) if guard is not None else None
-            )
-
-    async def _admit(self, call: Call) -> Crossing | Answered:
+    async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
         path = call.path.partition("?")[0]
         if "%" in path:
-            raise nothing_at(path)
+            raise unknown_path(path)
         if any(name.lower() == b"upgrade" for name, _ in call.fields):
             raise BadRequest("The gateway does not upgrade connections.", code="upgrade_refused", param="Upgrade")
-        if call.listener is Listener.PROXY:
-            return await self._from_proxy(call, path)
-        return await self._from_gateway(call, path)
+        wire = self._wires.serving(call.method, path)
+        if call.listener is Listener.GATEWAY:
+            refuse_repeated(call.fields)
+            return await (self._serve(call) if wire is None else self._open_chat(call, wire))
+        return await (self._forward_textless(call) if wire is None else self._open_proxied_chat(call, wire))
 
-    async def _from_gateway(self, call: Call, path: str) -> Crossing | Answered:
-        refuse_repeated(call.fields)
-        wire = self._service.wires.serving(call.method, path)
-        caller: Caller | None = None
-        if wire is not None:
-            caller = self._service.authenticate(_field(call, b"authorization"), _field(call, b"x-svc-key"))
-            check_media_type(_field(call, b"content-type"))
-            source, body = self._read(call)
-            upstream = self._service.upstream_for(body.get("model"))
-            if upstream is not None:
-                url, exchange = await self._service.cross_to_upstream(
-                    wire, body, caller, upstream, call.fields, request_id=call.request_id
-                )
-                config, _ = upstream
-                return self._opened(call, url, exchange, source, upstream=config.name, seconds=config.timeout_seconds)
-        return await self._answer(call, caller)
+    async def _open_chat(self, call: Call, wire: Wire) -> ForwardedRequest | NativeResponse:
+        caller = self._callers.authenticate(_header(call, b"authorization"), _header(call, b"x-svc-key"))
+        check_media_type(_header(call, b"content-type"))
+        source = self._decode(call)
+        body = parse_object(source)
+        destination = self._chat.destination_for(body.get("model"), call.fields)
+        if not destination.url:
+            return await self._serve(call, caller)
+        return self._forward(
+            await self._pipeline.open(
+                wire,
+                body,
+                caller,
+                destination,
+                request_id=call.request_id,
+                source=source if call.editable else None,
+            )
+        )
 
-    async def _answer(self, call: Call, caller: Caller | None) -> Answered:
+    async def _open_proxied_chat(self, call: Call, wire: Wire) -> ForwardedRequest:
+        source = self._decode(call)
+        body = parse_object(source)
+        return self._forward(
+            await self._pipeline.open(
+                wire,
+                body,
+                self._callers.authenticate_proxied(call.path, call.fields),
+                self._chat.host_for(body.get("model"), call.origin, call.path, call.fields),
+                request_id=call.request_id,
+                source=source if call.editable else None,
+            )
+        )
+
+    async def _forward_textless(self, call: Call) -> ForwardedRequest:
+        if call.content:
+            raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
+        destination, headers = await self._chat.textless(call.method, call.origin, call.path, call.fields)
+        return ForwardedRequest(destination.url, headers, b"", timeout_seconds=destination.timeout_seconds)
+
+    async def _serve(self, call: Call, caller: Caller | None = None) -> NativeResponse:
+        """Has the ASGI application answer. A `caller` that is known already is not counted against its rate again."""
+        state: dict[str, Any] = {} if caller is None else {"caller": caller}
         response = await serve(
             self._app,
             call.method,
@@ -97,91 +104,54 @@ class Dispatcher:
             call.content,
             client=call.client,
             server=call.server,
-            # Known already, so that the call is counted once against the caller's rate.
-            state={} if caller is None else {"caller": caller},
+            state=state,
         )
-        return Answered(*response)
+        return NativeResponse(*response, receipt=state.get("receipt"), guard=state.get("guard"))
 
-    async def _from_proxy(self, call: Call, path: str) -> Crossing:
-        wire = self._service.wires.serving(call.method, path)
-        seconds = self._service.settings.upstream_timeout_seconds
-        if wire is not None:
-            source, body = self._read(call)
-            url, exchange = await self._service.cross_to_host(
-                wire, body, call.origin, call.path, call.fields, request_id=call.request_id
-            )
-            return self._opened(call, url, exchange, source, seconds=seconds)
-        if call.content:
-            raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
-        url, fields = await self._service.cross_harmless(call.method, call.origin, call.path, call.fields)
-        return Crossing(url, fields, b"", seconds=seconds)
+    def _decode(self, call: Call) -> bytes:
+        return decode(call.content, _header(call, b"content-encoding"), self._settings.body_limit_bytes)
 
-    def _read(self, call: Call) -> tuple[bytes, Body]:
-        coding = _field(call, b"content-encoding")
-        source = decode(call.content, coding, self._service.settings.body_limit_bytes)
-        return source, parse_object(source)
-
-    def _opened(
-        self, call: Call, url: str, exchange: Exchange, source: bytes, *, upstream: str = "", seconds: float
-    ) -> Crossing:
-        self._open[call.request_id] = _Open(exchange, source if call.held else None)
-        made = [each.placeholder for each in exchange.protected.transformations if each.placeholder]
-        return Crossing(
-            url,
+    def _forward(self, exchange: Exchange) -> ForwardedRequest:
+        self._exchanges[exchange.request_id] = exchange
+        destination, protected = exchange.destination, exchange.protected
+        minted = [each.placeholder for each in protected.transformations if each.placeholder]
+        return ForwardedRequest(
+            destination.url,
             exchange.headers,
             exchange.body,
-            _filed(exchange.receipt),
-            bool(exchange.protected.hidden),
-            list(dict.fromkeys(made)),
-            upstream,
-            seconds,
+            exchange.receipt.ref,
+            bool(protected.hidden),
+            list(dict.fromkeys(minted)),
+            destination.upstream,
+            destination.timeout_seconds,
         )
 
-    async def leave(self, request_id: str, status: int, body: bytes, annotate: bool) -> Restored:
-        under_way = self._open.pop(request_id, None)
-        if under_way is None:
-            return Restored(body)
-        exchange = under_way.exchange
-        restored = await self._service.pipeline.close(exchange, status, body, annotate=annotate)
-        return Restored(restored, exchange.verdict.as_dict() if exchange.verdict else None)
+    async def close(self, request_id: str, status: int, body: bytes, annotate: bool) -> RestoredAnswer:
+        exchange = self._exchanges.pop(request_id, None)
+        if exchange is None:
+            return RestoredAnswer(body)
+        restored = await self._pipeline.close(exchange, status, body, annotate=annotate)
+        return RestoredAnswer(restored, exchange.verdict.as_dict() if exchange.verdict else None)
 
-    async def amend(self, request_id: str, edited: bytes) -> Crossing:
-        under_way = self._open.get(request_id)
-        if under_way is None:
+    async def edit(self, request_id: str, edited: bytes) -> ForwardedRequest:
+        exchange = self._exchanges.get(request_id)
+        if exchange is None:
             raise EditRefused.because("It carries no text, and none can be added.")
-        if under_way.source is None:
-            raise EditRefused.because("It was under way already when holding requests back was switched on.")
-        exchange = under_way.exchange
-        edit = Edit(
-            exchange.wire,
-            exchange.policy,
-            exchange.mode,
-            exchange.receipt,
-            exchange.caller.key_id,
-            under_way.source,
-            exchange.body,
-            edited,
-        )
-        crossing, receipt = await self._amendments.admit(edit)
-        exchange.body, exchange.edit = crossing, receipt.request_id
-        return Crossing("", (), crossing, _filed(receipt))
-
-    def close(self) -> None:
-        """Nobody waits for what is under way any more; its receipts say so."""
-        for request_id in list(self._open):
-            self.fail(request_id, "cancelled")
+        receipt = await self._edits.apply(exchange, edited)
+        return ForwardedRequest("", (), exchange.body, receipt.ref)
 
     def fail(self, request_id: str, outcome: str) -> None:
-        under_way = self._open.pop(request_id, None)
-        if under_way is not None:
-            self._service.pipeline.fail(under_way.exchange, outcome)
+        exchange = self._exchanges.pop(request_id, None)
+        if exchange is not None:
+            self._pipeline.fail(exchange, outcome)
+
+    def stop(self) -> None:
+        """Records every request under way as cancelled."""
+        for request_id in list(self._exchanges):
+            self.fail(request_id, "cancelled")
 
 
-def _field(call: Call, name: bytes) -> str | None:
-    """The values of a header field, joined as one (RFC 9110 section 5.3)."""
+def _header(call: Call, name: bytes) -> str | None:
+    """Returns the values of a header field, joined as one (RFC 9110 section 5.3)."""
     values = [value.decode("utf-8", "surrogateescape") for known, value in call.fields if known.lower() == name]
     return ", ".join(values) if values else None
-
-
-def _filed(receipt: Receipt | None) -> Filed | None:
-    return Filed(receipt.request_id, receipt.sequence, receipt.record.body) if receipt else None

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gateway.concurrency.event_loop import run
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError
-from gateway.ipc.messages import Answered, Call, Crossing, Gateway, Refused, Restored
+from gateway.ipc.messages import Call, ForwardedRequest, Gateway, NativeResponse, RestoredAnswer
 from gateway.ipc.rpc import Link, answer
 
 if TYPE_CHECKING:
@@ -46,20 +46,20 @@ class RemoteGateway:
     def __init__(self, link: Link) -> None:
         self._link = link
 
-    async def admit(self, call: Call) -> int:
-        return int(await self._link.call("admit", call))
+    async def check_head(self, call: Call) -> int:
+        return int(await self._link.call("check_head", call))
 
-    async def enter(self, call: Call) -> Crossing | Answered | Refused:
-        entered: Crossing | Answered | Refused = await self._link.call("enter", call)
-        return entered
+    async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
+        opened: ForwardedRequest | NativeResponse = await self._link.call("open", call)
+        return opened
 
-    async def leave(self, request_id: str, status: int, body: bytes, annotate: bool) -> Restored:
-        restored: Restored = await self._link.call("leave", request_id, status, body, annotate)
+    async def close(self, request_id: str, status: int, body: bytes, annotate: bool) -> RestoredAnswer:
+        restored: RestoredAnswer = await self._link.call("close", request_id, status, body, annotate)
         return restored
 
-    async def amend(self, request_id: str, edited: bytes) -> Crossing:
-        crossing: Crossing = await self._link.call("amend", request_id, edited)
-        return crossing
+    async def edit(self, request_id: str, edited: bytes) -> ForwardedRequest:
+        forwarded: ForwardedRequest = await self._link.call("edit", request_id, edited)
+        return forwarded
 
     def fail(self, request_id: str, outcome: str) -> None:
         self._link.tell("fail", request_id, outcome)
@@ -116,13 +116,15 @@ async def running(settings: Settings, end: socket.socket | None) -> AsyncIterato
 async def _here(settings: Settings, patterns: "Finder | None" = None) -> AsyncIterator[tuple[Gateway, str | None]]:
     # These take a while to load, and the process of the listeners does not need them.
     from gateway.api.app import create_app
-    from gateway.container import Service
+    from gateway.container import Container
     from gateway.server.dispatcher import Dispatcher
 
-    async with await Service.start(settings, patterns) as service:
-        entrance = Dispatcher(service, create_app(service))
-        with contextlib.closing(entrance):
-            yield entrance, await service.first_key()
+    async with await Container.start(settings, patterns) as container:
+        dispatcher = Dispatcher(container, create_app(container))
+        try:
+            yield dispatcher, await container.first_key()
+        finally:
+            dispatcher.stop()
 
 
 def _child(end: socket.socket, settings: Settings) -> int:
@@ -164,9 +166,9 @@ async def _serve(end: socket.socket, settings: Settings, patterns: "Finder") -> 
         calls: dict[str, Callable[..., Any]] = {}
 
         async def begin() -> str | None:
-            entrance, first_key = await stack.enter_async_context(_here(settings, patterns))
-            calls.update(admit=entrance.admit, enter=entrance.enter, leave=entrance.leave)
-            calls.update(amend=entrance.amend, fail=entrance.fail)
+            gateway, first_key = await stack.enter_async_context(_here(settings, patterns))
+            calls.update(check_head=gateway.check_head, open=gateway.open, close=gateway.close)
+            calls.update(edit=gateway.edit, fail=gateway.fail)
             # What was built until here lives as long as the process; the collector need not walk it again and again.
             gc.collect()
             gc.freeze()

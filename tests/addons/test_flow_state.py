@@ -10,32 +10,32 @@ from addons.flow_state import FlowState, FlowStates
 from gateway.ipc.messages import Listener
 
 
-def visited(visits: FlowStates, lost: list[str], *, let_in: bool = False) -> http.HTTPFlow:
+def visited(states: FlowStates, lost: list[str], *, let_in: bool = False) -> http.HTTPFlow:
     flow = tflow.tflow()
-    visits.enter(flow, FlowState("req_1", Listener.GATEWAY, flow.request.headers, ("h", 1, "http"), let_in=let_in))
-    visits.watch(flow, lambda: lost.append("req_1"))
+    states.add(flow, FlowState("req_1", Listener.GATEWAY, flow.request.headers, ("h", 1, "http"), let_in=let_in))
+    states.watch(flow, lambda: lost.append("req_1"))
     return flow
 
 
 @pytest.mark.parametrize("leaves", [True, False])
 def test_a_flow_that_is_gone_without_leaving_is_told_of(leaves: bool) -> None:
-    visits, lost = FlowStates(), list[str]()
-    flow = visited(visits, lost, let_in=True)
+    states, lost = FlowStates(), list[str]()
+    flow = visited(states, lost, let_in=True)
     if leaves:
-        visits.leave(flow)
+        states.remove(flow)
     del flow
     gc.collect()
     assert lost == ([] if leaves else ["req_1"])
-    assert not visits.under_way()
+    assert not states.under_way()
 
 
 def test_only_who_was_let_in_is_under_way() -> None:
-    visits = FlowStates()
-    flow = visited(visits, [])
-    visit = visits.of(flow)
-    assert visit is not None
-    assert not visits.under_way()
-    visit.let_in = True
-    assert visits.under_way()
-    visits.leave(flow)
-    assert not visits.under_way()
+    states = FlowStates()
+    flow = visited(states, [])
+    state = states.of(flow)
+    assert state is not None
+    assert not states.under_way()
+    state.let_in = True
+    assert states.under_way()
+    states.remove(flow)
+    assert not states.under_way()

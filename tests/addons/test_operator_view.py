@@ -14,7 +14,7 @@ from addons.operator_view import METADATA, REFUSED, Review
 from addons.replay import NoReplay
 from addons.safe_metadata import code_of, plain_path, request_id_of
 from gateway.errors import Forbidden
-from gateway.ipc.messages import Crossing, Listener
+from gateway.ipc.messages import ForwardedRequest, Listener
 
 
 @contextmanager
@@ -28,9 +28,9 @@ def visit_of(flow: http.HTTPFlow, target: tuple[str, int, str] = ("api.example",
     return FlowState("req_01", Listener.PROXY, flow.request.headers, target)
 
 
-def refuse(review: Review, flow: http.HTTPFlow, visit: FlowState | None = None) -> None:
+def refuse(review: Review, flow: http.HTTPFlow, state: FlowState | None = None) -> None:
     flow.response = http.Response.make(403)
-    review.refused(flow, visit or visit_of(flow), Forbidden("No."))
+    review.refused(flow, state or visit_of(flow), Forbidden("No."))
 
 
 async def test_the_oldest_go_first_but_for_those_that_are_held() -> None:
@@ -55,11 +55,11 @@ async def test_without_mitmweb_nothing_is_done_for_one() -> None:
     with taddons.context():
         review = Review(3, lambda host, port: True)
         flow = tflow.tflow()
-        visit = visit_of(flow)
-        visit.crossing = Crossing("https://api.example/v1/models", (), b"")
-        review.released(flow, visit)
-        refuse(review, flow, visit)
-        assert (visit.shown, visit.notes) == (None, None)
+        state = visit_of(flow)
+        state.forwarded = ForwardedRequest("https://api.example/v1/models", (), b"")
+        review.released(flow, state)
+        refuse(review, flow, state)
+        assert (state.shown, state.notes) == (None, None)
         assert not review.may_hold
 
 

@@ -23,19 +23,19 @@ class Before:
         self.saw.append(flow.response.raw_content)
 
 
-def answered(visits: FlowStates, answer: bytes | None) -> http.HTTPFlow:
+def answered(states: FlowStates, answer: bytes | None) -> http.HTTPFlow:
     flow = tflow.tflow(resp=True)
     flow.response = http.Response.make(200, b"Dear [PERSON_7KQ2M]", {"transfer-encoding": "chunked"})
-    visit = FlowState("req_1", Listener.GATEWAY, flow.request.headers, ("h", 1, "http"), let_in=True, answer=answer)
-    visits.enter(flow, visit)
+    state = FlowState("req_1", Listener.GATEWAY, flow.request.headers, ("h", 1, "http"), let_in=True, answer=answer)
+    states.add(flow, state)
     return flow
 
 
 async def test_the_answer_is_there_when_the_hooks_have_ended_and_gone_thereafter() -> None:
-    visits, before = FlowStates(), Before()
-    flow = answered(visits, b"Dear Anna")
+    states, before = FlowStates(), Before()
+    flow = answered(states, b"Dear Anna")
     assert flow.response is not None
-    with taddons.context(before, ResponseDelivery(visits)) as context:
+    with taddons.context(before, ResponseDelivery(states)) as context:
         await context.master.addons.handle_lifecycle(HttpResponseHook(flow))
         assert flow.response.raw_content == b"Dear Anna"
         assert flow.response.headers["content-length"] == "9"
@@ -43,16 +43,16 @@ async def test_the_answer_is_there_when_the_hooks_have_ended_and_gone_thereafter
         await asyncio.sleep(0)
     assert flow.response.raw_content == b"Dear [PERSON_7KQ2M]"
     assert before.saw == [b"Dear [PERSON_7KQ2M]"]
-    assert not visits.under_way()
+    assert not states.under_way()
 
 
 @pytest.mark.parametrize("known", [True, False])
 async def test_an_answer_of_our_own_is_left_alone(known: bool) -> None:
-    visits = FlowStates()
-    flow = answered(visits, None)
+    states = FlowStates()
+    flow = answered(states, None)
     if not known:
-        visits.leave(flow)
-    with taddons.context(ResponseDelivery(visits)) as context:
+        states.remove(flow)
+    with taddons.context(ResponseDelivery(states)) as context:
         await context.master.addons.handle_lifecycle(HttpResponseHook(flow))
     assert flow.response is not None
     assert flow.response.raw_content == b"Dear [PERSON_7KQ2M]"

@@ -12,7 +12,7 @@ from mitmproxy.test import taddons, tflow
 
 from addons.flow_state import FlowState, FlowStates
 from addons.upstream_timeout import UpstreamTimeouts
-from gateway.ipc.messages import Crossing, Listener
+from gateway.ipc.messages import ForwardedRequest, Listener
 
 pytestmark = pytest.mark.anyio
 
@@ -36,11 +36,11 @@ class Connections:
 
 
 def crossing(seconds: float | None) -> tuple[FlowStates, http.HTTPFlow, FlowState]:
-    flow, visits = tflow.tflow(), FlowStates()
-    visit = FlowState("req_01", Listener.GATEWAY, http.Headers(), ("api.example", 443, "https"))
-    visit.crossing, visit.cleared = Crossing("https://api.example/v1", (), b"", seconds=seconds), True
-    visits.enter(flow, visit)
-    return visits, flow, visit
+    flow, states = tflow.tflow(), FlowStates()
+    state = FlowState("req_01", Listener.GATEWAY, http.Headers(), ("api.example", 443, "https"))
+    state.forwarded, state.cleared = ForwardedRequest("https://api.example/v1", (), b"", timeout_seconds=seconds), True
+    states.add(flow, state)
+    return states, flow, state
 
 
 async def waited(flow: http.HTTPFlow, patience: UpstreamTimeouts, *hooks: str) -> Connections:
@@ -54,42 +54,42 @@ async def waited(flow: http.HTTPFlow, patience: UpstreamTimeouts, *hooks: str) -
 
 
 async def test_its_connection_is_ended_and_the_clients_is_not() -> None:
-    visits, flow, visit = crossing(0.01)
+    states, flow, state = crossing(0.01)
     flow.live = True
-    known = await waited(flow, UpstreamTimeouts(visits), "request")
-    assert (visit.late, known.upstream.ended, known.client.ended) == (True, True, False)
+    known = await waited(flow, UpstreamTimeouts(states), "request")
+    assert (state.late, known.upstream.ended, known.client.ended) == (True, True, False)
 
 
 @pytest.mark.parametrize("end", ["response", "error"])
 async def test_what_has_come_to_an_end_is_left_alone(end: str) -> None:
-    visits, flow, visit = crossing(0.01)
+    states, flow, state = crossing(0.01)
     flow.live = True
-    known = await waited(flow, UpstreamTimeouts(visits), "request", end)
-    assert not visit.late
+    known = await waited(flow, UpstreamTimeouts(states), "request", end)
+    assert not state.late
     assert not known.upstream.ended
 
 
 async def test_what_was_refused_after_its_answer_is_left_alone_too() -> None:
     """Then no later addon hears of the end; the next request of the client may be under way."""
-    visits, flow, visit = crossing(0.01)
+    states, flow, state = crossing(0.01)
     flow.live = False
-    known = await waited(flow, UpstreamTimeouts(visits), "request")
-    assert not visit.late
+    known = await waited(flow, UpstreamTimeouts(states), "request")
+    assert not state.late
     assert not known.upstream.ended
 
 
 async def test_what_does_not_cross_has_no_time() -> None:
     for seconds, cleared in ((None, True), (0.01, False)):
-        visits, flow, visit = crossing(seconds)
-        flow.live, visit.cleared = True, cleared
-        assert not (await waited(flow, UpstreamTimeouts(visits), "request")).upstream.ended
+        states, flow, state = crossing(seconds)
+        flow.live, state.cleared = True, cleared
+        assert not (await waited(flow, UpstreamTimeouts(states), "request")).upstream.ended
 
 
 async def test_a_flow_that_is_gone_is_not_kept() -> None:
-    visits, flow, visit = crossing(60)
-    patience = UpstreamTimeouts(visits)
+    states, flow, state = crossing(60)
+    patience = UpstreamTimeouts(states)
     patience.request(flow)
     known = ref(flow)
-    del flow, visit
+    del flow, state
     gc.collect()
     assert known() is None

@@ -1,6 +1,6 @@
 """No process or command reports to anybody: not the gateway, not a library that it loads.
 
-Each runs with no variable of a CI service, which some libraries are silent under, and with a home of its own.
+Each runs with no variable of a CI container, which some libraries are silent under, and with a home of its own.
 """
 
 import ast
@@ -197,12 +197,12 @@ _logs.set_logger_provider(Loggers())
 
 from fastapi import FastAPI
 from gateway.api.app import create_app
-from gateway.container import Service
+from gateway.container import Container
 from gateway.config.settings import load_settings
 
 async def main():
-    async with await Service.start(load_settings(None, detection="patterns", api_key="k" * 40)) as service:
-        app = create_app(service) if sys.argv[1] == "ours" else FastAPI()
+    async with await Container.start(load_settings(None, detection="patterns", api_key="k" * 40)) as container:
+        app = create_app(container) if sys.argv[1] == "ours" else FastAPI()
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway") as client:
             headers = {"authorization": "Bearer " + "k" * 40}
             answer = await client.post("/v1/protect", json={"text": 1, "anna@acme.test": 2}, headers=headers)

@@ -71,7 +71,7 @@ CASES: dict[str, tuple[str, dict[str, str], str, str]] = {
     "unknown setting": (
         "",
         {"SVC_GATEWAY_PROT": "1"},
-        "SVC_GATEWAY_PROT: there is no such setting",
+        "SVC_GATEWAY_PROT: unknown setting",
         "SVC_GATEWAY_PORT",
     ),
     "no policies": ("", {"SVC_POLICIES_DIR": "{empty}"}, "policies_dir: no policies (*.toml) are in {empty}", ""),
@@ -97,7 +97,7 @@ CASES: dict[str, tuple[str, dict[str, str], str, str]] = {
     "default upstream of an option that was not given": (
         "",
         {"SVC_DEFAULT_UPSTREAM": "configured-upstream"},
-        "default_upstream: it names none of the upstreams",
+        "default_upstream: no upstream has this name",
         "--upstream URL",
     ),
     "key of an upstream not set": (

@@ -9,9 +9,9 @@ import pytest
 
 from gateway.api.app import create_app
 from gateway.config.settings import load_settings
-from gateway.container import Service
+from gateway.container import Container
 from gateway.detection import Detector, EntityType
-from gateway.ipc.messages import Answered, Call, Crossing, Listener
+from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse
 from gateway.models import Caller, Entity, PrivacyMode, Scope
 from gateway.pipeline.operations import Question
 from gateway.placeholders import Placeholders
@@ -151,65 +151,65 @@ def test_the_share_of_one_who_left_goes_to_the_others() -> None:
 
 
 @pytest.fixture
-async def service(data_dir: Path, finder: Counting) -> AsyncIterator[Service]:
-    async with await Service.start(load_settings(None, data_dir=data_dir, detection="patterns"), finder) as running:
+async def container(data_dir: Path, finder: Counting) -> AsyncIterator[Container]:
+    async with await Container.start(load_settings(None, data_dir=data_dir, detection="patterns"), finder) as running:
         yield running
 
 
 async def test_no_type_of_finding_is_new_to_a_running_gateway(
-    service: Service, monkeypatch: pytest.MonkeyPatch
+    container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether others had one would show in the time that its expressions take to compile."""
     compiled: list[object] = []
     monkeypatch.setattr("gateway.placeholders.patterns.re2.compile", lambda *given: compiled.append(given))
     placeholders = Placeholders(bytes(32))
-    for type in service.protector.types:
+    for type in container.protector.types:
         name = placeholders.mint(type, "value")
         assert [hit.placeholder for hit in placeholders.find(f"see {name}")] == [name]
     assert compiled == []
 
 
-async def test_native_operations_remember_for_their_caller(service: Service, finder: Counting) -> None:
+async def test_native_operations_remember_for_their_caller(container: Container, finder: Counting) -> None:
     text = f"{TEXT} {TEXT}\n\nSecond paragraph. And a third sentence."
     callers = [Caller(ANNA, Scope.CLIENT), Caller(BERT, Scope.OPERATOR)]
     finder.searched.clear()
     for caller in callers:
         counts = []
         for _ in range(2):
-            await service.operations.analyze(Question(text), caller)
-            await service.operations.protect(Question(text), caller)
-            await service.operations.shard(Question(text), caller)
+            await container.operations.analyze(Question(text), caller)
+            await container.operations.protect(Question(text), caller)
+            await container.operations.shard(Question(text), caller)
             counts.append(finder.times(text))
         assert counts == [1, 0]
 
 
-async def _searches(service: Service, finder: Counting, number: int, **call: Any) -> int:
+async def _searches(container: Container, finder: Counting, number: int, **call: Any) -> int:
     finder.searched.clear()
-    entrance = Dispatcher(service, create_app(service))
+    dispatcher = Dispatcher(container, create_app(container))
     body = orjson.dumps({"model": "svc-demo", "messages": [{"role": "user", "content": TEXT}]})
     given = {"path": "/v1/chat/completions", "content": body, **call}
-    entered = await entrance.enter(Call(f"req_{number:032x}", method="POST", **given))
-    assert isinstance(entered, Answered | Crossing)
-    entrance.close()
+    entered = await dispatcher.open(Call(f"req_{number:032x}", method="POST", **given))
+    assert isinstance(entered, NativeResponse | ForwardedRequest)
+    dispatcher.stop()
     return finder.times(TEXT)
 
 
-async def test_chat_remembers_for_its_key(service: Service, finder: Counting) -> None:
-    keys = [(await service.keys.create(label, Scope.CLIENT))[0] for label in ("anna", "bert")]
+async def test_chat_remembers_for_its_key(container: Container, finder: Counting) -> None:
+    keys = [(await container.keys.create(label, Scope.CLIENT))[0] for label in ("anna", "bert")]
     counts = []
     for number, key in enumerate((keys[0], keys[0], keys[1], keys[1], keys[0])):
         fields = ((b"authorization", b"Bearer " + key.encode()), (b"content-type", b"application/json"))
-        counts.append(await _searches(service, finder, number, listener=Listener.GATEWAY, origin="", fields=fields))
+        counts.append(await _searches(container, finder, number, listener=Listener.GATEWAY, origin="", fields=fields))
     assert counts == [1, 0, 1, 0, 0]
 
 
-async def test_the_proxy_remembers_for_the_providers_key(service: Service, finder: Counting) -> None:
+async def test_the_proxy_remembers_for_the_providers_key(container: Container, finder: Counting) -> None:
     """And for those who send none, who would be one caller, not at all."""
     counts: dict[bytes, list[int]] = {}
     for number, key in enumerate([b"a", b"a", b"b", b"b", b"a", b"", b"", b""]):
         fields = [(b"content-type", b"application/json"), (b"authorization", b"Bearer " + key)][: 1 + bool(key)]
         searches = await _searches(
-            service, finder, number, listener=Listener.PROXY, origin="https://api.openai.com:443", fields=fields
+            container, finder, number, listener=Listener.PROXY, origin="https://api.openai.com:443", fields=fields
         )
         counts.setdefault(key, []).append(searches)
     assert counts == {b"a": [1, 0, 0], b"b": [1, 0], b"": [1, 1, 1]}

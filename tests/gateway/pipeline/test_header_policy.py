@@ -5,8 +5,10 @@ from urllib.parse import quote
 
 import pytest
 
+from gateway.auth.credentials import PROVIDER_CREDENTIALS
 from gateway.errors import BadRequest, NotFound
-from gateway.pipeline.header_policy import CREDENTIALS, Envelope, clean, forwarded_headers
+from gateway.pipeline.destination import Destination
+from gateway.pipeline.header_policy import clean, forwarded_headers
 from gateway.policy import Policy
 from gateway.protection.protector import Protector
 
@@ -24,9 +26,11 @@ def cross(
     keep: bool = False,
     forward: tuple[bytes, ...] = (),
 ) -> dict[bytes, bytes]:
-    credentials = CREDENTIALS if keep else frozenset()
-    envelope = Envelope(fields, credential=credential, credentials=credentials, forward=frozenset(forward))
-    crossing = forwarded_headers(envelope, protector, policy)
+    credentials = PROVIDER_CREDENTIALS if keep else frozenset()
+    destination = Destination(
+        "", fields=fields, credential=credential, credentials=credentials, forward=frozenset(forward)
+    )
+    crossing = forwarded_headers(destination, protector, policy)
     assert len({name.lower() for name, _ in crossing}) == len(crossing), "no header may cross twice"
     return {name.lower(): value for name, value in crossing}
 
@@ -85,8 +89,8 @@ def test_a_header_is_searched_in_every_dress(protector: Protector, policy: Polic
 def test_what_is_hidden_in_the_body_is_looked_for_in_every_dress(
     protector: Protector, policy: Policy, dress: str
 ) -> None:
-    envelope = Envelope([(b"X-Title", dressed("Zzyzxqwv47110815")[dress])])
-    crossing = forwarded_headers(envelope, protector, policy, hidden=["zzyzxqwv47110815"])
+    destination = Destination("", fields=[(b"X-Title", dressed("Zzyzxqwv47110815")[dress])])
+    crossing = forwarded_headers(destination, protector, policy, hidden=["zzyzxqwv47110815"])
     assert dict(crossing) == WRITTEN
 
 
@@ -141,8 +145,8 @@ def test_a_header_is_searched_after_its_name(protector: Protector, policy: Polic
 
 
 def test_what_is_hidden_in_the_body_keeps_a_header_back(protector: Protector, policy: Policy) -> None:
-    envelope = Envelope([(b"X-Title", b"Letter for Kestrel"), (b"X-Request-Id", b"none")])
-    crossing = forwarded_headers(envelope, protector, policy, hidden=["kestrel", "ab"])
+    destination = Destination("", fields=[(b"X-Title", b"Letter for Kestrel"), (b"X-Request-Id", b"none")])
+    crossing = forwarded_headers(destination, protector, policy, hidden=["kestrel", "ab"])
     assert {name for name, _ in crossing} == {b"X-Request-Id", *WRITTEN}
 
 
@@ -223,7 +227,7 @@ def test_a_query_is_clean_or_not(protector: Protector, policy: Policy, query: st
 
 def test_a_call_with_a_private_query_goes_nowhere(protector: Protector, policy: Policy) -> None:
     with pytest.raises(NotFound) as refused:
-        forwarded_headers(Envelope((), "who=anna%2540acme.test"), protector, policy)
+        forwarded_headers(Destination("", query="who=anna%2540acme.test"), protector, policy)
     assert refused.value.code == "unknown_route"
     assert "anna" not in str(refused.value)
 
@@ -243,14 +247,14 @@ def test_a_call_with_a_private_query_goes_nowhere(protector: Protector, policy: 
     ],
 )
 def test_the_paths_of_providers_cross(protector: Protector, policy: Policy, path: str) -> None:
-    forwarded_headers(Envelope((), path=path), protector, policy)
+    forwarded_headers(Destination("", path=path), protector, policy)
 
 
 @pytest.mark.parametrize("value", [value for value in dressed(CARD).values() if value.isascii()])
 @pytest.mark.parametrize("path", ["/openai/deployments/{}/chat/completions", "/v1/models/{}", "/{}/chat/completions"])
 def test_a_path_with_private_text_goes_nowhere(protector: Protector, policy: Policy, path: str, value: bytes) -> None:
     with pytest.raises(NotFound) as refused:
-        forwarded_headers(Envelope((), path=path.format(value.decode())), protector, policy)
+        forwarded_headers(Destination("", path=path.format(value.decode())), protector, policy)
     assert refused.value.code == "unknown_route"
     assert CARD not in str(refused.value)
 
@@ -259,6 +263,6 @@ def test_a_path_with_private_text_goes_nowhere(protector: Protector, policy: Pol
 def test_an_address_that_repeats_what_is_hidden_in_the_body_goes_nowhere(
     protector: Protector, policy: Policy, place: str
 ) -> None:
-    envelope = Envelope((), **{place: "/openai/deployments/kestrel-project/chat/completions"})  # type: ignore[arg-type]
+    destination = Destination("", **{place: "/openai/deployments/kestrel-project/chat/completions"})  # type: ignore[arg-type]
     with pytest.raises(NotFound):
-        forwarded_headers(envelope, protector, policy, hidden=["Kestrel"])
+        forwarded_headers(destination, protector, policy, hidden=["Kestrel"])

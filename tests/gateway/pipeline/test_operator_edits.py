@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from gateway.config.settings import load_settings
-from gateway.container import Service
+from gateway.container import Container
 from gateway.errors import Forbidden
 from gateway.http.strict_json import dump, parse_object
 from gateway.ids import new_request_id
-from gateway.models import Caller, Scope, Trust
-from gateway.pipeline.exchange import Destination, Exchange
-from gateway.pipeline.operator_edits import Edit, OperatorEdits
+from gateway.models import Caller, Scope
+from gateway.pipeline.destination import Destination
+from gateway.pipeline.exchange import Exchange
 
 pytestmark = pytest.mark.slow
 
@@ -28,27 +28,15 @@ DATED = "Please note: date of birth 17.3.1979, call +49 170 7654321."
 
 @dataclass
 class Bench:
-    """A service, and a request of ours in it that is about to cross."""
+    """A container, and a request of ours in it that is about to cross."""
 
-    service: Service
+    container: Container
     source: bytes
     exchange: Exchange
 
     async def admit(self, body: dict[str, Any] | bytes) -> bytes:
-        exchange = self.exchange
-        edit = Edit(
-            exchange.wire,
-            exchange.policy,
-            exchange.mode,
-            exchange.receipt,
-            ANNA.key_id,
-            self.source,
-            exchange.body,
-            body if isinstance(body, bytes) else dump(body),
-        )
-        amendments = OperatorEdits(self.service.protector, self.service.workers, self.service.receipts)
-        crossing, self.receipt = await amendments.admit(edit)
-        return crossing
+        self.receipt = await self.container.edits.apply(self.exchange, body if isinstance(body, bytes) else dump(body))
+        return self.exchange.body
 
     @property
     def body(self) -> dict[str, Any]:
@@ -65,29 +53,29 @@ class Bench:
 
 
 @pytest.fixture
-async def service(data_dir: Path) -> AsyncIterator[Service]:
-    async with await Service.start(load_settings(None, data_dir=data_dir)) as running:
+async def container(data_dir: Path) -> AsyncIterator[Container]:
+    async with await Container.start(load_settings(None, data_dir=data_dir)) as running:
         yield running
 
 
 @pytest.fixture
-async def bench(service: Service) -> Bench:
-    return await bench_of(service, {})
+async def bench(container: Container) -> Bench:
+    return await bench_of(container, {})
 
 
-async def bench_of(service: Service, more: dict[str, Any], text: str = TEXT) -> Bench:
+async def bench_of(container: Container, more: dict[str, Any], text: str = TEXT) -> Bench:
     source = dump({"model": "m-1", "messages": [{"role": "user", "content": text}], **more})
-    wire = service.wires.serving("POST", "/v1/chat/completions")
+    wire = container.wires.serving("POST", "/v1/chat/completions")
     assert wire is not None
-    exchange = await service.pipeline.open(
+    exchange = await container.pipeline.open(
         wire,
         parse_object(source),
         ANNA,
-        Destination("test", Trust.EXTERNAL, "m-1"),
-        local_available=False,
+        Destination("m-1"),
         request_id=new_request_id(),
+        source=source,
     )
-    return Bench(service, source, exchange)
+    return Bench(container, source, exchange)
 
 
 ALLOWED: dict[str, Callable[[str], str]] = {
@@ -163,8 +151,8 @@ SPELLINGS = [
 
 
 @pytest.mark.parametrize("number", range(len(SPELLINGS)))
-async def test_a_date_or_number_in_another_spelling_stays(service: Service, number: int) -> None:
-    bench = await bench_of(service, {}, DATED)
+async def test_a_date_or_number_in_another_spelling_stays(container: Container, number: int) -> None:
+    bench = await bench_of(container, {}, DATED)
     assert "1979" not in bench.text
     assert await bench.admit(bench.saying(f"{bench.text} Since 18 March 1979, or 17 April 1979."))
     for text in (SPELLINGS[number], f"{bench.text} {SPELLINGS[number]}"):
@@ -197,11 +185,11 @@ async def test_every_place_of_the_body_is_looked_at(bench: Bench, name: str) -> 
 
 
 @pytest.mark.parametrize("action", ["mask", "redact", "hash"])
-async def test_what_was_hidden_for_good_stays_hidden(service: Service, action: str) -> None:
+async def test_what_was_hidden_for_good_stays_hidden(container: Container, action: str) -> None:
     """No placeholder knows these values; the client's own request does."""
     rules = {"PERSON": {"action": action}}
-    await service.policies.create({"id": f"{action}-all", "title": "t", "description": "d", "rules": rules})
-    bench = await bench_of(service, {"svc_policy": f"{action}-all"})
+    await container.policies.create({"id": f"{action}-all", "title": "t", "description": "d", "rules": rules})
+    bench = await bench_of(container, {"svc_policy": f"{action}-all"})
     assert "[PERSON_" not in bench.text
     with pytest.raises(Forbidden):
         await bench.admit(bench.saying("about oxenfoord"))
@@ -221,24 +209,15 @@ async def test_what_crosses_is_written_anew_and_digested(bench: Bench) -> None:
     assert [receipt[name] for name in ("policy", "engine", "route")] == [
         first[name] for name in ("policy", "engine", "route")
     ]
-    assert await bench.service.receipts.get(receipt["request_id"], ANNA)
+    assert await bench.container.receipts.get(receipt["request_id"], ANNA)
 
 
 async def test_a_refused_edit_leaves_no_receipt(bench: Bench) -> None:
     with pytest.raises(Forbidden):
         await bench.admit(bench.saying(TEXT))
-    assert (await bench.service.receipts.list(ANNA, 10, 0))[1] == 1
+    assert (await bench.container.receipts.list(ANNA, 10, 0))[1] == 1
 
 
 async def test_an_edit_shows_no_text(bench: Bench) -> None:
-    edit = Edit(
-        bench.exchange.wire,
-        bench.exchange.policy,
-        bench.exchange.mode,
-        bench.exchange.receipt,
-        "key",
-        b"canary",
-        b"canary",
-        b"canary",
-    )
-    assert "canary" not in repr(edit)
+    bench.exchange.body = bench.exchange.source = b"canary"
+    assert "canary" not in repr(bench.exchange)

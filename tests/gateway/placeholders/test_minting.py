@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gateway.placeholders import NUMBER, Known, Opening, Placeholders, RestoreScope, conversation_key
+from gateway.placeholders import NUMBER, Known, Placeholders, RestoreScope, conversation_key
 
 from .conftest import KEY
 
@@ -133,25 +133,25 @@ def test_a_conversation_has_a_key_of_its_own() -> None:
 
 
 def test_the_first_blocks_of_a_conversation_may_have_a_key_of_their_own() -> None:
-    def minted(opening: Opening | None, *blocks: int) -> str:
-        session = Placeholders(KEY, opening=opening)
+    def minted(opening_blocks: int, *blocks: int) -> str:
+        session = Placeholders(KEY, opening_blocks=opening_blocks, opening_key=opening_key)
         for block in blocks:
             session.enter(block)
             name = session.mint("PERSON", "Anna")
         return name
 
-    opening = Opening(2, b"o" * 32)
-    in_opening, later = Placeholders(opening.key).mint("PERSON", "Anna"), Placeholders(KEY).mint("PERSON", "Anna")
-    assert [minted(opening, block) for block in range(3)] == [in_opening, in_opening, later]
-    assert minted(opening, 0, 5) == in_opening
-    assert minted(None, 0) == later
+    opening_key = b"o" * 32
+    in_opening, later = Placeholders(opening_key).mint("PERSON", "Anna"), Placeholders(KEY).mint("PERSON", "Anna")
+    assert [minted(2, block) for block in range(3)] == [in_opening, in_opening, later]
+    assert minted(2, 0, 5) == in_opening
+    assert minted(0, 0) == later
 
 
 def test_a_longer_tag_is_made_by_the_same_key() -> None:
     """Also when it is asked for in a later block: an earlier turn, which has none, asked for the same."""
     names = set()
     for last in (0, 3):
-        session = Placeholders(KEY, opening=Opening(1, b"o" * 32))
+        session = Placeholders(KEY, opening_blocks=1, opening_key=b"o" * 32)
         session.enter(0)
         name = session.mint("PERSON", "Anna")
         session.enter(last)

@@ -13,7 +13,7 @@ import pytest
 
 from gateway.api.app import create_app
 from gateway.config.settings import SettingsError, load_settings
-from gateway.container import Service
+from gateway.container import Container
 from gateway.errors import Unavailable
 from gateway.receipts import ReceiptLog, Signer, checkpoint_file
 from gateway.receipts.checkpoint import Head, is_signed_head, parse_head, sign_head
@@ -25,7 +25,7 @@ KEY = "svck_" + "operator-of-the-tests-" * 2
 
 
 def start(data_dir: Path) -> Any:
-    return Service.start(load_settings(None, data_dir=data_dir, detection="patterns", api_key=KEY))
+    return Container.start(load_settings(None, data_dir=data_dir, detection="patterns", api_key=KEY))
 
 
 def remembered(data_dir: Path) -> int:
@@ -66,9 +66,9 @@ async def test_an_emptied_log_is_named_at_start_by_health_and_by_verify(
     data_dir: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with (
-        await start(data_dir) as service,
+        await start(data_dir) as container,
         httpx.AsyncClient(
-            transport=httpx.ASGITransport(create_app(service)),
+            transport=httpx.ASGITransport(create_app(container)),
             base_url="http://gateway",
             headers={"authorization": f"Bearer {KEY}"},
         ) as client,
@@ -80,10 +80,10 @@ async def test_an_emptied_log_is_named_at_start_by_health_and_by_verify(
             db.execute("DELETE FROM receipts_head")
         assert (await client.get("/healthz")).status_code == 503, "also while it runs"
     assert "broken" not in caplog.text
-    async with await start(data_dir) as service:
+    async with await start(data_dir) as container:
         assert "the receipt log is broken, and requests are refused" in caplog.text
         async with httpx.AsyncClient(
-            transport=httpx.ASGITransport(create_app(service)),
+            transport=httpx.ASGITransport(create_app(container)),
             base_url="http://gateway",
             headers={"authorization": f"Bearer {KEY}"},
         ) as client:
@@ -193,8 +193,8 @@ async def test_a_damaged_checkpoint_is_named_and_kept(name: str, data_dir: Path)
 
 
 async def test_no_key_is_made_beside_a_checkpoint_whose_log_is_gone(data_dir: Path) -> None:
-    async with await start(data_dir) as service:
-        await service.receipts.append(draft("req_01"), "key_anna")
+    async with await start(data_dir) as container:
+        await container.receipts.append(draft("req_01"), "key_anna")
     (data_dir / "gateway.db").unlink()
     (data_dir / "signing.key").unlink()
     with pytest.raises(SettingsError, match="missing"):

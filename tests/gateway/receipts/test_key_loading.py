@@ -6,7 +6,7 @@ import pytest
 
 from gateway.config.installation_key import FILE as INSTALLATION_KEY
 from gateway.config.settings import SettingsError, load_settings
-from gateway.container import Service
+from gateway.container import Container
 from gateway.models import Caller, Scope
 from gateway.pipeline.operations import Question
 from gateway.receipts import Signer
@@ -21,14 +21,14 @@ ANNA = Caller("key_anna", Scope.CLIENT)
 @pytest.fixture
 async def used(data_dir: Path) -> Path:
     """A data folder in which something was recorded."""
-    async with await Service.start(load_settings(None, data_dir=data_dir, detection="patterns")) as service:
-        await service.operations.protect(Question("Write to anna@acme.test"), ANNA)
+    async with await Container.start(load_settings(None, data_dir=data_dir, detection="patterns")) as container:
+        await container.operations.protect(Question("Write to anna@acme.test"), ANNA)
     return data_dir
 
 
 async def refusal(data_dir: Path) -> str:
     with pytest.raises(SettingsError) as refused:
-        await Service.start(load_settings(None, data_dir=data_dir, detection="patterns"))
+        await Container.start(load_settings(None, data_dir=data_dir, detection="patterns"))
     (problem,) = refused.value.problems
     return problem
 
@@ -63,10 +63,10 @@ async def test_the_head_alone_says_that_there_were_receipts(used: Path) -> None:
 
 async def test_a_folder_with_its_keys_and_one_without_receipts_start(used: Path, tmp_path: Path) -> None:
     for folder in (used, tmp_path / "new", tmp_path / "new"):
-        async with await Service.start(load_settings(None, data_dir=folder, detection="patterns")):
+        async with await Container.start(load_settings(None, data_dir=folder, detection="patterns")):
             assert (folder / FILE).exists()
     (tmp_path / "new" / FILE).unlink()
-    async with await Service.start(load_settings(None, data_dir=tmp_path / "new", detection="patterns")):
+    async with await Container.start(load_settings(None, data_dir=tmp_path / "new", detection="patterns")):
         assert (tmp_path / "new" / FILE).exists(), "nothing was signed with the first"
 
 

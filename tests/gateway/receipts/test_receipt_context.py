@@ -1,4 +1,4 @@
-"""The receipt a request left, told to whoever serves it; and the two records of a request that an operator edited."""
+"""The receipt that errors name; and the two records of a request that an operator edited."""
 
 import asyncio
 from collections.abc import Iterator
@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.receipts import OutcomeDraft, ReceiptLog, following
+from gateway.errors import Conflict
+from gateway.models import ReceiptRef
+from gateway.receipts import OutcomeDraft, ReceiptLog, attach_to_errors
 from tests.gateway.receipts.support import ANNA, draft, opened
 
 
@@ -17,27 +19,22 @@ def log(data_dir: Path) -> Iterator[ReceiptLog]:
         yield log
 
 
-async def test_what_a_task_writes_is_told_to_whoever_follows_it(log: ReceiptLog) -> None:
-    async def serve() -> str:
-        with following() as followed:
-            assert followed.receipt is None
-            receipt = await log.append(draft(), ANNA.key_id)
-            log.append_outcome(receipt.request_id, OutcomeDraft("answered", 200), ANNA.key_id)
-            await asyncio.sleep(0)
-        assert followed.receipt is receipt
-        assert followed.outcome is not None
-        assert followed.outcome.outcome == "answered"
-        return receipt.request_id
+async def test_errors_name_the_receipt_that_was_written_before_them(log: ReceiptLog) -> None:
+    async def serve() -> ReceiptRef | None:
+        receipt = await log.append(draft(), ANNA.key_id)
+        with pytest.raises(Conflict) as raised, attach_to_errors(receipt):
+            raise Conflict("Too late.")
+        assert raised.value.receipt == (receipt.request_id, receipt.sequence, receipt.record.body)
+        return raised.value.receipt
 
     first, second = await asyncio.gather(serve(), serve())
     assert first != second
 
 
-async def test_nobody_follows_what_comes_after(log: ReceiptLog) -> None:
-    with following() as followed:
+async def test_an_error_names_no_receipt_that_came_before(log: ReceiptLog) -> None:
+    with attach_to_errors(await log.append(draft(), ANNA.key_id)):
         pass
-    await log.append(draft(), ANNA.key_id)
-    assert followed.receipt is None
+    assert Conflict("Another.").receipt is None
 
 
 async def test_an_edit_is_a_receipt_of_its_own_that_names_what_it_amends(log: ReceiptLog) -> None:

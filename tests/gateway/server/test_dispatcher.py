@@ -1,5 +1,6 @@
-"""The entrance both listeners ask: what crosses, what is refused, and that every call that crossed comes to an end."""
+"""The dispatcher behind both listeners: what is forwarded, what is refused, and that every exchange gets an outcome."""
 
+import pickle
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -8,9 +9,9 @@ import pytest
 
 from gateway.api.app import create_app
 from gateway.config.settings import load_settings
-from gateway.container import Service
-from gateway.errors import Forbidden
-from gateway.ipc.messages import Answered, Call, Crossing, Listener, Refused
+from gateway.container import Container
+from gateway.errors import BadRequest, Forbidden, GatewayError
+from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse
 from gateway.models import Caller, Scope
 from gateway.server.dispatcher import Dispatcher
 
@@ -19,16 +20,16 @@ HOST = "https://api.openai.com:443"
 
 
 @pytest.fixture(scope="module")
-async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Container]:
     """With the model of names, as it is by default."""
-    settings = load_settings(None, data_dir=tmp_path_factory.mktemp("entrance"))
-    async with await Service.start(settings) as running:
+    settings = load_settings(None, data_dir=tmp_path_factory.mktemp("dispatcher"))
+    async with await Container.start(settings) as running:
         yield running
 
 
 @pytest.fixture
-def entrance(service: Service) -> Dispatcher:
-    return Dispatcher(service, create_app(service))
+def dispatcher(container: Container) -> Dispatcher:
+    return Dispatcher(container, create_app(container))
 
 
 def call(request_id: str, body: dict[str, Any], **more: Any) -> Call:
@@ -38,59 +39,60 @@ def call(request_id: str, body: dict[str, Any], **more: Any) -> Call:
 
 
 @pytest.mark.parametrize("model", ["claude", "vicuna", "alpaca", "mistral-large-latest", "org/Claude-3@2026"])
-async def test_a_models_name_crosses_though_it_is_a_persons_too(entrance: Dispatcher, model: str) -> None:
+async def test_a_models_name_crosses_though_it_is_a_persons_too(dispatcher: Dispatcher, model: str) -> None:
     request_id = f"req_{model.encode().hex()}"
-    entered = await entrance.enter(call(request_id, {"model": model}))
-    assert isinstance(entered, Crossing)
+    entered = await dispatcher.open(call(request_id, {"model": model}))
+    assert isinstance(entered, ForwardedRequest)
     assert orjson.loads(entered.body)["model"] == model
     assert b"anna" not in entered.body
-    entrance.fail(request_id, "failed")
+    dispatcher.fail(request_id, "failed")
 
 
-async def test_a_models_name_that_is_an_address_is_refused(entrance: Dispatcher) -> None:
-    entered = await entrance.enter(call("req_0a", {"model": "anna@acme.test"}))
-    assert isinstance(entered, Refused)
-    assert (entered.error.status, entered.error.param) == (400, "model")
-    assert "anna" not in entered.error.message
+async def test_a_models_name_that_is_an_address_is_refused(dispatcher: Dispatcher) -> None:
+    with pytest.raises(BadRequest) as refused:
+        await dispatcher.open(call("req_0a", {"model": "anna@acme.test"}))
+    assert refused.value.param == "model"
+    assert refused.value.receipt is None
+    assert "anna" not in refused.value.message
 
 
-async def test_headers_are_searched_by_the_model_of_names_too(entrance: Dispatcher) -> None:
+async def test_headers_are_searched_by_the_model_of_names_too(dispatcher: Dispatcher) -> None:
     fields = ((b"x-title", b"Maria Kowalska"), (b"user-agent", b"tool 1.0"))
-    entered = await entrance.enter(call("req_0b", {}, fields=fields))
-    assert isinstance(entered, Crossing)
+    entered = await dispatcher.open(call("req_0b", {}, fields=fields))
+    assert isinstance(entered, ForwardedRequest)
     names = {name for name, _ in entered.headers}
     assert b"user-agent" in names
     assert b"x-title" not in names
-    entrance.fail("req_0b", "failed")
+    dispatcher.fail("req_0b", "failed")
 
 
-async def test_what_came_back_is_restored_once(entrance: Dispatcher, service: Service) -> None:
-    entered = await entrance.enter(call("req_0c", {}))
-    assert isinstance(entered, Crossing)
+async def test_what_came_back_is_restored_once(dispatcher: Dispatcher, container: Container) -> None:
+    entered = await dispatcher.open(call("req_0c", {}))
+    assert isinstance(entered, ForwardedRequest)
     (placeholder,) = entered.placeholders
     answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": f"Done: {placeholder}"}}]}
-    restored = await entrance.leave("req_0c", 200, orjson.dumps(answer), False)
+    restored = await dispatcher.close("req_0c", 200, orjson.dumps(answer), False)
     assert orjson.loads(restored.body)["choices"][0]["message"]["content"] == "Done: anna@acme.test"
     assert restored.guard is not None
     # It is over: the same answer once more opens nothing, and the outcome stays.
-    again = await entrance.leave("req_0c", 200, orjson.dumps(answer), False)
+    again = await dispatcher.close("req_0c", 200, orjson.dumps(answer), False)
     assert again.body == orjson.dumps(answer)
-    entrance.fail("req_0c", "failed")
-    assert await outcome(service, "req_0c") == "answered"
+    dispatcher.fail("req_0c", "failed")
+    assert await outcome(container, "req_0c") == "answered"
 
 
-async def test_an_answer_in_json_stays_json(entrance: Dispatcher) -> None:
+async def test_an_answer_in_json_stays_json(dispatcher: Dispatcher) -> None:
     """The content, a part of it and a refusal; what goes around a document, as a fence does, makes it text."""
     address = "71 Cherry Court\nSOUTHAMPTON\nSO53 5PD\nUnited Kingdom"
     asked = [{"role": "user", "content": f"As JSON, please. My new address is {address}"}]
-    entered = await entrance.enter(call("req_11", {"messages": asked, "response_format": {"type": "json_object"}}))
-    assert isinstance(entered, Crossing)
+    entered = await dispatcher.open(call("req_11", {"messages": asked, "response_format": {"type": "json_object"}}))
+    assert isinstance(entered, ForwardedRequest)
     (placeholder,) = entered.placeholders
     document = f'{{"address": ["{placeholder}"], "n": 1.50}}'
     contents = (document, [{"type": "text", "text": document}], f"```json\n{document}\n```")
     messages = [{"role": "assistant", "content": content, "refusal": document} for content in contents]
     answer = {"choices": [{"index": index, "message": message} for index, message in enumerate(messages)]}
-    left = await entrance.leave("req_11", 200, orjson.dumps(answer), False)
+    left = await dispatcher.close("req_11", 200, orjson.dumps(answer), False)
     whole, parts, fenced = (choice["message"] for choice in orjson.loads(left.body)["choices"])
     for text in (whole["content"], whole["refusal"], parts["content"][0]["text"]):
         assert orjson.loads(text) == {"address": [address], "n": 1.5}
@@ -98,37 +100,37 @@ async def test_an_answer_in_json_stays_json(entrance: Dispatcher) -> None:
     assert address in fenced["content"]
 
 
-async def test_a_call_that_came_to_no_answer_is_recorded(entrance: Dispatcher, service: Service) -> None:
-    assert isinstance(await entrance.enter(call("req_0d", {})), Crossing)
-    entrance.fail("req_0d", "cancelled")
-    assert await outcome(service, "req_0d") == "cancelled"
+async def test_a_call_that_came_to_no_answer_is_recorded(dispatcher: Dispatcher, container: Container) -> None:
+    assert isinstance(await dispatcher.open(call("req_0d", {})), ForwardedRequest)
+    dispatcher.fail("req_0d", "cancelled")
+    assert await outcome(container, "req_0d") == "cancelled"
 
 
 async def test_what_is_under_way_when_the_gateway_ends_is_recorded_as_cancelled(
-    entrance: Dispatcher, service: Service
+    dispatcher: Dispatcher, container: Container
 ) -> None:
-    assert isinstance(await entrance.enter(call("req_10", {})), Crossing)
-    entrance.close()
-    assert await outcome(service, "req_10") == "cancelled"
+    assert isinstance(await dispatcher.open(call("req_10", {})), ForwardedRequest)
+    dispatcher.stop()
+    assert await outcome(container, "req_10") == "cancelled"
 
 
-async def outcome(service: Service, request_id: str) -> str:
-    receipt = (await service.receipts.get(request_id, OPERATOR)).as_dict()
+async def outcome(container: Container, request_id: str) -> str:
+    receipt = (await container.receipts.get(request_id, OPERATOR)).as_dict()
     return str(receipt["outcome"]["outcome"])
 
 
-async def test_an_edit_needs_a_call_that_was_held(entrance: Dispatcher) -> None:
-    assert isinstance(await entrance.enter(call("req_0e", {})), Crossing)
+async def test_an_edit_needs_a_call_that_was_held(dispatcher: Dispatcher) -> None:
+    assert isinstance(await dispatcher.open(call("req_0e", {})), ForwardedRequest)
     for request_id in ("req_0e", "req_unknown"):
         with pytest.raises(Forbidden) as refused:
-            await entrance.amend(request_id, b"{}")
+            await dispatcher.edit(request_id, b"{}")
         assert refused.value.code == "edit_refused"
-    entrance.fail("req_0e", "failed")
+    dispatcher.fail("req_0e", "failed")
 
 
-async def test_a_native_call_is_answered(entrance: Dispatcher) -> None:
-    entered = await entrance.enter(Call("req_0f", Listener.GATEWAY, "GET", "http://h:1", "/healthz", (), b""))
-    assert isinstance(entered, Answered)
+async def test_a_native_call_is_answered(dispatcher: Dispatcher) -> None:
+    entered = await dispatcher.open(Call("req_0f", Listener.GATEWAY, "GET", "http://h:1", "/healthz", (), b""))
+    assert isinstance(entered, NativeResponse)
     assert (entered.status, entered.route) == (200, "/healthz")
 
 
@@ -143,7 +145,58 @@ async def test_a_native_call_is_answered(entrance: Dispatcher) -> None:
         ({"listener": Listener.GATEWAY}, 401, "unauthorized"),
     ],
 )
-async def test_what_is_refused(entrance: Dispatcher, changed: dict[str, Any], status: int, code: str) -> None:
-    entered = await entrance.enter(call("req_10", {})._replace(**changed))
-    assert isinstance(entered, Refused)
-    assert (entered.error.status, entered.error.code) == (status, code)
+async def test_what_is_refused(dispatcher: Dispatcher, changed: dict[str, Any], status: int, code: str) -> None:
+    with pytest.raises(GatewayError) as refused:
+        await dispatcher.open(call("req_10", {})._replace(**changed))
+    assert (refused.value.status, refused.value.code) == (status, code)
+
+
+async def test_a_refusal_by_the_policy_names_its_receipt(dispatcher: Dispatcher, container: Container) -> None:
+    """Also for the other process, in which the listeners are."""
+    rules = {"route": {"local_types": ["EMAIL_ADDRESS"]}}
+    await container.policies.create({"id": "local-mail", "title": "t", "extends": "default", **rules})
+    with pytest.raises(Forbidden) as refused:
+        await dispatcher.open(call("req_12", {"svc_policy": "local-mail"}))
+    receipt = pickle.loads(pickle.dumps(refused.value)).receipt
+    assert receipt == (await container.receipts.get("req_12", OPERATOR)).ref
+    assert await outcome(container, "req_12") == "refused"
+
+
+async def test_a_native_response_names_its_receipt_and_the_guards_action(
+    dispatcher: Dispatcher, container: Container
+) -> None:
+    key, _ = await container.keys.create("anna", Scope.OPERATOR)
+    fields = ((b"content-type", b"application/json"), (b"x-svc-key", key.encode()))
+    text = orjson.dumps({"text": "Write to anna@acme.test today.\n\nA second paragraph. And a third sentence."})
+    chat = call("req_13", {"model": "svc-demo"}, fields=fields)._replace(listener=Listener.GATEWAY)
+    calls = [
+        (chat, "pass"),
+        (chat._replace(path="/v1/playground/run", content=text), "pass"),
+        (chat._replace(path="/v1/protect", content=text), None),
+        (chat._replace(path="/v1/shard", content=text), None),
+    ]
+    for each, guard in calls:
+        response = await dispatcher.open(each)
+        assert isinstance(response, NativeResponse)
+        body = orjson.loads(response.body)
+        receipt = body["svc"]["receipt"] if "svc" in body else body["receipt"]
+        assert response.receipt is not None
+        assert (response.receipt.request_id, response.receipt.sequence) == (receipt["request_id"], receipt["sequence"])
+        assert response.guard == guard
+    analyzed = await dispatcher.open(chat._replace(path="/v1/analyze", content=text))
+    assert isinstance(analyzed, NativeResponse)
+    assert (analyzed.status, analyzed.receipt, analyzed.guard) == (200, None, None)
+
+
+async def test_a_native_refusal_names_its_receipt(dispatcher: Dispatcher, container: Container) -> None:
+    await container.policies.create(
+        {"id": "no-mail", "title": "t", "extends": "default", "route": {"blocked_types": ["EMAIL_ADDRESS"]}}
+    )
+    key, _ = await container.keys.create("bert", Scope.OPERATOR)
+    fields = ((b"content-type", b"application/json"), (b"x-svc-key", key.encode()))
+    refused = call("req_14", {"model": "svc-demo", "svc_policy": "no-mail"}, fields=fields)
+    response = await dispatcher.open(refused._replace(listener=Listener.GATEWAY))
+    assert isinstance(response, NativeResponse)
+    assert response.status == 403
+    assert response.receipt is not None
+    assert await outcome(container, response.receipt.request_id) == "refused"

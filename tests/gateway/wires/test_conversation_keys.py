@@ -9,11 +9,11 @@ import orjson
 import pytest
 
 from gateway.config.settings import load_settings
-from gateway.container import Service
+from gateway.container import Container
 from gateway.detection import Detector
 from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
-from gateway.pipeline.exchange import Destination
+from gateway.pipeline.destination import Destination
 from gateway.wires.chat_completions import WIRE
 
 type Message = dict[str, Any]
@@ -63,21 +63,20 @@ OPENINGS: dict[str, list[Message]] = {
 
 
 @pytest.fixture(scope="module")
-async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Container]:
     settings = load_settings(None, data_dir=tmp_path_factory.mktemp("keys"), detection="patterns")
-    async with await Service.start(settings, Detector()) as running:
+    async with await Container.start(settings, Detector()) as running:
         await running.policies.create({"id": "pictures", "title": "Pictures", "extends": "default", **PASS})
         yield running
 
 
-async def crossed(service: Service, messages: list[Message], caller: str = "key_anna", **fields: Any) -> bytes:
+async def crossed(container: Container, messages: list[Message], caller: str = "key_anna", **fields: Any) -> bytes:
     """What crosses of the messages."""
-    exchange = await service.pipeline.open(
+    exchange = await container.pipeline.open(
         WIRE,
         copy.deepcopy({"model": "m", "svc_policy": "pictures", **fields, "messages": messages}),
         Caller(caller, Scope.CLIENT),
-        Destination("test", Trust.LOCAL, "m"),
-        local_available=True,
+        Destination("m", Trust.LOCAL),
         request_id=new_request_id(),
     )
     body = orjson.loads(exchange.body)
@@ -94,17 +93,17 @@ def placeholders(protected: bytes) -> set[str]:
 
 
 @pytest.mark.parametrize("name", OPENINGS)
-async def test_conversations_in_which_no_user_speaks_share_no_placeholder(service: Service, name: str) -> None:
-    one, other = [placeholders(await crossed(service, opening(name, of))) for of in ("heron", "egret")]
+async def test_conversations_in_which_no_user_speaks_share_no_placeholder(container: Container, name: str) -> None:
+    one, other = [placeholders(await crossed(container, opening(name, of))) for of in ("heron", "egret")]
     assert len(one) == len(other) == 1
     assert one != other
-    assert placeholders(await crossed(service, opening(name, "heron"))) == one
-    assert placeholders(await crossed(service, opening(name, "heron"), caller="key_bert")) != one
+    assert placeholders(await crossed(container, opening(name, "heron"))) == one
+    assert placeholders(await crossed(container, opening(name, "heron"), caller="key_bert")) != one
 
 
-async def test_tools_tell_conversations_apart_that_an_assistant_begins(service: Service) -> None:
+async def test_tools_tell_conversations_apart_that_an_assistant_begins(container: Container) -> None:
     tools = [[{"type": "function", "function": {"name": name, "description": "boss@acme.test"}}] for name in "fg"]
-    one, other = [placeholders(await crossed(service, [assistant("Hello.")], tools=each)) for each in tools]
+    one, other = [placeholders(await crossed(container, [assistant("Hello.")], tools=each)) for each in tools]
     assert one != other
 
 
@@ -117,12 +116,12 @@ LATER: dict[str, list[Message]] = {
 
 @pytest.mark.parametrize("later", LATER)
 @pytest.mark.parametrize("name", OPENINGS)
-async def test_twenty_turns_repeat_their_bytes(service: Service, name: str, later: str) -> None:
+async def test_twenty_turns_repeat_their_bytes(container: Container, name: str, later: str) -> None:
     """Law 5, however a conversation begins, and whoever speaks then."""
     messages = opening(name, "heron")
     before = b""
     for turn in range(20):
-        now = (await crossed(service, messages))[:-2]
+        now = (await crossed(container, messages))[:-2]
         assert now.startswith(before)
         assert b"acme.test" not in now
         assert CARD.encode() not in now
@@ -131,18 +130,18 @@ async def test_twenty_turns_repeat_their_bytes(service: Service, name: str, late
         messages += orjson.loads(source)
 
 
-async def test_marks_of_the_prompt_cache_change_nothing(service: Service) -> None:
+async def test_marks_of_the_prompt_cache_change_nothing(container: Container) -> None:
     def said(**mark: Any) -> list[Message]:
         return [{"role": "system", "content": [{"type": "text", "text": "Write to boss@acme.test", **mark}]}]
 
-    marked = await crossed(service, said(cache_control={"type": "ephemeral"}))
-    assert placeholders(marked) == placeholders(await crossed(service, said()))
+    marked = await crossed(container, said(cache_control={"type": "ephemeral"}))
+    assert placeholders(marked) == placeholders(await crossed(container, said()))
 
 
-async def test_a_greeting_does_not_make_users_share_placeholders(service: Service) -> None:
+async def test_a_greeting_does_not_make_users_share_placeholders(container: Container) -> None:
     """What stood there before a user spoke is the same to all; what users say is told apart by their first words."""
     greeting = [system("Write to boss@acme.test."), assistant("Hello, what can I do for you?")]
     said = [{"role": "user", "content": f"{bird}: my mail is anna@acme.test"} for bird in ("heron", "egret")]
-    one, other = [placeholders(await crossed(service, [*greeting, each])) for each in said]
+    one, other = [placeholders(await crossed(container, [*greeting, each])) for each in said]
     assert len(one & other) == 1
     assert len(one | other) == 3

@@ -1,0 +1,155 @@
+"""Serves chat: the one way from a parsed request to its answer, for both listeners, the ASGI app and the playground.
+
+A `Destination` says where a request goes: to a configured upstream, to the host that a proxy client chose, or to a
+surface of the gateway itself. `Pipeline.open` protects it for there. Behind mitmproxy's listeners, the dispatcher has
+mitmproxy forward it and calls `Pipeline.close` with the answer; elsewhere `ChatHandler.answer` does all of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from gateway.auth.callers import Callers
+from gateway.auth.credentials import PROVIDER_CREDENTIALS, refuse_repeated, scrub_secrets, secrets_of
+from gateway.errors import NotFound
+from gateway.http.strict_json import dump, parse_object
+from gateway.http.types import Field
+from gateway.ids import new_request_id
+from gateway.models import Caller
+from gateway.pipeline.destination import Destination
+from gateway.pipeline.exchange import Exchange
+from gateway.pipeline.header_policy import forwardable
+from gateway.pipeline.operations import Question
+from gateway.pipeline.pipeline import Pipeline
+from gateway.surfaces import Surface, SurfaceRegistry, UpstreamSurface
+from gateway.wires import Body, Wire, Wires
+
+
+class ChatHandler:
+    """Finds the destination of chat requests, and serves those that mitmproxy does not forward.
+
+    `forward` names the headers to forward in addition to the harmless ones; `proxy_seconds` is the time limit for
+    hosts that proxy clients choose.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        callers: Callers,
+        wires: Wires,
+        surfaces: SurfaceRegistry,
+        *,
+        forward: frozenset[bytes],
+        proxy_seconds: float,
+    ) -> None:
+        self._pipeline = pipeline
+        self._callers = callers
+        self._wires = wires
+        self._surfaces = surfaces
+        self._forward = forward
+        self._proxy_seconds = proxy_seconds
+
+    def destination_for(self, model: object, fields: Sequence[Field]) -> Destination:
+        """Returns the configured upstream or the surface that serves a model. The latter has no `url`.
+
+        Where the client sends its gateway key as `X-SVC-Key`, its `Authorization` is forwarded to the upstream. Raises
+        BadRequest for a repeated credential and for a gateway key in a header that would be forwarded; BadRequest and
+        NotFound (`model_not_found`) for the model.
+        """
+        return self._destination(*self._surfaces.resolve(model), fields)
+
+    def _destination(self, surface: Surface, model: str, fields: Sequence[Field]) -> Destination:
+        if not isinstance(surface, UpstreamSurface):
+            return Destination(model, surface.trust)
+        refuse_repeated(fields)
+        config, own = surface.config, self._callers.sends_own_credential(fields)
+        self._callers.refuse_gateway_key(forwardable(fields, self._forward))
+        return Destination(
+            model,
+            config.trust,
+            config.endpoint(),
+            config.name,
+            config.timeout_seconds,
+            fields,
+            credential=None if own else config.api_key,
+            credentials=frozenset({b"authorization"}) if own else frozenset(),
+            forward=self._forward,
+        )
+
+    def host_for(self, model: object, origin: str, path: str, fields: Sequence[Field]) -> Destination:
+        """Returns the host that a proxy client chose. `path` is as sent, including the query."""
+        place, _, query = path.partition("?")
+        return Destination(
+            model if isinstance(model, str) else "",
+            url=origin + path,
+            timeout_seconds=self._proxy_seconds,
+            fields=fields,
+            path=place,
+            query=query,
+            credentials=PROVIDER_CREDENTIALS,
+            forward=self._forward,
+        )
+
+    async def textless(
+        self, method: str, origin: str, path: str, fields: Sequence[Field]
+    ) -> tuple[Destination, list[Field]]:
+        """Returns the destination of a proxied call that carries no text, and the header fields that may go there.
+
+        `path` is as sent, including the query. Raises NotFound (`unknown_route`) for any other call.
+        """
+        if not self._wires.harmless(method, path.partition("?")[0]):
+            raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
+        caller = self._callers.authenticate_proxied(path, fields)
+        destination = self.host_for(None, origin, path, fields)
+        return destination, await self._pipeline.forwarded_headers(destination, caller)
+
+    async def answer(
+        self, wire: Wire, body: Body, caller: Caller, fields: Sequence[Field]
+    ) -> tuple[Exchange, int, bytes]:
+        """Serves a request to its end: opens it, has the upstream or surface answer, closes it.
+
+        Returns the exchange, the status and the body for the client.
+        """
+        surface, model = self._surfaces.resolve(body.get("model"))
+        destination = self._destination(surface, model, fields)
+        exchange = await self._pipeline.open(wire, body, caller, destination, request_id=new_request_id())
+        with self._pipeline.answering(exchange):
+            if isinstance(surface, UpstreamSurface):
+                reply = await surface.send(exchange.body, exchange.headers)
+                status, content = reply.status, scrub_secrets(reply.body, secrets_of(exchange.headers))
+            else:
+                status, content = 200, dump(await surface.complete(body))
+            return exchange, status, await self._pipeline.close(exchange, status, content, annotate=True)
+
+    async def playground(self, question: Question, caller: Caller) -> tuple[Exchange, dict[str, Any]]:
+        """Protects a text, has the demo surface answer it, and guards and restores the answer.
+
+        Returns the exchange and the members of the playground's answer, which are the same for the same input.
+        """
+        wire = self._wires.serving("POST", "/v1/chat/completions")
+        surface, model = self._surfaces.resolve("svc-demo")
+        assert wire is not None
+        body: Body = {"model": model, "messages": [{"role": "user", "content": question.text}]}
+        settings = {"svc_task": question.task, "svc_policy": question.policy_id, "svc_privacy_mode": question.mode}
+        body |= {name: value for name, value in settings.items() if value is not None}
+        exchange = await self._pipeline.open(
+            wire, body, caller, Destination(model, surface.trust), request_id=new_request_id(), operation="playground"
+        )
+        with self._pipeline.answering(exchange):
+            answer = await surface.complete(body)
+            restored = await self._pipeline.close(exchange, 200, dump(answer), annotate=False)
+        note = exchange.note()
+        return exchange, {
+            "request_id": exchange.request_id,
+            "protected_text": body["messages"][0]["content"],
+            "protected_answer": _content(answer),
+            "guard": note["guard"],
+            "reconstructed_text": _content(parse_object(restored)),
+            "risk": asdict(exchange.assessment.risk),
+            "route": note["route"],
+            "receipt": note["receipt"],
+        }
+
+
+def _content(answer: Body) -> Any:
+    return answer["choices"][0]["message"]["content"]

@@ -1,0 +1,32 @@
+"""Where a call goes, and which parts of its head may go with it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from gateway.http.types import Field
+from gateway.models import Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a call goes: to `url`, or without one to a surface of the gateway itself, which gets no headers.
+
+    `model` is the model's name there, `trust` tells whether that is inside the trust boundary. `upstream` is the name
+    of a configured upstream; it is empty for a host that the client chose. An answer may take `timeout_seconds`.
+
+    `fields` are the client's header fields; `path` and `query` are set where they are the client's own. `credential`
+    replaces the client's credentials; without it, those named in `credentials` are forwarded. `forward` names headers
+    to forward in addition to the harmless ones.
+    """
+
+    model: str
+    trust: Trust = Trust.EXTERNAL
+    url: str = field(default="", repr=False)
+    upstream: str = ""
+    timeout_seconds: float | None = None
+    fields: Sequence[Field] = field(default=(), repr=False)
+    path: str = field(default="", repr=False)
+    query: str = field(default="", repr=False)
+    credential: str | None = field(default=None, repr=False)
+    credentials: frozenset[bytes] = frozenset()
+    forward: frozenset[bytes] = frozenset()

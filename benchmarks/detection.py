@@ -42,7 +42,7 @@ from benchmarks.detection_texts import HOSTILE, KB, ORDINARY, dense, prose
 from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import Detector
 from gateway.detection.engines import Engines, Finder
-from gateway.detection.ner import NameFinder
+from gateway.detection.ner import BuiltinModel
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders
 from gateway.policy import PolicyRegistry
@@ -152,7 +152,7 @@ def talks(detector: Detector, sizes: Sequence[int], rounds: int) -> list[dict[st
     def protect(protector: Protector, blocks: list[list[MessageField]]) -> object:
         return protector.protect(blocks, policy, PrivacyMode.STANDARD, Placeholders(bytes(32)), remember_for=CALLER)
 
-    names = NameFinder(detector.types)
+    names = BuiltinModel(detector.types)
     full = Engines(detector, [names])
     works: tuple[tuple[str, Finder, Work], ...] = (
         ("find", detector, find),
@@ -171,7 +171,7 @@ def talks(detector: Detector, sizes: Sequence[int], rounds: int) -> list[dict[st
 def model(detector: Detector, rounds: int) -> list[dict[str, float]]:
     """Milliseconds of a message with the model of names: one that is new, without the model, and when it was seen."""
     policy = PolicyRegistry(BUILTIN_POLICIES).get("default")
-    names = NameFinder(detector.types)
+    names = BuiltinModel(detector.types)
     rows = []
     for kb in (1, 10):
         times: dict[str, list[float]] = {"new_ms": [], "seen_ms": [], "patterns_ms": []}

@@ -14,7 +14,7 @@ from typing import Self
 import re2
 from pydantic import SecretStr
 
-from gateway.detection.unicode_folding import FoldTable
+from gateway.detection.unicode_folding import FoldingTable
 from gateway.errors import BadRequest
 from gateway.http.types import Field
 
@@ -41,7 +41,7 @@ KEY_PREFIX = b"svck_"
 
 _SHORTEST_SECRET = 12
 _SHORTEST_PART = 16
-_FOLDS = FoldTable()
+_FOLDS = FoldingTable()
 
 
 class KeySearch:

@@ -2,11 +2,12 @@
 
     Detector          runs every recognizer over a text
     builtin_detector  the detector with the built-in recognizers, built once per process
-    resolve_overlaps  turns overlapping candidates into disjoint spans
-    EntityType        what a recognizer can find
+    resolve_overlaps  merges overlapping candidates into disjoint spans
+    EntityType        a type of entity, its group and description
 
-Pure and thread-safe: no I/O after construction, no memory of any text. What becomes of an entity is decided by
-`gateway.policy` and carried out by `gateway.protection`. See docs/detection.md.
+Pure and thread-safe: no I/O after construction, and no text is kept. `gateway.policy` decides what happens to an
+entity,
+`gateway.protection` does it. See docs/detection.md.
 """
 
 from gateway.detection.detector import Detector, builtin_detector

@@ -1,8 +1,8 @@
-"""Letters of every script, in few ranges.
+"""The letters of all scripts as a few ranges for RE2 character classes.
 
-RE2 compiles `\\p{L}` to 1,200 instructions, and an expression of several such classes to tens of thousands, twice: once
-for each direction. These ranges take twenty. They are whole blocks of Unicode: with the letters come their marks and
-digits, and what few signs stand between them; the punctuation that several scripts share stays outside.
+RE2 compiles `\\p{L}` to 1,200 instructions, and an expression with several such classes to tens of thousands, once for
+each direction. These ranges take twenty. They cover whole Unicode blocks, so they include combining marks, digits and
+the occasional sign; punctuation shared between scripts is excluded.
 """
 
 LETTERS = (
@@ -11,4 +11,4 @@ LETTERS = (
     r"\x{3005}-\x{3007}\x{3021}-\x{302f}\x{3031}-\x{309f}\x{30a1}-\x{30fa}\x{30fc}-\x{d7ff}\x{f900}-\x{fdff}\x{fe70}-\x{fefe}"
     r"\x{ff10}-\x{ff19}\x{ff21}-\x{ff3a}\x{ff41}-\x{ff5a}\x{ff66}-\x{ffdc}\x{10000}-\x{1cfff}\x{1d400}-\x{1e95d}\x{1ee00}-\x{1eeff}\x{20000}-\x{323af}"
 )
-"""The inside of a class: `[{LETTERS}\\d]`."""
+"""Goes inside a character class: `[{LETTERS}\\d]`."""

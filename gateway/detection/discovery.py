@@ -1,5 +1,6 @@
-"""Finds recognizers by folder: every module in `recognizers/` and its packages whose name has no leading
-underscore, and its `RECOGNIZERS`.
+"""Discovers recognizers: the `RECOGNIZERS` of every module in `recognizers/` and its packages.
+
+Modules and packages with a leading underscore are skipped.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ from gateway.detection.recognizer import GROUPS, DefinitionError, EntityType, Re
 
 
 def discover(folders: Sequence[Path] = ()) -> tuple[Recognizer, ...]:
-    """The built-in recognizers, then those of each extra folder, by file name. Raises DefinitionError."""
+    """Returns the built-in recognizers, then those in `folders`, by file name. Raises DefinitionError."""
     modules = list(_modules(builtin))
     for folder in folders:
         modules += [
@@ -39,7 +40,7 @@ def _modules(package: ModuleType) -> Iterator[ModuleType]:
 def _import_file(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"gateway_recognizers_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise DefinitionError(f"{path} cannot be imported as a recognizer.")
+        raise DefinitionError(f"{path} cannot be imported as a recognizer. Check that it is a Python file.")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -48,36 +49,39 @@ def _import_file(path: Path) -> ModuleType:
 def _recognizers(module: ModuleType) -> Iterable[Recognizer]:
     found = getattr(module, "RECOGNIZERS", None)
     if not isinstance(found, Sequence) or not found:
-        raise DefinitionError(f"{module.__name__} declares no RECOGNIZERS (a sequence of recognizers).")
+        raise DefinitionError(f"{module.__name__} has no RECOGNIZERS. Assign a non-empty tuple of recognizers to it.")
     return found
 
 
 def types_of(recognizers: Iterable[Recognizer]) -> Mapping[str, EntityType]:
-    """Every type by name. Raises DefinitionError for a duplicate id, a type defined in two ways, or an
-    unknown group.
+    """Returns every entity type by name.
+
+    Raises DefinitionError for a duplicate id, conflicting definitions of a type, or an unknown group.
     """
     ids: set[str] = set()
     types: dict[str, EntityType] = {}
     for recognizer in recognizers:
         if recognizer.id in ids:
-            raise DefinitionError(f"Two recognizers have the id {recognizer.id!r}.")
+            raise DefinitionError(f"Two recognizers have the id {recognizer.id!r}. Give each its own.")
         ids.add(recognizer.id)
         if len({one.name for one in recognizer.types}) != len(recognizer.types):
             raise DefinitionError(f"{recognizer.id!r} declares a type twice.")
-        if not recognizer.gates:
-            raise DefinitionError(f"{recognizer.id!r} has no gates: it would never run.")
+        if not recognizer.prefilters:
+            raise DefinitionError(f"{recognizer.id!r} has no prefilters, so it would never run. Add at least one.")
         for one in recognizer.types:
             if one.group not in GROUPS:
-                raise DefinitionError(f"{one.name} of {recognizer.id!r} has an unknown group: {one.group!r}.")
+                raise DefinitionError(
+                    f"{one.name} of {recognizer.id!r} has the unknown group {one.group!r}; use one of GROUPS."
+                )
             if types.setdefault(one.name, one) != one:
                 raise DefinitionError(
-                    f"{recognizer.id!r} defines the type {one.name} otherwise than another recognizer."
+                    f"{recognizer.id!r} and another recognizer define {one.name} differently; share one EntityType."
                 )
     return dict(sorted(types.items()))
 
 
 def definitions_digest(recognizers: Iterable[Recognizer]) -> str:
-    """SHA-256, in hex, over everything that decides what is found: definitions, this package's code, number
+    """Returns the SHA-256, in hex, of everything that affects findings: definitions, this package and its number
     libraries.
     """
     digest = hashlib.sha256()

@@ -1,6 +1,6 @@
-"""Several ways to find private text, asked together: the recognizers, the model of names, a service of the operator's.
+"""Combines several detection engines: the recognizers, the built-in model, an operator's model or service.
 
-What any of them finds is a candidate; when one of them fails, the whole search fails, and nothing is sent.
+Everything an engine finds is a candidate. If one engine fails, detection fails as a whole and nothing is sent.
 """
 
 import re
@@ -15,17 +15,17 @@ from gateway.detection.normalized_text import COVERED
 from gateway.detection.recognizer import EntityType
 from gateway.models import Entity
 
-_LEAST, _SURE, _BESIDE = 0.1, 0.5, 0.6
-_FAR = 4
-_BETWEEN = re.compile(r"[ \t]?[,:;(/|–-]?[ \t]?\(?")
+_MIN_SCORE, _LIKELY, _NEXT_TO_NAME = 0.1, 0.5, 0.6
+_MAX_GAP = 4
+_SEPARATOR = re.compile(r"[ \t]?[,:;(/|–-]?[ \t]?\(?")
 
 
 class Finder(Protocol):
-    """What finds candidates in a text. May block. Raises Unavailable when it cannot look."""
+    """Finds candidate entities in a text. May block. Raises Unavailable if the text cannot be searched."""
 
     @property
     def version(self) -> str:
-        """Changes whenever what it finds may change."""
+        """Changes whenever its findings may change."""
         ...
 
     @property
@@ -35,13 +35,13 @@ class Finder(Protocol):
 
 
 class Engine(Finder, Protocol):
-    """One way to find private text, with threads or connections of its own. Never runs on an event loop."""
+    """A finder that owns threads or connections. Never runs on an event loop."""
 
     def close(self) -> None: ...
 
 
 class Engines:
-    """The recognizers, and whatever else looks with them."""
+    """Runs the recognizers and any further engines as one finder."""
 
     def __init__(self, patterns: Finder, others: Sequence[Engine] = ()) -> None:
         self._patterns = patterns
@@ -51,47 +51,47 @@ class Engines:
         self.version = "_".join([patterns.version, *(other.version for other in others)])
 
     def detect(self, text: str) -> tuple[Entity, ...]:
-        """All candidates, sorted by start and then longest first; they may overlap. Blocks."""
+        """Returns all candidates, sorted by start, then longest first. They may overlap. Blocks."""
         found = list(self._patterns.detect(text))
-        # The recognizers do not see what is covered; others may take it for part of a name.
-        taken = [place.span() for place in COVERED.finditer(text)]
+        # Covered placeholders are hidden from the recognizers. Other engines may take one for part of a name.
+        excluded = [match.span() for match in COVERED.finditer(text)]
         for other in self._others:
             for one in other.detect(text):
-                found += _outside(text, one, taken)
-        found = list(_beside_names(text, found))
+                found += _outside_spans(text, one, excluded)
+        found = list(_confirm_numbers_next_to_names(text, found))
         found.sort(key=lambda one: (one.start, -one.end, one.type))
         return tuple(found)
 
     def close(self) -> None:
-        """Ends the threads and connections of those that have any."""
+        """Ends the threads and connections of all engines."""
         for other in self._others:
             with suppress(RuntimeError):
                 other.close()
 
 
-def _beside_names(text: str, found: Sequence[Entity]) -> Iterable[Entity]:
-    """The findings; what could be a telephone number is one beside somebody's name: `Karim (600 11 22 33)`."""
-    doubtful = {one for one in found if one.type == "PHONE_NUMBER" and _LEAST <= one.score < _SURE}
+def _confirm_numbers_next_to_names(text: str, found: Sequence[Entity]) -> Iterable[Entity]:
+    """Raises the score of doubtful phone numbers next to a person's name: `Karim (600 11 22 33)`."""
+    doubtful = {one for one in found if one.type == "PHONE_NUMBER" and _MIN_SCORE <= one.score < _LIKELY}
     if not doubtful:
         return found
-    names = [one for one in found if one.type == "PERSON" and one.score >= _SURE]
+    names = [one for one in found if one.type == "PERSON" and one.score >= _LIKELY]
     first, last = {name.start for name in names}, {name.end for name in names}
 
-    def beside(number: Entity) -> bool:
-        before = (text[at : number.start] for at in range(max(0, number.start - _FAR), number.start) if at in last)
-        after = (text[number.end : at] for at in range(number.end + 1, number.end + _FAR + 1) if at in first)
-        return any(map(_BETWEEN.fullmatch, chain(before, after)))
+    def next_to_name(number: Entity) -> bool:
+        before = (text[at : number.start] for at in range(max(0, number.start - _MAX_GAP), number.start) if at in last)
+        after = (text[number.end : at] for at in range(number.end + 1, number.end + _MAX_GAP + 1) if at in first)
+        return any(map(_SEPARATOR.fullmatch, chain(before, after)))
 
-    return [replace(one, score=_BESIDE) if one in doubtful and beside(one) else one for one in found]
+    return [replace(one, score=_NEXT_TO_NAME) if one in doubtful and next_to_name(one) else one for one in found]
 
 
-def _outside(text: str, found: Entity, taken: Sequence[tuple[int, int]]) -> Iterator[Entity]:
-    """What of a finding lies outside the stretches that are taken; these are sorted and disjoint."""
-    cutting = [(start, end) for start, end in taken if start < found.end and found.start < end]
-    if not cutting:
+def _outside_spans(text: str, found: Entity, excluded: Sequence[tuple[int, int]]) -> Iterator[Entity]:
+    """Yields the parts of an entity outside `excluded` spans, which are sorted and disjoint."""
+    overlaps = [(start, end) for start, end in excluded if start < found.end and found.start < end]
+    if not overlaps:
         yield found
         return
-    edges = [found.start, *(edge for stretch in cutting for edge in stretch), found.end]
+    edges = [found.start, *(edge for span in overlaps for edge in span), found.end]
     for start, end in zip(edges[::2], edges[1::2], strict=True):
         piece = text[start:end]
         if piece.strip():

@@ -1,6 +1,6 @@
-"""Where one character, as people see it, ends and the next begins (Unicode Standard Annex 29, extended clusters).
+"""Finds grapheme cluster boundaries (Unicode Standard Annex 29, extended grapheme clusters).
 
-Where Python's tables cannot say, the answer is "not here": a span grows by a character too many rather than cut one.
+Where Python's Unicode tables leave a doubt, there is no boundary: a span may grow by a character, but never splits one.
 """
 
 from unicodedata import category, combining
@@ -17,24 +17,24 @@ _PREPENDED = frozenset(
     )
 )  # fmt: skip
 _VIRAMA = 9
-_MOST_FLAGS = 256
+_MAX_FLAGS = 256
 
 
-def start_of(text: str, at: int) -> int:
-    """The beginning of the character that `at` stands in."""
-    while 0 < at < len(text) and not _between(text, at):
+def grapheme_start(text: str, at: int) -> int:
+    """Returns the start of the grapheme cluster that contains `at`."""
+    while 0 < at < len(text) and not _is_boundary(text, at):
         at -= 1
     return at
 
 
-def end_of(text: str, at: int) -> int:
-    """The end of the character that `at` stands in; `at` itself between two."""
-    while 0 < at < len(text) and not _between(text, at):
+def grapheme_end(text: str, at: int) -> int:
+    """Returns the end of the grapheme cluster that contains `at`, or `at` itself on a boundary."""
+    while 0 < at < len(text) and not _is_boundary(text, at):
         at += 1
     return at
 
 
-def _between(text: str, at: int) -> bool:
+def _is_boundary(text: str, at: int) -> bool:
     before, after = text[at - 1], text[at]
     if after < "\u0300" and before < "\u0300":
         return not (before == "\r" and after == "\n")
@@ -50,7 +50,7 @@ def _between(text: str, at: int) -> bool:
         return category(after) != "Lo"
     if _is_flag(before) and _is_flag(after):
         return _flags_before(text, at) % 2 == 0
-    return not _hangul(ord(before), ord(after))
+    return not _joins_hangul(ord(before), ord(after))
 
 
 def _is_control(char: str) -> bool:
@@ -59,17 +59,17 @@ def _is_control(char: str) -> bool:
 
 
 def _is_modifier(code: int) -> bool:
-    """Skin tones and the characters of tag sequences."""
+    """Returns whether `code` is a skin tone modifier or belongs to a tag sequence."""
     return 0x1F3FB <= code <= 0x1F3FF or 0xE0020 <= code <= 0xE007F
 
 
 def _is_symbol(char: str) -> bool:
-    """Pictographs that a joiner can bind; a few more than Unicode's list."""
+    """Returns whether a joiner can bind this pictograph. Accepts slightly more than Extended_Pictographic."""
     return category(char) in {"So", "Sm"} or char in "\u203c\u2049\u3030\u303d" or 0x1F000 <= ord(char) <= 0x1FAFF
 
 
 def _base_before(text: str, at: int) -> str:
-    """What the marks before `at` sit on."""
+    """Returns the base character of the marks before `at`."""
     at -= 1
     while at > 0 and (category(text[at])[0] == "M" or _is_modifier(ord(text[at]))):
         at -= 1
@@ -82,14 +82,14 @@ def _is_flag(char: str) -> bool:
 
 def _flags_before(text: str, at: int) -> int:
     count = 0
-    while at > 0 and count < _MOST_FLAGS and _is_flag(text[at - 1]):
+    while at > 0 and count < _MAX_FLAGS and _is_flag(text[at - 1]):
         at -= 1
         count += 1
     return count
 
 
-def _hangul(before: int, after: int) -> bool:
-    """Whether two jamo or syllables are parts of one syllable."""
+def _joins_hangul(before: int, after: int) -> bool:
+    """Returns whether two adjacent jamo or syllables form one Hangul syllable."""
     leading = 0x1100 <= before <= 0x115F or 0xA960 <= before <= 0xA97C
     vowel = 0x1160 <= after <= 0x11A7 or 0xD7B0 <= after <= 0xD7C6
     trailing = 0x11A8 <= after <= 0x11FF or 0xD7CB <= after <= 0xD7FB

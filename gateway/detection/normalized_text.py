@@ -1,13 +1,13 @@
-"""The text as recognizers see it, with the exact way back to the source.
+"""Normalizes a text for the recognizers and maps byte spans back to the source.
 
-A view is UTF-8, folded: full-width forms, foreign digits, typographic dashes, quotes and spaces are their
-ASCII equals, and what cannot be seen is gone. Recognizers speak in byte offsets of `View.data`;
-`View.source_spans` turns them into code points of the source. A text that is only ASCII costs one copy and
-needs no map.
+Normalized text is UTF-8 with folded characters: full-width forms, non-ASCII digits, typographic dashes, quotes and
+spaces become their ASCII equivalents, and invisible characters are removed. Recognizers work with byte offsets into
+`NormalizedText.data`; `NormalizedText.source_spans` converts them to code points of the source. Pure ASCII costs one
+copy and needs no offset table.
 
-Placeholders that the request's own key made hold nothing and are covered by `cover`: they are blotted out, and say
-nothing about what stands beside them. Whatever only looks like a placeholder is text. Other dresses of a text
-(encoded, spaced out, broken over lines) are views of this one: `dress/`.
+Placeholders minted by the request's own key are covered with `cover` beforehand: they are masked, so that they neither
+match nor serve as context. Anything that only looks like a placeholder is text. Encoded, spaced out and wrapped values
+are handled by `deobfuscation/`.
 """
 
 import re
@@ -15,71 +15,72 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from gateway.detection.graphemes import end_of, start_of
-from gateway.detection.unicode_folding import FoldTable
+from gateway.detection.graphemes import grapheme_end, grapheme_start
+from gateway.detection.unicode_folding import FoldingTable
 
 Span = tuple[int, int]
 
-_FOLDS = FoldTable()
-# A noncharacter: Unicode assigns it to nobody, so that a text which holds it says nothing there.
+_FOLDING = FoldingTable()
+# A Unicode noncharacter, which carries no meaning in a text that contains it.
 _COVER = "\ufdd0"
 COVERED = re.compile(f"{_COVER}+")
-_BLOT = "\n\x1f.\x1f"
-_PAD = _BLOT * 32
+_MASK = "\n\x1f.\x1f"
+_PADDING = _MASK * 32
 _CONTINUATION = bytes(range(0x80, 0xC0))
 _STRIDE_BITS = 8
-# Above this many different characters to replace, one pass that maps every character is cheaper than a pass
-# for each.
+# Above this many distinct characters to replace, `str.translate` is cheaper than one `str.replace` for each.
 _REPLACE_LIMIT = 12
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """`data` is what recognizers search. Built by `read`. Its repr shows no text."""
+class NormalizedText:
+    """A text as the recognizers search it (`data`). Created by `normalize_text`. Its repr omits the text."""
 
     data: bytes = field(repr=False)
     source: str = field(repr=False)
     ascii: bool
     removed: tuple[int, ...] = field(default=(), repr=False)
-    """Code point positions of the source, with its blots, that the view leaves out; ascending."""
-    blots: tuple[int, ...] = field(default=(), repr=False)
-    """Where `_PAD` was put into the source: code point positions of the source with its blots; ascending."""
+    """Positions of removed characters, in code points of the masked source; ascending."""
+    padding: tuple[int, ...] = field(default=(), repr=False)
+    """Positions where `_PADDING` was inserted, in code points of the masked source; ascending."""
 
     def text(self, start: int, end: int) -> str:
-        """The folded text between two byte offsets."""
+        """Returns the normalized text between two byte offsets."""
         return self.data[start:end].decode("utf-8", "replace")
 
     def source_spans(self, spans: Iterable[Span]) -> Iterator[Span]:
-        """Byte spans of the view as code point spans of the source, in the same order."""
+        """Converts byte spans of `data` to code point spans of the source, in the same order."""
         if not self.ascii:
-            return self._mapped(spans)
-        return (self._whole(start, end) for start, end in spans) if "\r" in self.source else iter(spans)
+            return self._map_spans(spans)
+        return (self._widen(start, end) for start, end in spans) if "\r" in self.source else iter(spans)
 
-    def _mapped(self, spans: Iterable[Span]) -> Iterator[Span]:
-        code_point = _code_points(self.data)
+    def _map_spans(self, spans: Iterable[Span]) -> Iterator[Span]:
+        code_point = _CodePointOffsets(self.data)
         gaps = [position - index for index, position in enumerate(self.removed)]
         for start, end in spans:
             first, last = code_point(start), code_point(end) - 1
             first += bisect_right(gaps, first)
             last += bisect_right(gaps, last)
-            if self.blots:
-                first, last = self._unpadded(first), self._unpadded(last)
-            yield self._whole(first, last + 1)
+            if self.padding:
+                first, last = self._without_padding(first), self._without_padding(last)
+            yield self._widen(first, last + 1)
 
-    def _unpadded(self, position: int) -> int:
-        """Inside a pad: the end of the covered stretch."""
-        before = bisect_right(self.blots, position)
+    def _without_padding(self, position: int) -> int:
+        """Converts a position in the masked source to the source. Positions inside padding map to the placeholder's
+        end.
+        """
+        before = bisect_right(self.padding, position)
         if not before:
             return position
-        return max(position - before * len(_PAD), self.blots[before - 1] - (before - 1) * len(_PAD))
+        return max(position - before * len(_PADDING), self.padding[before - 1] - (before - 1) * len(_PADDING))
 
-    def _whole(self, start: int, end: int) -> Span:
-        """Moves both ends out of the characters they may stand in: nobody sees half a letter as a border."""
-        return start_of(self.source, start), end_of(self.source, end)
+    def _widen(self, start: int, end: int) -> Span:
+        """Widens a span to grapheme cluster boundaries, so that it never splits a visible character."""
+        return grapheme_start(self.source, start), grapheme_end(self.source, end)
 
 
-class _code_points:  # noqa: N801 - used as a function
-    """Byte offset -> code point offset. A table of every 256th byte, then a count of the few bytes left."""
+class _CodePointOffsets:
+    """Converts byte offsets to code point offsets: a table entry for every 256 bytes, then a count of the rest."""
 
     __slots__ = ("_data", "_table")
 
@@ -97,49 +98,50 @@ class _code_points:  # noqa: N801 - used as a function
         return self._table[block] + len(rest.translate(None, _CONTINUATION))
 
 
-def cover(text: str, stretches: Iterable[Span]) -> str:
-    """The text, as long as before, with stretches made unreadable for every search. These are sorted and disjoint."""
+def cover(text: str, spans: Iterable[Span]) -> str:
+    """Replaces sorted, disjoint spans of a text by as many characters that no search matches."""
     pieces: list[str] = []
     read = 0
-    for start, end in stretches:
+    for start, end in spans:
         pieces += (text[read:start], _COVER * (end - start))
         read = end
     return "".join((*pieces, text[read:]))
 
 
-def _blotted(source: str) -> tuple[str, tuple[int, ...]]:
-    """The source with its covered stretches made unreadable, and where they were made longer.
+def _mask_covered(source: str) -> tuple[str, tuple[int, ...]]:
+    """Returns the source with its covered spans masked and padded, and the positions of the padding.
 
-    What stands for a long value is short: without the pad, words would count as near that were far from what follows.
+    A placeholder may be much shorter than its value. Without padding, words far from the following text would count as
+    its context.
     """
     pieces: list[str] = []
-    blots: list[int] = []
+    padding: list[int] = []
     read = length = 0
     for found in COVERED.finditer(source):
-        inside = found.end() - found.start()
-        pieces += (source[read : found.start()], (_BLOT * inside)[:inside], _PAD)
-        length += found.start() - read + inside
-        blots.append(length)
-        length += len(_PAD)
+        width = found.end() - found.start()
+        pieces += (source[read : found.start()], (_MASK * width)[:width], _PADDING)
+        length += found.start() - read + width
+        padding.append(length)
+        length += len(_PADDING)
         read = found.end()
     pieces.append(source[read:])
-    return "".join(pieces), tuple(blots)
+    return "".join(pieces), tuple(padding)
 
 
-def read(source: str) -> View:
-    """The folded view of a text."""
-    shown, blots = _blotted(source) if _COVER in source else (source, ())
-    if shown.isascii():
-        return View(shown.encode(), source, ascii=not blots, blots=blots)
-    folds = {char: folded for char in set(shown) if char > "\x7f" and (folded := _FOLDS[ord(char)]) != char}
+def normalize_text(source: str) -> NormalizedText:
+    """Normalizes a text for detection."""
+    masked, padding = _mask_covered(source) if _COVER in source else (source, ())
+    if masked.isascii():
+        return NormalizedText(masked.encode(), source, ascii=not padding, padding=padding)
+    folds = {char: folded for char in set(masked) if char > "\x7f" and (folded := _FOLDING[ord(char)]) != char}
     if not folds:
-        return View(shown.encode(), source, ascii=False, blots=blots)
-    gone = frozenset(char for char, folded in folds.items() if not folded)
-    removed = tuple(at for at, char in enumerate(shown) if char in gone) if gone else ()
-    folded_text = shown
+        return NormalizedText(masked.encode(), source, ascii=False, padding=padding)
+    invisible = frozenset(char for char, folded in folds.items() if not folded)
+    removed = tuple(at for at, char in enumerate(masked) if char in invisible) if invisible else ()
+    folded_text = masked
     if len(folds) > _REPLACE_LIMIT:
-        folded_text = shown.translate(_FOLDS)
+        folded_text = masked.translate(_FOLDING)
     else:
         for char, folded in folds.items():
             folded_text = folded_text.replace(char, folded)
-    return View(folded_text.encode(), source, ascii=False, removed=removed, blots=blots)
+    return NormalizedText(folded_text.encode(), source, ascii=False, removed=removed, padding=padding)

@@ -1,8 +1,8 @@
-"""Loads onnxruntime with its telemetry switched off. Import the library from here and nowhere else.
+"""Imports onnxruntime with telemetry disabled. Import the library only from here.
 
-Its official builds look up a telemetry host, upload events and keep a device id in the user's cache folder, unless
+Official builds contact a telemetry host, upload events and store a device id in the user's cache folder, unless
 `ORT_DISABLE_TELEMETRY` is set before the library is loaded (onnxruntime, docs/Privacy.md). Importing any module of
-`gateway` sets it; the call below also covers builds that do not read the variable.
+`gateway` sets the variable; the call below covers builds that ignore it.
 """
 
 import onnxruntime

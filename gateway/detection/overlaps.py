@@ -1,17 +1,13 @@
-"""Makes disjoint spans of findings that share characters. The rule, in full:
+"""Merges overlapping entities into disjoint spans. The rules:
 
-1. Findings that share at least one character, directly or through others, are a group. Spans that only
-   touch are not.
-2. A group becomes one finding over everything its members cover: what any recognizer found is hidden, to
-   the last character, and nothing is hidden that nobody found.
-3. The winner of the group gives its type and recognizer. A finding that holds all the others is the winner
-   if it is at least as likely as not (score >= 0.5): the address inside a URL belongs to the URL. Otherwise
-   the highest score wins (a validated finding has 1.0), then the longest, then the earliest, then the first
-   type and recognizer by name.
-4. The score is the highest of the group: a doubt about the type is no doubt that something private stands
-   there.
+1. Entities that share at least one character, directly or through others, form a group. Adjacent spans do not.
+2. A group becomes one entity that covers all its members. Every detected character is hidden, and no other.
+3. The winner of the group provides the type and the recognizer. An entity that contains all others wins if its score is
+   at least 0.5: the address inside a URL belongs to the URL. Otherwise the highest score wins (a validated entity has
+   1.0), then the longest, the earliest, and the first type and recognizer by name.
+4. The score is the highest of the group: doubt about the type is no doubt about the privacy of the text.
 
-Resolve after the policy has dropped the findings it leaves alone, or one of those may widen another.
+Resolve overlaps only after the policy has dropped the entities it keeps, or a dropped entity may widen another.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,7 +20,7 @@ _LIKELY = 0.5
 
 
 class Spanned(Protocol):
-    """Whatever begins and ends somewhere in a text."""
+    """Anything with a start and an end in a text."""
 
     @property
     def start(self) -> int: ...
@@ -33,15 +29,13 @@ class Spanned(Protocol):
 
 
 def resolve_overlaps(entities: Iterable[Entity]) -> tuple[Entity, ...]:
-    """Disjoint findings, sorted, that cover exactly the characters the given ones cover. Empty spans are
-    dropped.
-    """
+    """Returns sorted, disjoint entities that cover exactly the same characters. Drops empty spans."""
     spans = sorted([one for one in entities if one.start < one.end], key=attrgetter("start"))
     return tuple([_merge(group) for group in overlapping(spans)])
 
 
 def overlapping[S: Spanned](spans: Iterable[S]) -> Iterator[list[S]]:
-    """Sorted spans, parted into groups of those that share characters, directly or through others."""
+    """Splits sorted spans into groups whose members share characters, directly or through others."""
     group: list[S] = []
     end = -1
     for span in spans:
@@ -63,9 +57,9 @@ def _merge(group: list[Entity]) -> Entity:
     end = max(entity.end for entity in group)
 
     def rank(entity: Entity) -> tuple[bool, float, int, int, str, str]:
-        holds_all = entity.start == start and entity.end == end and entity.score >= _LIKELY
+        contains_all = entity.start == start and entity.end == end and entity.score >= _LIKELY
         length = entity.end - entity.start
-        return not holds_all, -entity.score, -length, entity.start, entity.type, entity.recognizer
+        return not contains_all, -entity.score, -length, entity.start, entity.type, entity.recognizer
 
     winner = min(group, key=rank)
     return Entity(winner.type, start, end, max(entity.score for entity in group), winner.recognizer)

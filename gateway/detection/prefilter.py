@@ -1,4 +1,4 @@
-"""One look at a text that says which expressions occur in it at all (RE2 sets: linear, whatever the input)."""
+"""Determines in one pass which expressions occur in a text, using RE2 sets: linear time on any input."""
 
 import re
 from collections.abc import Sequence
@@ -9,23 +9,23 @@ import re2
 from gateway.detection.recognizer import DefinitionError
 from gateway.errors import Unavailable
 
-# The automaton's states are built as texts need them; this is a ceiling, not what is used.
+# An upper limit: RE2 builds the automaton's states on demand.
 _MEMORY = 64 << 20
-_FIGURE = re.compile(r"\\d|0-9")
-_A_FIGURE_IN = 40
+_DIGIT_CLASS = re.compile(r"\\d|0-9")
+_DIGIT_CLASS_EVERY = 40
 
 
-class Gate(NamedTuple):
-    """`needs`: what stands in every text in which `expression` occurs, and is quicker to look for."""
+class PrefilterPattern(NamedTuple):
+    """An expression, and a literal (`needs`) that every match requires and that is quicker to search for."""
 
     expression: str
     needs: bytes = b""
 
 
-class GateScan:
-    """Compiles `expressions` once; `hits` then names those that occur in a text, by index.
+class PatternSet:
+    """Compiles `expressions` into one RE2 set; `hits` returns the indices of those that occur in a text.
 
-    Raises DefinitionError for an expression RE2 refuses or a set that does not fit the memory.
+    Raises DefinitionError if RE2 rejects an expression or the set exceeds `memory` bytes.
     """
 
     def __init__(self, expressions: Sequence[str], *, memory: int = _MEMORY) -> None:
@@ -36,54 +36,58 @@ class GateScan:
             self._set = re2.Set.SearchSet(options)
             for expression in expressions:
                 self._set.Add(expression)
-            # Matches at the end of every text, and only there: at each place where anything matches, RE2 stops for a
-            # moment. It reports a search that ran out of memory as "nothing found"; without the canary in the answer
-            # we know that the text was not read to its end, and the answer is worth nothing.
+            # RE2 reports a search that ran out of memory as "no match". This expression matches every text, so its
+            # absence reveals an incomplete search. It matches only at the end because each match position costs time.
             self._canary: int = self._set.Add(r"\z")
             self._set.Compile()
         except re2.error as error:
-            raise DefinitionError(f"the recognizers' gates cannot be compiled: {error}") from error
+            raise DefinitionError(
+                f"RE2 cannot compile the prefilters: {error}. Simplify the last one added."
+            ) from error
 
     def hits(self, data: bytes) -> list[int]:
-        """Indices of the expressions that occur, in no particular order.
+        """Returns the indices of the expressions that occur, in no particular order.
 
-        Raises Unavailable (detection_failed) when the scan could not be completed.
+        Raises Unavailable (detection_failed) if the search did not reach the end of the text.
         """
         found: list[int] = self._set.Match(data) or []
         try:
             found.remove(self._canary)
         except ValueError:
             raise Unavailable(
-                "The text could not be scanned completely, so it was not let through.",
+                "Detection could not search the whole text; nothing was sent. Try a shorter text.",
                 code="detection_failed",
             ) from None
         return found
 
 
-class SplitScan:
-    """The same for many expressions, in a few passes.
+class Prefilter:
+    """Matches many expressions in a few passes, each with an RE2 set of its own.
 
-    Expressions multiply each other's states where they linger over the same stretch of a text: one automaton of all
-    goes on building states for as long as texts differ, and touches more memory than the processor keeps near. So those
-    of figures, of words in any case and of exact signs are apart, each of which idles where the others are busy; and
-    what needs a certain sign has a pass of its own, which most texts are spared.
+    In a single automaton, expressions that match overlapping stretches multiply each other's states: it keeps growing
+    as texts differ, and outgrows the processor's cache. Therefore expressions for digits, for words in any case and for
+    exact characters have separate sets. Expressions that need a literal have their own set, which most texts skip.
     """
 
-    def __init__(self, gates: Sequence[Gate]) -> None:
+    def __init__(self, prefilters: Sequence[PrefilterPattern]) -> None:
         passes: dict[tuple[bytes, str], list[int]] = {}
-        for number, gate in enumerate(gates):
-            passes.setdefault((gate.needs, "" if gate.needs else _kind(gate.expression)), []).append(number)
+        for number, prefilter in enumerate(prefilters):
+            passes.setdefault((prefilter.needs, "" if prefilter.needs else _category(prefilter.expression)), []).append(
+                number
+            )
         self._passes = [
-            (needs, GateScan([gates[number].expression for number in numbers]), numbers)
+            (needs, PatternSet([prefilters[number].expression for number in numbers]), numbers)
             for (needs, _), numbers in passes.items()
         ]
 
     def hits(self, data: bytes) -> list[int]:
-        """Indices of the expressions that occur, in order. Raises Unavailable (detection_failed)."""
-        return sorted(numbers[hit] for needs, scan, numbers in self._passes if needs in data for hit in scan.hits(data))
+        """Returns the indices of the expressions that occur, in order. Raises Unavailable (detection_failed)."""
+        return sorted(
+            numbers[hit] for needs, patterns, numbers in self._passes if needs in data for hit in patterns.hits(data)
+        )
 
 
-def _kind(expression: str) -> str:
-    if len(_FIGURE.findall(expression)) * _A_FIGURE_IN >= len(expression):
-        return "figures"
-    return "words" if "(?i" in expression else "signs"
+def _category(expression: str) -> str:
+    if len(_DIGIT_CLASS.findall(expression)) * _DIGIT_CLASS_EVERY >= len(expression):
+        return "digits"
+    return "words" if "(?i" in expression else "literals"

@@ -1,8 +1,8 @@
-"""The search for patterns, with processes beside it for large texts: they do not hold up the gateway's interpreter, and
-each has a processor core of its own.
+"""Runs pattern detection for large texts in worker processes, which neither block the gateway's interpreter nor share
+its core.
 
-Handing a text over costs what searching a few KB does, so small texts are searched where they are; large ones, too,
-while all processes are busy, or gone, and on an event loop, which must not wait for a process that has other texts.
+Sending a text to a worker costs as much as searching a few KB, so small texts are searched in place. So are large ones
+while all workers are busy or lost, and on an event loop, which must not wait for a worker.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ from gateway.models import Entity
 
 _log = logging.getLogger(__name__)
 
-_LARGE = 4096
-"""Characters from which on a text is handed over."""
-_LANES = 3
-"""Texts a process has at once: while it reads or answers one, it searches another."""
-_END_SECONDS = 1.0
+_MIN_LENGTH = 4096
+"""Minimum length, in characters, of a text that is sent to a worker."""
+_CHANNELS_PER_WORKER = 3
+"""Concurrent texts for each worker: while it transfers one, it searches another."""
+_JOIN_SECONDS = 1.0
 
-type _Found = list[tuple[str, int, int, float, str]]
+type _Findings = list[tuple[str, int, int, float, str]]
 
 
 class Closable(Protocol):
@@ -38,20 +38,20 @@ class Closable(Protocol):
     def close(self) -> object: ...
 
 
-class _Lane(NamedTuple):
+class _Channel(NamedTuple):
     process: multiprocessing.process.BaseProcess
-    end: Connection
+    connection: Connection
 
 
 class ProcessPool:
-    """Searches as `detector` does, with `lanes` to the processes that help."""
+    """Detects like `detector`, and distributes large texts over `channels` to worker processes."""
 
-    def __init__(self, detector: Finder, lanes: Sequence[_Lane], timeout: float) -> None:
+    def __init__(self, detector: Finder, channels: Sequence[_Channel], timeout: float) -> None:
         self._detector = detector
         self._timeout = timeout
-        self._free: SimpleQueue[_Lane] = SimpleQueue()
-        for lane in lanes:
-            self._free.put(lane)
+        self._free: SimpleQueue[_Channel] = SimpleQueue()
+        for channel in channels:
+            self._free.put(channel)
 
     @property
     def version(self) -> str:
@@ -62,28 +62,30 @@ class ProcessPool:
         return self._detector.types
 
     def detect(self, text: str) -> tuple[Entity, ...]:
-        """As the detector. Blocks. Raises Unavailable (detection_timeout) as well: a process that takes longer than the
-        time limit is ended, and the rest goes on without it.
+        """Detects like the detector. Blocks.
+
+        Raises Unavailable (detection_timeout) when a worker exceeds the time limit. That worker is killed; the others
+        remain in use.
         """
-        if len(text) >= _LARGE and not _on_event_loop():
+        if len(text) >= _MIN_LENGTH and not _on_event_loop():
             with contextlib.suppress(Empty, EOFError, OSError):
-                return self._ask(self._free.get_nowait(), text)
+                return self._request(self._free.get_nowait(), text)
         return self._detector.detect(text)
 
-    def _ask(self, lane: _Lane, text: str) -> tuple[Entity, ...]:
-        """Raises EOFError or OSError when the process is gone; its lane is not used again."""
+    def _request(self, channel: _Channel, text: str) -> tuple[Entity, ...]:
+        """Raises EOFError or OSError if the worker is gone. Its channel is not used again."""
         try:
-            lane.end.send(text)
-            if not lane.end.poll(self._timeout):
-                lane.process.kill()
-                lane.process.join(_END_SECONDS)
-                message = "Looking for private text took too long; nothing was sent."
+            channel.connection.send(text)
+            if not channel.connection.poll(self._timeout):
+                channel.process.kill()
+                channel.process.join(_JOIN_SECONDS)
+                message = "Detection took too long; nothing was sent. Try a shorter text."
                 raise Unavailable(message, code="detection_timeout", retry_after=1)
-            found: _Found | Exception = lane.end.recv()
+            found: _Findings | Exception = channel.connection.recv()
         except (EOFError, OSError, Unavailable) as error:
-            _log.error("a process that searches large texts is lost: %s", type(error).__name__)
+            _log.error("lost a detection worker process: %s", type(error).__name__)
             raise
-        self._free.put(lane)
+        self._free.put(channel)
         if isinstance(found, Exception):
             raise found
         return tuple(Entity(*each) for each in found)
@@ -98,58 +100,58 @@ def _on_event_loop() -> bool:
 
 
 @contextlib.contextmanager
-def searching(
+def open_process_pool(
     detector: Finder, processes: int, timeout: float, inherited: Sequence[Closable] = ()
 ) -> Iterator[ProcessPool]:
-    """Forks `processes` that search with `detector`, and ends them in the end. They close what is `inherited`.
+    """Forks `processes` workers that run `detector`, and ends them on exit. Workers close the `inherited` files.
 
-    Call it before anything starts a thread.
+    Call this before any thread starts.
     """
-    # What the processes share stays shared as long as nobody writes to it.
+    # Keeps the garbage collector from writing to pages that the workers share.
     gc.collect()
     gc.freeze()
-    forking = multiprocessing.get_context("fork")
-    lanes: list[_Lane] = []
+    context = multiprocessing.get_context("fork")
+    channels: list[_Channel] = []
     for _ in range(processes):
-        pipes = [forking.Pipe() for _ in range(_LANES)]
-        ours, theirs = [one for one, _ in pipes], [other for _, other in pipes]
-        foreign = [*inherited, *ours, *(lane.end for lane in lanes)]
-        process = forking.Process(target=_serve, args=(detector, theirs, foreign), daemon=True)
+        pipes = [context.Pipe() for _ in range(_CHANNELS_PER_WORKER)]
+        own_ends, worker_ends = [one for one, _ in pipes], [other for _, other in pipes]
+        unused = [*inherited, *own_ends, *(channel.connection for channel in channels)]
+        process = context.Process(target=_run_worker, args=(detector, worker_ends, unused), daemon=True)
         process.start()
-        for end in theirs:
-            end.close()
-        lanes += (_Lane(process, end) for end in ours)
+        for connection in worker_ends:
+            connection.close()
+        channels += (_Channel(process, connection) for connection in own_ends)
     try:
-        yield ProcessPool(detector, lanes, timeout)
+        yield ProcessPool(detector, channels, timeout)
     finally:
-        for lane in lanes:
-            lane.end.close()
-        for lane in lanes[::_LANES]:
-            lane.process.join(_END_SECONDS)
-            lane.process.kill()
+        for channel in channels:
+            channel.connection.close()
+        for channel in channels[::_CHANNELS_PER_WORKER]:
+            channel.process.join(_JOIN_SECONDS)
+            channel.process.kill()
 
 
-def _serve(detector: Finder, ends: Sequence[Connection], foreign: Sequence[Closable]) -> None:
-    """Answers on every end until it is closed."""
-    for each in foreign:
+def _run_worker(detector: Finder, connections: Sequence[Connection], unused: Sequence[Closable]) -> None:
+    """Serves every connection until it is closed."""
+    for each in unused:
         each.close()
-    threads = [threading.Thread(target=_answer, args=(detector, end)) for end in ends]
+    threads = [threading.Thread(target=_serve, args=(detector, connection)) for connection in connections]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
 
-def _answer(detector: Finder, end: Connection) -> None:
+def _serve(detector: Finder, connection: Connection) -> None:
     with contextlib.suppress(EOFError, OSError):
         while True:
-            end.send(_found(detector, end.recv()))
+            connection.send(_findings(detector, connection.recv()))
 
 
-def _found(detector: Finder, text: str) -> _Found | Exception:
+def _findings(detector: Finder, text: str) -> _Findings | Exception:
     try:
         return [(one.type, one.start, one.end, one.score, one.recognizer) for one in detector.detect(text)]
     except GatewayError as error:
         return error
-    except Exception as error:  # noqa: BLE001 - what it says may repeat the text; its type is what is logged
+    except Exception as error:  # noqa: BLE001 - its message may repeat the text, so only its type is passed on
         return RuntimeError(type(error).__name__)

@@ -1,6 +1,6 @@
-"""RE2 expressions over bytes, with less around each search than the library's own Python classes put there.
+"""Wraps compiled RE2 expressions over bytes with less overhead than the library's own Python classes.
 
-A text costs dozens of searches, most of which find nothing; the library's wrapper takes as long as such a search.
+A text takes dozens of searches, most without a match; the library's wrapper takes as long as such a search.
 """
 
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ from typing import Any
 
 import re2
 
-_SEARCH, _MATCH, _WHOLE = re2._Anchor.UNANCHORED, re2._Anchor.ANCHOR_START, re2._Anchor.ANCHOR_BOTH
+_SEARCH, _MATCH, _FULL = re2._Anchor.UNANCHORED, re2._Anchor.ANCHOR_START, re2._Anchor.ANCHOR_BOTH
 
 
-class Found:
-    """A match: offsets in bytes, -1 for a group that took no part."""
+class Re2Match:
+    """A match. Offsets are in bytes, -1 for a group that did not participate."""
 
     __slots__ = ("_data", "_spans")
 
@@ -30,7 +30,7 @@ class Found:
         return self._spans[group][1]
 
     def group(self, group: int = 0) -> Any:
-        """The bytes of a group; None where it took no part."""
+        """Returns the bytes of a group, or None if it did not participate."""
         start, end = self._spans[group]
         return None if start < 0 else self._data[start:end]
 
@@ -41,7 +41,7 @@ class Found:
 
 
 class Expression:
-    """A compiled expression. As in `re`, `at` and `end` bound the search; `^` and `\\b` see what stands outside."""
+    """A compiled expression. As in `re`, `at` and `end` bound the search; `^` and `\\b` see the surrounding bytes."""
 
     __slots__ = ("_find", "pattern")
 
@@ -49,44 +49,44 @@ class Expression:
         self.pattern: str = compiled.pattern
         self._find = compiled._regexp.Match
 
-    def search(self, data: bytes, at: int = 0, end: int | None = None) -> Found | None:
-        """The first match at `at` or behind."""
+    def search(self, data: bytes, at: int = 0, end: int | None = None) -> Re2Match | None:
+        """Returns the first match at or after `at`."""
         last = len(data) if end is None else end
         if not 0 <= at <= last <= len(data):
             return self._try(_SEARCH, data, at, end)
         spans = self._find(_SEARCH, data, at, last)
-        return Found(data, spans) if spans[0][0] >= 0 else None
+        return Re2Match(data, spans) if spans[0][0] >= 0 else None
 
-    def match(self, data: bytes, at: int = 0, end: int | None = None) -> Found | None:
-        """A match that begins at `at`."""
+    def match(self, data: bytes, at: int = 0, end: int | None = None) -> Re2Match | None:
+        """Returns a match that starts at `at`."""
         return self._try(_MATCH, data, at, end)
 
-    def fullmatch(self, data: bytes, at: int = 0, end: int | None = None) -> Found | None:
-        """A match of all from `at` to `end`."""
-        return self._try(_WHOLE, data, at, end)
+    def fullmatch(self, data: bytes, at: int = 0, end: int | None = None) -> Re2Match | None:
+        """Returns a match that covers everything from `at` to `end`."""
+        return self._try(_FULL, data, at, end)
 
-    def finditer(self, data: bytes, at: int = 0, end: int | None = None) -> Iterator[Found]:
-        """All matches that do not overlap, in order; behind an empty one the search goes on one byte further."""
+    def finditer(self, data: bytes, at: int = 0, end: int | None = None) -> Iterator[Re2Match]:
+        """Yields all non-overlapping matches in order. After an empty match, the search advances by one byte."""
         size = len(data)
         last = size if end is None else max(0, min(end, size))
         at = max(0, min(at, size))
         while at <= last:
             spans = self._find(_SEARCH, data, at, last)
-            beyond = spans[0][1]
-            if beyond < 0:
+            match_end = spans[0][1]
+            if match_end < 0:
                 return
-            yield Found(data, spans)
-            at = beyond if beyond > at else at + 1
+            yield Re2Match(data, spans)
+            at = match_end if match_end > at else at + 1
 
     def split(self, data: bytes) -> list[bytes]:
-        """What stands between the matches."""
+        """Returns the pieces between the matches."""
         pieces, at = [], 0
         for found in self.finditer(data):
             pieces.append(data[at : found.start()])
             at = found.end()
         return [*pieces, data[at:]]
 
-    def _try(self, anchor: object, data: bytes, at: int, end: int | None) -> Found | None:
+    def _try(self, anchor: object, data: bytes, at: int, end: int | None) -> Re2Match | None:
         size = len(data)
         if end is None or end > size:
             end = size
@@ -95,4 +95,4 @@ class Expression:
             if at > end:
                 return None
         spans = self._find(anchor, data, at, end)
-        return Found(data, spans) if spans[0][0] >= 0 else None
+        return Re2Match(data, spans) if spans[0][0] >= 0 else None

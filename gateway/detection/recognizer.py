@@ -1,7 +1,6 @@
-"""What a recognizer is, and the two ways to write one: patterns with checks, or a plain function behind a
-gate.
+"""Defines recognizers and the two ways to write one: patterns with a validator, or a function with prefilters.
 
-Every expression is RE2 syntax (https://github.com/google/re2/wiki/Syntax): linear time, no look-around, no
+All expressions use RE2 syntax (https://github.com/google/re2/wiki/Syntax): linear time, no look-around, no
 back-references.
 """
 
@@ -15,29 +14,27 @@ from typing import NamedTuple, Protocol
 import re2
 
 from gateway.detection.entropy import inside_blob, word_set
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Expression
 
 CONTEXT_BEFORE = 90
 CONTEXT_AFTER = 40
-"""Bytes of the view around a match in which context words count."""
+"""How far from a match, in bytes of normalized text, context words count."""
 
 _CONTEXT_GAIN = 0.4
-_UNVALIDATED_MOST = 0.95
-# Where RE2's usual memory does not hold the automaton of a large expression, it falls back to a search that takes ten
-# times as long.
-_LARGE, _LARGE_MEMORY = 10_000, 32 << 20
+_MAX_UNVALIDATED = 0.95
+# When the automaton of a large expression exceeds RE2's default memory, RE2 falls back to a search that is ten times
+# slower.
+_LARGE_PROGRAM, _LARGE_MEMORY = 10_000, 32 << 20
 
 
 class DefinitionError(ValueError):
-    """A recognizer is wrongly defined. Raised at start, never for a text."""
+    """A recognizer is invalid. Raised at start, never for a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntityType:
-    """What can be found. `group` is what policies may rule on together; names follow Presidio where it has
-    one.
-    """
+    """A type of entity. Policies can set rules for a whole `group`. Names follow Presidio where it has one."""
 
     name: str
     group: str
@@ -50,7 +47,7 @@ GROUPS = word_set(
 
 
 class Match(NamedTuple):
-    """A candidate: byte offsets into `View.data`, a score (0-1), and the name of the type."""
+    """A candidate: byte offsets into `NormalizedText.data`, a score (0-1), and the name of the type."""
 
     start: int
     end: int
@@ -60,9 +57,7 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """In `text`, the recognizer must find exactly `value`, as `type` (default: its first), with at least
-    `score`.
-    """
+    """A text in which a recognizer must find exactly `value` as `type` (default: its first) with at least `score`."""
 
     text: str
     value: str
@@ -71,47 +66,45 @@ class Example:
 
 
 class Recognizer(Protocol):
-    """The extension point. `find` runs only on texts in which one of `gates` occurs; `hits` says which, by
-    index.
-    """
+    """The extension point. `find` runs only on texts that match one of `prefilters`; `hits` holds their indices."""
 
     @property
     def id(self) -> str: ...
     @property
     def types(self) -> Sequence[EntityType]: ...
     @property
-    def gates(self) -> Sequence[str]: ...
+    def prefilters(self) -> Sequence[str]: ...
     @property
     def examples(self) -> Sequence[Example]: ...
     @property
     def counter_examples(self) -> Sequence[str]: ...
     @property
     def definition(self) -> str:
-        """Changes whenever what the recognizer finds may change; part of the detector's version."""
+        """Changes whenever the recognizer's findings may change; part of the detector's version."""
         ...
 
-    def find(self, view: View, hits: Sequence[int]) -> Iterable[Match]: ...
+    def find(self, normalized: NormalizedText, hits: Sequence[int]) -> Iterable[Match]: ...
 
 
 Validator = Callable[[str], bool | None]
-"""Gets the folded value. True: certainly, score 1.0. False: certainly not, dropped. None: the score stays."""
+"""Checks a normalized value. True sets the score to 1.0, False drops the match, None keeps the score."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One expression, with the score of what it finds.
+    """An expression and the score of its matches.
 
-    `group` is the part that is private. `gate`, if given, must occur wherever `regex` does, and be cheaper.
-    With `needs_context`, a match without a context word near is nothing. `reach` (bytes before, bytes after)
-    keeps an expensive expression to the neighbourhood of each place where the gate matches. With `retry`, a
-    match the checks refuse is searched again from its second word, as another may begin there; only for
-    expressions of bounded length, or the search would not be linear.
+    `group` is the private part. `prefilter`, if given, must match wherever `regex` does, and be cheaper. With
+    `needs_context`, a match counts only near a context word. `reach` (bytes before, bytes after) limits an expensive
+    expression to the surroundings of each prefilter match. With `retry`, the search resumes at the second word of a
+    rejected match, because another match may start there. Use it only for expressions of bounded length, or the search
+    is no longer linear.
     """
 
     regex: str
     score: float
     group: int = 0
-    gate: str | None = None
+    prefilter: str | None = None
     needs_context: bool = False
     reach: tuple[int, int] | None = None
     retry: bool = False
@@ -119,9 +112,9 @@ class Pattern:
 
 @dataclass(frozen=True)
 class PatternRecognizer:
-    """Finds by expression; context words raise the score, a validator overrides it.
+    """Finds matches of expressions. Context words raise the score, a validator overrides it.
 
-    Matches from inside a longer run of base64 are dropped unless `blobs` allows them.
+    Matches inside a longer base64 run are dropped unless `blobs` is set.
     """
 
     id: str
@@ -138,8 +131,8 @@ class PatternRecognizer:
         return (self.type,)
 
     @cached_property
-    def gates(self) -> tuple[str, ...]:
-        return tuple(pattern.gate or pattern.regex for pattern in self.patterns)
+    def prefilters(self) -> tuple[str, ...]:
+        return tuple(pattern.prefilter or pattern.regex for pattern in self.patterns)
 
     @cached_property
     def definition(self) -> str:
@@ -154,47 +147,47 @@ class PatternRecognizer:
         return compile_pattern(any_word(self.context)) if self.context else None
 
     @cached_property
-    def _compiled_gates(self) -> tuple[Expression, ...]:
-        return tuple(compile_pattern(gate) for gate in self.gates)
+    def _compiled_prefilters(self) -> tuple[Expression, ...]:
+        return tuple(compile_pattern(prefilter) for prefilter in self.prefilters)
 
-    def find(self, view: View, hits: Sequence[int]) -> Iterator[Match]:
-        data = view.data
+    def find(self, normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+        data = normalized.data
         verdicts: dict[str, bool | None] = {}
         for hit in hits:
             pattern = self.patterns[hit]
             areas = iter(((0, len(data)),))
             if pattern.reach is not None:
-                areas = _neighbourhoods(data, self._compiled_gates[hit], *pattern.reach)
+                areas = _neighbourhoods(data, self._compiled_prefilters[hit], *pattern.reach)
             for first, last in areas:
-                yield from self._search(view, pattern, self._compiled[hit], first, last, verdicts)
+                yield from self._search(normalized, pattern, self._compiled[hit], first, last, verdicts)
 
     def _search(
         self,
-        view: View,
+        normalized: NormalizedText,
         pattern: Pattern,
         expression: Expression,
         at: int,
         last: int,
         verdicts: dict[str, bool | None],
     ) -> Iterator[Match]:
-        while match := expression.search(view.data, at, last):
+        while match := expression.search(normalized.data, at, last):
             start, end = match.span(pattern.group)
-            score = self._score(view, pattern, start, end, verdicts)
+            score = self._score(normalized, pattern, start, end, verdicts)
             if score is not None:
                 yield Match(start, end, score, self.type.name)
             at = max(match.end(), match.start() + 1)
             if score is None and pattern.retry:
-                at = _next_word(view.data, start, end)
+                at = _next_word(normalized.data, start, end)
 
     def _score(
-        self, view: View, pattern: Pattern, start: int, end: int, verdicts: dict[str, bool | None]
+        self, normalized: NormalizedText, pattern: Pattern, start: int, end: int, verdicts: dict[str, bool | None]
     ) -> float | None:
-        """`verdicts`: the validator's, of this text. A value that is repeated is not validated again."""
-        if start >= end or (not self.blobs and inside_blob(view.data, start, end)):
+        """Returns the score of a match, None to drop it. `verdicts` caches validator results."""
+        if start >= end or (not self.blobs and inside_blob(normalized.data, start, end)):
             return None
         verdict = None
         if self.validator is not None:
-            value = view.text(start, end)
+            value = normalized.text(start, end)
             if value not in verdicts:
                 verdicts[value] = self.validator(value)
             verdict = verdicts[value]
@@ -202,43 +195,44 @@ class PatternRecognizer:
             return None
         if verdict and not pattern.needs_context:
             return 1.0
-        near = self._context is not None and near_context(self._context, view.data, start, end)
+        near = self._context is not None and near_context(self._context, normalized.data, start, end)
         if pattern.needs_context and not near:
             return None
         if verdict:
             return 1.0
-        return min(pattern.score + _CONTEXT_GAIN, _UNVALIDATED_MOST) if near else pattern.score
+        return min(pattern.score + _CONTEXT_GAIN, _MAX_UNVALIDATED) if near else pattern.score
 
 
 @dataclass(frozen=True)
 class FunctionRecognizer:
-    """Finds by a plain function, which runs only where one of `gates` occurs: keep them precise, they are the
-    speed.
+    """Finds matches with a function, which runs only on texts that match one of `prefilters`.
+
+    Keep the prefilters precise: they determine the speed.
     """
 
     id: str
     types: tuple[EntityType, ...]
-    gates: tuple[str, ...]
-    function: Callable[[View, Sequence[int]], Iterable[Match]]
+    prefilters: tuple[str, ...]
+    function: Callable[[NormalizedText, Sequence[int]], Iterable[Match]]
     examples: tuple[Example, ...] = field(default=(), compare=False)
     counter_examples: tuple[str, ...] = field(default=(), compare=False)
 
     @cached_property
     def definition(self) -> str:
-        return repr((self.id, self.types, self.gates, code_digest(self.function)))
+        return repr((self.id, self.types, self.prefilters, code_digest(self.function)))
 
-    def find(self, view: View, hits: Sequence[int]) -> Iterable[Match]:
-        return self.function(view, hits)
+    def find(self, normalized: NormalizedText, hits: Sequence[int]) -> Iterable[Match]:
+        return self.function(normalized, hits)
 
 
-def _neighbourhoods(data: bytes, gate: Expression, before: int, after: int) -> Iterator[tuple[int, int]]:
-    """Disjoint stretches with at least `before` and `after` bytes around every match of `gate`.
+def _neighbourhoods(data: bytes, prefilter: Expression, before: int, after: int) -> Iterator[tuple[int, int]]:
+    """Yields disjoint ranges that include at least `before` and `after` bytes around every match of `prefilter`.
 
-    Looks for the gate once in `after` bytes at most, so that a text full of gates costs no more than a long
-    one.
+    Searches for the prefilter at most once in `after` bytes, so that a text full of matches costs no more than a long
+    text.
     """
     first, last = 0, 0
-    while place := gate.search(data, max(last - after, 0)):
+    while place := prefilter.search(data, max(last - after, 0)):
         if place.start() - before > last:
             if last:
                 yield first, last
@@ -255,23 +249,24 @@ def _next_word(data: bytes, start: int, end: int) -> int:
 
 
 def compile_pattern(regex: str, *, captures: bool = True) -> Expression:
-    """A compiled RE2 expression for use on `View.data`. Raises DefinitionError when RE2 refuses it."""
+    """Compiles an RE2 expression for `NormalizedText.data`. Raises DefinitionError if RE2 rejects it."""
     options = re2.Options()
     options.log_errors = False
     options.never_capture = not captures
     try:
         compiled = re2.compile(regex, options)
-        if compiled.programsize > _LARGE:
+        if compiled.programsize > _LARGE_PROGRAM:
             options.max_mem = _LARGE_MEMORY
             compiled = re2.compile(regex, options)
         return Expression(compiled)
     except re2.error as error:
-        raise DefinitionError(f"RE2 refuses the expression {regex!r}: {error}") from error
+        raise DefinitionError(f"RE2 rejects the expression {regex!r}: {error}. Use RE2 syntax.") from error
 
 
 def any_word(words: Sequence[str]) -> str:
-    """An expression for any of `words`, in any case. Up to four letters they stand alone, longer ones may be
-    inflected.
+    """Returns an expression for any of `words`, in any case.
+
+    Words of up to four letters match whole words only; longer ones also match with an ending.
     """
     parts = []
     for word in words:
@@ -282,13 +277,13 @@ def any_word(words: Sequence[str]) -> str:
 
 
 def near_context(context: Expression, data: bytes, start: int, end: int) -> bool:
-    """Whether a context word stands shortly before or right after the span."""
+    """Returns whether a context word occurs within CONTEXT_BEFORE or CONTEXT_AFTER bytes of the span."""
     before = context.search(data, max(0, start - CONTEXT_BEFORE), start)
     return before is not None or context.search(data, end, end + CONTEXT_AFTER) is not None
 
 
 def code_digest(function: Callable[..., object] | None) -> str:
-    """Name of a function and a digest of its file, so that a changed check changes the version."""
+    """Returns a function's name and a digest of its file, so that a changed validator changes the version."""
     code = getattr(function, "__code__", None)
     if code is None:
         return repr(type(function))

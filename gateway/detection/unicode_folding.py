@@ -1,14 +1,13 @@
-"""Which characters are the same as another for a reader, and which are nothing at all.
+"""Folds characters to the ones a reader would take them for, and removes invisible ones.
 
-Only one-to-one folds and removals: a folded text is never longer than its source, which keeps the way back
-simple and exact. Source: Unicode Standard Annex 15 (NFKC) and the general categories of the Unicode Character
-Database.
+Each character maps to one character or none, so folded text is never longer than its source and offsets map back
+exactly. Source: Unicode Standard Annex 15 (NFKC) and the general categories of the Unicode Character Database.
 """
 
 import unicodedata
 
-# Invisible although Unicode calls them letters or marks: grapheme joiner, variation selectors, Hangul
-# fillers, Khmer vowels.
+# Invisible, although Unicode classes them as letters or marks: grapheme joiner, variation selectors, Hangul fillers,
+# Khmer vowels.
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
 _INVISIBLE |= frozenset(map(chr, (*range(0x180B, 0x1810), *range(0xE0100, 0xE01F0), 0x2800)))
 _QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc", "'") | dict.fromkeys(
@@ -20,15 +19,15 @@ _SINGLES = (
     | dict.fromkeys("\u2212\u2043\u02d7", "-")
     | dict.fromkeys("\u3002\u2024\u06d4\ua4f8\u066b", ".")
 )
-# White letters on black squares and discs have no equal in Unicode's tables.
-_ON_BLACK = {first + at: chr(65 + at) for first in (0x1F150, 0x1F170) for at in range(26)}
+# Negative squared and circled letters have no decomposition in Unicode.
+_NEGATIVE_LETTERS = {first + at: chr(65 + at) for first in (0x1F150, 0x1F170) for at in range(26)}
 _BY_CATEGORY = {"Cf": "", "Zs": " ", "Pd": "-"}
 
 
-def fold(char: str) -> str:
-    """The character a reader would take `char` for: itself, one other, or '' when it cannot be seen.
+def fold_character(char: str) -> str:
+    """Returns the character a reader would take `char` for: itself, another one, or '' if it is invisible.
 
-    Superscripts stay: a footnote mark after a number is no digit of it.
+    Superscripts stay as they are: a footnote mark after a number is not one of its digits.
     """
     if char in _INVISIBLE:
         return ""
@@ -39,9 +38,9 @@ def fold(char: str) -> str:
         return _BY_CATEGORY[category]
     if category == "Nd":
         return str(unicodedata.digit(char))
-    if category in {"No", "So"} and ord(char) in _ON_BLACK:
-        return _ON_BLACK[ord(char)]
-    if category == "Cs":  # half a surrogate pair: no UTF-8 form exists
+    if category in {"No", "So"} and ord(char) in _NEGATIVE_LETTERS:
+        return _NEGATIVE_LETTERS[ord(char)]
+    if category == "Cs":  # a lone surrogate, which UTF-8 cannot encode
         return "\ufffd"
     if unicodedata.decomposition(char).startswith(("<super>", "<sub>")):
         return char
@@ -51,9 +50,9 @@ def fold(char: str) -> str:
     return plain if len(plain) == 1 else char
 
 
-class FoldTable(dict[int, str]):
-    """For `str.translate`: filled on demand, because Unicode is large and one text uses little of it."""
+class FoldingTable(dict[int, str]):
+    """A table for `str.translate`, filled on demand: a text uses only a small part of Unicode."""
 
     def __missing__(self, code: int) -> str:
-        folded = self[code] = fold(chr(code))
+        folded = self[code] = fold_character(chr(code))
         return folded

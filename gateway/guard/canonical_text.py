@@ -2,14 +2,14 @@
 
 from itertools import pairwise
 
-from gateway.detection.unicode_folding import fold
+from gateway.detection.unicode_folding import fold_character
 
 
 class _Table(dict[int, str | None]):
     """For `str.translate`, filled on demand. None, not '', for what goes: with it a text of ASCII is done at once."""
 
     def __missing__(self, code: int) -> str | None:
-        folded = fold(chr(code)).casefold()
+        folded = fold_character(chr(code)).casefold()
         kept = self[code] = folded if folded.isalnum() else None
         return kept
 

@@ -7,7 +7,7 @@ from codecs import encode
 from collections.abc import Iterator, Sequence
 from datetime import date
 
-from gateway.detection.deobfuscation import readings
+from gateway.detection.deobfuscation import text_variants
 from gateway.guard.canonical_text import compact
 from gateway.text.dates import days
 
@@ -19,10 +19,10 @@ _CODES = re.compile(r"(?<!\d)\d{2,3}(?:[ \t\n,;]{1,3}\d{2,3}){3,}(?!\d)")
 
 
 class LeakSearch:
-    """What can be read in some texts. Detection takes dresses off; what only hides a value that is known is here."""
+    """Everything readable in some texts. Adds to deobfuscation the encodings that can hide only a known value."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        plain = [reading for text in texts for reading in readings(text)]
+        plain = [reading for text in texts for reading in text_variants(text)]
         self._text = "\n".join([*plain, *(decoded for reading in plain for decoded in _decoded(reading))])
         forwards = compact(self._text)
         self._compact = (forwards, forwards[::-1], encode(forwards, "rot13"))

@@ -9,7 +9,7 @@ import re
 from datetime import date
 from itertools import pairwise
 
-from gateway.detection.normalized_text import read
+from gateway.detection.normalized_text import normalize_text
 
 # Three-digit ZIP areas with 20,000 people or fewer (2000 census): 000 under 45 CFR 164.514(b)(2)(i)(B).
 # Source: HHS, "Guidance Regarding Methods for De-identification of Protected Health Information", 2012.
@@ -62,7 +62,7 @@ def default_generalization(type: str) -> str | None:
 
 def generalize(type: str, value: str, *, to: str | None = None, oldest_year: int | None = None) -> str | None:
     """Returns the generalized value, or None if `value` does not parse as its type or `to` requires."""
-    plain = read(value).data.decode().strip()
+    plain = normalize_text(value).data.decode().strip()
     kind = to or default_generalization(type)
     if kind == "year":
         return _year(plain, oldest_year)

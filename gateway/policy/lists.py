@@ -6,7 +6,7 @@ from unicodedata import normalize
 
 import re2
 
-from gateway.detection.normalized_text import read
+from gateway.detection.normalized_text import normalize_text
 from gateway.policy.document import AllowDocument, DenyDocument
 from gateway.policy.patterns import TERMS_MEMORY, Span, compile_expression
 
@@ -91,7 +91,7 @@ def spellings(term: str, ignore_case: bool = False) -> frozenset[str]:
 
     They are composed and decomposed, and with `ignore_case` include cases that RE2's `(?i)` does not fold together.
     """
-    folded = read(term).data.decode().strip()
+    folded = normalize_text(term).data.decode().strip()
     cases = (folded, folded.lower(), folded.upper()) if ignore_case else (folded,)
     found = {_simple_fold(one) if ignore_case else one: one for one in cases if one}
     return frozenset(normalize(form, one) for one in found.values() for form in ("NFC", "NFD"))

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Protocol
 
-from gateway.detection.normalized_text import read
-from gateway.detection.prefilter import GateScan
+from gateway.detection.normalized_text import normalize_text
+from gateway.detection.prefilter import PatternSet
 from gateway.detection.recognizer import DefinitionError
 from gateway.errors import Unavailable
 from gateway.models import Entity
@@ -44,8 +44,8 @@ class Matcher:
         return f"Matcher({len(self._searches)} searches)"
 
     @cached_property
-    def _scan(self) -> GateScan:
-        return GateScan([search.gate for search in self._searches])
+    def _scan(self) -> PatternSet:
+        return PatternSet([search.gate for search in self._searches])
 
     def compile(self) -> None:
         """Compiles all expressions. Raises ExpressionError if they exceed their memory limit."""
@@ -61,7 +61,7 @@ class Matcher:
 
         Raises Unavailable (`detection_failed`) if the search is incomplete.
         """
-        view = read(text)
+        view = normalize_text(text)
         hits = self._scan.hits(view.data)
         if not hits:
             return ()

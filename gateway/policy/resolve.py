@@ -10,7 +10,7 @@ from typing import Any
 
 import rfc8785
 
-from gateway.detection.normalized_text import read
+from gateway.detection.normalized_text import normalize_text
 from gateway.errors import Unavailable, Unprocessable
 from gateway.models import Action, PrivacyMode
 from gateway.policy.document import (
@@ -161,7 +161,7 @@ def _check(resolved: ResolvedDocument, policy: Policy) -> None:
 
 def _check_folds_to_itself(regex: str, where: str) -> None:
     # Patterns match normalized text, in which a character such as `–` never occurs.
-    if read(regex).data.decode() != regex:
+    if normalize_text(regex).data.decode() != regex:
         raise _refused(
             where,
             "write plain dashes, quotes, spaces and letters; typographic and full-width ones are normalized to them",

@@ -1,8 +1,8 @@
-"""What is once found is hidden wherever it stands, also where no recognizer sees it: in another spelling or dress.
+"""Hides every occurrence of a detected value, including other spellings and obfuscated forms that no recognizer finds.
 
-A value is looked for by one of its words, so that a text costs one pass whatever the number of values. The same is done
-in the views of the text that detection makes of folds and dresses (`detection/view.py`, `detection/dress/`): what a
-recognizer would not know there, being no pattern, is known by now.
+Each value is searched for by one of its words, so that a text takes one pass whatever the number of values. The search
+also covers normalized and deobfuscated text (`detection/normalized_text.py`, `detection/deobfuscation/`), where the
+recognizers find only values with a pattern.
 """
 
 import re
@@ -12,8 +12,8 @@ from itertools import accumulate, chain
 from string import digits
 from typing import NamedTuple
 
-from gateway.detection.deobfuscation import Findings, deobfuscate_words
-from gateway.detection.normalized_text import View, read
+from gateway.detection.deobfuscation import Findings, deobfuscate_known_values
+from gateway.detection.normalized_text import NormalizedText, normalize_text
 from gateway.detection.overlaps import overlapping
 from gateway.protection.paired_markup import paired
 from gateway.text.fields import Span, Spans
@@ -113,7 +113,7 @@ class Known:
 
     def _add(self, value: str, span: Span) -> None:
         self._spell(value, span)
-        shown = value if value.isascii() else _text(read(value))
+        shown = value if value.isascii() else _text(normalize_text(value))
         if shown != value:
             self._spell(shown, span)
         if span.type in _HOLD_PASSWORDS:
@@ -191,17 +191,17 @@ class Known:
         return united(paired(text, (*spans, *extra)))
 
     def _seen(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Start, end and value, in the text as it is and where its folds and dresses are taken off."""
-        view = read(text)
+        """Yields start, end and value for the text as it is and after normalization and deobfuscation."""
+        view = normalize_text(text)
         if _text(view) != text:
             yield from self._find(text)
-        found = deobfuscate_words(view, self._search)
+        found = deobfuscate_known_values(view, self._search)
         if found:
             spans = view.source_spans((start, end) for start, end, _ in found)
             for (start, end), (_, _, value) in zip(spans, found, strict=True):
                 yield start, end, value
 
-    def _search(self, view: View) -> Findings:
+    def _search(self, view: NormalizedText) -> Findings:
         """By value in place of type, with certainty."""
         text = _text(view)
         if text.isascii():
@@ -293,7 +293,7 @@ def _alike(one: Span, other: Span) -> bool:
     return one[2:] == other[2:]
 
 
-def _text(view: View) -> str:
+def _text(view: NormalizedText) -> str:
     return view.text(0, len(view.data))
 
 

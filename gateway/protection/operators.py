@@ -9,7 +9,7 @@ import hmac
 import re
 from unicodedata import normalize
 
-from gateway.detection.normalized_text import read
+from gateway.detection.normalized_text import normalize_text
 from gateway.models import Action
 from gateway.policy import Rule
 from gateway.policy.generalization import generalize
@@ -50,7 +50,7 @@ def hashed(type: str, value: str, *, key: bytes, length: int = 12) -> str:
 
     Case, separators in numbers and typographic forms make no difference. Guessing at it needs the key.
     """
-    plain = " ".join(read(normalize("NFC", value)).data.decode().casefold().split())
+    plain = " ".join(normalize_text(normalize("NFC", value)).data.decode().casefold().split())
     if "@" not in plain and any(char.isdigit() for char in plain):
         plain = re.sub(r"[\s./()-]", "", plain)
     digest = hmac.digest(key, f"{type}\0{plain}".encode(), "sha256")

@@ -134,12 +134,13 @@ def _child(end: socket.socket, settings: Settings) -> int:
     _work_in_batches()
     try:
         from gateway.detection import builtin_detector
-        from gateway.detection.process_pool import searching
+        from gateway.detection.process_pool import open_process_pool
 
         processes = settings.search_processes
         if processes is None:
             processes = int(settings.detection == "patterns")
-        with searching(builtin_detector(), processes, settings.detection_timeout_seconds, inherited=[end]) as patterns:
+        timeout = settings.detection_timeout_seconds
+        with open_process_pool(builtin_detector(), processes, timeout, inherited=[end]) as patterns:
             run(lambda: _serve(end, settings, patterns))
     except BaseException as error:  # noqa: BLE001 - nothing is above; the text of an exception may hold private text
         _log.error("the gateway's process failed: %s", type(error).__name__)

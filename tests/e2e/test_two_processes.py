@@ -82,7 +82,7 @@ def test_without_those_that_search_long_texts_they_are_searched_all_the_same(
         os.kill(searcher, signal.SIGKILL)
         answer = client.post("/v1/chat/completions", json=LONG)
         assert answer.status_code == 200
-        assert "a process that searches large texts is lost" in running.output()
+        assert "lost a detection worker process" in running.output()
     (crossed,) = upstream.recorded
     assert b"canary" not in crossed.body
 

@@ -1,4 +1,4 @@
-"""Detection engines that an operator brings along: one file each.
+"""Detection engines that an operator can add, one module each.
 
-Both fail closed. The built-in model of names is in `gateway.detection.ner`.
+They fail closed. The built-in model is in `gateway.detection.ner`.
 """

@@ -1,6 +1,6 @@
-"""A Presidio analyzer, or any service with its interface, asked for what else is private.
+"""Queries a Presidio analyzer, or any service with the same interface.
 
-`POST {url}/analyze` with `{text, language}` answers a list of `{entity_type, start, end, score}`, offsets in code
+`POST {url}/analyze` with `{text, language}` returns a list of `{entity_type, start, end, score}`, offsets in code
 points (Microsoft Presidio, analyzer REST API).
 """
 
@@ -17,21 +17,21 @@ from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity
 
-_MOST_BYTES = 16 << 20
+_MAX_BYTES = 16 << 20
 
 
-class _Finding(BaseModel):
+class _PresidioFinding(BaseModel):
     entity_type: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
     start: Annotated[int, Field(ge=0)]
     end: Annotated[int, Field(ge=1)]
     score: Annotated[float, Field(ge=0, le=1)]
 
 
-_FINDINGS = TypeAdapter(list[_Finding])
+_RESPONSE = TypeAdapter(list[_PresidioFinding])
 
 
 class PresidioService:
-    """Asks the service for every text. Thread-safe. A finding's type is ruled on by its name, else as `custom`."""
+    """Sends every text to the service. Thread-safe. Policies match a finding's type by name, or else as `custom`."""
 
     types: Mapping[str, EntityType] = MappingProxyType({})
 
@@ -39,33 +39,35 @@ class PresidioService:
         self.version = "presidio"
         self._url = f"{url.rstrip('/')}/analyze"
         self._language = language
-        # Nothing of the environment: a proxy named there is somebody else.
+        # Ignores the environment: a proxy configured there would receive the texts.
         self._client = httpx.Client(timeout=timeout, trust_env=False, follow_redirects=False)
 
     def close(self) -> None:
         self._client.close()
 
     def detect(self, text: str) -> tuple[Entity, ...]:
-        """The service's findings, sorted. Blocks.
+        """Returns the service's findings, sorted. Blocks.
 
-        Raises Unavailable (`detection_failed`, `detection_timeout`) for every answer but a sound one.
+        Raises Unavailable (`detection_failed`, `detection_timeout`) unless the service returns a valid response.
         """
         if not text or text.isspace():
             return ()
         content = orjson.dumps({"text": text, "language": self._language})
         waits_long()
         try:
-            answer = self._client.post(self._url, content=content, headers={"content-type": "application/json"})
+            response = self._client.post(self._url, content=content, headers={"content-type": "application/json"})
         except httpx.TimeoutException:
             raise Unavailable(
-                "Looking for private text took too long; nothing was sent.", code="detection_timeout", retry_after=1
+                "Detection took too long; nothing was sent. Try a shorter text.",
+                code="detection_timeout",
+                retry_after=1,
             ) from None
         except httpx.HTTPError:
             raise _failed() from None
-        if answer.status_code != 200 or len(answer.content) > _MOST_BYTES:
+        if response.status_code != 200 or len(response.content) > _MAX_BYTES:
             raise _failed()
         try:
-            findings = _FINDINGS.validate_json(answer.content, strict=False)
+            findings = _RESPONSE.validate_json(response.content, strict=False)
         except ValidationError:
             raise _failed() from None
         if any(not one.start < one.end <= len(text) for one in findings):
@@ -75,4 +77,6 @@ class PresidioService:
 
 
 def _failed() -> Unavailable:
-    return Unavailable("Looking for private text failed; nothing was sent.", code="detection_failed")
+    return Unavailable(
+        "Detection failed; nothing was sent. Check the service in detection_service.", code="detection_failed"
+    )

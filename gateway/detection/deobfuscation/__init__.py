@@ -1,7 +1,7 @@
-"""Undoes what hides a value from a search: encodings, spacing, line breaks, markup. See docs/detection.md.
+"""Undoes what hides a value from detection: encodings, spacing, line breaks, markup. See docs/detection.md.
 
-Each form is one file with a `DRESS`. `deobfuscate` reads a text without it, searches the result again and maps every
-entity back to the source. Forms may be nested, up to a depth. Recognizers never decode anything themselves.
+Each form is one module with a `DEOBFUSCATION`. `deobfuscate` rewrites a text, searches the result and maps every
+finding back to the source. Forms may be nested, up to MAX_DEPTH. Recognizers never decode anything themselves.
 """
 
 import re
@@ -9,160 +9,184 @@ from collections.abc import Callable, Iterator, Sequence
 
 from gateway.detection.deobfuscation import (
     base64,
+    compatibility_characters,
+    confusables,
     encoded_words,
     entities,
     escapes,
     hexadecimal,
     identifiers,
+    line_wrapping,
     markup,
     percent,
+    question_answer,
     quoted_printable,
     spaced,
+    spelled_out,
 )
-from gateway.detection.deobfuscation import compatibility_characters as compounds
-from gateway.detection.deobfuscation import confusables as look_alikes
-from gateway.detection.deobfuscation import line_wrapping as wrapped
-from gateway.detection.deobfuscation import question_answer as answered
-from gateway.detection.deobfuscation import spelled_out as spelled
-from gateway.detection.deobfuscation.base import Deobfuscation, Kind
+from gateway.detection.deobfuscation.base import Deobfuscation, RewriteKind
 from gateway.detection.deobfuscation.candidates import ends_as_host
-from gateway.detection.deobfuscation.rewrite import Rewritten
-from gateway.detection.normalized_text import View, read
-from gateway.detection.prefilter import Gate, SplitScan
+from gateway.detection.deobfuscation.rewrite import RewrittenText
+from gateway.detection.normalized_text import NormalizedText, normalize_text
+from gateway.detection.prefilter import Prefilter, PrefilterPattern
 
-DRESSES: tuple[Deobfuscation, ...] = (
-    percent.DRESS,
-    entities.DRESS,
-    escapes.DRESS,
-    quoted_printable.DRESS,
-    base64.DRESS,
-    hexadecimal.DRESS,
-    identifiers.DRESS,
+DEOBFUSCATIONS: tuple[Deobfuscation, ...] = (
+    percent.DEOBFUSCATION,
+    entities.DEOBFUSCATION,
+    escapes.DEOBFUSCATION,
+    quoted_printable.DEOBFUSCATION,
+    base64.DEOBFUSCATION,
+    hexadecimal.DEOBFUSCATION,
+    identifiers.DEOBFUSCATION,
     identifiers.FIGURES,
-    markup.DRESS,
-    answered.DRESS,
-    encoded_words.DRESS,
-    spelled.DRESS,
-    look_alikes.DRESS,
-    compounds.DRESS,
-    spaced.DRESS,
-    wrapped.DRESS,
-    wrapped.HYPHENED,
+    markup.DEOBFUSCATION,
+    question_answer.DEOBFUSCATION,
+    encoded_words.DEOBFUSCATION,
+    spelled_out.DEOBFUSCATION,
+    confusables.DEOBFUSCATION,
+    compatibility_characters.DEOBFUSCATION,
+    spaced.DEOBFUSCATION,
+    line_wrapping.DEOBFUSCATION,
+    line_wrapping.HYPHENATED_LINES,
 )
-"""What hides a value from the recognizers, who know a form."""
-OF_WORDS: tuple[Deobfuscation, ...] = (
-    percent.DRESS,
-    entities.DRESS,
-    escapes.DRESS,
-    quoted_printable.DRESS,
-    base64.OF_WORDS,
-    base64.LINES,
-    hexadecimal.OF_WORDS,
-    markup.OF_WORDS,
-    look_alikes.DRESS,
-    compounds.DRESS,
-    spaced.DRESS,
-    encoded_words.DRESS,
-    wrapped.OF_WORDS,
+"""Applied for the recognizers, which search for values of a known form."""
+FOR_KNOWN_VALUES: tuple[Deobfuscation, ...] = (
+    percent.DEOBFUSCATION,
+    entities.DEOBFUSCATION,
+    escapes.DEOBFUSCATION,
+    quoted_printable.DEOBFUSCATION,
+    base64.FOR_KNOWN_VALUES,
+    base64.WRAPPED_LINES,
+    hexadecimal.FOR_KNOWN_VALUES,
+    markup.FOR_KNOWN_VALUES,
+    confusables.DEOBFUSCATION,
+    compatibility_characters.DEOBFUSCATION,
+    spaced.DEOBFUSCATION,
+    encoded_words.DEOBFUSCATION,
+    line_wrapping.FOR_KNOWN_VALUES,
 )
-"""What hides a value that is known, which may be nothing but words."""
-DEPTH = 3
-"""How many dresses may lie over each other."""
+"""Applied when searching for known values, which may consist of plain words."""
+MAX_DEPTH = 3
+"""How many forms may be nested."""
 
-_JOINING = frozenset({Kind.JOIN, Kind.UNHYPHEN})
+_JOINING = frozenset({RewriteKind.JOIN, RewriteKind.UNHYPHEN})
 _CERTAIN = 0.9
-_OF_A_FORM = re.compile("SSN|TIN|PASSPORT|LICEN[CS]E|BANK|CARD|IBAN|CRYPTO|KEY|SECRET|PASSWORD|NUMBER|CODE|BIRTH|NHS")
-_WORK = 6
-_LEAST_WORK = 1 << 16
-GATES = tuple(Gate(dress.gate, dress.needs) for dress in DRESSES)
-_SCAN_FOR_WORDS = SplitScan([Gate(dress.gate, dress.needs) for dress in OF_WORDS])
+_STRICT_TYPES = re.compile(
+    "SSN|TIN|PASSPORT|LICEN[CS]E|BANK|CARD|IBAN|CRYPTO|KEY|SECRET|PASSWORD|NUMBER|CODE|BIRTH|NHS"
+)
+_WORK_FACTOR = 6
+_MIN_WORK = 1 << 16
+PREFILTERS = tuple(PrefilterPattern(deobfuscation.prefilter, deobfuscation.needs) for deobfuscation in DEOBFUSCATIONS)
+_KNOWN_VALUE_PREFILTER = Prefilter(
+    [PrefilterPattern(deobfuscation.prefilter, deobfuscation.needs) for deobfuscation in FOR_KNOWN_VALUES]
+)
 
 type Findings = dict[tuple[int, int, str], tuple[float, str]]
-"""(start, end, type) in bytes of a view -> (score, recognizer)."""
-type Search = Callable[[View], tuple[Findings, Sequence[int]]]
-"""What is found in a view as it stands, and the numbers of the dresses whose gates occur in it, in order."""
+"""(start, end, type), in bytes of normalized text -> (score, recognizer)."""
+type Search = Callable[[NormalizedText], tuple[Findings, Sequence[int]]]
+"""Returns the findings in a text as it is, and the sorted indices of the deobfuscations whose prefilters match it."""
 
 
-def deobfuscate(view: View, search: Search, dresses: Sequence[Deobfuscation] = DRESSES) -> Findings:
-    """What `search` finds in a view with and without its dresses.
+def deobfuscate(
+    normalized: NormalizedText, search: Search, deobfuscations: Sequence[Deobfuscation] = DEOBFUSCATIONS
+) -> Findings:
+    """Returns what `search` finds in a text as it is and after deobfuscation.
 
-    What lies under more than one dress is searched up to `_WORK` times the length of the text.
+    Nested forms are searched up to a total of `_WORK_FACTOR` times the length of the text.
     """
-    plain, worn = search(view)
-    if not worn:
-        return plain
-    result = dict(plain)
-    work = max(_WORK * len(view.data), _LEAST_WORK)
-    layer: list[tuple[bytes, Rewritten | None, Findings, Sequence[int]]] = [(view.data, None, plain, worn)]
-    for _ in range(DEPTH):
-        inner: list[tuple[bytes, Rewritten | None, Findings, Sequence[int]]] = []
-        for text, above, found, worn in layer:
-            for kind, rewritten in _taken_off(text, [dresses[number] for number in worn], found, above):
+    unchanged, applicable = search(normalized)
+    if not applicable:
+        return unchanged
+    result = dict(unchanged)
+    work = max(_WORK_FACTOR * len(normalized.data), _MIN_WORK)
+    layer: list[tuple[bytes, RewrittenText | None, Findings, Sequence[int]]] = [
+        (normalized.data, None, unchanged, applicable)
+    ]
+    for _ in range(MAX_DEPTH):
+        inner: list[tuple[bytes, RewrittenText | None, Findings, Sequence[int]]] = []
+        for text, outer, found, applicable in layer:
+            for kind, rewritten in _rewrites(text, [deobfuscations[number] for number in applicable], found, outer):
                 work -= len(rewritten.data)
-                if above is not None and work < 0:
+                if outer is not None and work < 0:
                     return result
-                deeper, still_worn = search(View(rewritten.data, "", ascii=True))
-                _add(result, _believed(deeper, rewritten.data) if kind in _JOINING else deeper, rewritten)
-                inner.append((rewritten.data, rewritten, deeper, still_worn))
+                deeper, still_applicable = search(NormalizedText(rewritten.data, "", ascii=True))
+                _merge(result, _credible(deeper, rewritten.data) if kind in _JOINING else deeper, rewritten)
+                inner.append((rewritten.data, rewritten, deeper, still_applicable))
         layer = inner
     return result
 
 
-def deobfuscate_words(view: View, find: Callable[[View], Findings]) -> Findings:
-    """What `find`, which knows what it looks for, finds in a view with and without its dresses.
+def deobfuscate_known_values(normalized: NormalizedText, find: Callable[[NormalizedText], Findings]) -> Findings:
+    """Returns what `find`, which searches for known values, finds in a text as it is and after deobfuscation.
 
-    Raises Unavailable (detection_failed) when the text could not be searched completely.
+    Raises Unavailable (detection_failed) if the search did not reach the end of the text.
     """
-    return deobfuscate(view, lambda view: (find(view), _SCAN_FOR_WORDS.hits(view.data)), OF_WORDS)
+    return deobfuscate(
+        normalized,
+        lambda normalized: (find(normalized), _KNOWN_VALUE_PREFILTER.hits(normalized.data)),
+        FOR_KNOWN_VALUES,
+    )
 
 
-def readings(source: str) -> list[str]:
-    """A text as it stands, as it looks, and what of it reads in another way without its dresses."""
+def text_variants(source: str) -> list[str]:
+    """Returns a text, its normalized form, and every form that deobfuscation makes of it."""
     seen = [source]
 
-    def look(view: View) -> Findings:
-        seen.append(view.text(0, len(view.data)))
+    def collect(normalized: NormalizedText) -> Findings:
+        seen.append(normalized.text(0, len(normalized.data)))
         return {}
 
-    deobfuscate_words(read(source), look)
+    deobfuscate_known_values(normalize_text(source), collect)
     return seen
 
 
-def _taken_off(
-    text: bytes, dresses: Sequence[Deobfuscation], found: Findings, above: Rewritten | None
-) -> Iterator[tuple[Kind, Rewritten]]:
-    taken = sorted((start, end, score, kind) for (start, end, kind), (score, _) in found.items())
-    for kind in Kind:
-        edits = [edit for dress in dresses if dress.kind is kind for edit in dress.edits(text, taken)]
+def _rewrites(
+    text: bytes, deobfuscations: Sequence[Deobfuscation], found: Findings, outer: RewrittenText | None
+) -> Iterator[tuple[RewriteKind, RewrittenText]]:
+    detected = sorted((start, end, score, type_name) for (start, end, type_name), (score, _) in found.items())
+    for kind in RewriteKind:
+        edits = [
+            edit
+            for deobfuscation in deobfuscations
+            if deobfuscation.kind is kind
+            for edit in deobfuscation.edits(text, detected)
+        ]
         if edits:
-            yield kind, Rewritten(text, edits, above)
+            yield kind, RewrittenText(text, edits, outer)
 
 
-def _believed(found: Findings, data: bytes) -> Findings:
-    """What counts although lines or signs were joined: numbers and keys; of addresses, those with a known ending."""
+def _credible(found: Findings, data: bytes) -> Findings:
+    """Drops doubtful findings in joined text: those without a strict form, and addresses without a known ending."""
     return {
         key: verdict
         for key, verdict in found.items()
-        if (verdict[0] >= _CERTAIN or _OF_A_FORM.search(key[2]) is not None)
+        if (verdict[0] >= _CERTAIN or _STRICT_TYPES.search(key[2]) is not None)
         and (key[2] != "EMAIL_ADDRESS" or ends_as_host(data[key[0] : key[1]]))
     }
 
 
-def _add(result: Findings, deeper: Findings, rewritten: Rewritten) -> None:
-    """Read as it stands, the end of an escape may look like the beginning of a value: of `\\njohn@…` the n goes."""
-    led_back = [
-        (span, kind, score, recognizer)
-        for (start, end, kind), (score, recognizer) in deeper.items()
+def _merge(result: Findings, deeper: Findings, rewritten: RewrittenText) -> None:
+    """Adds the findings of a rewritten text to `result`.
+
+    Drops findings that start inside an escape, such as `njohn@…` in `\\njohn@…`, in favour of the decoded ones.
+    """
+    mapped = [
+        (span, type_name, score, recognizer)
+        for (start, end, type_name), (score, recognizer) in deeper.items()
         if (span := rewritten.span(start, end, score)) is not None
     ]
     cut = {}
-    if rewritten.above is None:
-        ends = {(span[1], kind) for span, kind, _, _ in led_back}
-        cut = {(end, kind): start for start, end, kind in result if (end, kind) in ends and rewritten.cuts(start)}
-    for span, kind, score, recognizer in led_back:
-        key = (*span, kind)
+    if rewritten.outer is None:
+        ends = {(span[1], type_name) for span, type_name, _, _ in mapped}
+        cut = {
+            (end, type_name): start
+            for start, end, type_name in result
+            if (end, type_name) in ends and rewritten.is_inside_edit(start)
+        }
+    for span, type_name, score, recognizer in mapped:
+        key = (*span, type_name)
         if key not in result or result[key][0] < score:
             result[key] = (score, recognizer)
-        longer = cut.get((span[1], kind), span[0])
+        longer = cut.get((span[1], type_name), span[0])
         if longer < span[0]:
-            result.pop((longer, span[1], kind), None)
+            result.pop((longer, span[1], type_name), None)

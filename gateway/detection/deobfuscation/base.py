@@ -1,4 +1,4 @@
-"""What a dress is: one file in this folder that knows one way to write a value so that a search for it fails."""
+"""Defines a deobfuscation: each module in this folder undoes one way of writing a value that defeats a search."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -6,16 +6,17 @@ from enum import Enum
 
 from gateway.detection.deobfuscation.rewrite import Edit
 
-type Taken = Sequence[tuple[int, int, float, str]]
-"""What was found in the text as it stands: start, end (bytes), score, type; sorted."""
+type DetectedSpans = Sequence[tuple[int, int, float, str]]
+"""Findings in the text before the rewrite: start and end in bytes, score, type; sorted."""
 
 
-class Kind(Enum):
-    """What is taken off together. Each kind makes a view of its own, as one may spoil what another would find.
+class RewriteKind(Enum):
+    """Which edits are applied together. Each kind produces its own rewritten text, since one may hide what another
+    finds.
 
-    `DECODE`: characters written in another way. `UNPACK`: whole texts in a code of their own. `JOIN`: parts that belong
-    together. `UNHYPHEN`: the same, without the hyphens at the ends of lines.
-    `SPLIT`: what stands in one word with others.
+    `DECODE` replaces escaped or substituted characters, `UNPACK` decodes whole encoded texts, `JOIN` removes separators
+    and line breaks within a value, `UNHYPHEN` also removes hyphens at line ends, and `SPLIT` separates a value from the
+    label that it shares a word with.
     """
 
     DECODE = "decode"
@@ -27,14 +28,14 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Deobfuscation:
-    """`gate` (RE2) occurs in every text that wears the dress, and in few others; `edits` then takes it off. So does
-    `needs`, which is quicker to look for.
+    """Undoes one form of obfuscation.
 
-    `edits` must be linear in the length of the text, whatever the text.
+    `prefilter` (RE2) and the literal `needs`, which is quicker to search for, occur in every text with this form and in
+    few others. `edits` returns the replacements. It must run in linear time on any text.
     """
 
     name: str
-    kind: Kind
-    gate: str
-    edits: Callable[[bytes, Taken], Iterable[Edit]]
+    kind: RewriteKind
+    prefilter: str
+    edits: Callable[[bytes, DetectedSpans], Iterable[Edit]]
     needs: bytes = b""

@@ -1,7 +1,7 @@
-"""Base64 in both alphabets (RFC 4648, sections 4 and 5), with or without padding, of UTF-8 or UTF-16 text.
+"""Decodes base64 in both alphabets (RFC 4648, sections 4 and 5), padded or not, of UTF-8 or UTF-16 text.
 
-A run counts only if all of it decodes to text: a picture, a key or a hash stays whole. Of a short run the whole is
-the value; of a longer one, the groups of four characters that hold it.
+A run counts only if all of it decodes to text; images, keys and hashes stay as they are. A finding covers all of a
+short run, and the groups of four characters that contain it in a longer one.
 """
 
 import binascii
@@ -9,108 +9,110 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from gateway.detection.deobfuscation.base import Deobfuscation, Kind, Taken
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
 from gateway.detection.deobfuscation.candidates import run_end, run_start
 from gateway.detection.deobfuscation.characters import is_text
 from gateway.detection.deobfuscation.rewrite import Edit
 from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import compile_pattern
 
-# Four characters that stand for three of printable ASCII can only be these; UTF-16 has a zero in every other byte.
+# The only groups of four characters that encode three of printable ASCII. In UTF-16, every other byte is zero.
 _ANY, _MIDDLE = r"[A-Za-z0-9+/_\-]", "[I-LY-bo-r4-7]"
 _FIRST, _SECOND, _THIRD = "[I-Za-f]", "[C-HS-Xi-nyz0-3]", "[ABEFIJMNQRUVYZcdghklopstwx014589]"
-_GROUP = f"{_FIRST}{_SECOND}{_THIRD}{_ANY}"
-_SHORT = f"(?:{_GROUP}){{2}}{_FIRST}{_SECOND}(?:{_THIRD}|=)"
-_WIDE = r"(?:[A-Za-z0-9+/][AQgw][A-D][A-Za-z0-9+/]A[A-H][A-Za-z0-9]A){2}"
-# Of UTF-8: letters with an accent between those of ASCII, in each of three places of a group; letters of three bytes,
-# which are a group each; and of two, of which three are two groups, whichever comes first.
+_ASCII_GROUP = f"{_FIRST}{_SECOND}{_THIRD}{_ANY}"
+_SHORT = f"(?:{_ASCII_GROUP}){{2}}{_FIRST}{_SECOND}(?:{_THIRD}|=)"
+_UTF16 = r"(?:[A-Za-z0-9+/][AQgw][A-D][A-Za-z0-9+/]A[A-H][A-Za-z0-9]A){2}"
+# UTF-8 beyond ASCII: accented letters among ASCII ones, at each of three positions in a group; three-byte letters, one
+# group each; two-byte letters, three of which fill two groups, in either alignment.
 _ACCENTED = (
-    f"(?:{_GROUP}|[wx]{_MIDDLE}{_ANY}{{2}}|{_FIRST}[Mcs8][KOSW]{_ANY}"
+    f"(?:{_ASCII_GROUP}|[wx]{_MIDDLE}{_ANY}{{2}}|{_FIRST}[Mcs8][KOSW]{_ANY}"
     f"|{_FIRST}{_SECOND}[DHLPTXbfjnrvz37/_][DEF][g-v]{_SECOND}{_THIRD}{_ANY})"
 )
 _THREE = rf"[4-7]{_MIDDLE}[CGKOSWaeimquy26+\-]{_ANY}"
 _TWO = rf"[w-z0-3]{_MIDDLE}[DHLPTXbfjnrvz37/_][A-Za-f]", rf"[g-v][MNcdst89][CGKOSWaeimquy26+\-]{_ANY}"
-_OTHER = rf"{_ACCENTED}{{3}}|(?:{_THREE}){{3}}|{_TWO[0]}{_TWO[1]}[w-z0-3]{_MIDDLE}|{_TWO[1]}{_TWO[0]}[g-v][MNcdst89]"
-_GATE = f"{_SHORT}|{_WIDE}"
-_GATE_OF_WORDS = f"{_GATE}|{_OTHER}"
-_LIKELY, _LIKELY_WORDS = compile_pattern(_GATE), compile_pattern(_GATE_OF_WORDS)
+_NON_ASCII = (
+    rf"{_ACCENTED}{{3}}|(?:{_THREE}){{3}}|{_TWO[0]}{_TWO[1]}[w-z0-3]{_MIDDLE}|{_TWO[1]}{_TWO[0]}[g-v][MNcdst89]"
+)
+_PREFILTER = f"{_SHORT}|{_UTF16}"
+_PREFILTER_OF_WORDS = f"{_PREFILTER}|{_NON_ASCII}"
+_LIKELY, _LIKELY_WORDS = compile_pattern(_PREFILTER), compile_pattern(_PREFILTER_OF_WORDS)
 _PIECE = compile_pattern(r"[A-Za-z0-9]{10,}={0,2}")
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
 _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 _SHORTEST_TEXT = 8
-_WHOLE = 96
+_MAX_WHOLE = 96
 _SAMPLE = 64
-_TO_PIECES = 256
+_MAX_SPLIT = 256
 _LINE = re.compile(rb"[ \t>|]*\r?\n[ \t>|]*")
-_FULL = 32
-_BREAK_GATE = rf"{_ANY}{{{_FULL}}}([ \t>|]*\r?\n[ \t>|]*){_ANY}{{4}}"
-_BROKEN = compile_pattern(_BREAK_GATE)
+_MIN_LINE = 32
+_BREAK_PREFILTER = rf"{_ANY}{{{_MIN_LINE}}}([ \t>|]*\r?\n[ \t>|]*){_ANY}{{4}}"
+_BROKEN = compile_pattern(_BREAK_PREFILTER)
 _NOT_ASCII = bytes(range(0x80, 0x100))
 
 
-def _edits(data: bytes, taken: Taken, likely: Expression = _LIKELY) -> Iterator[Edit]:
+def _edits(data: bytes, detected: DetectedSpans, likely: Expression = _LIKELY) -> Iterator[Edit]:
     at = 0
-    while place := likely.search(data, at):
-        start = run_start(data, place.start(), _ALPHABET)
-        at = end = run_end(data, place.start(), _ALPHABET)
+    while match := likely.search(data, at):
+        start = run_start(data, match.start(), _ALPHABET)
+        at = end = run_end(data, match.start(), _ALPHABET)
         end += data[end : end + 2].count(b"=")
         if _in_block(data, start, end):
             continue
-        edit = _read(data, start, end)
+        edit = _decode_run(data, start, end)
         if edit is not None:
             yield edit
-        elif end - start <= _TO_PIECES:
-            # `/`, `+`, `-` and `_` are letters of the code, and signs of what may stand around it.
+        elif end - start <= _MAX_SPLIT:
+            # `/`, `+`, `-` and `_` belong to the alphabet, but may also separate the code from its surroundings.
             for piece in _PIECE.finditer(data, start, end):
-                edit = _read(data, *piece.span())
+                edit = _decode_run(data, *piece.span())
                 if edit is not None:
                     yield edit
 
 
-def _joined(data: bytes, taken: Taken) -> Iterator[Edit]:
+def _join_lines(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     return (Edit(*found.span(1), b"") for found in _BROKEN.finditer(data))
 
 
 def _in_block(data: bytes, start: int, end: int) -> bool:
-    """Whether the run is a line of a longer block, which is read as a whole where the lines are joined."""
+    """Returns whether the run is a line of a longer block, which is decoded after its lines are joined."""
     before = data[max(0, start - _SAMPLE) : start].rstrip(b" \t>|\r")
-    if before.endswith(b"\n") and _all_code(before.rstrip(b" \t>|\r\n")[-_FULL:]):
+    if before.endswith(b"\n") and _is_base64_line(before.rstrip(b" \t>|\r\n")[-_MIN_LINE:]):
         return True
     gap = _LINE.match(data, end)
-    return gap is not None and _all_code(data[gap.end() : gap.end() + _FULL])
+    return gap is not None and _is_base64_line(data[gap.end() : gap.end() + _MIN_LINE])
 
 
-def _all_code(line: bytes) -> bool:
-    return len(line) == _FULL and not line.strip(_ALPHABET)
+def _is_base64_line(line: bytes) -> bool:
+    return len(line) == _MIN_LINE and not line.strip(_ALPHABET)
 
 
-def _read(data: bytes, start: int, end: int) -> Edit | None:
-    """Up to three characters before the code may look as if they belonged to it."""
+def _decode_run(data: bytes, start: int, end: int) -> Edit | None:
+    """Decodes a run. Up to three preceding characters may have been taken for part of it."""
     for begin in range(start, min(start + 4, end)):
-        edit = _decoded(data, begin, end)
+        edit = _decode(data, begin, end)
         if edit is not None:
             return edit
     return None
 
 
-def _decoded(data: bytes, start: int, end: int) -> Edit | None:
+def _decode(data: bytes, start: int, end: int) -> Edit | None:
     sample = _bytes(data[start : min(end, start + _SAMPLE)])
     if len(sample) < _SHORTEST_TEXT:
         return None
-    # A sample may end inside a character.
-    wide = _wide(sample)
-    if not wide and not is_text(sample[: -3 if end > start + _SAMPLE else None].rstrip(_NOT_ASCII)):
+    # The sample may end inside a character.
+    is_utf16 = _is_utf16(sample)
+    if not is_utf16 and not is_text(sample[: -3 if end > start + _SAMPLE else None].rstrip(_NOT_ASCII)):
         return None
     raw = _bytes(data[start:end])
-    if wide:
+    if is_utf16:
         text = raw[: len(raw) // 2 * 2].decode("utf-16-le", "replace").encode()
         return Edit(start, end, text) if is_text(text) else None
     if not is_text(raw):
         return None
-    return Edit(start, end, raw, 0.0, None if end - start <= _WHOLE else (4, 3))
+    return Edit(start, end, raw, 0.0, None if end - start <= _MAX_WHOLE else (4, 3))
 
 
-def _wide(raw: bytes) -> bool:
+def _is_utf16(raw: bytes) -> bool:
     return raw[1::2].count(0) == len(raw) // 2 and 0 not in raw[::2]
 
 
@@ -124,7 +126,9 @@ def _bytes(run: bytes) -> bytes:
         return b""
 
 
-DRESS = Deobfuscation("base64", Kind.UNPACK, _GATE, _edits)
-OF_WORDS = Deobfuscation("base64 of words", Kind.UNPACK, _GATE_OF_WORDS, partial(_edits, likely=_LIKELY_WORDS))
-"""Those of other letters, too."""
-LINES = Deobfuscation("lines of base64", Kind.JOIN, _BREAK_GATE, _joined, b"\n")
+DEOBFUSCATION = Deobfuscation("base64", RewriteKind.UNPACK, _PREFILTER, _edits)
+FOR_KNOWN_VALUES = Deobfuscation(
+    "base64_known_values", RewriteKind.UNPACK, _PREFILTER_OF_WORDS, partial(_edits, likely=_LIKELY_WORDS)
+)
+"""Also decodes text beyond ASCII."""
+WRAPPED_LINES = Deobfuscation("base64_lines", RewriteKind.JOIN, _BREAK_PREFILTER, _join_lines, b"\n")

@@ -1,26 +1,26 @@
-"""Characters that other notations stand for, as the folded view would show them."""
+"""Converts decoded code points and bytes to folded characters, as in normalized text."""
 
 from collections.abc import Iterable, Iterator
 
 from gateway.detection.deobfuscation.rewrite import Edit
-from gateway.detection.unicode_folding import FoldTable
+from gateway.detection.unicode_folding import FoldingTable
 
-_FOLDS = FoldTable()
+_FOLDING = FoldingTable()
 _HIGHEST = 0x10FFFF
 _PRINTABLE = bytes((9, 10, 13, *range(0x20, 0x7F), *range(0x80, 0x100)))
 
 
-def folded(code: int) -> bytes | None:
-    """UTF-8 of the folded character; None for what is no character a reader would see as text."""
+def folded_character(code: int) -> bytes | None:
+    """Returns the folded character as UTF-8, or None for a control character or invalid code point."""
     if code > _HIGHEST or 0xD800 <= code <= 0xDFFF:
         return None
     if code < 0x80:
         return bytes((code,)) if code >= 0x20 or code in {9, 10, 13} else None
-    return _FOLDS[code].encode()
+    return _FOLDING[code].encode()
 
 
 def is_text(data: bytes) -> bool:
-    """Whether bytes are text: UTF-8 without control characters. A picture or a hash is not."""
+    """Returns whether bytes are text: UTF-8 without control characters, unlike images and hashes."""
     if not data.isascii():
         try:
             data.decode()
@@ -29,26 +29,28 @@ def is_text(data: bytes) -> bool:
     return not data.translate(None, _PRINTABLE)
 
 
-def of_run(run: bytes, start: int, size: int, mark: bytes, need: float = 0.0) -> Iterator[Edit]:
-    """Edits for a run of bytes that are each written as `mark` and two hexadecimal digits, `size` bytes in all."""
+def edits_for_run(run: bytes, start: int, size: int, mark: bytes, min_score: float = 0.0) -> Iterator[Edit]:
+    """Yields edits for a run of bytes, each written as `mark` and two hexadecimal digits: `size` bytes in total."""
     raw = bytes.fromhex(run.replace(mark, b"").decode("ascii"))
     if raw.isascii() and not raw.translate(None, _PRINTABLE):
-        yield Edit(start, start + len(run), raw, need, (size, 1))
+        yield Edit(start, start + len(run), raw, min_score, (size, 1))
     else:
-        yield from of_bytes(((start + at * size, start + (at + 1) * size, byte) for at, byte in enumerate(raw)), need)
+        yield from edits_for_bytes(
+            ((start + at * size, start + (at + 1) * size, byte) for at, byte in enumerate(raw)), min_score
+        )
 
 
-def of_bytes(units: Iterable[tuple[int, int, int]], need: float = 0.0) -> Iterator[Edit]:
-    """Edits for bytes that are written one by one: (start, end, value). A character of several bytes is one edit."""
+def edits_for_bytes(units: Iterable[tuple[int, int, int]], min_score: float = 0.0) -> Iterator[Edit]:
+    """Yields edits for bytes written one by one: (start, end, value). A multi-byte character is one edit."""
     pending: list[tuple[int, int, int]] = []
     for start, end, value in units:
         if pending and pending[-1][1] != start:
             pending.clear()
         if value < 0x80:
             pending.clear()
-            shown = folded(value)
-            if shown is not None:
-                yield Edit(start, end, shown, need)
+            character = folded_character(value)
+            if character is not None:
+                yield Edit(start, end, character, min_score)
             continue
         if value >= 0xC0:
             pending.clear()
@@ -59,5 +61,5 @@ def of_bytes(units: Iterable[tuple[int, int, int]], need: float = 0.0) -> Iterat
             if len(pending) == 4:
                 pending.clear()
             continue
-        yield Edit(pending[0][0], end, folded(ord(char)) or b"", need)
+        yield Edit(pending[0][0], end, folded_character(ord(char)) or b"", min_score)
         pending.clear()

@@ -1,14 +1,14 @@
-"""Letters of one script in a word of another (Unicode Technical Standard 39): `АKIA` with a Cyrillic A.
+"""Replaces confusable letters of another script (Unicode Technical Standard 39): `АKIA` with a Cyrillic A.
 
-Words of one script stay what they are. Only words that mix letters or digits of ASCII with look-alikes are read anew.
+Affects only words that mix ASCII letters or digits with confusables; words in a single script stay unchanged.
 """
 
 import re
 from collections.abc import Iterator
 
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.deobfuscation.base import Deobfuscation, Kind, Taken
-from gateway.detection.deobfuscation.candidates import near
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
+from gateway.detection.deobfuscation.candidates import neighbourhoods
 from gateway.detection.deobfuscation.rewrite import Edit
 from gateway.detection.recognizer import compile_pattern
 
@@ -23,11 +23,11 @@ _PAIRS = (
     "ᎪA ᏴB ᏟC ᎠD ᎬE ᏀG ᎻH ᎥI ᎫJ ᏦK ᏞL ᎷM ᏢP ᎡR ᏚS ᎢT ᏙV ᎳW ᏃZ "
     "ⲀA ⲤC ⲈE ⲎH ⲒI ⲔK ⲘM ⲚN ⲞO ⲢP ⲦT ⲬX ⲟo ⲥc "
     "ꓮA ꓐB ꓚC ꓓD ꓰE ꓝF ꓖG ꓧH ꓲI ꓙJ ꓗK ꓡL ꓟM ꓠN ꓳO ꓑP ꓣR ꓢS ꓔT ꓴU ꓦV ꓪW ꓫX ꓬY ꓜZ "
-    # Latin letters nobody writes these values with
+    # Latin letters that do not occur in such values
     "ıi ɑa ɩi ʟL ɪI ʀR ʏY ʙB ɢG ʜH ɴN ᴀA ᴄC ᴅD ᴇE ᴊJ ᴋK ᴍM ᴏO ᴘP ᴛT ᴜU ᴠV ᴡW ᴢZ ꜱS ꜰF ǀl ǃ! ոn ɡg ƅb ƽ5 Ƨ2 Ʒ3"
 )
 _LETTERS = {pair[0]: pair[1] for pair in _PAIRS.split() if pair[1].isascii()}
-# Beside digits, and with no letter of ASCII in the word, a round letter is a zero.
+# Digits that letters resemble, used in words whose only ASCII characters are digits.
 _DIGITS = {
     **dict.fromkeys("ОоΟοՕօⲞⲟꓳᴏ", "0"),
     **dict.fromkeys("ІӏӀΙⲒꓲǀіι", "1"),
@@ -41,11 +41,11 @@ _DIGITS = {
 _TABLE = _LETTERS | _DIGITS
 _ALL = "".join(sorted({*_LETTERS, *_DIGITS}))
 _WORD = compile_pattern(rf"[{LETTERS}\d]+")
-_GATE = rf"[A-Za-z0-9@][{_ALL}]|[{_ALL}][A-Za-z0-9@]"
-_COMPILED_GATE = compile_pattern(_GATE)
-# A word of look-alikes alone is suspicious inside an address or key with letters of ASCII.
+_PREFILTER = rf"[A-Za-z0-9@][{_ALL}]|[{_ALL}][A-Za-z0-9@]"
+_COMPILED_PREFILTER = compile_pattern(_PREFILTER)
+# Next to one of these and an ASCII letter, as in an address, a word of confusables alone is suspicious.
 _JOINT = r"[@.:/?&=_\-]"
-# Finds the words that may be read anew: with both kinds of letters, or beside a letter of ASCII and such a sign.
+# Words that may need replacement: those that mix both kinds, or that follow or precede an ASCII letter and a joint.
 _MIXED = compile_pattern(
     rf"[{LETTERS}\d]*[A-Za-z0-9][{LETTERS}\d]*[{_ALL}]|[{LETTERS}\d]*[{_ALL}][{LETTERS}\d]*[A-Za-z0-9]"
     rf"|[A-Za-z]{_JOINT}[{_ALL}]|[{LETTERS}\d]*[{_ALL}]{_JOINT}[A-Za-z]"
@@ -54,22 +54,22 @@ _BEFORE = re.compile(rf"[A-Za-z]{_JOINT}".encode())
 _AFTER = re.compile(rf"{_JOINT}[A-Za-z]".encode())
 
 
-def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
-    for first, last in near(data, _COMPILED_GATE, 64, 64):
+def _edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+    for first, last in neighbourhoods(data, _COMPILED_PREFILTER, 64, 64):
         at = first
-        while place := _MIXED.search(data, at, last):
-            for found in _WORD.finditer(data, place.start(), last):
+        while match := _MIXED.search(data, at, last):
+            for found in _WORD.finditer(data, match.start(), last):
                 at = found.end()
                 if not found[0].isascii():
-                    yield from _word(data, found[0].decode("utf-8", "replace"), found.start(), at)
+                    yield from _word_edits(data, found[0].decode("utf-8", "replace"), found.start(), at)
                     break
 
 
-def _word(data: bytes, word: str, start: int, end: int) -> Iterator[Edit]:
+def _word_edits(data: bytes, word: str, start: int, end: int) -> Iterator[Edit]:
     plain = [char for char in word if char < "\x80"]
-    strange = any(char > "\x7f" and char not in _TABLE for char in word)
-    if strange and len(plain) * 2 <= len(word):
-        return  # a word of that script, with a digit or so at its end
+    has_other_letters = any(char > "\x7f" and char not in _TABLE for char in word)
+    if has_other_letters and len(plain) * 2 <= len(word):
+        return  # a word in that script with a few ASCII characters
     if not plain and not (_BEFORE.match(data[max(0, start - 2) : start]) or _AFTER.match(data, end)):
         return
     table = _TABLE if plain and all(char.isdigit() for char in plain) else _LETTERS
@@ -81,4 +81,4 @@ def _word(data: bytes, word: str, start: int, end: int) -> Iterator[Edit]:
         at += size
 
 
-DRESS = Deobfuscation("look_alikes", Kind.DECODE, _GATE, _edits)
+DEOBFUSCATION = Deobfuscation("confusables", RewriteKind.DECODE, _PREFILTER, _edits)

@@ -1,15 +1,15 @@
-"""Character references of HTML and XML (HTML Living Standard, section 13.5), any number of times over."""
+"""Decodes HTML and XML character references (HTML Living Standard, section 13.5), including nested ones."""
 
 import re
 from collections.abc import Iterator
 from html.entities import html5
 
-from gateway.detection.deobfuscation.base import Deobfuscation, Kind, Taken
-from gateway.detection.deobfuscation.characters import folded
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
+from gateway.detection.deobfuscation.characters import folded_character
 from gateway.detection.deobfuscation.rewrite import Edit
 
-# `&amp;amp;#64;` is `&amp;#64;` is `&#64;` is `@`. Browsers read a number without its semicolon, too.
-# One after the other, the same one or numbers of ASCII of one length make one edit, however many they are.
+# `&amp;amp;#64;` is `&amp;#64;` is `&#64;` is `@`. Browsers also accept a number without its semicolon.
+# A run of one repeated reference, or of ASCII numbers with equally many digits, becomes a single edit of any length.
 _REFERENCE = re.compile(
     rb"((?:&#(?:3[2-79]|[4-9][0-9]);){2,}|(?:&#1(?:[01][0-9]|2[0-6]);){2,})|(&[A-Za-z]{2,8};)\2+(?![#A-Za-z])|"
     rb"&(?:(?:amp|#0{0,8}38|#[xX]0{0,8}26);)*"
@@ -17,31 +17,33 @@ _REFERENCE = re.compile(
 )
 
 
-def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
-    read: dict[bytes, bytes | None] = {}
+def _edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+    cache: dict[bytes, bytes | None] = {}
     for found in _REFERENCE.finditer(data):
         start, end = found.span()
-        numbers, same, *forms = found.groups()
+        numbers, repeated, *forms = found.groups()
         if numbers is not None:
             raw = bytes(map(int, numbers[2:-1].split(b";&#")))
             yield Edit(start, end, raw, 0.0, ((end - start) // len(raw), 1))
             continue
-        reference = same or found[0]
-        if reference not in read:
-            read[reference] = _shown(None, None, same[1:]) if same else _shown(*forms)
-        shown = read[reference]
-        if shown and same:
-            yield Edit(start, end, shown * ((end - start) // len(same)), 0.0, (len(same), len(shown)))
-        elif shown is not None:
-            yield Edit(start, end, shown)
+        reference = repeated or found[0]
+        if reference not in cache:
+            cache[reference] = _decode(None, None, repeated[1:]) if repeated else _decode(*forms)
+        decoded = cache[reference]
+        if decoded and repeated:
+            yield Edit(start, end, decoded * ((end - start) // len(repeated)), 0.0, (len(repeated), len(decoded)))
+        elif decoded is not None:
+            yield Edit(start, end, decoded)
 
 
-def _shown(hexadecimal: bytes | None, decimal: bytes | None, name: bytes | None) -> bytes | None:
+def _decode(hexadecimal: bytes | None, decimal: bytes | None, name: bytes | None) -> bytes | None:
     if name is None:
-        return folded(int(hexadecimal, 16) if hexadecimal is not None else int(decimal or b""))
+        return folded_character(int(hexadecimal, 16) if hexadecimal is not None else int(decimal or b""))
     chars = html5.get(name.decode("ascii"), "")
-    parts = [folded(ord(char)) for char in chars]
+    parts = [folded_character(ord(char)) for char in chars]
     return b"".join(part for part in parts if part is not None) if chars else None
 
 
-DRESS = Deobfuscation("entities", Kind.DECODE, r"&(?:#[xX]?[0-9A-Fa-f]|[A-Za-z][A-Za-z0-9]{1,30};)", _edits)
+DEOBFUSCATION = Deobfuscation(
+    "entities", RewriteKind.DECODE, r"&(?:#[xX]?[0-9A-Fa-f]|[A-Za-z][A-Za-z0-9]{1,30};)", _edits
+)

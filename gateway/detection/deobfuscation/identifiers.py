@@ -1,19 +1,19 @@
-"""Values in an identifier: `card_4539…`, `[CARD_4539…]`, `4539…_backup`.
+"""Separates values from the labels in an identifier: `card_4539…`, `[CARD_4539…]`, `4539…_backup`.
 
-A search for words takes an underscore for a letter. Code is full of identifiers, so only those count that hold a digit
-and are long enough for a value. One label at a time is parted from the rest; a row of them is parted where dresses lie
-over each other.
+Regular expressions count an underscore as a letter, so no word boundary precedes such a value. Code is full of
+identifiers; only those that contain a digit and are long enough for a value are rewritten. One label is separated at a
+time, further labels by nesting.
 """
 
 import re
 from collections.abc import Iterator
 
-from gateway.detection.deobfuscation.base import Deobfuscation, Kind, Taken
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
 from gateway.detection.deobfuscation.rewrite import Edit
 from gateway.detection.recognizer import compile_pattern
 
 _REST = r"[\w.+/=@-]"
-_GATE = rf"[A-Za-z0-9]_[A-Za-z.+/=@-]{{0,32}}\d{_REST}{{5}}|\d{_REST}{{5,64}}_[A-Za-z]"
+_PREFILTER = rf"[A-Za-z0-9]_[A-Za-z.+/=@-]{{0,32}}\d{_REST}{{5}}|\d{_REST}{{5,64}}_[A-Za-z]"
 _RUN = compile_pattern(r"[\w.+/=@-]{8,512}")
 _LEAD = re.compile(rb"[A-Za-z]+[0-9]?(_)(?=[^_])")
 _TAIL = re.compile(rb"(?<=[^_])(_)[A-Za-z]+\Z")
@@ -21,7 +21,7 @@ _FIGURES = re.compile(rb"_+(?=\d[\d-]{5,})|(?<=\d{6})_+")
 _DIGIT = re.compile(rb"\d")
 
 
-def _labels(data: bytes, taken: Taken) -> Iterator[Edit]:
+def _labels(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     for run in _RUN.finditer(data):
         text, start = run[0], run.start()
         if b"_" not in text or not _DIGIT.search(text):
@@ -32,10 +32,10 @@ def _labels(data: bytes, taken: Taken) -> Iterator[Edit]:
                 yield Edit(start + label.start(1), start + label.end(1), b" ")
 
 
-def _figures(data: bytes, taken: Taken) -> Iterator[Edit]:
+def _figures(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     return (Edit(*found.span(), b" ") for found in _FIGURES.finditer(data))
 
 
-DRESS = Deobfuscation("identifiers", Kind.SPLIT, _GATE, _labels, b"_")
-FIGURES = Deobfuscation("figures in identifiers", Kind.UNPACK, r"_\d[\d-]{5}|\d{6}_", _figures, b"_")
-"""All labels at once, for numbers alone: to a vendor's key the underscores in it belong."""
+DEOBFUSCATION = Deobfuscation("identifiers", RewriteKind.SPLIT, _PREFILTER, _labels, b"_")
+FIGURES = Deobfuscation("figures in identifiers", RewriteKind.UNPACK, r"_\d[\d-]{5}|\d{6}_", _figures, b"_")
+"""Separates all labels at once, for numbers only: the underscores in a vendor's key belong to it."""

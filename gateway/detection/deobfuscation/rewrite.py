@@ -1,7 +1,6 @@
-"""Views made by replacing stretches of another view, with the exact way back through every replacement.
+"""Rewrites a text by a list of edits and maps spans back to the original.
 
-Only the neighbourhoods of the replaced stretches are kept: what lies elsewhere was searched before. All offsets
-are bytes; `parent` is what was rewritten.
+Keeps only the surroundings of the edits, because the rest was searched before. All offsets are in bytes.
 """
 
 from bisect import bisect_left, bisect_right
@@ -13,33 +12,33 @@ _BEFORE = 112
 _AFTER = 64
 _TOKEN = 2048
 _GAP = b" \n\n "
-_FAR = _BEFORE + _AFTER
-_NEVER = 9.0
+_MIN_GAP = _BEFORE + _AFTER
+_UNREACHABLE = 9.0
 _BY_START = itemgetter(0)
 
 
 class Edit(NamedTuple):
-    """`parent[start:end]` reads as `data`. A finding that goes through it counts from a score of `need`.
+    """Replaces `parent[start:end]` with `data`. A finding that overlaps the edit needs a score of at least `min_score`.
 
-    `unit` (bytes of the parent, bytes of `data`): the stretch is made of such units and may be cut between them;
-    without it, the stretch is one piece. The last `loose` bytes of a unit only separate it from the next.
+    `unit` (bytes of the parent, bytes of `data`) divides the edit into units, between which a span may start or end;
+    without it, a span covers the whole edit. The last `separator` bytes of a unit only separate it from the next.
     """
 
     start: int
     end: int
     data: bytes
-    need: float = 0.0
+    min_score: float = 0.0
     unit: tuple[int, int] | None = None
-    loose: int = 0
+    separator: int = 0
 
 
-class Rewritten:
-    """`data` is the parent with its stretches replaced. Its repr shows no text."""
+class RewrittenText:
+    """The parent with its edits applied, as `data`. Its repr omits the text."""
 
-    __slots__ = ("_edits", "_starts", "_stops", "above", "data")
+    __slots__ = ("_edits", "_starts", "_stops", "data", "outer")
 
-    def __init__(self, parent: bytes, edits: Iterable[Edit], above: "Rewritten | None" = None) -> None:
-        self.above = above
+    def __init__(self, parent: bytes, edits: Iterable[Edit], outer: "RewrittenText | None" = None) -> None:
+        self.outer = outer
         kept: list[Edit] = []
         starts: list[int] = []
         stops: list[int] = []
@@ -50,8 +49,8 @@ class Rewritten:
             start, end, data, _, _, _ = edit
             if start < read:
                 continue
-            if start - read > _FAR:
-                length = self._gap(parent, pieces, read, start - _BEFORE, length)
+            if start - read > _MIN_GAP:
+                length = self._omit(parent, pieces, read, start - _BEFORE, length)
                 read = kept[-1].end if kept else 0
             pieces += (parent[read:start], data)
             length += start - read
@@ -60,14 +59,14 @@ class Rewritten:
             stops.append(length)
             kept.append(edit)
             read = end
-        if len(parent) - read > _FAR:
-            self._gap(parent, pieces, read, len(parent), length)
+        if len(parent) - read > _MIN_GAP:
+            self._omit(parent, pieces, read, len(parent), length)
             read = kept[-1].end
         pieces.append(parent[read:])
         self.data = _valid(b"".join(pieces))
 
-    def _gap(self, parent: bytes, pieces: list[bytes], read: int, until: int, length: int) -> int:
-        """Leaves out what is too far from a replaced stretch to matter, by one that no finding may cross."""
+    def _omit(self, parent: bytes, pieces: list[bytes], read: int, until: int, length: int) -> int:
+        """Replaces text far from any edit with a separator that no finding may cross."""
         last = _token_end(parent, read + _AFTER, until) if self._edits else 0
         first = _token_start(parent, last, until) if until < len(parent) else until
         if first - last <= len(_GAP):
@@ -77,13 +76,13 @@ class Rewritten:
         self._starts.append(length)
         length += len(_GAP)
         self._stops.append(length)
-        self._edits.append(Edit(last, first, _GAP, _NEVER))
+        self._edits.append(Edit(last, first, _GAP, _UNREACHABLE))
         return length
 
     def span(self, start: int, end: int, score: float) -> tuple[int, int] | None:
-        """Where `data[start:end]` stands in the first of all parents; None if it does not count as found.
+        """Maps `data[start:end]` to the original text. Returns None if the finding does not count.
 
-        Only what goes through a replaced stretch counts: all else was found in the parent, or was not there.
+        Only findings that overlap an edit count. All others were found in the parent already, or span omitted text.
         """
         if bisect_left(self._stops, start) == bisect_right(self._starts, end):
             return None
@@ -91,29 +90,29 @@ class Rewritten:
         if inner is None or not inner[2]:
             return None
         first, last, _ = inner
-        view = self.above
-        while view is not None:
-            outer = view._in_parent(first, last, score)
+        rewritten = self.outer
+        while rewritten is not None:
+            outer = rewritten._in_parent(first, last, score)
             if outer is None:
                 return None
             first, last, _ = outer
-            view = view.above
+            rewritten = rewritten.outer
         return first, last
 
-    def cuts(self, at: int) -> bool:
-        """Whether an offset of the parent lies inside a replaced stretch that is one piece."""
+    def is_inside_edit(self, at: int) -> bool:
+        """Returns whether an offset of the parent is strictly inside an edit."""
         index = bisect_left(self._edits, at, key=lambda edit: edit.end)
         return index < len(self._edits) and self._edits[index].start < at < self._edits[index].end
 
     def _in_parent(self, start: int, end: int, score: float) -> tuple[int, int, bool] | None:
-        # A stretch that only touches the finding began or ended it, if anything is left of the stretch.
+        # An adjacent edit with replacement text bounds the finding, so it counts, too.
         low, high = bisect_left(self._stops, start), bisect_right(self._starts, end)
         through = False
         for index in range(low, high):
             edit, first, last = self._edits[index], self._starts[index], self._stops[index]
-            inside = first < end and last > start and (first < last or start < first)
-            if inside or (edit.data and edit.data != _GAP):
-                if edit.need > score:
+            overlaps = first < end and last > start and (first < last or start < first)
+            if overlaps or (edit.data and edit.data != _GAP):
+                if edit.min_score > score:
                     return None
                 through = True
         return self._parent_start(start), self._parent_end(end), through
@@ -138,7 +137,7 @@ class Rewritten:
             return edit.end + at - self._stops[index]
         if edit.unit is None or at == self._stops[index]:
             return edit.end
-        return min(edit.start - (self._starts[index] - at) // edit.unit[1] * edit.unit[0] - edit.loose, edit.end)
+        return min(edit.start - (self._starts[index] - at) // edit.unit[1] * edit.unit[0] - edit.separator, edit.end)
 
 
 def _token_start(data: bytes, low: int, at: int) -> int:
@@ -153,7 +152,7 @@ def _token_end(data: bytes, at: int, high: int) -> int:
 
 
 def _valid(data: bytes) -> bytes:
-    """The same length, always UTF-8: bytes of other encodings read as question marks."""
+    """Returns valid UTF-8 of the same length, with a question mark for each invalid byte."""
     if data.isascii():
         return data
     try:

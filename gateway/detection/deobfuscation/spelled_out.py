@@ -1,5 +1,5 @@
-"""Signs in words or brackets: `john at example dot com`, `john [at] example [dot] com`, `41[.]173[.]96[.]26`, and
-spaces around the signs of an address.
+"""Restores punctuation that is spelled out or bracketed: `john at example dot com`, `john [at] example [dot] com`,
+`41[.]173[.]96[.]26`, and addresses with spaces around their punctuation.
 """
 
 import re
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import re2
 
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.deobfuscation.base import Deobfuscation, Kind, Taken
-from gateway.detection.deobfuscation.candidates import TOP_DOMAINS, near
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
+from gateway.detection.deobfuscation.candidates import TOP_DOMAINS, neighbourhoods
 from gateway.detection.deobfuscation.rewrite import Edit
 from gateway.detection.entropy import word_set
 from gateway.detection.recognizer import compile_pattern
@@ -25,65 +25,65 @@ _ADDRESS = compile_pattern(
     rf"(?i)({_LOCAL})({_AT})({_LABEL}(?:{_DOT}{_LABEL}){{0,4}}{_DOT}(?:{'|'.join(TOP_DOMAINS)}))\b"
 )
 _DOTS = compile_pattern(rf"(?i){_DOT}")
-_WORDED = compile_pattern(rf"(?i)\s+(?:{_DOT_WORD})\s+")
+_SPELLED_DOT = compile_pattern(rf"(?i)\s+(?:{_DOT_WORD})\s+")
 _BRACKETS = (
     (re.compile(rb"\s?[\[({<]\s?(?:\.|dot)\s?[\])}>]\s?", re.IGNORECASE), b"."),
     (re.compile(rb"[\[({]:[\])}](?=//)"), b":"),
     (re.compile(rb"[\[({]://[\])}]"), b"://"),
     (re.compile(rb"\bhxxp(?=s?[\[({]?:)", re.IGNORECASE), b"http"),
 )
-_GATE = (
+_PREFILTER = (
     rf"(?i)\s(?:{_AT_WORD})\s+[{LETTERS}\d\-]+\s+(?:{_DOT_WORD})\s|[\[({{<]\s?(?:\.|dot|at|@)\s?[\])}}>]"
     rf"|[\[({{]:(?:[\])}}]//|//[\])}}])|[{LETTERS}\d]\s@\s?[{LETTERS}\d]|[{LETTERS}\d]@\s[{LETTERS}\d]"
     rf"|\bhxxps?:|[_\-]at[_\-][a-z0-9]+[_\-]dot[_\-]|@[{LETTERS}\d\-.]+(?:\s\.\s|\s+dot\s+)"
 )
 
 
-_COMPILED_GATE = compile_pattern(_GATE)
+_COMPILED_PREFILTER = compile_pattern(_PREFILTER)
 _BEFORE, _AFTER = 96, 160
 
 
-def _edits(data: bytes, taken: Taken) -> Iterator[Edit]:
-    for first, last in near(data, _COMPILED_GATE, _BEFORE, _AFTER):
+def _edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+    for first, last in neighbourhoods(data, _COMPILED_PREFILTER, _BEFORE, _AFTER):
         yield from _addresses(data, first, last)
-        for sign, shown in _BRACKETS:
+        for sign, replacement in _BRACKETS:
             for found in sign.finditer(data, first, last):
-                yield Edit(found.start(), found.end(), shown, 0.6)
+                yield Edit(found.start(), found.end(), replacement, 0.6)
 
 
-# `look at the dot com bubble`: in plain words, what stands around decides whether it is an address.
-_NO_LOCAL = word_set(
+# `look at the dot com bubble`: when all punctuation is spelled out, the neighbouring words decide.
+_NOT_LOCAL_PARTS = word_set(
     "look looks looking looked talk talks meet work works working page site us is are was be found me him"
 )
-_NO_LOCAL |= word_set("hosted available visit see reach it them live here there contact email mail write")
-_DOTTED_WORD = re.compile(rb"\s(\w+)$")
-_WORDS_TOO = word_set("in at it no me be my us is so to am si es la id pro name test example int cat")
-_NO_HOST = word_set("the a an our this that my your his her their its")
+_NOT_LOCAL_PARTS |= word_set("hosted available visit see reach it them live here there contact email mail write")
+_LAST_WORD = re.compile(rb"\s(\w+)$")
+_WORD_DOMAINS = word_set("in at it no me be my us is so to am si es la id pro name test example int cat")
+_NOT_HOSTS = word_set("the a an our this that my your his her their its")
 
 
-def _said(found: "re2._Match") -> bool:
-    """Whether words alone make the address, and ordinary ones."""
+def _is_phrase(found: "re2._Match") -> bool:
+    """Returns whether a spelled-out address is an ordinary phrase."""
     if not found[2].strip().isalpha():
         return False
-    last = _DOTTED_WORD.search(found[3])
-    if last is not None and last[1].decode().lower() in _WORDS_TOO:
+    last = _LAST_WORD.search(found[3])
+    if last is not None and last[1].decode().lower() in _WORD_DOMAINS:
         return True
     host = found[3].split(None, 1)[0].decode().lower()
-    return found[1].decode().lower() in _NO_LOCAL or host in _NO_HOST
+    return found[1].decode().lower() in _NOT_LOCAL_PARTS or host in _NOT_HOSTS
 
 
 def _addresses(data: bytes, at: int, last: int) -> Iterator[Edit]:
     while found := _ADDRESS.search(data, at, last):
         at = found.end()
-        if _said(found):
+        if _is_phrase(found):
             continue
         if found[2] != b"@":
             yield Edit(found.start(2), found.end(2), b"@", 0.6)
-        for spelled in _WORDED.finditer(data, found.start(1), found.end(1)):
+        for spelled in _SPELLED_DOT.finditer(data, found.start(1), found.end(1)):
             yield Edit(spelled.start(), spelled.end(), b".", 0.6)
         for dot in _DOTS.finditer(data, found.start(3), found.end(3)):
             if dot[0] != b".":
                 yield Edit(dot.start(), dot.end(), b".", 0.6)
 
 
-DRESS = Deobfuscation("spelled", Kind.DECODE, _GATE, _edits)
+DEOBFUSCATION = Deobfuscation("spelled_out", RewriteKind.DECODE, _PREFILTER, _edits)

@@ -1,15 +1,15 @@
-"""Finds persons, places and organisations with an embedded model.
+"""Named entity recognition: finds persons, places and organizations with an embedded model.
 
-    features    what the model sees besides word pieces
+    features    the model's inputs besides word pieces
     windows     splits a text into overlapping windows of word pieces
-    inference   runs the model on threads of its own
+    inference   runs the model on its own threads
     spans       turns token labels into spans
     types       maps the model's labels to entity types
-    engine      the engine that `gateway.detection.engines` calls
+    engine      the engine that `gateway.detection.engines` runs
 
-Training lives in `training/`; names announced by context are found by `recognizers/person_name.py`.
+`training/` trains the model. `recognizers/person_name.py` finds names announced by context.
 """
 
-from gateway.detection.ner.engine import NameFinder, TokenClassifier
+from gateway.detection.ner.engine import BuiltinModel, TokenClassifier
 
-__all__ = ["NameFinder", "TokenClassifier"]
+__all__ = ["BuiltinModel", "TokenClassifier"]

@@ -1,21 +1,21 @@
-"""What the model sees of a text besides its word pieces: case and gap, folded into `token_type_ids`.
+"""Encodes case and white space as `token_type_ids`.
 
-The vocabulary is uncased and the tokenizer throws white space away. Both tell a name from a word and a table's cell
-from a sentence, so they come back through the token-type embedding, which is free in an encoder that reads one text.
+The vocabulary is uncased and the tokenizer drops white space. Both help to tell a name from a word and a table cell
+from a sentence. The token-type embedding, unused in an encoder of single texts, carries them.
 
     token_type = 3 * case + gap
-    case: 0 no letter, 1 lower case, 2 a capital first and none after, 3 capitals only (two or more), 4 anything else
-    gap:  0 glued to the token before, 1 white space before, 2 a line break or the start of the text before
+    case: 0 no letter, 1 lower case, 2 only the first letter is a capital, 3 all capitals (two or more), 4 anything else
+    gap:  0 directly after the previous token, 1 after white space, 2 after a line break or at the start of the text
 """
 
 from collections.abc import Sequence
 
 _GAPS = 3
-_GLUED, _SPACED, _NEW_LINE = 0, 1, 2
+_ADJACENT, _SPACED, _NEW_LINE = 0, 1, 2
 
 
 def token_types(text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
-    """One token type for each offset pair (code points of `text`); empty pairs (special tokens) get 0."""
+    """Returns the token type for each offset pair (code points of `text`); empty pairs (special tokens) get 0."""
     types: list[int] = []
     previous = -1
     for start, end in offsets:
@@ -23,7 +23,7 @@ def token_types(text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
             types.append(0)
             continue
         if start == previous:
-            gap = _GLUED
+            gap = _ADJACENT
         elif previous < 0:
             gap = _NEW_LINE
         else:
@@ -36,11 +36,11 @@ def token_types(text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
 def _gap(between: str) -> int:
     if "\n" in between:
         return _NEW_LINE
-    return _SPACED if between.strip() != between else _GLUED
+    return _SPACED if between.strip() != between else _ADJACENT
 
 
 def case_class(piece: str) -> int:
-    """The case class (0-4) of a token's characters."""
+    """Returns the case class (0-4) of a token."""
     if piece.isalpha():
         if piece.islower():
             return 1

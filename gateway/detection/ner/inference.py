@@ -1,9 +1,8 @@
-"""Runs the model, off every event loop: a few threads of their own that read a window of each request in turn.
+"""Runs the model on its own threads, which take one window from each request in turn. Never runs on an event loop.
 
-The native code gives the interpreter free while it computes, and the threads stand back behind all others where the
-machine lets them (Linux): a text may wait, the event loop may not. Each window is read by itself, never in a batch: an
-int8 model scales its numbers by the largest of a batch, so the same text would be judged differently beside another,
-and the same turn would not give the same bytes.
+The native code releases the interpreter lock while it computes, and on Linux the threads have a lower priority: a text
+may wait, the event loop may not. Windows are never batched. An int8 model scales activations by the largest in a batch,
+so other texts would affect the result, and the same turn would no longer give the same bytes.
 """
 
 import logging
@@ -28,48 +27,48 @@ _log = logging.getLogger(__name__)
 
 _NICE = 10
 _GRACE = 1.0
-"""Seconds that closing waits for threads in native code, which may not survive the end of the interpreter."""
+"""Seconds that `close` waits for threads in native code, which may crash when the interpreter exits."""
 
-_LONG = 32
-"""Windows that take longer to read than all else that is done with their text: about a tenth of a second."""
+_MANY_WINDOWS = 32
+"""Windows from which on inference dominates the time of a request: about a tenth of a second."""
 
 type Logits = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One window, special tokens included. `types` is empty for a model that takes none."""
+    """One window, including special tokens. `types` is empty for a model without token types."""
 
     ids: tuple[int, ...] = field(repr=False)
     types: tuple[int, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _QueuedWindow:
     window: Input
     future: "Future[Logits]"
 
 
-class _Turns:
-    """The windows that wait, one of each request in turn: a book does not hold up a note."""
+class _FairQueue:
+    """Queues windows and takes one from each request in turn, so that a long text does not delay a short one."""
 
     def __init__(self) -> None:
-        self._requests: deque[deque[_Waiting]] = deque()
-        self._changed = threading.Condition()
+        self._requests: deque[deque[_QueuedWindow]] = deque()
+        self._condition = threading.Condition()
         self._closed = False
 
-    def put(self, request: Iterable[_Waiting]) -> None:
+    def put(self, request: Iterable[_QueuedWindow]) -> None:
         windows = deque(request)
         if not windows:
             return
-        with self._changed:
+        with self._condition:
             self._requests.append(windows)
-            self._changed.notify(len(windows))
+            self._condition.notify(len(windows))
 
-    def get(self) -> _Waiting | None:
-        """The next; None when all are read and no more come."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._requests or self._closed)
+    def get(self) -> _QueuedWindow | None:
+        """Returns the next window, or None once the queue is closed and empty."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._requests or self._closed)
             if not self._requests:
                 return None
             request = self._requests.popleft()
@@ -79,26 +78,26 @@ class _Turns:
             return window
 
     def close(self) -> None:
-        with self._changed:
+        with self._condition:
             self._closed = True
-            self._changed.notify_all()
+            self._condition.notify_all()
 
 
 class Inference:
-    """A session of onnxruntime on the processor; `model` is its file. Thread-safe; `threads` windows at once."""
+    """An onnxruntime session on the CPU. `model` is the file's content. Thread-safe; runs `threads` windows at once."""
 
     def __init__(self, model: bytes, *, threads: int, timeout: float) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4  # its messages are not ours to vouch for
-        # Memory that one long text needed is given back, not kept for the next.
+        options.log_severity_level = 4  # its messages may repeat input
+        # Releases memory after a long text instead of keeping it.
         options.enable_cpu_mem_arena = False
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        # It would keep the file for good, for the case that another kind of processor were asked for.
+        # onnxruntime keeps the file in memory for a later change of providers, which never happens here.
         self._session._model_bytes = None
         self._names = {each.name for each in self._session.get_inputs()}
         self._timeout = timeout
-        self._turns = _Turns()
+        self._queue = _FairQueue()
         self._threads = [
             threading.Thread(target=self._work, name=f"names_{number}", daemon=True) for number in range(threads)
         ]
@@ -107,48 +106,48 @@ class Inference:
 
     @property
     def inputs(self) -> frozenset[str]:
-        """Names of what the model takes."""
+        """The names of the model's inputs."""
         return frozenset(self._names)
 
     def logits(self, windows: Sequence[Input]) -> list[Logits]:
-        """Logits `[tokens, labels]` of each window, the same for the same. Blocks; never to be called on an event loop.
+        """Returns the logits `[tokens, labels]` of each window; deterministic. Blocks. Do not call it on an event loop.
 
-        Raises Unavailable when that takes too long or fails.
+        Raises Unavailable if the model fails or exceeds the time limit.
         """
         deadline = monotonic() + self._timeout
-        waiting = {window: _Waiting(window, Future()) for window in windows}
-        self._turns.put(waiting.values())
-        if len(waiting) >= _LONG:
+        waiting = {window: _QueuedWindow(window, Future()) for window in windows}
+        self._queue.put(waiting.values())
+        if len(waiting) >= _MANY_WINDOWS:
             waits_long()
         try:
             return [waiting[window].future.result(max(0.0, deadline - monotonic())) for window in windows]
         except TimeoutError:
-            message = "Looking for names took too long; nothing was sent."
+            message = "Detection of names took too long; nothing was sent. Try a shorter text."
             raise Unavailable(message, code="detection_timeout", retry_after=1) from None
         finally:
             for each in waiting.values():
                 each.future.cancel()
 
     def close(self) -> None:
-        """Ends the threads when they are done with what they read, and waits a moment for that."""
-        self._turns.close()
+        """Stops the threads after their current window, and waits up to `_GRACE` seconds."""
+        self._queue.close()
         deadline = monotonic() + _GRACE
         for thread in self._threads:
             thread.join(max(0.0, deadline - monotonic()))
 
     def _work(self) -> None:
-        _stand_back()
-        while (waiting := self._turns.get()) is not None:
+        _lower_priority()
+        while (waiting := self._queue.get()) is not None:
             if waiting.future.set_running_or_notify_cancel():
                 self._run(waiting)
             del waiting
 
-    def _run(self, waiting: _Waiting) -> None:
+    def _run(self, waiting: _QueuedWindow) -> None:
         try:
             results = self._session.run(None, self._feed(waiting.window))
-        except Exception as error:  # noqa: BLE001 - the thread must outlive every failure; who waits is told it failed
-            _log.error("the model failed: %s", type(error).__name__)
-            message = "Looking for names failed; nothing was sent."
+        except Exception as error:  # noqa: BLE001 - the thread must survive any failure; the caller gets the error
+            _log.error("name detection failed: %s", type(error).__name__)
+            message = "Detection of names failed; nothing was sent."
             waiting.future.set_exception(Unavailable(message, code="detection_failed"))
             return
         waiting.future.set_result(results[0][0])
@@ -163,7 +162,7 @@ class Inference:
         return feed
 
 
-def _stand_back() -> None:
+def _lower_priority() -> None:
     """Lowers the priority of the calling thread."""
     if sys.platform == "linux":
         with suppress(OSError):

@@ -1,6 +1,7 @@
-"""Words that announce a number, a telephone or a date, which the model takes for a part of the address beside them.
+"""Removes labels of numbers, phones and dates from addresses.
 
-"12 Elm Rd, SSN 536-90-4399" is an address and a number: the label is neither. Nothing that holds a digit is given up.
+The model takes "12 Elm Rd, SSN 536-90-4399" for one address. It is an address and a number, and the label is neither.
+Parts with digits always remain hidden.
 """
 
 import re
@@ -10,7 +11,7 @@ from itertools import pairwise
 
 from gateway.models import Entity
 
-# Never what a street is called after ("Via Nino Bixio") unless something else than a word stands before it.
+# Labels anywhere, except as part of a street name after another word ("Via Nino Bixio").
 _LABELS = frozenset(
     """
     chi dič egn emso emšo ičo isikukood jmbg klienta mecanográfico oib pcp polisy rg umowy
@@ -27,54 +28,64 @@ _LABELS = frozenset(
     """.split()
 )
 _ENDINGS = ("nummer", "nummern", "nummeret", "ausweis", "kennzeichen", "kennung", "datum", "konto")
-# Behind them a sign or the end must stand: Idaho, Ort im Innkreis, Mobile in Alabama.
-_SIGNED = frozenset("cap cell cep city id mobile ort plz postal postcode postleitzahl town wohnort zip".split())
-_NUMBER = frozenset(
+# Labels only before a sign or at the end, because they also name places: Idaho, Ort im Innkreis, Mobile in Alabama.
+_AMBIGUOUS_LABELS = frozenset(
+    "cap cell cep city id mobile ort plz postal postcode postleitzahl town wohnort zip".split()
+)
+_NUMBER_WORDS = frozenset(
     "code id identity iva kimlik n nr no num number numer numero nummer numéro número sanitaria".split()
 )
-_OF = frozenset("d da de del della di do du of".split())
+_PREPOSITIONS = frozenset("d da de del della di do du of".split())
 _WORD = re.compile(r"[^\W_]+")
 _SIGN = re.compile(r"\s*(?:[:/=]|[+(]?\d{5})")
-_GOES_ON = re.compile(r"-(?:nummer|nr|number|id)\b", re.IGNORECASE)
+_HYPHENATED = re.compile(r"-(?:nummer|nr|number|id)\b", re.IGNORECASE)
 _EDGE = " \t\r\n,;:.#()/-–|*_=°º"
-_SURE = 0.55
+_MAX_SCORE = 0.55
 
 
 def without_labels(text: str, found: Entity) -> Iterator[Entity]:
-    """What is left of an address without the labels in it. What follows one is no address, but a number."""
+    """Yields the parts of an address without its labels. A part with digits after a label becomes an ID_NUMBER."""
     words = list(_WORD.finditer(text, found.start, found.end))
     labels = _labels(text, words, found.end)
     if not labels:
         yield found
         return
-    cuts = [(found.start, found.start), *(words[index].span() for index in sorted(labels)), (found.end, found.end)]
-    for number, ((_, before), (after, _)) in enumerate(pairwise(cuts)):
+    boundaries = [
+        (found.start, found.start),
+        *(words[index].span() for index in sorted(labels)),
+        (found.end, found.end),
+    ]
+    for number, ((_, before), (after, _)) in enumerate(pairwise(boundaries)):
         piece = text[before:after]
         start = before + len(piece) - len(piece.lstrip(_EDGE))
         end = after - len(piece) + len(piece.rstrip(_EDGE))
         if number and any(char.isdigit() for char in text[start:end]):
-            yield replace(found, type="ID_NUMBER", start=start, end=end, score=min(found.score, _SURE))
+            yield replace(found, type="ID_NUMBER", start=start, end=end, score=min(found.score, _MAX_SCORE))
         elif any(len(word[0]) > 2 for word in _WORD.finditer(text, start, end)):
             yield replace(found, start=start, end=end)
 
 
 def _labels(text: str, words: Sequence[re.Match[str]], end: int) -> frozenset[int]:
-    """Which of the words are labels, and what belongs to them: the "no." after one, the "número de" before it."""
+    """Returns the indices of labels, including a "no." after one or a "número de" before it."""
     lower = [word[0].casefold() for word in words]
     labels: set[int] = set()
     for index, word in enumerate(lower):
-        known = word in _LABELS or word.endswith(_ENDINGS) or (word in _SIGNED and _signed(text, words[index], end))
+        known = (
+            word in _LABELS
+            or word.endswith(_ENDINGS)
+            or (word in _AMBIGUOUS_LABELS and _is_followed_by_sign(text, words[index], end))
+        )
         first = index
-        if known and index > 1 and lower[index - 1] in _OF and lower[index - 2] in _NUMBER:
+        if known and index > 1 and lower[index - 1] in _PREPOSITIONS and lower[index - 2] in _NUMBER_WORDS:
             first -= 2
         if known and (first == 0 or first - 1 in labels or not text[words[first].start() - 2].isalpha()):
             labels.update(range(first, index + 1))
-        elif word in _NUMBER and index - 1 in labels:
+        elif word in _NUMBER_WORDS and index - 1 in labels:
             labels.add(index)
-    if _GOES_ON.match(text, end):
+    if _HYPHENATED.match(text, end):
         labels.add(len(words) - 1)
     return frozenset(labels)
 
 
-def _signed(text: str, word: re.Match[str], end: int) -> bool:
+def _is_followed_by_sign(text: str, word: re.Match[str], end: int) -> bool:
     return word.end() == end or (word[0].casefold() != "id" and _SIGN.match(text, word.end()) is not None)

@@ -1,6 +1,6 @@
-"""Words that may be somebody's name with a capital, and in small letters hardly ever are: "davon", "dos", "leider"."""
+"""Words that may be names when capitalized, but hardly ever in lower case: "davon", "dos", "leider"."""
 
-SMALL = frozenset(
+LOWERCASE_WORDS = frozenset(
     """
     aba add adı alan alana alanı alle alleen allen aller alta alterá alto alın arco are art así ata aus aura azul
     aún back badan barra barre bas basso başka begin bent beste bien bin blanc blanco block borde boş brak branco bulle

@@ -1,20 +1,20 @@
-"""Words that lie beside the model, for what it knows too little of: those that name nobody, and given names."""
+"""Word lists that ship with the model: ordinary words, which are not names, and given names."""
 
 import hashlib
 import re
 from pathlib import Path
 
-from gateway.detection.ner.lowercase_words import SMALL
+from gateway.detection.ner.lowercase_words import LOWERCASE_WORDS
 
 _WORD = re.compile(r"[^\W_]+")
-_MODEL = re.compile(r"[A-Z]*\d+[A-Z]*")
+_MODEL_NUMBER = re.compile(r"[A-Z]*\d+[A-Z]*")
 
 
-class Words:
-    """The words of a file, one a line, in small letters and sorted by their bytes; made by training/ordinary.py."""
+class WordList:
+    """A sorted file of lower-case words, one per line, in byte order; created by training/ordinary.py."""
 
     def __init__(self, file: Path) -> None:
-        # As they lie in the file: a set of them would take twenty times the memory.
+        # Searched in place: a set would take twenty times the memory.
         self._lines = file.read_bytes()
         self.version = hashlib.sha256(self._lines).hexdigest()[:8]
 
@@ -30,13 +30,16 @@ class Words:
         return False
 
 
-class OrdinaryWords(Words):
-    """Words that name nobody: of a person made of them alone, the model errs."""
+class OrdinaryWords(WordList):
+    """Words that are not names: a person found in such words alone is an error of the model."""
 
-    def make_up(self, text: str) -> bool:
-        """Whether a text consists of such words alone. A letter by itself is one of them, and a model's number is."""
+    def covers(self, text: str) -> bool:
+        """Returns whether a text consists of ordinary words alone. Single letters and model numbers count."""
         words = _WORD.findall(text)
         return all(
-            len(word) == 1 or word in SMALL or word.lower() in self or (len(words) > 1 and _MODEL.fullmatch(word))
+            len(word) == 1
+            or word in LOWERCASE_WORDS
+            or word.lower() in self
+            or (len(words) > 1 and _MODEL_NUMBER.fullmatch(word))
             for word in words
         )

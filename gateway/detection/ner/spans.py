@@ -1,7 +1,7 @@
-"""The model's judgement of each token becomes spans of the text, as a person would draw them.
+"""Converts token labels to spans of the text, as a human annotator would mark them.
 
-The borders are moved to those of words; titles ("Dr.", "Frau") and possessives ("'s") stay outside, so that a
-placeholder takes their place in a sentence.
+Spans end at word boundaries and exclude titles ("Dr.", "Frau") and possessives ("'s"), so that a placeholder fits into
+the sentence.
 """
 
 import re
@@ -12,70 +12,70 @@ from typing import NamedTuple
 from gateway.detection.ner.titles import TITLES
 
 _INNER = "-'’.&/@_"
-"""Characters that hold a word together when letters or digits stand on both sides."""
+"""Characters that join words when letters or digits are on both sides."""
 _POSSESSIVE = re.compile(r"(?:'s|’s|'|’)\Z", re.IGNORECASE)
 _EDGE = ' \t\r\n\f\v\u00a0,;:!?()[]{}<>"“”„«»‘*|=~…·•'
 _WORD = re.compile(r"[^\W_]+")
 
 
-class Labelled(NamedTuple):
-    """What the model says of one token: the class (0 for none), whether it begins a span, and how sure it is.
+class TokenLabel(NamedTuple):
+    """The model's result for one token: its class (0 for none), whether it begins a span, and the score.
 
-    `person` is how likely it belongs to a person, whatever its class.
+    `person` is the probability of a person, whatever the class.
     """
 
-    kind: int
+    label_class: int
     begins: bool
     score: float
     person: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class LabelledSpan:
     """A span of the text (code points) with its class and confidence (0-1)."""
 
     start: int
     end: int
-    kind: int
+    label_class: int
     score: float
 
 
-def spans(
-    text: str, offsets: Sequence[tuple[int, int]], labels: Sequence[Labelled], *, persons: frozenset[int]
-) -> Iterator[Piece]:
-    """The spans of a text in order, disjoint. `persons` are the classes in front of which titles stand."""
+def label_spans(
+    text: str, offsets: Sequence[tuple[int, int]], labels: Sequence[TokenLabel], *, persons: frozenset[int]
+) -> Iterator[LabelledSpan]:
+    """Yields the disjoint spans of a text in order. `persons` are the classes that titles precede."""
     last = 0
-    for first, beyond in _runs(offsets, labels):
-        kind = labels[first].kind
-        start, end = _to_words(text, offsets[first][0], offsets[beyond - 1][1])
+    for first, after in _runs(offsets, labels):
+        label_class = labels[first].label_class
+        start, end = _to_words(text, offsets[first][0], offsets[after - 1][1])
         start, end = _trimmed(text, max(start, last), end)
-        if kind in persons:
+        if label_class in persons:
             start, end = _without_title(text, start, end)
         if start >= end or not _WORD.search(text, start, end):
             continue
-        score = sum(labels[index].score for index in range(first, beyond)) / (beyond - first)
-        yield Piece(start, end, kind, score)
+        score = sum(labels[index].score for index in range(first, after)) / (after - first)
+        yield LabelledSpan(start, end, label_class, score)
         last = end
 
 
-def _runs(offsets: Sequence[tuple[int, int]], labels: Sequence[Labelled]) -> Iterator[tuple[int, int]]:
-    """Stretches of tokens of one class. A token glued to the one before begins nothing: it is the same word."""
+def _runs(offsets: Sequence[tuple[int, int]], labels: Sequence[TokenLabel]) -> Iterator[tuple[int, int]]:
+    """Yields runs of tokens of one class. A token directly after another belongs to the same word and starts no run."""
     first: int | None = None
     for index, label in enumerate(labels):
         if first is not None:
-            glued = offsets[index][0] == offsets[index - 1][1]
-            if label.kind == labels[first].kind and (not label.begins or glued):
+            adjacent = offsets[index][0] == offsets[index - 1][1]
+            if label.label_class == labels[first].label_class and (not label.begins or adjacent):
                 continue
             yield first, index
             first = None
-        if label.kind:
+        if label.label_class:
             first = index
     if first is not None:
         yield first, len(labels)
 
 
 def _to_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Half a word is none: the borders move outwards to where the word ends."""
+    """Widens a span to word boundaries."""
     while start > 0 and text[start].isalnum() and text[start - 1].isalnum():
         start -= 1
     while end < len(text) and text[end - 1].isalnum() and text[end].isalnum():
@@ -92,18 +92,18 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     while end > start and (text[end - 1] in _EDGE or text[end - 1] in "-'’&/_"):
         end -= 1
     if end - start > 3 and text[end - 1] == "." and text[end - 3 : end - 1].isalpha() and text[end - 3].islower():
-        end -= 1  # the end of a sentence, not of an initial
+        end -= 1  # the full stop of a sentence, not of an initial
     return start, end
 
 
 def _without_title(text: str, start: int, end: int) -> tuple[int, int]:
     while (word := _WORD.search(text, start, end)) is not None and word[0].casefold() in TITLES and word.end() < end:
-        beyond = word.end()
-        if text[beyond] == ".":
-            beyond += 1
-        while beyond < end and text[beyond] in _EDGE:
-            beyond += 1
-        if beyond >= end:
+        after = word.end()
+        if text[after] == ".":
+            after += 1
+        while after < end and text[after] in _EDGE:
+            after += 1
+        if after >= end:
             break
-        start = beyond
+        start = after
     return start, end

@@ -1,7 +1,7 @@
-"""What stands before a name and is surely no part of it.
+"""Titles and other words before a name that never belong to it.
 
-Words that are somebody's name as well (Don, Bay, Pan) are left out: a title that is hidden with a name costs little, a
-first name left in clear is a leak. Kin, roles and greetings of languages that the model knows little are among them.
+Excludes words that are also names (Don, Bay, Pan): hiding a title with a name costs little, but leaving a first name in
+clear is a leak. Includes kinship terms, roles and greetings in languages that the model knows less well.
 """
 
 TITLES = frozenset(

@@ -1,4 +1,4 @@
-"""The model's labels as entity types, those of the recognizers wherever they have one."""
+"""Maps the model's labels to entity types, using the recognizers' types where they exist."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -6,10 +6,10 @@ from types import MappingProxyType
 from gateway.detection.recognizer import EntityType
 
 LOCATION = EntityType("LOCATION", "address", "A city, region, country or other place.")
-ORGANIZATION = EntityType("ORGANIZATION", "organization", "A company, authority, team or other organisation.")
+ORGANIZATION = EntityType("ORGANIZATION", "organization", "A company, authority, team or other organization.")
 
-# Label -> the type of a recognizer that finds the same.
-_SHARED = {
+# Label -> the recognizers' type for the same thing.
+_RECOGNIZER_TYPES = {
     "PERSON": "PERSON",
     "ADDRESS": "STREET_ADDRESS",
     "DATE_OF_BIRTH": "DATE_OF_BIRTH",
@@ -21,11 +21,11 @@ _SHARED = {
 
 
 def label_types(known: Mapping[str, EntityType]) -> Mapping[str, EntityType]:
-    """The type for each label of the model; `known` are the types of the recognizers."""
+    """Returns the entity type for each label of the model. `known` are the recognizers' types."""
     return MappingProxyType(
         {
             "LOCATION": LOCATION,
             "ORGANIZATION": ORGANIZATION,
-            **{label: known[name] for label, name in _SHARED.items() if name in known},
+            **{label: known[name] for label, name in _RECOGNIZER_TYPES.items() if name in known},
         }
     )

@@ -1,4 +1,4 @@
-"""A text as the model reads it: word pieces with where they stand, cut into windows that overlap."""
+"""Tokenizes a text and splits it into overlapping windows for the model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,19 +8,17 @@ from tokenizers import Tokenizer
 from gateway.detection.ner.features import token_types
 
 LENGTH = 128
-"""Tokens of a window, its first and last (special) ones included; what the model was trained on."""
+"""Tokens in a window, including the special tokens at both ends, as in training."""
 STEP = 112
-"""From one window to the next. Seven tokens on both sides of each border are enough: with sixteen, no more was found in
-long texts, and they cost a seventh more."""
-
-
-STRETCH = 1 << 16
-"""Characters of which everything is in memory at once; a book would take gigabytes."""
+"""Tokens between the starts of two windows. An overlap of seven tokens on each side suffices: sixteen found no more in
+long texts and took a seventh more time."""
+MAX_PART = 1 << 16
+"""Characters processed at a time; a whole book at once would take gigabytes of memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Parallel lists, without special tokens: ids, token types, and offsets in code points of the text."""
+    """Parallel lists without special tokens: ids, token types, and offsets in code points of the text."""
 
     ids: Sequence[int] = field(repr=False)
     types: Sequence[int] = field(repr=False)
@@ -32,9 +30,9 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Tokens `first:last` of a text, of which `kept_first:kept_last` are to be believed.
+    """Tokens `first:last` of a text. The results for `kept_first:kept_last` are used.
 
-    Where two windows overlap, each token is read where it stands farther from an edge.
+    Where two windows overlap, each token's result comes from the window in which it is farther from the edge.
     """
 
     first: int
@@ -43,19 +41,19 @@ class Window:
     kept_last: int
 
 
-def read(tokenizer: Tokenizer, text: str, *, features: bool) -> Tokens:
-    """The word pieces of a text; with `features`, what else the model is told of each."""
-    # Of the library's ways to read one text, this one leaves the interpreter to others meanwhile.
+def tokenize(tokenizer: Tokenizer, text: str, *, features: bool) -> Tokens:
+    """Tokenizes a text, with token types if `features` is set."""
+    # Unlike `encode`, this releases the interpreter lock.
     (encoding,) = tokenizer.encode_batch([text], add_special_tokens=False)
     offsets = encoding.offsets
     return Tokens(encoding.ids, token_types(text, offsets) if features else (), offsets)
 
 
-def stretches(text: str, most: int = STRETCH) -> Iterator[tuple[int, int]]:
-    """Cuts a long text at ends of lines, else between words, into pieces of at most `most` characters."""
+def split_text(text: str, max_length: int = MAX_PART) -> Iterator[tuple[int, int]]:
+    """Splits a long text at line ends, or else between words, into parts of at most `max_length` characters."""
     start = 0
-    while len(text) - start > most:
-        least, last = start + most // 2, start + most
+    while len(text) - start > max_length:
+        least, last = start + max_length // 2, start + max_length
         ends = (text.rfind(sign, least, last) + 1 for sign in "\n ")
         end = next(filter(None, ends), last)
         yield start, end
@@ -64,7 +62,7 @@ def stretches(text: str, most: int = STRETCH) -> Iterator[tuple[int, int]]:
 
 
 def windows(count: int, length: int = LENGTH, step: int = STEP) -> Iterator[Window]:
-    """Covers `count` tokens by windows of at most `length` with two special tokens, `step` apart."""
+    """Yields windows over `count` tokens: at most `length` long with two special tokens, and `step` apart."""
     room = length - 2
     margin = (room - step) // 2
     first = kept = 0

@@ -1,4 +1,4 @@
-"""One file per family of recognizers, each with its `RECOGNIZERS`; adding a file is enough to add one.
+"""One module per family of recognizers, each with a `RECOGNIZERS` tuple. Discovery finds new modules.
 
-Modules with a leading underscore hold vocabulary and checks that families share. See docs/adding-a-recognizer.md.
+Modules with a leading underscore contain vocabulary and checks that families share. See docs/adding-a-recognizer.md.
 """

@@ -1,6 +1,7 @@
-"""The parts of a postal address behind its street, and how far an address goes on: flat, box, postcode, city, state
-and country, on the same line or the next ones. All expressions are for `View.data`; none has a capturing group, which
-lets RE2 stay in its fast automaton.
+"""Finds the end of a postal address after its street: flat, box, postcode, city, state and country, on the same line or
+the next ones.
+
+All expressions are for `NormalizedText.data`. None has a capturing group, so that RE2 can use its fast automaton.
 """
 
 import re2
@@ -51,7 +52,7 @@ _CITY = (
     rf"(?:[ ]\([{LETTERS} .'\-]{{2,20}}\)|[ ]\d{{1,2}}\b)?"
 )
 _COUNTRY = rf"(?i:{COUNTRIES})\b(?:[ ]\([^()\n]{{2,20}}\))?"
-# A postcode that stands before its town.
+# A postcode before its town.
 _WITH_TOWN = (
     r"(?:[A-Z]{1,2}-)?(?:\d{4}-\d{3}|\d{5}-?\d{3}|\d{2}-\d{3}|\d{4} ?[A-Z]{2}|\d{3} \d{2}|\d{4,5})"
     rf"(?:[ ]|,[ ])(?:'s[ ]|{PARTICLE}[ ])?{_CITY}(?:[ ]?[/\-][ ]?[A-Z]{{2}}\b)?"
@@ -60,27 +61,27 @@ _CERTAIN = rf"(?:{UNIT}|{US_ZIP}|{MILITARY}|{_WITH_TOWN}|{POSTCODE}|(?:{_CITY_WO
 _LOWER = rf"[\p{{Ll}}'\-]+(?:[ ][\p{{Ll}}'\-]+){{0,3}}[, \n>?|*#]+(?:\d{{5}}\b|(?i:{COUNTRIES})\b)"
 
 
-def _roomy(regex: str) -> "re2._Regexp":
-    """Compiled with room for all its states: beyond RE2's 8 MiB it would search several times slower."""
+def _compile_large(regex: str) -> "re2._Regexp":
+    """Compiles an expression with enough memory for all states. Beyond RE2's default of 8 MiB, searches slow down."""
     options = re2.Options()
     options.log_errors = False
     options.max_mem = 64 << 20
     return re2.compile(regex, options)
 
 
-_NEXT_CERTAIN = _roomy(GAP + _CERTAIN)
-_NEXT_CITY = _roomy(_GAP + _CITY)
-# What follows an address tells how else to reach somebody.
+_NEXT_CERTAIN = _compile_large(GAP + _CERTAIN)
+_NEXT_CITY = _compile_large(_GAP + _CITY)
+# Contact details that follow an address and end it.
 CONTACT = (
     r"(?i:tel|tele(?:ph|f)on[eo]?|t[ée]l[ée]phone|tel[ée]fon[eo]|telefoon|phone|mob(?:ile?|iel|iltelefon)?|m[óo]vil|cell?"
     r"|celular|cellulare|telem[óo]vel|handy|natel|gsm|fax|whats ?app|e-?mail|tlf|tfn|puh|iban|bic|dob)\b"
 )
 _CONTACT = compile_pattern(GAP + CONTACT)
 _NEXT_LOWER = compile_pattern(_GAP + _LOWER)
-# A postcode on a line of its own, perhaps below another word: three digits suffice there (Iceland).
+# A postcode on its own line, perhaps after another word. Three digits are enough there (Iceland).
 _NEXT_LINE = compile_pattern(rf"{_LINE}(?:[{LETTERS}.]{{2,20}}{_LINE})?(?:{POSTCODE}|\d{{3}}\b)")
 _LINE_ENDS = compile_pattern(r"[ \t]*(?:\r?\n|$)")
-# Postcodes that stand before the town, be it on the next line.
+# Postcodes before the town, which may be on the next line.
 _TOWNLESS = compile_pattern(r"[\s,-](?:\d{4} ?[A-Z]{2}|\d{4}|\d{3} \d{2}|\d{2}-\d{3})$")
 _CITY_ENDS = compile_pattern(
     r"$|[\r\n.,;?!)\"'<\]}|\\]|[ ](?:for|and|in|on|at|is|was|until|since|from|to|with|by|or)\b"
@@ -88,25 +89,25 @@ _CITY_ENDS = compile_pattern(
 _GAPS = frozenset({b" ", b"\t", b",", b";", b".", b"\r", b"\n", b"<", b"\\"})
 _LINE_BREAKS = frozenset(b"\r\n")
 _COMMA = ord(",")
-_MOST_PARTS = 10
-_MOST_CITIES = 3
-_LONGEST = 220
+_MAX_PARTS = 10
+_MAX_CITIES = 3
+_MAX_LENGTH = 220
 
 
-def tail(data: bytes, end: int) -> tuple[int, bool]:
-    """Where the address goes to whose street ends at `end`, and whether a flat, postcode or country says so.
+def address_end(data: bytes, end: int) -> tuple[int, bool]:
+    """Returns the end of the address whose street ends at `end`, and whether a flat, postcode or country confirms it.
 
-    A city counts when a postcode, state or country follows, or when it is all that stands between a comma or a flat
-    and the end of the clause.
+    A city counts if a postcode, state or country follows, or if nothing else is between a comma or flat and the end of
+    the clause.
     """
     at = sure = end
     certain = False
     cities = 0
-    limit = min(len(data), end + _LONGEST)
-    for _ in range(_MOST_PARTS):
-        if data[at : at + 1] not in _GAPS or cities > _MOST_CITIES or _CONTACT.match(data, at, limit):
+    limit = min(len(data), end + _MAX_LENGTH)
+    for _ in range(_MAX_PARTS):
+        if data[at : at + 1] not in _GAPS or cities > _MAX_CITIES or _CONTACT.match(data, at, limit):
             break
-        if (found := _NEXT_CERTAIN.match(data, at, limit)) and not _goes_on(data, found.end()):
+        if (found := _NEXT_CERTAIN.match(data, at, limit)) and not _continues(data, found.end()):
             certain, cities = True, 0
             if stop := _CONTACT.search(data, at, found.end()):
                 sure = stop.start()
@@ -136,18 +137,18 @@ def tail(data: bytes, end: int) -> tuple[int, bool]:
 
 
 def _own_line(data: bytes, at: int, limit: int) -> int | None:
-    """The end of a postcode that ends its line."""
+    """Returns the end of a postcode at the end of its line, else None."""
     line = _NEXT_LINE.match(data, at, limit)
     return line.end() if line and _LINE_ENDS.match(data, line.end()) else None
 
 
 def _whole_words(data: bytes, start: int, end: int) -> int:
-    """Leaves out a last word that goes on with a digit: the district in "London N16"."""
+    """Excludes a last word that continues with a digit, such as the district in "London N16"."""
     if not data[end : end + 1].isdigit():
         return end
     return max(data.rfind(b" ", start, end), start)
 
 
-def _goes_on(data: bytes, end: int) -> bool:
-    """What looks like a postcode is the beginning of a longer number, such as a telephone's."""
+def _continues(data: bytes, end: int) -> bool:
+    """Returns whether an apparent postcode is the start of a longer number, such as a phone number."""
     return data[end : end + 1] in (b"-", b"/", b" ") and data[end + 1 : end + 2].isdigit()

@@ -8,23 +8,23 @@ _DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
 
 
 def digits_of(value: str) -> str:
-    """Only the ASCII digits of a value."""
+    """Returns the ASCII digits of a value."""
     return _NO_DIGITS.sub("", value)
 
 
 def luhn(digits: str) -> bool:
-    """ISO/IEC 7812-1 annex B."""
+    """Returns whether the last digit is the Luhn check digit (ISO/IEC 7812-1, annex B)."""
     doubled = map(_DOUBLED.__getitem__, map(int, digits[-2::-2]))
     return (sum(doubled) + sum(map(int, digits[::-2]))) % 10 == 0
 
 
 def separators(value: str) -> set[str]:
-    """The different signs between the digits and letters of a value."""
+    """Returns the distinct separators in a value."""
     return {char for char in set(value) if not char.isalnum()}
 
 
 def is_date(year: int, month: int, day: int) -> bool:
-    """Whether it is a day of the calendar."""
+    """Returns whether a calendar date exists."""
     try:
         date(year, month, day)
     except ValueError:

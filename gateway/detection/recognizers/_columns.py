@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gateway.detection.prefilter import GateScan
+from gateway.detection.prefilter import PatternSet
 from gateway.detection.recognizer import EntityType, compile_pattern
 from gateway.detection.recognizers._dates import DATE, birth_date
-from gateway.detection.recognizers._id_labels import LABELS, announcing
-from gateway.detection.recognizers._id_values import long_enough, plausible
+from gateway.detection.recognizers._id_labels import LABELS, label_expression
+from gateway.detection.recognizers._id_values import has_enough_digits, plausible
 from gateway.detection.recognizers._numbers.us_types import US_SSN
 from gateway.detection.recognizers.age import AGE
 from gateway.detection.recognizers.bank_account import BANK_BRANCH_CODE
@@ -53,7 +53,7 @@ def _is_identifier(value: str) -> bool:
 
 
 def _is_number(value: str) -> bool:
-    return _is_identifier(value) and long_enough(value.encode())
+    return _is_identifier(value) and has_enough_digits(value.encode())
 
 
 def _is_age(value: str) -> bool:
@@ -155,10 +155,10 @@ _KINDS = {
 }
 _FORMS = (
     *((words, column) for words, column in _WORDS),
-    *((announcing([label]), Column(label.type, label.score, _is_identifier)) for label in LABELS),
+    *((label_expression([label]), Column(label.type, label.score, _is_identifier)) for label in LABELS),
     *((label.named, Column(label.type, label.score, _is_number)) for label in LABELS if label.named),
 )
-_SCAN = GateScan([rf"(?i)\A(?:{words})\z" for words, _ in _FORMS])
+_SCAN = PatternSet([rf"(?i)\A(?:{words})\z" for words, _ in _FORMS])
 # What passes is counted, unless somebody's account stands beside it.
 _ACCOUNT = re.compile(r"user(?:[ _-]?(?:name|id))?|login|account|e-?mail|benutzer(?:name)?|host", re.IGNORECASE)
 _PASS = Column(PASSWORD, 0.8, lambda value: not value.isdigit() and _is_password(value))

@@ -1,4 +1,4 @@
-"""Dates as people write them, with the names of months in the languages people write to us in. RE2 syntax, any case."""
+"""Expressions for written dates, with month names in several languages. RE2 syntax, any case."""
 
 import re
 
@@ -29,12 +29,12 @@ _PARTS = re.compile(r"\d+")
 
 
 def birth_date(value: str) -> bool | None:
-    """Whether it is a day on which somebody who lives may have been born (None: it may be)."""
+    """Returns False for dates on which no living person can have been born, None for all others."""
     numbers = [int(part) for part in _PARTS.findall(value)]
     if len(numbers) == 1 and numbers[0] > 9_999_999:
         digits = str(numbers[0])
         numbers = [int(digits[:4]), int(digits[4:6]), int(digits[6:])]
-    if len(numbers) == 2:  # the month is a word
+    if len(numbers) == 2:  # a month name
         day, year = numbers if numbers[0] <= 31 else (numbers[1], numbers[0])
         return None if 1 <= day <= 31 and _full_year(year) else False
     if len(numbers) != 3:
@@ -45,7 +45,7 @@ def birth_date(value: str) -> bool | None:
 
 
 def _full_year(year: int) -> int:
-    """Four digits for two; 0 for a year in which nobody was born who lives."""
+    """Expands a two-digit year. Returns 0 for a year in which no living person was born."""
     if year < 100:
         return 2000 + year if year < 30 else 1900 + year
     return year if 1890 <= year <= 2100 else 0

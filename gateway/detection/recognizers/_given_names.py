@@ -1,7 +1,7 @@
-"""Common given names, so that one written in lower case, or after a mere "I'm", is told from any other word.
+"""Common given names, used to recognize names in lower case or after a mere "I'm".
 
-Compiled by hand from the names that are frequent in Europe, the Americas, Asia and Africa; ambiguous ones
-(will, mark, may, grace, hope, rose …) are left out.
+Compiled by hand from frequent names in Europe, the Americas, Asia and Africa. Excludes ambiguous names (will, mark,
+may, grace, hope, rose …).
 """
 
 from gateway.detection.entropy import word_set

@@ -1,8 +1,8 @@
-"""How people announce an identifier, in English, German, French, Spanish, Italian, Portuguese, Dutch,
-the Nordic languages, Polish and Turkish.
+"""Labels of identifiers in English, German, French, Spanish, Italian, Portuguese, Dutch, the Nordic languages, Polish
+and Turkish.
 
-Tables only: for each type, the things that are numbered. `LABELS` puts them together with the words for
-"number" the way each language does: "customer no.", "Kundennummer", "n° de client". RE2 syntax, any case.
+The tables list the numbered things for each type. `LABELS` combines them with the words for "number" as each language
+does: "customer no.", "Kundennummer", "n° de client". RE2 syntax, any case.
 """
 
 from collections.abc import Sequence
@@ -12,22 +12,22 @@ from gateway.detection.recognizer import EntityType
 
 MEDICAL_RECORD_NUMBER = EntityType("MEDICAL_RECORD_NUMBER", "health", "The number of a patient or a medical record.")
 HEALTH_INSURANCE_NUMBER = EntityType(
-    "HEALTH_INSURANCE_NUMBER", "health", "The number of a person at a health insurance."
+    "HEALTH_INSURANCE_NUMBER", "health", "The number of a person with a health insurer."
 )
 INSURANCE_NUMBER = EntityType("INSURANCE_NUMBER", "account", "The number of an insurance policy.")
 ACCOUNT_NUMBER = EntityType("ACCOUNT_NUMBER", "account", "The number of an account, a loan or a subscription.")
 CUSTOMER_ID = EntityType("CUSTOMER_ID", "account", "The number of a customer, client or supplier.")
-MEMBERSHIP_ID = EntityType("MEMBERSHIP_ID", "account", "The number of a member, of a loyalty or library card.")
+MEMBERSHIP_ID = EntityType("MEMBERSHIP_ID", "account", "The number of a member or of a loyalty or library card.")
 EMPLOYEE_ID = EntityType("EMPLOYEE_ID", "account", "The number of an employee.")
 STUDENT_ID = EntityType("STUDENT_ID", "account", "The number of a student, pupil or candidate.")
 CASE_NUMBER = EntityType("CASE_NUMBER", "account", "The number of a case, file, claim or application.")
 CONTRACT_NUMBER = EntityType("CONTRACT_NUMBER", "account", "The number of a contract.")
 BOOKING_REFERENCE = EntityType("BOOKING_REFERENCE", "account", "The code of a booking or reservation.")
 ORDER_NUMBER = EntityType(
-    "ORDER_NUMBER", "account", "The number of an order, invoice, ticket or shipment: a candidate, for strict modes."
+    "ORDER_NUMBER", "account", "The number of an order, invoice, ticket or shipment; a candidate."
 )
-ID_NUMBER = EntityType("ID_NUMBER", "government_id", "The number of a document that says who somebody is.")
-REFERENCE_NUMBER = EntityType("REFERENCE_NUMBER", "account", "A reference that the text calls so.")
+ID_NUMBER = EntityType("ID_NUMBER", "government_id", "The number of an identity document.")
+REFERENCE_NUMBER = EntityType("REFERENCE_NUMBER", "account", "A number that the text calls a reference.")
 
 
 _ENGLISH = (
@@ -51,8 +51,10 @@ _OF = (
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What stands before a value of `type`: the thing that is numbered, as alternatives by how the language joins
-    it with the word for "number"; `alone` needs none. `score`: of a value behind a colon or "is".
+    """The label of a value of `type`.
+
+    Lists the numbered thing in groups that combine differently with the word for "number"; `alone` needs none. `score`
+    applies to a value after a colon or "is".
     """
 
     type: EntityType
@@ -66,16 +68,16 @@ class Label:
     turkish: str = ""
     alone: str = ""
     named: str = ""
-    """The thing itself, when a sign or "is" stands between it and a number: "Passport: X1234567"."""
+    """The thing itself, followed by a sign or "is" and a number: "Passport: X1234567"."""
 
 
-def naming(labels: Sequence[Label]) -> str:
-    """One expression for the things themselves."""
+def thing_expression(labels: Sequence[Label]) -> str:
+    """Returns one expression for the things themselves."""
     return "|".join(label.named for label in labels if label.named)
 
 
-def announcing(labels: Sequence[Label]) -> str:
-    """One expression for all of `labels`."""
+def label_expression(labels: Sequence[Label]) -> str:
+    """Returns one expression for all of `labels`."""
 
     def of(language: str) -> str:
         return "|".join(filter(None, (getattr(label, language) for label in labels)))

@@ -1,11 +1,11 @@
-"""What an identifier may look like that only its label gives away."""
+"""The forms of identifiers that only a label identifies."""
 
 import re
 
 from gateway.detection.recognizer import compile_pattern
 from gateway.detection.recognizers._checks import is_date
 
-# Groups of digits with spaces between them; or one word of letters, digits and a few signs.
+# Space-separated groups of digits, or one word of letters, digits and a few signs.
 VALUE = compile_pattern(
     r"(?:[A-Z]{1,4}[ -]?)?\d{1,6}(?: \d{2,6}){1,7}(?: [B-HJ-Z](?: \d{3})?)?\b"
     r"|\d{1,3} [A-Z][A-Za-z]{0,3} \d{1,6}/\d{2,4}\b"
@@ -20,7 +20,7 @@ _HEX = re.compile(r"(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9A-F]{32}|[0-9A
 _IN_CODE = re.compile(r"[a-z]+_?\d{1,3}|0x.*|[a-z]+(?:_[a-z]+)*_?\d?|[a-z]+[A-Z]\w*|\w+\.[a-z]{1,4}|[A-Za-z]+-\d\.\d.*")
 _PARTED = re.compile(r"[./\-]")
 # Standards, laws, sums, versions, years.
-_NOT_MADE = re.compile(
+_NOT_IDENTIFIERS = re.compile(
     r"(?:ANSI|ASTM|COVID|CVE|DIN|EN|EP|FIDIC|HTTP|IEC|IEEE|IP|ISO|KB|NIST|RFC|SHA"
     r"|TLS|US|UTF|WO|CHF|EUR|GBP|USD)[ \-/]?\d"
     r"|\d{1,3}(?:\.\d{3})+$|\d{1,2}(?:\.\d{1,2})+\D|1-8\d\d-|(?:19|20)\d\d[-/.](?:\d{1,3}\b|(?:19|20)\d\d$)"
@@ -38,7 +38,7 @@ _AFTER = re.compile(
 
 
 def plausible(data: bytes, start: int, end: int, *, explicit: bool) -> bool:
-    """Whether `data[start:end]` may be somebody's number. `explicit`: a colon, "is" or the like stands before it."""
+    """Returns whether `data[start:end]` may be an identifier. `explicit`: it follows a colon, "is" or similar."""
     value = data[start:end].decode("utf-8", "replace")
     letters = sum(char.isalpha() for char in value)
     digits = sum(char.isdigit() for char in value)
@@ -55,15 +55,17 @@ def plausible(data: bytes, start: int, end: int, *, explicit: bool) -> bool:
     return explicit or not _year(value)
 
 
-def long_enough(value: bytes) -> bool:
-    """Whether it has digits enough to be believed behind a word that is no label for numbers."""
+def has_enough_digits(value: bytes) -> bool:
+    """Returns whether a value has enough digits to count after a word that is not a label for numbers."""
     digits = sum(0x30 <= byte <= 0x39 for byte in value)
     return digits >= 5 or (digits >= 3 and any(0x41 <= byte <= 0x5A for byte in value))
 
 
-def telling(value: bytes, *, booking: bool = False, case: bool = False) -> bool:
-    """Whether it is a number of its own making, which needs no sign and no "number" before it: long, and not digits
-    alone, nor with small letters. `booking`: codes of six capitals and digits are such, too; `case`: numbers of a year.
+def is_distinctive(value: bytes, *, booking: bool = False, case: bool = False) -> bool:
+    """Returns whether a value is distinctive enough to need neither a sign nor "number" before it.
+
+    Such values are long, contain more than digits, and have no lower-case letters. `booking` also accepts codes of six
+    capitals and digits, `case` numbers with a year.
     """
     text = value.decode("utf-8", "replace")
     if text.upper() != text:
@@ -73,7 +75,7 @@ def telling(value: bytes, *, booking: bool = False, case: bool = False) -> bool:
         return True
     if case and _OF_YEAR.fullmatch(text):
         return True
-    if _NOT_MADE.match(text):
+    if _NOT_IDENTIFIERS.match(text):
         return False
     capital = any(char.isupper() for char in text)
     return digits >= (6 if capital else 8) and (capital or _PARTED.search(text) is not None)

@@ -1,4 +1,4 @@
-"""Keccak-256 as Ethereum uses it: the padding of the submission, not of FIPS 202, so hashlib has none."""
+"""Keccak-256 as used by Ethereum, with the padding of the original submission. hashlib implements FIPS 202 only."""
 
 _MASK = (1 << 64) - 1
 _RATE = 136
@@ -6,7 +6,7 @@ _LANES = tuple((x, y) for x in range(5) for y in range(5))
 
 
 def _round_constants() -> tuple[int, ...]:
-    """From the linear feedback shift register of the specification (section 1.2)."""
+    """Computes the round constants with the specification's linear feedback shift register (section 1.2)."""
     constants, register = [], 1
     for _ in range(24):
         constant = 0
@@ -21,7 +21,7 @@ def _round_constants() -> tuple[int, ...]:
 
 
 def _rotations() -> dict[tuple[int, int], int]:
-    """How far each lane turns, and in which order they are visited."""
+    """Returns the rotation of each lane, in the order of traversal."""
     offsets, x, y = {(0, 0): 0}, 1, 0
     for step in range(24):
         offsets[x, y] = (step + 1) * (step + 2) // 2 % 64
@@ -29,15 +29,15 @@ def _rotations() -> dict[tuple[int, int], int]:
     return offsets
 
 
-_CONSTANTS, _TURNS = _round_constants(), _rotations()
+_CONSTANTS, _ROTATIONS = _round_constants(), _rotations()
 
 
-def _turn(lane: int, by: int) -> int:
+def _rotate(lane: int, by: int) -> int:
     return (lane << by | lane >> (64 - by)) & _MASK
 
 
 def keccak256(message: bytes) -> bytes:
-    """The digest of a message shorter than 136 bytes: one block, which is all that addresses need."""
+    """Returns the digest of a message shorter than 136 bytes. Addresses need only this one block."""
     if len(message) >= _RATE:
         raise ValueError("keccak256 takes one block only.")
     block = bytearray(message.ljust(_RATE, b"\0"))
@@ -48,8 +48,8 @@ def keccak256(message: bytes) -> bytes:
         lanes[at % 5, at // 5] = int.from_bytes(block[8 * at : 8 * at + 8], "little")
     for constant in _CONSTANTS:
         columns = [lanes[x, 0] ^ lanes[x, 1] ^ lanes[x, 2] ^ lanes[x, 3] ^ lanes[x, 4] for x in range(5)]
-        mixed = [columns[x - 1] ^ _turn(columns[(x + 1) % 5], 1) for x in range(5)]
-        moved = {(y, (2 * x + 3 * y) % 5): _turn(lanes[x, y] ^ mixed[x], _TURNS[x, y]) for x, y in _LANES}
+        mixed = [columns[x - 1] ^ _rotate(columns[(x + 1) % 5], 1) for x in range(5)]
+        moved = {(y, (2 * x + 3 * y) % 5): _rotate(lanes[x, y] ^ mixed[x], _ROTATIONS[x, y]) for x, y in _LANES}
         lanes = {(x, y): moved[x, y] ^ (~moved[(x + 1) % 5, y] & moved[(x + 2) % 5, y]) for x, y in _LANES}
         lanes[0, 0] ^= constant
     return b"".join(lanes[at, 0].to_bytes(8, "little") for at in range(4))

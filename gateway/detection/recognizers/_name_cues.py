@@ -1,4 +1,4 @@
-"""The words that announce a person's name, in the languages people write to us in. RE2 syntax, any case."""
+"""Words that announce a person's name, in several languages. RE2 syntax, any case."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,11 @@ TITLES = (
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """`words`: how many the name must have at least. `lower`: whether it may be written in lower case.
+    """Words that announce a name, and what the name must look like.
 
-    `weak`: the cue announces anything, so the name itself must look like one. `field`: it is one where programs name
-    all sorts of things, so the name must be a common one, or other facts about a person must stand near.
+    `words` is the minimum number of words. `lower` allows lower case. After a `weak` cue, which may announce anything,
+    the name itself must look like one. A `field` is a form or data field with many uses: it requires a common name, or
+    other personal data nearby.
     """
 
     regex: str
@@ -48,7 +49,7 @@ KIN = Cue(
     r"|eheleute|ehepaar|mamma|pappa|s[øy]ster|matka|ojciec|siostra)[ \t]+",
     0.7,
 )
-# Where nouns have capitals, too, the name itself must look like one.
+# In languages that capitalize nouns, the name itself must look like one.
 KIN_OR_COLLEAGUE = Cue(
     r"\b(?:mutter|vater|bruder|schwester|tochter|sohn|ehemann|ehefrau|kolleg(?:e|en|in)|azubi|praktikant(?:in)?)[ \t]+",
     0.6,

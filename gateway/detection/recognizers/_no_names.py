@@ -1,6 +1,4 @@
-"""Words that stand where a name could, and are none: after "I'm", after "Dear", in front of a signature, in a
-form's field.
-"""
+"""Words that are not names but occur where names do: after "I'm" or "Dear", before a signature, in a form field."""
 
 from gateway.detection.entropy import word_set
 

@@ -1,7 +1,7 @@
-"""The world's numbering plans, asked quickly: phonenumbers' own patterns, put together for each calling code.
+"""Fast validation against the world's numbering plans: combines phonenumbers' patterns for each calling code.
 
-Parsing a number with phonenumbers costs about seventy microseconds; matching its digits here costs one. A plan is
-built when a text first has a number of that code. Answers are those of `phonenumbers.is_valid_number`.
+Parsing a number with phonenumbers takes about seventy microseconds, matching its digits here takes one. A plan is built
+when a text first contains a number with its code. Results equal those of `phonenumbers.is_valid_number`.
 """
 
 from collections.abc import Iterable
@@ -11,12 +11,12 @@ import re2
 from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneMetadata
 
 _WORLD = "001"
-"""What phonenumbers calls the region of codes that belong to no country, such as +800."""
+"""phonenumbers' region for calling codes without a country, such as +800."""
 _KINDS = tuple("fixed_line mobile toll_free premium_rate shared_cost personal_number voip pager uan voicemail".split())
 
 
 def _one_of(patterns: Iterable[str]) -> "re2.Set":
-    """What matches a whole number that fits one of the patterns: a set costs less to ask than an expression."""
+    """Returns a set that matches a whole number against any of the patterns. A set is faster than one expression."""
     asked = re2.Set.FullMatchSet(re2.Options())
     for pattern in patterns:
         asked.Add(pattern)
@@ -25,7 +25,7 @@ def _one_of(patterns: Iterable[str]) -> "re2.Set":
 
 
 class _Plan:
-    """Numbers behind one calling code: `kinds` are their patterns with the lengths each has, `lengths` those of any."""
+    """The numbering plan of one calling code: `kinds` are patterns with their lengths, `lengths` those of all kinds."""
 
     def __init__(self, code: int) -> None:
         found: dict[str, set[int]] = {}
@@ -49,7 +49,7 @@ class _Plan:
         self._valid = _one_of(pattern for pattern, _ in self.kinds)
 
     def has(self, number: str) -> bool:
-        """Whether it is given out."""
+        """Returns whether a number is valid in this plan."""
         fits = any(len(number) in self.kinds[kind][1] for kind in self._valid.Match(number) or ())
         return fits and bool(self._general.Match(number))
 
@@ -60,7 +60,7 @@ def _plan(code: int) -> _Plan | None:
 
 
 def _split(digits: str) -> tuple[_Plan, str] | None:
-    """The plan of an international number, and the rest of it. No calling code begins with another."""
+    """Returns the plan of an international number and its national part. Calling codes are prefix-free."""
     for length in (1, 2, 3):
         plan = _plan(int(digits[:length]))
         if plan is not None:
@@ -69,9 +69,7 @@ def _split(digits: str) -> tuple[_Plan, str] | None:
 
 
 def is_valid(digits: str) -> bool:
-    """Whether digits from the calling code on are a number that is given out. People leave the zero in that
-    stands before the area at home.
-    """
+    """Returns whether digits, starting with the calling code, are a valid number. Accepts a redundant trunk zero."""
     found = _split(digits)
     if found is None:
         return False
@@ -80,7 +78,7 @@ def is_valid(digits: str) -> bool:
 
 
 def is_possible(digits: str) -> bool:
-    """Whether digits from the calling code on have a length that numbers of that code have."""
+    """Returns whether digits, starting with the calling code, have a possible length."""
     found = _split(digits)
     if found is None:
         return False
@@ -90,11 +88,11 @@ def is_possible(digits: str) -> bool:
 
 @cache
 def _national(codes: tuple[int, ...]) -> "re2.Set":
-    """Numbers as dialled within any of the countries: with the zero that stands before the area there."""
+    """Returns a set of national numbers in any of the countries, with the trunk zero."""
     plans = [plan for code in codes if (plan := _plan(code)) is not None]
     return _one_of(f"0?(?:{pattern})" for plan in plans for pattern, _ in plan.kinds)
 
 
 def is_national(digits: str, codes: tuple[int, ...]) -> bool:
-    """Whether digits that begin with a zero are a number within one of the countries of `codes`."""
+    """Returns whether digits with a trunk zero are a valid national number in one of the countries of `codes`."""
     return digits[:1] == "0" and bool(_national(codes).Match(digits))

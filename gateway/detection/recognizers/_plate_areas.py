@@ -1,4 +1,4 @@
-"""The areas of German licence plates (Fahrzeug-Zulassungsverordnung, annex 1)."""
+"""Area codes of German licence plates (Fahrzeug-Zulassungsverordnung, annex 1)."""
 
 from gateway.detection.entropy import word_set
 

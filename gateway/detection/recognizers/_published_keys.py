@@ -1,10 +1,10 @@
-"""Keys that vendors print in their manuals and in the sources of their kits, for everybody to copy: they open nothing
-of anybody's. Kept as digests, so that no search for keys stops here.
+"""Keys that vendors publish in documentation and SDK sources, and that protect nothing. Stored as digests, so that
+secret scanners do not report this file.
 
-- Google: the keys in the tests of the Firebase kit for Android, as gitleaks lists them (its rule `gcp-api-key`,
+- Google: the keys in the tests of the Firebase SDK for Android, as listed by gitleaks (rule `gcp-api-key`,
   https://github.com/gitleaks/gitleaks/pull/1635).
-- Stripe: the secret and the publishable key in the examples of its reference, https://docs.stripe.com/api.
-- Microsoft: the keys of the emulators of Azure Storage and of Cosmos DB, the same on every machine,
+- Stripe: the secret and publishable keys in its API reference, https://docs.stripe.com/api.
+- Microsoft: the fixed keys of the Azure Storage and Cosmos DB emulators,
   https://learn.microsoft.com/azure/storage/common/storage-use-azurite and
   https://learn.microsoft.com/azure/cosmos-db/emulator.
 """
@@ -26,6 +26,6 @@ _LONGEST = max(_LENGTHS)
 
 
 def is_published(value: str) -> bool:
-    """Whether it is one of these keys, with or without `AccountKey=` before it."""
+    """Returns whether a value is a published key, with or without a preceding `AccountKey=`."""
     key = value[-_LONGEST:]
     return len(key) in _LENGTHS and sha256(key.encode()).hexdigest()[:16] in _DIGESTS

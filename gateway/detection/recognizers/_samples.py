@@ -1,4 +1,4 @@
-"""Values for examples that have the form of a live secret and are none: computed, so no file holds one."""
+"""Generates example values in the form of live secrets. They are computed, so that no file contains one."""
 
 from hashlib import shake_256
 
@@ -14,9 +14,7 @@ BASE32 = LETTERS[:26] + "234567"
 
 
 def sample(length: int, alphabet: str = BASE62) -> str:
-    """The same `length` characters every time; begins and ends with a letter or digit where the alphabet has
-    other signs.
-    """
+    """Returns a deterministic string of `length` characters that starts and ends with a letter or digit."""
     body = "".join(alphabet[byte % len(alphabet)] for byte in shake_256(alphabet.encode()).digest(length))
     if alphabet[-1].isalnum():
         return body

@@ -1,7 +1,7 @@
-"""The ways to write a street or what stands for one, and the cheap expressions that say in which texts to look.
+"""Expressions for the forms of street addresses, and their prefilters.
 
-A gate only arms on what comes first and waits for what comes last, without counting words between: counters of many
-gates that run side by side would multiply the states of the one automaton that holds them all.
+A prefilter matches the start and the end of a form, with anything between. Counting the words between would multiply
+the states of the automaton that combines many prefilters.
 """
 
 from dataclasses import dataclass
@@ -34,13 +34,13 @@ from gateway.detection.recognizers._street_words import (
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """`group`: the part that is the street. `free`: its words were not looked at yet and may be any."""
+    """An expression for a form. `group` is the street. `free`: its words may be any and still need checking."""
 
     regex: str
     score: float
     group: int = 0
     weak: int = 0
-    """The group that matches when the street's word is also another word."""
+    """The group that matches if the street word also has other meanings."""
     free: bool = False
 
 
@@ -103,7 +103,7 @@ BEFORE_FLAT = Form(
     group=1,
     free=True,
 )
-# A number, a name, a number that is no year: "12 March 1990" is no street.
+# A number, a name, a number that is not a year: "12 March 1990" is a date.
 BETWEEN_NUMBERS = Form(
     rf"\b\d{{1,5}}[ ]{CAPITAL}(?:[ ](?:{CAPITAL}|{PARTICLE})){{0,4}}[ ]{_NO_YEAR}",
     0.4,
@@ -167,7 +167,7 @@ def _titled(words: str) -> str:
     return "|".join(word[:1].upper() + word[1:] for word in words.split("|"))
 
 
-GATES: tuple[tuple[str, tuple[Form, ...]], ...] = (
+PREFILTERS: tuple[tuple[str, tuple[Form, ...]], ...] = (
     (
         rf"[^\s\d,;:] (?i:{AFTER})\b|\d[a-zA-Z]?,? (?:\p{{Lu}}[^\s\d,;:()]* )+(?:{_titled(AFTER_WEAK)})s?\b",
         (AFTER_NAME,),
@@ -193,4 +193,4 @@ GATES: tuple[tuple[str, tuple[Form, ...]], ...] = (
         (NUMBER_TOWN,),
     ),
 )
-"""Each expression with the forms that may stand in a text where it occurs."""
+"""Each prefilter with the forms it selects."""

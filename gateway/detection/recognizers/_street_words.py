@@ -1,6 +1,6 @@
-"""The words that make a street, by where they stand: after the name (High Street), before it (rue de la Paix), or
-grown together with it (Hauptstraße). RE2 alternatives, any case. Weak ones are also other words, and need more
-of an address around them.
+"""Street words by position: after the name (High Street), before it (rue de la Paix), or joined to it (Hauptstraße).
+
+RE2 alternatives, any case. Weak words also have other meanings and need more of an address around them.
 """
 
 AFTER = (
@@ -8,7 +8,7 @@ AFTER = (
     r"|mews|esplanade|broadway|st|ave|av|rd|blvd|dr|ln|terr|cres|pkwy|hwy|pde|gdns|cir|trl|sq|ct|pl|wy|cswy"
     r"|utca|útja|út|tér|körút|sokak|sokağı|sok|caddesi|cad|bulvarı|terrasse"
 )
-# Most are suffixes of the United States Postal Service (Publication 28, appendix C1).
+# Mostly suffixes of the United States Postal Service (Publication 28, appendix C1).
 AFTER_WEAK = (
     r"way|court|place|square|circle|trail|close|grove|row|walk|alley|loop|route|plaza|path|ridge|run|crossing|hill"
     r"|heights|view|park|point|quay|wharf|parade|green|rise|vale|bay|creek|landing|bend|cove|causeway|pike|dale|end"
@@ -20,7 +20,7 @@ AFTER_WEAK = (
     r"|tunnel|underpass|union|valley|viaduct|village|ville|vista|well|yard|croft|fold|garth|heath|mead|reach|side"
     r"|cottages|buildings|marg|chowk|nagar|sarani|tee|mnt|tn|iela|gatvė|prospekt|str"
 )
-"""These may have an s."""
+"""May be followed by an s."""
 BEFORE = (
     r"rue|chemin|all[ée]e|impasse|quai|faubourg|ruelle|mont[ée]e|boulevard|bd|bld|avenue|calle|avenida|avda|paseo"
     r"|carrer|callej[óo]n|camino|calzada|cerrada|privada|prolongaci[óo]n|circuito|jir[óo]n|rambla|carretera|ctra"
@@ -31,7 +31,7 @@ BEFORE = (
     r"|intrarea|aleea|ulice|n[áa]m[ěe]st[íi]"
     r"|trg|jalan|jl|lorong|улица|ул|проспект|пр|Λεωφ(?:όρος)?|Οδός|Πλατεία|Λ|plaça|largo|av"
 )
-"""A full stop may follow these, then no space need to."""
+"""May be followed by a full stop, which replaces the space."""
 BEFORE_WEAK = (
     r"via|place|pl|route|passage|cours|plaza|square|villa|voie|sentier|plac|laan|al|os|vial|acceso"
     r"|ca[ñn]ada|diagonal|borgo|canale|s[íi]tio|condom[íi]nio|parque|lagoa|R"

@@ -1,4 +1,4 @@
-"""How the files of vendors' keys declare one: a telling prefix wakes it, the body decides."""
+"""Declares recognizers for vendors' keys: the prefix is the prefilter, the body decides."""
 
 from collections.abc import Callable
 
@@ -6,10 +6,10 @@ from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRe
 from gateway.detection.recognizers._published_keys import is_published
 from gateway.detection.recognizers.secrets._value_classifier import is_dummy
 
-API_KEY = EntityType("API_KEY", "secret", "A key or token of a known vendor's interface.")
+API_KEY = EntityType("API_KEY", "secret", "An API key or token of a known vendor.")
 
 Check = Callable[[str], bool | None]
-"""Gets a key. True: its checksum is right. False: it is none. None: nothing speaks for or against it."""
+"""Checks a key. True: its checksum is correct. False: it is not a key. None: undecided."""
 
 UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _END = r"(?:[^A-Za-z0-9_\-]|$)"
@@ -19,7 +19,7 @@ _FILLED_IN = compile_pattern(r"(?i:x{6}|example|your[_\-a-z]*(?:key|token|secret
 
 
 def no_dummy(value: str) -> bool | None:
-    """False for what instructions show instead of a key: what fingers type, `EXAMPLE`, and keys for everybody."""
+    """Returns False for dummy keys in documentation: keyboard rows, `EXAMPLE`, and published keys. Else None."""
     return False if is_dummy(value[-40:]) or is_published(value) or _FILLED_IN.search(value.encode()) else None
 
 
@@ -33,15 +33,15 @@ def vendor(
     exact: bool = False,
     end: str = _END,
 ) -> PatternRecognizer:
-    """A recognizer for keys of the form `prefix` + `body` (RE2), with a synthetic `example` (and `more`).
+    """Returns a recognizer for keys of the form `prefix` + `body` (RE2), with a synthetic `example` (and `more`).
 
-    With `exact`, a key that goes on with a letter, digit, `_` or `-` (or what else `end` says) is none.
+    With `exact`, a match must not continue with a letter, digit, `_` or `-` (or what `end` says).
     """
     whole = f"({prefix}{body}){end}" if exact else prefix + body
     return PatternRecognizer(
         f"api_key.{name}",
         API_KEY,
-        (Pattern(whole, 0.95, group=int(exact), gate=prefix),),
+        (Pattern(whole, 0.95, group=int(exact), prefilter=prefix),),
         validator=check,
         examples=tuple(Example(f'key = "{one}";', one) for one in (example, *more)),
         counter_examples=(f"{example[:8]} is how keys begin",),
@@ -49,13 +49,13 @@ def vendor(
 
 
 def announced(name: str, cue: str, body: str, example: str, *, check: Check = no_dummy) -> PatternRecognizer:
-    """Keys without a form of their own, known only by the vendor's name (`cue`) shortly before them."""
+    """Returns a recognizer for keys without a distinctive form, shortly after the vendor's name (`cue`)."""
     # `okta`, `OKTA_`, `my_okta`, `myOkta`, but not the end of another word.
     begins = rf"(?:\b|_|\d)(?i:{cue})|[a-z](?:{cue.title() if cue.isalpha() else cue})"
     return PatternRecognizer(
         f"api_key.{name}",
         API_KEY,
-        (Pattern(rf"(?:{begins}){_BETWEEN}({body}){_END}", 0.9, group=1, gate=f"(?i){cue}"),),
+        (Pattern(rf"(?:{begins}){_BETWEEN}({body}){_END}", 0.9, group=1, prefilter=f"(?i){cue}"),),
         validator=check,
         examples=(Example(f"{name.split('_', maxsplit=1)[0].upper()}_API_KEY={example}", example),),
         counter_examples=(f"id = {example};",),

@@ -1,5 +1,6 @@
-"""Ages of people, where the words around say so: a number of years alone is a duration. The span is the number,
-with its unit where that is not years.
+"""Ages of people, identified by context words: a number of years alone is a duration.
+
+The span is the number, including its unit unless that is years.
 """
 
 from gateway.detection.alphabet import LETTERS
@@ -7,7 +8,7 @@ from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRe
 
 AGE = EntityType("AGE", "person", "The age of a person.")
 
-_OLDEST = 120
+_MAX_AGE = 120
 _ONES = "one|two|three|four|five|six|seven|eight|nine"
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 _WORDS = rf"(?:(?:{_TENS})(?:[ \-](?:{_ONES}))?|(?:thir|four|fif|six|seven|eigh|nine)teen|ten|eleven|twelve|{_ONES})"
@@ -21,7 +22,7 @@ _PERSON = (
 
 def _human_age(value: str) -> bool | None:
     digits = "".join(char for char in value if char.isdigit())
-    return None if not digits or 0 < int(digits) <= _OLDEST else False
+    return None if not digits or 0 < int(digits) <= _MAX_AGE else False
 
 
 RECOGNIZERS = (
@@ -39,14 +40,14 @@ RECOGNIZERS = (
                 r"(?:[\s\"',.;:!?)<|/*}\]]|$)",
                 0.6,
                 group=1,
-                gate=rf"(?i)\b(?:aged?|ages)(?: is| of| at [a-z]+ was)?[^{LETTERS}\d]+\d",
+                prefilter=rf"(?i)\b(?:aged?|ages)(?: is| of| at [a-z]+ was)?[^{LETTERS}\d]+\d",
             ),
             Pattern(r"(?i)\bage[ ]?/[ ]?(?:sex|gender)\W{1,3}(\d{1,3})", 0.7, group=1),
             Pattern(
                 r"(?im)\bturn(?:s|ed|ing)? (\d{1,3})(?:[.,!?]|$| (?:today|this|next|last|tomorrow|in|on|years)\b)",
                 0.5,
                 group=1,
-                gate=r"(?i)\bturn(?:s|ed|ing)? \d",
+                prefilter=r"(?i)\bturn(?:s|ed|ing)? \d",
             ),
             Pattern(
                 r"(?im)\b(?:when (?:he|she|i|they) (?:was|were|is|am|turned)|(?:retired|died"
@@ -121,7 +122,7 @@ RECOGNIZERS = (
                 r"[\s\"':=>|*]{1,5}(\d{1,3})\b",
                 0.6,
                 group=1,
-                gate=rf"(?i)(?:^|[^{LETTERS}\-_])(?:alter|âge|âgée?|edad|età|idade|leeftijd|aos)(?: de| di"
+                prefilter=rf"(?i)(?:^|[^{LETTERS}\-_])(?:alter|âge|âgée?|edad|età|idade|leeftijd|aos)(?: de| di"
                 rf"| von)?[^{LETTERS}\d]+\d",
             ),
             Pattern(
@@ -130,14 +131,14 @@ RECOGNIZERS = (
                 r" (\d{1,3}) (?:ans|años|anni|anos|jaar)(?:[.,;!?)]|$| (?:et|y|e|en|ed)\b)",
                 0.6,
                 group=1,
-                gate=r"(?i) \d{1,3} (?:ans|años|anni|anos|jaar)\b",
+                prefilter=r"(?i) \d{1,3} (?:ans|años|anni|anos|jaar)\b",
             ),
             Pattern(
                 rf"(?i)\b{_PERSON}(?:,| de| di| von| van)? ?(?:de |di |von |van )?(\d{{1,3}}) (?:ans|años|anni"
                 rf"|anos|jaar|jahren)\b",
                 0.6,
                 group=1,
-                gate=r"(?i)\d (?:ans|años|anni|anos|jaar|jahren)\b",
+                prefilter=r"(?i)\d (?:ans|años|anni|anos|jaar|jahren)\b",
             ),
         ),
         validator=_human_age,

@@ -1,5 +1,5 @@
-"""Bank details that only their context gives away: account numbers, codes of branches, ABA routing numbers (with check
-digit), BICs (ISO 9362).
+"""Bank details identified by context: account numbers, branch codes, ABA routing numbers (with check digit), BICs (ISO
+9362).
 """
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
@@ -24,7 +24,7 @@ RECOGNIZERS = (
     PatternRecognizer(
         "bank.account",
         US_BANK_NUMBER,
-        (Pattern(_ACCOUNT + r"[^.\n\d]{0,30}?\b(\d{4}[\d\- ]{2,14}\d)\b", 0.7, group=1, gate=_ACCOUNT),),
+        (Pattern(_ACCOUNT + r"[^.\n\d]{0,30}?\b(\d{4}[\d\- ]{2,14}\d)\b", 0.7, group=1, prefilter=_ACCOUNT),),
         examples=(
             Example("Please credit account number 945456787654.", "945456787654"),
             Example("Kontonummer: 1234567890", "1234567890"),
@@ -49,7 +49,7 @@ RECOGNIZERS = (
                 r"(\d{3} ?\d{3} ?\d{2}|\d{2}[ \-]?\d{2}[ \-]?\d{2}|\d{3}[ \-]\d{3}|[A-Z]{4}0[A-Z0-9]{6})\b",
                 0.7,
                 group=1,
-                gate=_BRANCH,
+                prefilter=_BRANCH,
             ),
         ),
         examples=(
@@ -70,7 +70,7 @@ RECOGNIZERS = (
                 r"\b([A-Z]{4}[A-Z]{2}[A-Z0-9]{2}(?:[A-Z0-9]{3})?)\b",
                 0.7,
                 group=1,
-                gate=_BIC,
+                prefilter=_BIC,
             ),
         ),
         examples=(Example("BIC: COBADEFFXXX", "COBADEFFXXX"), Example("SWIFT code DEUTDEFF", "DEUTDEFF")),

@@ -1,8 +1,8 @@
-"""Numbers of commercial registers that a word always stands before."""
+"""Numbers of commercial registers, which always follow the register's name."""
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 
-DE_HANDELSREGISTER = EntityType("DE_HANDELSREGISTER", "organization", "A number of the German commercial register.")
+DE_HANDELSREGISTER = EntityType("DE_HANDELSREGISTER", "organization", "A number in the German commercial register.")
 
 RECOGNIZERS = (
     PatternRecognizer(

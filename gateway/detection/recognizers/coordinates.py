@@ -1,15 +1,15 @@
-"""Coordinates of places on Earth (ISO 6709, RFC 5870): exact enough, they are somebody's address."""
+"""Geographic coordinates (ISO 6709, RFC 5870). With enough decimals, they amount to a home address."""
 
 import re
 
 from gateway.detection.entropy import phrases
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 
-COORDINATES = EntityType("COORDINATES", "address", "A place on Earth by latitude and longitude.")
+COORDINATES = EntityType("COORDINATES", "address", "A place given by latitude and longitude.")
 
 _LATITUDE = r"[+\-]?(?:[1-8]?\d|90)\.\d{3,}"
 _LONGITUDE = r"[+\-]?(?:1[0-7]\d|180|[1-9]?\d)\.\d{3,}"
-# What is called so says that it is one: a pair of them, or one that is exact to a house.
+# Labelled coordinates: a pair, or a single one accurate to a house.
 _LAT = r"(?:lat(?:itude?|itudine)?|breite(?:ngrad)?)"
 _LON = r"(?:lon|lng|long(?:itude?|itudine)?|l(?:ä|ae)nge(?:ngrad)?)"
 _IS = r"[\"']?\s{0,2}[:=>]\s{0,2}[\"']?"
@@ -19,7 +19,7 @@ _PAIRS = (
     rf"(?i)\b{_LAT}{_CALLED}({_LATITUDE}){_NEXT}{_LON}{_CALLED}({_LONGITUDE})\b",
     rf"(?i)\b{_LON}{_CALLED}({_LONGITUDE}){_NEXT}{_LAT}{_CALLED}({_LATITUDE})\b",
 )
-_PAIR_GATE = rf"(?i)\b{_LAT}{_CALLED}[+\-]?\d{{1,2}}\.\d{{3}}"
+_PAIR_PREFILTER = rf"(?i)\b{_LAT}{_CALLED}[+\-]?\d{{1,2}}\.\d{{3}}"
 _FINE_LATITUDE = r"[+\-]?[1-9]\d?\.\d{5,}"
 _FINE_LONGITUDE = r"[+\-]?[1-9]\d{0,2}\.\d{5,}"
 _DEGREES = r"\d{1,3}[°º] ?(?:\d{1,2}(?:\.\d+)?['′] ?(?:\d{1,2}(?:\.\d+)?(?:\"|''|″) ?)?)?"
@@ -27,7 +27,7 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 
 
 def _on_earth(value: str) -> bool | None:
-    """Within 90 and 180 degrees, with decimals that tell a street from a city."""
+    """Checks for at most 90 and 180 degrees, and for enough decimals to tell a street from a city."""
     latitude, longitude = (float(part) for part in _NUMBERS.findall(value)[:2])
     decimals = min(len(part.partition(".")[2]) for part in _NUMBERS.findall(value)[:2])
     return None if latitude <= 90 and longitude <= 180 and (latitude or longitude) and decimals >= 3 else False
@@ -43,9 +43,9 @@ RECOGNIZERS = (
                 r"(?:$|[^\w.°]|\.(?:\D|$))",
                 0.3,
                 group=1,
-                gate=r"\d\.\d{3,}°? ?[NSns]?[,;/ ] ?[+\-]?\d{1,3}\.\d{3}",
+                prefilter=r"\d\.\d{3,}°? ?[NSns]?[,;/ ] ?[+\-]?\d{1,3}\.\d{3}",
             ),
-            Pattern(rf"\bgeo:({_LATITUDE},{_LONGITUDE})", 0.9, group=1, gate=r"\bgeo:[+\-\d]"),
+            Pattern(rf"\bgeo:({_LATITUDE},{_LONGITUDE})", 0.9, group=1, prefilter=r"\bgeo:[+\-\d]"),
         ),
         context=phrases(
             """
@@ -67,7 +67,7 @@ RECOGNIZERS = (
         "coordinates.labelled",
         COORDINATES,
         (
-            *(Pattern(regex, 0.9, group=value, gate=_PAIR_GATE) for regex in _PAIRS for value in (1, 2)),
+            *(Pattern(regex, 0.9, group=value, prefilter=_PAIR_PREFILTER) for regex in _PAIRS for value in (1, 2)),
             Pattern(rf"(?i)\b{_LAT}{_IS}({_FINE_LATITUDE})\b", 0.6, group=1),
             Pattern(rf"(?i)\b{_LON}{_IS}({_FINE_LONGITUDE})\b", 0.6, group=1),
         ),
@@ -88,7 +88,7 @@ RECOGNIZERS = (
     PatternRecognizer(
         "coordinates.degrees",
         COORDINATES,
-        (Pattern(rf"{_DEGREES}[NS],? ?{_DEGREES}[EWO]\b", 0.85, gate=r"[°º][^\n]{0,16}[NS],? ?\d"),),
+        (Pattern(rf"{_DEGREES}[NS],? ?{_DEGREES}[EWO]\b", 0.85, prefilter=r"[°º][^\n]{0,16}[NS],? ?\d"),),
         examples=(Example("at 40°26′46″N 79°58′56″W today", "40°26′46″N 79°58′56″W"),),
         counter_examples=("heated to 40° N", "an angle of 45°30'"),
     ),

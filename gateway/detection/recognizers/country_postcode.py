@@ -1,5 +1,5 @@
-"""Postcodes that stand without a street. They lead to a street at most, so they never reach 0.5: only policies that
-look for what is probably private hide them.
+"""Postcodes without a street. They identify a street at most, so their score stays below 0.5 and only strict policies
+hide them.
 """
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
@@ -11,7 +11,7 @@ _NO_AREA = frozenset("01000 00000 99999".split())
 
 
 def _british(value: str) -> bool | None:
-    """No Q, V, X first, no I, J, Z second, none of C, I, K, M, O, V in the last two (BS 7666)."""
+    """Excludes Q, V, X as the first letter, I, J, Z as the second, and C, I, K, M, O, V in the last two (BS 7666)."""
     code = value.replace(" ", "").upper()
     if code == "GIR0AA":
         return None

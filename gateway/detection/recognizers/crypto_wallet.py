@@ -1,6 +1,7 @@
-"""Addresses of cryptocurrency wallets, with their checksums: Base58Check (Bitcoin, Litecoin, Dogecoin, Dash, Tron,
-XRP), Bech32 (BIP 173, 350: Bitcoin, Litecoin, Cardano, Cosmos), EIP-55 (Ethereum), CRC-16 (Stellar); by form and words
-where there is none (Solana, Monero).
+"""Addresses of cryptocurrency wallets.
+
+Verifies checksums: Base58Check (Bitcoin, Litecoin, Dogecoin, Dash, Tron, XRP), Bech32 (BIP 173, 350: Bitcoin, Litecoin,
+Cardano, Cosmos), EIP-55 (Ethereum) and CRC-16 (Stellar). Relies on form and context words for Solana and Monero.
 """
 
 from base64 import b32decode, b32encode
@@ -8,7 +9,7 @@ from binascii import crc_hqx
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import (
     EntityType,
     Example,
@@ -28,7 +29,7 @@ CRYPTO = EntityType("CRYPTO", "financial", "The address of a cryptocurrency wall
 _ETHEREUM_FORM = r"\b0x[0-9A-Fa-f]{40}\b"
 _ETHEREUM = compile_pattern(_ETHEREUM_FORM)
 _ETHEREUM_WORDS = compile_pattern(any_word(("wallet", "ethereum", "eth", "erc20", "address", "contract")))
-_MOST_CHECKS = 8
+_MAX_CHECKS = 8
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
@@ -62,10 +63,10 @@ def _stellar(value: str) -> bool:
     return crc_hqx(raw[:-2], 0) == int.from_bytes(raw[-2:], "little")
 
 
-def _find_ethereum(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    """The form leaves little doubt; EIP-55 makes the first few certain, as each check costs half a millisecond."""
-    data = view.data
-    checks = _MOST_CHECKS
+def _find_ethereum(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    """Finds Ethereum addresses by form. Verifies EIP-55 only for the first few: each check takes half a millisecond."""
+    data = normalized.data
+    checks = _MAX_CHECKS
     for match in _ETHEREUM.finditer(data):
         start, end = match.span()
         digits = data[start + 2 : end].decode()
@@ -79,13 +80,13 @@ def _find_ethereum(view: View, hits: Sequence[int]) -> Iterator[Match]:
 
 
 def _with_capitals(digits: str) -> str:
-    """EIP-55: a letter is a capital where the digest of the small address has 8 or more."""
+    """Applies EIP-55: a letter is a capital where the digest of the lower-case address has 8 or more."""
     digest = keccak256(digits.encode()).hex()
     return "".join(char.upper() if int(nibble, 16) > 7 else char for char, nibble in zip(digits, digest, strict=False))
 
 
 def _key_of_32_bytes(value: str) -> bool | None:
-    """Solana: a public key, without a checksum."""
+    """Requires the form of a Solana public key, which has no checksum."""
     mixed = any(char.isdigit() for char in value) and value not in {value.lower(), value.upper()}
     return None if mixed and _base58(value).bit_length() in range(240, 257) else False
 
@@ -188,7 +189,7 @@ RECOGNIZERS = (
             Pattern(
                 r"\b[1-9A-HJ-NP-Za-km-z]{43,44}\b",
                 0.5,
-                gate=r"(?i)\b(?:solana|phantom|spl token|SOL)\b",
+                prefilter=r"(?i)\b(?:solana|phantom|spl token|SOL)\b",
                 needs_context=True,
             ),
         ),

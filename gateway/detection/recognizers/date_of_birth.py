@@ -1,4 +1,4 @@
-"""Dates of birth, where the words around say so; a date alone says nothing about a person."""
+"""Dates of birth, identified by context words: a date alone is not personal."""
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._dates import DATE, birth_date
@@ -16,11 +16,11 @@ _CUE = (
     r"|\bszületett|\bszületési (?:dátum|idő)|\bszül\.|\bdata nașterii|\bdatum rođenja|\bдата (?:рождения|народження)"
     r"|ημερομηνία γέννησης)"
 )
-_BETWEEN = (
+_SEPARATOR = (
     r"[\"'\s:=,(\-*.\])>|]{0,8}"
     r"(?:(?i:is|was|on|am|the|le|el|il|em|op|den|der|die|ist|est|es|er|a|é|è|of|date|day)\b[\s:.]{0,3}){0,3}[\"'(]?"
 )
-# A place between: "born in Rome on 3 March 1979".
+# A place before the date: "born in Rome on 3 March 1979".
 _PLACE = r"(?:[ ](?i:in|at|à|en|a|em|te)[ ][^\d\n]{2,40}?[ ,](?i:on|am|le|el|il|em|op|,)[ ]|)"
 
 
@@ -30,10 +30,10 @@ RECOGNIZERS = (
         DATE_OF_BIRTH,
         (
             Pattern(
-                _CUE + _PLACE + _BETWEEN + rf"((?i:{DATE}))(?:\b|T\d)",
+                _CUE + _PLACE + _SEPARATOR + rf"((?i:{DATE}))(?:\b|T\d)",
                 0.9,
                 group=1,
-                gate=_CUE + r"[^\d;]*\d",
+                prefilter=_CUE + r"[^\d;]*\d",
             ),
         ),
         validator=birth_date,

@@ -1,6 +1,6 @@
-"""Dates and times other than birth dates: calendar dates in figures and words, and ISO 8601 time stamps.
+"""Dates and times other than birth dates: calendar dates in digits and words, and ISO 8601 timestamps.
 
-They name nobody, so most policies keep them; those that make dates coarser need to know where they stand.
+They identify no one, so most policies keep them. Policies that generalize dates need their positions.
 """
 
 import re
@@ -12,11 +12,11 @@ from gateway.detection.recognizers._dates import MONTH
 DATE_TIME = EntityType("DATE_TIME", "temporal", "A date or a point in time.")
 
 _CANDIDATE = 0.45
-"""Enough for policies that make dates coarser; no reason for the others to touch one."""
+"""High enough for policies that generalize dates, too low for all others."""
 
 _ISO_TIME = r"\b\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:[Zz]|[+\-]\d{2}:?\d{2})?\b"
 _FULL = r"\b\d{4}[/.\-]\d{1,2}[/.\-]\d{1,2}\b"
-# Numbers that go on with the same sign are no date: 12-34-56-78.
+# Not followed by the same sign and more digits: 12-34-56-78.
 _DAY_FIRST = tuple(
     rf"\b(\d{{1,2}}{sign}\d{{1,2}}{sign}(?:\d{{4}}|\d{{2}}))(?:$|[^\w{sign}]|{sign}(?:$|\D))"
     for sign in (r"\-", r"\.", "/")
@@ -29,7 +29,7 @@ _PARTS = re.compile(r"(\d+)([/.\-])(\d+)\2(\d+)")
 
 
 def _calendar(value: str) -> bool | None:
-    """Whether the numbers make a day, read from the year or towards it; one sign between them."""
+    """Requires an existing date, year first or last, with one kind of separator."""
     parts = _PARTS.fullmatch(value)
     if parts is None:
         return False
@@ -81,7 +81,9 @@ RECOGNIZERS = (
         "date_time.words",
         DATE_TIME,
         (
-            Pattern(_WORDED, _CANDIDATE, gate=rf"(?i)\d{_ORDINAL} ?(?:of |de )?{MONTH},? (?:de |del |of )?\d{{4}}\b"),
+            Pattern(
+                _WORDED, _CANDIDATE, prefilter=rf"(?i)\d{_ORDINAL} ?(?:of |de )?{MONTH},? (?:de |del |of )?\d{{4}}\b"
+            ),
             Pattern(_MONTH_FIRST, _CANDIDATE),
             Pattern(rf"(?i)\b\d{{1,2}}-{_SHORT_MONTH}(?:-(?:\d{{4}}|\d{{2}}))?\b", _CANDIDATE),
             Pattern(rf"(?i)\b{_SHORT_MONTH}-(?:\d{{4}}|\d{{2}})\b", _CANDIDATE),

@@ -1,12 +1,13 @@
-"""Devices: phones (IMEI, 3GPP TS 23.003), SIM cards (ITU-T E.118), subscribers (IMSI), and the identifiers that
-programs give to installations. A UUID alone says nothing about a person, so it is only a faint candidate.
+"""Device identifiers: phones (IMEI, 3GPP TS 23.003), SIM cards (ITU-T E.118), subscribers (IMSI) and installations.
+
+A UUID alone is not personal, so it gets a low score.
 """
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._checks import digits_of, luhn
 from gateway.detection.recognizers._samples import HEX, sample
 
-IMEI = EntityType("IMEI", "device", "The number of a mobile telephone.")
+IMEI = EntityType("IMEI", "device", "The number of a mobile phone.")
 IMSI = EntityType("IMSI", "device", "The number of a mobile subscriber.")
 ICCID = EntityType("ICCID", "device", "The number of a SIM card.")
 DEVICE_ID = EntityType("DEVICE_ID", "device", "The identifier of a device or installation.")
@@ -26,12 +27,12 @@ def _phone(value: str) -> bool | None:
 
 
 def _sim(value: str) -> bool | None:
-    """Some issuers leave the check digit off: then nothing is certain, and the form alone stays."""
+    """Some issuers omit the check digit, so a failed check leaves the score of the form."""
     return None if len(set(digits_of(value))) > 2 else False
 
 
 def _serial(value: str) -> bool | None:
-    """Six signs at least, with two digits among them."""
+    """Requires at least six characters, two of them digits."""
     signs = [char for char in value if char.isalnum()]
     return None if len(signs) >= 6 and sum(char.isdigit() for char in signs) >= 2 and len(set(signs)) > 3 else False
 
@@ -42,7 +43,11 @@ RECOGNIZERS = (
     PatternRecognizer(
         "device.imei",
         IMEI,
-        (Pattern(r"\b\d{15}\b|\b\d{2}[ \-]\d{6}[ \-]\d{6}[ \-]\d\b", 0.5, gate=r"(?i)\bimei", needs_context=True),),
+        (
+            Pattern(
+                r"\b\d{15}\b|\b\d{2}[ \-]\d{6}[ \-]\d{6}[ \-]\d\b", 0.5, prefilter=r"(?i)\bimei", needs_context=True
+            ),
+        ),
         context=("imei",),
         validator=_phone,
         examples=(
@@ -75,7 +80,7 @@ RECOGNIZERS = (
                 _DEVICE_CUE + rf"({_UUID}|[0-9A-Fa-f]{{16}}|[A-Za-z0-9]+(?:[\-:][A-Za-z0-9]+)*)\b",
                 0.8,
                 group=1,
-                gate=_DEVICE_CUE + "[0-9A-Za-z]",
+                prefilter=_DEVICE_CUE + "[0-9A-Za-z]",
             ),
         ),
         validator=_serial,

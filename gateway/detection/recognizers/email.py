@@ -1,4 +1,4 @@
-"""E-mail addresses (RFC 5321, with the letters of RFC 6531), also spelled out to fool scanners."""
+"""E-mail addresses (RFC 5321, with letters of RFC 6531), including spelled-out ones."""
 
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.entropy import word_set
@@ -12,7 +12,7 @@ _TOP = rf"(?:xn--[A-Za-z0-9\-]+|[{LETTERS}]{{2,24}})"
 _AT = r"\s?[\[({<]\s?(?i:at)\s?[\])}>]\s?"
 _DOT = r"(?:\.|\s?[\[({<]\s?(?i:dot)\s?[\])}>]\s?)"
 
-# `logo@2x.png` is a file, and `git@host:path` the address of a repository.
+# `logo@2x.png` is a file, `git@host:path` a repository.
 _FILES = word_set("png jpg jpeg gif svg webp ico css scss js mjs ts tsx json html htm map pdf mp4")
 _REPOSITORY_HOSTS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "ssh.dev.azure.com"})
 
@@ -30,7 +30,7 @@ RECOGNIZERS = (
     PatternRecognizer(
         "email.plain",
         EMAIL_ADDRESS,
-        (Pattern(rf"{_LOCAL}@(?:{_LABEL}\.)+{_TOP}", 0.95, gate=r"[^\s@]@[^\s@.]", reach=(128, 255)),),
+        (Pattern(rf"{_LOCAL}@(?:{_LABEL}\.)+{_TOP}", 0.95, prefilter=r"[^\s@]@[^\s@.]", reach=(128, 255)),),
         validator=_plausible,
         examples=(
             Example("Write to jane.doe+news@mail.acme.co.uk.", "jane.doe+news@mail.acme.co.uk"),
@@ -49,7 +49,7 @@ RECOGNIZERS = (
     PatternRecognizer(
         "email.spelled",
         EMAIL_ADDRESS,
-        (Pattern(rf"{_LOCAL}{_AT}(?:{_LABEL}{_DOT})+{_TOP}", 0.85, gate=_AT),),
+        (Pattern(rf"{_LOCAL}{_AT}(?:{_LABEL}{_DOT})+{_TOP}", 0.85, prefilter=_AT),),
         examples=(Example("jane.doe [at] acme [dot] org", "jane.doe [at] acme [dot] org"),),
         counter_examples=("We meet (at) noon.", "f (at) x"),
     ),

@@ -1,8 +1,7 @@
 """Numbers of persons, taxpayers, patients, drivers, passports and companies in more than seventy countries.
 
-One scan finds every stretch that has the form of some number in the tables of `_numbers/`. What decides is the
-check of the number (mostly python-stdnum's) and the words around it: a number whose check one in ten random
-numbers would pass is nothing unless a word announces it.
+One pass finds everything with the form of a number in the tables of `_numbers/`. The validator (mostly python-stdnum's)
+and the context words decide: a number whose check one in ten random numbers would pass requires a context word.
 """
 
 import re
@@ -15,7 +14,7 @@ from typing import NamedTuple
 import re2
 
 from gateway.detection.entropy import inside_blob
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import (
     CONTEXT_AFTER,
@@ -54,16 +53,16 @@ NUMBERS: tuple[Number, ...] = tuple(
 )
 
 _ANNOUNCED, _ANNOUNCED_UNCHECKED = 0.95, 0.75
-"""Scores of a number whose own words stand near it."""
-_KIND_ANNOUNCED, _KIND_ANNOUNCED_UNCHECKED = 0.7, 0.55
-"""Scores where the words fit any country's number of that kind."""
+"""Scores of a number near its own context words."""
+_CATEGORY_ANNOUNCED, _CATEGORY_ANNOUNCED_UNCHECKED = 0.7, 0.55
+"""Scores of a number near context words of its category."""
 _LIKELY = 0.5
-_WEAK = 0.2
-"""A number that is less sure than this is not worth its check, except in a text too short to announce anything,
-such as a field of a form."""
+_MIN_UNANNOUNCED = 0.2
+"""Below this score, a number without context words is not validated, except in a text too short for context, such as a
+form field."""
 _SHORT_TEXT = 32
 
-# Letters and digits become one of each, signs that occur inside numbers stay, all else is a border.
+# Maps letters to A and digits to 9, keeps signs that occur inside numbers, and maps all else to a boundary.
 _SIGNS = b" -./:+()_"
 _TO_SHAPE = bytes(
     57 if 48 <= byte <= 57 else 65 if chr(byte).isalpha() and byte < 128 else byte if byte in _SIGNS else 10
@@ -74,15 +73,15 @@ _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 _DIGITS = frozenset(b"0123456789")
 _JOINS = frozenset(b"-._/+\\")
 _SHAPED = frozenset(b"9A")
-_LONGEST_TOKEN = 20
+_MAX_TOKEN = 20
 _TOKEN = re.compile(rb"[9A]+")
 
 type Checked = dict[tuple[int, str], bool]
-"""What the check of a row said of a value, for one text: a text may repeat itself."""
+"""Validator results by row and value, for one text, because values may repeat."""
 
 
 class _Fit(NamedTuple):
-    """A row that may be what a shape stands for, if the literals (place, capital, small letter) are there."""
+    """A row that a shape may belong to if the literals (position, upper case, lower case) match."""
 
     row: int
     literals: tuple[tuple[int, int, int], ...]
@@ -90,8 +89,8 @@ class _Fit(NamedTuple):
 
 
 class _Shape(NamedTuple):
-    """What a shape may stand for; which of it is worth a check although nothing announces it; and the words
-    (by index) that would announce some of it.
+    """The rows that a shape may belong to, those among them to validate without context, and the indices of their
+    context words.
     """
 
     fits: tuple[_Fit, ...]
@@ -101,20 +100,20 @@ class _Shape(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The rows, made ready for searching. `words` has an expression for each row, then one for each kind."""
+    """The rows, compiled for searching. `words` has an expression for each row, then one for each category."""
 
     shapes: dict[bytes, _Shape]
     finder: Expression
     strong_finder: Expression
-    """Only numbers that need no words: for texts in which nothing announces any."""
+    """Finds only numbers that need no context words. Used for texts without any."""
     words: "re2.Set"
     checks: tuple[Check | None, ...]
     proves: tuple[bool, ...]
-    kinds: tuple[int, ...]
+    categories: tuple[int, ...]
 
 
 def _tree(shapes: Iterable[str]) -> str:
-    """An expression for any of the shapes, branching where they differ: small, and quick to run."""
+    """Returns a compact expression for any of the shapes, as a prefix tree."""
     rests: dict[str, list[str]] = {}
     for shape in shapes:
         if shape:
@@ -127,20 +126,20 @@ def _tree(shapes: Iterable[str]) -> str:
 
 
 def _finder(shapes: Set[str]) -> Expression:
-    """An expression that finds where some number may begin, and where the longest that may be one ends."""
+    """Returns an expression that matches the start of a possible number up to the end of the longest one."""
     options = re2.Options()
     options.longest_match = True
     options.never_capture = True
     open_ended = {shape for shape in shapes if not shape[-1].isalnum()}
     signed = {shape for shape in shapes if not shape[0].isalnum()}
     plain = shapes - open_ended - signed
-    kinds = [rf"\b{_tree(plain)}\b", *([rf"\b{_tree(open_ended)}"] if open_ended else [])]
-    kinds += [rf"{_tree(signed)}\b"] if signed else []
-    return Expression(re2.compile("|".join(kinds), options))
+    alternatives = [rf"\b{_tree(plain)}\b", *([rf"\b{_tree(open_ended)}"] if open_ended else [])]
+    alternatives += [rf"{_tree(signed)}\b"] if signed else []
+    return Expression(re2.compile("|".join(alternatives), options))
 
 
-# What every shape has somewhere, in as few words as possible: an exact gate would be large, and slow for all.
-_GATE = (
+# Something that every shape contains, as short as possible: an exact prefilter would be large and slow.
+_PREFILTER = (
     r"[0-9]{5}"
     r"|[0-9]{2,4}[ \-./:][0-9]{2,4}[ \-./:][0-9]|[0-9]{3,4}[ \-][0-9]{4}|[0-9][.\-][0-9]{3}[.\-][0-9]"
     r"|[0-9]{2}[ .\-][A-Za-z]{1,3}[ .\-][0-9]{2}|[A-Za-z]{3}[ \-][0-9]{3} ?[A-Za-z]{2}\b"
@@ -150,48 +149,48 @@ _GATE = (
 
 @cache
 def _table() -> _Table:
-    """Built once, at the first use."""
+    """Builds the table once, on first use."""
     fits: dict[bytes, list[_Fit]] = {}
     for row, number in enumerate(NUMBERS):
-        for shape, literals, score in number.written():
+        for shape, literals, score in number.shapes():
             places = tuple((at, ord(char), ord(char.lower())) for at, char in literals)
             fits.setdefault(shape.encode(), []).append(_Fit(row, places, score))
     words = re2.Set.SearchSet(re2.Options())
-    kinds = list(dict.fromkeys(number.kind for number in NUMBERS))
-    kind_of = tuple(len(NUMBERS) + kinds.index(number.kind) for number in NUMBERS)
-    for one in (*(number.words for number in NUMBERS), *(kind.words for kind in kinds)):
+    categories = list(dict.fromkeys(number.category for number in NUMBERS))
+    category_of = tuple(len(NUMBERS) + categories.index(number.category) for number in NUMBERS)
+    for one in (*(number.words for number in NUMBERS), *(category.words for category in categories)):
         words.Add(_announcing(one))
     words.Compile()
     return _Table(
         shapes={
             shape: _Shape(
                 tuple(some),
-                tuple(fit for fit in some if fit.score >= _WEAK),
-                frozenset(word for fit in some for word in (fit.row, kind_of[fit.row])),
+                tuple(fit for fit in some if fit.score >= _MIN_UNANNOUNCED),
+                frozenset(word for fit in some for word in (fit.row, category_of[fit.row])),
             )
             for shape, some in fits.items()
         },
         finder=_finder({shape.decode() for shape in fits}),
         strong_finder=_finder(
-            {shape.decode() for shape, some in fits.items() if any(fit.score >= _WEAK for fit in some)}
+            {shape.decode() for shape, some in fits.items() if any(fit.score >= _MIN_UNANNOUNCED for fit in some)}
         ),
         words=words,
         checks=tuple(number.is_valid() for number in NUMBERS),
         proves=tuple(number.check not in {None, varied, varied_digits} for number in NUMBERS),
-        kinds=kind_of,
+        categories=category_of,
     )
 
 
 @cache
-def _within(longest: bytes) -> tuple[tuple[int, _Shape], ...]:
-    """The shapes that one of them begins with, itself included, longest first: how long, and what they may be."""
+def _prefix_shapes(longest: bytes) -> tuple[tuple[int, _Shape], ...]:
+    """Returns the shapes that are a prefix of `longest`, including itself, longest first, with their lengths."""
     shapes = _table().shapes
     sizes = range(len(longest), 0, -1)
     return tuple((size, shapes[part]) for size in sizes if (part := longest[:size]) in shapes)
 
 
 def _announcing(words: str) -> str:
-    """An expression for any of the phrases. Up to four letters they stand alone, longer ones may be inflected."""
+    """Returns an expression for any of the phrases. Those of up to four letters match whole words only."""
     parts = []
     for phrase in phrases_of(words):
         before = r"(?:\b|_)" if phrase[0].isascii() and phrase[0].isalnum() else ""
@@ -201,23 +200,23 @@ def _announcing(words: str) -> str:
     return "|".join(parts)
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    table, data = _table(), view.data
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    table, data = _table(), normalized.data
     text = data.translate(_TO_SHAPE) + b"\n"
-    heard = frozenset(table.words.Match(data) or ())
+    words_found = frozenset(table.words.Match(data) or ())
     checked: Checked = {}
-    finder = table.finder if heard or len(data) <= _SHORT_TEXT else table.strong_finder
+    finder = table.finder if words_found or len(data) <= _SHORT_TEXT else table.strong_finder
     at = 0
     while match := finder.search(text, at):
         start = match.start()
         at = grouped_card(data, start)
         if at:
             continue
-        for length, shape in _within(match[0]) if _begins(data, start) else ():
+        for length, shape in _prefix_shapes(match[0]) if _starts_cleanly(data, start) else ():
             end = start + length
             if text[end] in _SHAPED:
                 continue
-            for found in _judge(view, start, end, shape, heard, checked):
+            for found in _matches(normalized, start, end, shape, words_found, checked):
                 yield found
                 if found.score >= _LIKELY:
                     at = end
@@ -226,27 +225,29 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
         at = at or _next_token(text, start)
 
 
-def _judge(view: View, start: int, end: int, shape: _Shape, heard: frozenset[int], checked: Checked) -> Iterator[Match]:
-    """What the characters between `start` and `end` may be. `heard`: the words that stand anywhere in the text."""
-    table, data = _table(), view.data
+def _matches(
+    normalized: NormalizedText, start: int, end: int, shape: _Shape, words_found: frozenset[int], checked: Checked
+) -> Iterator[Match]:
+    """Yields what `data[start:end]` may be. `words_found`: the indices of context words anywhere in the text."""
+    table, data = _table(), normalized.data
     near: Collection[int] = ()
     fits = shape.strong if len(data) > _SHORT_TEXT else shape.fits
-    announced = not heard.isdisjoint(shape.words)
-    if not (fits or announced) or not _ends(data, end) or inside_blob(data, start, end):
+    announced = not words_found.isdisjoint(shape.words)
+    if not (fits or announced) or not _ends_cleanly(data, end) or inside_blob(data, start, end):
         return
     if announced:
         around = data[max(0, start - CONTEXT_BEFORE) : start] + b"\n" + data[end : end + CONTEXT_AFTER]
         near = shape.words.intersection(table.words.Match(around) or ())
     value = ""
     for row, literals, score in shape.fits if near else fits:
-        own, kind = row in near, table.kinds[row] in near
-        if not (own or kind or score >= _WEAK or len(data) <= _SHORT_TEXT):
+        own, kind = row in near, table.categories[row] in near
+        if not (own or kind or score >= _MIN_UNANNOUNCED or len(data) <= _SHORT_TEXT):
             continue
         if not all(data[start + place] in (capital, small) for place, capital, small in literals):
             continue
         check = table.checks[row]
         if check is not None:
-            value = value or view.text(start, end).upper()
+            value = value or normalized.text(start, end).upper()
             if (row, value) not in checked:
                 checked[row, value] = check(value if NUMBERS[row].signed else value.translate(_DROP))
             if not checked[row, value]:
@@ -254,20 +255,20 @@ def _judge(view: View, start: int, end: int, shape: _Shape, heard: frozenset[int
         if own:
             score = max(score, _ANNOUNCED if table.proves[row] else _ANNOUNCED_UNCHECKED)  # noqa: PLW2901
         elif kind:
-            score = max(score, _KIND_ANNOUNCED if table.proves[row] else _KIND_ANNOUNCED_UNCHECKED)  # noqa: PLW2901
+            score = max(score, _CATEGORY_ANNOUNCED if table.proves[row] else _CATEGORY_ANNOUNCED_UNCHECKED)  # noqa: PLW2901
         yield Match(start, end, score, NUMBERS[row].name)
 
 
-def _begins(data: bytes, start: int) -> bool:
-    """Whether no longer number, word, path, UUID or amount has begun before `start`."""
+def _starts_cleanly(data: bytes, start: int) -> bool:
+    """Returns whether no longer number, word, path, UUID or amount starts before `start`."""
     if not start:
         return True
     before = data[start - 1]
     return not (before in _WORD or before in b"$@" or (before in _JOINS and _token_has_digit(data, start - 2, -1)))
 
 
-def _ends(data: bytes, end: int) -> bool:
-    """The same for what goes on after `end`, where a word ends."""
+def _ends_cleanly(data: bytes, end: int) -> bool:
+    """Returns whether no longer number, word, path, UUID or amount continues after `end`."""
     if end == len(data):
         return True
     after, second = data[end], data[end + 1] if end + 1 < len(data) else 32
@@ -277,8 +278,8 @@ def _ends(data: bytes, end: int) -> bool:
 
 
 def _token_has_digit(data: bytes, at: int, step: int) -> bool:
-    """Whether the word that begins (or, backwards, ends) at `at` has a digit."""
-    for _ in range(_LONGEST_TOKEN):
+    """Returns whether the word that starts (or, backwards, ends) at `at` contains a digit."""
+    for _ in range(_MAX_TOKEN):
         if not 0 <= at < len(data) or data[at] not in _WORD:
             return False
         if data[at] in _DIGITS:
@@ -296,7 +297,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "government_numbers",
         tuple({number.name: number.type for number in NUMBERS}.values()),
-        (_GATE,),
+        (_PREFILTER,),
         _find,
         examples=tuple(
             Example(f"{phrases_of(number.words)[0]} {number.example}", number.example, number.name)

@@ -1,11 +1,11 @@
-"""Messages between the systems of hospitals (HL7 version 2.5.1, chapters 3, 4 and 6): segments of fields between bars,
-which say by their place alone what they hold.
+"""Messages between hospital systems (HL7 version 2.5.1, chapters 3, 4 and 6): segments of fields separated by bars,
+whose position determines their meaning.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._id_labels import ACCOUNT_NUMBER, INSURANCE_NUMBER, MEDICAL_RECORD_NUMBER
 from gateway.detection.recognizers._numbers.us_types import US_DRIVER_LICENSE, US_SSN
@@ -48,13 +48,13 @@ _SEGMENTS: dict[bytes, dict[int, EntityType]] = {
 _NAMES = "|".join(name.decode() for name in _SEGMENTS)
 _SEGMENT = compile_pattern(rf"(?m)(?:^|[\r\n\t ])(?:{_NAMES})\|[^\r\n]+", captures=False)
 _LAST = 40
-"""No field behind this one holds anything of interest."""
+"""The last field that may contain private text."""
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    if not view.source:
-        return  # read in another way, bars and ends of lines may be gone
-    data = view.data
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    if not normalized.source:
+        return  # deobfuscation may have removed bars and line ends
+    data = normalized.data
     for segment in _SEGMENT.finditer(data):
         start, end = segment.span()
         start = data.index(b"|", start) - 3

@@ -7,7 +7,7 @@ from functools import cache
 from stdnum import numdb
 
 from gateway.detection.entropy import inside_blob
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 
 IBAN_CODE = EntityType("IBAN_CODE", "financial", "An international bank account number.")
@@ -15,13 +15,13 @@ IBAN_CODE = EntityType("IBAN_CODE", "financial", "An international bank account 
 _SIGNS = " -./_,;:|*+"
 _CHARACTER = rf"(?:[{re.escape(_SIGNS)}]?[A-Za-z0-9])"
 _BEGINS = r"(?:\b[A-Za-z]{2}|[_\d][A-Z]{2})\d{2}"
-_GATE = rf"{_BEGINS}{_CHARACTER}{{11}}"
-# 34 characters are the most ISO 13616 allows; which of them belong to the number, its check digits say.
+_PREFILTER = rf"{_BEGINS}{_CHARACTER}{{11}}"
+# ISO 13616 allows at most 34 characters; the check digits determine which of them belong to the number.
 _CANDIDATE = compile_pattern(rf"{_BEGINS}{_CHARACTER}{{11,30}}")
-# Where it is named, it is one with a slip of the pen, too.
+# After its name, an IBAN with a typing error also counts.
 _NAMED = re.compile(rb"(?i)\biban\b[^\n\w]{0,4}(?:(?:is|ist|est|es|nr|no|number|nummer)\b[^\n\w]{0,4})?\Z")
 _NEAR = 24
-# Characters of a number, by country (SWIFT, IBAN Registry).
+# Length of a number by country (SWIFT, IBAN Registry).
 _LENGTHS = {
     country: length
     for length, countries in {
@@ -41,8 +41,8 @@ _VALUES = {code: str(int(chr(code), 36)) for code in range(ord("A"), ord("Z") + 
 _KINDS = {"n": "[0-9]", "a": "[A-Z]", "c": "[A-Za-z0-9]"}
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    data = view.data
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
     at = 0
     while match := _CANDIDATE.search(data, at):
         start, end = match.span()
@@ -60,8 +60,9 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
 
 
 def _number_end(data: bytes, start: int, end: int) -> int | None:
-    """Where a number of the country's length ends that begins at `start`: at a word's end, or before a capital that is
-    glued to it, as where a text was copied out of columns.
+    """Returns the end of a number of the country's length that starts at `start`, else None.
+
+    It must end at a word boundary, or before a capital letter that was joined to it when columns were copied.
     """
     left = _LENGTHS.get(data[start : start + 2].decode().upper(), 0)
     at = start
@@ -76,7 +77,7 @@ def _number_end(data: bytes, start: int, end: int) -> int | None:
 
 
 def _is_valid(value: str) -> bool:
-    """What python-stdnum's check answers, without building the country's expression again each time."""
+    """Validates like python-stdnum, but compiles the country's expression only once."""
     number = value.translate(_DROP).upper()
     form = _form(number[:2])
     if form is None or form.match(number, 4) is None:
@@ -86,7 +87,7 @@ def _is_valid(value: str) -> bool:
 
 @cache
 def _form(country: str) -> "re.Pattern[str] | None":
-    """How account numbers of a country are made up, after the four characters in front (SWIFT, IBAN Registry)."""
+    """Returns an expression for a country's account number after the first four characters (SWIFT, IBAN Registry)."""
     known = numdb.get("iban").info(country)[0][1]
     if "bban" not in known:
         return None
@@ -98,7 +99,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "iban",
         (IBAN_CODE,),
-        (_GATE,),
+        (_PREFILTER,),
         _find,
         examples=(
             Example("IBAN DE89 3704 0044 0532 0130 00 please", "DE89 3704 0044 0532 0130 00"),

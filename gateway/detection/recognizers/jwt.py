@@ -1,4 +1,4 @@
-"""JSON Web Tokens and JSON Web Encryption in compact form (RFC 7519, 7515, 7516); the header must decode."""
+"""JSON Web Tokens and JSON Web Encryption in compact form (RFC 7519, 7515, 7516). The header must decode."""
 
 import base64
 import binascii
@@ -18,7 +18,7 @@ def _header_decodes(value: str) -> bool | None:
     try:
         decoded = json.loads(base64.urlsafe_b64decode(header + "=" * (-len(header) % 4)))
     except (binascii.Error, ValueError):
-        # Copied with a slip, it still tells what it holds.
+        # A token with a copying error still reveals its content.
         payload, _, signature = rest.partition(".")
         whole = payload.startswith("ey") and min(len(header), len(payload)) > _LONG_ENOUGH and len(signature) >= 5
         return None if whole else False
@@ -36,7 +36,7 @@ RECOGNIZERS = (
             Pattern(
                 r"\bey[A-Z][A-Za-z0-9_\-]{8,}={0,2}\.[A-Za-z0-9_\-]+(?:\.[A-Za-z0-9_\-]*){0,3}={0,2}",
                 0.9,
-                gate=r"\bey[A-Z][A-Za-z0-9_\-]{8}",
+                prefilter=r"\bey[A-Z][A-Za-z0-9_\-]{8}",
             ),
         ),
         validator=_header_decodes,

@@ -81,7 +81,7 @@ RECOGNIZERS = (
                 r"(?:^|[\s=:\"'])(AKC[A-Za-z0-9]{10,80}|AP[0-9A-F][A-Za-z0-9]{8,80})(?:[\s\"']|$)",
                 0.8,
                 group=1,
-                gate=r"\bA(?:KC|P[0-9A-F])[A-Za-z0-9]{8}",
+                prefilter=r"\bA(?:KC|P[0-9A-F])[A-Za-z0-9]{8}",
             ),
         ),
         validator=_short_artifactory,

@@ -1,14 +1,14 @@
-"""Identifiers that nobody has a pattern for, found by how people introduce them: "customer no.: K-4711",
-"Kundennummer 4711 23", "n° de dossier est 2023/118", `"employee_id": "E00712"`, <PatientId>00412</PatientId>.
+"""Identifiers without a pattern of their own, found by their labels: "customer no.: K-4711", "Kundennummer 4711 23",
+"n° de dossier est 2023/118", `"employee_id": "E00712"`, <PatientId>00412</PatientId>.
 
-What a value may look like decides the rest: it has digits enough, and is no date, price, version, hash or name
-in a program. Numbers of orders, invoices and tickets are candidates (0.4), which strict modes hide.
+The value must have enough digits and must not be a date, price, version, hash or program identifier. Numbers of orders,
+invoices and tickets are candidates (0.4), which strict mode hides.
 """
 
 from collections.abc import Iterator, Sequence
 
-from gateway.detection.normalized_text import View
-from gateway.detection.prefilter import GateScan
+from gateway.detection.normalized_text import NormalizedText
+from gateway.detection.prefilter import PatternSet
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers import _id_labels as labels
 from gateway.detection.recognizers._id_labels import (
@@ -17,13 +17,13 @@ from gateway.detection.recognizers._id_labels import (
     LABELS,
     REFERENCE_NUMBER,
     Label,
-    announcing,
-    naming,
+    label_expression,
+    thing_expression,
 )
-from gateway.detection.recognizers._id_values import VALUE, long_enough, plausible, telling
+from gateway.detection.recognizers._id_values import VALUE, has_enough_digits, is_distinctive, plausible
 
 _COPULA = r"(?:is|was|are|reads|to|ist|war|lautet|est|était|es|era|è|é|foi|are|sono|has been|wurde)"
-# What stands between: signs of forms, JSON, XML and tables; or some words and "is".
+# Between label and value: signs of forms, JSON, XML and tables, or some words and "is".
 _BETWEEN = (
     r"""(?:\.?(?:[ \t]+[^\s\d:=,;.<>|"]+){0,4}(?:[ \t]+"""
     + _COPULA
@@ -34,66 +34,66 @@ _BETWEEN = (
     r"(?:(?i:n[°ºo]\.?|#|№)[ \t]?)?"
 )
 _HEAD = r"((?:[A-Z]{1,4} )?(?:[A-Za-z]{1,6}[\-/_.#]?){0,2}\d)"
-_ANY_LABEL = announcing(LABELS)
-# The thing itself, then a sign or "is", then a number; with nothing between, only one that can hardly be anything else.
+_ANY_LABEL = label_expression(LABELS)
+# The thing itself, a sign or "is", then a number. Without a sign, only a distinctive number counts.
 _STATED = (
-    rf"(?:\b|_)((?i:{naming(LABELS)}))(?:[\"'*_`]{{0,3}}[ \t]{{0,3}}[:=#][ \t\"'*`#]{{0,4}}"
+    rf"(?:\b|_)((?i:{thing_expression(LABELS)}))(?:[\"'*_`]{{0,3}}[ \t]{{0,3}}[:=#][ \t\"'*`#]{{0,4}}"
     rf"|[ \t]+(?i:{_COPULA})[ \t:]+|[ ])"
 )
 _LABEL = rf"(?:\b|_)(?i:{_ANY_LABEL})"
 _NUMBERED = rf"(?:\b|_)((?i:{_ANY_LABEL}))(?i:{_BETWEEN}){_HEAD}"
 _BOOKED = (
-    rf"(?:\b|_)((?i:{announcing([label for label in LABELS if label.type is BOOKING_REFERENCE])}))(?i:{_BETWEEN})"
+    rf"(?:\b|_)((?i:{label_expression([label for label in LABELS if label.type is BOOKING_REFERENCE])}))(?i:{_BETWEEN})"
     r"([A-Z]{6})\b"
 )
-# "The file number limit is 1024": the number is not what is announced.
-_NOT_OURS = compile_pattern(
+# "The file number limit is 1024": the label does not announce this number.
+_OTHER_QUANTITY = compile_pattern(
     r"(?i)\b(?:limit|count|length|format|prefix|suffix|range|size|field|column|max(?:imum)?|min(?:imum)?|digits?"
     r"|rate|total|rose|fell"
     r"|grew|between|about|over|under|than|more|up|down)\b"
 )
-_LONGEST = 90
-"""Bytes from the label's first letter to the value's first digit."""
+_MAX_DISTANCE = 90
+"""Maximum bytes from the start of the label to the first digit of the value."""
 
 _PLACES = (compile_pattern(_NUMBERED), compile_pattern(_BOOKED), compile_pattern(_STATED + _HEAD))
 _BOOKED_ONLY, _NAMED = 1, 2
 _SEARCHED = ((0, _BOOKED_ONLY), (_NAMED,))
-"""By gate."""
+"""The expressions for each prefilter."""
 _BY_NAME = tuple(label for label in LABELS if label.named)
-_ANNOUNCED = GateScan([rf"(?i)\A(?:{announcing([label])})\z" for label in LABELS])
-_NAMED_ALONE = GateScan([rf"(?i)\A(?:{label.named})\z" for label in _BY_NAME])
-_OTHER_THINGS = frozenset(b"application applications autos cups permit pod ref reference sag sak".split())
-"""Words for so many things that also behind a sign only a number of its own making is believed."""
+_ANNOUNCED = PatternSet([rf"(?i)\A(?:{label_expression([label])})\z" for label in LABELS])
+_NAMED_ALONE = PatternSet([rf"(?i)\A(?:{label.named})\z" for label in _BY_NAME])
+_AMBIGUOUS = frozenset(b"application applications autos cups permit pod ref reference sag sak".split())
+"""Words with so many meanings that even after a sign only a distinctive number counts."""
 _EXPLICIT = compile_pattern(rf"(?i)[:=#>|]|\b{_COPULA}\b")
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    data = view.data
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
     for number in (number for hit in hits for number in _SEARCHED[hit]):
         places = _PLACES[number]
         at = 0
         while place := places.search(data, at):
             at = place.end(1)
             start = place.start(2)
-            if start - place.start(1) > _LONGEST:
+            if start - place.start(1) > _MAX_DISTANCE:
                 continue
             value = VALUE.match(data, start)
             label = _label(place[1].lower(), named=number == _NAMED)
             if value is None or label is None:
                 continue
-            if _NOT_OURS.search(data, place.end(1), start) or data[place.start(1) - 1 : start].startswith(
+            if _OTHER_QUANTITY.search(data, place.end(1), start) or data[place.start(1) - 1 : start].startswith(
                 b":%b:`" % place[1]
             ):
-                continue  # a role of reStructuredText, too
+                continue  # also excludes reStructuredText roles
             explicit = _EXPLICIT.search(data, place.end(1), start) is not None or place[1].endswith(b"#")
             end = value.end()
             if number == _NAMED and not (
-                telling(data[start:end], booking=label.type is BOOKING_REFERENCE, case=label.type is CASE_NUMBER)
-                if data[place.end(1) : start] == b" " or place[1].lower() in _OTHER_THINGS
-                else long_enough(data[start:end])
+                is_distinctive(data[start:end], booking=label.type is BOOKING_REFERENCE, case=label.type is CASE_NUMBER)
+                if data[place.end(1) : start] == b" " or place[1].lower() in _AMBIGUOUS
+                else has_enough_digits(data[start:end])
             ):
                 continue
-            booked = label.type is BOOKING_REFERENCE and telling(data[start:end], booking=True)
+            booked = label.type is BOOKING_REFERENCE and is_distinctive(data[start:end], booking=True)
             if number == _BOOKED_ONLY or booked or plausible(data, start, end, explicit=explicit):
                 sure = explicit and number != _NAMED
                 sure |= label.type is REFERENCE_NUMBER and number == _NAMED
@@ -102,7 +102,7 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
 
 
 def _label(text: bytes, *, named: bool) -> Label | None:
-    """What a label announces."""
+    """Returns the label that a text matches."""
     known, scan = (_BY_NAME, _NAMED_ALONE) if named else (LABELS, _ANNOUNCED)
     hits = scan.hits(text)
     return known[min(hits)] if hits else None

@@ -1,19 +1,19 @@
-"""Rows that a statement of SQL inserts, by the names of its columns: `INSERT INTO t (name, phone) VALUES (…), (…)`."""
+"""Values in SQL INSERT statements, by column name: `INSERT INTO t (name, phone) VALUES (…), (…)`."""
 
 from collections.abc import Iterator, Sequence
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._columns import TYPES, columns_of
 
-_GATE = r"(?i)\binto\s+[^\s(]+\s*\([^()']+\)\s*values\s*\("
+_PREFILTER = r"(?i)\binto\s+[^\s(]+\s*\([^()']+\)\s*values\s*\("
 _COLUMNS = compile_pattern(r"(?i)\binto\s+[^\s(]+\s*\(([^()']+)\)\s*values\s*")
 _ROW = compile_pattern(r"\(((?:[^()']|'[^']*'|\([^()']*\))*)\)\s*,?\s*")
 _VALUE = compile_pattern(r"\s*(?:N?'((?:[^']|'')*)'|([^,]+))\s*,?")
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    data = view.data
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
     for head in _COLUMNS.finditer(data):
         names = [name.strip(' \t\r\n`"[]') for name in head[1].decode("utf-8", "replace").split(",")]
         columns = columns_of(names)
@@ -22,12 +22,12 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
             at = row.end()
             for number, (start, end) in enumerate(_values(data, *row.span(1))):
                 column = columns.get(number)
-                if column is not None and end > start and column.check(view.text(start, end)):
+                if column is not None and end > start and column.check(normalized.text(start, end)):
                     yield Match(start, end, column.score, column.type.name)
 
 
 def _values(data: bytes, at: int, last: int) -> Iterator[tuple[int, int]]:
-    """The values of a row without their quotes."""
+    """Yields the spans of a row's values, without quotes."""
     while at < last and (value := _VALUE.match(data, at, last)) is not None:
         yield value.span(1) if value.span(1) != (-1, -1) else value.span(2)
         at = value.end()
@@ -39,7 +39,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "labelled.insert",
         TYPES,
-        (_GATE,),
+        (_PREFILTER,),
         _find,
         examples=(
             Example(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._columns import ENDINGS, TYPES, Column, columns_of
 
@@ -28,24 +28,24 @@ _BRACED = re.compile(rb"\{\{[^{}]+\}\}")
 # With a separator after the word, or before it at the end of the line.
 _AFTER = rf"{ENDINGS}[ \"']{{0,3}}(?:[,;|\t│]|  )"
 _LAST = rf"(?:[,;|\t][ \"']{{0,3}}(?:\w+[ _-])?|  ){ENDINGS}[ \"']{{0,3}}\r?\n"
-_GATE = f"(?i)(?:{_AFTER}|{_LAST})"
+_PREFILTER = f"(?i)(?:{_AFTER}|{_LAST})"
 _HEADER = compile_pattern(rf"(?i)(?:{_AFTER}[^\n\d]*\n|{_LAST})")
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    data = view.data
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
     at = 0
     while found := _HEADER.search(data, at):
         line_end = found.end() - 1
         line_start = data.rfind(b"\n", at, found.start() + 1) + 1 or at
         at = found.end()
         sign = _separator(data[line_start:line_end])
-        header = _cells(view, line_start, line_end, sign)
+        header = _cells(normalized, line_start, line_end, sign)
         columns = columns_of([cell.text for cell in header]) if _is_header(header) else {}
         if sign == _WIKI:
             sign = b"|"
         if columns:
-            for cells, end in _rows(view, at, sign, len(header)):
+            for cells, end in _rows(normalized, at, sign, len(header)):
                 yield from _row(cells, columns)
                 at = end
 
@@ -58,9 +58,9 @@ def _separator(line: bytes) -> bytes:
     return sign if sign in line else b""
 
 
-def _cells(view: View, start: int, end: int, sign: bytes) -> list[_Cell]:
+def _cells(normalized: NormalizedText, start: int, end: int, sign: bytes) -> list[_Cell]:
     """The cells of a line without the quotes and spaces around them; a separator between quotes separates nothing."""
-    line = view.data[start:end].rstrip(b"\r")
+    line = normalized.data[start:end].rstrip(b"\r")
     cells = []
     at = 0
     while at <= len(line):
@@ -93,14 +93,14 @@ def _is_header(cells: list[_Cell]) -> bool:
     )
 
 
-def _rows(view: View, at: int, sign: bytes, width: int) -> Iterator[tuple[list[_Cell], int]]:
+def _rows(normalized: NormalizedText, at: int, sign: bytes, width: int) -> Iterator[tuple[list[_Cell], int]]:
     """The lines from `at` on that have as many cells as the header, each with its end. Rules between them are none."""
-    data = view.data
+    data = normalized.data
     while at < len(data):
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end
         if not _RULE.fullmatch(data, at, end):
-            cells = _cells(view, at, end, sign)
+            cells = _cells(normalized, at, end, sign)
             if len(cells) < width or (not sign and len(cells) > width):
                 return
             yield cells, end
@@ -117,7 +117,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "labelled.table",
         TYPES,
-        (_GATE,),
+        (_PREFILTER,),
         _find,
         examples=(
             Example("id,first_name,dob\n1,Zaphod,1985-12-04\n", "Zaphod", "PERSON"),

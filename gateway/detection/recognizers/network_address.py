@@ -1,28 +1,28 @@
-"""IP addresses (RFC 4291, 5952; with prefix length) and MAC addresses (IEEE 802), without version numbers and
-the like.
+"""IP addresses (RFC 4291, 5952; with prefix length) and MAC addresses (IEEE 802), excluding version numbers and similar
+text.
 
-Addresses that belong to nobody (documentation, loopback, unspecified: RFC 5737, 3849, 1122) keep a low score.
+Addresses without an owner (documentation, loopback, unspecified: RFC 5737, 3849, 1122) get a low score.
 """
 
 import ipaddress
 import re
 from collections.abc import Iterator, Sequence
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 
 IP_ADDRESS = EntityType("IP_ADDRESS", "network", "An IPv4 or IPv6 address or network.")
 MAC_ADDRESS = EntityType("MAC_ADDRESS", "device", "The hardware address of a network interface.")
 
-_V4_GATE = r"\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b"
-_V6_GATE = r"[0-9A-Fa-f]{0,4}:(?:[0-9A-Fa-f]{1,4})?:[0-9A-Fa-f:]*"
-_V4 = compile_pattern(_V4_GATE + r"(?:/\d{1,2}\b)?")
+_V4_PREFILTER = r"\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b"
+_V6_PREFILTER = r"[0-9A-Fa-f]{0,4}:(?:[0-9A-Fa-f]{1,4})?:[0-9A-Fa-f:]*"
+_V4 = compile_pattern(_V4_PREFILTER + r"(?:/\d{1,2}\b)?")
 _V6 = compile_pattern(r"[0-9A-Za-z_]*:[0-9A-Za-z_:]*(?:\.\d+){0,3}(?:%[0-9A-Za-z]+)?(?:/\d{1,3}\b)?")
 _VERSION = compile_pattern(
     r"(?i)(?:\b(?:version|versions|release|build|firmware|driver|ver|rev|sections?|chapter)[\s:.=#\"'\-]*|\bv\.?|[a-z]/"
     r"|\brfc ?\d{3,5},? |\b(?:up|down)grade[ds]? (?:from |to ))$"
 )
-_GOES_ON = re.compile(rb"(?:\.[0-9]++)++")
+_CONTINUES = re.compile(rb"(?:\.[0-9]++)++")
 
 _DOCUMENTATION = tuple(
     ipaddress.ip_network(network)
@@ -39,18 +39,18 @@ _DOCUMENTATION = tuple(
         "240.0.0.0/4",
     )
 )
-# (version, address, mask): quicker to compare with than the library's networks.
-_NOBODYS = tuple((net.version, int(net.network_address), int(net.netmask)) for net in _DOCUMENTATION)
+# (version, address, mask): faster to compare than ipaddress networks.
+_UNOWNED_NETWORKS = tuple((net.version, int(net.network_address), int(net.netmask)) for net in _DOCUMENTATION)
 _WIDEST_PRIVATE, _WIDEST_PUBLIC = {4: 16, 6: 64}, {4: 7, 6: 28}
-_GIVEN_OUT = ipaddress.ip_network("2000::/3")  # the unicast addresses that are in use
-_NOBODY, _INTERNAL, _PUBLIC = 0.2, 0.6, 0.95
+_GIVEN_OUT = ipaddress.ip_network("2000::/3")  # the allocated unicast addresses
+_UNOWNED, _INTERNAL, _PUBLIC = 0.2, 0.6, 0.95
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _INDEXED = _WORD | frozenset(b")]")
 
-_MAC_GATE = r"\b[0-9A-Fa-f]{2}[:\-][0-9A-Fa-f]{2}[:\-][0-9A-Fa-f]{2}[:\-]"
-_CISCO_GATE = r"\b[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\b"
+_MAC_PREFILTER = r"\b[0-9A-Fa-f]{2}[:\-][0-9A-Fa-f]{2}[:\-][0-9A-Fa-f]{2}[:\-]"
+_CISCO_PREFILTER = r"\b[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\b"
 _MAC = compile_pattern(r"\b[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2})+|(?:-[0-9A-Fa-f]{2})+)\b")
-_MAC_FORMS = (_MAC, compile_pattern(_CISCO_GATE))
+_MAC_FORMS = (_MAC, compile_pattern(_CISCO_PREFILTER))
 
 
 def _score(value: str) -> float | None:
@@ -60,69 +60,69 @@ def _score(value: str) -> float | None:
     except ValueError:
         return None
     number, version = int(address), address.version
-    if any(version == of and number & mask == first for of, first, mask in _NOBODYS):
-        return _NOBODY
+    if any(version == of and number & mask == first for of, first, mask in _UNOWNED_NETWORKS):
+        return _UNOWNED
     if address.is_loopback or address.is_unspecified or address.is_multicast:
-        return _NOBODY
-    # A block as registries list it (10.0.0.0/8, fe80::/10) is the network of everybody.
+        return _UNOWNED
+    # A block from a registry (10.0.0.0/8, fe80::/10) is not personal.
     private = address.is_private or address.is_link_local
     if length and int(length) <= (_WIDEST_PRIVATE if private else _WIDEST_PUBLIC)[address.version]:
-        return _NOBODY
+        return _UNOWNED
     if length and address.version == 6 and not private and address not in _GIVEN_OUT:
-        return _NOBODY
+        return _UNOWNED
     return _INTERNAL if private else _PUBLIC
 
 
-def _find_ip(view: View, hits: Sequence[int]) -> Iterator[Match]:
+def _find_ip(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
     if 0 in hits:
-        yield from _find_v4(view)
+        yield from _find_v4(normalized)
     if 1 in hits:
-        yield from _find_v6(view)
+        yield from _find_v6(normalized)
 
 
-def _find_v4(view: View) -> Iterator[Match]:
-    data = view.data
+def _find_v4(normalized: NormalizedText) -> Iterator[Match]:
+    data = normalized.data
     at = 0
     while match := _V4.search(data, at):
         start, end = match.span()
-        longer = _GOES_ON.match(data, end)
+        longer = _CONTINUES.match(data, end)
         at = end if longer is None else longer.end()
         if start and data[start - 1] in b".:" and start > 1 and data[start - 2] in _WORD | {ord(":")}:
-            continue  # the tail of something longer: 1.2.3.4.5, ::ffff:10.0.0.1
+            continue  # the end of something longer: 1.2.3.4.5, ::ffff:10.0.0.1
         if _VERSION.search(data[max(0, start - 16) : start]):
             continue
-        value = view.text(start, end)
+        value = normalized.text(start, end)
         if data[end : end + 13].lower() == b".in-addr.arpa":
             value = ".".join(reversed(value.split(".")))
         elif longer is not None:
-            value = "0.0.0.0"  # noqa: S104 - the head of something longer, nobody's address
+            value = "0.0.0.0"  # noqa: S104 - the start of something longer, not an address to bind
         score = _score(value)
         if score is not None:
             yield Match(start, end, score, IP_ADDRESS.name)
 
 
-def _find_v6(view: View) -> Iterator[Match]:
-    data = view.data
+def _find_v6(normalized: NormalizedText) -> Iterator[Match]:
+    data = normalized.data
     for match in _V6.finditer(data):
         start, end = match.span()
-        # Without a gap an address has all its colons; a time of day has two.
+        # Without `::`, an address has seven colons; a time of day has two.
         if (data.count(b":", start, end) < 6 and data.find(b"::", start, end) < 0) or (
             start and data[start - 1] in b"."
         ):
             continue
         if start > 1 and data[start - 1] == ord("[") and data[start - 2] in _INDEXED:
-            continue  # every second one of a list: items[1::2]
+            continue  # a slice with a step: items[1::2]
         if end - start < 5 and (data[start - 1 : start] == b"-" or data[end : end + 1] == b"-"):
-            continue  # the same with a sign: items[-2::-1]
-        value = view.text(start, end)
+            continue  # a slice with negative bounds: items[-2::-1]
+        value = normalized.text(start, end)
         score = _score(value)
         if score is not None:
-            code = not any(char.isdigit() for char in value)  # a::b is a name in C++ and Rust
-            yield Match(start, end, _NOBODY if code else score, IP_ADDRESS.name)
+            code = not any(char.isdigit() for char in value)  # a::b is an identifier in C++ and Rust
+            yield Match(start, end, _UNOWNED if code else score, IP_ADDRESS.name)
 
 
-def _find_mac(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    data = view.data
+def _find_mac(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
     for match in (match for hit in hits for match in _MAC_FORMS[hit].finditer(data)):
         start, end = match.span()
         # Six pairs are a MAC; more of them are a fingerprint.
@@ -130,7 +130,7 @@ def _find_mac(view: View, hits: Sequence[int]) -> Iterator[Match]:
             end < len(data) - 1 and data[end] in b":-." and data[end + 1] in _WORD
         ):
             continue
-        digits = "".join(char for char in view.text(start, end) if char.isalnum())
+        digits = "".join(char for char in normalized.text(start, end) if char.isalnum())
         if len(digits) == 12 and len(set(digits)) > 1:
             yield Match(start, end, 0.9, MAC_ADDRESS.name)
 
@@ -139,7 +139,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "network.ip",
         (IP_ADDRESS,),
-        (_V4_GATE, _V6_GATE),
+        (_V4_PREFILTER, _V6_PREFILTER),
         _find_ip,
         examples=(
             Example("from 41.173.96.26 at noon", "41.173.96.26", score=0.9),
@@ -166,7 +166,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "network.mac",
         (MAC_ADDRESS,),
-        (_MAC_GATE, _CISCO_GATE),
+        (_MAC_PREFILTER, _CISCO_PREFILTER),
         _find_mac,
         examples=(
             Example("MAC 00:1A:2B:3C:4D:5E", "00:1A:2B:3C:4D:5E"),

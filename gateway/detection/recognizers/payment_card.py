@@ -1,6 +1,4 @@
-"""Payment card numbers: the issuers' ranges (ISO/IEC 7812-1) with the lengths they are given out in, and the
-Luhn digit.
-"""
+"""Payment card numbers: the issuers' ranges (ISO/IEC 7812-1) with their lengths, and the Luhn digit."""
 
 import re
 
@@ -9,11 +7,11 @@ from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRe
 from gateway.detection.recognizers._checks import digits_of, luhn, separators
 
 CREDIT_CARD = EntityType("CREDIT_CARD", "financial", "The number of a payment card.")
-CARD_TRACK = EntityType("CARD_TRACK", "financial", "What the magnetic stripe of a payment card holds.")
+CARD_TRACK = EntityType("CARD_TRACK", "financial", "The content of a payment card's magnetic stripe.")
 CVV = EntityType("CVV", "financial", "The security code of a payment card.")
-CARD_EXPIRY = EntityType("CARD_EXPIRY", "financial", "The date until which a payment card is valid.")
+CARD_EXPIRY = EntityType("CARD_EXPIRY", "financial", "The expiry date of a payment card.")
 
-# (first, last, lengths): the number's leading digits lie between first and last.
+# (first, last, lengths): range of the number's leading digits, inclusive.
 _BRANDS: tuple[tuple[str, str, frozenset[int]], ...] = (
     ("34", "34", frozenset({15})),  # American Express
     ("37", "37", frozenset({15})),
@@ -37,7 +35,7 @@ _BRANDS: tuple[tuple[str, str, frozenset[int]], ...] = (
     ("9792", "9792", frozenset({16})),  # Troy
     ("1", "1", frozenset({15})),  # UATP
 )
-# Barcodes and ids of 12 and 13 digits are many; a card of that length must be announced.
+# Barcodes and ids often have 12 or 13 digits; a card of that length requires context words.
 _SHORT: tuple[tuple[str, str, frozenset[int]], ...] = (
     ("4", "4", frozenset({13})),
     ("50", "50", frozenset({12, 13, 14, 15})),
@@ -59,12 +57,12 @@ def _card(value: str) -> bool | None:
     if _DECIMALS.fullmatch(value) or len(separators(value)) > 1 or len(set(digits)) < 2 or not luhn(digits):
         return False
     if digits[0] == "1" and len(digits) == 15 and digits[:4] != "1800":
-        return None  # one in ten numbers of that length passes Luhn, and UATP cards are rare
+        return None  # one in ten random numbers passes Luhn, and UATP cards are rare
     return True if _of_brand(digits, _BRANDS) else None
 
 
 def _named_card(value: str) -> bool | None:
-    """Behind "credit card", the check digit is enough: there are more brands than lists of them know."""
+    """Requires only the check digit after "credit card", because no list of brands is complete."""
     digits = digits_of(value)
     return None if luhn(digits) and len(set(digits)) > 1 else False
 
@@ -80,7 +78,7 @@ def _short_card(value: str) -> bool | None:
 
 
 def grouped_card(data: bytes, start: int) -> int:
-    """Where the number of a card ends that stands there in groups of four; 0 where there is none."""
+    """Returns the end of a card number in groups of four that starts at `start`, or 0 if there is none."""
     found = _IN_FOURS.match(data, start)
     return found.end() if found is not None and _card(found[0].decode()) else 0
 
@@ -92,11 +90,11 @@ _CONTEXT = phrases(
     """
 )
 _FOURS = r"\d{4}[ .\-]\d{4}[ .\-]\d{4}[ .\-]\d{4}"
-_GATE = r"\d(?:[ .\-]?\d){13}"
+_PREFILTER = r"\d(?:[ .\-]?\d){13}"
 _AMEX = r"\d{4}[ .\-]\d{6}[ .\-]\d{4,5}"
 
-# Glued to a word, as where a text was copied out of columns: a word of four letters that is no hexadecimal number, a
-# currency, the sign that parts the fields of a magnetic stripe.
+# Joined to a word, as when columns were copied: a word of four letters that is not a hexadecimal number, a currency, or
+# the field separator of a magnetic stripe.
 _WORD_BEFORE = r"(?:[g-zG-Z][A-Za-z]{3}|[A-Za-z][g-zG-Z][A-Za-z]{2}|[A-Za-z]{2}[g-zG-Z][A-Za-z]|[A-Za-z]{3}[g-zG-Z])"
 _WORD_AFTER = r"(?:[A-Z]{3}\b|D\d{4}|[g-zG-Z\x{c0}-\x{17f}][A-Za-z\x{c0}-\x{17f}]{3})"
 _NAMED = (
@@ -116,15 +114,15 @@ RECOGNIZERS = (
         "payment_card.long",
         CREDIT_CARD,
         (
-            Pattern(rf"\b(?:{_FOURS}|{_AMEX})\b", 0.3, gate=_GATE, retry=True),
-            Pattern(r"\b(?:\d{1,3}\.)?\d{14,19}\b", 0.3, gate=r"\d{14}"),
-            Pattern(rf"\b{_FOURS}[ .\-]\d{{3}}\b", 0.3, gate=_FOURS, retry=True),
-            Pattern(rf"{_WORD_BEFORE}(\d{{15,16}})(?:\D|$)", 0.3, group=1, gate=r"[A-Za-z]\d{15}"),
-            Pattern(rf"\b(\d{{15,16}}){_WORD_AFTER}", 0.3, group=1, gate=r"\d{15}\pL"),
+            Pattern(rf"\b(?:{_FOURS}|{_AMEX})\b", 0.3, prefilter=_PREFILTER, retry=True),
+            Pattern(r"\b(?:\d{1,3}\.)?\d{14,19}\b", 0.3, prefilter=r"\d{14}"),
+            Pattern(rf"\b{_FOURS}[ .\-]\d{{3}}\b", 0.3, prefilter=_FOURS, retry=True),
+            Pattern(rf"{_WORD_BEFORE}(\d{{15,16}})(?:\D|$)", 0.3, group=1, prefilter=r"[A-Za-z]\d{15}"),
+            Pattern(rf"\b(\d{{15,16}}){_WORD_AFTER}", 0.3, group=1, prefilter=r"\d{15}\pL"),
             Pattern(
                 r"\b(?:\d{8}[ .\-]\d{8}|\d{4}[ .\-]\d{8}[ .\-]\d{4}|\d{4}[ .\-]\d{4}[ .\-]\d{8}|\d{4}(?:\t\d{4}){3})\b",
                 0.3,
-                gate=r"\d{8}[ .\-]\d{4}|\d{4}[ .\-]\d{8}|\d{4}\t\d{4}\t\d{4}",
+                prefilter=r"\d{8}[ .\-]\d{4}|\d{4}[ .\-]\d{8}|\d{4}\t\d{4}\t\d{4}",
                 needs_context=True,
             ),
         ),
@@ -167,7 +165,7 @@ RECOGNIZERS = (
     PatternRecognizer(
         "payment_card.named",
         CREDIT_CARD,
-        (Pattern(_NAMED + r"(\d(?:[ \-]?\d){11,18})\b", 0.7, group=1, gate=_NAMED + r"\d{4}"),),
+        (Pattern(_NAMED + r"(\d(?:[ \-]?\d){11,18})\b", 0.7, group=1, prefilter=_NAMED + r"\d{4}"),),
         validator=_named_card,
         examples=(Example("points won on credit card 060426070011 last year", "060426070011"),),
         counter_examples=("credit card 060426070012", "credit card fees of 2019"),
@@ -176,7 +174,7 @@ RECOGNIZERS = (
         "payment_card.track",
         CARD_TRACK,
         (
-            Pattern(r"%?B\d{12,19}\^[^\^\n?]{2,26}\^\d{4}[^\n?]{0,60}\??", 0.95, gate=r"B\d{12,19}\^"),
+            Pattern(r"%?B\d{12,19}\^[^\^\n?]{2,26}\^\d{4}[^\n?]{0,60}\??", 0.95, prefilter=r"B\d{12,19}\^"),
             Pattern(r";\d{12,19}=\d{4,30}\??", 0.95),
         ),
         validator=_track,
@@ -209,8 +207,8 @@ RECOGNIZERS = (
         CARD_EXPIRY,
         (
             Pattern(_EXPIRY, 0.4, group=1),
-            # Right behind the number, no other word need say that it is a card's.
-            Pattern(rf"(?:\d[ \-]?){{12,18}}\d[ ,;|/]{{1,3}}{_EXPIRY}", 0.75, group=1, gate=_EXPIRY),
+            # Directly after the number, it needs no other context.
+            Pattern(rf"(?:\d[ \-]?){{12,18}}\d[ ,;|/]{{1,3}}{_EXPIRY}", 0.75, group=1, prefilter=_EXPIRY),
         ),
         context=_CONTEXT,
         examples=(

@@ -1,8 +1,7 @@
-"""Names of people where plain words announce them: introductions, salutations, titles, signatures, and fields
-of forms.
+"""Names of people announced by plain words: introductions, salutations, titles, signatures and form fields.
 
-Titles and possessives stay outside the span. Written in lower case, a name is believed after "my name is", or
-when it begins with a common given name.
+The span excludes titles and possessives. A lower-case name counts after "my name is", or if it starts with a common
+given name.
 """
 
 import re
@@ -10,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.entropy import word_set
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._given_names import GIVEN_NAMES
 from gateway.detection.recognizers._name_cues import CUES, TITLE, TITLES, Cue
@@ -25,12 +24,12 @@ _PARTICLE = (
 _CAPITAL = rf"(?:\p{{Lu}}(?:\.|[{LETTERS}]*(?:['\-][{LETTERS}]+)*))"
 _NAME = rf"(?:{_CAPITAL}(?:(?:[ \t]{{1,2}}{_PARTICLE}){{0,3}}[ \t]{{1,2}}{_CAPITAL}){{0,4}})"
 _ANY_CASE = rf"(?:[{LETTERS}][{LETTERS}'\-]*\.?(?:[ \t]+[{LETTERS}][{LETTERS}'\-]*\.?){{0,4}})"
-_LONGEST = 160
+_MAX_LENGTH = 160
 _SPACE = r"[ \t]+"
 
-_GATES = tuple(f"(?i){cue.regex}" for cue in CUES)
-# The same cue over and over announces one name.
-_PLACES = tuple(compile_pattern(f"(?i)(?:{cue.regex}){'+' if cue.regex.endswith(_SPACE) else ''}") for cue in CUES)
+_PREFILTERS = tuple(f"(?i){cue.regex}" for cue in CUES)
+# A repeated cue announces one name.
+_CUE_PLACES = tuple(compile_pattern(f"(?i)(?:{cue.regex}){'+' if cue.regex.endswith(_SPACE) else ''}") for cue in CUES)
 _TITLED = compile_pattern(rf"(?:(?i:{TITLES})\b\.?[ \t]+)+")
 _NAMES = tuple(compile_pattern(_ANY_CASE if cue.lower else _NAME) for cue in CUES)
 _PART = re.compile(r"[^ \t]+")
@@ -42,9 +41,9 @@ _TITLE_WORDS = word_set(
     "mr mrs ms miss mx dr prof professor doctor sir rev herr herrn frau mme mlle monsieur madame sr sra srta"
     " señor señora don doña"
 )
-_NEVER = frozenset(word.encode() for word in NO_NAMES - _TITLE_WORDS)
-_LONGEST_WORD = 40
-# As people write forms and letters; programs write keys small, in quotes, or with `=`.
+_NOT_FIRST_WORDS = frozenset(word.encode() for word in NO_NAMES - _TITLE_WORDS)
+_MAX_WORD = 40
+# As people write forms and letters; programs write keys in lower case, in quotes, or with `=`.
 _FORM_LINE = re.compile(rb"[ \t*_>|]*\**[A-Z][a-z]+\**[ \t]*:\**[ \t]*\**")
 _FACTS = compile_pattern(
     r"(?i)@[\w-]+\.|\b(?:e-?mail|phone|telefon|tel|mobile|mobil|handy|tel[eé]fono|t[eé]l[eé]phone|telefone|telefoon"
@@ -61,38 +60,38 @@ _ALSO_WORDS = frozenset(b"miss don col gen hon fr ing sig lt hr sir rev mw dipl 
 _ENDS = frozenset(b'\n\r.,;:!?)"]}>-<')
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    data = view.data
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
     for hit in hits:
         cue, name = CUES[hit], _NAMES[hit]
         last = 0
-        for place in _PLACES[hit].finditer(data):
+        for place in _CUE_PLACES[hit].finditer(data):
             end = place.end()
             if end <= last or _never_a_name(data, end):
                 continue
             if cue is TITLE and not _is_title(data, place.start(), place[0].split()[-1]):
                 continue
-            if titles := _TITLED.match(data, end, end + _LONGEST):
+            if titles := _TITLED.match(data, end, end + _MAX_LENGTH):
                 end = titles.end()
                 if _never_a_name(data, end):
                     continue
             if not cue.lower and data[end : end + 1].islower():
                 continue
-            match = name.match(data, end, end + _LONGEST)
-            found = match and _name(view, end, match.end(), cue)
+            match = name.match(data, end, end + _MAX_LENGTH)
+            found = match and _name(normalized, end, match.end(), cue)
             if found:
                 last = found.end
                 yield found
 
 
 def _never_a_name(data: bytes, start: int) -> bool:
-    """A quick look at the word that follows: most cues announce none."""
-    word = data[start : start + _LONGEST_WORD].split(None, 1)
-    return not word or word[0].rstrip(b".,!?").lower() in _NEVER
+    """Checks quickly whether the next word can start a name: most cues announce none."""
+    word = data[start : start + _MAX_WORD].split(None, 1)
+    return not word or word[0].rstrip(b".,!?").lower() in _NOT_FIRST_WORDS
 
 
 def _is_title(data: bytes, start: int, title: bytes) -> bool:
-    """Not the end of a street (17 Elm Dr), and no title that is another word here (a miss, MS Windows)."""
+    """Excludes the end of a street (17 Elm Dr) and titles with another meaning (a miss, MS Windows)."""
     if _STREET.search(data[max(0, start - 48) : start]) or data[max(0, start - 2) : start - 1].isdigit():
         return False
     if title.isupper() and title not in {b"MR", b"MR.", b"MRS", b"MRS.", b"DR.", b"PROF", b"PROF."}:
@@ -100,9 +99,9 @@ def _is_title(data: bytes, start: int, title: bytes) -> bool:
     return title not in {b"miss.", b"Miss."} and (title.endswith(b".") or title not in _ALSO_WORDS)
 
 
-def _name(view: View, start: int, end: int, cue: Cue) -> Match | None:
-    """Takes the words that belong to a name from the beginning of the span; none if the first is no name."""
-    text = view.data[start:end].decode("utf-8", "replace")
+def _name(normalized: NormalizedText, start: int, end: int, cue: Cue) -> Match | None:
+    """Returns the words at the start of the span that form a name, or None if the first is not a name."""
+    text = normalized.data[start:end].decode("utf-8", "replace")
     words: list[str] = []
     last = 0
     for part in _PART.finditer(text):
@@ -111,7 +110,7 @@ def _name(view: View, start: int, end: int, cue: Cue) -> Match | None:
         bare = bare.removesuffix("'s").removesuffix("'")
         if not words and bare.lower() in _TITLE_WORDS:
             return None
-        if not _goes_on(words, bare):
+        if not _continues_name(words, bare):
             break
         words.append(bare)
         last = part.start() + len(bare)
@@ -123,28 +122,28 @@ def _name(view: View, start: int, end: int, cue: Cue) -> Match | None:
     if not words or len(words) < cue.words:
         return None
     end = start + len(text[:last].encode())
-    if view.data[end : end + 1] == b"." and view.data[end + 1 : end + 2].islower():
-        return None  # a host or a file
-    if cue.field and not _is_person(view.data, start, end, words):
+    if normalized.data[end : end + 1] == b"." and normalized.data[end + 1 : end + 2].islower():
+        return None  # a host or file name
+    if cue.field and not _is_person(normalized.data, start, end, words):
         return None
-    score = _believed(words, cue, view.data[end : end + 1])
+    score = _name_score(words, cue, normalized.data[end : end + 1])
     return None if score is None else Match(start, end, score, PERSON.name)
 
 
 def _is_person(data: bytes, start: int, end: int, words: list[str]) -> bool:
-    """Whether a field that may hold anything holds a person: a common name, a line of a form, or other facts near."""
+    """Returns whether a general field contains a person: a common name, a form line, or other personal data nearby."""
     if words[0].lower() in GIVEN_NAMES:
         return True
     if words[-1].lower() in _NO_LAST_WORDS:
         return False
-    key = data[data.rfind(b"\n", max(0, start - _LONGEST_WORD), start) + 1 : start]
+    key = data[data.rfind(b"\n", max(0, start - _MAX_WORD), start) + 1 : start]
     if _FORM_LINE.fullmatch(key) and data[end : end + 1] in {b"", b"\n", b"\r", b" ", b","}:
         return True
-    return _FACTS.search(data, max(0, start - _LONGEST), min(len(data), end + _LONGEST)) is not None
+    return _FACTS.search(data, max(0, start - _MAX_LENGTH), min(len(data), end + _MAX_LENGTH)) is not None
 
 
-def _goes_on(words: list[str], word: str) -> bool:
-    """Whether `word` can follow `words`: a name that began with a capital goes on so, but for particles."""
+def _continues_name(words: list[str], word: str) -> bool:
+    """Returns whether `word` can continue a name: after a capitalized word, it must be capitalized or a particle."""
     if words and word in _LOWER_PARTICLES:
         return True
     lower = word.lower()
@@ -155,8 +154,8 @@ def _goes_on(words: list[str], word: str) -> bool:
     return len(words) < 3 and word[0].islower()
 
 
-def _believed(words: list[str], cue: Cue, after: bytes) -> float | None:
-    """The score of a name, or None: in lower case, or after a weak cue, it must look like one."""
+def _name_score(words: list[str], cue: Cue, after: bytes) -> float | None:
+    """Returns the score of a name, or None. In lower case or after a weak cue, it must look like a name."""
     known = words[0].lower() in GIVEN_NAMES
     capital = words[0][0].isupper()
     if len("".join(words).replace(".", "")) < 2:
@@ -178,7 +177,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "person.announced",
         (PERSON,),
-        _GATES,
+        _PREFILTERS,
         _find,
         examples=(
             Example("Hello, my name is Jane Doe and I live here.", "Jane Doe"),

@@ -1,13 +1,11 @@
-"""Telephone numbers: international ones by the world's numbering plans (phonenumbers), national ones by
-layout and context.
-"""
+"""Phone numbers: international ones by numbering plan (phonenumbers), national ones by layout and context."""
 
 import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.entropy import in_step, inside_blob, phrases
-from gateway.detection.normalized_text import View
+from gateway.detection.entropy import inside_blob, periodic_skip, phrases
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import (
     EntityType,
     Example,
@@ -21,17 +19,16 @@ from gateway.detection.recognizers._checks import is_date, luhn
 from gateway.detection.recognizers._phone_plans import is_national, is_possible, is_valid
 from gateway.detection.recognizers.payment_card import grouped_card
 
-PHONE_NUMBER = EntityType("PHONE_NUMBER", "contact", "A telephone or fax number.")
+PHONE_NUMBER = EntityType("PHONE_NUMBER", "contact", "A phone or fax number.")
 
-# Few signs may stand between the digits of one number, and two numbers side by side are told apart by spaces
-# only.
-_GATE = r"\d(?:[ .\-/()]{0,3}\d){6}"
-# Local numbers are shorter; only what stands right beside them says what they are.
+# One number has few separators between its digits, and several spaces separate two numbers.
+_PREFILTER = r"\d(?:[ .\-/()]{0,3}\d){6}"
+# Local numbers are shorter and need context directly next to them.
 _SHORT = (
     r"(?i)\b(?:phone|tel|telephone|telefon|mobile|cell|call|dial|fax|teléfono)(?: (?:us|me|him|her))?"
     r"(?: (?:at|on|under))?[ \t:.]{1,3}(\d{2,3}(?:[ \-]\d{2,4}){1,2})\b"
 )
-# The same on a line of a letterhead: `61 51 81 office`.
+# The same in a letterhead: `61 51 81 office`.
 _SHORT_LINE = (
     r"(?im)^[ \t]*(\d{2,3}(?:[ \-]\d{2,4}){1,2})[ \t]{1,2}\(?(?:phone|tel|mobile|cell|fax|office|home|work)\)?[ \t]*$"
 )
@@ -42,11 +39,11 @@ _SURE = (
     r"|(?:\b1[ .\-]{1,2})?(?:\(\d{3}\)[ .\-]{0,2}|\b\d{3}[ .\-])\d{3}[ .\-]\d{4}\b"
 )
 _CANDIDATE = compile_pattern(rf"(?:{_SURE}|\(?\b\d(?:[ .\-/()]{{0,3}}\d){{6,14}}){_EXTENSION}")
-# Digits in one piece are a number only where a word says so, or a name stands beside them: a text without such words is
-# not searched for them, but for those that begin as national numbers do.
+# Unseparated digits require a context word or a name next to them. Texts without such words are searched only for
+# digits that start like a national number.
 _PARTED = r"\(?\b\d{1,6}[ .\-/()]{1,3}\d(?:[ .\-/()]{0,3}\d){2,14}|\b0[1-9]\d{8,9}\b"
 _GROUPED = compile_pattern(rf"(?:{_SURE}|{_PARTED}){_EXTENSION}")
-# On a candidate alone, which is short, the standard library's expressions are quicker to start; none can go far.
+# Candidates are short, so the standard library's expressions are faster; none of them backtracks far.
 _NANP = re.compile(r"^(?:1[ .\-]{1,2})?\(?([2-9]\d{2})\)?[ .\-]{0,2}([2-9]\d{2})[ .\-]?\d{4}(?:\D.*)?$")
 _THREE_THREE_FOUR = re.compile(r"^(?:1[ .\-]{1,2})?\(?\d{3}\)?[ .\-]{1,2}\d{3}[ .\-]\d{4}(?:\D.*)?$")
 
@@ -77,18 +74,19 @@ _OTHER_NUMBER = compile_pattern(
     )
     + rf"\W*(?:[{LETTERS}.#:°]+\W*){{0,3}}$"
 )
-# Where a zero stands before the area: United Kingdom, Germany, France, Italy, Netherlands, Japan, Australia, Belgium,
-# Austria, Switzerland, Ireland, Sweden, Finland, Romania, Turkey, Israel; South Africa, Nigeria, Kenya, Egypt, New
-# Zealand, Malaysia, Indonesia, Philippines, Thailand, Vietnam, Korea, Taiwan, China, India, Pakistan, Ukraine.
-_WITH_ZERO = (
+# Countries with a trunk zero before the area code: United Kingdom, Germany, France, Italy, Netherlands, Japan,
+# Australia, Belgium, Austria, Switzerland, Ireland, Sweden, Finland, Romania, Turkey, Israel; South Africa, Nigeria,
+# Kenya, Egypt, New Zealand, Malaysia, Indonesia, Philippines, Thailand, Vietnam, Korea, Taiwan, China, India, Pakistan,
+# Ukraine.
+_TRUNK_ZERO_CODES = (
     *(44, 49, 33, 39, 31, 81, 61, 32, 43, 41, 353, 46, 358, 40, 90, 972),
     *(27, 234, 254, 20, 64, 60, 62, 63, 66, 84, 82, 886, 86, 91, 92, 380),
 )
 _WHOLE = 9
-"""Signs that are a number by themselves."""
-# Right before four pairs of digits, as in Denmark and Norway, which else begin as dates do.
+"""Length, in characters, of a complete number."""
+# Directly before four pairs of digits, as in Denmark and Norway, which otherwise look like dates.
 _CALLED = compile_pattern(r"(?i)\b(?:tlf|tele?f(?:on)?|tel|tél|phone|mobile?|fax)(?:nr)?\.?:?[ \t]{1,3}$")
-_MOST_GROUPS = 7  # no numbering plan has more
+_MOST_GROUPS = 7  # the maximum of any numbering plan
 _BRACKETS = bytes.maketrans(b"()", b"  ")
 _DIGITS = re.compile(r"[0-9]+")
 _NO_DIGITS = re.compile(r"[^0-9]+")
@@ -98,13 +96,13 @@ _DECIMAL = re.compile(r"^\+?\d+\.\d+$")
 _YEARS = re.compile(r"^(?:1[5-9]|20)\d\d[ .\-/]{1,3}(?:1[5-9]|20)\d\d$")
 _ROW_BEFORE = re.compile(rb"(?:\d{1,7} )+$")
 _ROW_AFTER = re.compile(rb"(?: \d{1,7})+")
-# What stands between numbers of a list: a word or a sign, or the rest of a line and the beginning of the next.
+# Between the numbers of a list: a word or sign, or the end of one line and the start of the next.
 _LIST = re.compile(rb"\s?(?:[,;/&|]|and|or|und|oder|et|ou|y|o|e|en|of)\s{1,2}|[^\n]{0,24}\n[^\n]{0,24}")
 _LIST_GAP = 49
-_BESIDE_A_NAME = 0.15
-"""Too little alone; see `engines.py`."""
-_TOLD = 0.7
-"""A number of this score was announced, and so are those after it on its list."""
+_NEXT_TO_NAME = 0.15
+"""Not enough alone; see `engines.py`."""
+_ANNOUNCED = 0.7
+"""From this score, a number counts as announced, and so do the numbers after it in a list."""
 
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _DIGIT = frozenset(b"0123456789")
@@ -112,11 +110,11 @@ _FIGURES = frozenset("0123456789")
 _MONEY = tuple(sign.encode() for sign in "€£¥")
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    data = view.data
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
     for hit in {1, 2}.intersection(hits):
         for short in _SHORT_FORMS[hit - 1].finditer(data):
-            if len(_digits(short[1].decode())) < 7 and _ends(data, short.end(1)):
+            if len(_digits(short[1].decode())) < 7 and _ends_cleanly(data, short.end(1)):
                 yield Match(short.start(1), short.end(1), 0.6, PHONE_NUMBER.name)
     if 0 not in hits:
         return
@@ -126,21 +124,21 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
     while match := candidate.search(data, at):
         start, end = match.span()
         if data[start] == ord("(") and b")" not in match[0]:
-            start += 1  # it opens a remark, not an area code
+            start += 1  # it starts a remark, not an area code
         if card := grouped_card(data, start):
             at = card
             continue
         listed = length if length and start - last <= _LIST_GAP and _LIST.fullmatch(data, last, start) else 0
-        found = _judge(view, start, end, listed) if _stands_alone(data, start, end) else None
+        found = _evaluate(normalized, start, end, listed) if _is_isolated(data, start, end) else None
         if found is None:
             at = _after_first_group(data, start, end)
-            if end - start > 2 * _MOST_GROUPS:  # of a row with small numbers, only the end can still be one
-                at += in_step(data, refused, start, end)
+            if end - start > 2 * _MOST_GROUPS:  # in a row of small numbers, only the end can be a phone number
+                at += periodic_skip(data, refused, start, end)
                 refused = start
         else:
             number_end, score = found
             at = last = number_end
-            length = len(_digits(view.text(start, number_end))) if score >= _TOLD else 0
+            length = len(_digits(normalized.text(start, number_end))) if score >= _ANNOUNCED else 0
             yield Match(start, number_end, score, PHONE_NUMBER.name)
 
 
@@ -150,14 +148,14 @@ def _without_extension(value: str) -> str:
 
 
 def _digits(value: str) -> str:
-    """The digits of a number, without those of its extension."""
+    """Returns the digits of a number without its extension."""
     return _NO_DIGITS.sub("", _without_extension(value))
 
 
 def _after_first_group(data: bytes, start: int, end: int) -> int:
-    """Where to look again: the next group of digits may begin a number of its own.
+    """Returns where to resume the search: the next group of digits may start a number.
 
-    Of a long row of groups only the last can still be one, which keeps the search of such a row linear.
+    In a long row of groups, only the last can be a number, which keeps the search linear.
     """
     text = data[start:end].translate(_BRACKETS)
     groups = text.rsplit(None, _MOST_GROUPS)
@@ -169,8 +167,8 @@ def _after_first_group(data: bytes, start: int, end: int) -> int:
     return at - 1 if data[at - 1] == ord("(") else at
 
 
-def _stands_alone(data: bytes, start: int, end: int) -> bool:
-    """No part of a longer number, word, path, price or percentage."""
+def _is_isolated(data: bytes, start: int, end: int) -> bool:
+    """Returns whether a candidate is not part of a longer number, word, path, price or percentage."""
     if start:
         before = data[start - 1]
         second = data[start - 2] if start > 1 else 32
@@ -178,7 +176,7 @@ def _stands_alone(data: bytes, start: int, end: int) -> bool:
             return not inside_blob(data, start, end)
         if before in _WORD or before in b"$#%" or (before in b".+" and second in _DIGIT):
             return False
-        # A plus sign begins a number wherever it stands.
+        # A plus sign starts a number anywhere.
         if data[start] != ord("+") and (
             (before in b",-/:" and second in _DIGIT) or (before in b"-/" and second in _WORD)
         ):
@@ -188,7 +186,7 @@ def _stands_alone(data: bytes, start: int, end: int) -> bool:
     return not inside_blob(data, start, end)
 
 
-def _ends(data: bytes, end: int) -> bool:
+def _ends_cleanly(data: bytes, end: int) -> bool:
     if end < len(data):
         after = data[end]
         second = data[end + 1] if end + 1 < len(data) else 32
@@ -199,30 +197,30 @@ def _ends(data: bytes, end: int) -> bool:
     return True
 
 
-def _judge(view: View, start: int, end: int, listed: int) -> tuple[int, float] | None:
-    """`listed` is how many digits the number has on whose list this one stands, 0 without one."""
-    value = view.text(start, end)
+def _evaluate(normalized: NormalizedText, start: int, end: int, listed: int) -> tuple[int, float] | None:
+    """Returns the end and score of a number, if any. `listed`: digits of the previous number in its list, else 0."""
+    value = normalized.text(start, end)
     sentence = value.find(". ")
-    if sentence >= _WHOLE:  # what follows begins another sentence, or is the next number of a list
+    if sentence >= _WHOLE:  # the rest starts a new sentence or is the next number in a list
         end, value = start + sentence, value[:sentence]
     if value[0] == "+" or value.startswith("00"):
-        found = _international(view, start, end)
+        found = _international(normalized, start, end)
         if found or value[0] == "+":
             return found
-    score = _national(view, start, end, value, listed) if _ends(view.data, end) else None
+    score = _national(normalized, start, end, value, listed) if _ends_cleanly(normalized.data, end) else None
     return None if score is None else (end, score)
 
 
-def _international(view: View, start: int, end: int) -> tuple[int, float] | None:
-    """Shortens the candidate group by group until it is a number: what follows may be another one."""
+def _international(normalized: NormalizedText, start: int, end: int) -> tuple[int, float] | None:
+    """Drops groups from the end until the candidate is a valid number, because the rest may be another number."""
     possible: int | None = None
-    data = view.data
+    data = normalized.data
     while end > start:
-        value = view.text(start, end)
+        value = normalized.text(start, end)
         digits = _digits(value).removeprefix("00" if value[0] == "0" else "")
         if len(digits) < 7:
             break
-        if _ends(data, end) and value[-2] != ".":
+        if _ends_cleanly(data, end) and value[-2] != ".":
             if is_valid(digits):
                 return end, 1.0
             if possible is None and value[1] != " " and is_possible(digits) and not _DECIMAL.search(value):
@@ -234,12 +232,12 @@ def _international(view: View, start: int, end: int) -> tuple[int, float] | None
             end -= 1
     if possible is None:
         return None
-    # A plus sign or a space says that it is dialled; ten digits that begin with two zeros may be anything.
+    # Requires a plus sign or a space: ten digits that start with two zeros may be anything.
     dialled = data[start] == ord("+") or not data[start:possible].isdigit()
     return possible, 0.6 if dialled else 0.4
 
 
-def _national(view: View, start: int, end: int, value: str, listed: int) -> float | None:
+def _national(normalized: NormalizedText, start: int, end: int, value: str, listed: int) -> float | None:
     value = _without_extension(value)
     parts = _DIGITS.findall(value)
     digits = "".join(parts)
@@ -249,13 +247,13 @@ def _national(view: View, start: int, end: int, value: str, listed: int) -> floa
     signs = set(value) - _FIGURES
     if _is_other(value, digits, parts, lengths, signs):
         return None
-    data = view.data
+    data = normalized.data
     before = data[max(0, start - 40) : start]
     if _starts_with_date(parts, lengths, signs) and not (lengths == [2, 2, 2, 2] and _CALLED.search(before)):
         return None
     other = not before.endswith(b" at ") and _OTHER_NUMBER.search(before) is not None
     grouped = not value.isdigit()
-    # Digits in one piece can be anything: for them the word must be close, and before them.
+    # Unseparated digits may be anything, so the context word must be close and before them.
     near = not other and (
         near_context(_CONTEXT, data, start, end)
         if grouped
@@ -263,32 +261,32 @@ def _national(view: View, start: int, end: int, value: str, listed: int) -> floa
     )
     if _NANP.search(value) and (near or (grouped and not _in_row(data, start, end, value))):
         return 0.95 if near else 0.4 if other else 0.75 if grouped else 0.5
-    if near and is_national(digits, _WITH_ZERO):
+    if near and is_national(digits, _TRUNK_ZERO_CODES):
         return 0.9
-    # Within a country none has more than twelve digits but where it begins with a zero.
+    # National numbers without a trunk zero have at most twelve digits.
     if near and (len(digits) <= 12 or is_valid(digits)):
         return 0.7
     if other or _in_row(data, start, end, value):
         return None
     if _is_thousands(value, digits):
-        return _BESIDE_A_NAME if len(digits) == 9 else None
+        return _NEXT_TO_NAME if len(digits) == 9 else None
     if not grouped:
-        return _BESIDE_A_NAME if value[0] == "0" and is_national(digits, _WITH_ZERO) else None
+        return _NEXT_TO_NAME if value[0] == "0" and is_national(digits, _TRUNK_ZERO_CODES) else None
     if value[0] == "0" or value.startswith("(0"):
-        return 0.65 if is_national(digits, _WITH_ZERO) else 0.35
+        return 0.65 if is_national(digits, _TRUNK_ZERO_CODES) else 0.35
     if value[0] == "(" or _THREE_THREE_FOUR.search(value):
         return 0.5
     return 0.3 if 7 <= len(digits) <= 11 else None
 
 
 def _is_other(value: str, digits: str, parts: list[str], lengths: list[int], signs: set[str]) -> bool:
-    """Times, bits, spans of years, addresses of machines, books, cards, Social Security numbers."""
+    """Returns whether a value is a time, bits, a range of years, an IP address, an ISBN, a card or an SSN."""
     return (
         len(parts) > _MOST_GROUPS
         or (lengths == [3, 2, 4] and len(signs) == 1)
         or ("." in signs and len(parts) in {4, 5} and max(lengths) <= 3 and value.count(".") == 3)
-        or "   " in value  # columns of a table
-        or (parts[0] == "0" and value[1:2] in {".", "-"})  # a fraction, a range
+        or "   " in value  # table columns
+        or (parts[0] == "0" and value[1:2] in {".", "-"})  # a fraction or range
         or not digits.strip("01")
         or digits.count(digits[0]) == len(digits)
         or (value == digits and _is_day(value))
@@ -310,22 +308,22 @@ def _starts_with_date(parts: list[str], lengths: list[int], signs: set[str]) -> 
 
 
 def _is_thousands(value: str, digits: str) -> bool:
-    """An amount: groups of three with one sign between them."""
+    """Returns whether a value is an amount with a thousands separator."""
     return digits[0] != "0" and _THOUSANDS.search(value) is not None
 
 
 def _in_row(data: bytes, start: int, end: int, value: str) -> bool:
-    """Whether only spaces part its groups from each other, and from two numbers more around it."""
+    """Returns whether spaces separate its groups from each other and from two further numbers."""
     if not value.replace(" ", "").isdigit():
         return False
     if len(value) > 2 * len(_digits(value)) - 2:
-        return True  # every digit by itself
+        return True  # single digits
     around = _ROW_BEFORE.search(data, max(0, start - 16), start), _ROW_AFTER.match(data, end, end + 16)
     return sum(found[0].count(b" ") for found in around if found is not None) > 1
 
 
 def _is_day(value: str) -> bool:
-    """Year, month and day in one piece."""
+    """Returns whether digits are a date without separators."""
     return len(value) == 8 and value[:2] in {"19", "20"} and _any_date(value[:4], value[4:6], value[6:])
 
 
@@ -340,7 +338,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "phone",
         (PHONE_NUMBER,),
-        (_GATE, _SHORT, _SHORT_LINE),
+        (_PREFILTER, _SHORT, _SHORT_LINE),
         _find,
         examples=(
             Example("My US number is (415) 555-0132.", "(415) 555-0132"),

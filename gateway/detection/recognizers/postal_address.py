@@ -1,8 +1,8 @@
-"""Postal addresses: streets with their number, in the layouts of Europe, the Americas, Australia and Japan (in
-Latin letters), post boxes, military mail, and what follows them to the postcode and the country.
+"""Postal addresses: streets with their number, in the layouts of Europe, the Americas, Australia and Japan (in Latin
+letters), post boxes and military mail, including everything up to the postcode and country.
 
-A street is known by its word (Street, rue, -straße), by the flat behind it (Suite 104), or by the words before it
-("lives at 43 …", "Address:"). The span reaches from the first number or name of the street to the last part of the
+A street is identified by a street word (Street, rue, -straße), by a flat after it (Suite 104), or by words before it
+("lives at 43 …", "Address:"). The span extends from the first number or name of the street to the last part of the
 address, over several lines.
 """
 
@@ -11,27 +11,27 @@ from collections.abc import Iterator, Sequence
 
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.entropy import word_set
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers._address_parts import CAPITAL, CONTACT, GAP, UNIT, tail
+from gateway.detection.recognizers._address_parts import CAPITAL, CONTACT, GAP, UNIT, address_end
 from gateway.detection.recognizers._dates import MONTH_NAMES
 from gateway.detection.recognizers._street_forms import (
     AFTER_NAME,
     BEFORE_NUMBER,
     FIELD,
-    GATES,
     JOINED_NAME,
     NUMBER_BEFORE,
+    PREFILTERS,
     TYPE_TOWN,
     Form,
 )
 
-STREET_ADDRESS = EntityType("STREET_ADDRESS", "address", "A postal address, from its street or post box on.")
+STREET_ADDRESS = EntityType("STREET_ADDRESS", "address", "A postal address, starting with the street or post box.")
 
-_EXACT = {form: compile_pattern(form.regex) for _, forms in GATES for form in forms}
+_EXACT = {form: compile_pattern(form.regex) for _, forms in PREFILTERS for form in forms}
 _WEAK = 0.3
 _TAIL_GAIN = _CUE_GAIN = 0.25
-_MOST = 0.95
+_MAX_SCORE = 0.95
 _BEFORE = 60
 
 _CUE = compile_pattern(
@@ -41,13 +41,13 @@ _CUE = compile_pattern(
     r"|demeurant|vive|vivo|abito|residente|mora|moro|woon(?:t)?|restaurant|office|property|stop)\b"
 )
 _FIRST_UNIT = compile_pattern(rf"{UNIT}{GAP}(?:(?:{CAPITAL}[ ]){{0,2}}{CAPITAL},[ ])?$")
-# In a field, the address ends where another sentence or field begins, or another way to reach somebody.
+# The end of an address in a field: another sentence, field or contact detail.
 _FIELD_ENDS = compile_pattern(
     rf"(?:\d|[A-Z\d]{{2}}|\p{{Ll}}{{3}})[.;!?] (\p{{Lu}}[{LETTERS}']+,? [\p{{Ll}}])"
     rf"|[.;] \p{{Lu}}[{LETTERS}]+:|{GAP}{CONTACT}"
 )
-# What ends with a full stop and no sentence.
-_SHORTENED = frozenset(b"gral avda prof cnel pres dott blvd bldg dept dipl sgto alte mons hnos".split())
+# Abbreviations, whose full stop does not end a sentence.
+_ABBREVIATION = frozenset(b"gral avda prof cnel pres dott blvd bldg dept dipl sgto alte mons hnos".split())
 _DIGIT = re.compile(rb"[\dA-Z]\b[^\d]{0,4}$")
 _PART_OF_NUMBER = re.compile(rb"\d[.\d/-]\d\Z")
 _DOCTOR = re.compile(r"0\d|\d+, [^,]*\bDr\.\Z")
@@ -74,10 +74,10 @@ _LIKE_ADDRESS = compile_pattern(
 )
 
 
-def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    data = view.data
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
     candidates = []
-    for form in (form for hit in hits for form in GATES[hit][1]):
+    for form in (form for hit in hits for form in PREFILTERS[hit][1]):
         for place in _EXACT[form].finditer(data):
             start, end = place.span(form.group)
             if _PART_OF_NUMBER.search(data, max(0, start - 2), start + 1):
@@ -85,14 +85,14 @@ def _find(view: View, hits: Sequence[int]) -> Iterator[Match]:
             if form is FIELD:
                 end = _end_of_field(data, start, end)
             weak = form.weak > 0 and place.start(form.weak) >= 0
-            score = _score(form, view.text(start, end), weak=weak)
+            score = _score(form, normalized.text(start, end), weak=weak)
             if score is not None:
                 candidates.append((start, end, -score))
     last = 0
     for start, end, negative_score in sorted(candidates):
         if end <= last:
             continue
-        match = _whole(data, start, end, -negative_score)
+        match = _full_address(data, start, end, -negative_score)
         last = match.end
         yield match
 
@@ -102,24 +102,24 @@ def _end_of_field(data: bytes, start: int, end: int) -> int:
         sentence = stop.start(1) - 2
         if sentence < 0:
             return stop.start()
-        if data[start:sentence].split()[-1].lower() not in _SHORTENED:
+        if data[start:sentence].split()[-1].lower() not in _ABBREVIATION:
             return sentence
     return end
 
 
-def _whole(data: bytes, start: int, end: int, score: float) -> Match:
-    """The address around a street, surer if more than the street is there."""
-    end, certain = tail(data, end)
+def _full_address(data: bytes, start: int, end: int, score: float) -> Match:
+    """Extends a street to the whole address. Further parts raise the score."""
+    end, certain = address_end(data, end)
     before = data[max(0, start - _BEFORE) : start]
     if (before.endswith(b", ") or _DIGIT.search(before)) and (unit := _FIRST_UNIT.search(before)):
         start -= len(before) - unit.start()
         certain = True
     score += _TAIL_GAIN * certain + _CUE_GAIN * (_CUE.search(before) is not None)
-    return Match(start, end, min(score, _MOST), STREET_ADDRESS.name)
+    return Match(start, end, min(score, _MAX_SCORE), STREET_ADDRESS.name)
 
 
 def _score(form: Form, text: str, *, weak: bool) -> float | None:
-    """How sure the street alone makes us; None when it is none."""
+    """Returns the score of the street alone, or None if it is not a street."""
     if not (form in _TYPE_FIRST or any(char.isdigit() for char in text)):
         return None
     if form is FIELD and not _address_in_field(text):
@@ -160,7 +160,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "address.postal",
         (STREET_ADDRESS,),
-        tuple(gate for gate, _ in GATES),
+        tuple(prefilter for prefilter, _ in PREFILTERS),
         _find,
         examples=(
             Example("I live at 221B Baker Street, London NW1 6XE.", "221B Baker Street, London NW1 6XE"),

@@ -1,5 +1,5 @@
-"""Postcodes by themselves: of forms that nothing else has (United Kingdom, Canada, a state and its ZIP code), behind
-their label, behind a country's letters, and, as candidates, behind the name of a place.
+"""Postcodes on their own: in distinctive forms (United Kingdom, Canada, US state and ZIP code), after a label, after
+country letters, and, as candidates, after a place name.
 """
 
 from gateway.detection.alphabet import LETTERS
@@ -9,7 +9,7 @@ from gateway.detection.recognizers._street_words import US_STATES
 
 POSTAL_CODE = EntityType("POSTAL_CODE", "address", "A postal code.")
 
-# Areas and endings as Royal Mail gives them out (BS 7666).
+# Areas and endings assigned by Royal Mail (BS 7666).
 _UK_OUTWARD = r"[A-PR-UWYZ](?:[A-HK-Y]?\d[A-HJKMNPR-Y\d]?)"
 _UK_INWARD = r"\d[ABD-HJLNP-UW-Z]{2}"
 _LABEL = (
@@ -34,7 +34,7 @@ _PLACE = (
 
 
 def _code(value: str) -> bool | None:
-    """Not one digit over and over, nor a round number, nor a year."""
+    """Excludes repeated digits, round numbers and years."""
     digits = "".join(char for char in value if char.isdigit())
     if len(set(digits)) == 1 and len(digits) > 3:
         return False
@@ -68,7 +68,11 @@ RECOGNIZERS = (
     PatternRecognizer(
         "postcode.labelled",
         POSTAL_CODE,
-        (Pattern(_LABEL + _SEPARATED + rf"({_CODE})", 0.8, group=1, gate=_LABEL + _SEPARATED + r"[A-Z]{0,3}[- ]?\d"),),
+        (
+            Pattern(
+                _LABEL + _SEPARATED + rf"({_CODE})", 0.8, group=1, prefilter=_LABEL + _SEPARATED + r"[A-Z]{0,3}[- ]?\d"
+            ),
+        ),
         examples=(
             Example("ZIP code 02139", "02139"),
             Example("zip: 94110-2205", "94110-2205"),
@@ -89,8 +93,8 @@ RECOGNIZERS = (
                 rf"\b(?:in|near|from|at|to|of)[ ]{_PLACE},?[ ]({_CODE})",
                 0.35,
                 group=1,
-                gate=rf"[{LETTERS}],? (?:[3-9]\d{{3}}\b|2[1-9]\d\d\b|1[0-7]\d\d\b|0\d{{3}}\b|\d{{5,6}}\b|\d{{3}} \d\d\b"
-                r"|\d{2,5}-\d{3}\b|[A-Z]\d[A-Z\d])",
+                prefilter=rf"[{LETTERS}],? (?:[3-9]\d{{3}}\b|2[1-9]\d\d\b|1[0-7]\d\d\b|0\d{{3}}\b|\d{{5,6}}\b"
+                r"|\d{3} \d\d\b|\d{2,5}-\d{3}\b|[A-Z]\d[A-Z\d])",
             ),
             Pattern(r"(?:^|[\n,;(])[ \t]?(\d{5})[ ]\p{Lu}\p{Ll}{2,}[^\n]{0,24}(?:$|[\n,;)])", 0.3, group=1),
         ),

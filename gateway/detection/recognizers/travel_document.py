@@ -1,5 +1,5 @@
 """The machine-readable zone of passports, visas and identity cards (ICAO Doc 9303), line by line: name, number, dates
-of birth and expiry, between fillers.
+of birth and expiry, separated by fillers.
 """
 
 import re
@@ -16,13 +16,13 @@ _NAMES = r"[A-Z]+(?:<[A-Z]+)*<<[A-Z]+(?:<[A-Z]+)*<{2,}"
 
 
 def _digit(field: str) -> str:
-    """Weights 7, 3, 1; letters count from ten on, fillers nothing."""
+    """Computes the check digit: weights 7, 3, 1; A is 10, fillers are 0."""
     values = (0 if char == "<" else int(char, 36) for char in field)
     return str(sum(value * (7, 3, 1)[at % 3] for at, value in enumerate(values)) % 10)
 
 
 def _dated(value: str) -> bool | None:
-    """The check digits of both dates; with fillers, the form is enough."""
+    """Verifies the check digits of both dates. With fillers, the form suffices."""
     dates = _DATES.search(value)
     if "<<" in value:
         return None
@@ -30,7 +30,7 @@ def _dated(value: str) -> bool | None:
 
 
 def _numbered(value: str) -> bool:
-    """The check digit of the document's number."""
+    """Verifies the check digit of the document number."""
     number = _NUMBER.match(value)
     return bool(number and _digit(number[1]) == number[2])
 
@@ -51,7 +51,7 @@ RECOGNIZERS = (
         "travel_document.dates",
         TRAVEL_DOCUMENT_ZONE,
         (
-            Pattern(r"\b[A-Z0-9<]{9}[\d<][A-Z<]{3}\d{7}[MFX<]\d{7}[A-Z0-9<]{8,16}", 0.9, gate=r"\d{7}[MFX<]\d{7}"),
+            Pattern(r"\b[A-Z0-9<]{9}[\d<][A-Z<]{3}\d{7}[MFX<]\d{7}[A-Z0-9<]{8,16}", 0.9, prefilter=r"\d{7}[MFX<]\d{7}"),
             Pattern(r"\b\d{7}[MFX<]\d{7}[A-Z<]{3}[A-Z0-9<]{11}\d\b", 0.9),
         ),
         validator=_dated,
@@ -65,7 +65,7 @@ RECOGNIZERS = (
     PatternRecognizer(
         "travel_document.number",
         TRAVEL_DOCUMENT_ZONE,
-        (Pattern(r"\b[IAC][A-Z<][A-Z<]{3}[A-Z0-9<]{9}\d[A-Z0-9<]{7,}<{4,}", 0.9, gate=r"<{4}"),),
+        (Pattern(r"\b[IAC][A-Z<][A-Z<]{3}[A-Z0-9<]{9}\d[A-Z0-9<]{7,}<{4,}", 0.9, prefilter=r"<{4}"),),
         validator=_numbered,
         blobs=True,
         examples=(Example("I<UTOD231458907<<<<<<<<<<<<<<<", "I<UTOD231458907<<<<<<<<<<<<<<<"),),

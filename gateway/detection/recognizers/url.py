@@ -1,12 +1,10 @@
-"""URLs (RFC 3986): plain ones, which a policy may leave alone, and those that carry a credential, which it
-should not.
-"""
+"""URLs (RFC 3986): plain ones, which a policy may keep, and those that contain a credential, which it should hide."""
 
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.entropy import entropy, word_set
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import (
     EntityType,
     Example,
@@ -19,7 +17,9 @@ from gateway.detection.recognizer import (
 from gateway.detection.recognizers._samples import HEX, sample
 
 URL = EntityType("URL", "network", "The address of a web page or service, or a domain name.")
-URL_WITH_CREDENTIALS = EntityType("URL_WITH_CREDENTIALS", "secret", "A URL that holds a password, token or signature.")
+URL_WITH_CREDENTIALS = EntityType(
+    "URL_WITH_CREDENTIALS", "secret", "A URL that contains a password, token or signature."
+)
 CONNECTION_STRING = EntityType("CONNECTION_STRING", "secret", "The address of a database or queue with its password.")
 
 _STOP = r"\s<>\"'`{}|\\^"
@@ -49,8 +49,8 @@ def _real_password(value: str) -> bool | None:
     return None
 
 
-def _find_tokens(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    data = view.data
+def _find_tokens(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
     for match in _WEB.finditer(data):
         if any(_real_token(secret[1].decode()) for secret in _SECRET.finditer(match[0])):
             yield Match(match.start(), match.end(), 0.9, URL_WITH_CREDENTIALS.name)
@@ -70,23 +70,23 @@ RECOGNIZERS = (
             Pattern(
                 rf"\b(?i:https?|ftps?|wss?|sftp)://(?:\[[0-9A-Fa-f:.%]+\]|[^{_STOP}/?#.:]*[.:]){_REST}",
                 0.6,
-                gate=r"(?i)\b(?:http|ftp|ws|sftp)s?://",
+                prefilter=r"(?i)\b(?:http|ftp|ws|sftp)s?://",
             ),
-            # A host of one word is one only within the house: http://intranet/page
+            # A single-word host is internal: http://intranet/page
             Pattern(
                 rf"\b(?i:https?|ftps?|wss?|sftp)://{_REST}",
                 0.4,
-                gate=r"(?i)\b(?:http|ftp|ws|sftp)s?://",
+                prefilter=r"(?i)\b(?:http|ftp|ws|sftp)s?://",
             ),
             Pattern(
                 rf"\b(?i:www)\.(?:[{LETTERS}\d\-]+\.)+[{LETTERS}]{{2,}}(?:[/?#:]{_REST})?",
                 0.6,
-                gate=r"(?i)\bwww\.[^\s.]",
+                prefilter=r"(?i)\bwww\.[^\s.]",
             ),
             Pattern(
                 rf"\b(?:[{LETTERS}\d][{LETTERS}\d\-]*\.)+(?:{_TOP})\b(?:/{_REST})?",
                 0.4,
-                gate=rf"[A-Za-z0-9]\.(?:{_TOP})\b",
+                prefilter=rf"[A-Za-z0-9]\.(?:{_TOP})\b",
             ),
         ),
         blobs=True,
@@ -105,7 +105,7 @@ RECOGNIZERS = (
             Pattern(
                 rf"\b(?i:https?|ftps?|sftp|ssh|wss?|git)://{_USERINFO}{_REST}",
                 0.95,
-                gate=r"://[^\s/@:]*:[^\s/@]+@",
+                prefilter=r"://[^\s/@:]*:[^\s/@]+@",
             ),
         ),
         validator=_real_password,
@@ -125,7 +125,7 @@ RECOGNIZERS = (
     PatternRecognizer(
         "url.connection_string",
         CONNECTION_STRING,
-        (Pattern(rf"\b(?:jdbc:)?(?i:{_DATABASES})://{_USERINFO}{_REST}", 0.95, gate=r"://[^\s/@:]*:[^\s/@]+@"),),
+        (Pattern(rf"\b(?:jdbc:)?(?i:{_DATABASES})://{_USERINFO}{_REST}", 0.95, prefilter=r"://[^\s/@:]*:[^\s/@]+@"),),
         validator=_real_password,
         blobs=True,
         examples=(

@@ -1,5 +1,5 @@
-"""United States numbers: Social Security (SSA, POMS RM 10201) and ITIN (IRS) in their usual writing, driving
-licences of any form where announced. Digits in one piece are among the government numbers.
+"""United States numbers: Social Security (SSA, POMS RM 10201) and ITIN (IRS) in their usual notation, and driving
+licences of any form after context words. `government_numbers.py` finds unseparated digits.
 """
 
 from gateway.detection.recognizer import Example, Pattern, PatternRecognizer
@@ -53,7 +53,11 @@ RECOGNIZERS = (
     PatternRecognizer(
         "us.ssn_last",
         US_SSN,
-        (Pattern(_LAST_FOUR + r"[\s:=\-]{1,3}(?:(?:is|are|was)[\s:]{1,2})?(\d{4})\b", 0.7, group=1, gate=_LAST_FOUR),),
+        (
+            Pattern(
+                _LAST_FOUR + r"[\s:=\-]{1,3}(?:(?:is|are|was)[\s:]{1,2})?(\d{4})\b", 0.7, group=1, prefilter=_LAST_FOUR
+            ),
+        ),
         examples=(Example("SSN (last 4): 4399", "4399"), Example("last four of my SSN are 4399", "4399")),
         counter_examples=("the last 4 of 2019", "SSN (last 4): none"),
     ),
@@ -74,7 +78,7 @@ RECOGNIZERS = (
                 _LICENCE_CUE + r"[^.\n\d]{0,40}?\b([A-Za-z]{0,3}\d[A-Za-z0-9\-]{4,17})\b",
                 0.8,
                 group=1,
-                gate=_LICENCE_CUE,
+                prefilter=_LICENCE_CUE,
             ),
         ),
         validator=_licence,

@@ -1,5 +1,6 @@
-"""User names and handles where the words around say so: "username: jdoe", "my GitHub handle is jdoe42", the user in
-the address of a profile; and "@jdoe", which is a candidate, and likely where a social network is named near.
+"""User names and handles, identified by context: "username: jdoe", "my GitHub handle is jdoe42", profile URLs.
+
+"@jdoe" is a candidate, with a higher score near the name of a social network.
 """
 
 import re
@@ -7,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.entropy import word_set
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import (
     EntityType,
     Example,
@@ -41,9 +42,9 @@ _CONNECTED = (
     rf"|\"\s+(?:[\w-]+=\"[^\"<>\n]*\"\s+)?value=|[ \t]+@)"
 )
 _VALUE = rf"@?[{LETTERS}\d][{LETTERS}\d._\-]{{1,38}}(?:#\d{{4}})?"
-_GATE = rf"(?:\b|_)(?i:{_LABEL}{_CONNECTED})[\"'*`@]{{0,3}}[{LETTERS}\d]"
+_PREFILTER = rf"(?:\b|_)(?i:{_LABEL}{_CONNECTED})[\"'*`@]{{0,3}}[{LETTERS}\d]"
 _LABELLED = compile_pattern(rf"(?:\b|_)(?i:{_LABEL})((?i:{_CONNECTED}))([\"'*`]{{0,3}})({_VALUE})")
-_HANDLE_GATE = r"(?:^|[\s(,:;\"'>])@[A-Za-z_]\w{2}"
+_HANDLE_PREFILTER = r"(?:^|[\s(,:;\"'>])@[A-Za-z_]\w{2}"
 _HANDLE = compile_pattern(r"(?:^|[\s(,:;\"'>])(@[A-Za-z_]\w{2,30})\b")
 _SOCIAL = compile_pattern(
     rf"(?i)\b(?:{_NETWORKS}|tweet(?:s|ed)?|retweet|follow(?:er|ing|s|ed)?|dm|message|handle|tag(?:ged)?"
@@ -63,7 +64,7 @@ _NO_NAMES = word_set(
     token handler event callback listener logic state attempt attempts window dialog service system process
     """
 )
-# A decorator that was joined with the line below it, as a reading without line breaks does.
+# A decorator that deobfuscation has joined with the next line.
 _JOINED = (b"def", b"class", b"async", b"function", b"public", b"private", b"protected", b"static", b"export")
 _SIGNS = frozenset({b":", b"=", b"=>", b">", b""})
 _MINE = compile_pattern(
@@ -73,7 +74,7 @@ _MINE = compile_pattern(
 _TECHNICAL = re.compile(
     r"(?:sha|utf|base|aes|rsa|win|ipv|amd|arm|http|latin|int|uint|float|char|test|user|page)[-_.a-z]*\d"
 )
-_TELLING = re.compile(r"[\d_#]|[a-z][.\-][a-z]", re.IGNORECASE)
+_DISTINCTIVE = re.compile(r"[\d_#]|[a-z][.\-][a-z]", re.IGNORECASE)
 _IN_CODE = re.compile(
     r"[A-Za-z]*(?:user|name|login|schema|string|field|input|param|request|config)[A-Za-z]*", re.IGNORECASE
 )
@@ -94,23 +95,23 @@ _DECORATORS = word_set(
 )
 
 
-def _labelled(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    data = view.data
+def _labelled(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
     for place in _LABELLED.finditer(data):
         start, end = place.span(3)
         while data[end - 1 : end] in (b".", b"-"):
             end -= 1
-        value = view.text(start, end)
+        value = normalized.text(start, end)
         connector = place[1].strip(b" \t\"'*_`")
         sure = not place[0].lower().startswith(b"handle") and (
             connector in _SIGNS or _MINE.search(data, max(0, place.start() - 30), place.start()) is not None
         )
-        score = _believed(value, connector, sure=sure, quoted=bool(place[2]), after=data[end : end + 2])
+        score = _username_score(value, connector, sure=sure, quoted=bool(place[2]), after=data[end : end + 2])
         if score is not None:
             yield Match(start, end, score, USERNAME.name)
 
 
-def _believed(value: str, connector: bytes, *, sure: bool, quoted: bool, after: bytes) -> float | None:
+def _username_score(value: str, connector: bytes, *, sure: bool, quoted: bool, after: bytes) -> float | None:
     if (
         after[:1] in (b"(", b"[", b"{", b"@", b"\\", b"/")
         or after == b":/"
@@ -124,7 +125,7 @@ def _believed(value: str, connector: bytes, *, sure: bool, quoted: bool, after: 
     if digits == len(value) and digits < 5:
         return None
     sign = connector in _SIGNS or b"value=" in connector
-    telling = value[0] == "@" or _TELLING.search(value) is not None
+    telling = value[0] == "@" or _DISTINCTIVE.search(value) is not None
     dotted = "." in value and not digits
     if not telling and not sure:
         return None
@@ -137,22 +138,22 @@ def _believed(value: str, connector: bytes, *, sure: bool, quoted: bool, after: 
     return 0.75 if telling else 0.55
 
 
-def _handles(view: View, hits: Sequence[int]) -> Iterator[Match]:
-    data = view.data
+def _handles(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
     for place in _HANDLE.finditer(data):
         start, end = place.span(1)
         if data[end : end + 1] in (b"(", b"/", b"@", b"{", b"=", b"\\") or place[1].lower().decode() in _DECORATORS:
             continue
         if data[end : end + 1] == b"." and data[end + 1 : end + 2].isalpha():
             continue
-        if _stands_alone(data, start, end) or (place[1].endswith(_JOINED) and data[end : end + 1] == b" "):
+        if _is_alone_on_line(data, start, end) or (place[1].endswith(_JOINED) and data[end : end + 1] == b" "):
             continue
         near = _SOCIAL.search(data, max(0, start - 50), start) or _SOCIAL.search(data, end, end + 30)
         yield Match(start, end, 0.65 if near else 0.35, USERNAME.name)
 
 
-def _stands_alone(data: bytes, start: int, end: int) -> bool:
-    """On a line of its own: a decorator or annotation."""
+def _is_alone_on_line(data: bytes, start: int, end: int) -> bool:
+    """Returns whether a match is alone on its line, like a decorator or annotation."""
     before = data[data.rfind(b"\n", max(0, start - 80), start) + 1 : start]
     return (not before.strip() and data[end : end + 1] in (b"\n", b"\r") and start > 0) or data[
         start - 1 : start
@@ -171,7 +172,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "username.labelled",
         (USERNAME,),
-        (_GATE,),
+        (_PREFILTER,),
         _labelled,
         examples=(
             Example("Username: jdoe42", "jdoe42"),
@@ -199,7 +200,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "username.handle",
         (USERNAME,),
-        (_HANDLE_GATE,),
+        (_HANDLE_PREFILTER,),
         _handles,
         examples=(
             Example("follow me @jane_doe on Instagram", "@jane_doe"),
@@ -220,7 +221,7 @@ RECOGNIZERS = (
                 rf"\b(?i:{_LABEL}|user|usuario|gebruiker)[ \t]+([a-z]{{1,20}}[._\-]?[a-z]{{2,20}}\d{{2,4}})\b",
                 0.6,
                 group=1,
-                gate=rf"\b(?i:{_LABEL}|user|usuario|gebruiker)[ \t]+[a-z][a-z._\-]*\d\d",
+                prefilter=rf"\b(?i:{_LABEL}|user|usuario|gebruiker)[ \t]+[a-z][a-z._\-]*\d\d",
             ),
         ),
         validator=_not_technical,
@@ -235,8 +236,12 @@ RECOGNIZERS = (
         "username.tag",
         USERNAME,
         (
-            Pattern(r"(?i)\bdiscord\b[^\n#]{0,24}?\b([\w.]{2,32}#\d{4})\b", 0.75, group=1, gate=r"(?i)\bdiscord\b"),
-            Pattern(r"(?i)\bskype\b[^\n]{0,24}?\b(live:[a-z\d.][\w.\-]{3,60}\w)", 0.75, group=1, gate=r"(?i)\bskype\b"),
+            Pattern(
+                r"(?i)\bdiscord\b[^\n#]{0,24}?\b([\w.]{2,32}#\d{4})\b", 0.75, group=1, prefilter=r"(?i)\bdiscord\b"
+            ),
+            Pattern(
+                r"(?i)\bskype\b[^\n]{0,24}?\b(live:[a-z\d.][\w.\-]{3,60}\w)", 0.75, group=1, prefilter=r"(?i)\bskype\b"
+            ),
         ),
         examples=(
             Example("find me on discord, pixielou#4471", "pixielou#4471"),
@@ -254,8 +259,8 @@ RECOGNIZERS = (
                 0.6,
                 group=1,
             ),
-            # What a number follows is a message, and those have addresses in public channels only.
-            Pattern(r"(?i)\bt\.me/(@?[a-z]\w{3,60})(?:/?(?:[^\w/]|$)|/[^\d])", 0.6, group=1, gate=r"(?i)\bt\.me/"),
+            # With a number after it, the URL is of a message, which only public channels have.
+            Pattern(r"(?i)\bt\.me/(@?[a-z]\w{3,60})(?:/?(?:[^\w/]|$)|/[^\d])", 0.6, group=1, prefilter=r"(?i)\bt\.me/"),
         ),
         validator=_profile,
         examples=(Example("https://www.linkedin.com/in/jane-doe-1234/", "jane-doe-1234"),),

@@ -1,5 +1,6 @@
-"""Vehicles: identification numbers (ISO 3779, check digit of 49 CFR 565.15), and licence plates, which are
-certain only where words announce them. Turkey, India and Nigeria are among the government numbers.
+"""Vehicle identification numbers (ISO 3779, check digit of 49 CFR 565.15) and licence plates.
+
+Plates are certain only after context words. `government_numbers.py` covers Turkey, India and Nigeria.
 """
 
 import re
@@ -33,7 +34,7 @@ _PLATE_CUE = (
     r"|\brendszám|\brekisterinumero|\bpatente del (?:auto|vehículo))"
     r"[\s\"':=#(]{1,4}(?:(?:is|was|reads|ist|lautet|est|es|è|é)[\s:\"']{1,3})?"
 )
-# Words for other things, too: behind them, a plate stands in capitals.
+# Ambiguous words: after them, a plate must be in capitals.
 _PLATE_WORD = (
     r"(?i:\b(?:plate|immatricul[ée]{1,2}e?s?|kennz\.|patente|plaka|plaque|reg\.? ?nr\.?|nr rej\.|rejestracja)"
     r"(?i: (?:is|was|est|es))?)"
@@ -42,13 +43,13 @@ _PLATE_WORD = (
 _PLAIN_PLATE = (
     r"([A-Z]{2,3}[ \-]?\d{3,4}(?:[ \-]?[A-Z]{1,3})?|\d[A-Z]{3}\d{3}|\d{2} ?[A-Z]{1,3} ?\d{2,4}|[A-Z]{3}\d[A-Z]\d{2})\b"
 )
-# Standards, patents, and plates of computers.
+# Standards, patents and computer hardware.
 _OTHER_PLATES = word_set("ansi astm bs din en iso sae us ep wo rtx gtx atx")
 _MIXED = re.compile(r"(?=.*\d)(?=.*[A-Z])[A-Z0-9 .\-]+")
 
 
 def _vin(value: str) -> bool | None:
-    """The check digit is law in North America and China only: without it, words must say what it is."""
+    """Only North America and China require the check digit. Without it, context words are needed."""
     if not re.search(r"\d", value) or not re.search(r"[A-Z]", value) or not value[-3:].isdigit():
         return False
     total = sum(
@@ -58,7 +59,7 @@ def _vin(value: str) -> bool | None:
 
 
 def _uk_year(value: str) -> bool | None:
-    """Area, age identifier (02-29 from March, 51-79 from September), three letters without I and Q."""
+    """Checks the age identifier (02-29 from March, 51-79 from September) and three letters without I and Q."""
     plate = value.replace(" ", "").upper()
     known = plate[0] in "ABCDEFGHKLMNOPRSVWY" and plate[1] in "ABCDEFGHJKLMNOPRSTUVWXY"
     age = int(plate[2:4])
@@ -88,7 +89,7 @@ RECOGNIZERS = (
     PatternRecognizer(
         "vehicle.vin",
         VIN,
-        (Pattern(r"\b[A-HJ-NPR-Z0-9]{13}\d{4}\b", 0.55, gate=r"\b[A-HJ-NPR-Z0-9]{13}\d{4}\b"),),
+        (Pattern(r"\b[A-HJ-NPR-Z0-9]{13}\d{4}\b", 0.55, prefilter=r"\b[A-HJ-NPR-Z0-9]{13}\d{4}\b"),),
         context=(
             "vin",
             "chassis",
@@ -123,9 +124,9 @@ RECOGNIZERS = (
         LICENSE_PLATE,
         (
             Pattern(
-                _PLATE_CUE + r"([A-Za-z0-9]{1,4}(?:[ .\-]?[A-Za-z0-9]{1,5}){1,3})\b", 0.7, group=1, gate=_PLATE_CUE
+                _PLATE_CUE + r"([A-Za-z0-9]{1,4}(?:[ .\-]?[A-Za-z0-9]{1,5}){1,3})\b", 0.7, group=1, prefilter=_PLATE_CUE
             ),
-            Pattern(_PLATE_WORD + _PLAIN_PLATE, 0.65, group=1, gate=_PLATE_WORD),
+            Pattern(_PLATE_WORD + _PLAIN_PLATE, 0.65, group=1, prefilter=_PLATE_WORD),
         ),
         validator=_plate,
         examples=(

@@ -156,7 +156,7 @@ def test_a_folder_of_ones_own(folder: Path, detector: Detector) -> None:
         ('{"id2label": {"1": "O"}}', "id2label"),
         ('{"id2label": {"0": "B-PER", "1": "I-PER"}}', "the form"),
         ('{"id2label": {"0": "O"}}', "the form"),
-        ('{"id2label": {"0": "O", "1": "B-a b"}}', "name of a type"),
+        ('{"id2label": {"0": "O", "1": "B-a b"}}', "valid type name"),
     ],
 )
 def test_a_folder_that_makes_no_sense(folder: Path, detector: Detector, config: str, reason: str) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.detection import Detector, EntityType, resolve_overlaps
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import FunctionRecognizer, Match
 
 VALUES = {
@@ -81,7 +81,7 @@ class Counted:
         self.runs = 0
         kind = EntityType("COUNTED", "custom", "Counts.")
 
-        def find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+        def find(view: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
             self.runs += 1
             yield from ()
 

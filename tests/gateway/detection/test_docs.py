@@ -28,12 +28,12 @@ def test_the_recognizer_of_the_walk_through_is_found_and_finds(tmp_path: Path) -
 
 def test_the_row_and_the_line_of_the_walk_through_are_sound() -> None:
     printed = (DOCS / "adding-a-recognizer.md").read_text("utf-8")
-    row, line = (part.split("```")[0] for part in printed.split("## A row, a line")[1].split("```python\n")[1:3])
+    row, line = (part.split("```")[0] for part in printed.split("## A table row")[1].split("```python\n")[1:3])
     number: Number = eval(row, {"Number": Number, "SOCIAL": SOCIAL})
     check = number.is_valid()
     assert check is not None
     assert check(number.example.replace(" ", ""))
-    assert len(number.example) in {len(shape) for shape, _, _ in number.written()}
+    assert len(number.example) in {len(shape) for shape, _, _ in number.shapes()}
     key: Recognizer = eval(line, {"vendor": vendor, "sample": sample, "LOWER": LOWER})
     [found] = Detector([key]).detect(f"curl -u {key.examples[0].value}: x")
     assert (found.type, found.recognizer) == ("API_KEY", "api_key.acme")

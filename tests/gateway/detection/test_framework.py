@@ -73,14 +73,14 @@ def test_two_recognizers_may_share_a_type() -> None:
     ("wrong", "said"),
     [
         (replace(STAFF, type=replace(STAFF_ID, group="nonsense")), "nonsense"),
-        (replace(STAFF, patterns=()), "gates"),
-        (replace(STAFF, patterns=(Pattern(r"(?=STAFF)", 0.5),)), "gates"),
-        (replace(STAFF, patterns=(Pattern(r"(STAFF)-\1", 0.5, gate="STAFF"),)), "RE2"),
+        (replace(STAFF, patterns=()), "prefilters"),
+        (replace(STAFF, patterns=(Pattern(r"(?=STAFF)", 0.5),)), "prefilters"),
+        (replace(STAFF, patterns=(Pattern(r"(STAFF)-\1", 0.5, prefilter="STAFF"),)), "RE2"),
         (replace(STAFF, examples=(Example("STAFF-1", "STAFF-1"),)), "example 0"),
         (replace(STAFF, examples=(Example("STAFF-204711", "STAFF-204711", score=0.9),)), "example 0"),
         (replace(STAFF, counter_examples=("STAFF-204711",)), "counter-example 0"),
     ],
-    ids=["group", "no gates", "look-ahead", "back-reference", "not found", "weaker", "found"],
+    ids=["group", "no prefilters", "look-ahead", "back-reference", "not found", "weaker", "found"],
 )
 def test_a_wrong_definition_is_refused_with_its_reason(wrong: PatternRecognizer, said: str) -> None:
     with pytest.raises(DefinitionError, match=said):

@@ -5,7 +5,7 @@ from itertools import accumulate, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.detection.normalized_text import cover, read
+from gateway.detection.normalized_text import cover, normalize_text
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=400)
 
@@ -32,7 +32,7 @@ def test_a_span_ends_where_a_character_ends_that_people_see(clusters: list[str],
     """Unicode Standard Annex 29."""
     text = "".join(clusters)
     borders = [0, *accumulate(map(len, clusters))]
-    view = read(text)
+    view = normalize_text(text)
     starts = byte_starts(view.data)
     start = data.draw(st.sampled_from(starts))
     end = data.draw(st.sampled_from(starts))
@@ -44,7 +44,7 @@ def test_a_span_ends_where_a_character_ends_that_people_see(clusters: list[str],
 
 @given(ANY_TEXT)
 def test_every_character_of_the_view_comes_from_one_of_the_source(text: str) -> None:
-    view = read(text)
+    view = normalize_text(text)
     starts = byte_starts(view.data)
     spans = list(view.source_spans(pairwise(starts)))
     kept = [at for at in range(len(text)) if at not in set(view.removed)]
@@ -55,35 +55,35 @@ def test_every_character_of_the_view_comes_from_one_of_the_source(text: str) -> 
 
 @given(st.text(st.characters(codec="ascii")))
 def test_ascii_is_its_own_view(text: str) -> None:
-    view = read(text)
+    view = normalize_text(text)
     assert view.data.decode() == text
     assert list(view.source_spans([(0, len(text))])) == [(0, len(text))]
 
 
 def test_folds_what_looks_the_same_and_drops_what_cannot_be_seen() -> None:
-    assert read("４１１１ａＢ＠．").data == b"4111aB@."
-    assert read("٤١١١ ४१११").data == b"4111 4111"
-    assert read("a\u200bb\u00adc\ufeffd\u2060e\u202ef\ufe0f").data == b"abcdef"
-    assert read("1–2—3−4\u00a05\u202f6‘7”").data == b"1-2-3-4 5 6'7\""
-    assert read("x²").data.decode() == "x²", "a footnote mark is no digit of the number before it"
+    assert normalize_text("４１１１ａＢ＠．").data == b"4111aB@."
+    assert normalize_text("٤١١١ ४१११").data == b"4111 4111"
+    assert normalize_text("a\u200bb\u00adc\ufeffd\u2060e\u202ef\ufe0f").data == b"abcdef"
+    assert normalize_text("1–2—3−4\u00a05\u202f6‘7”").data == b"1-2-3-4 5 6'7\""
+    assert normalize_text("x²").data.decode() == "x²", "a footnote mark is no digit of the number before it"
 
 
 def test_many_different_folds_take_the_other_way_to_the_same_result() -> None:
     every_digit = "".join(chr(0xFF10 + digit) for digit in range(10)) + "–—−‘’“”\u00a0\u2009\u200b"
-    assert read(every_digit).data == b"0123456789---''\"\"  "
+    assert normalize_text(every_digit).data == b"0123456789---''\"\"  "
 
 
 def test_a_span_never_ends_between_a_letter_and_its_accent() -> None:
     source = "I met Jose\u0301 there"
-    start = read(source).data.index(b"Jose")
-    assert list(read(source).source_spans([(start, start + 4)])) == [(6, 11)]
+    start = normalize_text(source).data.index(b"Jose")
+    assert list(normalize_text(source).source_spans([(start, start + 4)])) == [(6, 11)]
 
 
 def test_a_covered_placeholder_is_blotted_out_and_what_follows_keeps_its_place() -> None:
     text = "my passport [US_PASSPORT_7KQ2M] é\u200b and [NOT_ONE], [US_SSN_AB2C3] [US_SSN_536904399] end"
     own = ("[US_PASSPORT_7KQ2M]", "[US_SSN_AB2C3]")
     for source in (text, text.replace("é\u200b", "e")):
-        view = read(cover(source, [(source.index(each), source.index(each) + len(each)) for each in own]))
+        view = normalize_text(cover(source, [(source.index(each), source.index(each) + len(each)) for each in own]))
         assert b"PASSPORT" not in view.data
         assert b"AB2C3" not in view.data
         assert b"[US_SSN_536904399]" in view.data, "a number in brackets is no placeholder"
@@ -94,4 +94,4 @@ def test_a_covered_placeholder_is_blotted_out_and_what_follows_keeps_its_place()
 
 
 def test_a_view_does_not_show_its_text() -> None:
-    assert "jane" not in repr(read("jane doe"))
+    assert "jane" not in repr(normalize_text("jane doe"))

@@ -6,25 +6,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.detection import DefinitionError, Detector
-from gateway.detection.prefilter import Gate, GateScan, SplitScan
+from gateway.detection.prefilter import PatternSet, Prefilter, PrefilterPattern
 from gateway.errors import Unavailable
 
 # Figures, words in any case, exact signs; the last three need a line break.
 EXPRESSIONS = r"\d{2,3} \pL\d (?i)abc (?i)K.*z x+y q{2,} r*s t\s+ \n\d (?i)\na a\r?\n".split()
-ONE = GateScan(EXPRESSIONS)
-SEVERAL = SplitScan([Gate(one, needs=b"\n" if r"\n" in one else b"") for one in EXPRESSIONS])
+ONE = PatternSet(EXPRESSIONS)
+SEVERAL = Prefilter([PrefilterPattern(one, needs=b"\n" if r"\n" in one else b"") for one in EXPRESSIONS])
 
 
 def test_names_the_expressions_that_occur() -> None:
-    scan = GateScan([r"\bone\b", r"(?i)TWO", r"\p{Greek}+"])
+    scan = PatternSet([r"\bone\b", r"(?i)TWO", r"\p{Greek}+"])
     assert sorted(scan.hits(b"one and two")) == [0, 1]
     assert scan.hits("only λόγος".encode()) == [2]
     assert scan.hits(b"") == []
 
 
 def test_a_set_over_its_memory_is_refused_at_start() -> None:
-    with pytest.raises(DefinitionError, match="compiled"):
-        GateScan([rf"key{number}[a-z]{{3,40}}\d{{3,20}}" for number in range(50)], memory=1 << 15)
+    with pytest.raises(DefinitionError, match="cannot compile"):
+        PatternSet([rf"key{number}[a-z]{{3,40}}\d{{3,20}}" for number in range(50)], memory=1 << 15)
 
 
 def test_a_search_that_ran_out_of_memory_is_an_error_and_not_an_empty_answer(
@@ -44,10 +44,10 @@ def test_several_passes_see_what_one_sees(text: str) -> None:
 
 
 def test_passes_over_nothing() -> None:
-    assert SplitScan([]).hits(b"abc") == []
+    assert Prefilter([]).hits(b"abc") == []
 
 
 def test_what_needs_a_sign_is_found_where_the_sign_is() -> None:
-    scan = SplitScan([Gate(r"\d"), Gate(r"a\s*b", needs=b"\n"), Gate("(?i)X")])
+    scan = Prefilter([PrefilterPattern(r"\d"), PrefilterPattern(r"a\s*b", needs=b"\n"), PrefilterPattern("(?i)X")])
     assert scan.hits(b"a\nb x 1") == [0, 1, 2]
     assert scan.hits(b"1 a b") == [0]

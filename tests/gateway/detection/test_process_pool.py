@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from gateway.detection.process_pool import ProcessPool, searching
+from gateway.detection.process_pool import ProcessPool, open_process_pool
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity
@@ -42,7 +42,7 @@ class Finder:
 
 @pytest.fixture
 def helped() -> Iterator[ProcessPool]:
-    with searching(Finder(), 1, timeout=0.5) as search:
+    with open_process_pool(Finder(), 1, timeout=0.5) as search:
         yield search
 
 
@@ -66,7 +66,7 @@ async def test_an_event_loop_does_not_wait_for_a_process(helped: ProcessPool):
 
 
 def test_without_processes_all_are_searched_here():
-    with searching(Finder(), 0, timeout=1) as search:
+    with open_process_pool(Finder(), 0, timeout=1) as search:
         assert where(search, _LARGE) == os.getpid()
 
 
@@ -100,7 +100,7 @@ def test_a_search_that_hangs_is_refused_and_its_process_ended(helped: ProcessPoo
 
 def test_in_the_end_no_process_is_left_and_what_was_inherited_is_closed():
     ours, theirs = socket.socketpair()
-    with ours, searching(Finder(), 2, timeout=1, inherited=[theirs]) as search:
+    with ours, open_process_pool(Finder(), 2, timeout=1, inherited=[theirs]) as search:
         there = {where(search, _LARGE) for _ in range(12)}
         assert len(there) == 2
         theirs.close()

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gateway.detection import Detector
-from gateway.detection.entropy import in_step
+from gateway.detection.entropy import periodic_skip
 from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import compile_pattern
 
@@ -41,14 +41,14 @@ def test_steps_are_whole_and_end_before_the_row_does(sign: str, digits: str) -> 
     unit = (digits + sign).encode()
     data = unit * 100 + b"4155550132"
     step, end = 3 * len(unit), 7 * len(unit)
-    skipped = in_step(data, 0, step, end)
+    skipped = periodic_skip(data, 0, step, end)
     assert skipped % step == 0
     assert len(unit) * 100 - step - 8 <= end + skipped <= len(unit) * 100 - 8
 
 
 @pytest.mark.parametrize("row", [b"1 2-3 4-" * 20, b"123 " * 20, b"00 12 " * 20, b"a b " * 20])
 def test_no_steps_where_signs_or_lengths_change(row: bytes) -> None:
-    assert in_step(row, 0, 4, 8) == 0
+    assert periodic_skip(row, 0, 4, 8) == 0
 
 
 @pytest.mark.parametrize("sign", ["&#64;", "&#064;", "&commat;", "&amp;#64;", "&#38;#64;"])

@@ -24,7 +24,7 @@ KEYS = [
 def drawn(recognizer: PatternRecognizer, dice: random.Random) -> Iterator[str]:
     """Keys like the first example's: behind its prefix, every part anew out of the signs that it was made of."""
     example = recognizer.examples[0].value
-    prefix = compile_pattern(recognizer.gates[0]).match(example.encode())
+    prefix = compile_pattern(recognizer.prefilters[0]).match(example.encode())
     at = min(prefix.end(), len(example) - 8) if prefix is not None else 0
     while True:
         yield example[:at] + _PART.sub(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import builtin_detector
-from gateway.detection.deobfuscation import readings
+from gateway.detection.deobfuscation import text_variants
 from gateway.guard.canonical_text import compact
 from gateway.models import Action, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
@@ -111,7 +111,7 @@ def protect(protector: Protector, policy: Policy, *texts: str) -> list[str]:
 def reads_as(text: str, name: str) -> bool:
     """Whether a reader who takes off dresses and marks sees the name, or a long word of it."""
     words = [name, *(word for word in name.split() if len(word) >= 4)]
-    return any(compact(word) in compact(reading) for reading in readings(text) for word in words)
+    return any(compact(word) in compact(reading) for reading in text_variants(text) for word in words)
 
 
 @pytest.mark.parametrize("dress", WORN)

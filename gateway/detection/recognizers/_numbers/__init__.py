@@ -1,5 +1,5 @@
-"""Numbers that states and their offices give out: one table a region, read by `government_numbers.py`.
+"""Numbers that authorities issue: one table per region, used by `government_numbers.py`.
 
-A row says what a number looks like, which check it must pass, how sure form and check alone make us, and the
-words that announce it. To add one, add a row.
+A row contains the forms of a number, its validator, the score without context, and the words that announce it. To add a
+number, add a row.
 """

@@ -1,7 +1,7 @@
-"""Checks that python-stdnum does not have. Each gets the value in capitals, without spaces and signs.
+"""Validators that python-stdnum lacks. Each takes the value in capitals, without spaces and signs.
 
-Sources: the issuing offices' descriptions, as named. Values are checked for form before: positions that a form
-calls digits are digits.
+Sources: the issuing authorities' specifications, as named. The form of a value has been checked before: positions that
+a form declares as digits are digits.
 """
 
 from stdnum import luhn, verhoeff
@@ -15,7 +15,7 @@ from gateway.detection.recognizers._checks import is_date
 
 
 def weighted(value: str, weights: tuple[int, ...]) -> int:
-    """The sum of the first digits, each times its weight."""
+    """Returns the weighted sum of the first digits."""
     return sum(int(digit) * weight for digit, weight in zip(value, weights, strict=False))
 
 
@@ -24,27 +24,27 @@ def _cross_sum(number: int) -> int:
 
 
 def day_of(value: str, century: int) -> bool:
-    """YYMMDD in a century."""
+    """Returns whether a value starts with a date, YYMMDD, in a century."""
     return is_date(century + int(value[:2]), int(value[2:4]), int(value[4:6]))
 
 
 def any_day(value: str) -> bool:
-    """Whether the first six digits are a date, YYMMDD, of this century or the last."""
+    """Returns whether a value starts with a date, YYMMDD, of this century or the last."""
     return day_of(value, 1900) or day_of(value, 2000)
 
 
 def day_first(value: str) -> bool:
-    """Whether the first six digits are a date, DDMMYY."""
+    """Returns whether a value starts with a date, DDMMYY."""
     return any_day(value[4:6] + value[2:4] + value[:2])
 
 
 def varied(value: str) -> bool:
-    """Not the same sign all through, as in numbers that stand for none."""
+    """Requires more than one distinct character, unlike dummy values."""
     return len(set(value)) > 1
 
 
 def varied_digits(value: str) -> bool:
-    """Mostly digits, and not one digit all through."""
+    """Requires mostly digits, with more than one distinct digit."""
     digits = [char for char in value if char.isdigit()]
     return len(digits) > 3 and len(set(digits)) > 1
 
@@ -58,7 +58,7 @@ def de_tax_id(value: str) -> bool:
 
 
 def de_tax_number(value: str) -> bool:
-    """Thirteen digits: the state's key, in the old or in the ELSTER writing. Shorter ones: no zero at all."""
+    """Thirteen digits: the state's code, in the old or the ELSTER notation. Shorter ones contain no zero."""
     if len(value) == 13:
         return "01" <= value[:2] <= "16" or (value[4] == "0" and value[0] in "1234589")
     return varied(value)
@@ -90,7 +90,7 @@ def _mrz_value(char: str) -> int:
 
 
 def mrz(value: str) -> bool:
-    """ICAO 9303, weights 7, 3, 1: the last digit checks what stands before it."""
+    """ICAO 9303: the last digit is the check digit of all others, with weights 7, 3, 1."""
     total = sum(_mrz_value(char) * (7, 3, 1)[at % 3] for at, char in enumerate(value[:-1]))
     return value[-1].isdigit() and total % 10 == int(value[-1])
 
@@ -101,7 +101,7 @@ def de_document(value: str) -> bool:
 
 
 def de_doctor(value: str) -> bool:
-    """Lebenslange Arztnummer: six digits, their check digit (weights 4 and 9), two of the specialty."""
+    """Lebenslange Arztnummer: six digits, their check digit (weights 4 and 9), two digits of the specialty."""
     return (10 - weighted(value[:6], (4, 9, 4, 9, 4, 9)) % 10) % 10 == int(value[6])
 
 
@@ -111,7 +111,7 @@ def de_practice(value: str) -> bool:
 
 
 def at_company(value: str) -> bool:
-    """Firmenbuchnummer: FN, up to six digits, a check letter, which python-stdnum wants in small."""
+    """Firmenbuchnummer: FN, up to six digits, a check letter, which python-stdnum expects in lower case."""
     return bool(businessid.is_valid(value[2:].lower()))
 
 
@@ -121,7 +121,7 @@ _NO_NINO = word_set("BG GB KN NK NT TN ZZ")
 
 
 def uk_nino(value: str) -> bool:
-    """National Insurance number: letters that HMRC has given out."""
+    """National Insurance number: letters that HMRC issues."""
     first, second = value[0], value[1]
     return first not in "DFIQUV" and second not in "DFIOQUV" and value[:2] not in _NO_NINO and value[-1] in "ABCD"
 
@@ -139,7 +139,7 @@ def uk_chi(value: str) -> bool:
 
 
 def es_social(value: str) -> bool:
-    """Seguridad Social: province, serial, and the remainder of both by 97."""
+    """Seguridad Social: province, serial, and both modulo 97."""
     serial = int(value[2:-2])
     whole = serial + int(value[:2]) * 10_000_000 if serial < 10_000_000 else int(value[:-2])
     return 1 <= int(value[:2]) <= 66 and whole % 97 == int(value[-2:])
@@ -149,7 +149,7 @@ _DNI_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
 
 
 def es_nif(value: str) -> bool:
-    """Documento Nacional de Identidad: up to eight digits and the letter of their remainder by 23."""
+    """Documento Nacional de Identidad: up to eight digits and a letter for their remainder modulo 23."""
     return _DNI_LETTERS[int(value[:-1]) % 23] == value[-1]
 
 
@@ -160,7 +160,7 @@ def pt_social(value: str) -> bool:
 
 
 def it_driver(value: str) -> bool:
-    """Two letters, seven digits, one letter; or U1 and seven signs without vowels."""
+    """Two letters, seven digits, one letter; or U1 and seven characters without vowels."""
     if value[:2] == "U1":
         return not set("AEIOQU").intersection(value[2:9]) and value[9].isalpha()
     return value[:2].isalpha() and value[2:9].isdigit() and value[0] in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -171,13 +171,13 @@ _OMOCODIA = frozenset("0123456789LMNPQRSTUV")
 
 
 def it_person(value: str) -> bool:
-    """The form of a codice fiscale, for those whose check letter is wrong."""
+    """Checks the form of a codice fiscale, for values with a wrong check letter."""
     places = (6, 7, 9, 10, 12, 13, 14)
     return value[8] in _MONTHS and all(value[at] in _OMOCODIA for at in places)
 
 
 def lu_person(value: str) -> bool:
-    """Matricule: birth date, serial, then a Luhn and a Verhoeff digit, each over the first eleven."""
+    """Matricule: birth date, serial, then a Luhn and a Verhoeff digit, each of the first eleven digits."""
     born = is_date(int(value[:4]), int(value[4:6]), int(value[6:8])) and "18" <= value[:2] <= "20"
     return born and bool(luhn.is_valid(value[:12])) and bool(verhoeff.is_valid(value[:11] + value[12]))
 
@@ -186,12 +186,12 @@ def lu_person(value: str) -> bool:
 
 
 def se_person(value: str) -> bool:
-    """Personnummer; with twelve digits, those of people who may live."""
+    """Personnummer. With twelve digits, the birth date must be that of a person who may be alive."""
     return (len(value) < 12 or value[:2] in {"18", "19", "20"}) and bool(personnummer.is_valid(value))
 
 
 def fi_person(value: str) -> bool:
-    """Henkilötunnus, also the temporary ones of people who are not in the register."""
+    """Henkilötunnus, including temporary ones for people outside the population register."""
     return bool(hetu.is_valid(value, allow_temporary=True))
 
 
@@ -202,7 +202,7 @@ def pl_card(value: str) -> bool:
 
 
 def hu_person(value: str) -> bool:
-    """Személyi azonosító: sex and century, birth date, serial, modulus 11 (weights rise, since 1997 they fall)."""
+    """Személyi azonosító: sex and century, birth date, serial, modulus 11 (rising weights, falling since 1997)."""
     if value[0] not in "12345678" or not any_day(value[1:7]):
         return False
     check = int(value[10])
@@ -221,7 +221,7 @@ def hu_health(value: str) -> bool:
 
 
 def ru_pension(value: str) -> bool:
-    """СНИЛС: nine digits with falling weights, modulus 101."""
+    """СНИЛС: nine digits with descending weights, modulus 101."""
     return int(value[:9]) > 1001998 and weighted(value[:9], tuple(range(9, 0, -1))) % 101 % 100 == int(value[9:])
 
 

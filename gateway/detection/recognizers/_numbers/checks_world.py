@@ -1,4 +1,4 @@
-"""Checks that python-stdnum does not have, for numbers outside Europe. See `checks.py`."""
+"""Validators that python-stdnum lacks, for numbers outside Europe. See `checks.py`."""
 
 from stdnum import luhn, verhoeff
 from stdnum.id import nik
@@ -10,7 +10,7 @@ from gateway.detection.recognizers._numbers.checks import any_day, day_of, varie
 
 
 def us_ssn(value: str) -> bool:
-    """Areas, groups and serials that are given out; no specimens of cards and advertisements."""
+    """Issued areas, groups and serials, without the specimens on cards and in advertisements."""
     if value in {"078051120", "219099999", "123456789", "987654321"} or not varied(value):
         return False
     return value[:3] not in {"000", "666"} and value[0] != "9" and value[3:5] != "00" and value[5:] != "0000"
@@ -20,7 +20,7 @@ _ITIN_GROUPS = frozenset([*range(50, 66), *range(70, 89), *range(90, 93), *range
 
 
 def us_itin(value: str) -> bool:
-    """Begins with 9; the fourth and fifth digits lie in the ranges of the IRS."""
+    """ITIN: starts with 9; the fourth and fifth digits are in the ranges of the IRS."""
     return value[0] == "9" and int(value[3:5]) in _ITIN_GROUPS
 
 
@@ -32,7 +32,7 @@ def us_routing(value: str) -> bool:
 
 
 def us_npi(value: str) -> bool:
-    """National Provider Identifier: Luhn over 80840 and the number; begins with 1 or 2."""
+    """National Provider Identifier: Luhn over 80840 and the number; starts with 1 or 2."""
     return value[0] in "12" and len(set(value)) > 2 and bool(luhn.is_valid("80840" + value))
 
 
@@ -45,29 +45,29 @@ def us_mbi(value: str) -> bool:
 
 
 def us_dea(value: str) -> bool:
-    """DEA registration: a letter for the registrant, a letter of the name (or 9), seven digits with a check sum."""
+    """DEA registration: a letter for the registrant, a letter of the name (or 9), seven digits with a checksum."""
     digits = [int(char) for char in value[-7:]]
     total = digits[0] + digits[2] + digits[4] + 2 * (digits[1] + digits[3] + digits[5])
     return value[0] in "ABCDEFGHJKLMPRSTUX" and total % 10 == digits[6]
 
 
 def ca_sin(value: str) -> bool:
-    """Social Insurance Number: Luhn; 0 and 8 are not given out."""
+    """Social Insurance Number: Luhn; does not start with 0 or 8."""
     return value[0] not in "08" and varied(value) and bool(luhn.is_valid(value))
 
 
 def ca_ontario_health(value: str) -> bool:
-    """OHIP: ten digits with Luhn, and a version of two letters."""
+    """OHIP: ten digits with Luhn, and a two-letter version."""
     return value[0] != "0" and varied(value[:10]) and bool(luhn.is_valid(value[:10]))
 
 
 def luhn_varied(value: str) -> bool:
-    """The Luhn digit, and not one sign all through."""
+    """Requires a Luhn digit and more than one distinct character."""
     return varied(value) and bool(luhn.is_valid(value))
 
 
 def mx_account(value: str) -> bool:
-    """CLABE: weights 3, 7, 1, the last digits of the products, modulus 10."""
+    """CLABE: weights 3, 7, 1, the units of the products, modulus 10."""
     total = sum(int(digit) * weight % 10 for digit, weight in zip(value[:17], (3, 7, 1) * 6, strict=False))
     return varied(value) and -total % 10 == int(value[17])
 
@@ -79,7 +79,7 @@ def br_worker(value: str) -> bool:
 
 
 def br_driver(value: str) -> bool:
-    """CNH: two check digits, modulus 11, the first of which lowers the second."""
+    """CNH: two check digits, modulus 11; the first affects the second."""
     if not varied(value):
         return False
     first = weighted(value, tuple(range(9, 0, -1))) % 11
@@ -136,7 +136,7 @@ def kr_business(value: str) -> bool:
 
 
 def kr_driver(value: str) -> bool:
-    """The region (11 to 28), the year, a serial, a check digit, and how often it was issued."""
+    """Driving licence: region (11 to 28), year, serial, check digit, issue number."""
     return 11 <= int(value[:2]) <= 28
 
 
@@ -145,20 +145,20 @@ _NRIC["M"] = (3, "KLJNPQRTUWX"[::-1])
 
 
 def sg_person(value: str) -> bool:
-    """NRIC and FIN: weights 2, 7, 6, 5, 4, 3, 2, modulus 11, and the letter for it."""
+    """NRIC and FIN: weights 2, 7, 6, 5, 4, 3, 2, modulus 11, and the corresponding letter."""
     offset, letters = _NRIC.get(value[0], (0, ""))
     return bool(letters) and letters[(weighted(value[1:8], (2, 7, 6, 5, 4, 3, 2)) + offset) % 11] == value[8]
 
 
 def tw_person(value: str) -> bool:
-    """A letter for the county, then 1 or 2 (8 or 9 for foreigners), weights 1, 9, 8..1, modulus 10."""
+    """National ID: a letter for the county, then 1 or 2 (8 or 9 for foreigners), weights 1, 9, 8..1, modulus 10."""
     county = "ABCDEFGHJKLMNPQRSTUVXYWZIO".index(value[0]) + 10
     total = county // 10 + county % 10 * 9 + weighted(value[1:], (8, 7, 6, 5, 4, 3, 2, 1, 1))
     return value[1] in "1289" and total % 10 == 0
 
 
 def hk_person(value: str) -> bool:
-    """Identity card: one or two letters, six digits, a check sign, modulus 11."""
+    """Identity card: one or two letters, six digits, a check character, modulus 11."""
     letters = [36] if len(value) == 8 else [ord(value[0]) - 55]
     letters.append(ord(value[-8]) - 55)
     digits = [int(char) for char in value[-7:-1]]
@@ -168,7 +168,7 @@ def hk_person(value: str) -> bool:
 
 
 def ph_tin(value: str) -> bool:
-    """Nine digits, the last of which is the others' with falling weights, modulus 11; then a branch."""
+    """TIN: eight digits, a check digit (descending weights, modulus 11), then a branch."""
     return varied(value[:9]) and weighted(value[:8], tuple(range(9, 1, -1))) % 11 == int(value[8])
 
 
@@ -178,12 +178,12 @@ def in_aadhaar_vid(value: str) -> bool:
 
 
 def in_tax_name(value: str) -> bool:
-    """PAN: the fourth letter says who holds it."""
+    """PAN: the fourth letter is the kind of holder."""
     return value[3] in "ABCFGHLJPT" and value[5:9] != "0000"
 
 
 def in_gst(value: str) -> bool:
-    """GSTIN: the state, a PAN, a serial, Z, a check sign."""
+    """GSTIN: the state, a PAN, a serial, Z, a check character."""
     return "01" <= value[:2] <= "37" and value[13] == "Z"
 
 
@@ -193,7 +193,7 @@ def ae_person(value: str) -> bool:
 
 
 def ir_person(value: str) -> bool:
-    """Iran's national code: falling weights, modulus 11."""
+    """Iran's national code: descending weights, modulus 11."""
     rest = weighted(value[:9], tuple(range(10, 1, -1))) % 11
     return varied(value) and int(value[9]) == (rest if rest < 2 else 11 - rest)
 
@@ -216,7 +216,7 @@ def za_person(value: str) -> bool:
 
 
 def nz_health(value: str) -> bool:
-    """NHI: three letters without I and O, four digits, the last of which checks, modulus 11."""
+    """NHI: three letters without I and O, three digits, a check digit, modulus 11."""
     if not value[3:7].isdigit():
         return False
     letters = ["ABCDEFGHJKLMNPQRSTUVWXYZ".find(char) + 1 for char in value[:3]]
@@ -226,7 +226,7 @@ def nz_health(value: str) -> bool:
 
 
 def au_medicare(value: str) -> bool:
-    """Medicare card: begins with 2 to 6, weights 1, 3, 7, 9, modulus 10, then the issue."""
+    """Medicare card: starts with 2 to 6, weights 1, 3, 7, 9, modulus 10, then the issue."""
     return value[0] in "23456" and weighted(value[:8], (1, 3, 7, 9) * 2) % 10 == int(value[8])
 
 
@@ -236,7 +236,7 @@ def ca_quebec_health(value: str) -> bool:
 
 
 def mx_rfc(value: str) -> bool:
-    """RFC: letters of the name, the date of birth or foundation, three signs."""
+    """RFC: letters of the name, the date of birth or foundation, three characters."""
     return any_day(value[-9:-3])
 
 
@@ -246,8 +246,9 @@ def kr_passport(value: str) -> bool:
 
 
 def id_person(value: str) -> bool:
-    """Nomor Induk Kependudukan: an area, then a birth date (plus 40 for women). What has no such date, as most cards
-    have none, is not looked up.
+    """Nomor Induk Kependudukan: an area, then a birth date (plus 40 for women).
+
+    Checks the date first, so that most payment card numbers need no lookup of the area.
     """
     day, month = int(value[6:8]) % 40, int(value[8:10])
     return 1 <= day <= 31 and 1 <= month <= 12 and bool(nik.is_valid(value))
@@ -260,7 +261,7 @@ def th_person(value: str) -> bool:
 
 
 def in_passport(value: str) -> bool:
-    """A letter other than Q, X, Z, then seven digits without zeros at either end."""
+    """Passport: a letter other than Q, X, Z, then seven digits without zeros at either end."""
     return value[0] not in "QXZ" and value[1] != "0" and value[-1] != "0"
 
 
@@ -273,17 +274,17 @@ _IN_STATES = word_set(
 
 
 def in_vehicle(value: str) -> bool:
-    """Begins with a state or territory, or has the BH series."""
+    """Licence plate: starts with a state or territory, or is of the BH series."""
     return value[:2] in _IN_STATES or value[2:4] == "BH"
 
 
 def tr_plate(value: str) -> bool:
-    """Begins with one of the 81 provinces."""
+    """Licence plate: starts with one of the 81 provinces."""
     return 1 <= int(value[:2]) <= 81
 
 
 def tr_phone(value: str) -> bool:
-    """An area (2, 3, 4) or mobile (5) code after the zero."""
+    """Phone number: an area (2, 3, 4) or mobile (5) code after the zero."""
     number = value.removeprefix("0")
     return len(number) == 10 and (number[0] == "5" or number[:3] in _TR_AREAS)
 
@@ -298,6 +299,6 @@ _TR_AREAS = word_set(
 
 
 def lk_person(value: str) -> bool:
-    """Sri Lanka: birth year and day of the year, which is 500 higher for women."""
+    """Sri Lanka: birth year and day of the year, with 500 added for women."""
     year, day = (value[:2], value[2:5]) if len(value) == 10 else (value[2:4], value[4:7])
     return year.isdigit() and 1 <= int(day) % 500 <= 366 and (len(value) == 10 or value[:2] in {"19", "20"})

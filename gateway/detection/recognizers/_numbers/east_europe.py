@@ -1,4 +1,4 @@
-"""From Poland to Russia, and the Balkans; with the Caucasus and Kazakhstan."""
+"""Eastern Europe, the Balkans, the Caucasus and Kazakhstan."""
 
 from gateway.detection.recognizers._numbers import checks
 from gateway.detection.recognizers._numbers.number import COMPANY, HEALTH, PASSPORT, PERSON, SOCIAL, TAX, VAT, Number

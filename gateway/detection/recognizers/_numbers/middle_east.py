@@ -1,4 +1,4 @@
-"""Turkey, Israel, Iran, the Arabian peninsula."""
+"""Turkey, Israel, Iran and the Arabian peninsula."""
 
 from gateway.detection.recognizers._numbers import checks_world as checks
 from gateway.detection.recognizers._numbers.checks import varied

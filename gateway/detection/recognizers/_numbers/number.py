@@ -1,4 +1,4 @@
-"""A row of the tables: one kind of number, and how its forms are written down."""
+"""Defines a row of the tables: one number with its forms, validator and context words."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from gateway.detection.recognizer import EntityType
 
 Check = Callable[[str], bool]
 
-_FEWEST_DIGITS = 3
-"""Of forms in which a letter may stand for a digit, those that are nearly words are left out."""
+_MIN_DIGITS = 3
+"""Minimum digits in forms that allow a letter or digit in the same place, so that they exclude words."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """What numbers of many countries have in common: the group for policies, and words that announce any of them."""
+class NumberCategory:
+    """What similar numbers of many countries share: the policy group and the words that announce any of them."""
 
     group: str
     words: str
 
 
-PERSON = Kind(
+PERSON = NumberCategory(
     "government_id",
     """
     national id, national identification, national identity, identity number, identification number, identity card,
@@ -31,7 +31,7 @@ PERSON = Kind(
     bilhete de identidade, documento de identificação, identiteitskaart, persoonsnummer, identiteitsnummer
     """,
 )
-TAX = Kind(
+TAX = NumberCategory(
     "government_id",
     """
     tax id, tax no, tax number, tax code, tax reference, tax identification, tax identifier, tax file, taxpayer, TIN,
@@ -40,14 +40,14 @@ TAX = Kind(
     fiscaal nummer
     """,
 )
-SOCIAL = Kind(
+SOCIAL = NumberCategory(
     "government_id",
     """
     social security, social insurance, ssn, insurance number, sozialversicherung, sozialversicherungsnummer,
     sécurité sociale, numéro de sécu, seguridad social, previdenza sociale, segurança social, sociale zekerheid
     """,
 )
-HEALTH = Kind(
+HEALTH = NumberCategory(
     "health",
     """
     health number, health card, health insurance, health id, insurance number, insurance card, patient id,
@@ -55,8 +55,10 @@ HEALTH = Kind(
     tarjeta sanitaria, tessera sanitaria, cartão de saúde, zorgverzekering
     """,
 )
-PROFESSION = Kind("health", "provider number, provider id, prescriber, practitioner, physician number, doctor number")
-COMPANY = Kind(
+PROFESSION = NumberCategory(
+    "health", "provider number, provider id, prescriber, practitioner, physician number, doctor number"
+)
+COMPANY = NumberCategory(
     "organization",
     """
     company number, company registration, company id, business number, business id, business registration,
@@ -64,14 +66,14 @@ COMPANY = Kind(
     registro mercantil, registro imprese, kamer van koophandel
     """,
 )
-VAT = Kind(
+VAT = NumberCategory(
     "government_id",
     """
     vat, vat id, vat number, vat reg, ust-id, ust-idnr, ustid, umsatzsteuer, mehrwertsteuer, mwst, n° tva,
     numéro de tva, partita iva, p.iva, btw-nummer, btw nr, momsnummer, moms nr
     """,
 )
-PASSPORT = Kind(
+PASSPORT = NumberCategory(
     "government_id",
     """
     passport, travel document, reisepass, passnummer, pass-nr, passeport, pasaporte, passaporto, passaporte, paspoort,
@@ -79,7 +81,7 @@ PASSPORT = Kind(
     パスポート, 旅券, 여권, جواز
     """,
 )
-LICENCE = Kind(
+LICENCE = NumberCategory(
     "government_id",
     """
     driver license, drivers license, driver's license, driver's licence, driver licence, driving license,
@@ -90,9 +92,13 @@ LICENCE = Kind(
     驾驶证, 駕照, 運転免許, 운전면허
     """,
 )
-PHONE = Kind("contact", "phone, mobile, cell, cellphone, telephone, telefon, tel, call, sms, whatsapp, contact number")
-BANK = Kind("financial", "bank account, account number, bank details, bankverbindung, compte bancaire, cuenta bancaria")
-VEHICLE = Kind(
+PHONE = NumberCategory(
+    "contact", "phone, mobile, cell, cellphone, telephone, telefon, tel, call, sms, whatsapp, contact number"
+)
+BANK = NumberCategory(
+    "financial", "bank account, account number, bank details, bankverbindung, compte bancaire, cuenta bancaria"
+)
+VEHICLE = NumberCategory(
     "device",
     """
     license plate, licence plate, number plate, plate number, plates, registration plate, vehicle registration,
@@ -104,22 +110,22 @@ VEHICLE = Kind(
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """One kind of number.
+    """One number.
 
-    `forms`, with commas between: `#` a digit, `@` a letter, `*` either; `~` nothing or one of space, hyphen and
-    full stop, the same all through; every other sign itself, letters in any case.
-    `check`: a module of python-stdnum ("nl.bsn"), or a function of the value without spaces, hyphens and full
-    stops, in capitals. None: nothing can be checked.
-    `score`: how sure form and check alone make us; `grouped`: the same where signs divide the number. Below 0.5,
-    the default policy leaves a number alone that no word announces.
-    `signed`: the check gets the value with its signs, which mean something.
-    `words`: what announces it, with commas between. In capitals: only in capitals.
-    `example`: a value that nobody has, or that its authority has published.
+    `forms`: comma-separated. `#` is a digit, `@` a letter, `*` either. `~` is nothing, or one of space, hyphen and full
+    stop, the same throughout. Any other character is literal; letters match in any case.
+    `check`: a module of python-stdnum ("nl.bsn"), or a function of the value in capitals without spaces, hyphens and
+    full stops. None if there is nothing to check.
+    `score`: the score without context. `grouped`: the same for a value with separators. Below 0.5, the default policy
+    ignores a number without context words.
+    `signed`: passes the value to the check with its separators, because they have a meaning.
+    `words`: comma-separated context words. Words in capitals match only in capitals.
+    `example`: a value that is not in use, or one published by the authority.
     """
 
-    kind: Kind
+    category: NumberCategory
     name: str
-    what: str
+    description: str
     forms: str
     check: str | Check | None
     score: float
@@ -130,17 +136,19 @@ class Number:
 
     @property
     def type(self) -> EntityType:
-        return EntityType(self.name, self.kind.group, self.what)
+        return EntityType(self.name, self.category.group, self.description)
 
     def is_valid(self) -> Check | None:
-        """The check as a function."""
+        """The validator as a function."""
         if not isinstance(self.check, str):
             return self.check
-        return _guarded(import_module(f"stdnum.{self.check}").is_valid)
+        return _without_errors(import_module(f"stdnum.{self.check}").is_valid)
 
-    def written(self) -> Iterator[tuple[str, tuple[tuple[int, str], ...], float]]:
-        """Every form as (shape, literals, score). A shape has `9` for a digit and `A` for a letter; literals are
-        the letters and digits that a form prescribes, with their places.
+    def shapes(self) -> Iterator[tuple[str, tuple[tuple[int, str], ...], float]]:
+        """Yields every form as (shape, literals, score).
+
+        A shape has `9` for a digit and `A` for a letter. Literals are the letters and digits that the form requires,
+        with their positions.
         """
         for form in (part.strip() for part in self.forms.split(",")):
             for sign in ("", " ", "-", ".") if "~" in form else ("",):
@@ -150,12 +158,12 @@ class Number:
                 score = max(self.score, self.grouped) if divided else self.score
                 for signs in product(*(_shapes(char) for char in one)):
                     shape = "".join(signs)
-                    if shape.count("9") >= _FEWEST_DIGITS:
+                    if shape.count("9") >= _MIN_DIGITS:
                         yield shape, literals, score
 
 
-def _guarded(is_valid: Check) -> Check:
-    """Some modules look parts of a number up without asking whether they are there."""
+def _without_errors(is_valid: Check) -> Check:
+    """Wraps a validator so that errors mean False: some modules look up parts of a number that may be missing."""
 
     def check(value: str) -> bool:
         try:
@@ -175,5 +183,5 @@ def _shapes(char: str) -> str:
 
 
 def phrases_of(text: str) -> tuple[str, ...]:
-    """The comma-separated phrases of a text that has some."""
+    """Returns the comma-separated phrases of a text, none if it is empty."""
     return tuple(phrase for part in text.split(",") if (phrase := " ".join(part.split())))

@@ -36,9 +36,9 @@ ASSIGNMENT = compile_pattern(
 # Without its groups it runs in RE2's fast automaton; most of what it finds is as simple as this.
 _PLACES = compile_pattern(ASSIGNMENT.pattern, captures=False)
 _SIMPLE = re.compile(rb"([\w.\-$@]+)[ \t]*([:=])[ \t]*")
-_GATE_NAME = rf"(?:(?:{TELLING})[\w.\-ñ]*|auth)"
-GATE = (
-    rf"(?i){_GATE_NAME}(?:\\*[\"'\]]+(?:\[\d*\])?(?:\s*[:=,>]|[ \t]+[\"'])"
+_PREFILTER_NAME = rf"(?:(?:{TELLING})[\w.\-ñ]*|auth)"
+PREFILTER = (
+    rf"(?i){_PREFILTER_NAME}(?:\\*[\"'\]]+(?:\[\d*\])?(?:\s*[:=,>]|[ \t]+[\"'])"
     rf"|(?:\[\d*\])?{_TYPE}[ \t]*(?:[:?.|+!~*]*=|:|->|<-|>)|\(\s*\\*[\"'@]|[ \t]+\\*[\"'@]|[ \t]+\|[ \t]"
     r"|\\*[\"']?,?\s*\\*[\"']?value\\*[\"']?[ \t]*[:=]|</)"
 )

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from gateway.detection.normalized_text import View
-from gateway.detection.re2_expression import Found
+from gateway.detection.normalized_text import NormalizedText
+from gateway.detection.re2_expression import Re2Match
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers.secrets import _value_classifier as values
 from gateway.detection.recognizers.secrets._names import kind_of
@@ -28,12 +28,12 @@ _QUOTES = b"\"'`"
 class Rule:
     """`find` runs on texts in which `gate` (RE2) occurs."""
 
-    gate: str
-    find: Callable[[View], Iterator[Match]]
+    prefilter: str
+    find: Callable[[NormalizedText], Iterator[Match]]
 
 
 def rule(
-    lead: str, value: str = BARE, judge: values.Judge = values.chosen, *, gate: str = "", score: float = 0.8
+    lead: str, value: str = BARE, judge: values.Judge = values.chosen, *, prefilter: str = "", score: float = 0.8
 ) -> Rule:
     """Finds the `value` behind each `lead` (both RE2) that the judge believes.
 
@@ -43,39 +43,39 @@ def rule(
     flags = match[0] if (match := _FLAGS.match(lead)) else ""
     expression = compile_pattern(_blanks(f"{flags}(?:{lead}){value}"))
 
-    def find(view: View) -> Iterator[Match]:
-        for match in expression.finditer(view.data):
-            yield from judged(view, *span_of(match), judge, score)
+    def find(normalized: NormalizedText) -> Iterator[Match]:
+        for match in expression.finditer(normalized.data):
+            yield from judged(normalized, *span_of(match), judge, score)
 
-    return Rule(_blanks(gate or lead), find)
+    return Rule(_blanks(prefilter or lead), find)
 
 
-def named(located: str, *, gate: str, by: values.NamedJudge = values.beside) -> Rule:
+def named(located: str, *, prefilter: str, by: values.NamedJudge = values.beside) -> Rule:
     """Finds the value behind a name, which is the first group of `located`, that the judge believes because of it."""
     expression = compile_pattern(_blanks(located))
 
-    def find(view: View) -> Iterator[Match]:
-        for match in expression.finditer(view.data):
+    def find(normalized: NormalizedText) -> Iterator[Match]:
+        for match in expression.finditer(normalized.data):
             judge = partial(by, kind_of(match[1].decode("utf-8", "replace")))
-            yield from judged(view, *span_of(match, 2), judge, 0.8)
+            yield from judged(normalized, *span_of(match, 2), judge, 0.8)
 
-    return Rule(_blanks(gate), find)
+    return Rule(_blanks(prefilter), find)
 
 
 def _blanks(regex: str) -> str:
     return _BLANK.sub(lambda found: found[1] or (r"[ \t]*" if found[2] else r"[ \t]+"), regex)
 
 
-def judged(view: View, start: int, end: int, judge: values.Judge, score: float) -> Iterator[Match]:
+def judged(normalized: NormalizedText, start: int, end: int, judge: values.Judge, score: float) -> Iterator[Match]:
     """The finding, if the judge believes it."""
-    quoted = start > 0 and view.data[start - 1] in _QUOTES
+    quoted = start > 0 and normalized.data[start - 1] in _QUOTES
     if not quoted:
-        end = trimmed(view.data, start, end)
-    if start < end <= start + _LONGEST and (kind := judge(view.text(start, end), quoted)) is not None:
+        end = trimmed(normalized.data, start, end)
+    if start < end <= start + _LONGEST and (kind := judge(normalized.text(start, end), quoted)) is not None:
         yield Match(start, end, score, kind.name)
 
 
-def span_of(match: Found, number: int = 1) -> tuple[int, int]:
+def span_of(match: Re2Match, number: int = 1) -> tuple[int, int]:
     """The first group from `number` on that took part."""
     while match.start(number) < 0:
         number += 1
@@ -99,12 +99,12 @@ def table(
 ) -> FunctionRecognizer:
     """The recognizer `secret.<name>`."""
 
-    gates = tuple(dict.fromkeys(one.gate for one in rules))
-    behind = [[one.find for one in rules if one.gate == gate] for gate in gates]
+    prefilters = tuple(dict.fromkeys(one.prefilter for one in rules))
+    behind = [[one.find for one in rules if one.prefilter == prefilter] for prefilter in prefilters]
 
-    def find(view: View, hits: Sequence[int]) -> Iterator[Match]:
+    def find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
         for hit in hits:
             for locate in behind[hit]:
-                yield from locate(view)
+                yield from locate(normalized)
 
-    return FunctionRecognizer(f"secret.{name}", types, gates, find, examples, counter_examples)
+    return FunctionRecognizer(f"secret.{name}", types, prefilters, find, examples, counter_examples)

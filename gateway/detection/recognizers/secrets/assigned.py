@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, BASE64, sample
 from gateway.detection.recognizers.secrets import _value_classifier as values
 from gateway.detection.recognizers.secrets import _vocabulary as words
-from gateway.detection.recognizers.secrets._assignments import GATE, Assignment, assignments
+from gateway.detection.recognizers.secrets._assignments import PREFILTER, Assignment, assignments
 from gateway.detection.recognizers.secrets._locator import Rule, judged, named, table
 from gateway.detection.recognizers.secrets._names import Kind, is_place, kind_below, kind_of
 
@@ -44,17 +44,17 @@ _LINK = (
 _SIGN = r"[A-Za-z0-9+/_\-.~]"
 
 
-def _assigned(view: View) -> Iterator[Match]:
-    for one in assignments(view.data):
-        kind = _kind(view.data, one)
+def _assigned(normalized: NormalizedText) -> Iterator[Match]:
+    for one in assignments(normalized.data):
+        kind = _kind(normalized.data, one)
         if kind is not None and one.end - one.start >= 4:
-            yield from _judged(view, one, kind)
+            yield from _judged(normalized, one, kind)
 
 
-def _compared(view: View) -> Iterator[Match]:
-    for match in _COMPARED.finditer(view.data):
+def _compared(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _COMPARED.finditer(normalized.data):
         kind = kind_of(match[2].decode("utf-8", "replace"))
-        yield from judged(view, *match.span(1), partial(values.by_kind, kind), 0.85)
+        yield from judged(normalized, *match.span(1), partial(values.by_kind, kind), 0.85)
 
 
 def _kind(data: bytes, one: Assignment) -> Kind | None:
@@ -69,26 +69,26 @@ def _kind(data: bytes, one: Assignment) -> Kind | None:
     return kind
 
 
-def _judged(view: View, one: Assignment, kind: Kind) -> Iterator[Match]:
-    value = view.text(one.start, one.end)
+def _judged(normalized: NormalizedText, one: Assignment, kind: Kind) -> Iterator[Match]:
+    value = normalized.text(one.start, one.end)
     end, score, found = one.end, 0.9 if one.quoted else 0.75, None
-    if kind is Kind.PASSWORD and (words := _words(view, one, value)):
+    if kind is Kind.PASSWORD and (words := _words(normalized, one, value)):
         end, found = one.start + len(words.encode()), values.PASSWORD
-    elif not one.quoted and _is_expression(view.data, one, value):
+    elif not one.quoted and _is_expression(normalized.data, one, value):
         return
     elif one.join in {",", "(", "", "|"}:
         # A list, a call or a mere neighbour, where only values count that no program would use as a name.
         sure = not value.startswith("-") and "\\" not in value and (values.is_strong(value) or values.is_made(value))
         found = values.by_kind(kind, value, one.quoted) if sure else None
-    elif kind is Kind.PASSWORD and not one.quoted and _is_plain_password(view.data, one, value):
+    elif kind is Kind.PASSWORD and not one.quoted and _is_plain_password(normalized.data, one, value):
         score, found = 0.6, values.PASSWORD
-    elif kind is not Kind.PASSWORD or not _is_verdict(view.data, one, value):
+    elif kind is not Kind.PASSWORD or not _is_verdict(normalized.data, one, value):
         found = values.by_kind(kind, value, one.quoted)
     if found is not None:
         yield Match(one.start, end, score, found.name)
 
 
-def _words(view: View, one: Assignment, value: str) -> str:
+def _words(normalized: NormalizedText, one: Assignment, value: str) -> str:
     """A passphrase, where one is expected, or where an environment is set and nobody writes a sentence; a password in
     groups of letters.
     """
@@ -96,7 +96,7 @@ def _words(view: View, one: Assignment, value: str) -> str:
     if one.quoted:
         set_ = one.join == "=" and _ENVIRONMENT.fullmatch(one.name)
         return value if (of_words or set_) and values.is_phrase(value, least=3 if of_words else 2) else ""
-    line = view.text(one.start, one.start + _LONGEST_PHRASE).partition("\n")[0].rstrip()
+    line = normalized.text(one.start, one.start + _LONGEST_PHRASE).partition("\n")[0].rstrip()
     if values.is_app_password(groups := line[:_LENGTH_OF_GROUPS]):
         return groups
     return line if of_words and one.join == "=" and values.is_phrase(line) else ""
@@ -136,12 +136,12 @@ _word = "Tr0ub4dor" + "&3"
 _made = "q7Zr2mXw9LpV4tKd" + "Hb83nYc6"
 
 _RULES = (
-    Rule(GATE, _assigned),
+    Rule(PREFILTER, _assigned),
     Rule(rf"(?i)[\"'][ \t]*[!=]=+[ \t]*[\w.$\->]*(?:{words.TELLING})", _compared),
     named(
         rf"(?i)((?:[\w\-]+[ \t]){{0,3}}[\w\-]*{_NAME}){_LINK}"
         rf"([A-Za-z0-9]{_SIGN}{{15,}}={{0,2}})(?:[\s\"'`*,;)\]}}<|!?]|$)",
-        gate=f"(?i){_NAME}{_LINK}[A-Za-z0-9]{_SIGN}{{15}}",
+        prefilter=f"(?i){_NAME}{_LINK}[A-Za-z0-9]{_SIGN}{{15}}",
         by=_secret_beside,
     ),
 )

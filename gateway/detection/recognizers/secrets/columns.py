@@ -5,7 +5,7 @@ part from it. `Password    value`, `|Token|value|`.
 import re
 from collections.abc import Iterator
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers.secrets import _value_classifier as values
@@ -17,10 +17,10 @@ _TELLING = rf"(?:{words.PASSWORDS}|pass(?:key)?|psk|pin|puk|key|secret|token|sch
 # What is said of it, and the signs around: `(prod)`, `}`, `*`.
 _CLOSED = r"s?[\"'`*:})\]]{0,3}(?: \([^()\n]{1,24}\))?"
 _GAP = r"(?:[ \t]*\t[ \t]*|[ ]{2,}| ?\.{3,} ?(?:: ?)?|[ \t]*(?:\|\|?|│)[ \t]*)"
-_GATE_GAP = r"(?:\t|  | ?\.\.\.| ?[|│])"
-_GATE = (
+_PREFILTER_GAP = r"(?:\t|  | ?\.\.\.| ?[|│])"
+_PREFILTER = (
     r"(?i)(?:pass(?:word|wort|phrase|code|wd|key)?|kennwort|wachtwoord|senha|contrase(?:ñ|n)a|clave|mot de passe|mdp"
-    rf"|pwd|pw|psk|pin|puk|key|secret|token|schlüssel|credential){_CLOSED}{_GATE_GAP}"
+    rf"|pwd|pw|psk|pin|puk|key|secret|token|schlüssel|credential){_CLOSED}{_PREFILTER_GAP}"
 )
 _PLACES = compile_pattern(
     rf"(?im)^(?:[ \t>*\-•#+]|\|\|?|│)*((?:[\w$@{{./'\-]+ ){{0,4}}[\w$@{{./'\-]*{_TELLING}){_CLOSED}{_GAP}"
@@ -33,12 +33,12 @@ _CODE = re.compile(r"\d{4,8}")
 # A password, or the name of a field or a machine.
 _NUMBERED = re.compile(r"[A-Za-z]+(?:[\-_][A-Za-z]+)*[\-_]?\d{1,2}")
 # The account that a plain word opens stands beside it.
-_ACCOUNT = compile_pattern(rf"(?im)^[ \t>*\-•|│]*(?:{words.ACCOUNTS}|identifiant){_GATE_GAP}")
+_ACCOUNT = compile_pattern(rf"(?im)^[ \t>*\-•|│]*(?:{words.ACCOUNTS}|identifiant){_PREFILTER_GAP}")
 _NEAR = 160
 
 
-def _find(view: View) -> Iterator[Match]:
-    data = view.data
+def _find(normalized: NormalizedText) -> Iterator[Match]:
+    data = normalized.data
     for match in _PLACES.finditer(data):
         label, (start, end) = match[1].decode("utf-8", "replace"), match.span(2)
         account = _ACCOUNT.search(data, max(0, start - _NEAR), min(len(data), start + _NEAR)) is not None
@@ -46,7 +46,7 @@ def _find(view: View) -> Iterator[Match]:
         def judge(value: str, quoted: bool, label: str = label, account: bool = account) -> EntityType | None:
             return None if words.NO_VALUE.fullmatch(value) else _type(label, value, account=account)
 
-        yield from judged(view, start, end, judge, 0.75)
+        yield from judged(normalized, start, end, judge, 0.75)
 
 
 def _type(label: str, value: str, *, account: bool) -> EntityType | None:
@@ -67,7 +67,7 @@ _made = sample(32, BASE62)
 RECOGNIZERS = (
     table(
         "columns",
-        (Rule(_GATE, _find),),
+        (Rule(_PREFILTER, _find),),
         examples=(
             Example(f"User        root\nPassword    {_word}\n", _word),
             Example(f"Passwort\t{_word}", _word),

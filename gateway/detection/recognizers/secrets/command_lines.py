@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers.secrets import _value_classifier as values
@@ -45,21 +45,21 @@ _PROGRAMS = (
 # A command ends with its line, unless that goes on, and where another one begins.
 _WORDS = r"(?:[^\n;|&]|&[^&\n]|[\\^`]\r?\n)*?"
 _SHORT = "|".join(rf"\b(?:{names}){_WORDS}{option}" for names, option in _PROGRAMS)
-_SHORT_GATE = (
+_SHORT_PREFILTER = (
     rf"\b(?:{'|'.join(names for names, _ in _PROGRAMS)})\b(?:[^\n]|[\\^`]\r?\n)*"
     r"(?:\s-[pPawkNAXUu]|-[a-zA-Z]*b|/r?p|-hp|\spass)"
 )
 _SHORT_VALUE = r"(?:\"([^\"\n]{3,})\"|'([^'\n]{3,})'|([^\s\"'\-/][^\s\"'/]{2,}))"
 
 
-def _users(view: View) -> Iterator[Match]:
+def _users(normalized: NormalizedText) -> Iterator[Match]:
     """The whole pair: with the name, half of what opens the door would be told."""
-    for match in _USER.finditer(view.data):
+    for match in _USER.finditer(normalized.data):
         start, end = span_of(match)
-        user, colon, password = (part.strip("\"'") for part in view.text(start, end).partition(":"))
+        user, colon, password = (part.strip("\"'") for part in normalized.text(start, end).partition(":"))
         if not colon or end - start > _LONGEST_PAIR or not _is_pair(user, password):
             continue
-        sure = match[0].lstrip()[:2] != b"-u" or _LOGIN_TOOL.search(view.data, max(0, start - _NEAR), start)
+        sure = match[0].lstrip()[:2] != b"-u" or _LOGIN_TOOL.search(normalized.data, max(0, start - _NEAR), start)
         if sure or values.is_strong(password):
             yield Match(start, end, 0.9, values.PASSWORD.name)
 
@@ -77,8 +77,8 @@ _random = sample(32, BASE62)
 
 _RULES = (
     Rule(r"(?:\s-u|--user|--proxy-user|\s-[a-zA-Z]+u|\b(?:https?|xh) -a)(?:[ \t]+|=)(?:[\"']|[^\s:]*:)", _users),
-    named(rf"(?i){_FLAG}({_NAME}) {VALUE}", gate=rf"(?i){_FLAG}{_NAME} [^\s\-]"),
-    rule(_SHORT, _SHORT_VALUE, values.no_word, gate=_SHORT_GATE),
+    named(rf"(?i){_FLAG}({_NAME}) {VALUE}", prefilter=rf"(?i){_FLAG}{_NAME} [^\s\-]"),
+    rule(_SHORT, _SHORT_VALUE, values.no_word, prefilter=_SHORT_PREFILTER),
     rule(rf"\b(?:snmp[a-z]+{_WORDS}\s-X|ssh-keygen{_WORDS}\s-N) ", _SHORT_VALUE, values.no_word),
     # Whatever the program: the account, and the password right after it
     rule(r"\s(?:-[uU]|--?user(?:name)?)[ =]\S+\s+-[pP] ", VALUE, values.strong),
@@ -88,7 +88,7 @@ _RULES = (
         r"(?: --?[\w\-]+(?:[ =][^\s\-]\S*)?){0,3}? --(?:value|body|secret-string)[ =]",
         VALUE,
         values.strong,
-        gate=r"\s--(?:value|body|secret-string)[ =]",
+        prefilter=r"\s--(?:value|body|secret-string)[ =]",
     ),
 )
 

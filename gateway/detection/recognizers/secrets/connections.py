@@ -31,11 +31,13 @@ RECOGNIZERS = (
             Pattern(
                 rf"\b[\w.\-]+:[^\s:/\"'`<>]+@(?:tcp|udp|unix)\([^{_STOP}()]*\)(?:/[^{_STOP}]*)?",
                 0.9,
-                gate=r":[^\s/@:]+@(?:tcp|udp|unix)\(",
+                prefilter=r":[^\s/@:]+@(?:tcp|udp|unix)\(",
             ),
             # Of a proxy, or without its scheme: `jane:…@host:8080`.
             Pattern(
-                r"\b[\w.\-]+:[^\s:/@\"'`<>]+@[\w\-]+(?:\.[\w\-]+)*:\d{2,5}\b", 0.85, gate=r":[^\s/@:]+@[\w.\-]+:\d\d"
+                r"\b[\w.\-]+:[^\s:/@\"'`<>]+@[\w\-]+(?:\.[\w\-]+)*:\d{2,5}\b",
+                0.85,
+                prefilter=r":[^\s/@:]+@[\w.\-]+:\d\d",
             ),
         ),
         validator=_opens_host,
@@ -53,7 +55,7 @@ RECOGNIZERS = (
                 rf"\b[A-Za-z][A-Za-z0-9+.\-]{{1,24}}://[^{_STOP}/@:]{{0,128}}"
                 rf":[^\s/\"'`<>]{{1,256}}@[^{_STOP}]*[^{_STOP}.,;:!?)\]]",
                 0.9,
-                gate=r"://[^\s/@:]*:[^\s/]+@",
+                prefilter=r"://[^\s/@:]*:[^\s/]+@",
             ),
         ),
         validator=_has_password,

@@ -7,7 +7,7 @@ import base64
 import binascii
 from collections.abc import Iterator
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, HEX, sample
 from gateway.detection.recognizers.secrets import _value_classifier as values
@@ -47,18 +47,18 @@ def _hash(value: str, _: bool) -> EntityType | None:
     return None if values.is_dummy(value[-24:]) else values.PASSWORD
 
 
-def _manifests(view: View) -> Iterator[Match]:
+def _manifests(normalized: NormalizedText) -> Iterator[Match]:
     """Each value under `data` and `stringData`, whatever its name."""
-    data = view.data
+    data = normalized.data
     first = 0
     for last in (*(match.start() for match in _DOCUMENT_END.finditer(data)), len(data)):
         if _IS_SECRET.search(data, first, last):
             for block in _BLOCK.finditer(data[first:last]):
-                yield from _entries(view, first + block.start(2), block[1], block[2])
+                yield from _entries(normalized, first + block.start(2), block[1], block[2])
         first = last
 
 
-def _entries(view: View, offset: int, indent: bytes, block: bytes) -> Iterator[Match]:
+def _entries(normalized: NormalizedText, offset: int, indent: bytes, block: bytes) -> Iterator[Match]:
     """Whole entries, name and value, down to where the indentation ends."""
     for match in _ENTRY.finditer(block):
         if len(match[1]) <= len(indent):
@@ -88,13 +88,13 @@ _RULES = (
         r"(?:\s?string)?\s{0,3}(?::{0,3}=>?|:|[.?]=|,|>|\s)\s{0,8}\\?[\"'`]?",
         r"([\w.%\-]+:[^\s\"'`;<]+)",
         _pair,
-        gate=r"\bBUNDLE_[A-Z0-9_]+__[A-Z]",
+        prefilter=r"\bBUNDLE_[A-Z0-9_]+__[A-Z]",
     ),
     rule(
         r"(?:\b_?auth|\\?\"_?auth\\?\") *[:=] *\\?[\"']?",
         r"([A-Za-z0-9+/]{8,}={0,2})",
         _encoded_pair,
-        gate=r"auth\\?\"? *[:=] *\\?[\"']?[A-Za-z0-9+/]{8}",
+        prefilter=r"auth\\?\"? *[:=] *\\?[\"']?[A-Za-z0-9+/]{8}",
         score=1.0,
     ),
     rule(
@@ -106,17 +106,19 @@ _RULES = (
         # Windows': as pwdump and its like print them, and alone
         r"|\b([0-9a-fA-F]{32}:[0-9a-fA-F]{32}):::|\b(?i:NTLM|NT hash|LM hash) *[:=] *([0-9a-fA-F]{32})\b",
         _hash,
-        gate=r"\$(?:2[abxy]|[156y7PH]|gy|apr1|md5|argon2i?d?|scrypt)\$|\{S?(?:SHA|MD5)\d*\}|\*[0-9A-F]{40}"
+        prefilter=r"\$(?:2[abxy]|[156y7PH]|gy|apr1|md5|argon2i?d?|scrypt)\$|\{S?(?:SHA|MD5)\d*\}|\*[0-9A-F]{40}"
         r"|[0-9a-fA-F]{32}:::|\b(?i:NTLM|NT hash|LM hash) *[:=]",
     ),
     Rule(_KIND, _manifests),
-    rule(r"(?i:\bWIFI:)(?:[^\n]*?;)?P:", r"((?:\\.|[^\\;\s]){5,63});", values.any_value, gate=r"(?i)\bWIFI:[A-Z]:"),
+    rule(
+        r"(?i:\bWIFI:)(?:[^\n]*?;)?P:", r"((?:\\.|[^\\;\s]){5,63});", values.any_value, prefilter=r"(?i)\bWIFI:[A-Z]:"
+    ),
     # The twenty figures on the bottom of a router
     rule(
         _NETWORK_KEY + r"[^\n\d]{0,24}",
         r"(\d{4}(?: \d{4}){3,4})(?:[^\d ]|\s|$)",
         values.any_value,
-        gate=_NETWORK_KEY + r"[^\n\d]*\d",
+        prefilter=_NETWORK_KEY + r"[^\n\d]*\d",
     ),
 )
 

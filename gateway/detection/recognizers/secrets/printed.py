@@ -5,7 +5,7 @@ in its state.
 
 from collections.abc import Iterator
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE62, sample
 from gateway.detection.recognizers.secrets import _value_classifier as values
@@ -18,15 +18,15 @@ _OTHER = compile_pattern(r"[ \t]*(?:\w+:(?:[ \t][^\n]*)?)?\r?\n")
 _MOST_LINES = 64
 
 
-def _listed(view: View) -> Iterator[Match]:
+def _listed(normalized: NormalizedText) -> Iterator[Match]:
     """`user:password`, line by line; words that have a place of their own in such a list are stepped over."""
-    data = view.data
+    data = normalized.data
     at = 0
     while (head := _LISTED.search(data, at)) is not None:
         at = head.end()
         for _ in range(_MOST_LINES):
             if (account := _ACCOUNT.match(data, at)) is not None:
-                yield from judged(view, *account.span(1), values.mixed, 0.75)
+                yield from judged(normalized, *account.span(1), values.mixed, 0.75)
                 at = account.end()
             elif (other := _OTHER.match(data, at)) is not None:
                 at = other.end()
@@ -48,7 +48,7 @@ _RULES = (
         r"|\breset\.\r?\nNew value:) *",
         r"([^\s=]+={0,2}) *(?:\r?\n|$)",
         values.made_or_strong,
-        gate=r"\| *base64 (?:-[dD]|--decode)\b|get-secret-value|--with-decryption|\breset\.\r?\nNew value:"
+        prefilter=r"\| *base64 (?:-[dD]|--decode)\b|get-secret-value|--with-decryption|\breset\.\r?\nNew value:"
         r"|\b(?:openssl rand|pwgen|makepasswd|diceware|apg|g?o?pass show|op read|bw get) -?\w",
     ),
     Rule(_LIST, _listed),
@@ -62,14 +62,14 @@ _RULES = (
         r"\"random_password\"(?:[^\n]*\n){0,40}?[^\n]*?\"result\"\s*:\s*",
         r"\"([^\"\n]{4,})\"",
         values.any_value,
-        gate='"random_password"',
+        prefilter='"random_password"',
     ),
     # `name@host:password` alone on a line, and `service - name@host - password`
     rule(
         r"[\w+\-]@[\w.\-]+\.[A-Za-z]{2,}(?:[:;|]| [:;|/\-] )",
         r"([^\s/,;|]+) *(?:\r?\n|$)",
         values.told,
-        gate=r"[\w+\-]@[\w.\-]+\.[A-Za-z]{2,}(?:[:;|]| [:;|/\-] )[^\s/]*[\d!#$%&*]",
+        prefilter=r"[\w+\-]@[\w.\-]+\.[A-Za-z]{2,}(?:[:;|]| [:;|/\-] )[^\s/]*[\d!#$%&*]",
     ),
 )
 

@@ -31,14 +31,18 @@ RECOGNIZERS = (
         "private_key",
         PRIVATE_KEY,
         (
-            Pattern(rf"(?:{_HEAD})(?:{_INSIDE}*?{_TAIL}|(?:{_LINE})+)", 1.0, gate=r"-----BEGIN[ A-Z0-9]* ?PRIVATE KEY"),
+            Pattern(
+                rf"(?:{_HEAD})(?:{_INSIDE}*?{_TAIL}|(?:{_LINE})+)",
+                1.0,
+                prefilter=r"-----BEGIN[ A-Z0-9]* ?PRIVATE KEY",
+            ),
             Pattern(
                 r"PuTTY-User-Key-File-\d: (?s:.)*?Private-Lines: \d+\s"
                 r"(?:[A-Za-z0-9+/=]+\s+)+(?:Private-MAC: [0-9a-f]+)?",
                 1.0,
-                gate=r"PuTTY-User-Key-File-\d",
+                prefilter=r"PuTTY-User-Key-File-\d",
             ),
-            Pattern(r"\bAGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}\b", 1.0, gate="AGE-SECRET-KEY-1"),
+            Pattern(r"\bAGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}\b", 1.0, prefilter="AGE-SECRET-KEY-1"),
         ),
         validator=_has_body,
         blobs=True,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, Match, compile_pattern
 from gateway.detection.recognizers._samples import BASE32, sample
 from gateway.detection.recognizers.secrets import _value_classifier as values
@@ -47,16 +47,16 @@ _AUTHENTICATOR = (
 )
 
 
-def _codes(view: View) -> Iterator[Match]:
-    for label in _LABEL.finditer(view.data):
-        link = _LINK.match(view.data, label.end())
+def _codes(normalized: NormalizedText) -> Iterator[Match]:
+    for label in _LABEL.finditer(normalized.data):
+        link = _LINK.match(normalized.data, label.end())
         if link is None:
             continue
         at = link.end()
         spans: list[tuple[int, int]] = []
         shape: list[int] = []
         known = False
-        while len(spans) < _MOST_CODES and (code := _NEXT.match(view.data, at)) is not None:
+        while len(spans) < _MOST_CODES and (code := _NEXT.match(normalized.data, at)) is not None:
             groups = re.split(rb"[\- ]", code[1])
             shape = shape or list(map(len, groups))
             sure = _is_code(code[1], groups, linked=bool(link[0]))
@@ -80,8 +80,8 @@ def _is_code(code: bytes, groups: Sequence[bytes], *, linked: bool) -> bool:
     return digits > 0 and (len(groups) > 1 or digits >= 2) and not all(map(_NUMBERED_WORD.fullmatch, groups))
 
 
-def _seeds(view: View) -> Iterator[Match]:
-    data = view.data
+def _seeds(normalized: NormalizedText) -> Iterator[Match]:
+    data = normalized.data
     for label in _SEED.finditer(data):
         for spans in (_after(data, label.end()), _before(data, label.start()) if label[1] else []):
             if spans:
@@ -136,10 +136,10 @@ _RULES = (
         rf"{_AUTHENTICATOR}(?i:[^\S\n]+(?:is|ist|est|es)\b)?[^\w\n]{{1,24}}",
         r"((?:[A-Z2-7]{4}[ \-]){3,15}[A-Z2-7]{4}|(?:[a-z2-7]{4} ){3,15}[a-z2-7]{4}|[A-Z2-7]{16,64})\b",
         _base32,
-        gate=_AUTHENTICATOR,
+        prefilter=_AUTHENTICATOR,
         score=0.85,
     ),
-    rule("", r"\b(\d{6}(?:-\d{6}){7})\b", _elevens, gate=r"\b\d{6}(?:-\d{6}){7}\b", score=1.0),
+    rule("", r"\b(\d{6}(?:-\d{6}){7})\b", _elevens, prefilter=r"\b\d{6}(?:-\d{6}){7}\b", score=1.0),
 )
 
 RECOGNIZERS = (

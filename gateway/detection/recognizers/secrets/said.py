@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from gateway.detection.normalized_text import View
+from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import Example, Match, compile_pattern
 from gateway.detection.recognizers.secrets import _value_classifier as values
@@ -61,9 +61,9 @@ _SIGNS = "[\\s\"'`*«„“「|]{0,8}"
 _VALUE_ABROAD = "([!#-&(-;=?-_a-{}~À-ʯͰ-ӿ]+)"
 
 
-def _passwords(view: View) -> Iterator[Match]:
-    for start, end, quoted, linked in _values(view.data, _WORD):
-        value = view.text(start, end)
+def _passwords(normalized: NormalizedText) -> Iterator[Match]:
+    for start, end, quoted, linked in _values(normalized.data, _WORD):
+        value = normalized.text(start, end)
         sure = quoted and ((linked and values.is_chosen(value, quoted=True)) or values.is_phrase(value))
         if (
             sure
@@ -71,15 +71,15 @@ def _passwords(view: View) -> Iterator[Match]:
             or (_is_odd(value, linked=linked) and not words.NO_VALUE.fullmatch(value))
         ):
             yield Match(start, end, 0.8, values.PASSWORD.name)
-    for match in _PLAIN_WORD.finditer(view.data):
-        value = view.text(*match.span(1)).lower()
+    for match in _PLAIN_WORD.finditer(normalized.data):
+        value = normalized.text(*match.span(1)).lower()
         if value not in words.NO_PASSWORD and not _ADJECTIVE.search(value) and not values.is_stand_in(value):
             yield Match(*match.span(1), 0.6, values.PASSWORD.name)
 
 
-def _secrets(view: View) -> Iterator[Match]:
-    for start, end, _, _ in _values(view.data, _SECRET_WORD, is_place):
-        yield from judged(view, start, end, values.made, 0.8)
+def _secrets(normalized: NormalizedText) -> Iterator[Match]:
+    for start, end, _, _ in _values(normalized.data, _SECRET_WORD, is_place):
+        yield from judged(normalized, start, end, values.made, 0.8)
 
 
 def _values(
@@ -135,13 +135,13 @@ def _is_odd(value: str, *, linked: bool) -> bool:
     return 0 < letters < sum(char not in "-'/." for char in value.rstrip("!?")) and (linked or len(value) >= 6)
 
 
-def _changed(view: View) -> Iterator[Match]:
-    for match in _CHANGED_TO.finditer(view.data):
+def _changed(normalized: NormalizedText) -> Iterator[Match]:
+    for match in _CHANGED_TO.finditer(normalized.data):
         start, end = match.span(1)
-        if not _CHANGE.search(view.data, max(0, match.start() - _REACH), min(len(view.data), end + _REACH)):
+        if not _CHANGE.search(normalized.data, max(0, match.start() - _REACH), min(len(normalized.data), end + _REACH)):
             continue
-        for one in judged(view, start, end, values.strong, 0.75):
-            if _INNER.search(view.text(one.start, one.end)):
+        for one in judged(normalized, start, end, values.strong, 0.75):
+            if _INNER.search(normalized.text(one.start, one.end)):
                 yield one
 
 
@@ -159,7 +159,7 @@ _RULES = (
         rf"(?:[^.:=!?\n\"'`\d]{{0,32}}?(?:\s(?:{words.IS}|{words.IS_ABROAD}):?\s|[:=#|是为為はが는은]|nr\.?))?{_SIGNS}",
         r"(\d{3}[ -]?\d{3}|[A-Z0-9]{4,6}-[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){0,4}|\d{4,8})\b",
         values.code,
-        gate=rf"(?i)(?:\b(?:{words.CODES})\b|{words.CODES_ABROAD})[^.!?\n\d]*\d\d",
+        prefilter=rf"(?i)(?:\b(?:{words.CODES})\b|{words.CODES_ABROAD})[^.!?\n\d]*\d\d",
         score=0.7,
     ),
     rule(
@@ -167,17 +167,17 @@ _RULES = (
         r"[\"'`]?[\w.@+\-]{2,64}\s?[/:|]\s?",
         r"([^\s\"'`,;<>/][^\s\"'`,;<>]{4,})",
         values.strong,
-        gate=rf"(?i)\b(?:{words.LOGINS})\b[^\n/:|]*[/:|]",
+        prefilter=rf"(?i)\b(?:{words.LOGINS})\b[^\n/:|]*[/:|]",
         score=0.75,
     ),
-    rule("", rf"(?i)([^\s\"'`<>()]*\d[^\s\"'`<>()]*){_REVERSED}", values.mixed, gate=f"(?i){_REVERSED}"),
+    rule("", rf"(?i)([^\s\"'`<>()]*\d[^\s\"'`<>()]*){_REVERSED}", values.mixed, prefilter=f"(?i){_REVERSED}"),
     # `try … as password`, `probier … als Passwort`
     rule(
         "",
         rf"(?i){_BARE}[\"'`]?{_AS}(?:{words.PASSWORDS})"
         r"(?:[.,;:!?)\n]|$|\s(?:and|und|et|y|e|en|for|für|pour|para|per|voor)\s)",
         values.strong,
-        gate=rf"(?i){_AS}(?:pass|pw|mdp|mot|kennw|contras|clave|senha|palavra|wachtw)",
+        prefilter=rf"(?i){_AS}(?:pass|pw|mdp|mot|kennw|contras|clave|senha|palavra|wachtw)",
         score=0.75,
     ),
     Rule(
@@ -190,7 +190,8 @@ _RULES = (
         r"|\b(?i:admin|root|administrator|sysadmin|superuser|test|demo|guest) / ",
         r"([^\s\"'`<>/]{6,})",
         values.told,
-        gate=r"\b[uU](?:ser)?\s?[:=]\s?\S+\s+[pP]\s?[:=]\s?\S|(?i:admin|root|user|test|demo|guest|istrator) / \S*\d",
+        prefilter=r"\b[uU](?:ser)?\s?[:=]\s?\S+\s+[pP]\s?[:=]\s?\S"
+        r"|(?i:admin|root|user|test|demo|guest|istrator) / \S*\d",
         score=0.75,
     ),
     # Other languages
@@ -198,13 +199,13 @@ _RULES = (
         rf"(?i)(?:{words.PASSWORDS_ABROAD}){_LINK_ABROAD}{_SIGNS}",
         _VALUE_ABROAD,
         values.mixed,
-        gate=rf"(?i)(?:{words.PASSWORDS_ABROAD})",
+        prefilter=rf"(?i)(?:{words.PASSWORDS_ABROAD})",
     ),
     rule(
         rf"(?i)(?:{words.PASSWORDS_ABROAD})\s(?:[—–\-]\s)?[\"'`*]{{0,2}}",
         _VALUE_ABROAD,
         values.told,
-        gate=rf"(?i)(?:{words.PASSWORDS_ABROAD})",
+        prefilter=rf"(?i)(?:{words.PASSWORDS_ABROAD})",
         score=0.7,
     ),
 )

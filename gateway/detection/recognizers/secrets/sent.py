@@ -12,7 +12,7 @@ from gateway.detection.recognizers.secrets._locator import rule, table
 
 _OPEN = r"\\?[\"']?"
 _JOIN = rf"{_OPEN}\s{{0,3}}[:=]\s{{0,3}}{_OPEN}"
-_SESSION_GATE = (
+_SESSION_PREFILTER = (
     r"(?i)(?:sess(?:ion)?(?:[ _\-]?id)?|remember\w*|_at|user_token|\bsid|[._\-]sid|CFTOKEN|li_at|c_user|\bxs"
     r"|__(?:Secure|Host)-[\w\-]+|ASPSESSIONID\w+)\\?[\"']?\s{0,3}[:=]"
 )
@@ -50,7 +50,7 @@ _RULES = (
         score=0.9,
     ),
     # Cookies by their name; what no script may read opens a session, whatever its name is
-    rule(rf"(?i)\b{_SESSION}{_JOIN}(?:s%3A)?", r"([^;,\s\"'&]{8,})", values.made, gate=_SESSION_GATE),
+    rule(rf"(?i)\b{_SESSION}{_JOIN}(?:s%3A)?", r"([^;,\s\"'&]{8,})", values.made, prefilter=_SESSION_PREFILTER),
     rule(rf"(?i)\bset-cookie{_JOIN}[\w.\-]+=", r"([^;,\s]{8,})[^\r\n]*;\s?HttpOnly\b", values.made, score=0.85),
 )
 

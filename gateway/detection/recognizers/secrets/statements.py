@@ -20,7 +20,7 @@ _RULES = (
     rule(r"(?i)\b(?:(?:create|alter) user|connect to) \S+ (?:identified by|user \S+ using) ", r"([^\s\"';,()]{4,})"),
     # PowerShell
     rule(r"(?i)\bconvertto-securestring (?:-string )?(?:-asplaintext )?|\bClientSecretCredential\([^\n()]*, *", QUOTED),
-    rule("", QUOTED + r" *\| *ConvertTo-SecureString", gate=r"\| *ConvertTo-SecureString"),
+    rule("", QUOTED + r" *\| *ConvertTo-SecureString", prefilter=r"\| *ConvertTo-SecureString"),
     # Calls with a user and a password
     rule(
         r"(?:getConnection|Credentials?(?:\.new)?|[bB]asic_?[aA]uth(?:Handler)?|Authentication(?:Token)?|\blogin"
@@ -43,7 +43,7 @@ _RULES = (
     rule(
         r"(?i)\bexpect [^\n]*assw[^\n]*\n *send (?:-- )?",
         r"\"([^\s\"\\$]{4,})(?:\\r|\\n)?\"",
-        gate=r"(?i)\n *send (?:-- )?\"",
+        prefilter=r"(?i)\n *send (?:-- )?\"",
     ),
     rule(r"(?m:^USER) \S+\r?\n(?:\d[^\n]*\n)?PASS ", r"(\S{4,})"),
     # Routers and switches; SNMP: communities, and the two of an account of version 3 (RFC 3414)
@@ -54,8 +54,9 @@ _RULES = (
         r"|\b(?:password|community (?:read|write)|key|secret) (?:simple|(?:irreversible-)?cipher|plaintext)"
         r"|(?:aaa-server|radius|tacacs)[^\n]*\n(?: [^\n]*\n){0,4}? key) ",
         judge=values.mixed,
-        gate=r"(?i)\b(?:password|secret|key-string|pre-shared-key|key) (?:level \d+ )?[05-9] |\b(?:tacacs|radius)\S* "
-        r"(?:host \S+ )?key |\n key [^\s]|\b(?:isakmp key|authentication-key|neighbor \S+ password|set psksecret"
+        prefilter=r"(?i)\b(?:password|secret|key-string|pre-shared-key|key) (?:level \d+ )?[05-9] "
+        r"|\b(?:tacacs|radius)\S* (?:host \S+ )?key |\n key [^\s]"
+        r"|\b(?:isakmp key|authentication-key|neighbor \S+ password|set psksecret"
         r"|ikev1 pre-shared-key|(?:password|read|write|key|secret) (?:simple|(?:irreversible-)?cipher|plaintext)) ",
     ),
     rule(r"(?i)\bcommunity ", BARE + r" (?i:ro|rw|view|authorization)\b", values.believed),
@@ -78,7 +79,7 @@ _RULES = (
         r"([^\s\"'|:]{4,})[\"']? *\|(?:[^\n|]*\s--(?:password-stdin|with-token|stdin|passphrase-fd)\b"
         r"| *sudo (?:-\w )*-S\b| *(?:sudo )?(?:chpasswd|kinit|smbpasswd|passwd|cryptsetup)\b)",
         values.believed,
-        gate=r"\|(?:[^\n|]*\s--(?:password-stdin|with-token|stdin|passphrase-fd)\b| *sudo "
+        prefilter=r"\|(?:[^\n|]*\s--(?:password-stdin|with-token|stdin|passphrase-fd)\b| *sudo "
         r"| *(?:chpasswd|kinit|smbpasswd|passwd|cryptsetup)\b)",
     ),
     # Accounts that are made or used by name
@@ -98,15 +99,15 @@ _RULES = (
         r"(?i)\bjdbc:oracle:\w+:|\b(?:sqlplus|sqlcl|(?:imp|exp)(?:dp)?|sqlldr|rman) (?:-\w |userid=|target )?",
         r"([\w.$#]+/[^\s@/\"'<>]{3,})@",
         lambda value, quoted: values.believed(value.partition("/")[2], quoted),
-        gate=r"(?i)\bjdbc:oracle:\w+:[\w.$#]+/|\b(?:sqlplus|sqlcl|impd?p?|expd?p?|sqlldr|rman) [^\n]*/[^\n]*@",
+        prefilter=r"(?i)\bjdbc:oracle:\w+:[\w.$#]+/|\b(?:sqlplus|sqlcl|impd?p?|expd?p?|sqlldr|rman) [^\n]*/[^\n]*@",
     ),
     # Terraform, and elements of XML with attributes
     rule(
         r"(?i)\bvariable\s+\"[\w\-]*(?:passw(?:or)?d|pwd|secret|token|key)\"\s*\{[^{}]*?\bdefault\s*=\s*",
         r"\"([^\"\r\n]{4,})\"",
-        gate=r"(?i)\bvariable\s+\"[\w\-]*(?:passw|pwd|secret|token|key)",
+        prefilter=r"(?i)\bvariable\s+\"[\w\-]*(?:passw|pwd|secret|token|key)",
     ),
-    rule(rf"(?i)<[\w:.\-]*{_NAME} [^<>\n]*>\s*", r"([^\s<>]{4,})\s*</", gate=rf"(?i)<[\w:.\-]*{_NAME} [\w:]+="),
+    rule(rf"(?i)<[\w:.\-]*{_NAME} [^<>\n]*>\s*", r"([^\s<>]{4,})\s*</", prefilter=rf"(?i)<[\w:.\-]*{_NAME} [\w:]+="),
 )
 
 RECOGNIZERS = (

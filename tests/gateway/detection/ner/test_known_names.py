@@ -7,11 +7,11 @@ import pytest
 
 from gateway.detection import Detector
 from gateway.detection.engines import Engines
-from gateway.detection.ner import NameFinder
-from gateway.detection.ner.given_names import with_names
+from gateway.detection.ner import BuiltinModel
+from gateway.detection.ner.given_names import label_given_names
 from gateway.detection.ner.labels import without_labels
-from gateway.detection.ner.ordinary_words import OrdinaryWords, Words
-from gateway.detection.ner.spans import Labelled
+from gateway.detection.ner.ordinary_words import OrdinaryWords, WordList
+from gateway.detection.ner.spans import TokenLabel
 from gateway.models import Entity
 
 PERSON = 1
@@ -19,36 +19,36 @@ PERSON = 1
 
 @pytest.fixture(scope="module")
 def full(detector: Detector) -> Iterator[Engines]:
-    engines = Engines(detector, [NameFinder(detector.types)])
+    engines = Engines(detector, [BuiltinModel(detector.types)])
     yield engines
     engines.close()
 
 
 @pytest.fixture
-def names(tmp_path: Path) -> Words:
+def names(tmp_path: Path) -> WordList:
     file = tmp_path / "given.txt"
     file.write_text("\n".join(sorted(["malte", "sören", "wiebke", "ulf"])) + "\n", encoding="utf-8")
-    return Words(file)
+    return WordList(file)
 
 
-def persons(text: str, names: Words, odds: float, kind: int = 0) -> list[str]:
+def persons(text: str, names: WordList, odds: float, kind: int = 0) -> list[str]:
     """The words that become a person's, if every token is a word that may be one's with those odds."""
     offsets, at = [], 0
     for word in text.split(" "):
         offsets.append((at, at + len(word)))
         at += len(word) + 1
-    labels = [Labelled(kind, False, 0.9, odds) for _ in offsets]
+    labels = [TokenLabel(kind, False, 0.9, odds) for _ in offsets]
     ordinary = names
-    found = with_names(text, offsets, labels, names=names, ordinary=ordinary, person=PERSON)
-    return [text[slice(*offsets[index])] for index, label in enumerate(found) if label.kind == PERSON]
+    found = label_given_names(text, offsets, labels, names=names, ordinary=ordinary, person=PERSON)
+    return [text[slice(*offsets[index])] for index, label in enumerate(found) if label.label_class == PERSON]
 
 
-def test_a_given_name_is_believed_when_the_model_doubts(names: Words) -> None:
+def test_a_given_name_is_believed_when_the_model_doubts(names: WordList) -> None:
     assert persons("Die Kollegin Wiebke vertritt Sören", names, 0.02) == ["Wiebke", "Sören"]
     assert persons("Die Kollegin Wiebke vertritt Sören", names, 0.01) == []
 
 
-def test_a_family_name_after_it(names: Words) -> None:
+def test_a_family_name_after_it(names: WordList) -> None:
     assert persons("mit Malte Iwersen essen", names, 0.05) == ["Malte", "Iwersen"]
     assert persons("mit Malte essen gehen", names, 0.02) == ["Malte"]
 
@@ -56,11 +56,11 @@ def test_a_family_name_after_it(names: Words) -> None:
 @pytest.mark.parametrize(
     "text", ["die wiebke hier", "die Wiebken hier", "die @Wiebke hier", "die Wiebke() hier", "x-Malte"]
 )
-def test_no_given_name(names: Words, text: str) -> None:
+def test_no_given_name(names: WordList, text: str) -> None:
     assert persons(text, names, 0.4) == []
 
 
-def test_what_the_model_calls_something_else_stays(names: Words) -> None:
+def test_what_the_model_calls_something_else_stays(names: WordList) -> None:
     assert persons("nach Wiebke fahren", names, 0.4, kind=2) == []
 
 
@@ -100,19 +100,19 @@ def test_small_letters(tmp_path: Path) -> None:
     file = tmp_path / "ordinary.txt"
     file.write_text("schwanger\n")
     words = OrdinaryWords(file)
-    assert words.make_up("nach schwanger")
-    assert words.make_up("Schwanger")
-    assert not words.make_up("Davon")
-    assert words.make_up("davon")
+    assert words.covers("nach schwanger")
+    assert words.covers("Schwanger")
+    assert not words.covers("Davon")
+    assert words.covers("davon")
 
 
 def test_a_model_number_names_nobody(tmp_path: Path) -> None:
     file = tmp_path / "ordinary.txt"
     file.write_text("makita\n")
     words = OrdinaryWords(file)
-    assert words.make_up("Makita DDF484")
-    assert not words.make_up("jane42 Makita")
-    assert not words.make_up("BRCA1")
+    assert words.covers("Makita DDF484")
+    assert not words.covers("jane42 Makita")
+    assert not words.covers("BRCA1")
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,17 @@ from tokenizers import Tokenizer
 
 from gateway.concurrency.thread_pool import Workers, hanging
 from gateway.detection import Detector
-from gateway.detection.ner import NameFinder, engine, windows
+from gateway.detection.ner import BuiltinModel, engine, windows
 from gateway.detection.ner.windows import Tokens
 from gateway.errors import Unavailable
 
 
 @pytest.fixture(scope="module")
-def names(detector: Detector) -> NameFinder:
-    return NameFinder(detector.types)
+def names(detector: Detector) -> BuiltinModel:
+    return BuiltinModel(detector.types)
 
 
-def found(names: NameFinder, text: str) -> set[tuple[str, str]]:
+def found(names: BuiltinModel, text: str) -> set[tuple[str, str]]:
     return {(one.type, text[one.start : one.end]) for one in names.detect(text)}
 
 
@@ -33,7 +33,7 @@ def found(names: NameFinder, text: str) -> set[tuple[str, str]]:
         ("Contact: Jean-Pierre Dubois\nPhone: 12345", "Jean-Pierre Dubois"),
     ],
 )
-def test_names_in_plain_sentences(names: NameFinder, text: str, name: str) -> None:
+def test_names_in_plain_sentences(names: BuiltinModel, text: str, name: str) -> None:
     assert ("PERSON", name) in found(names, text)
 
 
@@ -49,18 +49,18 @@ def test_names_in_plain_sentences(names: NameFinder, text: str, name: str) -> No
         "1",
     ],
 )
-def test_nothing_where_nobody_is(names: NameFinder, text: str) -> None:
+def test_nothing_where_nobody_is(names: BuiltinModel, text: str) -> None:
     assert names.detect(text) == ()
 
 
-def test_a_name_is_found_wherever_it_stands_in_a_long_text(names: NameFinder) -> None:
+def test_a_name_is_found_wherever_it_stands_in_a_long_text(names: BuiltinModel) -> None:
     filler = "The delivery arrived last week and the invoice is still open. "
     for before in range(0, 60, 7):
         text = filler * before + "Please call Johannes Oberhuber tomorrow. " + filler * 20
         assert ("PERSON", "Johannes Oberhuber") in found(names, text)
 
 
-def test_offsets_are_code_points_of_the_source(names: NameFinder) -> None:
+def test_offsets_are_code_points_of_the_source(names: BuiltinModel) -> None:
     for text in (
         "😀😀 Señor Muñoz Ibáñez y 👩‍👩‍👧 llegaron",
         "e\u0301t\u0301 Anna Schmidt",
@@ -71,14 +71,14 @@ def test_offsets_are_code_points_of_the_source(names: NameFinder) -> None:
     assert ("PERSON", "Anna Schmidt") in found(names, "😀😀 My name is Anna Schmidt.")
 
 
-def test_the_same_from_many_threads_as_from_one(names: NameFinder) -> None:
+def test_the_same_from_many_threads_as_from_one(names: BuiltinModel) -> None:
     texts = [f"Please tell Anna Schmidt that {number} parcels arrived" + "." * number for number in range(40)]
     alone = [names.detect(text) for text in texts]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(names.detect, texts)) == alone
 
 
-def test_a_note_is_read_while_a_book_is(names: NameFinder) -> None:
+def test_a_note_is_read_while_a_book_is(names: BuiltinModel) -> None:
     book = " ".join(f"Chapter {number} tells of a winter and of nobody." for number in range(3000))
     with ThreadPoolExecutor(1) as pool:
         reading = pool.submit(names.detect, book)
@@ -90,14 +90,14 @@ def test_a_note_is_read_while_a_book_is(names: NameFinder) -> None:
         reading.result()
 
 
-async def test_reading_ends_when_nobody_waits_for_it(names: NameFinder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_reading_ends_when_nobody_waits_for_it(names: BuiltinModel, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
 
     def counted(tokenizer: Tokenizer, text: str, *, features: bool) -> Tokens:
         read.append(len(text))
-        return windows.read(tokenizer, text, features=features)
+        return windows.tokenize(tokenizer, text, features=features)
 
-    monkeypatch.setattr(engine, "read", counted)
+    monkeypatch.setattr(engine, "tokenize", counted)
     text = "Please call Anna Schmidt tomorrow. " * 300_000
     workers = Workers(1, 4, 0.05)
     with pytest.raises(Unavailable):
@@ -108,7 +108,7 @@ async def test_reading_ends_when_nobody_waits_for_it(names: NameFinder, monkeypa
     assert names.detect("") == ()
 
 
-def test_what_is_known_before_a_call(names: NameFinder, detector: Detector) -> None:
+def test_what_is_known_before_a_call(names: BuiltinModel, detector: Detector) -> None:
     assert len(names.hash) == 64
     assert names.version.startswith("names+")
     assert {"PERSON", "LOCATION", "ORGANIZATION", "STREET_ADDRESS"} <= names.types.keys()
@@ -116,7 +116,7 @@ def test_what_is_known_before_a_call(names: NameFinder, detector: Detector) -> N
 
 
 def test_a_model_that_takes_too_long_is_a_refusal(detector: Detector) -> None:
-    names = NameFinder(detector.types, timeout=0.0)
+    names = BuiltinModel(detector.types, timeout=0.0)
     with pytest.raises(Unavailable) as refused:
         names.detect("Anna Schmidt " * 2000)
     assert refused.value.code == "detection_timeout"
@@ -126,7 +126,7 @@ def test_a_model_that_takes_too_long_is_a_refusal(detector: Detector) -> None:
 
 def test_closing_ends_the_threads(detector: Detector) -> None:
     before = set(threading.enumerate())
-    names = NameFinder(detector.types, threads=3)
+    names = BuiltinModel(detector.types, threads=3)
     names.detect("Anna Schmidt")
     started = set(threading.enumerate()) - before
     assert len(started) == 3

@@ -16,12 +16,12 @@ def words(tmp_path: Path) -> OrdinaryWords:
 
 @pytest.mark.parametrize("text", ["Apfel", "apfel", "BIRNE", "Über", "Żaba", "Apfel, Birne", "Zwiebel-Apfel", "B"])
 def test_ordinary(words: OrdinaryWords, text: str) -> None:
-    assert words.make_up(text)
+    assert words.covers(text)
 
 
 @pytest.mark.parametrize("text", ["Apfelbaum", "Apf", "Anna", "Anna Apfel", "Apfel2", "Zz", "aaa", "Li"])
 def test_not_ordinary(words: OrdinaryWords, text: str) -> None:
-    assert not words.make_up(text)
+    assert not words.covers(text)
 
 
 def test_every_word_is_found_and_the_version_is_of_the_words(words: OrdinaryWords, tmp_path: Path) -> None:

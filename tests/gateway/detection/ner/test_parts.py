@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.detection.ner.features import case_class, token_types
-from gateway.detection.ner.spans import Labelled, spans
-from gateway.detection.ner.windows import stretches, windows
+from gateway.detection.ner.spans import TokenLabel, label_spans
+from gateway.detection.ner.windows import split_text, windows
 
 PERSON = 1
 
@@ -25,7 +25,7 @@ def test_windows_cover_every_token_once(count: int) -> None:
 
 @given(st.text("a \n", max_size=400), st.integers(2, 50))
 def test_stretches_are_the_text(text: str, most: int) -> None:
-    pieces = list(stretches(text, most))
+    pieces = list(split_text(text, most))
     assert "".join(text[start:end] for start, end in pieces) == text
     assert all(0 < end - start <= most for start, end in pieces if text)
 
@@ -36,7 +36,7 @@ def test_a_stretch_ends_with_a_line_else_between_words() -> None:
 
 
 def _cut(text: str, most: int) -> list[str]:
-    return [text[start:end] for start, end in stretches(text, most)]
+    return [text[start:end] for start, end in split_text(text, most)]
 
 
 @given(st.integers(127, 2000))
@@ -71,8 +71,8 @@ def found(text: str, *marked: str) -> list[str]:
         at = start + len(word)
         offsets.append((start, at))
         inside = word in marked
-        labels.append(Labelled(PERSON if inside else 0, inside and (not labels or not labels[-1].kind), 0.9))
-    return [text[one.start : one.end] for one in spans(text, offsets, labels, persons=frozenset({PERSON}))]
+        labels.append(TokenLabel(PERSON if inside else 0, inside and (not labels or not labels[-1].label_class), 0.9))
+    return [text[one.start : one.end] for one in label_spans(text, offsets, labels, persons=frozenset({PERSON}))]
 
 
 @pytest.mark.parametrize(
@@ -95,15 +95,20 @@ def test_spans_as_a_person_would_draw_them(text: str, marked: str, expected: lis
 def test_half_a_word_is_none() -> None:
     text = "Herr Oberhuber kam"
     offsets = [(0, 4), (5, 9), (9, 14), (15, 18)]
-    labels = [Labelled(0, False, 1.0), Labelled(PERSON, True, 0.8), Labelled(0, False, 0.6), Labelled(0, False, 1.0)]
-    (one,) = spans(text, offsets, labels, persons=frozenset({PERSON}))
+    labels = [
+        TokenLabel(0, False, 1.0),
+        TokenLabel(PERSON, True, 0.8),
+        TokenLabel(0, False, 0.6),
+        TokenLabel(0, False, 1.0),
+    ]
+    (one,) = label_spans(text, offsets, labels, persons=frozenset({PERSON}))
     assert text[one.start : one.end] == "Oberhuber"
 
 
 def test_two_names_in_a_row_are_two() -> None:
     text = "Anna Bernd"
-    labels = [Labelled(PERSON, True, 0.8), Labelled(PERSON, True, 0.6)]
-    both = list(spans(text, [(0, 4), (5, 10)], labels, persons=frozenset({PERSON})))
+    labels = [TokenLabel(PERSON, True, 0.8), TokenLabel(PERSON, True, 0.6)]
+    both = list(label_spans(text, [(0, 4), (5, 10)], labels, persons=frozenset({PERSON})))
     assert [(one.start, one.end) for one in both] == [(0, 4), (5, 10)]
 
 
@@ -111,8 +116,8 @@ def test_two_names_in_a_row_are_two() -> None:
 def test_spans_are_disjoint_and_inside(text: str, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), unique=True, max_size=20)))
     offsets = list(pairwise(cuts))
-    labels = [Labelled(data.draw(st.integers(0, 2)), data.draw(st.booleans()), 0.9) for _ in offsets]
+    labels = [TokenLabel(data.draw(st.integers(0, 2)), data.draw(st.booleans()), 0.9) for _ in offsets]
     last = 0
-    for one in spans(text, offsets, labels, persons=frozenset({PERSON})):
+    for one in label_spans(text, offsets, labels, persons=frozenset({PERSON})):
         assert last <= one.start < one.end <= len(text)
         last = one.end

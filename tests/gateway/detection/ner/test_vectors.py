@@ -12,7 +12,7 @@ import pytest
 from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import Detector
 from gateway.detection.engines import Engines
-from gateway.detection.ner import NameFinder
+from gateway.detection.ner import BuiltinModel
 from gateway.detection.ner.features import token_types
 from gateway.models import PrivacyMode
 from gateway.policy import Policy, PolicyRegistry
@@ -30,7 +30,7 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def protector(detector: Detector) -> Iterator[Protector]:
-    engines = Engines(detector, [NameFinder(detector.types, timeout=120)])
+    engines = Engines(detector, [BuiltinModel(detector.types, timeout=120)])
     yield Protector(engines, hash_key=bytes(32))
     engines.close()
 

@@ -1,5 +1,6 @@
-"""Prints docs/entities.md, made from the recognizers and the built-in policies. `make docs` writes it; a test holds it
-current.
+"""Prints docs/entities.md from the recognizers and the built-in policies.
+
+`make docs` writes the page; a test keeps it current.
 """
 
 import re
@@ -35,7 +36,7 @@ are found, and what scores mean, is in [detection.md](detection.md); how a polic
 
 
 class _Types:
-    """What the recognizers say of each type."""
+    """Collects the recognizers of each type and their highest scores."""
 
     def __init__(self, detector: Detector) -> None:
         self.types = detector.types
@@ -50,7 +51,7 @@ class _Types:
                         self._surest[found.type] = max(found.score, self._surest.get(found.type, 0.0))
 
     def found_by(self, name: str) -> str:
-        """Ids, or where there are many, what they begin with."""
+        """Returns the ids of the recognizers, or their families if there are many."""
         ids = [one.id for one in self._by_type[name]]
         if len(ids) <= MOST_IDS:
             return ", ".join(f"`{one}`" for one in ids)
@@ -71,7 +72,7 @@ class _Types:
 
 
 def page() -> str:
-    """The whole of docs/entities.md."""
+    """Returns the content of docs/entities.md."""
     detector = Detector()
     types = _Types(detector)
     policies = [one for one in PolicyRegistry(ROOT / "policies").list() if one.builtin]
@@ -94,7 +95,7 @@ def page() -> str:
 
 
 def country_of(name: str) -> str | None:
-    """The country that the name of a type begins with, if it does."""
+    """Returns the country code at the start of a type's name, if any."""
     prefix = name.partition("_")[0]
     return prefix if prefix == "UK" or prefix in phonenumbers.SUPPORTED_REGIONS else None
 
@@ -130,7 +131,7 @@ def _action(policy: Policy, one: EntityType) -> str:
 
 
 def _checks(recognizer: Recognizer, name: str) -> Iterator[str]:
-    """What a recognizer checks, in words: from its validator, or from the rows of its module's table of numbers."""
+    """Describes a recognizer's check, from its validator or from its module's table of numbers."""
     validator = getattr(recognizer, "validator", None)
     if validator is not None:
         yield _said(validator)
@@ -143,7 +144,7 @@ def _checks(recognizer: Recognizer, name: str) -> Iterator[str]:
 
 
 def _said(check: Callable[..., object]) -> str:
-    """The first sentence of a function's documentation."""
+    """Returns the first sentence of a function's docstring."""
     text = " ".join((check.__doc__ or "").split())
     if not text or not check.__module__.startswith("gateway."):
         return OWN_CHECK

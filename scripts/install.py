@@ -30,7 +30,7 @@ SATISFIED_BY = {"runtime": ("runtime", "dev"), "dev": ("dev",)}
 
 
 class SetupError(Exception):
-    """What is missing, in words for the person at the terminal."""
+    """Setup failed. The message is for the person at the terminal."""
 
 
 def lock(kind: str) -> Path:
@@ -38,12 +38,12 @@ def lock(kind: str) -> Path:
 
 
 def stamp(kind: str, minor: str) -> str:
-    """Names one installed state: which set, of which lock, for which Python (`minor` as in `3.13`)."""
+    """Identifies an installed state: package set, lock file and Python version (`minor` as in `3.13`)."""
     return f"{kind} {minor} {hashlib.sha256(lock(kind).read_bytes()).hexdigest()}\n"
 
 
 def environment_python() -> str | None:
-    """The version of the environment's Python, as `3.13`, or None when there is none that works with pip."""
+    """Returns the version of the environment's Python, such as `3.13`; None if there is none with a working pip."""
     script = "import pip, sys; print('%d.%d' % sys.version_info[:2])"
     try:
         done = subprocess.run([PYTHON, "-I", "-c", script], capture_output=True, text=True, check=False)  # noqa: S603
@@ -60,7 +60,7 @@ def is_current(kind: str, minor: str | None) -> bool:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Held by one process at a time; the system lets go of it when that process ends, however it ends."""
+    """Holds a lock that only one process can have. The system releases it when the process ends."""
     folder = os.open(ROOT / "requirements", os.O_RDONLY)
     try:
         try:
@@ -74,7 +74,7 @@ def alone() -> Iterator[None]:
 
 
 def make_environment() -> str:
-    """Makes `.venv` where it is missing, broken or half-installed. Returns the version of its Python."""
+    """Creates `.venv` if it is missing, broken or incomplete. Returns the version of its Python."""
     minor = None if MARK.exists() else environment_python()
     if minor is None or tuple(map(int, minor.split("."))) < (3, 12):
         shutil.rmtree(VENV, ignore_errors=True)
@@ -94,9 +94,9 @@ def install(kind: str) -> None:
     MARK.touch()
     STAMP.unlink(missing_ok=True)
     say(f"installing the locked {kind} packages into .venv (Python {minor}); a minute or two at first")
-    # Python compiles a module when it is first imported. Compiling all of them would take a quarter more space.
+    # Python compiles modules on first import. Compiling all of them would need 25 % more space.
     pip = [str(PYTHON), "-I", "-m", "pip", "install", "-qq", "--no-input", "--require-virtualenv", "--no-compile"]
-    # The lock names all there is to install; pip needs to work out nothing and adds nothing.
+    # The lock lists every package, so pip need not resolve dependencies.
     wish = ["--disable-pip-version-check", "--no-deps", "--require-hashes", "--requirement", str(lock(kind))]
     run(*pip, *wish, why="pip could not install the locked packages; its message is above")
     STAMP.write_text(stamp(kind, minor))
@@ -105,7 +105,7 @@ def install(kind: str) -> None:
 
 
 def run(*command: str | Path, why: str) -> None:
-    # A person's own pip settings may ask for an install elsewhere, which pip refuses inside an environment.
+    # The user's pip settings may specify another target, which pip rejects inside an environment.
     environ = os.environ | {"PIP_USER": "0", "PIP_TARGET": "", "PIP_PREFIX": ""}
     if subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode:  # noqa: S603
         raise SetupError(why)
@@ -122,7 +122,7 @@ def main(arguments: list[str]) -> int:
         say("say dev or runtime")
         return 2
     if check:
-        # Run by the environment's own Python: no second process is needed to ask for its version.
+        # The environment's own Python runs this script, so its version is known without another process.
         return 0 if is_current(kind, "{}.{}".format(*sys.version_info[:2])) else 1
     try:
         with alone():

@@ -75,17 +75,17 @@ class Locked:
 
 
 def locked() -> list[Locked]:
-    """Every package that running the gateway installs, on any system."""
+    """Returns every package that the gateway needs at run time, on any system."""
     return [Locked(*found) for found in _PIN.findall(LOCK.read_text(encoding="utf-8"))]
 
 
 def licence(package: Locked) -> str:
-    """An SPDX expression."""
+    """Returns the licence as an SPDX expression."""
     return ELSEWHERE.get(package.name) or declared(distribution(package.name))
 
 
 def declared(package: Distribution) -> str:
-    """What an installed package says of itself, as an SPDX expression."""
+    """Reads the licence from an installed package's metadata, as an SPDX expression."""
     data = package.metadata
     words = (data.get("License") or "").strip().split("\n")[0].strip()
     found = data.get("License-Expression") or _WORDS.get(words.lower())
@@ -101,7 +101,7 @@ def declared(package: Distribution) -> str:
 
 
 def ids(expression: str) -> set[str]:
-    """The licences that an SPDX expression names."""
+    """Returns the licences in an SPDX expression."""
     return set(re.findall(r"[\w.+-]+", expression)) - {"AND", "OR", "WITH"}
 
 
@@ -117,7 +117,7 @@ def _by_text(package: Distribution) -> Iterator[str]:
 
 
 def page() -> str:
-    """The whole page."""
+    """Returns the content of docs/licences.md."""
     rows = [(each, licence(each)) for each in locked()]
     asking = [f"`{each.name}`" for each, under in rows if ids(under) & WEAK_COPYLEFT]
     lines = [_INTRODUCTION.format(count=len(rows), asking=", ".join(asking))]
@@ -130,7 +130,7 @@ def _where(marker: str) -> str:
 
 
 def installed(name: str) -> Distribution | None:
-    """A package, if this system has it."""
+    """Returns an installed package; None if this system does not have it."""
     try:
         return distribution(name)
     except PackageNotFoundError:

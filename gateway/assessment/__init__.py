@@ -3,7 +3,7 @@
     assess      all four, from findings and texts
     evidence    findings counted by type
     weights     how much one finding of a type counts
-    risk        how much harm the text could do if it leaked
+    risk        how much harm a leak of the text could do
     route       where the request may go
     tasks       what the request asks for; the vocabulary is in task_words
     warnings    what a person should know
@@ -32,7 +32,7 @@ __all__ = ["Assessment", "Finding", "Weight", "assess", "weight_of"]
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """The judgement over one request. Holds no source text. The latter two are advice, for who asks for it."""
+    """The assessment of a request, without source text. Task categories and warnings are optional advice."""
 
     risk: Risk
     route: Route

@@ -1,4 +1,4 @@
-"""All findings of a request, counted by type: the one thing that risk, route and warnings look at.
+"""Counts the entities of a request by type, as the input for risk, route and warnings.
 
 What is kept in clear is of three kinds. The policy says so for the type; or detection was too unsure; or the allow
 list names the value. Only the last is nothing to worry about.
@@ -14,11 +14,11 @@ from gateway.models import Action, PrivacyMode
 from gateway.policy import Policy
 
 _UNSURE = 0.5
-"""How much a finding below the policy's minimum score counts, beside its own score."""
+"""Factor for entities below the policy's minimum score, in addition to their score."""
 
 
 class Finding(Protocol):
-    """What counts of a finding: where it stands, and what becomes of it, does not."""
+    """The properties of an entity that count; its position and action do not."""
 
     @property
     def type(self) -> str: ...
@@ -28,7 +28,7 @@ class Finding(Protocol):
 
 @dataclass(slots=True)
 class Evidence:
-    """The findings of one type. `surest` and `amount` are confidences (0-1): the highest, and the sum."""
+    """The entities of one type. `surest` is the highest confidence (0-1), `amount` their sum."""
 
     type: str
     group: str
@@ -53,7 +53,7 @@ def gather(
     policy: Policy,
     mode: PrivacyMode,
 ) -> Sequence[Evidence]:
-    """Counts findings by type: `entities` are hidden, `kept` stay in clear. Sorted by type."""
+    """Counts entities by type and sorts by type. `entities` are hidden, `kept` are not."""
     found: dict[str, Evidence] = {}
     least: dict[str, float] = {}
     for is_hidden, some in ((True, entities), (False, kept)):

@@ -1,4 +1,4 @@
-"""Where a request may go. The strictest rule that applies wins: blocked, local, shard, protected, direct."""
+"""Decides where a request may go. The strictest rule that applies wins: blocked, local, shard, protected, direct."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -8,7 +8,7 @@ from gateway.models import Action, Risk, Route, RouteDecision
 from gateway.policy import RouteRules
 
 _WHOLE = frozenset({"code"})
-"""Tasks that a text can only serve as a whole; these are sharded for their length alone."""
+"""Tasks that need the whole text. These are sharded only for their length."""
 
 
 def decide(
@@ -20,7 +20,7 @@ def decide(
     *,
     local_available: bool,
 ) -> Route:
-    """The route with its reasons. Pure. What is asked for is read only where it decides."""
+    """Returns the route with its reasons. Reads the task only if it matters for the decision."""
     blocked = list(_blocked(evidence, risk, rules))
     if blocked:
         return Route(RouteDecision.BLOCKED, tuple(blocked))

@@ -40,7 +40,7 @@ _COMMON = frozenset(
 
 
 class _Vocabulary:
-    """Word lists, made ready to look words up in."""
+    """Indexed word lists."""
 
     def __init__(self, lists: Mapping[str, str]) -> None:
         self._words: dict[str, set[str]] = {}
@@ -61,7 +61,7 @@ class _Vocabulary:
             places = tuple(tuple(place.split("|")) for place in entry.split("+"))
             rare = next((at for at, place in enumerate(places) if _is_rare(place)), 0)
             for word in places[rare]:
-                # What stands before is matched backwards from the word, what stands after forwards.
+                # Matches the words before it backwards and the words after it forwards.
                 self._phrases.setdefault(word, []).append((places[:rare][::-1], places[rare + 1 :], name))
         elif entry.endswith("*"):
             self._stems.setdefault(entry[:_STEM], []).append((entry[:-1], name))
@@ -69,7 +69,7 @@ class _Vocabulary:
             self._words.setdefault(entry, set()).add(name)
 
     def find(self, text: str, words: Sequence[str]) -> set[str]:
-        """The lists of which something occurs. `words` are those of `text`, in lower case, with stops."""
+        """Returns the lists with an entry in `text`. `words` are its words in lower case, with stops."""
         found: set[str] = set()
         said = set(words)
         for word in said & self._words.keys():
@@ -95,7 +95,7 @@ def _is_rare(place: tuple[str, ...]) -> bool:
 
 
 def _follows(places: _Places, words: Sequence[str], at: int, step: int) -> bool:
-    """Whether the places are taken by the words from `at` on, forwards (`step` 1) or backwards (-1)."""
+    """Whether the words from `at` on match the places, forwards (`step` 1) or backwards (-1)."""
     for index, place in enumerate(places):
         if place == (_GAP,):
             rest = places[index + 1 :]
@@ -147,7 +147,7 @@ def _asks(words: Sequence[str]) -> bool:
 def _instructions(texts: Sequence[str]) -> str:
     parts: list[str] = []
     for text in reversed(texts):
-        # What has no space is a name or a code: a field of the request, not a message.
+        # Text without a space is a name or a code from a field of the request, not a message.
         if " " in text or len(text) > _END_MOST or not text.isascii():
             parts.append(text if len(text) <= 2 * _END_MOST else f"{text[:_END_MOST]}\n{text[-_END_MOST:]}")
         if len(parts) == _MESSAGES:

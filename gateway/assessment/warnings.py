@@ -1,4 +1,4 @@
-"""Warnings a person can act on. Each has a code that stays (docs/assessment.md lists them) and says what to do."""
+"""Builds warnings for people. Each has a stable code (see docs/assessment.md) and says what to do."""
 
 from collections.abc import Iterator, Sequence
 
@@ -24,7 +24,7 @@ def warn(
     *,
     long_tokens: int | None,
 ) -> tuple[Notice, ...]:
-    """All that apply, gravest first. Pure; no source text in any of them."""
+    """Returns all warnings that apply, the most severe first. They contain no source text."""
     return (
         *_on_secrets(evidence),
         *_on_what_stays(evidence, risk, mode, attachments),

@@ -55,12 +55,12 @@ _TYPES = {
     "LOCATION": Weight(0.03, 7, 0.3),
     "POSTAL_CODE": Weight(0.05, 14, 0.6),
     "URL": Weight(0.02, 4, 0.1),
-    # A literal that looks like a placeholder: nobody's value.
+    # Literal text that looks like a placeholder and has no value.
     "PLACEHOLDER": NOTHING,
 }
 
 
 def weight_of(type: str, group: str) -> Weight:
-    """By type, else by group; an unknown group weighs what `custom` does."""
+    """Returns the weight of a type, or else of its group. Unknown groups have the weight of `custom`."""
     known = _TYPES.get(type)
     return known if known is not None else _GROUPS.get(group, _GROUPS["custom"])

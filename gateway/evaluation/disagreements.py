@@ -1,4 +1,4 @@
-"""The places where people and detection do not say the same, for somebody to look at."""
+"""Defines disagreements between labels and detection, for review."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -8,29 +8,29 @@ from gateway.evaluation.predictor import Finding
 
 
 class Kind(StrEnum):
-    """What is wrong, the worst first."""
+    """Kinds of disagreement, the worst first."""
 
     MISSED = "missed"
-    """Must be hidden and stands in clear, to the last character."""
+    """Must be hidden, but none of it is."""
     PARTLY = "partly hidden"
-    """Must be hidden; something of it stands in clear."""
+    """Must be hidden, but only part of it is."""
     OVER_REDACTED = "over-redaction"
-    """Hidden, although it is labelled as something to keep."""
+    """Hidden, but labelled to be kept."""
     FALSE_ALARM = "false alarm"
-    """Hidden, although nobody labelled anything there."""
+    """Hidden, but not labelled."""
     OTHER_TYPE = "other type"
-    """Found, as something else."""
+    """Found with another type."""
     BORDERS = "other borders"
-    """Found, but from or to another character."""
+    """Found with other boundaries."""
     UNFOUND = "not found"
-    """Not found; it may stand in clear."""
+    """Not found, and need not be hidden."""
     FALSE_FINDING = "false finding"
-    """Found where nobody labelled anything; left in clear."""
+    """Found but not labelled, and not hidden."""
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One place of a labelled text. `type` is the common type of what it is about; `at` is where."""
+    """A disagreement at position `at` of a labelled text. `type` is the common type."""
 
     kind: Kind
     type: str

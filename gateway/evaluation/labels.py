@@ -1,4 +1,4 @@
-"""What labels mean: sets of labelled text have names of their own for the same thing, and so has this gateway.
+"""Maps the labels of data sets, and the gateway's own types, to common types and treatments.
 
 A label map is JSON: for each set (by the beginning of its file's name) each label's common type and treatment,
 
@@ -21,11 +21,11 @@ _FINDINGS = "findings"
 
 
 class Treatment(StrEnum):
-    """What should become of a labelled span."""
+    """How to treat a labelled span."""
 
     REDACT = "redact"
     OPTIONAL = "optional"
-    """Must be hidden in strict mode; in standard mode hiding it is no false alarm and leaving it no miss."""
+    """Must be hidden in strict mode. In standard mode, neither hiding nor keeping it counts as an error."""
     KEEP = "keep"
     IGNORE = "ignore"
 
@@ -68,7 +68,7 @@ _APART = frozenset({"AGE", "DATE_OF_BIRTH", "TITLE", "NRP", "LOCATION"})
 
 
 class LabelMap:
-    """Meanings by set and label. Without sections every label means itself and must be hidden."""
+    """Maps set and label to a meaning. Without sections, every label means itself and must be hidden."""
 
     def __init__(self, sections: Mapping[str, Mapping[str, Meaning]], findings: Mapping[str, str]) -> None:
         self._sections = sections
@@ -84,10 +84,10 @@ class LabelMap:
     def parse(cls, document: Any) -> Self:
         """From decoded JSON. Raises Unprocessable, naming the set and label that cannot be used."""
         if not isinstance(document, dict) or not all(isinstance(one, dict) for one in document.values()):
-            raise Unprocessable("A label map is an object of objects.")
+            raise Unprocessable("A label map must be an object of objects.")
         findings = document.get(_FINDINGS, {})
         if not all(isinstance(one, str) for one in findings.values()):
-            raise Unprocessable(f"`{_FINDINGS}` of a label map leads from names to names.")
+            raise Unprocessable(f"`{_FINDINGS}` of a label map must map names to names.")
         sections = {
             name: {label: _meaning(name, label, one) for label, one in section.items()}
             for name, section in document.items()
@@ -101,7 +101,7 @@ class LabelMap:
         return max(fitting, key=len, default="")
 
     def meaning(self, section: str, label: str) -> Meaning:
-        """What `label` means in a set. A label that nobody explained means itself and must be hidden."""
+        """Returns the meaning of `label` in a set. A label that is not mapped means itself and must be hidden."""
         known = self._sections.get(section, {})
         return known.get(label) or known.get(_ANY) or Meaning(label, Treatment.REDACT)
 

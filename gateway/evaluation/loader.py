@@ -18,7 +18,7 @@ type Interval = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class GoldSpan:
-    """`text[start:end]` is of `label`, say the people who labelled it."""
+    """A labelled span: `text[start:end]` has the label `label`."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ class GoldSpan:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text with everything in it that somebody labelled."""
+    """A text with all its labelled spans."""
 
     id: str
     text: str = field(repr=False)
@@ -36,7 +36,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A short text that holds an `entity` or only looks as if it did. `spans` is None where nobody said where."""
+    """A short text that contains an `entity`, or only appears to. `spans` is None if its position is not given."""
 
     id: str
     entity: str
@@ -47,18 +47,18 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """What a file holds."""
+    """The contents of a file."""
 
     documents: tuple[Document, ...]
     cases: tuple[Case, ...]
 
 
 class _Wrong(ValueError):
-    """What is wrong with a line, in words that repeat nothing of it."""
+    """The problem with a line, without quoting it."""
 
 
 def read_lines(lines: Iterable[str], limit: int | None = None) -> Labelled:
-    """The first `limit` documents and cases. Raises Unprocessable with the number of the line it cannot use."""
+    """Reads the first `limit` documents and cases. Raises Unprocessable with the number of an invalid line."""
     documents: list[Document] = []
     cases: list[Case] = []
     for number, line in enumerate(lines, 1):

@@ -8,7 +8,7 @@ url_policy     keeps values out of destinations the source did not hold
                (destinations, plain_urls, markdown_links, html_attributes: where destinations are)
 stream         restores an answer while it is being written
 
-Which values become placeholders is decided in `gateway.protection`.
+`gateway.protection` decides which values become placeholders.
 """
 
 from gateway.placeholders.destinations import RestoreScope

@@ -1,4 +1,4 @@
-"""What the readers of destinations share: a placeholder on its way, and a destination while it is being read."""
+"""Defines the state that the parsers of destinations share: placeholders and the destination being parsed."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -114,7 +114,7 @@ class Region:
             self._settle(allowed=False)
 
     def close(self) -> None:
-        """The destination ends here."""
+        """Ends the destination."""
         if self._settled or not self._names:
             self._settled = True
             return

@@ -1,4 +1,4 @@
-r"""The shape of a placeholder, its tag, and the spellings a model may give to its punctuation.
+r"""Defines the form of a placeholder, its tag, and the spellings that models use for its punctuation.
 
     [TYPE_TAG]      TYPE = [A-Z][A-Z0-9]*(_[A-Z0-9]+)*      TAG = 5 to 26 characters of Crockford's base32
 
@@ -59,12 +59,12 @@ def canonical(kind: str, tag: str) -> str:
 
 
 def is_type(kind: str) -> bool:
-    """Whether a name can be the type of a placeholder."""
+    """Whether a name is valid as the type of a placeholder."""
     return len(kind) <= _LONGEST_TYPE and _TYPE.fullmatch(kind) is not None
 
 
 def type_of(placeholder: str) -> str:
-    """The type of a canonical placeholder."""
+    """Returns the type of a canonical placeholder."""
     return placeholder[1:-1].rpartition("_")[0]
 
 
@@ -110,7 +110,7 @@ BRACKETS = {
 
 
 def either(words: tuple[str, ...]) -> str:
-    """A regular expression for one of the words."""
+    """Returns a regular expression that matches any of the words."""
     return "(?:" + "|".join(re.escape(word) for word in words) + ")"
 
 

@@ -1,6 +1,6 @@
-"""JSON documents inside strings (tool-call arguments): their literals, with exact places in the source (RFC 8259).
+"""Finds the literals of JSON documents inside strings (tool-call arguments), with exact source spans (RFC 8259).
 
-Broken documents are read as far as they go: a string that is never closed runs to the end.
+Parses broken documents as far as possible: an unterminated string extends to the end.
 """
 
 import json
@@ -39,7 +39,7 @@ class Literal:
     breaks: tuple[tuple[int, int], ...] = field(repr=False)
 
     def raw_span(self, start: int, end: int) -> tuple[int, int]:
-        """Where `value[start:end]` is spelled in the document."""
+        """Returns the span in the document that spells `value[start:end]`."""
         return self._raw(start), self._raw(end)
 
     def _raw(self, offset: int) -> int:
@@ -73,7 +73,7 @@ def number_literals(document: str) -> list[Literal]:
 
 
 def number_at(document: str, position: int) -> Literal | None:
-    """The number that begins there, however short."""
+    """Returns the number that starts there, of any length."""
     match = _NUMBER.match(document, position)
     return Literal(*match.span(), match[0], ((0, match.start()),)) if match else None
 
@@ -84,7 +84,7 @@ def escape_json(value: str) -> str:
 
 
 def is_document(text: str) -> bool:
-    """Whether a text is one JSON object or array and nothing else, white space aside."""
+    """Whether a text is a single JSON object or array, apart from white space."""
     return text.lstrip()[:1] in {"{", "["} and is_json(text.strip())
 
 
@@ -111,7 +111,7 @@ def _stays_one(literal: "re.Match[str]", pieces: Iterable[Piece]) -> bool:
 
 
 def splice(text: str, replacements: Iterable[Piece]) -> str:
-    """`text` with each `(start, end, piece)` replaced. They are sorted and disjoint."""
+    """Returns `text` with each `(start, end, piece)` replaced. They must be sorted and disjoint."""
     parts: list[str] = []
     position = 0
     for start, end, piece in replacements:

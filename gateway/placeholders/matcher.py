@@ -1,8 +1,7 @@
-"""Finds the placeholders of a session in a text, in the canonical form and in all the forms a model makes of it.
+"""Finds the placeholders of a session in a text, in the canonical form and in the spellings that models produce.
 
-The canonical form goes first and needs nothing of what stands around it, so the echo of a protected text restores to
-the byte whatever the text holds. Between canonical ones the lenient forms are looked for; there what stands around
-decides: letters, digits or an underscore at the border mean that it is another word.
+Canonical placeholders match first and in any context, so that an echo of a protected text restores to the exact bytes.
+Between them, lenient forms match unless a letter, digit or underscore next to them makes them part of another word.
 """
 
 from dataclasses import dataclass, field
@@ -151,7 +150,7 @@ def _at(gap: _Gap, start: int, vocabulary: Vocabulary) -> Found | None:
 
 
 def _brackets(gap: _Gap, start: int, end: int) -> tuple[int, int] | None:
-    """The span with the pair of brackets around it, if there is one."""
+    """Extends a span by the brackets around it, if any."""
     left = max(gap.start, start - LONGEST_OPENING)
     opening = OPENING.search(gap.text[left:start])
     if opening is None or opening.lastgroup is None:

@@ -1,7 +1,7 @@
-"""The two expressions that RE2 runs over a text: what could begin a placeholder, and what could still become one.
+"""Builds the RE2 expressions for text that may start a placeholder, and for text that may still become one.
 
-Both are built for entity types and run in time linear in the text, whatever it holds. They only narrow the search:
-the finder decides, so a type too many in them costs a look, never a wrong hit.
+Both depend on entity types and run in linear time. They only narrow the search; the matcher decides, so that an unused
+type in them costs time but never causes a false match.
 """
 
 import re

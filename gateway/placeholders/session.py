@@ -1,6 +1,6 @@
-"""The placeholders of one session: minting, finding, restoring.
+"""Mints, finds and restores the placeholders of a session.
 
-A placeholder is `[TYPE_TAG]` with the tag taken from HMAC-SHA256(session key, type, value, spelling). It needs no
+A placeholder is `[TYPE_TAG]`; the tag is derived from HMAC-SHA256(session key, type, value, spelling). There is no
 counter and no stored state, so the same conversation gives the same bytes on every worker and at every turn.
 """
 
@@ -59,7 +59,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Restored:
-    """A restored text. `withheld` stayed closed by the URL rule; `unknown` look like placeholders and are nobody's."""
+    """A restored text. The URL rule kept the placeholders `withheld`; `unknown` belong to no value of the session."""
 
     text: str
     resolved: int
@@ -78,13 +78,13 @@ class RestoredTree:
 
 
 def conversation_key(installation_key: bytes, caller: str, seed: str) -> bytes:
-    """The 32-byte session key of a chat (HKDF-SHA256, RFC 5869): the same conversation, the same key."""
+    """Derives the 32-byte session key of a chat (HKDF-SHA256, RFC 5869). A conversation always has the same key."""
     context = b"".join(map(_framed, ("privacy-gateway conversation v1", caller, seed)))
     return HKDF(SHA256(), 32, salt=None, info=context).derive(installation_key)
 
 
 class Placeholders:
-    """One session's values. Not shared between threads.
+    """The values of a session. Not thread-safe.
 
     Values of the first `opening_blocks` blocks of a conversation are minted with `opening_key`.
     """
@@ -114,7 +114,7 @@ class Placeholders:
         return len(self._by_core)
 
     def enter(self, block: int) -> None:
-        """From now on mints values of this block of the conversation; one that has a placeholder keeps it."""
+        """Starts a block of the conversation. Values that have a placeholder keep it."""
         self._key = self._opening_key if block < self._opening_blocks else self._own_key
 
     def mint(self, type: str, value: str, *, raw: str | None = None) -> str:
@@ -169,15 +169,15 @@ class Placeholders:
         self._closed.clear()
 
     def entries(self) -> tuple[Known, ...]:
-        """Every value of the session."""
+        """Returns all values of the session."""
         return tuple(self._by_core.values())
 
     def fresh(self) -> tuple[Known, ...]:
-        """The values minted here, without those known from before."""
+        """Returns the values minted by this object, without those it was created with."""
         return tuple(self._fresh.values())
 
     def get(self, placeholder: str) -> Known | None:
-        """The value of a canonical placeholder, if it is one of the session."""
+        """Returns the value of a canonical placeholder, if it belongs to the session."""
         return self._by_core.get(placeholder[1:-1])
 
     def scan(self, text: str, *, before: str = "") -> list[Found]:
@@ -201,7 +201,7 @@ class Placeholders:
         return [hit for hit in self.scan(text) if hit.placeholder[1:-1] in self._by_core]
 
     def restore(self, text: str, *, rules: RestoreScope) -> Restored:
-        """Opens this session's placeholders in a text. What a value itself holds is never looked at again."""
+        """Restores this session's placeholders in a text. Does not restore placeholders inside restored values."""
         opened, kept, unknown = self._judge(text, rules)
         if not opened:
             return Restored(text, 0, kept, unknown)
@@ -300,7 +300,7 @@ class Placeholders:
 
 
 def _sum(seen: Iterable[Restored]) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
-    """Counts and names of several texts together, each name once."""
+    """Merges the counts and names of several texts, without duplicate names."""
     resolved, kept, unknown = 0, dict[str, None](), dict[str, None]()
     for each in seen:
         resolved += each.resolved

@@ -1,4 +1,4 @@
-"""Restoring while the answer is still being written: what comes out is what restoring the whole would have given."""
+"""Restores an answer while it is being received, with the same result as restoring it as a whole."""
 
 from collections import deque
 
@@ -10,10 +10,10 @@ from gateway.placeholders.url_policy import Destinations
 
 
 class StreamRestorer:
-    """Restores a text that comes in pieces. Splitting UTF-8 is the caller's matter: pieces are whole characters.
+    """Restores a text that arrives in pieces. Pieces are strings, so the caller decodes UTF-8.
 
-    Held back is only what could still become a placeholder, and a placeholder whose destination is still being read,
-    with what follows it: never more than the longest destination of the source and a few characters.
+    Holds back text that could still become a placeholder, and placeholders in incomplete destinations with the text
+    after them: at most the length of the longest destination of the source and a few characters.
     """
 
     def __init__(self, placeholders: Placeholders, rules: RestoreScope) -> None:
@@ -42,7 +42,7 @@ class StreamRestorer:
         return tuple(self._unknown)
 
     def feed(self, piece: str) -> str:
-        """Takes the next piece; gives the text that is ready."""
+        """Adds a piece and returns the text that is ready."""
         if not self._placeholders:
             return piece
         self._buffer += piece
@@ -50,7 +50,7 @@ class StreamRestorer:
         return self._ready()
 
     def finish(self) -> str:
-        """The answer ends here; gives the rest."""
+        """Ends the answer and returns the rest."""
         self._advance(len(self._buffer))
         if self._reader is not None:
             self._reader.end()

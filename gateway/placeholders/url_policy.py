@@ -1,10 +1,9 @@
-"""The URL rule: a value is never restored into a destination that the protected source did not hold.
+"""Implements the URL rule: never restores a value in a destination that the protected source did not contain.
 
-An answer can carry an injected link whose query holds a placeholder; restoring it there would hand the value to
-whoever owns the link. So a placeholder in a destination is opened only where the source held that very destination,
-where the destination is nothing but a placeholder for an address, or behind `mailto:`, `tel:` or `sms:` with nothing
-else. Destinations are found generously: what is taken for one without need costs a placeholder that stays closed;
-what is missed costs a value.
+An answer may contain an injected link with a placeholder in its query, and restoring it would send the value to the
+owner of the link. The rule restores a placeholder in a destination only if the source contained the same destination,
+if the destination is only a placeholder for an address, or if it is `mailto:`, `tel:` or `sms:` with only that
+placeholder. Destinations are recognized generously: a false one costs an unrestored placeholder, a missed one a value.
 """
 
 import re

@@ -1,10 +1,10 @@
-"""Which unit goes to which compartment.
+"""Assigns units to compartments so that few identifiers of a person share one.
 
-The linkage model: two identifiers of different kinds in one compartment may be of one person, the more likely the
-nearer they stand in the source; and what stays in clear links more than what is hidden. The sum of that over all
-pairs is the linkage of a layout. Units are taken in order and each goes where it adds least, with a small price on
-leaving the compartment of the unit before (a compartment should read like a text) and on filling one up early.
-Identifiers within one unit cannot be parted and are not counted.
+The linkage model: two identifiers of different kinds in one compartment may belong to one person, the more likely the
+closer they are in the source. Identifiers that are kept link more than hidden ones. The linkage of a layout is the sum
+over all pairs. The units are assigned in order, each where it adds least, with a small penalty for leaving the
+compartment of the previous unit (compartments should read like texts) and for filling one early. Identifiers within one
+unit cannot be separated and do not count.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,9 +43,9 @@ type Kinds = Sequence[Mapping[str, bool]]
 
 
 def spread(units: Sequence[Unit], kinds: Kinds, bound: float, most: int) -> Layout | None:
-    """The best layout in 2 to `most` compartments of at most `bound` tokens; None where there is none.
+    """Returns the best layout of 2 to `most` compartments of at most `bound` tokens; None if there is none.
 
-    As few compartments as the bound allows; more only while each takes a good part of the linkage away.
+    Uses as few compartments as the bound allows, and more only while each reduces the linkage substantially.
     """
     total = sum(unit.tokens for unit in units)
     best: Layout | None = None

@@ -1,4 +1,4 @@
-"""How the compartments make up the text: in which order, under which headings, with what between them."""
+"""Describes how to reassemble the text from compartments: order, headings and the white space between pieces."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -10,7 +10,7 @@ PIECE_BREAK = "\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """`protected_text[start:end]` of a compartment is the next piece of the text; `heading` is an index."""
+    """The next piece of the text: `protected_text[start:end]` of a compartment. `heading` indexes `headings`."""
 
     compartment: int
     start: int
@@ -31,7 +31,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """`joins[i]` stands before piece i of `order`, and the last one after the last piece; all are white space."""
+    """`joins[i]` precedes piece i of `order`, and the last join follows the last piece. All are white space."""
 
     order: tuple[Piece, ...]
     headings: tuple[Heading, ...]
@@ -53,7 +53,7 @@ def rejoin(outline: Outline, protected_texts: Sequence[str]) -> str:
 
 
 def instructions(count: int, pieces: int, headings: int) -> str:
-    """What a synthesising model is told. Holds nothing of the text."""
+    """Returns the instructions for the model that writes the synthesis. They contain none of the text."""
     under = (
         " `headings` names the sections; a piece belongs to the section of its `heading`, also where the heading stands"
         " in another compartment."

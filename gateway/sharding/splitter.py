@@ -1,4 +1,4 @@
-"""A text with its findings becomes compartments and an outline. Pure: the same key gives the same bytes."""
+"""Divides a text into protected compartments and an outline. Deterministic: the same key gives the same bytes."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ class Compartment:
 
 @dataclass(frozen=True, slots=True)
 class Sharded:
-    """The compartments, how they make up the text, and the values that restore it: to be kept by one session."""
+    """The compartments, the outline for reassembling the text, and the values for the session that restores it."""
 
     compartments: tuple[Compartment, ...]
     outline: Outline
@@ -53,7 +53,7 @@ class Sharded:
 
 
 def compartment_key(session_key: bytes, index: int) -> bytes:
-    """The 32-byte placeholder key of one compartment (HKDF-SHA256, RFC 5869). Two of them cannot be linked."""
+    """Derives the 32-byte placeholder key of a compartment (HKDF-SHA256, RFC 5869). The keys cannot be linked."""
     info = b"privacy-gateway compartment v1\x00" + bytes([index])
     return HKDF(SHA256(), 32, salt=None, info=info).derive(session_key)
 
@@ -72,9 +72,9 @@ def shard(
 ) -> Sharded:
     """Divides `text` into 2 to `max_compartments` protected compartments of at most `token_bound` tokens each.
 
-    `spans` are what the policy hides, sorted and disjoint; `kept` is what was found and stays in clear. Without
-    `token_bound`, the policy's `route.shard_tokens` holds. Raises Unprocessable, with the field it is about: for a
-    text that has less than two sentences or does not fit, or a bound that is none.
+    `spans` are the entities that the policy hides, sorted and disjoint; `kept` are those it keeps. `token_bound`
+    defaults to the policy's `route.shard_tokens`. Raises Unprocessable with the field if the text has fewer than two
+    sentences or does not fit, or if a limit is invalid.
     """
     if not LEAST_COMPARTMENTS <= max_compartments <= MOST_COMPARTMENTS:
         message = f"`max_compartments` must be from {LEAST_COMPARTMENTS} to {MOST_COMPARTMENTS}."
@@ -87,7 +87,9 @@ def shard(
         capacity = bound * (1 - slack) - 1
         units, titles = units_of(text, spans, nominal.weigh, capacity)
         if len(units) < 2:
-            raise Unprocessable("The text has less than two sentences: there is nothing to divide.", param="text")
+            raise Unprocessable(
+                "The text has fewer than two sentences, so it cannot be divided; use /v1/protect.", param="text"
+            )
         kinds = _kinds(units, spans, kept, types)
         layout = spread(units, kinds, capacity, max_compartments)
         if layout is None:
@@ -140,7 +142,7 @@ def _kinds(
 
 def _too_long(units: Sequence[Unit], capacity: float, bound: int, most: int) -> Unprocessable:
     if any(unit.tokens > capacity for unit in units):
-        message = f"A single sentence of the text is longer than a compartment may be ({bound} tokens)."
+        message = f"A single sentence of the text exceeds the limit of a compartment ({bound} tokens); shorten it."
         return Unprocessable(message, param="text")
     message = f"The text does not fit in {most} compartments of at most {bound} tokens."
     return Unprocessable(message, param="text" if most == MOST_COMPARTMENTS else "max_compartments")
@@ -240,11 +242,13 @@ def _minted(
         if not literal:
             return names, entries
         avoid |= literal
-    raise Unavailable("The text holds too many look-alikes of placeholders.", code="detection_failed")
+    raise Unavailable(
+        "The text contains too many strings that look like placeholders; remove them.", code="detection_failed"
+    )
 
 
 def _literals(text: str, spans: Sequence[Span], all_values: Placeholders) -> set[str]:
-    """Placeholders that stand in the source itself, outside of what is hidden anyway."""
+    """Returns placeholders that occur literally in the source, outside of hidden spans."""
     found: set[str] = set()
     for hit in all_values.find(text):
         last = bisect_right(spans, hit.start, key=lambda span: span.start) - 1

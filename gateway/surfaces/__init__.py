@@ -1,11 +1,11 @@
-"""Model surfaces: who can answer a protected request. One file each; discovery finds it.
+"""Defines and discovers model surfaces, which answer protected requests. Each file defines one kind.
 
 Surface          what every surface can do
 SurfaceRegistry  all configured surfaces, and which of them serves a model name
 DemoSurface      `svc-demo`, built in and deterministic
 UpstreamSurface  a configured provider, reached over HTTP
 
-How a request of a protocol is read is for `gateway.wires`.
+`gateway.wires` parses the requests of a protocol.
 """
 
 from gateway.surfaces.base import (

@@ -1,7 +1,7 @@
-"""What a model surface is, and how the surfaces in this folder are found and chosen.
+"""Defines the interface of a model surface, discovers surfaces and selects one for a model's name.
 
 A module of this folder (or of a folder passed to `discover`) that defines `build(settings) -> Iterable[Surface]` adds
-its surfaces. Two surfaces with one id, or two that list one model name, fail at start.
+its surfaces. Two surfaces with the same id, or that list the same model name, fail at startup.
 """
 
 import importlib
@@ -21,7 +21,7 @@ from gateway.models import Trust
 type Body = dict[str, Any]
 
 CONFIGURED_UPSTREAM = "configured-upstream"
-"""The name by which clients mean "the upstream that is configured here", whatever it is called."""
+"""Model name with which clients select the configured upstream, whatever its name."""
 
 _GLOB = frozenset("*?[")
 
@@ -31,31 +31,31 @@ class Surface(Protocol):
 
     @property
     def id(self) -> str:
-        """Unique among all surfaces; a client may give it as the model's name."""
+        """Returns the unique id, which clients may use as a model name."""
         ...
 
     @property
     def trust(self) -> Trust:
-        """Whether it lies inside the company's own trust boundary."""
+        """Whether it is inside the company's own trust boundary."""
         ...
 
     def models(self) -> tuple[str, ...]:
-        """Names that mean this surface exactly. The first is the default."""
+        """Returns the model names of this surface. The first is the default."""
         ...
 
     async def complete(self, body: Body) -> Body:
-        """The answer to a protected request body. Raises BadUpstream or UpstreamTimeout."""
+        """Returns the answer to a protected request body. Raises BadUpstream or UpstreamTimeout."""
         ...
 
 
 @runtime_checkable
 class PatternSurface(Surface, Protocol):
-    """A surface that also takes models it does not list."""
+    """A surface that also serves models it does not list."""
 
     def model_for(self, name: str, *, anything: bool = True) -> str | None:
-        """The model to ask for there when a client asks for `name`; None when it is not this surface's.
+        """Returns the model to request for `name`; None if this surface does not serve it.
 
-        Without `anything`, a surface that takes every name there is does not count that as taking this one.
+        Ignores the pattern `*` unless `anything` is true.
         """
         ...
 
@@ -69,10 +69,10 @@ class Closing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class UpstreamConfig:
-    """One configured provider. `base_url` is what an SDK would be given (`https://host/v1`), without credentials.
+    """One configured provider. `base_url` is as in an SDK (`https://host/v1`), without credentials.
 
-    `models` are fnmatch patterns of the model names that go there. `ca_file` is a PEM file of authorities trusted
-    besides the well-known ones. The key is in no repr.
+    `models` are fnmatch patterns of the model names it serves. `ca_file` is a PEM file of certificate authorities to
+    trust in addition to the well-known ones. The repr omits the key.
     """
 
     name: str
@@ -85,20 +85,20 @@ class UpstreamConfig:
     ca_file: Path | None = None
 
     def endpoint(self, path: str = "chat/completions") -> str:
-        """The URL of one of its methods."""
+        """Returns the URL of an API method."""
         return f"{self.base_url.rstrip('/')}/{path.lstrip('/')}"
 
     @property
     def plain_models(self) -> tuple[str, ...]:
-        """Those of `models` that are names, not patterns."""
+        """Returns the `models` that are names, not patterns."""
         return tuple(model for model in self.models if not _GLOB & set(model))
 
     def model_for(self, name: str, *, anything: bool = True) -> str | None:
-        """`name` when one of the patterns matches it (`*` only with `anything`), the default model for the upstream's
-        own name, else None.
+        """Returns `name` if a pattern matches it (`*` only with `anything`), the default model for the upstream's own
+        name, else None.
 
-        Without `default_model` the first plain name stands in; without one, the upstream sees its own name and may
-        choose, as servers of a single model do.
+        Without `default_model`, the default is the first plain name in `models`, or else the upstream's own name, which
+        servers of a single model accept.
         """
         if name == self.name:
             return self.default_model or next(iter(self.plain_models), name)
@@ -107,9 +107,9 @@ class UpstreamConfig:
 
 
 class SurfaceRegistry:
-    """All surfaces. `default` is the id of the surface for models that nothing else takes, if there is one.
+    """All surfaces. `default` is the id of the surface for models that no other surface serves, if there is one.
 
-    Raises ValueError for surfaces that share an id or a model name, and for a default that is none of them.
+    Raises ValueError if surfaces share an id or a model name, or if none has the id `default`.
     """
 
     def __init__(self, surfaces: Iterable[Surface], *, default: str | None = None, created: int | None = None) -> None:
@@ -117,14 +117,14 @@ class SurfaceRegistry:
         self._by_id = {surface.id: surface for surface in self._surfaces}
         self._created = int(time.time()) if created is None else created
         if len(self._by_id) < len(self._surfaces):
-            raise ValueError("two model surfaces share one id")
+            raise ValueError("two model surfaces have the same id")
         self._exact: dict[str, Surface] = {}
         for surface in self._surfaces:
             for name in {surface.id, *surface.models()}:
                 if self._exact.setdefault(name, surface) is not surface:
-                    raise ValueError("two model surfaces take one model name")
+                    raise ValueError("two model surfaces list the same model name")
         if default is not None and default not in self._by_id:
-            raise ValueError("the default upstream is none of the surfaces")
+            raise ValueError("no surface has the name of the default upstream")
         self._patterned = [surface for surface in self._surfaces if isinstance(surface, PatternSurface)]
         self._default = self._by_id[default] if default is not None else None
         self._configured = self._by_id.get(CONFIGURED_UPSTREAM) or self._default
@@ -133,7 +133,7 @@ class SurfaceRegistry:
 
     @classmethod
     def discover(cls, settings: Any, *extra: Path, default: str | None = None) -> "SurfaceRegistry":
-        """The surfaces of every module in this folder and in `extra` folders, built from the settings."""
+        """Builds the surfaces of every module in this folder and in `extra` folders from the settings."""
         modules = list(_own_modules())
         modules += [module for folder in extra for module in _modules_of(folder)]
         found: list[Surface] = []
@@ -148,15 +148,14 @@ class SurfaceRegistry:
 
     @property
     def local_available(self) -> bool:
-        """Whether some surface lies inside the trust boundary."""
+        """Whether any surface is inside the trust boundary."""
         return any(surface.trust is Trust.LOCAL for surface in self._surfaces)
 
     def resolve(self, model: object) -> tuple[Surface, str]:
-        """The surface that a model's name means, and the name to ask it for.
+        """Returns the surface for a model's name, and the name to request from it.
 
-        In this order: an exact name, `configured-upstream`, the patterns of each upstream (`*` after all others), the
-        default upstream.
-        Raises BadRequest when `model` is no name, NotFound (`model_not_found`) when nobody takes it.
+        Tries an exact name, `configured-upstream`, the patterns of each upstream (`*` last), and the default upstream.
+        Raises BadRequest if `model` is not a name, NotFound (`model_not_found`) if no surface serves it.
         """
         if not isinstance(model, str) or not model:
             raise BadRequest("`model` must be a non-empty string.", param="model")
@@ -171,16 +170,16 @@ class SurfaceRegistry:
                     return surface, name
         if self._default is not None:
             return self._default, model
-        message = "No surface takes this model; GET /v1/models lists those that are configured."
+        message = "No surface serves this model; GET /v1/models lists the available ones."
         raise NotFound(message, code="model_not_found", param="model")
 
     def model(self, name: str) -> Body:
-        """One model of the chat-completions API, listed or taken by a pattern. Raises as `resolve`."""
+        """Returns a model object of the chat-completions API, for listed names and patterns. Raises like `resolve`."""
         surface, _ = self.resolve(name)
         return {"id": name, "object": "model", "created": self._created, "owned_by": _owner(surface.id)}
 
     def models(self) -> list[Body]:
-        """The `data` of the models list of the chat-completions API."""
+        """Returns the `data` of the models list of the chat-completions API."""
         names: dict[str, str] = {}
         for surface in self._surfaces:
             names |= dict.fromkeys((surface.id, *surface.models()), surface.id)

@@ -1,7 +1,7 @@
-"""`svc-demo`: a surface without a model, so that a newcomer sees the whole way of a request before having a provider.
+"""Implements `svc-demo`, a surface without a model, for trying the gateway without a provider.
 
-It reads the protected request only and writes with the placeholders it was given, as a good model would. The same
-request gives the same words: there is no chance and no clock in them.
+It reads only the protected request and answers with the placeholders in it, as a good model would. The answer text is
+deterministic.
 """
 
 import json
@@ -22,7 +22,7 @@ _MOST_CHOICES = 128
 
 
 class DemoSurface:
-    """Answers chat-completions requests in-process. `count` measures a text in tokens."""
+    """Answers chat-completions requests in-process. `count` returns the tokens of a text."""
 
     id = MODEL
     trust = Trust.LOCAL
@@ -34,7 +34,7 @@ class DemoSurface:
         return (MODEL,)
 
     async def complete(self, body: Body) -> Body:
-        """The answer. Raises BadRequest for an `n` or a token limit that is none."""
+        """Returns the answer. Raises BadRequest for an invalid `n` or token limit."""
         choices = _whole(body, "n", 1, _MOST_CHOICES) or 1
         limit = _whole(body, "max_completion_tokens", 1) or _whole(body, "max_tokens", 1)
         messages = [message for message in _list(body.get("messages")) if isinstance(message, dict)]
@@ -74,7 +74,7 @@ class DemoSurface:
         return json.dumps({"answer": text, "values": facts(last)}, ensure_ascii=False)
 
     def _shortened(self, content: str, limit: int) -> str:
-        """As many whole words as fit. A placeholder has no space in it, so none is cut."""
+        """Truncates to whole words. Placeholders contain no spaces, so none is cut."""
         kept = ""
         for word in _words(content):
             if self._count(kept + word) > limit:
@@ -84,7 +84,7 @@ class DemoSurface:
 
 
 def _words(text: str) -> Iterator[str]:
-    """The words of a text, each with the white space before it."""
+    """Splits a text into words, each with the white space before it."""
     position = 0
     while position < len(text):
         end = position
@@ -124,5 +124,5 @@ def _whole(body: Body, name: str, least: int, most: int | None = None) -> int | 
 
 
 def build(settings: object) -> Iterable[DemoSurface]:
-    """The demo needs no settings and is always there."""
+    """Builds the demo, which needs no settings."""
     return (DemoSurface(),)

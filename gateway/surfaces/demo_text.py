@@ -1,6 +1,6 @@
-"""What the demo says: it recognises a handful of tasks and answers each in a few plain sentences.
+"""Writes the demo's answers: recognises a handful of tasks and answers each in a few plain sentences.
 
-Every placeholder of the request appears in the answer, so that the answer's reader sees each value restored.
+The answer contains every placeholder of the request, to show that each value is restored.
 """
 
 import re
@@ -84,7 +84,7 @@ _TOPICS = (
 
 
 def answer(text: str) -> str:
-    """The demo's answer to the last thing a user said."""
+    """Returns the demo's answer to the last message of a user."""
     known = facts(text)
     for name, words in _TASKS:
         if words.search(text):
@@ -95,7 +95,7 @@ def answer(text: str) -> str:
 
 
 def facts(text: str) -> Facts:
-    """The placeholders of a text by type."""
+    """Returns the placeholders of a text by type."""
     found: Facts = {}
     for hit in looks_like_placeholder(text):
         values = found.setdefault(hit.placeholder[1:-1].rpartition("_")[0], [])
@@ -173,7 +173,7 @@ _WRITERS: dict[str, Callable[[str, Facts], str]] = {
 
 
 def _material(text: str) -> str:
-    """What the instruction is about: the text behind its colon or its first line, else all of it."""
+    """Returns the material of an instruction: the text after its colon or first line, else all of it."""
     head, colon, rest = text.partition(":")
     if colon and rest.strip() and len(head) < _LONGEST and "\n" not in head:
         return rest.strip()
@@ -182,7 +182,7 @@ def _material(text: str) -> str:
 
 
 def _missing(said: str, known: Facts) -> str:
-    """The placeholders that an answer has not used yet."""
+    """Lists the placeholders that an answer does not contain yet."""
     left = {kind: [value for value in values if value not in said] for kind, values in known.items()}
     rest = _listed({kind: values for kind, values in left.items() if values})
     return f"Also mentioned:\n{rest}" if rest else ""

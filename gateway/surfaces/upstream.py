@@ -1,7 +1,7 @@
-"""A configured provider over HTTP: one pooled client, one bounded answer, no way around.
+"""Implements the surface of a configured provider: a pooled HTTP client with a size limit for answers.
 
-Nothing of the environment can divert it (no proxy variables, no .netrc), and it follows no redirect: the place a
-redirect names was never configured, and a client that followed it itself would send its plain text there.
+It ignores the environment (proxy variables, .netrc) and follows no redirects, because their target is not configured.
+It does not return redirects either, because a client that followed one would send its unprotected text there.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from gateway.surfaces.base import Body, UpstreamConfig
 _LIMITS = httpx.Limits(max_connections=256, max_keepalive_connections=64, keepalive_expiry=30)
 _CONNECT_SECONDS = 10.0
 
-# Written anew for the connection at hand (RFC 9110 section 7.6.1), or decided here.
+# Hop-by-hop fields (RFC 9110 section 7.6.1), and fields that this module sets.
 _NOT_SENT = frozenset(
     b"""
     host connection keep-alive proxy-connection te trailer transfer-encoding upgrade expect
@@ -41,7 +41,7 @@ _NOT_RETURNED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class UpstreamReply:
-    """What an upstream said, its content coding undone. Headers are lower-case and end to end only."""
+    """The decoded answer of an upstream. Has only end-to-end headers, in lower case."""
 
     status: int
     headers: tuple[Field, ...]
@@ -49,9 +49,9 @@ class UpstreamReply:
 
 
 class UpstreamSurface:
-    """One provider. `response_limit` bounds its answer in bytes, before and after decompression.
+    """A provider. `response_limit` is the maximum size of an answer in bytes, before and after decompression.
 
-    Raises ValueError when the CA file of the configuration cannot be used.
+    Raises ValueError if the CA file of the configuration is unusable.
     """
 
     def __init__(self, config: UpstreamConfig, *, response_limit: int = 32 * 1024 * 1024) -> None:
@@ -87,11 +87,11 @@ class UpstreamSurface:
         return self.config.model_for(name, anything=anything)
 
     async def send(self, body: bytes, headers: Iterable[Field] = ()) -> UpstreamReply:
-        """Sends a protected body as it is and returns the answer, whatever its status.
+        """Sends the exact bytes of a protected body and returns the answer with any status.
 
-        `headers` are those that may cross. An `Authorization` among them is the client's own for this upstream and
-        goes before the configured key. Raises BadUpstream (`upstream_unreachable`; `upstream_invalid` for an answer too
-        large, not decodable, or a redirect) and UpstreamTimeout.
+        `headers` are those that may cross. An `Authorization` among them is the client's own and overrides the
+        configured key. Raises BadUpstream (`upstream_unreachable`; `upstream_invalid` for an answer that is too large,
+        does not decode, or is a redirect) and UpstreamTimeout.
         """
         request = self._client.build_request(
             "POST", self.config.endpoint(), content=body, headers=list(self._fields(headers))
@@ -105,7 +105,7 @@ class UpstreamSurface:
         raise fault.error(self.id)
 
     async def complete(self, body: Body) -> Body:
-        """The answer as an object. An error status of the upstream is a BadUpstream here; see `send` for its body."""
+        """Returns the answer as an object. Raises BadUpstream for an error status; `send` returns its body."""
         reply = await self.send(dump(body))
         if reply.status >= 400:
             raise self._invalid(f"answered with status {reply.status}")
@@ -119,7 +119,7 @@ class UpstreamSurface:
 
     def _fields(self, headers: Iterable[Field]) -> Iterator[Field]:
         yield b"content-type", b"application/json"
-        # An answer in the clear saves both sides the work; one that comes compressed all the same is still read.
+        # Uncompressed answers save work on both sides. Compressed ones are accepted nevertheless.
         yield b"accept-encoding", b"identity"
         credential = self.config.api_key
         for name, value in headers:
@@ -158,7 +158,7 @@ class UpstreamSurface:
 
 
 def _trusted(ca_file: Path | None) -> ssl.SSLContext:
-    """The well-known authorities, those of the system, and those of the file."""
+    """Trusts the well-known authorities, those of the system, and those of the file."""
     context = httpx.create_ssl_context(trust_env=False)
     context.load_default_certs()
     if ca_file is not None:
@@ -170,7 +170,7 @@ def _trusted(ca_file: Path | None) -> ssl.SSLContext:
 
 
 def _fault(error: Exception) -> Fault:
-    """What went wrong; httpx's own words may quote the URL."""
+    """Classifies an error of httpx, whose message may quote the URL."""
     if isinstance(error, TimeoutError | httpx.TimeoutException):
         return Fault.TIMED_OUT
     broken = Fault.UNKNOWN if isinstance(error, httpx.ConnectError) else Fault.CLOSED
@@ -178,7 +178,7 @@ def _fault(error: Exception) -> Fault:
 
 
 class UpstreamTable(Protocol):
-    """One row of the settings."""
+    """The settings of one upstream."""
 
     @property
     def base_url(self) -> str: ...
@@ -195,13 +195,13 @@ class UpstreamTable(Protocol):
 
 
 class Secret(Protocol):
-    """A key that shows itself only when asked."""
+    """A secret that its repr hides."""
 
     def get_secret_value(self) -> str: ...
 
 
 class UpstreamSource(Protocol):
-    """What this module needs of the settings."""
+    """The settings that this module uses."""
 
     @property
     def all_upstreams(self) -> Mapping[str, Any]: ...
@@ -214,7 +214,7 @@ class UpstreamSource(Protocol):
 
 
 def build(settings: UpstreamSource) -> Iterator[UpstreamSurface]:
-    """A surface for every configured upstream, in the order of the settings."""
+    """Builds a surface for every configured upstream, in the order of the settings."""
     for name, table in settings.all_upstreams.items():
         key = settings.upstream_api_key(name)
         yield UpstreamSurface(

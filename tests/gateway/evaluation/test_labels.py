@@ -72,7 +72,7 @@ def test_without_a_map_everything_means_itself() -> None:
     [
         ([], "object of objects"),
         ({"claims": 1}, "object of objects"),
-        ({"findings": {"A": 1}}, "from names to names"),
+        ({"findings": {"A": 1}}, "must map names to names"),
         ({"claims": {"NAME": {"common": "PERSON", "action": "eat"}}}, "claims.NAME"),
         ({"claims": {"NAME": {"common": "PERSON"}}}, "claims.NAME"),
         ({"claims": {"NAME": "PERSON"}}, "claims.NAME"),

@@ -87,9 +87,9 @@ def test_what_is_no_name(model: object) -> None:
 
 
 def test_what_cannot_be_told_apart_fails_at_start() -> None:
-    with pytest.raises(ValueError, match="one id"):
+    with pytest.raises(ValueError, match="the same id"):
         SurfaceRegistry([Fixed("a"), Fixed("a")])
-    with pytest.raises(ValueError, match="one model name"):
+    with pytest.raises(ValueError, match="the same model name"):
         SurfaceRegistry([Fixed("a", ("m",)), Fixed("b", ("m",))])
     with pytest.raises(ValueError, match="default"):
         SurfaceRegistry([Fixed("a")], default="b")
@@ -176,7 +176,7 @@ async def test_a_surface_is_added_by_dropping_in_one_file(tmp_path: Path) -> Non
     surface, _ = registry.resolve("parrot-1")
     assert await surface.complete({"messages": [{"content": "hello"}]}) == {"choices": [], "said": "hello"}
     (tmp_path / "parrot_two.py").write_text(PLUGIN)
-    with pytest.raises(ValueError, match="one id"):
+    with pytest.raises(ValueError, match="the same id"):
         SurfaceRegistry.discover(NoUpstreams(), tmp_path)
 
 

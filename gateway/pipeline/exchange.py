@@ -41,7 +41,7 @@ class Exchange:
     edit: str | None = None
 
     def note(self) -> Body:
-        """The `svc` member of a chat answer."""
+        """Returns the `svc` member of a chat answer."""
         route, policy = self.assessment.route, self.policy.ref
         return {
             "request_id": self.request_id,

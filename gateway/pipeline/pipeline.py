@@ -14,7 +14,7 @@ from math import ceil
 from gateway.assessment import Assessment, Finding, assess
 from gateway.concurrency.thread_pool import Workers
 from gateway.errors import BadRequest, BadUpstream, Forbidden, GatewayError, NotFound, UnsupportedMedia
-from gateway.guard import GuardContext, Verdict, inspect
+from gateway.guard import GuardContext, inspect
 from gateway.http.strict_json import dump, is_json, parse_object
 from gateway.http.types import Field
 from gateway.models import Caller, RiskLevel, Route, RouteDecision, Trust
@@ -368,8 +368,7 @@ class Pipeline:
         if exchange.closed:
             return
         exchange.closed = True
-        guard = _guard_counts(exchange.verdict) if exchange.verdict else None
-        draft = OutcomeDraft(outcome=outcome, status=status, tokens=tokens, guard=guard, edit=exchange.edit)
+        draft = OutcomeDraft(outcome, status, tokens, guard=exchange.guard_counts(), edit=exchange.edit)
         self._receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
 
 
@@ -385,14 +384,6 @@ def _size_after(size: int, after: Sequence[str], protected: Protected, placehold
     if len(values) < len(protected.transformations):
         return sum(map(estimate, after))
     return max(1, ceil(size - weigh(" ".join(values)) + weigh(" ".join(minted))))
-
-
-def _guard_counts(verdict: Verdict) -> dict[str, object]:
-    """Returns the guard's action and its findings counted by rule, as an outcome record holds them."""
-    counts: dict[str, int] = {}
-    for finding in verdict.findings:
-        counts[finding.rule] = counts.get(finding.rule, 0) + finding.count
-    return {"action": verdict.action, "findings": counts}
 
 
 def _refusal(route: Route, destination: Destination) -> GatewayError | None:

@@ -48,6 +48,7 @@ bench-detection: setup ## measure detection alone: ms per KB, hostile texts, lon
 docs: setup ## write the generated pages of docs/ anew
 	@$(PY) -m scripts.settings_reference > docs/settings.md.new && mv docs/settings.md.new docs/settings.md
 	@$(PY) -m scripts.api_reference > docs/api.md.new && mv docs/api.md.new docs/api.md
+	@$(PY) -m scripts.errors_reference > docs/errors.md.new && mv docs/errors.md.new docs/errors.md
 	@$(PY) -m scripts.entities_reference > docs/entities.md.new && mv docs/entities.md.new docs/entities.md
 	@$(PY) -m scripts.licences > docs/licences.md.new && mv docs/licences.md.new docs/licences.md
 

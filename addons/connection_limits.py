@@ -5,7 +5,7 @@ mitmproxy by itself accepts every connection, reads as fast as a client sends, a
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
@@ -13,9 +13,12 @@ from time import monotonic
 from typing import Any, Protocol
 
 from mitmproxy import connection, ctx, http
+from mitmproxy.proxy import events
 from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 
 from addons.logs import RareWarning
+from addons.mitm_errors import error_page
+from gateway.errors import LateRequest
 
 # Bytes that are still read while a client waits for us: enough to notice that it has left.
 _SPARE_BYTES = 128 * 1024
@@ -85,8 +88,9 @@ class ClientState:
     """One client connection.
 
     `since` is when its phase began, `request` the one being read, of whose body `body_limit` bytes may be. `refusal`
-    is the response that ends the connection once the request is given up. `opening` are the upstream connections that
-    are being made.
+    is the response that ends the connection once the request is given up. `encode` turns a response into the bytes to
+    send (encrypted where the request is); None where the protocol is not known or the request is already answered.
+    `opening` are the upstream connections that are being made.
     """
 
     id: str
@@ -97,6 +101,7 @@ class ClientState:
     request: http.Request | None = None
     body_limit: int | None = None
     refusal: bytes | None = field(default=None, repr=False)
+    encode: Callable[[bytes], bytes] | None = None
     opening: set[str] = field(default_factory=set)
 
     @contextmanager
@@ -194,8 +199,12 @@ class ConnectionLimits:
             transport.reader = state.reader = MeteredReader(transport.reader)
         self._clients.add(state)
 
-    def client_disconnected(self, client: connection.Client) -> None:
+    async def client_disconnected(self, client: connection.Client) -> None:
         self._clients.remove(client.id)
+        await _release(_handler(client.id), client)
+
+    async def server_disconnected(self, data: ServerConnectionHookData) -> None:
+        await _release(_handler(data.client.id), data.server)
 
     def server_connect(self, data: ServerConnectionHookData) -> None:
         state = self._clients.of(data.client)
@@ -209,7 +218,8 @@ class ConnectionLimits:
         others = [each for each in handler.transports if each is not handler.client and each is not data.server]
         for idle in others[: len(others) - _MOST_UPSTREAMS + 1] if len(others) >= _MOST_UPSTREAMS else ():
             transport = handler.transports[idle]
-            if transport.handler is not None:
+            # Cancelled before it is connected, it would never reach `server_connect_error`.
+            if transport.handler is not None and transport.writer is not None:
                 transport.handler.cancel("too many upstream connections")
 
     def server_connected(self, data: ServerConnectionHookData) -> None:
@@ -252,7 +262,12 @@ class ConnectionLimits:
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
             for state in self._clients:
-                if self._is_late(state, monotonic()) and self._close(state) and state.phase in (Phase.HEAD, Phase.BODY):
+                if not self._is_late(state, monotonic()):
+                    continue
+                incomplete = state.phase in (Phase.HEAD, Phase.BODY)
+                if incomplete:
+                    _answer_late(state)
+                if self._close(state) and incomplete:
                     self._late.count()
 
     def _is_late(self, state: ClientState, now: float) -> bool:
@@ -272,6 +287,31 @@ class ConnectionLimits:
                 return spent > _LINGER_SECONDS
             case _:
                 return False
+
+
+def _answer_late(state: ClientState) -> None:
+    """Says why the connection ends, where nothing has been said yet. `_close` sends what is buffered."""
+    handler = _handler(state.id)
+    transport = handler.transports.get(handler.client) if handler is not None else None
+    if state.encode is not None and transport is not None and not transport.writer.is_closing():
+        error = LateRequest("The request did not arrive in time; send it again.")
+        transport.writer.write(state.encode(error_page(error)))
+        state.encode = None
+
+
+async def _release(handler: Any, ended: connection.Connection) -> None:
+    """Closes a connection that mitmproxy has left open.
+
+    A reader that is cancelled while it waits for the lock of `ConnectionHandler.server_event` ends without closing its
+    socket and without telling the layers, so the peer could neither send on nor notice (mitmproxy 12.2).
+    """
+    transport = handler.transports.get(ended) if handler is not None else None
+    if transport is None or transport.writer is None:
+        return
+    ended.state = connection.ConnectionState.CLOSED
+    await handler.server_event(events.ConnectionClosed(ended))
+    transport.writer.close()
+    handler.transports.pop(ended, None)
 
 
 def _handler(client_id: str) -> Any:

@@ -7,6 +7,7 @@ mitmproxy has no options for these, and reads a head whole before any hook sees 
 import abc
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import h11
@@ -16,6 +17,7 @@ from mitmproxy.addons.next_layer import NeedsMoreData, NextLayer
 from mitmproxy.connection import ConnectionState
 from mitmproxy.proxy import commands, events, layer
 from mitmproxy.proxy.context import Context
+from mitmproxy.proxy.layers import ClientTLSLayer
 from mitmproxy.proxy.layers import http as http_layers
 from mitmproxy.proxy.layers.http import _http1
 from mitmproxy.proxy.layers.http._base import HttpEvent, ReceiveHttp
@@ -35,6 +37,7 @@ _FREE_CHUNKS, _BYTES_PER_CHUNK = 16_384, 256
 _LONGEST_CHUNK_HEADER = 4096
 # What a client may send, and in how many pieces, before its protocol is known (a TLS hello, the first lines of a head).
 _PREFACE_BYTES, _PREFACE_PIECES = 64 * 1024, 256
+_MOST_ENCRYPTED = 64 * 1024
 
 type Commands = layer.CommandGenerator[None]
 
@@ -169,6 +172,7 @@ class BoundedServer(_Bounded, _http1.Http1Server):
             self.clients.mark(self._client, Phase.HEAD)
         if self._client is not None:
             self._client.request = self._client.body_limit = self._client.refusal = None
+            self._client.encode = partial(_encrypted, self.context)
         self._received = 0
         try:
             yield from super().read_headers(event)
@@ -195,13 +199,17 @@ class BoundedServer(_Bounded, _http1.Http1Server):
         return self.request is not None and bool(self.request.stream)
 
     def _unreadable(self, error: h11.ProtocolError) -> Commands:
-        if self.response is not None:
+        if self._answered():
             yield commands.CloseConnection(self.conn)
         elif isinstance(error, _BodyTooLarge):
             yield from self._refuse(TooLarge("The body is larger than the gateway takes."))
         else:
             yield from self._refuse(BadRequest("The request's body could not be read."))
         yield ReceiveHttp(RequestProtocolError(self.stream_id, "unreadable body", ErrorCode.GENERIC_CLIENT_ERROR))
+
+    def _answered(self) -> bool:
+        """Whether the response has begun; `100 Continue` only comes before it."""
+        return self.response is not None and self.response.status_code != 100
 
     def _refuse(self, error: GatewayError) -> Commands:
         self.refusals.count()
@@ -210,6 +218,8 @@ class BoundedServer(_Bounded, _http1.Http1Server):
     def _close_with(self, response: bytes) -> Commands:
         """Sends the last response. Closed at once, with bytes unread, the client's kernel could drop it."""
         yield commands.SendData(self.conn, response)
+        if self._client is not None:
+            self._client.encode = None
         if not self.conn.tls and sum(isinstance(each, http_layers.HttpLayer) for each in self.context.layers) == 1:
             # Under TLS or in a tunnel there is no half of a connection to close: the client, or the sweep, closes all.
             yield commands.CloseTcpConnection(self.conn, half_close=True)
@@ -225,9 +235,14 @@ class BoundedServer(_Bounded, _http1.Http1Server):
             yield commands.CloseConnection(self.conn)
 
     def send(self, event: HttpEvent) -> Commands:
-        refused = isinstance(event, ResponseProtocolError) and self.response is None
-        if not refused or not self.conn.state & ConnectionState.CAN_WRITE or self.state == self.discard:
+        if self.state == self.discard:
+            # The last response is sent, and the connection ends when the client does.
+            return
+        refused = isinstance(event, ResponseProtocolError) and not self._answered()
+        if not refused or not self.conn.state & ConnectionState.CAN_WRITE:
             yield from super().send(event)
+            if self._client is not None and self._answered():
+                self._client.encode = None
             return
         assert isinstance(event, ResponseProtocolError)
         status = event.code.http_status_code()
@@ -279,7 +294,10 @@ class _Closed(layer.Layer):
 
 
 class PrefaceLimit:
-    """The addon: bounds what a client sends before mitmproxy knows its protocol."""
+    """The addon: bounds what a client sends before mitmproxy knows its protocol, and how long that takes."""
+
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
 
     def next_layer(self, data: layer.NextLayer) -> None:
         if data.layer is not None:
@@ -287,6 +305,21 @@ class PrefaceLimit:
         pieces = [event.data for event in data.events if isinstance(event, events.DataReceived)]
         if len(pieces) > _PREFACE_PIECES or sum(map(len, pieces)) > _PREFACE_BYTES:
             data.layer = _Closed(data.context)
+            return
+        state = self._clients.of(data.context.client)
+        if state is not None and pieces:
+            self._clients.mark(state, Phase.HEAD)
+            if _starts_like_http(b"".join(pieces)):
+                state.encode = partial(_encrypted, data.context)
+
+
+def _encrypted(context: Context, data: bytes) -> bytes:
+    """What a client is to be sent for it to read `data`, through every TLS session it is in."""
+    for each in reversed(context.layers):
+        if isinstance(each, ClientTLSLayer) and each.tls is not None:
+            each.tls.sendall(data)
+            data = each.tls.bio_read(_MOST_ENCRYPTED)
+    return data
 
 
 def host_header(context: Context, data_client: bytes, data_server: bytes) -> str | None:

@@ -20,6 +20,8 @@ _PLAIN_SPEAKERS = (
     "mitmproxy.addons.errorcheck",
 )
 _RARE_SECONDS = 10.0
+# What a client sends in place of a ClientHello is quoted behind this beginning, at full length.
+_NO_CLIENT_HELLO = "Client TLS handshake failed. Cannot parse ClientHello"
 _PLAIN_MESSAGES = re.compile(r"Client TLS handshake failed\. The client (?:does not trust|may not trust|disconnected)")
 
 
@@ -30,8 +32,11 @@ class _Record(logging.LogRecord):
         super().__init__(*args, **kwargs)
         foreign = self.name.startswith(("mitmproxy", "tornado", "asyncio", "uvicorn", "httpx", "httpcore", "hpack"))
         if foreign and not self.name.startswith(_PLAIN_SPEAKERS) and not self._plain():
+            known = isinstance(self.msg, str) and self.msg.startswith(_NO_CLIENT_HELLO)
             kind = f" ({self.exc_info[0].__name__})" if self.exc_info and self.exc_info[0] else ""
-            self.msg = f"{self.name} reports a problem at {self.filename}:{self.lineno}{kind}"
+            self.msg = (
+                _NO_CLIENT_HELLO if known else f"{self.name} reports a problem at {self.filename}:{self.lineno}{kind}"
+            )
             self.args = ()
         if self.exc_info and self.exc_info[0]:
             # A traceback ends with the exception's text, which may be the text it failed on.

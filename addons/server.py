@@ -73,7 +73,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             web = (settings.web_host, settings.web_port) if settings.web else None
             try:
                 master = build_master(
-                    [PrefaceLimit(), ConnectionLimits(clients, bounds), OwnListeners(web), protect, NoReplay()],
+                    [PrefaceLimit(clients), ConnectionLimits(clients, bounds), OwnListeners(web), protect, NoReplay()],
                     [
                         OperatorHold(gateway, states, review, refusals),
                         UpstreamTimeouts(states),

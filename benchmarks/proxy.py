@@ -1,6 +1,7 @@
 """Requests per second and latency of the gateway, side by side with bare mitmproxy, in one run on this machine.
 
     python -m benchmarks.proxy [--seconds 3] [--connections 1,16,64] [--sizes 1,10,100] [--json FILE]
+    python -m benchmarks.proxy --only gateway --other ../before --one-process    # two checkouts, and one process
 
 Every request holds a new text, so nothing is answered from memory; receipts are durable before anything crosses. The
 ratio to bare mitmproxy in reverse mode is the figure to compare: it cancels out the machine. The targets take turns of
@@ -34,7 +35,9 @@ from benchmarks.traffic import Served, Target, measure, one_by_one
 
 ROOT = Path(__file__).parents[1]
 KEY = "svck_" + "benchmark-only-" * 3
-BARE = "bare mitmproxy"
+BARE, OTHER, ONE_PROCESS = "bare mitmproxy", "other checkout", "gateway in one process"
+# Where a process cannot be forked, `serve` runs everything in one.
+_WITHOUT_FORK = "import os, sys; del os.fork; from run_proxy import main; sys.exit(main(sys.argv[1:]))"
 
 
 def free_port() -> int:
@@ -44,10 +47,12 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def started(*command: str, ports: list[int], log: Path, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
+def started(
+    *command: str, ports: list[int], log: Path, folder: Path = ROOT, **settings: str
+) -> Iterator[subprocess.Popen[bytes]]:
     environment = os.environ | {"SVC_API_KEY": KEY} | {f"SVC_{name.upper()}": value for name, value in settings.items()}
     with log.open("ab") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output, cwd=ROOT, env=environment)
+        process = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder, env=environment)
     try:
         for port in ports:
             _await(port, process, log)
@@ -129,19 +134,24 @@ async def _run(options: argparse.Namespace) -> dict[str, object]:
                 log=folder / "bare.log",
             )
         )
-        ours = stack.enter_context(
-            started(
-                *(sys.executable, "run_proxy.py", "serve", "--no-web"),
-                *("--gateway-port", str(gateway), "--proxy-port", str(proxy)),
-                *("--data-dir", str(folder / "data"), "--certs-dir", str(folder / "certs")),
-                *("--upstream", f"http://127.0.0.1:{plain}/v1", "--upstream-ca", str(folder / "ca.pem")),
-                *("--intercept", "localhost"),
-                ports=[gateway, proxy],
-                log=folder / "gateway.log",
-                detection=options.detection,
+
+        def serve(name: str, *command: str, ports: tuple[int, int], checkout: Path = ROOT) -> subprocess.Popen[bytes]:
+            return stack.enter_context(
+                started(
+                    *(sys.executable, *command, "serve", "--no-web"),
+                    *("--gateway-port", str(ports[0]), "--proxy-port", str(ports[1])),
+                    *("--data-dir", str(folder / f"{name}-data"), "--certs-dir", str(folder / f"{name}-certs")),
+                    *("--upstream", f"http://127.0.0.1:{plain}/v1", "--upstream-ca", str(folder / "ca.pem")),
+                    *("--intercept", "localhost"),
+                    ports=[*ports],
+                    log=folder / f"{name}.log",
+                    folder=checkout,
+                    detection=options.detection,
+                )
             )
-        )
-        authority = str(folder / "certs" / "mitmproxy-ca-cert.pem")
+
+        ours = serve("gateway", "run_proxy.py", ports=(gateway, proxy))
+        authority = str(folder / "gateway-certs" / "mitmproxy-ca-cert.pem")
         targets = [
             Target("upstream itself", plain),
             Target(BARE, bare, pid=mitm.pid),
@@ -152,9 +162,18 @@ async def _run(options: argparse.Namespace) -> dict[str, object]:
             Target("/v1/analyze", gateway, "/v1/analyze", key=KEY, pid=ours.pid),
         ]
         wanted = [t for t in targets if not options.only or t.name in {BARE, *options.only}]
+        programs = {BARE: mitm, "gateway": ours}
+        if options.other:
+            ports = (free_port(), free_port())
+            programs[OTHER] = serve("other", "run_proxy.py", ports=ports, checkout=options.other)
+            wanted.append(Target(OTHER, ports[0], key=KEY, pid=programs[OTHER].pid))
+        if options.one_process:
+            ports = (free_port(), free_port())
+            programs[ONE_PROCESS] = serve("one-process", "-c", _WITHOUT_FORK, ports=ports)
+            wanted.append(Target(ONE_PROCESS, ports[0], key=KEY, pid=programs[ONE_PROCESS].pid))
         cells = await _table(wanted, options)
         turns = await _turns(targets[2], options)
-        memory = {BARE: resident(mitm), "gateway": resident(ours)}
+        memory = {name: resident(program) for name, program in programs.items()}
     return {"cells": cells, "turns": turns, "memory_mb": memory, "cores": os.cpu_count()}
 
 
@@ -227,6 +246,8 @@ def main() -> None:
     parser.add_argument(
         "--detection", choices=["patterns", "full"], default="patterns", help="full: with the model of names"
     )
+    parser.add_argument("--other", type=Path, metavar="FOLDER", help="another checkout of the gateway, measured beside")
+    parser.add_argument("--one-process", action="store_true", help="the gateway without its second process, as well")
     parser.add_argument("--json", type=Path, help="write the figures there, too")
     options = parser.parse_args()
     result = asyncio.run(_run(options))

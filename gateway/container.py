@@ -15,7 +15,7 @@ from gateway.auth.rate_limit import RateLimiter
 from gateway.concurrency.thread_pool import Workers
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings
-from gateway.detection import Detector
+from gateway.detection import builtin_detector
 from gateway.detection.engine_factory import open_engines
 from gateway.detection.engines import Finder
 from gateway.errors import NotFound
@@ -25,12 +25,12 @@ from gateway.pipeline.operations import Operations
 from gateway.pipeline.operator_edits import OperatorEdits
 from gateway.pipeline.pipeline import Pipeline
 from gateway.placeholders import prepare
-from gateway.policy import PolicyRegistry, SessionRules, SqlitePolicies
+from gateway.policy import PolicyRegistry, SessionRules, StoredPolicies
 from gateway.protection.protector import Protector
 from gateway.receipts import Check, ReceiptLog, Verification
+from gateway.receipts.consistency import has_records
 from gateway.receipts.key_loading import signer_of
-from gateway.receipts.queries import has_records
-from gateway.store import Store
+from gateway.store import Store, open_store
 from gateway.surfaces import SurfaceRegistry
 from gateway.vault import Vault
 from gateway.wires import Wires
@@ -52,7 +52,7 @@ class Container:
         self.surfaces = SurfaceRegistry.discover(settings)
         self.receipts = ReceiptLog(store, signer_of(store, settings.data_dir), settings.data_dir)
         self.vault = Vault(store)
-        key = installation_key(settings, used=store.read_now(has_records))
+        key = installation_key(settings, used=store.read_now(lambda stored: has_records(stored.receipts)))
         self.callers = Callers(
             keys,
             RateLimiter(settings.rate_limit_per_minute),
@@ -97,14 +97,14 @@ class Container:
         Raises SettingsError, and GatewayError for policies that cannot be used.
         """
         settings.check_upstreams()
-        store = Store.open(settings.make_data_dir() / "gateway.db")
+        store = open_store(settings.make_data_dir())
         try:
             keys = KeyRing(store)
             await keys.load()
             if settings.api_key is not None:
                 keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
-            policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, SqlitePolicies(store))
-            container = cls(settings, store, keys, policies, patterns or Detector())
+            policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, StoredPolicies(store))
+            container = cls(settings, store, keys, policies, patterns or builtin_detector())
             container.pipeline.policy(None)
         except BaseException:
             store.close()

@@ -1,12 +1,15 @@
-"""Every refusal of the gateway is one of these types; one place (`gateway/api/app.py`) turns them into responses.
+"""Defines the errors that the gateway answers with. `gateway/api/error_handlers.py` turns them into responses.
 
 GatewayError
-├── BadRequest            400  invalid_json, invalid_request, streaming_not_supported
+├── BadRequest            400  invalid_json, invalid_encoding, invalid_request, streaming_not_supported,
+│   │                          upgrade_refused
+│   ├── LateRequest       408  invalid_request
 │   └── HeadTooLarge      431  invalid_request
 ├── Unauthorized          401  unauthorized
-├── Forbidden             403  forbidden, blocked_by_policy, local_surface_required, unknown_route
+├── Forbidden             403  forbidden, blocked_by_policy, local_surface_required, stopped_by_operator
 │   └── EditRefused       403  edit_refused
-├── NotFound              404  not_found, session_not_found, receipt_not_found, policy_not_found, model_not_found
+├── NotFound              404  not_found, session_not_found, receipt_not_found, policy_not_found, model_not_found,
+│                              unknown_route
 ├── MethodNotAllowed      405  method_not_allowed
 ├── Conflict              409  conflict
 ├── Gone                  410  session_expired
@@ -20,7 +23,7 @@ GatewayError
 │                              receipt_log_broken
 └── UpstreamTimeout       504  upstream_timeout
 
-A message says what is wrong and how to mend it. It never repeats a value it rejects: the value may be private.
+A message says what went wrong, then what to do. It never repeats a rejected value, because the value may be private.
 """
 
 from functools import partial
@@ -30,7 +33,7 @@ from gateway.models import ReceiptRef
 
 
 class GatewayError(Exception):
-    """A refusal with its HTTP status, a stable `code`, and the `param` (field name) it is about, if any.
+    """An error with an HTTP status, a stable `code` and, if it concerns a field, the field's name as `param`.
 
     `retry_after` is in seconds. `receipt` names the receipt that was written before the error, if any.
     """
@@ -55,17 +58,17 @@ class GatewayError(Exception):
         self.receipt: ReceiptRef | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Exceptions are pickled by their positional arguments alone; this one is sent from one process to the other.
+        # Pickle restores only positional arguments, and errors travel between processes.
         make = partial(type(self), code=self.code, param=self.param, retry_after=self.retry_after)
         return make, (self.message,), {"receipt": self.receipt}
 
     def body(self, request_id: str) -> dict[str, object]:
-        """The error body of the native and chat-completions endpoints."""
+        """Returns the error body of the native and chat-completions endpoints."""
         error = {"code": self.code, "message": self.message, "type": self.kind, "param": self.param}
         return {"error": error, "request_id": request_id}
 
     def headers(self, request_id: str) -> dict[str, str]:
-        """The header fields of an answer that tells the error (RFC 9110 sections 10.2.3 and 11.6.1)."""
+        """Returns the header fields of the error response (RFC 9110 sections 10.2.3 and 11.6.1)."""
         fields = {"x-svc-request-id": request_id}
         if self.retry_after is not None:
             fields["retry-after"] = str(self.retry_after)
@@ -76,6 +79,10 @@ class GatewayError(Exception):
 
 class BadRequest(GatewayError):
     status, default_code, kind = 400, "invalid_request", "invalid_request_error"
+
+
+class LateRequest(BadRequest):
+    status = 408
 
 
 class HeadTooLarge(BadRequest):
@@ -91,13 +98,14 @@ class Forbidden(GatewayError):
 
 
 class EditRefused(Forbidden):
-    """`why` is a sentence."""
+    """An operator's edit would let private text out."""
 
     default_code = "edit_refused"
 
     @classmethod
-    def because(cls, why: str) -> Self:
-        return cls(f"An operator edited this request, and it may not leave like that. {why}")
+    def because(cls, reason: str) -> Self:
+        """Builds the error from a sentence that gives the reason and what to do."""
+        return cls(f"An operator's edit of this request was refused. {reason}")
 
 
 class NotFound(GatewayError):

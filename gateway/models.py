@@ -1,6 +1,6 @@
-"""The value types every part of the gateway shares. Frozen, without I/O, without behaviour beyond their own fields.
+"""Defines the value types that all parts of the gateway share. They are frozen and do no I/O.
 
-Offsets are Unicode code points of the text as sent. Times are aware datetimes in UTC.
+Offsets count Unicode code points of the original text. Times are aware datetimes in UTC.
 """
 
 from dataclasses import dataclass, field
@@ -9,11 +9,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 LONGEST_TASK = 4000
-"""What a request says of its task, in characters."""
+"""Maximum length of a request's `task`, in characters."""
 
 
 class Action(StrEnum):
-    """What a policy does with a finding. Only `placeholder` can be undone."""
+    """What a policy does with an entity. Only `placeholder` is reversible."""
 
     PLACEHOLDER = "placeholder"
     MASK = "mask"
@@ -35,7 +35,7 @@ class RouteDecision(StrEnum):
 
 
 class RiskLevel(StrEnum):
-    """How much harm the text could do if it leaked."""
+    """How much harm a leak of the text could do."""
 
     NONE = "none"
     LOW = "low"
@@ -45,21 +45,21 @@ class RiskLevel(StrEnum):
 
 
 class PrivacyMode(StrEnum):
-    """`strict` also hides what is only probably private; see docs/policies.md."""
+    """How cautious detection is. `strict` also hides text that is only probably private; see docs/policies.md."""
 
     STANDARD = "standard"
     STRICT = "strict"
 
 
 class Scope(StrEnum):
-    """What a key may do: clients use the gateway, operators also run it."""
+    """What a key permits: clients use the gateway, operators also administer it."""
 
     CLIENT = "client"
     OPERATOR = "operator"
 
 
 class Trust(StrEnum):
-    """Whether a model surface lies inside the company's own trust boundary."""
+    """Whether a model surface is inside the company's own trust boundary."""
 
     EXTERNAL = "external"
     LOCAL = "local"
@@ -67,7 +67,7 @@ class Trust(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """One finding: `text[start:end]` is of `type` with confidence `score` (0–1), said by `recognizer`."""
+    """A span of private text: `recognizer` found `text[start:end]` to be of `type` with confidence `score` (0–1)."""
 
     type: str
     start: int
@@ -78,7 +78,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Transformation:
-    """What became of one finding. `start:end` lies in the source, `protected_start:protected_end` in the result."""
+    """How one entity was replaced. `start:end` is in the source text, `protected_start:protected_end` in the result."""
 
     type: str
     action: Action
@@ -92,7 +92,7 @@ class Transformation:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A warning a person can act on. Never repeats source text."""
+    """A warning that a person can act on. Never contains source text."""
 
     code: str
     message: str
@@ -100,7 +100,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """Level and score (0–100) with the reasons in words; no source text."""
+    """A risk level and score (0–100) with reasons as sentences. Contains no source text."""
 
     level: RiskLevel
     score: int
@@ -109,7 +109,7 @@ class Risk:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The decision with its reasons in words; no source text."""
+    """A routing decision with reasons as sentences. Contains no source text."""
 
     decision: RouteDecision
     reasons: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ class ReceiptRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PolicyRef:
-    """Names one immutable policy document: `hash` is SHA-256 over its RFC 8785 form, in hex."""
+    """Identifies one immutable policy document. `hash` is the SHA-256 of its RFC 8785 form, in hex."""
 
     id: str
     version: int
@@ -134,7 +134,7 @@ class PolicyRef:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: the id of the key, and what it may do. Without a credential, all who ask share one id."""
+    """The sender of a request: the id and scope of its key. All callers without a credential share one id."""
 
     key_id: str
     scope: Scope
@@ -142,13 +142,13 @@ class Caller:
 
     @property
     def remembered_as(self) -> str | None:
-        """Whose searched texts are remembered together; None for those whom no credential tells apart."""
+        """Returns the owner for cached detection results; None for callers without a credential."""
         return self.key_id if self.identified else None
 
 
 @dataclass(frozen=True, slots=True)
 class SessionGrant:
-    """Credentials of a vault session, shown to its owner once."""
+    """Credentials of a vault session, shown once to its owner."""
 
     session_id: str
     session_token: str = field(repr=False)

@@ -1,7 +1,8 @@
-"""The vault: what the placeholders of native sessions stand for, sealed under a token that is never stored.
+"""The vault: the values behind the placeholders of native sessions, sealed under a token that is never stored.
 
-The key of a session follows from its token (HKDF-SHA256, RFC 5869), of which the database has only SHA-256; the values
-lie there in rows under AES-256-GCM, each bound to its session and its place. The database alone opens nothing.
+The key of a session is derived from its token (HKDF-SHA256, RFC 5869), of which the store has only the SHA-256 digest.
+Values are stored in rows encrypted with AES-256-GCM, each bound to its session and its number. The database alone
+opens nothing.
 """
 
 import json
@@ -15,7 +16,6 @@ from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_hex, token_urlsafe
 
-import sqlite_utils
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -24,9 +24,11 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from gateway.errors import Conflict, Gone, InternalError, NotFound
 from gateway.models import Caller, SessionGrant
 from gateway.placeholders import Known
-from gateway.store import Store
+from gateway.store import Repositories, Store
+from gateway.store.interfaces import Sessions
+from gateway.store.rows import SealedRow, SessionRow
 
-# How long an expired session is still told apart from one that never was.
+# How long an expired session is still told apart from one that never existed.
 TOMBSTONE = timedelta(hours=24)
 
 _FORMAT = b"privacy-gateway vault v1"
@@ -39,10 +41,10 @@ _PURGE_CHUNK = 500
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OpenSession:
-    """A session whose token was shown, as it was when it was opened: `rows` are the times it had been added to.
+    """A session whose token was presented, as it was when it was opened. `rows` counts its sealed rows.
 
-    `urls` are the protected forms of URLs that its source texts held. `row` is what the store has yet to learn of a
-    session that was only begun.
+    `urls` are the protected forms of URLs in its source texts. `row` is what `remember` still has to store of a session
+    that was only begun.
     """
 
     grant: SessionGrant
@@ -51,62 +53,59 @@ class OpenSession:
     urls: frozenset[str]
     owner: str
     rows: int = 0
-    row: tuple[str, bytes, str, float, int] | None = None
+    row: SessionRow | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self.known)} values>"
 
 
 class Vault:
-    """Sessions in the store. Only the key that made a session, with its token, opens it."""
+    """Sessions in the store. A session opens only to the key that created it, and only with its token."""
 
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._store = store
         self._clock = clock
 
     async def create(self, caller: Caller, ttl_seconds: int, *, max_values: int = 10_000) -> OpenSession:
-        """A new, empty session, durable on return. Raises Unavailable."""
+        """Creates an empty session, durable on return. Raises Unavailable."""
         session = self.begin(caller, ttl_seconds, max_values=max_values)
         await self.remember(session, ())
         return replace(session, row=None)
 
     def begin(self, caller: Caller, ttl_seconds: int, *, max_values: int = 10_000) -> OpenSession:
-        """A new, empty session, which exists once something is remembered in it.
+        """Begins an empty session, which exists once something is remembered in it.
 
         Its token is in the grant and nowhere else.
         """
         if ttl_seconds < 1 or max_values < 1:
-            raise ValueError("a session has a lifetime and room for values")
+            raise ValueError("ttl_seconds and max_values must be at least 1")
         session_id, token = "vs_" + token_hex(16), "vst_" + token_urlsafe(32)
         expires_at = datetime.fromtimestamp(int(self._clock()) + ttl_seconds, UTC)
-        row = (session_id, _digest(token), caller.key_id, expires_at.timestamp(), max_values)
+        row = SessionRow(session_id, _digest(token), caller.key_id, expires_at.timestamp(), max_values)
         grant = SessionGrant(session_id, token, expires_at)
         return OpenSession(grant, _derive(token, session_id, b"placeholders"), (), frozenset(), caller.key_id, row=row)
 
     async def open(self, session_id: str, session_token: str, caller: Caller) -> OpenSession:
-        """The session with everything it holds.
+        """Opens a session with everything it holds.
 
         Raises NotFound (`session_not_found`) for a wrong id, token or owner alike, Gone (`session_expired`) for the
-        right ones too late, InternalError when the stored values were changed.
+        right ones after expiry, InternalError when stored values were changed.
         """
         digest = _digest(session_token)
         asked = session_id if _SESSION_ID.fullmatch(session_id) else _NOBODY
 
-        def read(db: sqlite_utils.Database) -> tuple[tuple[bytes, str, float] | None, list[tuple[int, bytes]]]:
-            row = db.conn.execute(
-                "SELECT token_hash, owner, expires_at FROM vault_sessions WHERE session_id = ?", [asked]
-            ).fetchone()
-            # The rows are read only for those whom they open to; what all others cause is the same work.
-            if not _fits(row, digest, caller) or row[2] <= self._clock():
+        def read(repositories: Repositories) -> tuple[SessionRow | None, list[SealedRow]]:
+            row = repositories.sessions.find(asked)
+            # Sealed rows are read only for a caller who can open them, so that every refusal takes the same work.
+            if not _fits(row, digest, caller) or row is None or row.expires_at <= self._clock():
                 return row, []
-            rows = db.conn.execute("SELECT row, sealed FROM vault_rows WHERE session_id = ? ORDER BY row", [asked])
-            return row, rows.fetchall()
+            return row, repositories.sessions.sealed(asked)
 
         row, sealed = await self._store.read(read)
         if row is None or not _fits(row, digest, caller):
             raise NotFound("There is no such session.", code="session_not_found", param="session")
-        expires_at = datetime.fromtimestamp(row[2], UTC)
-        if row[2] <= self._clock():
+        expires_at = datetime.fromtimestamp(row.expires_at, UTC)
+        if row.expires_at <= self._clock():
             raise _expired()
         known, urls = _unseal(_derive(session_token, asked, b"seal"), asked, sealed)
         grant = SessionGrant(asked, session_token, expires_at)
@@ -115,11 +114,11 @@ class Vault:
         )
 
     async def remember(self, session: OpenSession, entries: Sequence[Known], urls: Iterable[str] = ()) -> None:
-        """Adds values to a session, durably, in one sealed row; one that was only begun exists from now on.
+        """Adds values to a session in one sealed row, durable on return; one that was only begun exists from then on.
 
-        Raises Conflict when the session is full, or got another value under one of the same placeholders since it was
-        opened (what was made of it must not be used; trying again gives a longer placeholder); Gone when it expired
-        meanwhile.
+        Raises Conflict when the session is full, or when another value took one of the same placeholders since it was
+        opened: discard what was protected and try again, which gives a longer placeholder. Raises Gone when the session
+        has expired.
         """
         places = sorted(set(urls) - session.urls)
         size = len(entries) + len(places)
@@ -131,90 +130,64 @@ class Vault:
         content = _pack(entries, places)
         now = self._clock()
 
-        def write(db: sqlite_utils.Database) -> None:
+        def write(repositories: Repositories) -> None:
             if session.row is not None:
-                db.conn.execute(
-                    "INSERT INTO vault_sessions (session_id, token_hash, owner, expires_at, max_values) "
-                    "VALUES (?, ?, ?, ?, ?)",
-                    session.row,
-                )
+                repositories.sessions.add(session.row)
             if size:
-                add(db)
+                add(repositories)
 
-        def add(db: sqlite_utils.Database) -> None:
-            found = db.conn.execute(
-                "SELECT rows, held, max_values FROM vault_sessions WHERE session_id = ? AND expires_at > ?",
-                [session_id, now],
-            ).fetchone()
-            if found is None:
+        def add(repositories: Repositories) -> None:
+            found = repositories.sessions.find(session_id)
+            if found is None or found.expires_at <= now:
                 raise _expired()
-            rows, held, most = found
-            if held + size > most:
-                raise Conflict("The session holds as many values as it may. Start a new one.", param="session")
-            if rows > session.rows:
-                newer = "SELECT row, sealed FROM vault_rows WHERE session_id = ? AND row >= ? ORDER BY row"
-                added, _ = _unseal(key, session_id, db.conn.execute(newer, [session_id, session.rows]), session.rows)
+            if found.held + size > found.max_values:
+                raise Conflict("The session is full. Start a new one.", param="session")
+            if found.rows > session.rows:
+                newer = repositories.sessions.sealed(session_id, session.rows)
+                added, _ = _unseal(key, session_id, newer, session.rows)
                 _refuse_other_values(entries, added)
             # The number of the row is settled only here, where no other process can take it.
             nonce = os.urandom(_NONCE)
-            sealed = nonce + cipher.encrypt(nonce, content, _bound_to(session_id, rows))
-            db.conn.execute(
-                "INSERT INTO vault_rows (session_id, row, sealed) VALUES (?, ?, ?)", [session_id, rows, sealed]
-            )
-            db.conn.execute(
-                "UPDATE vault_sessions SET rows = rows + 1, held = held + ? WHERE session_id = ?", [size, session_id]
-            )
+            sealed = nonce + cipher.encrypt(nonce, content, _bound_to(session_id, found.rows))
+            repositories.sessions.append(session_id, SealedRow(found.rows, sealed), size)
 
         await self._store.write(write)
 
     async def purge(self, now: datetime) -> int:
-        """Deletes the values of expired sessions for good, and sessions whose tombstone is old. Returns how many of
-        the former there were.
+        """Deletes the values of expired sessions for good, then sessions that expired a day ago.
+
+        Returns how many sessions lost their values.
         """
         expired, buried = now.timestamp(), (now - TOMBSTONE).timestamp()
-
-        def write(db: sqlite_utils.Database) -> int:
-            found = db.conn.execute(
-                "SELECT session_id FROM vault_sessions WHERE purged = 0 AND expires_at <= ? LIMIT ?",
-                [expired, _PURGE_CHUNK],
-            ).fetchall()
-            db.conn.executemany("DELETE FROM vault_rows WHERE session_id = ?", found)
-            db.conn.executemany("UPDATE vault_sessions SET purged = 1 WHERE session_id = ?", found)
-            return len(found)
-
-        def bury(db: sqlite_utils.Database) -> int:
-            return db.conn.execute(
-                "DELETE FROM vault_sessions WHERE session_id IN "
-                "(SELECT session_id FROM vault_sessions WHERE purged = 1 AND expires_at <= ? LIMIT ?)",
-                [buried, _PURGE_CHUNK],
-            ).rowcount
-
-        purged = 0
-        while (some := await self._store.write(write)) > 0:
-            purged += some
-        removed = 0
-        while (some := await self._store.write(bury)) > 0:
-            removed += some
+        purged = await self._in_chunks(lambda sessions: sessions.empty_expired(expired, _PURGE_CHUNK))
+        removed = await self._in_chunks(lambda sessions: sessions.delete_emptied(buried, _PURGE_CHUNK))
         if purged or removed:
-            self._store.checkpoint_soon()
+            self._store.erase_deleted_soon()
         return purged
 
+    async def _in_chunks(self, delete: Callable[[Sessions], int]) -> int:
+        """Repeats `delete` until nothing is left, each time in a transaction of its own."""
+        total = 0
+        while (some := await self._store.write(lambda repositories: delete(repositories.sessions))) > 0:
+            total += some
+        return total
 
-def _fits(row: tuple[bytes, str, float] | None, digest: bytes, caller: Caller) -> bool:
-    token_hash, owner, _ = row or (bytes(len(digest)), "", 0.0)
+
+def _fits(row: SessionRow | None, digest: bytes, caller: Caller) -> bool:
+    token_hash, owner = (row.token_hash, row.owner) if row else (bytes(len(digest)), "")
     token_fits = compare_digest(token_hash, digest)
     return token_fits & compare_digest(owner.encode(), caller.key_id.encode()) & (row is not None)
 
 
 def _refuse_other_values(entries: Iterable[Known], added: Iterable[Known]) -> None:
-    """Two requests at once may make the same short placeholder of two values; it must not open to the wrong one."""
+    """Concurrent requests may mint the same short placeholder for two values; it must not open to the wrong one."""
     there = {entry.placeholder: entry for entry in added}
     if any(there.get(entry.placeholder, entry) != entry for entry in entries):
-        raise Conflict("The session was added to at the same time. Send the request again.", param="session")
+        raise Conflict("Another request changed the session at the same time. Send the request again.", param="session")
 
 
 def _unseal(
-    key: bytes, session_id: str, rows: Iterable[tuple[int, bytes]], first: int = 0
+    key: bytes, session_id: str, rows: Iterable[SealedRow], first: int = 0
 ) -> tuple[tuple[Known, ...], frozenset[str]]:
     cipher = AESGCM(key)
     known: dict[str, Known] = {}
@@ -226,7 +199,7 @@ def _unseal(
             opened = cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], _bound_to(session_id, row))
             content = json.loads(opened.decode("utf-8", "surrogatepass"))
         except (InvalidTag, ValueError):
-            raise InternalError("The stored values of this session were damaged; it cannot be opened.") from None
+            raise InternalError("The stored values of this session are damaged. Start a new session.") from None
         for entry in content["known"]:
             known.setdefault(entry[0], Known(*entry))
         urls.update(content["urls"])
@@ -234,7 +207,7 @@ def _unseal(
 
 
 def _pack(entries: Sequence[Known], urls: Sequence[str]) -> bytes:
-    """JSON, padded so that the size tells little about a value. Lone surrogates of a value stay as they are."""
+    """JSON, padded so that the size reveals little about a value. Lone surrogates in a value are kept."""
     known = [(entry.placeholder, entry.type, entry.value, entry.raw) for entry in entries]
     text = json.dumps({"known": known, "urls": urls}, separators=(",", ":"), ensure_ascii=False)
     content = text.encode("utf-8", "surrogatepass")
@@ -255,4 +228,6 @@ def _digest(token: str) -> bytes:
 
 
 def _expired() -> Gone:
-    return Gone("The session has expired, and what it held is deleted.", code="session_expired", param="session")
+    return Gone(
+        "The session has expired, and its values are deleted. Start a new one.", code="session_expired", param="session"
+    )

@@ -1,12 +1,14 @@
 """The documents hold together: links lead somewhere, every page is indexed, README starts with its two commands."""
 
+import ast
 import re
 from importlib.metadata import PathDistribution
 from pathlib import Path
 
 import pytest
 
-from scripts import entities_reference, licences
+from gateway import errors
+from scripts import entities_reference, errors_reference, licences
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -106,6 +108,46 @@ def test_the_page_of_entities_is_current() -> None:
 def test_the_page_of_entities_tells_countries_from_words() -> None:
     names = {"DE_TAX_ID": "DE", "UK_NHS": "UK", "IP_ADDRESS": None, "URL": None, "MAC_ADDRESS": None}
     assert {name: entities_reference.country_of(name) for name in names} == names
+
+
+def test_the_page_of_errors_is_current() -> None:
+    written = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    assert written == errors_reference.page(), "docs/errors.md is not current: run `make docs`"
+
+
+def test_the_page_of_errors_lists_exactly_the_codes_that_are_raised() -> None:
+    """Reads the sources: every `code=` of an error, constants of the module resolved, and every `default_code`."""
+    listed = {
+        (int(status), code)
+        for status, code in re.findall(r"^\| (\d+) \| `(\w+)` \|", errors_reference.page(), re.MULTILINE)
+    }
+    assert listed == _raised_codes()
+
+
+def _raised_codes() -> set[tuple[int, str]]:
+    kinds = {
+        name: kind
+        for name, kind in vars(errors).items()
+        if isinstance(kind, type) and issubclass(kind, errors.GatewayError)
+    }
+    found = {(kind.status, kind.default_code) for kind in kinds.values()}
+    for file in [*(ROOT / "gateway").rglob("*.py"), *(ROOT / "addons").rglob("*.py")]:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        constants = {
+            target.id: node.value.value
+            for node in tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in kinds:
+                continue
+            for part in (part for word in node.keywords if word.arg == "code" for part in ast.walk(word.value)):
+                code = constants.get(part.id) if isinstance(part, ast.Name) else getattr(part, "value", None)
+                if isinstance(code, str):
+                    found.add((kinds[node.func.id].status, code))
+    return found
 
 
 def test_the_page_of_licences_is_current() -> None:

@@ -16,7 +16,7 @@ from gateway.pipeline.pipeline import Pipeline
 from gateway.policy import PolicyRegistry
 from gateway.protection.protector import Protector
 from gateway.receipts import ReceiptLog, Signer
-from gateway.store import Store
+from gateway.store import open_store
 from gateway.surfaces import SurfaceRegistry
 from gateway.wires import Wires
 
@@ -123,7 +123,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
     assert wire is not None
     surface, model = surfaces.resolve("parrot-1")
     assert surface.trust is Trust.LOCAL
-    store = Store.open(data_dir / "gateway.db")
+    store = open_store(data_dir)
     workers = Workers(1, 4, 10)
     protector = Protector(detector, hash_key=b"h" * 32)
     pipeline = Pipeline(

@@ -105,6 +105,9 @@ BREACHES = {
     "a circle within a folder": ("gateway/assessment/weights.py", "from gateway.assessment import risk"),
     "mitmproxy in the gateway": ("gateway/http/types.py", "import mitmproxy"),
     "an addon in the gateway": ("gateway/container.py", "import addons.logs"),
+    "SQLite outside its backend": ("gateway/usage.py", "import sqlite3"),
+    "its wrapper outside its backend": ("gateway/store/interfaces.py", "import sqlite_utils"),
+    "a backend past its interfaces": ("gateway/vault.py", "from gateway.store.sqlite import SqliteStore"),
 }
 
 

@@ -1,4 +1,4 @@
-"""The HTTP interface: routes, request and response schemas, and how errors become responses.
+"""The HTTP interface: routes, schemas of requests and responses, and error handlers.
 
-What the routes do lives in `gateway.pipeline`; serving without mitmproxy and hosting inside it both start here.
+`gateway.pipeline` implements the operations. The application runs in any ASGI server, or in the gateway listener.
 """

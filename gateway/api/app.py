@@ -1,6 +1,6 @@
-"""The HTTP interface: routes only.
+"""Defines the application and its routes.
 
-Run it by itself with `uvicorn gateway.api.app:create_app --factory`; the gateway listener hosts it in-process.
+`uvicorn gateway.api.app:create_app --factory` runs it without a proxy; the gateway listener hosts it in-process.
 """
 
 import re
@@ -16,7 +16,7 @@ from pydantic import BeforeValidator
 
 from gateway import __version__
 from gateway.api import schemas
-from gateway.api.error_handlers import add_error_handlers, nothing_at
+from gateway.api.error_handlers import add_error_handlers, unknown_path
 from gateway.api.openapi import add_docs, operation_id
 from gateway.api.routing import HeadLikeGet, NativeRoute, caller_of
 from gateway.api.schemas import documented
@@ -30,7 +30,7 @@ from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.operations import ProtectedText, Question, ShardedText
 from gateway.usage import usage
 
-# Its logs and spans would repeat what a request was refused for, to whoever an `OTEL_…` variable names.
+# FastAPI's telemetry would send rejected input in logs and spans to the collector that an `OTEL_…` variable names.
 _NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,
     "metrics": False,
@@ -41,43 +41,43 @@ _NO_TELEMETRY: TelemetryConfig = {
 
 
 def _decimal(text: object) -> object:
-    """Digits only: `1.0`, `+1`, `1_0` and digits of other scripts are numbers to some readers."""
+    """Rejects all but decimal digits: parsers disagree on `1.0`, `+1`, `1_0` and digits of other scripts."""
     if isinstance(text, str) and not re.fullmatch(r"-?[0-9]{1,19}", text):
         raise ValueError("Input should be a whole number in decimal digits")
     return text
 
 
 type Limit = Annotated[
-    int, Query(ge=1, le=500, description="How many entries the page has at most."), BeforeValidator(_decimal)
+    int, Query(ge=1, le=500, description="Maximum number of entries in the page."), BeforeValidator(_decimal)
 ]
 type Offset = Annotated[
-    int, Query(ge=0, le=2**53, description="How many entries come before the page."), BeforeValidator(_decimal)
+    int, Query(ge=0, le=2**53, description="Number of entries to skip before the page."), BeforeValidator(_decimal)
 ]
 type PolicyId = Annotated[str, Path(min_length=1, max_length=128, description="`id` of a policy.")]
 type PolicyHash = Annotated[
     str,
     Query(
         pattern=r"^[0-9a-f]{64}$",
-        description="The version of this `hash`, such as a receipt names, not the newest.",
-        default_factory=str,  # Unlike a plain default, it does not stand in the document.
+        description="Selects the version with this `hash`, as a receipt names it, instead of the newest.",
+        default_factory=str,  # Unlike a plain default, this does not appear in the OpenAPI document.
     ),
 ]
 type ModelName = Annotated[
     str,
     Path(
         pattern=r"^[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,255}$",
-        description="A model's name, slashes included.",
+        description="Name of a model. May contain slashes.",
         examples=["svc-demo"],
     ),
 ]
-type RequestId = Annotated[str, Path(min_length=1, max_length=128, description="`request_id` of an answer.")]
-type By = Annotated[Caller, Depends(caller_of)]
-type ChatBody = Annotated[dict[str, Any], Body(), schemas.ReadElsewhere(schemas.ChatRequest)]
-type PolicyBody = Annotated[dict[str, Any], Body(), schemas.ReadElsewhere(schemas.PolicyRequest)]
+type RequestId = Annotated[str, Path(min_length=1, max_length=128, description="`request_id` of a response.")]
+type AuthenticatedCaller = Annotated[Caller, Depends(caller_of)]
+type ChatBody = Annotated[dict[str, Any], Body(), schemas.DocumentedAs(schemas.ChatRequest)]
+type PolicyBody = Annotated[dict[str, Any], Body(), schemas.DocumentedAs(schemas.PolicyRequest)]
 
 
 def create_app(container: Container | None = None) -> FastAPI:
-    """The application. Without a container it builds one from the settings, and starts and stops it."""
+    """Creates the application. Without `container`, it starts one from the settings and stops it at shutdown."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -91,8 +91,8 @@ def create_app(container: Container | None = None) -> FastAPI:
     app = FastAPI(
         title="Privacy Gateway",
         version=__version__,
-        description="Protects private text before model work, restores it afterwards, and keeps receipts. Every path "
-        "that takes GET takes HEAD.",
+        description="Protects private text in requests to models, restores it in the answers, and keeps receipts. "
+        "Every path that accepts GET accepts HEAD.",
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -125,7 +125,7 @@ def _native_routes() -> APIRouter:
     router = APIRouter(prefix="/v1", route_class=NativeRoute)
 
     @router.post("/analyze", **documented("analyze"))
-    async def analyze(request: Request, caller: By, body: schemas.AnalyzeRequest) -> Response:
+    async def analyze(request: Request, caller: AuthenticatedCaller, body: schemas.AnalyzeRequest) -> Response:
         done = await _container(request).operations.analyze(_question(body), caller)
         return _json(
             {
@@ -140,7 +140,7 @@ def _native_routes() -> APIRouter:
         )
 
     @router.post("/protect", **documented("protect"))
-    async def protect(request: Request, caller: By, body: schemas.ProtectRequest) -> Response:
+    async def protect(request: Request, caller: AuthenticatedCaller, body: schemas.ProtectRequest) -> Response:
         done = await _container(request).operations.protect(
             _question(body),
             caller,
@@ -153,15 +153,15 @@ def _native_routes() -> APIRouter:
                 "request_id": done.request_id,
                 "protected_text": done.text,
                 "transformations": [asdict(each) for each in done.transformations],
-                **_of_session(done),
+                **_session_members(done),
             }
         )
 
     @router.post("/reconstruct", **documented("reconstruct"))
-    async def reconstruct(request: Request, caller: By, body: schemas.ReconstructRequest) -> Response:
+    async def reconstruct(request: Request, caller: AuthenticatedCaller, body: schemas.ReconstructRequest) -> Response:
         given = body.model_fields_set & {"text", "content"}
         if len(given) != 1:
-            raise Unprocessable("Give exactly one of `text` and `content`.", param="text")
+            raise Unprocessable("Send exactly one of `text` and `content`.", param="text")
         name = given.pop()
         operations = _container(request).operations
         done = await operations.reconstruct(getattr(body, name), _credentials(body.session), caller)
@@ -171,7 +171,7 @@ def _native_routes() -> APIRouter:
         return _json(reply)
 
     @router.post("/shard", **documented("shard"))
-    async def shard(request: Request, caller: By, body: schemas.ShardRequest) -> Response:
+    async def shard(request: Request, caller: AuthenticatedCaller, body: schemas.ShardRequest) -> Response:
         done = await _container(request).operations.shard(
             _question(body),
             caller,
@@ -184,12 +184,12 @@ def _native_routes() -> APIRouter:
                 "request_id": done.request_id,
                 "compartments": [asdict(each) for each in done.sharded.compartments],
                 "outline": done.sharded.outline.as_dict(),
-                **_of_session(done),
+                **_session_members(done),
             }
         )
 
     @router.post("/playground/run", **documented("playground"))
-    async def playground(request: Request, caller: By, body: schemas.PlaygroundRequest) -> Response:
+    async def playground(request: Request, caller: AuthenticatedCaller, body: schemas.PlaygroundRequest) -> Response:
         exchange, answer = await _container(request).chat.playground(_question(body), caller)
         _report_exchange(request, exchange)
         return _json(answer)
@@ -203,11 +203,11 @@ def _native_routes() -> APIRouter:
         return _json(_container(request).surfaces.model(model))
 
     @router.post("/chat/completions", **documented("chat"))
-    async def chat(request: Request, caller: By, body: ChatBody) -> Response:
+    async def chat(request: Request, caller: AuthenticatedCaller, body: ChatBody) -> Response:
         container, path = _container(request), request.url.path
         wire = container.wires.serving("POST", path)
         if wire is None:
-            raise nothing_at(path)
+            raise unknown_path(path)
         exchange, status, answer = await container.chat.answer(wire, body, caller, request.headers.raw)
         _report_exchange(request, exchange)
         return Response(answer, status, {"x-svc-request-id": exchange.request_id}, media_type="application/json")
@@ -231,20 +231,22 @@ def _native_routes() -> APIRouter:
         return Response(dump(made.document), 201, headers, media_type="application/json")
 
     @router.get("/receipts", **documented("receipts"))
-    async def receipts(request: Request, caller: By, limit: Limit = 50, offset: Offset = 0) -> Response:
+    async def receipts(
+        request: Request, caller: AuthenticatedCaller, limit: Limit = 50, offset: Offset = 0
+    ) -> Response:
         rows, total = await _container(request).receipts.list(caller, limit, offset)
         return _json(_page([row.as_dict() for row in rows], total, limit, offset))
 
     @router.get("/receipts/{request_id}", **documented("receipt"))
-    async def receipt(request: Request, caller: By, request_id: RequestId) -> Response:
+    async def receipt(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
         return _json((await _container(request).receipts.get(request_id, caller)).as_dict())
 
     @router.get("/receipts/{request_id}/verify", **documented("verify"))
-    async def verify(request: Request, caller: By, request_id: RequestId) -> Response:
+    async def verify(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
         return _json((await _container(request).verify(request_id, caller)).as_dict())
 
     @router.get("/receipts/{request_id}/anchor-payload", **documented("anchor"))
-    async def anchor(request: Request, caller: By, request_id: RequestId) -> Response:
+    async def anchor(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
         return _json(await _container(request).receipts.anchor_payload(request_id, caller))
 
     @router.get("/usage", **documented("usage"))
@@ -278,8 +280,8 @@ def _credentials(session: schemas.SessionCredentials) -> tuple[str, str]:
     return session.session_id, session.session_token
 
 
-def _of_session(done: ProtectedText | ShardedText) -> dict[str, Any]:
-    """What answers that come with a session have in common."""
+def _session_members(done: ProtectedText | ShardedText) -> dict[str, Any]:
+    """Returns the members that all responses with a session share."""
     expires_at = done.session.expires_at.isoformat().replace("+00:00", "Z")
     return {
         "session": {**asdict(done.session), "expires_at": expires_at},

@@ -1,4 +1,4 @@
-"""Hosts an ASGI application (ASGI 3.0) without a server: one request, read whole, and its response, whole."""
+"""Calls an ASGI application (ASGI 3.0) in-process with a buffered request and returns its buffered response."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
@@ -14,7 +14,7 @@ type AsgiApp = Callable[
 
 
 class Response(NamedTuple):
-    """What the application answered. `route` is the path of its route, with names in place of values."""
+    """The response of the application. `route` is the path template of the matched route."""
 
     status: int
     headers: Sequence[Field]
@@ -33,9 +33,9 @@ async def serve(
     server: Address = None,
     state: dict[str, Any],
 ) -> Response:
-    """The application's response. `path` is as it was sent, with its query; `state` is what the application may know.
+    """Returns the application's response. `path` is the raw request target; `state` becomes `request.state`.
 
-    An exception of the application is the caller's to handle: there is no answer then.
+    Exceptions of the application propagate to the caller.
     """
     raw, _, query = path.encode("utf-8", "surrogateescape").partition(b"?")
     scope: Message = {
@@ -55,12 +55,12 @@ async def serve(
     }
     start: Message = {}
     body = bytearray()
-    asked = False
+    received = False
 
     async def receive() -> Message:
-        nonlocal asked
-        if not asked:
-            asked = True
+        nonlocal received
+        if not received:
+            received = True
             return {"type": "http.request", "body": content, "more_body": False}
         await asyncio.Event().wait()
         raise AssertionError("unreachable")

@@ -1,4 +1,4 @@
-"""The one place where an error becomes a response. Every route, method and listener answers in the same shape."""
+"""Turns errors into responses. Every route, method and listener uses the same format."""
 
 import logging
 import re
@@ -23,19 +23,19 @@ from gateway.ids import new_request_id
 
 _log = logging.getLogger(__name__)
 
-# What clients of model providers call beside chat completions, by the first word behind the version.
-_PROVIDERS_CALLS = frozenset(
+# Other calls of model providers' interfaces, by the first path segment after the version.
+_PROVIDER_CALLS = frozenset(
     """
     responses embeddings completions moderations audio images videos files uploads batches fine_tuning assistants
     threads vector_stores containers conversations evals realtime messages rerank engines
     """.split()
 )
-_BEFORE = frozenset({"v1", "v1beta", "openai", "anthropic"})
+_PATH_PREFIXES = frozenset({"v1", "v1beta", "openai", "anthropic"})
 _NAME = re.compile(r"[A-Za-z0-9_]{1,40}\Z")
 
 
 def add_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
-    """Registers the handlers for every kind of error. `routes` are those that are documented."""
+    """Registers a handler for every kind of error. `routes` are the documented routes."""
 
     async def gateway_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, GatewayError)
@@ -44,26 +44,30 @@ def add_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 
     async def http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        if (refusal := _stranger(request)) is not None:
+        if (refusal := _authentication_error(request)) is not None:
             return error_response(refusal, request)
         if error.status_code == 404:
-            return error_response(nothing_at(request.url.path), request)
+            return error_response(unknown_path(request.url.path), request)
         if error.status_code == 405:
-            response = error_response(MethodNotAllowed("This path does not take this method."), request)
-            # Two methods of one path are two routes, and the error comes from the first.
-            named = (error.headers or {}).get("Allow", "").split(", ")
-            response.headers["allow"] = ", ".join(sorted(_methods_at(request.url.path, routes)) or named)
+            response = error_response(
+                MethodNotAllowed("This path does not accept this method; `Allow` lists those it accepts."), request
+            )
+            # Each method of a path is a route of its own, and the error knows only the first one's methods.
+            allowed = (error.headers or {}).get("Allow", "").split(", ")
+            response.headers["allow"] = ", ".join(sorted(_methods_at(request.url.path, routes)) or allowed)
             return response
-        return error_response(BadRequest("The request could not be read."), request)
+        return error_response(BadRequest("The request is malformed; send a valid HTTP request."), request)
 
     async def validation_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         return error_response(_unprocessable(error), request)
 
     async def unexpected(request: Request, error: Exception) -> Response:
-        # Its text may repeat what it stumbled over, so only its type is told.
+        # The exception's text may quote the request, so log only its type.
         _log.error("a route failed: %s", type(error).__name__)
-        return error_response(InternalError("The gateway failed to handle this request."), request)
+        return error_response(
+            InternalError("The gateway failed to handle this request; report the request_id to its operator."), request
+        )
 
     app.add_exception_handler(GatewayError, gateway_error)
     app.add_exception_handler(HTTPException, http_error)
@@ -71,14 +75,14 @@ def add_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
     app.add_exception_handler(Exception, unexpected)
 
 
-def nothing_at(path: str) -> NotFound:
-    """For a path without a route, where a client may have expected more of a provider's interface than there is."""
+def unknown_path(path: str) -> NotFound:
+    """Returns the error for a path without a route. The message says which calls the gateway supports."""
     words = path.strip("/").split("/")
-    expected = next((word for word in words if word not in _BEFORE), "") in _PROVIDERS_CALLS
-    what = "This call is not supported yet" if expected else "The gateway does not know this call"
+    expected = next((word for word in words if word not in _PATH_PREFIXES), "") in _PROVIDER_CALLS
+    problem = "This call is not supported yet" if expected else "The gateway does not know this call"
     return NotFound(
-        f"{what}, and nothing was sent. Of the calls of model providers there are POST /v1/chat/completions, "
-        "GET /v1/models and GET /v1/models/{model}; GET /docs shows the gateway's own."
+        f"{problem}, and nothing was sent. Supported provider calls: POST /v1/chat/completions, GET /v1/models and "
+        "GET /v1/models/{model}; GET /docs lists the gateway's own."
     )
 
 
@@ -92,8 +96,8 @@ def _methods_at(path: str, routes: Sequence[BaseRoute]) -> set[str]:
     return methods | {"HEAD"} if "GET" in methods else methods
 
 
-def _stranger(request: Request) -> GatewayError | None:
-    """Below `/v1` a key comes first, also where there is nothing."""
+def _authentication_error(request: Request) -> GatewayError | None:
+    """Returns the error of an unauthenticated request below `/v1`, so that unknown paths require a key, too."""
     if not request.url.path.startswith("/v1/") or hasattr(request.state, "caller"):
         return None
     headers, callers = request.headers, request.app.state.container.callers
@@ -105,26 +109,26 @@ def _stranger(request: Request) -> GatewayError | None:
 
 
 def error_response(error: GatewayError, request: Request) -> Response:
-    """The response of an error."""
+    """Returns the response for an error."""
     request_id = getattr(request.state, "request_id", None) or new_request_id()
-    # The host of this application may not know that no body follows the answer to HEAD (RFC 9110 section 9.3.2).
+    # Not every host of this application removes the body of a response to HEAD (RFC 9110 section 9.3.2).
     content = b"" if request.method == "HEAD" else dump(error.body(request_id))
     return Response(content, error.status, error.headers(request_id), media_type="application/json")
 
 
-def reads_like_a_name(text: str) -> bool:
-    """The name of an unknown field is the caller's own text: told where it reads like a name, else left out."""
+def is_identifier(text: str) -> bool:
+    """Whether an unknown field's name, which is caller-supplied text, is safe to repeat in a message."""
     return _NAME.match(text) is not None
 
 
 def _unprocessable(error: RequestValidationError) -> Unprocessable:
-    """The first problem, by field name. pydantic's own messages name limits and types, never the input."""
+    """Reports the first problem with its field. pydantic's messages contain limits and types, but not the input."""
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"][1:])
     if first["type"] == "extra_forbidden":
-        named = all(reads_like_a_name(str(part)) for part in first["loc"][1:])
+        named = all(is_identifier(str(part)) for part in first["loc"][1:])
         return Unprocessable(
-            f"There is no field `{place}` here." if named else "There is an unknown field.",
+            f"Unknown field `{place}`; remove it." if named else "Unknown field; remove it.",
             param=place if named else None,
         )
     message = str(first["msg"]).removeprefix("Value error, ")

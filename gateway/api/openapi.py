@@ -1,4 +1,4 @@
-"""The OpenAPI document, and its page at /docs with the assets of `fastapi-offline`: nothing comes from outside."""
+"""Serves the OpenAPI document, and a page for it at /docs with the assets of `fastapi-offline`, not from a CDN."""
 
 from pathlib import Path
 from typing import Any
@@ -19,24 +19,24 @@ _KEYS = {
     "bearer": {
         "type": "http",
         "scheme": "bearer",
-        "description": "A key of the gateway, as chat-completions clients send theirs.",
+        "description": "A gateway key, in the header where chat-completions clients send their API key.",
     },
     "key": {
         "type": "apiKey",
         "in": "header",
         "name": "X-SVC-Key",
-        "description": "A key of the gateway; `Authorization` then belongs to the upstream.",
+        "description": "A gateway key. `Authorization` is then forwarded to the upstream.",
     },
 }
 
 
 def operation_id(route: APIRoute) -> str:
-    """What clients that are generated call the operation."""
+    """Returns the operation id, from which code generators name methods."""
     return route.name
 
 
-def _complete(document: dict[str, Any]) -> dict[str, Any]:
-    """What FastAPI cannot know: the keys, and the one shape of every error."""
+def _add_keys_and_errors(document: dict[str, Any]) -> dict[str, Any]:
+    """Adds the security schemes, the error schema and names for inline request bodies."""
     components = document.setdefault("components", {})
     components["securitySchemes"] = _KEYS
     error = ErrorReply.model_json_schema(ref_template="#/components/schemas/{model}")
@@ -44,13 +44,13 @@ def _complete(document: dict[str, Any]) -> dict[str, Any]:
     for path, methods in document["paths"].items():
         for operation in methods.values():
             for media in operation.get("requestBody", {}).get("content", {}).values():
-                media["schema"] = _named(media["schema"], operation["operationId"], components["schemas"])
+                media["schema"] = _named_schema(media["schema"], operation["operationId"], components["schemas"])
             operation["security"] = [{"bearer": []}, {"key": []}] if path.startswith("/v1/") else []
     return document
 
 
-def _named(schema: dict[str, Any], operation: str, schemas: dict[str, Any]) -> dict[str, Any]:
-    """A reference to the body of an operation, which gets a name if it has none."""
+def _named_schema(schema: dict[str, Any], operation: str, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Returns a reference to the schema of a request body. Names the schema after the operation if it has no name."""
     if "$ref" in schema:
         return schema
     name = f"{operation.title()}Request"
@@ -60,11 +60,11 @@ def _named(schema: dict[str, Any], operation: str, schemas: dict[str, Any]) -> d
 
 def add_docs(app: FastAPI) -> None:
     """Serves /openapi.json, /docs and its assets."""
-    plain = app.openapi
+    generate = app.openapi
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = _complete(plain())
+            app.openapi_schema = _add_keys_and_errors(generate())
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]

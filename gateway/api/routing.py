@@ -1,7 +1,6 @@
-"""How every native route takes a request in: first the key, then the bytes, then strict JSON, then the fields.
+"""Authenticates the caller of a native route, then reads the body, parses it as strict JSON and validates the fields.
 
-FastAPI by itself would read and validate a body before it knows who sent it, and would accept JSON that two readers
-understand differently.
+FastAPI alone would read and validate a body before authentication, and would accept JSON that parsers disagree on.
 """
 
 from collections.abc import Callable, Coroutine
@@ -11,7 +10,7 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.api.error_handlers import reads_like_a_name
+from gateway.api.error_handlers import is_identifier
 from gateway.api.schemas import OPERATOR, SCOPE
 from gateway.errors import BadRequest, Forbidden, Unprocessable
 from gateway.http.content_encoding import decode, too_large
@@ -20,12 +19,12 @@ from gateway.ids import new_request_id
 from gateway.models import Caller
 from gateway.models import Scope as KeyScope
 
-# What clients of the chat-completions protocol call; some of them add a query of their own, which goes nowhere.
-_FOREIGN = frozenset({"/v1/chat/completions", "/v1/models", "/v1/models/{model:path}"})
+# Some chat-completions clients add query parameters of their own. The gateway ignores them and does not forward them.
+_ANY_QUERY = frozenset({"/v1/chat/completions", "/v1/models", "/v1/models/{model:path}"})
 
 
 class HeadLikeGet:
-    """Answers HEAD as GET, without the body (RFC 9110 section 9.3.2): monitors and caches ask so."""
+    """Answers HEAD like GET, without the body (RFC 9110 section 9.3.2), for monitors and caches."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -42,18 +41,18 @@ class HeadLikeGet:
 
 
 class StrictRequest(Request):
-    """A request whose body was read, decoded and parsed once, by the gateway's own rules."""
+    """A request whose body is read, decoded and parsed once, as strict JSON."""
 
     _parsed: Json = None
-    _plain = b""
+    _content = b""
 
     async def body(self) -> bytes:
-        return self._plain
+        return self._content
 
     async def json(self) -> Any:
         return self._parsed
 
-    async def take(self, limit: int) -> None:
+    async def read(self, limit: int) -> None:
         """Reads at most `limit` bytes. Raises TooLarge, UnsupportedMedia or BadRequest."""
         check_media_type(self.headers.get("content-type"))
         declared = self.headers.get("content-length", "")
@@ -64,52 +63,56 @@ class StrictRequest(Request):
             raw += chunk
             if len(raw) > limit:
                 raise too_large(limit)
-        self._plain = decode(bytes(raw), self.headers.get("content-encoding"), limit)
-        if not self._plain.strip():
+        self._content = decode(bytes(raw), self.headers.get("content-encoding"), limit)
+        if not self._content.strip():
             raise BadRequest("The body is empty; send a JSON object.", code="invalid_json")
-        self._parsed = parse_object(self._plain)
+        self._parsed = parse_object(self._content)
 
 
 class NativeRoute(APIRoute):
-    """A route behind a key. The application's state holds the `container`; the OpenAPI document says for whom it is."""
+    """A route that requires a key, with the scope given in its OpenAPI operation. Uses `app.state.container`."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
         operators_only = (self.openapi_extra or {}).get(SCOPE) == OPERATOR
         has_body = self.body_field is not None
         known = {field.alias for field in self.dependant.query_params}
-        takes_any_query = self.path in _FOREIGN
+        takes_any_query = self.path in _ANY_QUERY
 
         async def strict(request: Request) -> Response:
             container = request.app.state.container
             request.state.request_id = new_request_id()
-            # A host in this process may have asked already, and a request counts once.
+            # The dispatcher in this process may have authenticated already. The rate limit counts a request once.
             caller = getattr(request.state, "caller", None) or container.callers.authenticate(
                 request.headers.get("authorization"), request.headers.get("x-svc-key")
             )
             if operators_only and caller.scope is not KeyScope.OPERATOR:
-                raise Forbidden("This needs an operator's key.")
+                raise Forbidden("This operation requires a key with operator scope. Use an operator's key.")
             request.state.caller = caller
             if not takes_any_query:
                 _check_query(request, known)
             if has_body:
                 request = StrictRequest(request.scope, request.receive)
-                await request.take(container.settings.body_limit_bytes)
+                await request.read(container.settings.body_limit_bytes)
             return await handle(request)
 
         return strict
 
 
 def _check_query(request: Request, known: set[str]) -> None:
-    """Raises Unprocessable for a parameter that is unknown, or given twice: two readers could take either."""
+    """Raises Unprocessable for a parameter that is unknown, or repeated: parsers disagree on which one counts."""
     given = [name for name, _ in request.query_params.multi_items()]
     for name in given:
         if name not in known or given.count(name) > 1:
-            why = "A query parameter is given twice." if name in known else "There is no such query parameter."
-            raise Unprocessable(why, param=name if reads_like_a_name(name) else None)
+            problem = (
+                "A query parameter is repeated; send it once."
+                if name in known
+                else "Unknown query parameter; remove it."
+            )
+            raise Unprocessable(problem, param=name if is_identifier(name) else None)
 
 
 def caller_of(request: Request) -> Caller:
-    """The authenticated caller of a native route."""
+    """Returns the authenticated caller of a native route."""
     caller: Caller = request.state.caller
     return caller

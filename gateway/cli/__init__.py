@@ -1,4 +1,4 @@
-"""The commands of `run_proxy.py` other than `serve` and `ca`: one module per group, plus what they share.
+"""Implements the commands of `run_proxy.py` other than `serve` and `ca`, one module per group.
 
-Commands print; everything they compute lives in the packages they call.
+Commands parse options and print. The packages they call do the work.
 """

@@ -1,6 +1,6 @@
-"""What the settings have looked for text with, for the commands.
+"""Opens the detection engines of the settings, for commands.
 
-The model's library is loaded when it is asked for: most commands need none of it.
+Imports the model's library only when called: most commands do not need it.
 """
 
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def all_engines(settings: Settings) -> "Engines":
-    """The engines. Raises SettingsError for a model that cannot be read."""
+    """Opens the engines. Raises SettingsError if a model cannot be read."""
     from gateway.detection import builtin_detector
     from gateway.detection.engine_factory import open_engines
 

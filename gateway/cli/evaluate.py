@@ -1,6 +1,6 @@
-"""`run_proxy.py evaluate FILE…`: how well detection does on labelled text, in tables, JSON, or a page to look through.
+"""`run_proxy.py evaluate FILE…`: measures detection on labelled text. Prints tables or JSON, or writes an HTML page.
 
-The text never leaves the machine and is kept nowhere, except in the page that `--html` asks for.
+The text never leaves the machine and is stored nowhere except in the page that `--html` writes.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from secrets import token_bytes, token_hex
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, print_json, progress, say_error
+from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json, progress
 from gateway.cli.engines import all_engines
 from gateway.cli.evaluate_output import as_json, show
 from gateway.cli.policy_lookup import load_policy, open_registry
@@ -35,23 +35,26 @@ _LABEL_MAP = "label_map.json"
 
 
 def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
-    """Registers `evaluate`. `add_folders` adds the options that `load` reads the settings from."""
-    parser = commands.add_parser("evaluate", help="how well detection does on labelled text")
+    """Registers `evaluate`. `add_folders` adds the options from which `load` makes the settings."""
+    parser = commands.add_parser("evaluate", help="measure detection on labelled text")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="labelled text, JSONL (docs/evaluation.md)")
     parser.add_argument("--policy", metavar="ID", help="an id, id@version, hash or file (default: default_policy)")
     parser.add_argument("--mode", choices=[mode.value for mode in PrivacyMode], default=PrivacyMode.STANDARD.value)
     parser.add_argument("--detection", choices=["patterns", "full"], help="default: the setting of that name")
     parser.add_argument(
-        "--labels", type=Path, metavar="MAP", help=f"what the labels mean (default: {_LABEL_MAP} beside the first FILE)"
+        "--labels", type=Path, metavar="MAP", help=f"label map (default: {_LABEL_MAP} in the folder of the first FILE)"
     )
     parser.add_argument(
-        "--types", type=_names, default=(), metavar="A,B", help="only these types, as the map calls them"
+        "--types", type=_names, default=(), metavar="A,B", help="only these common types of the label map"
     )
     parser.add_argument("--limit", type=_count, metavar="N", help="only the first N lines of each file")
     parser.add_argument(
-        "--min-score", type=_score, metavar="S", help="count findings from this score on (default: as the policy says)"
+        "--min-score",
+        type=_score,
+        metavar="S",
+        help="count entities with at least this score (default: the policy's threshold)",
     )
-    parser.add_argument("--html", type=Path, metavar="REPORT", help="write a page of misses and false alarms there")
+    parser.add_argument("--html", type=Path, metavar="REPORT", help="write an HTML page of misses and false alarms")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_folders(parser)
     parser.set_defaults(run=lambda options: _run(load(options), options))
@@ -61,9 +64,9 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     try:
         return _evaluate(settings, options)
     except GatewayError as error:
-        say_error(error.message, error.code, error.param, as_json=options.json)
+        print_error(error.message, error.code, error.param, as_json=options.json)
     except OSError as error:
-        say_error(f"{error.filename}: {error.strerror}", "unreadable", None, as_json=options.json)
+        print_error(f"{error.filename}: {error.strerror}", "unreadable", None, as_json=options.json)
     return 1
 
 
@@ -75,19 +78,19 @@ def _evaluate(settings: Settings, options: argparse.Namespace) -> int:
     if options.detection is not None:
         settings = settings.model_copy(update={"detection": options.detection})
     engines = all_engines(settings)
-    seeker = Predictor(
+    predictor = Predictor(
         Protector(engines, hash_key=token_bytes(32)), policy, PrivacyMode(options.mode), options.min_score
     )
     total = sum(len(one.documents) + len(one.cases) for one in files.values())
     with closing(engines), progress("evaluating", total) as advance:
         done = [
-            evaluate_file(file.name, labelled, seeker, labels, types=options.types, advance=lambda: advance(1))
+            evaluate_file(file.name, labelled, predictor, labels, types=options.types, advance=lambda: advance(1))
             for file, labelled in files.items()
         ]
     how = {"policy": asdict(policy.ref), "mode": options.mode, "detector": engines.version}
     if options.html is not None:
         subtitle = f"policy {policy.id} (version {policy.version}), {options.mode} mode, detector {engines.version}"
-        write_private(options.html, html_report("What detection and the labels do not agree on", subtitle, done))
+        write_private(options.html, html_report("Where detection and the labels disagree", subtitle, done))
     if options.json:
         print_json({**how, "files": [as_json(one) for one in done]})
     else:
@@ -98,23 +101,23 @@ def _evaluate(settings: Settings, options: argparse.Namespace) -> int:
 def evaluate_file(
     name: str,
     labelled: Labelled,
-    seeker: Predictor,
+    predictor: Predictor,
     labels: LabelMap,
     *,
     types: Iterable[str] = (),
     advance: Callable[[], None] = lambda: None,
 ) -> Evaluated:
-    """The figures and disagreements of one file; its name says which section of the label map is meant."""
+    """Scores one file. Its name selects the section of the label map."""
     section = labels.section(name)
     documents, apart = score_documents(
-        labelled.documents, seeker, labels, section, types=frozenset(types), advance=advance
+        labelled.documents, predictor, labels, section, types=frozenset(types), advance=advance
     )
-    cases, wrong = score_cases(labelled.cases, seeker, labels, section, advance=advance)
+    cases, wrong = score_cases(labelled.cases, predictor, labels, section, advance=advance)
     return Evaluated(name, documents, cases, [*apart, *wrong])
 
 
 def write_private(path: Path, content: str) -> None:
-    """Writes a file that only its owner may read, whole or not at all. Raises OSError."""
+    """Writes a file atomically, readable by its owner only. Raises OSError."""
     new = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""The figures of an evaluation on the terminal, and as JSON."""
+"""Prints the figures of an evaluation as tables, and converts them to JSON."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -13,7 +13,7 @@ from gateway.evaluation import CasesScore, DocumentsScore, EntityScore, Evaluate
 
 
 def as_json(one: Evaluated) -> dict[str, Any]:
-    """All figures of a file, with how many disagreements of each kind there are; nothing of its text."""
+    """Returns all figures of a file and counts its disagreements by kind. Contains none of its text."""
     kinds: dict[str, int] = {}
     for place in one.disagreements:
         kinds[place.kind.value] = kinds.get(place.kind.value, 0) + 1
@@ -45,7 +45,7 @@ def _documents_json(score: DocumentsScore) -> dict[str, Any]:
 
 
 def show(files: Sequence[Evaluated]) -> None:
-    """Prints a summary and the tables of each file."""
+    """Prints a summary and tables for each file."""
     console = Console()
     for one in files:
         console.print(Text(f"\n{one.name}", style="bold"))
@@ -60,7 +60,7 @@ def _show_documents(console: Console, score: DocumentsScore) -> None:
         f"{score.documents} documents; {score.hidden_documents} of the {score.private_documents} with private spans "
         f"fully hidden ({_percent(score.hidden_documents, score.private_documents)})",
         f"{score.required_hidden} of {score.required} private spans wholly hidden "
-        f"({_percent(score.required_hidden, score.required)}), something of {score.required_touched}",
+        f"({_percent(score.required_hidden, score.required)}), {score.required_touched} at least in part",
         f"{score.keep_touched} of {score.keep} spans to keep touched ({_percent(score.keep_touched, score.keep)}), "
         f"{score.false_alarms} of {score.hidden_spans} hidden spans where nothing is labelled",
         f"letters and digits: precision {_ratio(score.character_precision)}, recall {_ratio(score.character_recall)}",

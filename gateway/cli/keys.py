@@ -1,4 +1,4 @@
-"""Commands over the store: keys. Each prints a table, or JSON with `--json`."""
+"""`run_proxy.py keys create | list | revoke`: manages the API keys in the store."""
 
 import argparse
 import asyncio
@@ -10,31 +10,31 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from gateway.auth.api_keys import KeyRecord, KeyRing
-from gateway.cli.console import DATABASE, AddFolders, Loader, Subparsers, print_json, say_error
+from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json
 from gateway.config.settings import Settings
 from gateway.errors import GatewayError
 from gateway.models import Scope
-from gateway.store import Store
+from gateway.store import open_store
 
 
 def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
     """Registers `keys`."""
-    keys = commands.add_parser("keys", help="make, list and revoke the keys of the gateway")
+    keys = commands.add_parser("keys", help="create, list and revoke API keys of the gateway")
     actions = keys.add_subparsers(title="actions", required=True, metavar="ACTION")
 
-    create = actions.add_parser("create", help="make a key and show it once")
-    create.add_argument("label", help="what the key is for; a word for people")
+    create = actions.add_parser("create", help="create a key and show it once")
+    create.add_argument("label", help="name for the key, such as who or what uses it")
     create.add_argument("--scope", choices=[scope.value for scope in Scope], default=Scope.CLIENT.value)
-    _finish(create, add_folders, load, _create)
+    _set_action(create, add_folders, load, _create)
 
-    _finish(actions.add_parser("list", help="all keys, never their secrets"), add_folders, load, _list)
+    _set_action(actions.add_parser("list", help="list all keys, without their secrets"), add_folders, load, _list)
 
-    revoke = actions.add_parser("revoke", help="end a key, at once and for good")
+    revoke = actions.add_parser("revoke", help="revoke a key, immediately and permanently")
     revoke.add_argument("key_id")
-    _finish(revoke, add_folders, load, _revoke)
+    _set_action(revoke, add_folders, load, _revoke)
 
 
-def _finish(
+def _set_action(
     parser: argparse.ArgumentParser,
     add_folders: AddFolders,
     load: Loader,
@@ -54,13 +54,13 @@ async def _with_keys(
     action: Callable[[KeyRing, argparse.Namespace], Awaitable[None]],
     options: argparse.Namespace,
 ) -> int:
-    store = Store.open(settings.make_data_dir() / DATABASE)
+    store = open_store(settings.make_data_dir())
     try:
         keys = KeyRing(store)
         await keys.load()
         await action(keys, options)
     except GatewayError as error:
-        say_error(error.message, error.code, error.param, as_json=options.json)
+        print_error(error.message, error.code, error.param, as_json=options.json)
         return 1
     finally:
         store.close()
@@ -70,17 +70,17 @@ async def _with_keys(
 async def _create(keys: KeyRing, options: argparse.Namespace) -> None:
     secret, record = await keys.create(options.label, Scope(options.scope))
     if options.json:
-        print_json({**_shown(record), "key": secret})
+        print_json({**_key_json(record), "key": secret})
     else:
         print(f"{record.key_id} ({record.scope}), shown this once:\n{secret}")
 
 
 async def _list(keys: KeyRing, options: argparse.Namespace) -> None:
-    rows: list[dict[str, Any]] = [_shown(record) for record in await keys.list()]
+    rows: list[dict[str, Any]] = [_key_json(record) for record in await keys.list()]
     if options.json:
         print_json(rows)
         return
-    columns = (Column(name, overflow="fold") for name in ("Label", "Scope", "Made", "Revoked"))
+    columns = (Column(name, overflow="fold") for name in ("Label", "Scope", "Created", "Revoked"))
     table = Table(Column("Key", no_wrap=True, min_width=20), *columns)
     for row in rows:
         table.add_row(*(str(row[name] or "") for name in ("key_id", "label", "scope", "created_at", "revoked_at")))
@@ -95,8 +95,8 @@ async def _revoke(keys: KeyRing, options: argparse.Namespace) -> None:
         print(f"{options.key_id} is revoked.")
 
 
-def _shown(record: KeyRecord) -> dict[str, Any]:
-    """The wire form; times in RFC 3339, UTC."""
+def _key_json(record: KeyRecord) -> dict[str, Any]:
+    """Converts a record to JSON types; times as RFC 3339 in UTC."""
     times = {"created_at": record.created_at, "revoked_at": record.revoked_at}
     written = {name: time and time.isoformat().replace("+00:00", "Z") for name, time in times.items()}
     return {**asdict(record), **written}

@@ -1,7 +1,7 @@
 """`run_proxy.py policies list | check FILE | diff A B | try FILE --text …`
 
-Each action is a function of its options that prints and returns the exit status: 0 good, 1 not, 2 misused.
-A policy is named by its id (`gdpr`, or `acme@2` for one version), by the hash in a receipt, or by a file.
+Each action prints and returns its exit status: 0 for success, 1 for failure, 2 for wrong usage.
+A policy is given as an id (`gdpr`, or `acme@2` for one version), as the hash in a receipt, or as a file.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, print_json, say_error
+from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json
 from gateway.cli.engines import all_engines
 from gateway.cli.policy_lookup import load_policy, open_registry
 from gateway.config.settings import Settings
@@ -36,7 +36,7 @@ type Action = Callable[[PolicyRegistry, Settings, argparse.Namespace], int]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a policy makes of a text. `blocked` says why nothing would leave."""
+    """The result of applying a policy to a text. `blocked` gives the reason if the policy refuses it."""
 
     protected_text: str | None
     transformations: tuple[dict[str, Any], ...]
@@ -45,7 +45,7 @@ class Trial:
 
 
 def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
-    """Registers `policies`. `add_folders` adds the options that `load` reads the settings from."""
+    """Registers `policies`. `add_folders` adds the options from which `load` makes the settings."""
     policies = commands.add_parser("policies", help="list, check, compare and try policies")
     actions = policies.add_subparsers(title="actions", required=True, metavar="ACTION")
 
@@ -54,18 +54,18 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
         parser.add_argument("--json", action="store_true", help="print JSON")
         parser.set_defaults(run=lambda options: _run(action, load(options), options))
 
-    finish(actions.add_parser("list", help="all policies: built-in and custom ones"), list_policies)
+    finish(actions.add_parser("list", help="list built-in and custom policies"), list_policies)
 
-    check = actions.add_parser("check", help="whether a file is a sound policy, and what is odd about it")
+    check = actions.add_parser("check", help="validate a policy file and warn about likely mistakes")
     check.add_argument("policy", metavar="FILE")
     finish(check, check_policy)
 
-    diff = actions.add_parser("diff", help="what two policies, with all they extend, do not agree on")
+    diff = actions.add_parser("diff", help="compare two policies, including everything they extend")
     diff.add_argument("before", metavar="A", help="an id, id@version, hash or file")
     diff.add_argument("after", metavar="B")
     finish(diff, diff_policies)
 
-    trial = actions.add_parser("try", help="what a policy would do with a text; nothing is sent or kept")
+    trial = actions.add_parser("try", help="apply a policy to a text without sending or storing anything")
     trial.add_argument("policy", metavar="FILE", help="a file, or an id, id@version or hash")
     trial.add_argument("--text", required=True, help="the text; `-` reads it from standard input")
     trial.add_argument("--mode", choices=[mode.value for mode in PrivacyMode], default=PrivacyMode.STANDARD.value)
@@ -77,14 +77,14 @@ def _run(action: Action, settings: Settings, options: argparse.Namespace) -> int
         with open_registry(settings) as registry:
             return action(registry, settings, options)
     except GatewayError as error:
-        say_error(error.message, error.code, error.param, as_json=options.json)
+        print_error(error.message, error.code, error.param, as_json=options.json)
     except OSError as error:
-        say_error(f"{error.filename}: {error.strerror}", "unreadable", None, as_json=options.json)
+        print_error(f"{error.filename}: {error.strerror}", "unreadable", None, as_json=options.json)
     return 1
 
 
 def list_policies(registry: PolicyRegistry, _: Settings, options: argparse.Namespace) -> int:
-    """Every policy in its newest version."""
+    """Lists the newest version of every policy."""
     found = registry.list()
     if options.json:
         fields = ("id", "version", "title", "description", "builtin", "hash")
@@ -99,7 +99,7 @@ def list_policies(registry: PolicyRegistry, _: Settings, options: argparse.Names
 
 
 def check_policy(registry: PolicyRegistry, settings: Settings, options: argparse.Namespace) -> int:
-    """Whether the file is accepted. Warnings do not fail it."""
+    """Validates a policy file. Warnings do not make it fail."""
     policy = load_policy(options.policy, registry)
     engines = all_engines(settings)
     with closing(engines):
@@ -115,7 +115,7 @@ def check_policy(registry: PolicyRegistry, settings: Settings, options: argparse
 
 
 def diff_policies(registry: PolicyRegistry, _: Settings, options: argparse.Namespace) -> int:
-    """0 when the two say the same, 1 when they differ."""
+    """Prints the differences. Returns 0 if there are none, 1 if there are any."""
     before, after = load_policy(options.before, registry), load_policy(options.after, registry)
     found = differences(before, after)
     if options.json:
@@ -123,7 +123,7 @@ def diff_policies(registry: PolicyRegistry, _: Settings, options: argparse.Names
     elif found:
         table = Table(*(Column(name, overflow="fold") for name in ("Field", before.id, after.id)))
         for one in found:
-            table.add_row(one.path, Text(_shown(one.before)), Text(_shown(one.after)))
+            table.add_row(one.path, Text(_format_value(one.before)), Text(_format_value(one.after)))
         Console().print(table)
     else:
         Console().print("The two policies are the same.")
@@ -131,7 +131,7 @@ def diff_policies(registry: PolicyRegistry, _: Settings, options: argparse.Names
 
 
 def try_policy(registry: PolicyRegistry, settings: Settings, options: argparse.Namespace) -> int:
-    """What would be done with the text. Repeats none of its private values."""
+    """Prints the text as the policy would protect it. Repeats none of its private values."""
     policy = load_policy(options.policy, registry)
     text = sys.stdin.read() if options.text == "-" else options.text
     engines = all_engines(settings)
@@ -145,12 +145,12 @@ def try_policy(registry: PolicyRegistry, settings: Settings, options: argparse.N
 
 
 def attempt(policy: Policy, text: str, mode: PrivacyMode, finder: Finder) -> Trial:
-    """What the gateway would do with `text` under `policy`, with a key made up for the occasion."""
+    """Protects `text` under `policy` as the gateway would, with a throwaway key."""
     protector = Protector(finder, hash_key=token_bytes(32))
     holder = {"text": text}
     try:
-        slot = TextField(holder, "text", text)
-        done = protector.protect([[slot]], policy, mode, Placeholders(token_bytes(32)))
+        field = TextField(holder, "text", text)
+        done = protector.protect([[field]], policy, mode, Placeholders(token_bytes(32)))
     except Forbidden as refusal:
         return Trial(None, (), (), refusal.message)
     return Trial(
@@ -174,7 +174,7 @@ def _show_trial(done: Trial) -> None:
     console.print(done.protected_text, highlight=False, markup=False)
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if value is None:
         return "-"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,33 +1,31 @@
-"""Policies as people name them on the command line: by id, `id@version`, the hash in a receipt, or a file."""
+"""Looks up policies by the names that commands accept: an id, `id@version`, the hash in a receipt, or a file."""
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gateway.cli.console import DATABASE
 from gateway.config.settings import Settings
-from gateway.policy import Policy, PolicyRegistry, SqlitePolicies
+from gateway.policy import Policy, PolicyRegistry, StoredPolicies
 from gateway.policy.files import read_policy_file
-from gateway.store import Store
+from gateway.store import open_store, store_exists
 
 
 @contextmanager
 def open_registry(settings: Settings) -> Iterator[PolicyRegistry]:
     """Built-in policies, and the custom ones if there is a database already; none is made for a look."""
-    database = settings.data_dir / DATABASE
-    if not database.is_file():
+    if not store_exists(settings.data_dir):
         yield PolicyRegistry(settings.policies_dir)
         return
-    store = Store.open(database)
+    store = open_store(settings.data_dir)
     try:
-        yield PolicyRegistry(settings.policies_dir, SqlitePolicies(store))
+        yield PolicyRegistry(settings.policies_dir, StoredPolicies(store))
     finally:
         store.close()
 
 
 def load_policy(name: str, registry: PolicyRegistry) -> Policy:
-    """By file, id, `id@version` or hash. Raises GatewayError, OSError."""
+    """Loads a policy by file, id, `id@version` or hash. Raises GatewayError, OSError."""
     if name.endswith((".toml", ".json")):
         path = Path(name)
         return registry.preview(read_policy_file(path))

@@ -1,7 +1,7 @@
 """`run_proxy.py receipts list | show ID | verify [ID | --all] | export [--output FILE]`
 
-They read the database in `data_dir` themselves, also while a gateway writes to it, and change nothing. Each action
-prints and returns the exit status: 0 good, 1 not, 2 misused.
+These commands read the database in `data_dir` directly, also while a gateway writes to it, and change nothing. Each
+action prints and returns its exit status: 0 for success, 1 for failure, 2 for wrong usage.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, add_look, print_json, progress
+from gateway.cli.console import AddFolders, Loader, Subparsers, add_store_command, print_json, progress
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import Unavailable
 from gateway.http.strict_json import dump
@@ -29,7 +29,7 @@ from gateway.policy.resolve import load
 from gateway.receipts import Check, Signer
 from gateway.receipts.audit import audit, export, find, size_of, verify_receipt
 from gateway.receipts.checkpoint_file import read_checkpoint
-from gateway.receipts.queries import read_page
+from gateway.receipts.records import Receipt
 from gateway.receipts.signing import FILE
 from gateway.store import ReadOnlyStore
 
@@ -37,43 +37,45 @@ _LARGEST_PAGE = 500
 
 
 def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader) -> None:
-    """Registers `receipts`. `add_folders` adds the options that `settings` reads them from."""
+    """Registers `receipts`. `add_folders` adds the options from which `settings` makes the settings."""
     receipts = commands.add_parser("receipts", help="list, show, verify and export receipts")
     actions = receipts.add_subparsers(title="actions", required=True, metavar="ACTION")
 
-    listing = actions.add_parser("list", help="receipts of all keys, newest first")
-    listing.add_argument("--limit", type=_between(1, _LARGEST_PAGE), default=20, metavar="N", help="default: 20")
-    listing.add_argument("--offset", type=_between(0, 2**53), default=0, metavar="N", help="leave out the newest N")
-    add_look(listing, add_folders, settings, list_receipts)
+    listing = actions.add_parser("list", help="list the receipts of all keys, newest first")
+    listing.add_argument(
+        "--limit", type=_integer_between(1, _LARGEST_PAGE), default=20, metavar="N", help="default: 20"
+    )
+    listing.add_argument("--offset", type=_integer_between(0, 2**53), default=0, metavar="N", help="skip the newest N")
+    add_store_command(listing, add_folders, settings, list_receipts)
 
-    show = actions.add_parser("show", help="one receipt with its outcome")
+    show = actions.add_parser("show", help="show one receipt with its outcome")
     show.add_argument("request_id", metavar="ID")
-    add_look(show, add_folders, settings, show_receipt)
+    add_store_command(show, add_folders, settings, show_receipt)
 
-    verify = actions.add_parser("verify", help="recompute the whole log, or one receipt and the chain it stands in")
+    verify = actions.add_parser("verify", help="verify the whole log, or one receipt and its chain")
     which = verify.add_mutually_exclusive_group()
     which.add_argument("request_id", metavar="ID", nargs="?")
-    which.add_argument("--all", action="store_true", help="every record with its signature (the default)")
-    add_look(verify, add_folders, settings, verify_receipts)
+    which.add_argument("--all", action="store_true", help="verify every record and signature (the default)")
+    add_store_command(verify, add_folders, settings, verify_receipts)
 
-    exporting = actions.add_parser("export", help="the whole log as NDJSON, with what it takes to verify it elsewhere")
+    exporting = actions.add_parser("export", help="export the whole log as NDJSON that can be verified elsewhere")
     exporting.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
-    exporting.add_argument("--json", action="store_true", help="say what was written as JSON (with --output)")
-    add_look(exporting, add_folders, settings, export_receipts, json=False)
+    exporting.add_argument("--json", action="store_true", help="print a summary as JSON (with --output)")
+    add_store_command(exporting, add_folders, settings, export_receipts, json=False)
 
 
-def list_receipts(look: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
-    """A page, as `GET /v1/receipts` answers it."""
+def list_receipts(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
+    """Prints a page of receipts, as `GET /v1/receipts` returns it."""
     limit, offset = options.limit, options.offset
-    filed, total = look.read(lambda db: read_page(db, None, limit, offset))
-    rows = [one.receipt().as_dict() for one in filed]
+    filed, total = store.read(lambda stored: stored.receipts.page(None, limit, offset))
+    rows = [Receipt.from_stored(one).as_dict() for one in filed]
     if options.json:
         print_json({"object": "list", "data": rows, "total": total, "limit": limit, "offset": offset})
         return 0
     longest = max((len(row["request_id"]) for row in rows), default=0)
     table = Table(
         Column("Receipt", min_width=longest, no_wrap=True),
-        *(Column(name, overflow="fold") for name in ("Made (UTC)", "What came", "Route", "Risk")),
+        *(Column(name, overflow="fold") for name in ("Time (UTC)", "Operation", "Route", "Risk")),
         box=None,
         padding=(0, 1, 0, 0),
     )
@@ -86,64 +88,64 @@ def list_receipts(look: ReadOnlyStore, _: Settings, options: argparse.Namespace)
     return 0
 
 
-def show_receipt(look: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
-    """Every member of the receipt and of its outcome."""
-    receipt = find(look, options.request_id).receipt().as_dict()
+def show_receipt(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
+    """Prints every member of a receipt and of its outcome."""
+    receipt = Receipt.from_stored(find(store, options.request_id)).as_dict()
     if options.json:
         print_json(receipt)
         return 0
     grid = Table.grid(Column(no_wrap=True), Column(overflow="fold"), padding=(0, 2, 0, 0))
-    for name, value in _flat(receipt):
+    for name, value in _flatten(receipt):
         grid.add_row(name, Text(value))
     Console().print(grid)
     return 0
 
 
-def verify_receipts(look: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
-    """0 when all is as it was written, 1 when not; the checks say where it first breaks."""
+def verify_receipts(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
+    """Verifies the log or one receipt. Returns 0 if all checks pass, 1 if any fails; they name the first bad record."""
     signer = _signer(settings)
-    # Before the log is: a gateway that runs meanwhile lets the log grow first.
+    # Read before the log: a running gateway appends to the log first and writes its checkpoint second.
     remembered = read_checkpoint(settings.data_dir)
     if options.request_id:
-        receipt = find(look, options.request_id).receipt().as_dict()
-        with progress("Verifying", size_of(look)) as advance:
-            one = verify_receipt(look, signer, remembered, options.request_id, advance)
-        one = replace(one, checks=(*one.checks, _policies(look, settings, _policy_hashes(receipt))))
+        receipt = Receipt.from_stored(find(store, options.request_id)).as_dict()
+        with progress("Verifying", size_of(store)) as advance:
+            one = verify_receipt(store, signer, remembered, options.request_id, advance)
+        one = replace(one, checks=(*one.checks, _policies(store, settings, _policy_hashes(receipt))))
         done, valid, checks, size = one.as_dict(), one.valid, one.checks, one.size
     else:
-        with progress("Verifying", size_of(look)) as advance:
-            every = audit(look, signer, remembered, advance)
-        every = replace(every, checks=(*every.checks, _policies(look, settings, every.policies)))
+        with progress("Verifying", size_of(store)) as advance:
+            every = audit(store, signer, remembered, advance)
+        every = replace(every, checks=(*every.checks, _policies(store, settings, every.policies)))
         done, valid, checks, size = every.as_dict(), every.valid, every.checks, every.size
     if options.json:
         print_json(done)
         return 0 if valid else 1
-    table = Table(Column("Check", no_wrap=True), "Result", Column("What is wrong", overflow="fold"))
+    table = Table(Column("Check", no_wrap=True), "Result", Column("Problem", overflow="fold"))
     for check in checks:
         table.add_row(check.name, "ok" if check.ok else "FAILED", check.detail or "")
     console = Console()
     console.print(table)
     if valid:
-        console.print(f"Valid: {size} records, each as it was written.", highlight=False)
+        console.print(f"Valid: {size} records, none altered or missing.", highlight=False)
     else:
         first = done.get("broken_at")
         console.print(f"NOT VALID{f': breaks at sequence {first}' if first else ''}.", highlight=False)
     return 0 if valid else 1
 
 
-def export_receipts(look: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
-    """One JSON object a line; see docs/receipts.md. A file is complete or not there at all."""
+def export_receipts(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
+    """Writes one JSON object per line; docs/receipts.md describes them. Creates the output file only when complete."""
     signer = _signer(settings)
     records = 0
-    with _output(options.output) as output, progress("Exporting", size_of(look)) as advance:
-        for line in export(look, signer, advance):
+    with _output(options.output) as output, progress("Exporting", size_of(store)) as advance:
+        for line in export(store, signer, advance):
             output.write(dump(line) + b"\n")
             records += line["type"] in {"receipt", "outcome"}
     if options.output is not None:
         if options.json:
             print_json({"file": str(options.output), "records": records, "key_id": signer.key_id})
         else:
-            print(f"{records} records are in {options.output}.")
+            print(f"Exported {records} records to {options.output}.")
     return 0
 
 
@@ -153,7 +155,7 @@ def _output(path: Path | None) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    # Written aside, so that an export that breaks off does not look like a shorter log. Readable by its owner only.
+    # A temporary file first: a failed export must not store like a shorter log. Readable by its owner only.
     if not path.parent.is_dir():
         raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path))
     with NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as draft:
@@ -168,26 +170,27 @@ def _output(path: Path | None) -> Iterator[IO[bytes]]:
 
 
 def _signer(settings: Settings) -> Signer:
-    """The installation's key. None is made here: receipts of another one could not be verified with it."""
+    """Loads the signing key of the installation. Never creates one: a new key could not verify existing receipts."""
     if not (settings.data_dir / FILE).is_file():
-        raise SettingsError(f"there is no {FILE} in data_dir, without which receipts cannot be verified")
+        raise SettingsError(
+            f"{FILE} is missing from data_dir, so receipts cannot be verified; restore it from a backup"
+        )
     return Signer.load(settings.data_dir)
 
 
-def _policies(look: ReadOnlyStore, settings: Settings, hashes: Iterable[str]) -> Check:
-    """Whether every policy that was named can still be shown."""
+def _policies(store: ReadOnlyStore, settings: Settings, hashes: Iterable[str]) -> Check:
+    """Checks that the document of every policy named by a receipt is available."""
     builtin = {policy.hash for policy in PolicyRegistry(settings.policies_dir).list()}
-    missing = [hash for hash in hashes if hash not in builtin and not _is_kept(look, hash)]
-    detail = f"receipts name {len(missing)} policies by a hash that no document has"
+    missing = [hash for hash in hashes if hash not in builtin and not _is_stored(store, hash)]
+    detail = f"the documents of {len(missing)} policies that receipts name by their hash are missing"
     return Check("policy", not missing, detail if missing else None)
 
 
-def _is_kept(look: ReadOnlyStore, hash: str) -> bool:
-    """Whether the store has the document, and it is what its hash says."""
-    query = "SELECT document FROM policies WHERE hash = ?"
-    row = look.read(lambda db: db.conn.execute(query, [hash]).fetchone())
+def _is_stored(store: ReadOnlyStore, hash: str) -> bool:
+    """Whether the store has the document and its content matches the hash."""
+    document = store.read(lambda stored: stored.policies.by_hash(hash))
     try:
-        return row is not None and load(orjson.loads(row[0])).hash == hash
+        return document is not None and load(orjson.loads(document)).hash == hash
     except (Unavailable, orjson.JSONDecodeError):
         return False
 
@@ -198,7 +201,7 @@ def _policy_hashes(receipt: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _cells(row: Mapping[str, Any]) -> Iterator[str]:
-    """Two lines a row, so that it fits into 80 columns with its id whole."""
+    """Yields the cells of a row, two lines each, so that the table fits 80 columns without folding the id."""
     made = str(row.get("created_at", ""))
     outcome = row.get("outcome")
     came = outcome.get("outcome", "") if isinstance(outcome, dict) else ""
@@ -212,15 +215,15 @@ def _cells(row: Mapping[str, Any]) -> Iterator[str]:
     yield str(row.get("risk_level", ""))
 
 
-def _flat(value: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+def _flatten(value: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
     for name, member in value.items():
         if isinstance(member, dict) and member:
-            yield from _flat(member, f"{above}{name}.")
+            yield from _flatten(member, f"{above}{name}.")
         else:
             yield f"{above}{name}", "-" if member is None or member == {} else str(member)
 
 
-def _between(least: int, most: int) -> Any:
+def _integer_between(least: int, most: int) -> Any:
     def number(text: str) -> int:
         value = int(text)
         if not least <= value <= most:

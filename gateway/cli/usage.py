@@ -1,4 +1,4 @@
-"""`run_proxy.py usage`: the meters, from the database in `data_dir`, also while a gateway moves them."""
+"""`run_proxy.py usage`: prints the meters in the database of `data_dir`, also while a gateway is running."""
 
 import argparse
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, add_look, print_json
+from gateway.cli.console import AddFolders, Loader, Subparsers, add_store_command, print_json
 from gateway.config.settings import Settings
 from gateway.store import ReadOnlyStore
 from gateway.usage import read_usage
@@ -19,31 +19,33 @@ _TITLES = {
     "operations": "Operations",
     "routes": "Routes",
     "risk_levels": "Risk",
-    "entities": "Found",
-    "transformations": "Done with it",
+    "entities": "Entities",
+    "transformations": "Transformations",
     "outcomes": "Outcomes",
 }
 _BAR = 24
 
 
 def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader) -> None:
-    """Registers `usage`. `add_folders` adds the options that `settings` reads them from."""
-    usage = commands.add_parser("usage", help="how much the gateway was used, in numbers only")
-    add_look(usage, add_folders, settings, show_usage)
+    """Registers `usage`. `add_folders` adds the options from which `settings` makes the settings."""
+    usage = commands.add_parser("usage", help="show usage counters; they contain no text")
+    add_store_command(usage, add_folders, settings, show_usage)
 
 
-def show_usage(look: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
-    """What `GET /v1/usage` answers: as it is, or as tables."""
-    meters = look.read(read_usage)
+def show_usage(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
+    """Prints what `GET /v1/usage` returns, as JSON or as tables."""
+    meters = store.read(read_usage)
     if options.json:
         print_json(meters)
         return 0
     console = Console()
     tokens = meters["tokens"]
     console.print(f"{meters['total_operations']:,} operations", highlight=False)
-    console.print(f"{tokens['input']:,} tokens came in, {tokens['external']:,} crossed (estimates)", highlight=False)
+    console.print(
+        f"{tokens['input']:,} tokens received, {tokens['external']:,} sent to upstreams (estimates)", highlight=False
+    )
     reported = f"{tokens['reported_input']:,} in, {tokens['reported_output']:,} out"
-    console.print(f"{reported}, as the upstreams counted them", highlight=False)
+    console.print(f"{reported}, as reported by upstreams", highlight=False)
     for name, title in _TITLES.items():
         if meters[name]:
             console.print(_bars(title, meters[name]))

@@ -1,4 +1,1 @@
-"""The event loop, and the bounded threads that keep blocking work off it.
-
-Nothing here knows what the work is.
-"""
+"""Provides the event loop, and a bounded thread pool that keeps blocking work off it."""

@@ -1,4 +1,4 @@
-"""The event loop: uvloop where there is one, which writes what belongs together in one go; asyncio's own on Windows."""
+"""Selects the event loop: uvloop, which batches writes, or asyncio's own on Windows."""
 
 import asyncio
 import sys
@@ -10,21 +10,21 @@ if sys.platform == "win32":
 else:
     import uvloop
 
-    _TAKEN = {"name", "context"}
+    _SUPPORTED = {"name", "context"}
 
     class Loop(uvloop.Loop):
-        """uvloop hands task factories arguments that the eager one of older Pythons (mitmproxy's choice) refuses."""
+        """Drops task arguments of uvloop that mitmproxy's eager task factory rejects on older Pythons."""
 
         def set_task_factory(self, factory: Any) -> None:
-            def accepting(loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> asyncio.Future[Any]:
-                known = {name: value for name, value in given.items() if name in _TAKEN and value is not None}
+            def create_task(loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> asyncio.Future[Any]:
+                known = {name: value for name, value in given.items() if name in _SUPPORTED and value is not None}
                 task: asyncio.Future[Any] = factory(loop, coro, **known)
                 return task
 
-            super().set_task_factory(None if factory is None else accepting)
+            super().set_task_factory(None if factory is None else create_task)
 
 
 def run[T](main: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Runs a coroutine to its end."""
+    """Runs a coroutine to completion."""
     with asyncio.Runner(loop_factory=Loop) as runner:
         return runner.run(main())

@@ -1,11 +1,11 @@
-"""What a thread and whoever gives it its work tell each other: that it only waits, and that nobody waits for it."""
+"""Lets a job tell its thread pool that it is waiting, and ask whether its result is still wanted."""
 
 from threading import local
 from typing import Protocol
 
 
-class Giver(Protocol):
-    """Who gave a thread its work."""
+class CurrentJob(Protocol):
+    """The job that a thread runs, as its pool sees it."""
 
     def waits_long(self) -> None: ...
 
@@ -13,24 +13,24 @@ class Giver(Protocol):
     def wanted(self) -> bool: ...
 
 
-class _Here(local):
-    giver: Giver | None = None
+class _ThreadState(local):
+    job: CurrentJob | None = None
 
 
-_here = _Here()
+_state = _ThreadState()
 
 
-def work_for(giver: Giver | None) -> None:
-    """From now on, this thread works for `giver`, or for nobody."""
-    _here.giver = giver
+def set_current_job(job: CurrentJob | None) -> None:
+    """Sets the job that the current thread runs, or None."""
+    _state.job = job
 
 
 def waits_long() -> None:
-    """Call it before a wait that takes longer than the work around it: another thread can work meanwhile."""
-    if _here.giver is not None:
-        _here.giver.waits_long()
+    """Announces a long wait, so that the pool starts another thread meanwhile."""
+    if _state.job is not None:
+        _state.job.waits_long()
 
 
 def given_up() -> bool:
-    """Whether nobody waits any more for what this thread does; ask it now and then in long work."""
-    return _here.giver is not None and not _here.giver.wanted
+    """Whether the current job's result is no longer wanted. Call it regularly during long work."""
+    return _state.job is not None and not _state.job.wanted

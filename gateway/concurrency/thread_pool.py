@@ -1,7 +1,7 @@
-"""Threads for work that would hold up the event loop: few at work, with a bounded queue and a time limit.
+"""Runs blocking jobs in a few threads, with a bounded queue and a time limit.
 
-One that only waits, for the model of names say, has another take over. A full queue, a time-out and an unexpected
-exception are refusals; none of them lets a text pass unprotected.
+While a job waits, for example for the name model, another thread takes over. A full queue, a timeout and an unexpected
+exception raise errors: no text passes unprotected.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
-from gateway.concurrency.job_context import work_for
+from gateway.concurrency.job_context import set_current_job
 from gateway.errors import GatewayError, Unavailable
 
 _log = logging.getLogger(__name__)
@@ -22,12 +22,12 @@ _NAME = "protect"
 
 
 class Workers:
-    """`threads` at work, at most `limit` jobs under way; each gets `timeout` seconds from its submission.
+    """Runs at most `limit` jobs in `threads` threads. Each job has `timeout` seconds from its submission.
 
-    A job that outlives its time keeps its place and its thread until it ends, since Python cannot stop one; another
-    thread takes over, so that the rest goes on.
+    Python cannot stop a thread. A job that times out keeps its thread and counts towards `limit` until it ends, while
+    another thread takes over.
 
-    An executor of the standard library would do the same for twice the time of processor, which every request pays.
+    The executors of the standard library need twice the processor time per job.
     """
 
     def __init__(self, threads: int, limit: int, timeout: float) -> None:
@@ -41,30 +41,30 @@ class Workers:
             self._start()
 
     async def run[**P, T](self, job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of `job`. Raises its GatewayError, or Unavailable in all other cases of failure."""
+        """Returns the result of `job`. Raises its GatewayError, or Unavailable for any other failure."""
         if self._busy >= self._limit:
             raise Unavailable("The gateway is busy; try again.", code="overloaded", retry_after=1)
         loop = asyncio.get_running_loop()
-        ticket = _Job(lambda: job(*args, **kwargs), loop, self._start)
+        entry = _Job(lambda: job(*args, **kwargs), loop, self._start)
         self._busy += 1
-        self._queue.put(ticket)
-        timer = loop.call_later(self._timeout, ticket.give_up)
+        self._queue.put(entry)
+        timer = loop.call_later(self._timeout, entry.give_up)
         try:
-            result: T = await ticket.waiter
+            result: T = await entry.waiter
         except GatewayError:
             raise
-        except Exception as error:  # noqa: BLE001 - the fail-closed border: any failure of a recognizer is a refusal
-            # The exception itself may repeat the text it failed on, so only its type is told.
+        except Exception as error:  # noqa: BLE001 - fail closed: any failure of a recognizer refuses the request
+            # The exception's text may quote private text, so log only its type.
             _log.error("protection failed: %s", type(error).__name__)
-            message = "Looking for private text failed; nothing was sent."
+            message = "Detection failed; nothing was sent. Try again."
             raise Unavailable(message, code="detection_failed") from None
         finally:
             timer.cancel()
-            ticket.wanted = False  # what has not begun by now never does
+            entry.wanted = False  # a job that has not started by now never does
         return result
 
     def close(self) -> None:
-        """Lets running jobs end by themselves and takes no more."""
+        """Stops the threads after their current jobs."""
         for _ in range(self._threads):
             self._queue.put(None)
 
@@ -73,21 +73,21 @@ class Workers:
         threading.Thread(target=self._work, name=f"{_NAME}_{self._started}", daemon=True).start()
 
     def _work(self) -> None:
-        while (ticket := self._queue.get()) is not None:
-            is_needed = ticket.do()
-            with suppress(RuntimeError):  # the loop may be closed by the time a job that was given up ends
-                ticket.loop.call_soon_threadsafe(self._leave, ticket)
+        while (entry := self._queue.get()) is not None:
+            is_needed = entry.do()
+            with suppress(RuntimeError):  # the loop may be closed by the time an abandoned job ends
+                entry.loop.call_soon_threadsafe(self._leave, entry)
             if not is_needed:
                 return
-            del ticket
+            del entry
 
-    def _leave(self, ticket: "_Job") -> None:
+    def _leave(self, entry: "_Job") -> None:
         self._busy -= 1
-        ticket.tell()
+        entry.deliver()
 
 
 class _Job:
-    """A job and the one who waits for it. `relieve` starts a thread in place of its own."""
+    """A job and the future of its result. `relieve` starts a replacement for its thread."""
 
     __slots__ = ("_error", "_job", "_lock", "_relieve", "_relieved", "_result", "_running", "loop", "waiter", "wanted")
 
@@ -103,23 +103,23 @@ class _Job:
         self._running = self._relieved = False
 
     def do(self) -> bool:
-        """Does the job on the calling thread. False when another thread has taken over meanwhile."""
+        """Runs the job in the calling thread. Returns False if another thread has replaced it meanwhile."""
         if not self.wanted:
             return True
         self._running = True
-        work_for(self)
+        set_current_job(self)
         try:
             self._result = self._job()
-        except BaseException as error:  # noqa: BLE001 - it belongs to who waits, and the thread must outlive it
+        except BaseException as error:  # noqa: BLE001 - the waiter gets it, and the thread must survive it
             stray = not isinstance(error, Exception) or isinstance(error, StopIteration)
             self._error = RuntimeError(type(error).__name__) if stray else error
         finally:
-            work_for(None)
+            set_current_job(None)
         with self._lock:
             self._running = False
             return not self._relieved
 
-    def tell(self) -> None:
+    def deliver(self) -> None:
         if self.waiter.done():
             return
         if self._error is not None:
@@ -128,14 +128,14 @@ class _Job:
             self.waiter.set_result(self._result)
 
     def give_up(self) -> None:
-        """Its time is over; if it holds up a thread, another takes over."""
+        """Fails the job with a timeout. If it occupies a thread, another takes over."""
         if not self.waiter.done():
-            message = "Looking for private text took too long; nothing was sent."
+            message = "Detection took too long; nothing was sent. Try again, or send shorter texts."
             self.waiter.set_exception(Unavailable(message, code="detection_timeout", retry_after=1))
         self.waits_long()
 
     def waits_long(self) -> None:
-        """Its thread only waits: another takes over."""
+        """Has another thread take over, because this one waits."""
         with self._lock:
             if not self._running or self._relieved:
                 return
@@ -144,10 +144,10 @@ class _Job:
 
 
 def hanging(grace: float = 1.0) -> bool:
-    """Whether a job still runs `grace` seconds after all workers were closed.
+    """Whether a job still runs `grace` seconds after all pools were closed.
 
-    No thread can be ended from outside, and native code in one may not survive the end of the interpreter; a process
-    that has to end must leave without it.
+    Threads cannot be killed, and native code in one may crash when the interpreter shuts down, so that a process with
+    such a job must exit without finalization.
     """
     deadline = monotonic() + grace
     threads = [thread for thread in threading.enumerate() if thread.name.startswith(f"{_NAME}_")]

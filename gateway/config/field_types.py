@@ -1,4 +1,4 @@
-"""Types of settings with what they accept. Messages of their errors never repeat the value."""
+"""Defines the types of settings and validates them. Error messages never repeat the value."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ def _comma_separated(value: object) -> object:
 
 def _size(value: ByteSize) -> ByteSize:
     if not 1024 <= value <= 1024**3:
-        raise ValueError("a size lies between 1 KiB and 1 GiB")
+        raise ValueError("a size must be between 1 KiB and 1 GiB")
     return value
 
 

@@ -1,7 +1,7 @@
-"""Host patterns: which servers the proxy listener decrypts. Everything else stays an untouched tunnel.
+"""Matches the hosts that the proxy listener decrypts. It tunnels all other hosts untouched.
 
-A pattern is `host` or `host:port`. In it `*` stands for any part of one label, and a leading `*.` for one or
-more whole labels: `*.openai.azure.com`, `bedrock-runtime.*.amazonaws.com`. IPv6 addresses stand in brackets.
+A pattern is `host` or `host:port`. `*` matches any part of one label, and a leading `*.` matches one or more whole
+labels: `*.openai.azure.com`, `bedrock-runtime.*.amazonaws.com`. Write IPv6 addresses in brackets.
 """
 
 import ipaddress
@@ -50,30 +50,28 @@ _LABELS = re.compile(r"(?:\*\.)?[a-z0-9_*-]{1,63}(?:\.[a-z0-9_*-]{1,63})*\Z")
 
 
 def check_host_pattern(pattern: str) -> str:
-    """The pattern in its one form: lower case, no trailing dot. Raises ValueError without repeating it."""
+    """Normalizes a pattern: lower case, no trailing dot. Raises ValueError with a message that does not repeat it."""
     host, port = _split(pattern.strip().lower())
     if port is not None and not 1 <= port <= 65535:
-        raise ValueError("a port lies between 1 and 65535")
+        raise ValueError("a port must be between 1 and 65535")
     if host.startswith("["):
         host = _bracketed(host)
     else:
         host = host.removesuffix(".")
         if not _LABELS.match(host):
-            raise ValueError("a host is written host, host:port or *.domain, without scheme and path")
+            raise ValueError("write a host as host, host:port or *.domain, without scheme and path")
         if "*" in "".join(host.split(".")[-2:]):
-            raise ValueError(
-                "the last two labels of a host must be spelled out: a wider pattern would decrypt strangers"
-            )
+            raise ValueError("write out the last two labels of a host: a wider pattern would decrypt unrelated hosts")
     return host if port is None else f"{host}:{port}"
 
 
 def host_regexes(patterns: Iterable[str]) -> tuple[str, ...]:
-    """An anchored expression for each checked pattern, to be searched in `host:port` ignoring case."""
+    """Translates normalized patterns to anchored expressions to search for in `host:port`, ignoring case."""
     return tuple(_regex(pattern) for pattern in patterns)
 
 
 def host_matcher(regexes: Iterable[str]) -> Callable[[str, int], bool]:
-    """Whether a host and port are among those that the expressions name."""
+    """Returns a function that says whether a host and port match one of the expressions."""
     compiled = [re.compile(pattern, re.IGNORECASE) for pattern in regexes]
     return lambda host, port: any(pattern.search(f"{host}:{port}") for pattern in compiled)
 
@@ -83,17 +81,17 @@ def _bracketed(host: str) -> str:
         return f"[{ipaddress.IPv6Address(host.removeprefix('[').removesuffix(']')).compressed}]"
     except ValueError:
         # The library's own message quotes the address.
-        raise ValueError("an IPv6 address is not well formed, or not in brackets") from None
+        raise ValueError("an IPv6 address is malformed; check it and write it in brackets") from None
 
 
 def _regex(pattern: str) -> str:
     host, port = _split(pattern)
     if host.startswith("["):
-        # An address is written with brackets in a Host header and without them in a socket's peer name.
+        # A Host header has an address in brackets; a socket's peer name has it without.
         name = rf"\[?{re.escape(host[1:-1])}\]?"
     else:
         lead, rest = (r"(?:[^.:]+\.)+", host[2:]) if host.startswith("*.") else ("", host)
-        # With the root's dot it is the same host; without this, a dot would be a way past the gateway.
+        # A trailing dot names the same host. Unmatched, it would be a way past the gateway.
         name = lead + re.escape(rest).replace(r"\*", "[^.:]+") + r"\.?"
     return rf"\A{name}:{r'\d+' if port is None else port}\Z"
 

@@ -1,4 +1,4 @@
-"""The installation's key: what the placeholders of chats are derived from."""
+"""Loads the installation's key, from which the placeholders of chats are derived."""
 
 import os
 from contextlib import suppress
@@ -12,11 +12,11 @@ _SIZE = 32
 
 
 def installation_key(settings: Settings, *, used: bool = False) -> bytes:
-    """The key from the settings, else from `data_dir`, where the first start puts 32 random bytes (0600).
+    """Returns the key from the settings, or else from `data_dir`, where the first start stores 32 random bytes (0600).
 
-    Several processes may start at once; all of them get the same key. `used` says that work was done with it already.
-    Raises SettingsError when the file is damaged, or missing although it was used. It is not replaced: a new key would
-    silently cut earlier conversations off.
+    Processes that start at the same time get the same key. `used` says that conversations already depend on the key.
+    Raises SettingsError if the file is damaged, or missing while `used`. A new key would silently orphan those
+    conversations.
     """
     if settings.installation_key is not None:
         return settings.installation_key.get_secret_value().encode()
@@ -24,10 +24,10 @@ def installation_key(settings: Settings, *, used: bool = False) -> bytes:
     if not path.exists():
         if used:
             raise SettingsError(
-                f"{FILE} in data_dir is missing, and earlier conversations depend on it; restore it from the backup "
-                f"(or write {_SIZE} random bytes into it to cut them off), or start with another `--data-dir DIR`"
+                f"{FILE} is missing from data_dir, and earlier conversations depend on it; restore it from the backup "
+                f"(or write {_SIZE} random bytes into it to abandon them), or start with another `--data-dir DIR`"
             )
-        # Written aside and linked into place, so that nobody ever reads half a key, and the first link wins.
+        # Link a complete temporary file into place: no process reads half a key, and the first link wins.
         with NamedTemporaryFile(dir=path.parent, prefix=FILE) as draft, suppress(FileExistsError):
             draft.write(token_bytes(_SIZE))
             draft.flush()

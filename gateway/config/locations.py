@@ -1,6 +1,6 @@
-"""Locates the files that come with the gateway, and the folders it writes to unless told otherwise.
+"""Locates the files that ship with the gateway and the default folders it writes to.
 
-In a checkout, policies lie beside the code, and `data` and `certs` in the working directory. An installed wheel carries
+In a checkout, policies are next to the code, and `data` and `certs` in the working directory. An installed wheel has
 the policies inside the package and writes to the user's data folder (`$XDG_DATA_HOME` or `~/.local/share` on Linux,
 `~/Library/Application Support` on macOS, `%LOCALAPPDATA%` on Windows).
 """
@@ -23,5 +23,5 @@ COMMAND = PROGRAM if INSTALLED else f".venv/bin/python {PROGRAM}"
 
 
 def default_folder(name: str) -> Path:
-    """Returns where the folder `name` (`data` or `certs`) is kept. Does not create it."""
+    """Returns the default path of the folder `name` (`data` or `certs`) without creating it."""
     return user_data_path("privacy-gateway", appauthor=False) / name if INSTALLED else Path(name)

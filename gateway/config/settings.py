@@ -1,7 +1,7 @@
-"""The gateway's settings: command line over `SVC_*` variables over a TOML file over the defaults here.
+"""Defines and loads the settings: the command line overrides `SVC_*` variables, then a TOML file, then defaults.
 
-`load_settings` is the way in. It refuses what it does not know, and its messages name the setting, never the
-value. docs/settings.md is made from this module.
+`load_settings` rejects unknown settings. Its messages name the setting and never repeat the value. docs/settings.md is
+generated from this module.
 """
 
 import os
@@ -25,7 +25,7 @@ from gateway.config.upstreams import UpstreamName, UpstreamSettings, Url
 
 CONFIGURED_UPSTREAM = "configured-upstream"
 PREFIX = "SVC_"
-# A settings file is copied, mailed and committed; these are not to be in it.
+# Settings files are copied, mailed and committed, so they must not contain these.
 ENVIRONMENT_ONLY = frozenset({"api_key", "upstream_key", "installation_key"})
 
 _file_values: ContextVar[Mapping[str, Any]] = ContextVar("_file_values", default=MappingProxyType({}))
@@ -33,7 +33,7 @@ _MIB = 1024 * 1024
 
 
 class SettingsError(Exception):
-    """The settings cannot be used. `problems` are lines of `setting: what is wrong`, without values."""
+    """Raised for unusable settings. `problems` has one line each, `setting: problem`, without values."""
 
     def __init__(self, *problems: str) -> None:
         super().__init__("\n".join(problems))
@@ -41,7 +41,7 @@ class SettingsError(Exception):
 
 
 class Settings(BaseSettings):
-    """Every setting with its default. Frozen; keys are SecretStr and stay out of every repr."""
+    """All settings with their defaults. Frozen. Keys are SecretStr, which keeps them out of reprs."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -55,34 +55,38 @@ class Settings(BaseSettings):
     host: str = Field(
         "127.0.0.1",
         min_length=1,
-        description="Address that gateway and proxy listen on. Beyond loopback, put TLS before it.",
+        description="Address that gateway and proxy listen on. For any but loopback, terminate TLS in front of it.",
     )
     gateway_port: Port = Field(
-        8000, description="Port of the gateway: native endpoints and `/v1` as a base URL. 0: any free one."
+        8000, description="Port of the gateway: native endpoints and `/v1` as a base URL. 0: any free port."
     )
-    proxy_port: Port = Field(8080, description="Port of the proxy that `HTTPS_PROXY` names. 0: any free one.")
-    web: bool = Field(True, description="Run mitmweb, where operators see what crossed.")
-    web_host: str = Field("127.0.0.1", min_length=1, description="Address that mitmweb listens on, apart from `host`.")
-    web_port: Port = Field(8081, description="Port of mitmweb. 0: any free one.")
-    max_flows: int = Field(500, ge=0, le=1_000_000, description="mitmweb keeps at most this many flows; older ones go.")
+    proxy_port: Port = Field(8080, description="Port of the proxy, for `HTTPS_PROXY`. 0: any free port.")
+    web: bool = Field(True, description="Run mitmweb, where operators inspect protected requests.")
+    web_host: str = Field(
+        "127.0.0.1", min_length=1, description="Address that mitmweb listens on. Independent of `host`."
+    )
+    web_port: Port = Field(8081, description="Port of mitmweb. 0: any free port.")
+    max_flows: int = Field(
+        500, ge=0, le=1_000_000, description="Maximum number of flows in mitmweb. The oldest are dropped."
+    )
     modes: Strings = Field(
-        (), description="Further mitmproxy modes, such as `socks5@1080`, `local:firefox`, `wireguard`."
+        (), description="Additional mitmproxy modes, such as `socks5@1080`, `local:firefox`, `wireguard`."
     )
 
     data_dir: Path = Field(
         default_folder("data"),
-        description="Folder of the database and the installation's key, readable by its owner only. A gateway that was"
-        " installed as a package keeps it, and `certs`, in the user's data folder.",
+        description="Folder of the database and the installation's key, readable by its owner only. A gateway"
+        " installed as a package keeps `data` and `certs` in the user's data folder.",
     )
     certs_dir: Path = Field(default_folder("certs"), description="Folder of the proxy's certificate authority.")
     policies_dir: Path = Field(BUILTIN_POLICIES, description="Folder of the built-in policies (TOML).")
 
     intercept_hosts: HostPatterns = Field(
         WELL_KNOWN_HOSTS,
-        description="Hosts the proxy decrypts and protects; all others are tunnelled untouched. "
-        "`host`, `host:port` or a pattern such as `*.openai.azure.com`. Setting it replaces the list.",
+        description="Hosts the proxy decrypts and protects. It tunnels all others untouched. "
+        "`host`, `host:port` or a pattern such as `*.openai.azure.com`. Replaces the default list.",
     )
-    intercept_also: HostPatterns = Field((), description="Hosts to decrypt besides `intercept_hosts`.")
+    intercept_also: HostPatterns = Field((), description="Hosts to decrypt in addition to `intercept_hosts`.")
 
     forward_headers: HeaderNames = Field(
         (),
@@ -92,78 +96,80 @@ class Settings(BaseSettings):
 
     upstream: Url | None = Field(
         None,
-        description=f"Base URL of an upstream named `{CONFIGURED_UPSTREAM}`, for when one is enough.",
+        description=f"Base URL of an upstream named `{CONFIGURED_UPSTREAM}`, if one upstream is enough.",
     )
     upstream_model: str | None = Field(
-        None, description=f"Model it is asked for when a client names `{CONFIGURED_UPSTREAM}` as the model."
+        None, description=f"Model to request when a client names `{CONFIGURED_UPSTREAM}` as the model."
     )
-    upstream_key: SecretStr | None = Field(None, description=f"Key of `{CONFIGURED_UPSTREAM}`.")
+    upstream_key: SecretStr | None = Field(None, description=f"API key for `{CONFIGURED_UPSTREAM}`.")
     upstream_ca: FilePath | None = Field(
         None,
-        description="PEM file of authorities any upstream may be certified by, besides the public ones.",
+        description="PEM file of certificate authorities to trust for every upstream, in addition to the public ones.",
     )
     upstreams: dict[UpstreamName, UpstreamSettings] = Field(
-        default={}, description="Model providers by name; see below. Asked in this order for a model's name."
+        default={},
+        description="Model providers by name; see below. The first whose `models` match a model's name serves it.",
     )
     default_upstream: str | None = Field(
-        None, description="Upstream for models that no pattern matches. Without it, such a model is refused."
+        None, description="Upstream for models that no pattern matches. If unset, the gateway refuses such a model."
     )
     upstream_timeout_seconds: Seconds = Field(
         600,
-        description="How long an upstream, or a host behind the proxy, may take until its answer is whole. Then: 504.",
+        description="Seconds until the complete answer of an upstream, or of a host behind the proxy. After that: 504.",
     )
 
     shutdown_seconds: Seconds = Field(
         25,
-        description="How long calls under way may take to their end when the gateway is stopped; nobody new is let in.",
+        description="Seconds that requests in progress may take to finish when the gateway stops. New ones "
+        "are refused.",
     )
 
-    default_policy: str = Field("default", min_length=1, description="Policy of requests that name none.")
+    default_policy: str = Field("default", min_length=1, description="Policy of requests that do not name one.")
     detection: Literal["patterns", "full"] = Field(
         "full",
-        description="`full`: the recognizers and the model of names. `patterns`: the recognizers alone, which see few"
-        " names of people and none of places; many times faster.",
+        description="`full`: recognizers and the name model. `patterns`: recognizers only, which find few names of"
+        " people and none of places, but are many times faster.",
     )
     detection_model: DirectoryPath | None = Field(
         None,
-        description="Folder of a token-classification model of your own (`model.onnx`, `tokenizer.json`,"
-        " `config.json`), asked as well.",
+        description="Folder of your own token-classification model (`model.onnx`, `tokenizer.json`,"
+        " `config.json`), used in addition.",
     )
     detection_service: Url | None = Field(
         None,
-        description="Base URL of a Presidio analyzer, asked as well. It gets the texts in clear. When it does not"
-        " answer, the request is refused.",
+        description="Base URL of a Presidio analyzer, used in addition. It receives unprotected text. If it does not"
+        " answer, the gateway refuses the request.",
     )
-    detection_service_language: str = Field("en", min_length=2, description="Language it is told the texts are in.")
+    detection_service_language: str = Field("en", min_length=2, description="Language that the gateway declares to it.")
     detection_timeout_seconds: Seconds = Field(
         30,
-        description="Longest search for private text in a request, waiting included. After it the request is refused. "
-        "With the model of names, new text takes about 10 seconds for each MB.",
+        description="Seconds that detection may take for a request, including time in the queue. After that, the "
+        "gateway refuses the request. With the name model, new text takes about 10 seconds per MB.",
     )
-    model_threads: int = Field(1, ge=1, le=64, description="Threads that each model of names runs on.")
+    model_threads: int = Field(1, ge=1, le=64, description="Threads for each name model.")
     workers: int = Field(
         2,
         ge=1,
         le=64,
-        description="Threads that search for private text at once; those that wait for a model do not count.",
+        description="Threads for detection. Threads that wait for a model do not count.",
     )
     search_processes: int | None = Field(
         None,
         ge=0,
         le=64,
-        description="Processes beside the gateway's own that search large texts for patterns, each on a processor core"
-        " of its own. One takes about 25 MB. Without a number one where `detection` is `patterns`, and none beside the"
-        " model of names, which takes most of the time then.",
+        description="Additional processes that search large texts for patterns, each on its own processor core and"
+        " with about 25 MB of memory. Default: 1 if `detection` is `patterns`, otherwise 0, because the name model"
+        " dominates the time.",
     )
     queue_limit: int = Field(
         256,
         ge=1,
         le=100_000,
-        description="Requests that may wait for them; more are told to come again (503).",
+        description="Requests that may wait for detection. The gateway refuses more with 503 and `Retry-After`.",
     )
 
     body_limit_bytes: Size = Field(
-        ByteSize(10 * _MIB), description="Largest request body, also after decompression. Above it: 413."
+        ByteSize(10 * _MIB), description="Largest request body, before and after decompression. Above it: 413."
     )
     head_limit_bytes: Size = Field(
         ByteSize(64 * 1024),
@@ -188,37 +194,35 @@ class Settings(BaseSettings):
         1024, ge=1, le=1_000_000, description="The same for the clients of one address."
     )
     response_limit_bytes: Size = Field(ByteSize(32 * _MIB), description="Largest answer of an upstream. Above it: 502.")
-    rate_limit_per_minute: int = Field(
-        0, ge=0, le=1_000_000, description="Requests a minute for each key. 0: no limit."
-    )
+    rate_limit_per_minute: int = Field(0, ge=0, le=1_000_000, description="Requests per minute and key. 0: no limit.")
     session_ttl_seconds: SessionSeconds | None = Field(
         None,
-        description="Lifetime of a vault session that asks for none, where its policy's is longer.",
+        description="Lifetime of a vault session whose request sets none, if shorter than its policy's.",
     )
     session_max_ttl_seconds: SessionSeconds = Field(
         86400,
-        description="Longest lifetime of a vault session. A policy's `max_ttl_seconds` counts where it is shorter.",
+        description="Longest lifetime of a vault session. A policy's `max_ttl_seconds` applies if shorter.",
     )
     session_max_values: int = Field(
         100_000,
         ge=1,
         le=100_000,
-        description="Values that one vault session may hold. A policy's `max_values` counts where it is smaller.",
+        description="Values that one vault session may hold. A policy's `max_values` applies if smaller.",
     )
 
     api_key: SecretStr | None = Field(
-        None, description="A key accepted with the operator's rights, besides those in the database."
+        None, description="An API key with operator scope, accepted in addition to those in the database."
     )
     installation_key: SecretStr | None = Field(
         None,
-        description="Secret that the placeholders of chats are derived from, 32 characters or more, the same "
-        "wherever conversations are shared. Without it, a random one is kept in `data_dir`.",
+        description="Secret from which the placeholders of chats are derived, at least 32 characters. Installations "
+        "that share conversations need the same one. If unset, the gateway keeps a random one in `data_dir`.",
     )
 
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="Least severe message that is logged."
+        "info", description="Lowest level of messages to log."
     )
-    log_json: bool = Field(False, description="Log one JSON object a line.")
+    log_json: bool = Field(False, description="Log one JSON object per line.")
 
     @classmethod
     def settings_customise_sources(
@@ -229,7 +233,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """First wins: what the caller passes (the command line), the environment, the file."""
+        """Returns the sources, highest precedence first: arguments (the command line), environment, file."""
         file = InitSettingsSource(settings_cls, init_kwargs=dict(_file_values.get()))
         return init_settings, env_settings, file
 
@@ -240,16 +244,18 @@ class Settings(BaseSettings):
         if len(set(taken)) < len(taken):
             raise ValueError("gateway_port, proxy_port and web_port must differ")
         if (self.session_ttl_seconds or 0) > self.session_max_ttl_seconds:
-            raise ValueError("session_ttl_seconds is above session_max_ttl_seconds")
+            raise ValueError("session_ttl_seconds must not exceed session_max_ttl_seconds")
         if self.upstream and CONFIGURED_UPSTREAM in self.upstreams:
-            raise ValueError(f"upstream and upstreams.{CONFIGURED_UPSTREAM} are the same thing: set one of them")
+            raise ValueError(
+                f"upstream and upstreams.{CONFIGURED_UPSTREAM} name the same upstream; set only one of them"
+            )
         if self.installation_key and len(self.installation_key.get_secret_value()) < 32:
-            raise ValueError("installation_key needs 32 characters or more")
+            raise ValueError("installation_key must have at least 32 characters")
         return self
 
     @property
     def all_upstreams(self) -> dict[str, UpstreamSettings]:
-        """The named upstreams, with the one of `upstream` first. `upstream_ca` fills in for `ca_file`."""
+        """Returns all upstreams, the one of `upstream` first. `upstream_ca` is the default for `ca_file`."""
         found = dict(self.upstreams)
         if self.upstream is not None:
             short = UpstreamSettings(base_url=self.upstream, default_model=self.upstream_model)
@@ -260,30 +266,30 @@ class Settings(BaseSettings):
 
     @property
     def longest_timeout(self) -> float:
-        """Seconds that some upstream may take."""
+        """Returns the longest timeout of any upstream, in seconds."""
         return max(self.upstream_timeout_seconds, *(each.timeout_seconds or 0 for each in self.upstreams.values()), 0)
 
     @property
     def upstream_ca_files(self) -> tuple[Path, ...]:
-        """Every file of further authorities, once: for what checks all upstreams against one set."""
+        """Returns every file of additional authorities once, for code that uses one trust store for all upstreams."""
         files = [self.upstream_ca, *(each.ca_file for each in self.upstreams.values())]
         return tuple(dict.fromkeys(file for file in files if file is not None))
 
     @property
     def intercept_regexes(self) -> tuple[str, ...]:
-        """Anchored expressions over `host:port`, as mitmproxy's `allow_hosts` takes them."""
+        """Returns anchored expressions over `host:port`, in the form of mitmproxy's `allow_hosts`."""
         return host_regexes((*self.intercept_hosts, *self.intercept_also))
 
     def check_upstreams(self) -> None:
-        """Whether models can be asked. Only who asks them needs to know: an upstream may be an option of `serve` alone.
+        """Raises SettingsError with all problems of the upstreams, such as a key that is not set.
 
-        Raises SettingsError with all problems found.
+        Only `serve` calls this: other commands need no upstreams, and some exist only as options of `serve`.
         """
         problems: list[str] = []
         if self.default_upstream and self.default_upstream not in self.all_upstreams:
-            given = f"; `{CONFIGURED_UPSTREAM}` is that of `--upstream URL` or the setting `upstream`"
+            given = f"; define `{CONFIGURED_UPSTREAM}` with `--upstream URL` or the setting `upstream`"
             hint = given if self.default_upstream == CONFIGURED_UPSTREAM else ""
-            problems.append(f"default_upstream: it names none of the upstreams{hint}")
+            problems.append(f"default_upstream: no upstream has this name{hint}")
         for name in self.upstreams:
             try:
                 self.upstream_api_key(name)
@@ -293,7 +299,7 @@ class Settings(BaseSettings):
             raise SettingsError(*problems)
 
     def upstream_api_key(self, name: str) -> SecretStr | None:
-        """The key sent to the upstream `name`. Raises SettingsError when its variable is not set."""
+        """Returns the API key for the upstream `name`. Raises SettingsError if its variable is not set."""
         if name == CONFIGURED_UPSTREAM and self.upstream is not None:
             return self.upstream_key
         variable = self.upstreams[name].api_key_env
@@ -304,7 +310,7 @@ class Settings(BaseSettings):
         return SecretStr(key)
 
     def make_data_dir(self) -> Path:
-        """The data folder, made when missing, closed to everybody but its owner."""
+        """Creates the data folder if missing, restricts it to its owner, and returns its path."""
         self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self.data_dir.stat().st_mode & 0o077:
             self.data_dir.chmod(0o700)
@@ -312,9 +318,9 @@ class Settings(BaseSettings):
 
 
 def load_settings(config: Path | None = None, **command_line: object) -> Settings:
-    """The settings in force. `command_line` holds settings by name and wins; None means not given.
+    """Loads the settings. `command_line` maps names to values that override all others; None means not given.
 
-    `config` (else the variable SVC_CONFIG) names a TOML file. Raises SettingsError with all problems found.
+    `config`, or else the variable SVC_CONFIG, names a TOML file. Raises SettingsError with all problems found.
     """
     named = config or os.environ.get("SVC_CONFIG")
     values = _read_file(Path(named)) if named else {}
@@ -326,8 +332,8 @@ def load_settings(config: Path | None = None, **command_line: object) -> Setting
         details = error.errors(include_input=False, include_url=False, include_context=False)
         raise SettingsError(*(_problem(each["loc"], each["type"], each["msg"]) for each in details)) from None
     except SourceError:
-        # Its message and its cause may quote the variable.
-        raise SettingsError(f"a {PREFIX}* variable with a table in it is not valid JSON") from None
+        # The message and the cause of the error may quote the variable.
+        raise SettingsError(f"a {PREFIX}* variable that holds a table is not valid JSON") from None
     finally:
         _file_values.reset(token)
     _refuse_unknown_variables(settings)
@@ -340,7 +346,7 @@ def _read_file(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise SettingsError(f"the settings file {path} cannot be read: {error.strerror}") from None
     except ValueError as error:
-        # tomllib's message may quote the file; where it stopped is enough.
+        # tomllib's message may quote the file, so report only the position.
         place = re.search(r"\(at [^()]*\)", str(error))
         raise SettingsError(f"the settings file {path} is not valid TOML {place[0] if place else ''}".strip()) from None
     secrets = sorted(ENVIRONMENT_ONLY & values.keys())
@@ -374,4 +380,4 @@ def _problem(place: tuple[int | str, ...], kind: str, message: str) -> str:
 
 def _unknown(name: str, known: list[str]) -> str:
     close = get_close_matches(name.rsplit(".", maxsplit=1)[-1], known, n=1)
-    return f"{name}: there is no such setting" + (f"; did you mean {close[0]}?" if close else "")
+    return f"{name}: unknown setting" + (f"; did you mean {close[0]}?" if close else "")

@@ -1,4 +1,4 @@
-"""How one model provider is described in the settings."""
+"""Defines the settings of one upstream."""
 
 import re
 from typing import Annotated
@@ -15,20 +15,22 @@ def _url(value: str) -> str:
         parts = urlsplit(value)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        # urllib's own message quotes the URL.
+        # urllib's message quotes the URL.
         usable = False
     if not usable:
         raise ValueError("write the base URL as https://host/v1 (or http://)")
     if parts.username or parts.password:
-        raise ValueError("credentials do not belong in the URL; name their variable in api_key_env")
+        raise ValueError("remove the credentials from the URL; put the key in a variable and name it in api_key_env")
     if parts.query or parts.fragment:
-        raise ValueError("a base URL has no query and no fragment")
+        raise ValueError("remove the query and the fragment from the base URL")
     return value.rstrip("/")
 
 
 def _name(value: str) -> str:
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", value) or value == "svc-demo":
-        raise ValueError("a name has lower-case letters, digits, dots and hyphens; svc-demo is taken")
+        raise ValueError(
+            "a name consists of lower-case letters, digits, dots, hyphens and underscores; svc-demo is reserved"
+        )
     return value
 
 
@@ -42,25 +44,25 @@ class UpstreamSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     base_url: Url = Field(
-        description="Where its chat-completions API lies, as an SDK would be given it: `https://host/v1`."
+        description="Base URL of its chat-completions API, as you would give it to an SDK: `https://host/v1`."
     )
     api_key_env: str | None = Field(
         None,
         pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
-        description="Name of the variable that holds its key. Without it, no credential of ours is sent.",
+        description="Environment variable that holds its API key. If unset, the gateway sends no key of its own.",
     )
-    models: Strings = Field(("*",), min_length=1, description="Model names that go to it; `*` stands for anything.")
+    models: Strings = Field(("*",), min_length=1, description="Names of the models it serves. `*` matches anything.")
     default_model: str | None = Field(
-        None, description="The model it is asked for when a client names the upstream instead of a model."
+        None, description="Model to request when a client names the upstream instead of a model."
     )
     trust: Trust = Field(
         Trust.EXTERNAL,
-        description="`local` when it lies inside your own trust boundary, otherwise `external`.",
+        description="`local` if it is inside your own trust boundary, otherwise `external`.",
     )
     timeout_seconds: Seconds | None = Field(
-        None, description="How long it may take to answer. Without it, `upstream_timeout_seconds`."
+        None, description="Seconds it may take to answer. Default: `upstream_timeout_seconds`."
     )
     ca_file: FilePath | None = Field(
         None,
-        description="PEM file of further authorities for its certificate. Without it, `upstream_ca`.",
+        description="PEM file of additional certificate authorities for it. Default: `upstream_ca`.",
     )

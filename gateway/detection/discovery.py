@@ -1,12 +1,12 @@
-"""Finds recognizers by folder: every module in `recognizers/` whose name has no leading underscore, and its
-`RECOGNIZERS`.
+"""Finds recognizers by folder: every module in `recognizers/` and its packages whose name has no leading
+underscore, and its `RECOGNIZERS`.
 """
 
 import hashlib
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -19,7 +19,7 @@ from gateway.detection.recognizer import GROUPS, DefinitionError, EntityType, Re
 
 def discover(folders: Sequence[Path] = ()) -> tuple[Recognizer, ...]:
     """The built-in recognizers, then those of each extra folder, by file name. Raises DefinitionError."""
-    modules = [_import_builtin(info.name) for info in pkgutil.iter_modules(builtin.__path__) if info.name[0] != "_"]
+    modules = list(_modules(builtin))
     for folder in folders:
         modules += [
             _import_file(folder / f"{info.name}.py")
@@ -29,8 +29,11 @@ def discover(folders: Sequence[Path] = ()) -> tuple[Recognizer, ...]:
     return tuple(one for module in modules for one in _recognizers(module))
 
 
-def _import_builtin(name: str) -> ModuleType:
-    return importlib.import_module(f"{builtin.__name__}.{name}")
+def _modules(package: ModuleType) -> Iterator[ModuleType]:
+    for info in pkgutil.iter_modules(package.__path__):
+        if info.name[0] != "_":
+            module = importlib.import_module(f"{package.__name__}.{info.name}")
+            yield from _modules(module) if info.ispkg else (module,)
 
 
 def _import_file(path: Path) -> ModuleType:

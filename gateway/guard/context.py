@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from gateway.errors import BadRequest
-from gateway.guard.compact import compact
+from gateway.guard.canonical_text import compact
 from gateway.guard.verdict import Kind, Severity
 from gateway.http.strict_json import dump, parse_object
 from gateway.models import Entity
@@ -18,7 +18,7 @@ _CALLS = frozenset({"tool_calls", "function_call"})
 
 
 class AnswerPart(Protocol):
-    """One string of an answer. `json` marks what a tool call gives its tool, whether it is JSON or not."""
+    """One string of an answer, by its key. `json` is what a tool is given, JSON or not; `data` is read by no person."""
 
     @property
     def text(self) -> str: ...
@@ -26,6 +26,8 @@ class AnswerPart(Protocol):
     def kind(self) -> str: ...
     @property
     def choice(self) -> int: ...
+    @property
+    def key(self) -> object: ...
 
 
 class Rules(Protocol):

@@ -4,19 +4,17 @@ from collections.abc import Iterator, Sequence
 
 from gateway.detection.overlaps import overlapping
 from gateway.guard.context import AnswerPart, GuardContext, Hit, Rules, Source
+from gateway.guard.exfiltration import leaving
 from gateway.guard.instructions import orders
 from gateway.guard.links import Encodings, in_links
-from gateway.guard.reading import Reading, readings
-from gateway.guard.senders import sent
-from gateway.guard.strangers import Strangers
-from gateway.guard.tags import Tags
+from gateway.guard.part_views import Reading, readings, runs, split
+from gateway.guard.placeholder_checks import Tags
 from gateway.guard.tool_calls import exfiltrating
-from gateway.guard.values import ProtectedValues, new_values
+from gateway.guard.untrusted_destinations import UntrustedDestinations
+from gateway.guard.value_leaks import ProtectedValues, new_values
 from gateway.guard.verdict import KINDS, GuardAction, GuardFinding, Kind, Place, Severity, Verdict
-from gateway.models import Entity
 from gateway.placeholders import Found
 
-_SHORTEST = 5
 _ORDER: tuple[GuardAction, ...] = ("pass", "flag", "redact", "replace")
 _BY_NAME: dict[str, GuardAction] = {"flag": "flag", "redact": "redact", "replace": "replace"}
 
@@ -35,22 +33,16 @@ def inspect(parts: Sequence[AnswerPart], context: GuardContext, rules: Rules) ->
     places: dict[tuple[Kind, Severity], list[Place]] = {}
     redacted: dict[int, list[Hit]] = {}
     strongest = 0
-    for index, part in enumerate(parts):
-        if len(part.text) < _SHORTEST:
-            continue
-        entities = context.entities[index] if index < len(context.entities) else ()
-        for hit in look.at(part, entities):
-            action = actions[hit.kind]
-            if hit.severity is Severity.LOW:
-                action = "flag"
-            strongest = max(strongest, _ORDER.index(action))
-            key = (hit.kind, hit.severity)
-            counts[key] = counts.get(key, 0) + 1
-            place = Place(part.choice, index)
-            if place not in places.setdefault(key, []):
-                places[key].append(place)
-            if action == "redact":
-                redacted.setdefault(index, []).append(hit)
+    for index, hit in look.all(parts):
+        action: GuardAction = "flag" if hit.severity is Severity.LOW else actions[hit.kind]
+        strongest = max(strongest, _ORDER.index(action))
+        key = (hit.kind, hit.severity)
+        counts[key] = counts.get(key, 0) + 1
+        place = Place(parts[index].choice, index)
+        if place not in places.setdefault(key, []):
+            places[key].append(place)
+        if action == "redact":
+            redacted.setdefault(index, []).append(hit)
     findings = tuple(
         GuardFinding(kind, KINDS[kind], severity, count, tuple(places[kind, severity]))
         for (kind, severity), count in sorted(counts.items())
@@ -71,24 +63,36 @@ class _Look:
         self._context = context
         self._kinds = kinds
         self._source = Source(context.request)
-        self._strangers = Strangers(Source(context.request, spoken_of=frozenset()), by_name=True)
+        self._untrusted = UntrustedDestinations(Source(context.request, spoken_of=frozenset()), by_name=True)
         self._tags = Tags(context)
         self._values = ProtectedValues(context)
         self._encodings = Encodings(context, self._tags, self._values)
 
-    def at(self, part: AnswerPart, entities: Sequence[Entity]) -> Iterator[Hit]:
-        """The findings in one part, of the kinds that the policy asks for, with offsets of the part's text."""
-        # Two readings of one part see the same thing.
-        seen: dict[Hit, None] = {}
-        for reading in readings(part):
+    def all(self, parts: Sequence[AnswerPart]) -> Iterator[tuple[int, Hit]]:
+        """The findings of the kinds that the policy asks for, each with its part, offsets of the part's text."""
+        entities = self._context.entities
+        # Two ways to read a part see the same thing.
+        found: dict[int, dict[Hit, None]] = {}
+        for indices in runs(parts):
+            for index, hit in self._in_run([parts[index] for index in indices]):
+                found.setdefault(indices[index], {})[hit] = None
+        for index, part in enumerate(parts):
+            hits = [*found.get(index, ())]
+            if index < len(entities) and entities[index] and Kind.NEW_SENSITIVE_VALUE in self._kinds:
+                taken = [(hit.start, hit.end) for hit in hits]
+                hits += new_values(part.text, entities[index], self._context, self._source, taken)
+            yield from ((index, hit) for hit in hits if hit.kind in self._kinds)
+
+    def _in_run(self, parts: Sequence[AnswerPart]) -> Iterator[tuple[int, Hit]]:
+        """The findings in parts that a reader puts together."""
+        if parts[0].kind == "data":
+            # Nothing a person reads: a value has no business there.
+            found = self._context.placeholders.find(parts[0].text)
+            yield from ((0, Hit(Kind.PLACEHOLDER_IN_URL, hit.start, hit.end, Severity.HIGH)) for hit in found)
+        for reading in readings(parts):
             for hit in self._in_reading(reading):
-                start, end = reading.to_part(hit.start, hit.end)
-                seen[Hit(hit.kind, start, end, hit.severity)] = None
-        hits = list(seen)
-        if entities and Kind.NEW_SENSITIVE_VALUE in self._kinds:
-            taken = [(hit.start, hit.end) for hit in hits]
-            hits += new_values(part.text, entities, self._context, self._source, taken)
-        return (hit for hit in hits if hit.kind in self._kinds)
+                for index, start, end in split(parts, *reading.to_source(hit.start, hit.end)):
+                    yield index, Hit(hit.kind, start, end, hit.severity)
 
     def _in_reading(self, reading: Reading) -> Iterator[Hit]:
         text, source = reading.text, self._source
@@ -96,22 +100,22 @@ class _Look:
         yield from self._values.hits(text)
         found = self._context.placeholders.find(text)
         if found:
-            yield from in_links(text, found, self._context.placeholders, self._context.scope, self._strangers)
+            yield from in_links(text, found, self._context.placeholders, self._context.scope, self._untrusted)
         if found and (reading.json or reading.names_a_place):
             yield from self._sending(reading, found)
         if "//" in text or "www." in text:
             yield from self._encodings.hits(text, found, source)
-        yield from orders(reading, found, source, self._strangers)
+        yield from orders(reading, found, source, self._untrusted)
 
     def _sending(self, reading: Reading, found: Sequence[Found]) -> Iterator[Hit]:
         """Tool calls, commands, programs and forms that take a placeholder to a stranger."""
         if reading.json:
             spoken = Source(self._context.request, spoken_of=frozenset(hit.placeholder for hit in found))
-            yield from exfiltrating(reading, found, self._context, Strangers(spoken, by_name=False))
+            yield from exfiltrating(reading, found, self._context, UntrustedDestinations(spoken, by_name=False))
             return
-        leaving = sent(reading.text, [hit.start for hit in found], self._strangers)
+        going = leaving(reading.text, [hit.start for hit in found], self._untrusted)
         for hit in found:
-            if leaving.get(hit.start):
+            if going.get(hit.start):
                 yield Hit(Kind.PLACEHOLDER_IN_MARKUP, hit.start, hit.end, Severity.HIGH)
-            elif hit.start in leaving:
+            elif hit.start in going:
                 yield Hit(Kind.INSTRUCTION_TO_SEND, hit.start, hit.end, Severity.MEDIUM)

@@ -8,12 +8,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from gateway.guard import phrases
+from gateway.guard import instruction_patterns as phrases
 from gateway.guard.context import Hit, Source
-from gateway.guard.phrases import Order
-from gateway.guard.reading import Reading
-from gateway.guard.scanning import expression, holds, matches
-from gateway.guard.strangers import PHONE, Strangers
+from gateway.guard.instruction_patterns import Order
+from gateway.guard.part_views import Reading
+from gateway.guard.regex_search import expression, matches
+from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
 from gateway.guard.verdict import Kind, Severity
 from gateway.placeholders import Found
 
@@ -30,11 +30,8 @@ class _Wording:
         verbs = "|".join(order.verb for order in orders)
         self._verb = expression(f"{phrases.LEAD}({verbs})\\b")
         # One expression of all; the group of a target is named anew in each.
-        filled = [
-            f"{order.verb}{order.rest}".replace("{TARGET}", phrases.TARGET.replace("<target>", f"<target{index}>"))
-            for index, order in enumerate(orders)
-        ]
-        self._whole = re.compile("|".join(filled).replace("{TAG}", phrases.TAG), re.IGNORECASE)
+        rests = [order.verb + order.rest.replace("<target>", f"<target{index}>") for index, order in enumerate(orders)]
+        self._whole = re.compile("|".join(rests), re.IGNORECASE)
 
     def found(self, text: str) -> Iterator[re.Match[str]]:
         """The orders in a text whose placeholders are masked."""
@@ -44,19 +41,9 @@ class _Wording:
                 yield match
 
 
-_REVEAL = _Wording(Kind.INSTRUCTION_TO_REVEAL, phrases.REVEAL)
-_OVERRIDE = _Wording(Kind.INSTRUCTION_TO_REVEAL, phrases.OVERRIDE)
+_REVEAL = _Wording(Kind.INSTRUCTION_TO_REVEAL, (*phrases.REVEAL, *phrases.OVERRIDE))
 _SEND = _Wording(Kind.INSTRUCTION_TO_SEND, phrases.SEND)
 _EXPLAINING = re.compile(phrases.EXPLAINING, re.IGNORECASE)
-# One cheap look first: without one of these words, and without a placeholder, nothing below can match.
-_ABOUT_THE_HIDDEN = expression(
-    "placeholder|platzhalter|redacted|masked|hidden|protected|withheld|anonymi|your system|your vault|your session"
-    "|gateway's|proxy's"
-)
-_ABOUT_RULES = expression(
-    "ignor|disregard|forget|overrid|bypass|vergiss|vergess|missacht|übergeh|umgeh|oubli|néglig|contourn|outrepass|olvid"
-    "|omit|descart"
-)
 _NUMBER = re.compile(PHONE)
 _QUOTED = re.compile(
     r"```.*?(?:```|\Z)|\"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|„[^“”\n]{0,300}[“”]|«[^»\n]{0,300}»|`[^`\n]{0,300}`"
@@ -66,22 +53,13 @@ _QUOTED = re.compile(
 _BORDER = re.compile(r"[.!?](?=\s|$)|\n")
 
 
-def orders(reading: Reading, found: Sequence[Found], source: Source, strangers: Strangers) -> Iterator[Hit]:
+def orders(reading: Reading, found: Sequence[Found], source: Source, untrusted: UntrustedDestinations) -> Iterator[Hit]:
     """Instructions in words to reveal or to send. `found` are the session's placeholders in the text."""
-    looked_for: list[_Wording] = []
-    if found or holds(_ABOUT_THE_HIDDEN, reading.text):
-        looked_for.append(_REVEAL)
-        if reading.names_a_place:
-            looked_for.append(_SEND)
-    if holds(_ABOUT_RULES, reading.text):
-        looked_for.append(_OVERRIDE)
-    if not looked_for:
-        return
     masked = _masked(reading.text, found)
     surroundings = _Surroundings(reading.text)
-    for wording in looked_for:
+    for wording in (_REVEAL, _SEND) if reading.names_a_place else (_REVEAL,):
         for match in wording.found(masked):
-            if not _is_harmless(match, surroundings, source, strangers):
+            if not _is_harmless(match, surroundings, source, untrusted):
                 yield Hit(wording.kind, *surroundings.sentence(*match.span()), Severity.HIGH)
 
 
@@ -96,24 +74,26 @@ def _masked(text: str, found: Sequence[Found]) -> str:
     return "".join(parts)
 
 
-def _is_harmless(match: re.Match[str], surroundings: "_Surroundings", source: Source, strangers: Strangers) -> bool:
+def _is_harmless(
+    match: re.Match[str], surroundings: "_Surroundings", source: Source, untrusted: UntrustedDestinations
+) -> bool:
     """Said in the request already, quoted to explain it, or sending to somebody whom the request named."""
     target = next((value for value in match.groupdict().values() if value), None)
-    if target is not None and not _is_strangers(target, strangers):
+    if target is not None and not _is_untrusted(target, untrusted):
         return True
     start, end = match.span()
     return surroundings.only_mentions(start) or source.holds_loosely(surroundings.text[start:end])
 
 
-def _is_strangers(target: str, strangers: Strangers) -> bool:
+def _is_untrusted(target: str, untrusted: UntrustedDestinations) -> bool:
     address = target.rstrip(").,;:!?*`\"'")
     if address.startswith("@"):
-        return strangers.handle(address)
+        return untrusted.handle(address)
     if "//" in address:
-        return strangers.url(address)
+        return untrusted.url(address)
     if "@" in address:
-        return strangers.mailbox(address)
-    return strangers.whole(address) or (_NUMBER.fullmatch(address) is not None and strangers.number(address))
+        return untrusted.mailbox(address)
+    return untrusted.whole(address) or (_NUMBER.fullmatch(address) is not None and untrusted.number(address))
 
 
 class _Surroundings:

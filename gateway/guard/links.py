@@ -13,11 +13,11 @@ from functools import cached_property
 from urllib.parse import unquote
 
 from gateway.guard.context import GuardContext, Hit, Source
-from gateway.guard.homes import leads_home
-from gateway.guard.scanning import expression, matches
-from gateway.guard.strangers import PHONE, Strangers
-from gateway.guard.tags import Tags
-from gateway.guard.values import ProtectedValues
+from gateway.guard.hidden_hosts import leads_home
+from gateway.guard.placeholder_checks import Tags
+from gateway.guard.regex_search import expression, matches
+from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
+from gateway.guard.value_leaks import ProtectedValues
 from gateway.guard.verdict import Kind, Severity
 from gateway.placeholders import Found, Placeholders, RestoreScope
 
@@ -26,13 +26,11 @@ _BEFORE = 600
 # What a reader's program fetches by itself, without anybody choosing to.
 _LOADING = re.compile(
     r"!\[[^\]\n]*\]\(\s*<?[^)\n]*\Z"
-    r"|<(?:img|iframe|script|link|object|embed|video|audio|source|svg|image|form|input|body|meta|base|style|track)\b[^>]*\Z"
+    r"|<(?:img|iframe|script|link|object|embed|video|audio|source|svg|image|form|input|body|meta|base|style"
+    r"|track)\b[^>]*\Z"
     r"|\burl\([^)]*\Z"
     r"|\[[^\]\n]+\]:[ \t]*<?\S*\Z",
     re.IGNORECASE,
-)
-_IN_LINK = re.compile(
-    r"(?:\]\(\s*<?|(?:href|action|cite|ping)\s*=\s*[\"']?)[^)\"'\n]*\Z|(?://|www\.)[^\s\"'<>`]*\Z", re.IGNORECASE
 )
 # Addresses that lead to a program of the reader's (RFC 6068, RFC 3966, RFC 5724), or hold one, instead of to a server.
 _SCHEME = re.compile(
@@ -42,14 +40,11 @@ _SCHEME = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(PHONE)
-_SHARE = re.compile(r"\\\\[\w.-]+\\[^\s\"'<>`]*\Z")
 # What runs, or loads something, where a `data:` address is opened; a table or a picture does not.
 _ACTIVE = re.compile(
     r"<script|<\w[^>]*\son\w+\s*=|^text/html[^\n]*//|^(?:text|application)/(?:x-)?javascript|//[^\s\"'<>`]*\Z",
     re.IGNORECASE,
 )
-_HOST_BEFORE = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,24}(?::\d{1,5})?[/?#][^\s\"'<>`]*\Z", re.IGNORECASE)
-_HOST_AFTER = re.compile(r"\.(?:[a-z0-9-]+\.)*[a-z]{2,24}(?![\w.])", re.IGNORECASE)
 _START = re.compile(r"[^\s\"'<>`]*\Z")
 _REST = re.compile(r"[^\s\"'<>`)]*")
 _TOKEN = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
@@ -59,7 +54,7 @@ _VOWELS = frozenset("AEY")
 
 
 def in_links(
-    text: str, found: Sequence[Found], placeholders: Placeholders, scope: RestoreScope, strangers: Strangers
+    text: str, found: Sequence[Found], placeholders: Placeholders, scope: RestoreScope, untrusted: UntrustedDestinations
 ) -> Iterator[Hit]:
     """The session's placeholders inside links that the request did not hold. A hit covers the link."""
     closed = placeholders.closed(text, found, RestoreScope("source", scope.source_urls))
@@ -70,33 +65,24 @@ def in_links(
             continue
         before = text[max(0, hit.start - _BEFORE) : hit.start]
         scheme = _SCHEME.search(before)
-        if scheme and not _does_harm(scheme, text, hit, strangers):
+        if scheme and not _does_harm(scheme, text, hit, untrusted):
             continue
         link = _link(text, hit)
-        if not scheme and leads_home(text, link, found, placeholders, strangers):
+        if not scheme and leads_home(text, link, found, placeholders, untrusted):
             last = link[1]
             continue
         loading = None if scheme else _LOADING.search(before)
-        if (
-            scheme
-            or loading
-            or _SHARE.search(before)
-            or _IN_LINK.search(before)
-            or _HOST_BEFORE.search(before)
-            or _HOST_AFTER.match(text, hit.end)
-        ):
-            start, last = link
-            kind = Kind.PLACEHOLDER_IN_MARKUP if loading else Kind.PLACEHOLDER_IN_URL
-            yield Hit(kind, start, last, Severity.HIGH)
+        start, last = link
+        yield Hit(Kind.PLACEHOLDER_IN_MARKUP if loading else Kind.PLACEHOLDER_IN_URL, start, last, Severity.HIGH)
 
 
-def _does_harm(scheme: re.Match[str], text: str, hit: Found, strangers: Strangers) -> bool:
+def _does_harm(scheme: re.Match[str], text: str, hit: Found, untrusted: UntrustedDestinations) -> bool:
     """Whether an address without a server takes a value somewhere: to a stranger, or into a program."""
     if scheme[3]:
         return scheme[3].lower() != "data" or _ACTIVE.search(unquote(scheme[4])) is not None
     rest = _REST.match(text, hit.end)
     whole = unquote(scheme[2] + text[hit.start : rest.end() if rest else hit.end])
-    return strangers.mailbox(whole) or any(map(strangers.number, _NUMBER.findall(whole.partition("?")[0])))
+    return untrusted.mailbox(whole) or any(map(untrusted.number, _NUMBER.findall(whole.partition("?")[0])))
 
 
 def _link(text: str, hit: Found) -> tuple[int, int]:

@@ -5,15 +5,13 @@ The client runs a tool with the restored arguments, so this is where an injected
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import repeat
 
-from gateway.guard.commands import carried_by, carried_off, mentioned
 from gateway.guard.context import GuardContext, Hit
+from gateway.guard.exfiltration import leaving
 from gateway.guard.links import URL
-from gateway.guard.programs import is_sender
-from gateway.guard.reading import Reading
-from gateway.guard.senders import is_program, sent
-from gateway.guard.strangers import MAIL, PHONE, Strangers
+from gateway.guard.part_views import Reading
+from gateway.guard.shell_commands import Commands, is_program
+from gateway.guard.untrusted_destinations import MAIL, PHONE, UntrustedDestinations
 from gateway.guard.verdict import Kind, Severity
 from gateway.placeholders import Found
 
@@ -28,49 +26,51 @@ _DESTINED = re.compile(
 )
 _DIALLED = re.compile(r"recipient|(?:\b|_)to\b|dest|dial|callee|msisdn|target|number|ziel|empf", re.IGNORECASE)
 _TOLD = re.compile(
-    r"(?:^|[^a-z])(?:schema|context|id|type|xmlns|namespace|system|profile|reference|source|docs?|documentation|license|homepage"
-    r"|image|avatar|logo|icon|photo|picture|thumbnail|from|sender|author|committer)\W*\Z",
+    r"(?:^|[^a-z])(?:schema|context|id|type|xmlns|namespace|system|profile|reference|source|docs?|documentation"
+    r"|license|homepage"
+    r"|image|avatar|logo|icon|photo|picture|thumbnail|from|sender|author|committer"
+    r"|title|text|notes?|description|summary|agenda|comments?|topics?|see|related)\W*\Z",
     re.IGNORECASE,
 )
 
 
+# Keys whose values are run.
+_RUN = re.compile(r"^(?:cmd|command(?:line)?|shell|bash|script|run|exec|input)$", re.IGNORECASE)
 # What a hidden recipient can be.
 _CONTACTS = frozenset({"EMAIL_ADDRESS", "PHONE_NUMBER"})
 
 
 def exfiltrating(
-    reading: Reading, found: Sequence[Found], context: GuardContext, strangers: Strangers
+    reading: Reading, found: Sequence[Found], context: GuardContext, untrusted: UntrustedDestinations
 ) -> Iterator[Hit]:
-    """The session's placeholders in a tool call's arguments that go to a stranger."""
-    literals = [reading.text[start:end] for start, end in reading.literals]
+    """The session's placeholders in a tool call's arguments that go to an untrusted destination."""
     places = [hit.start for hit in found]
-    if reading.names_a_place and any(map(_is_strangers, literals, reading.keys(), repeat(strangers))):
-        leaving = set(places)
+    if any(_is_untrusted(value, key, untrusted) for key, value in reading.fields()):
+        going = set(places)
     else:
-        leaving = set(_commanded(reading, literals, places, strangers))
-        if reading.names_a_place and len(leaving) < len(places):
-            leaving.update(_sent(reading, literals, places, strangers))
-        leaving.update(_confided(reading, found, context, strangers))
+        going = {*_sent(reading, places, untrusted), *_confided(reading, found, context, untrusted)}
     for hit in found:
-        if hit.start in leaving:
+        if hit.start in going:
             yield Hit(Kind.TOOL_CALL_EXFILTRATION, hit.start, hit.end, Severity.HIGH)
 
 
-def _is_strangers(literal: str, key: str, strangers: Strangers) -> bool:
+def _is_untrusted(literal: str, key: str, untrusted: UntrustedDestinations) -> bool:
     """Whether a string is, as a whole, the address of somebody the request did not name."""
     if _TOLD.search(key):
         return False
     text = literal.strip()
     if URL.fullmatch(text.encode("utf-8", "surrogatepass")):
-        return strangers.url(text)
+        return untrusted.url(text)
     if _RECIPIENTS.match(text):
-        return strangers.mailbox(text)
+        return untrusted.mailbox(text)
     if _DIALLED.search(key) and _NUMBER.match(text):
-        return strangers.number(text)
-    return ("/" in text or _DESTINED.search(key) is not None) and strangers.whole(text)
+        return untrusted.number(text)
+    return ("/" in text or _DESTINED.search(key) is not None) and untrusted.whole(text)
 
 
-def _confided(reading: Reading, found: Sequence[Found], context: GuardContext, strangers: Strangers) -> Iterator[int]:
+def _confided(
+    reading: Reading, found: Sequence[Found], context: GuardContext, untrusted: UntrustedDestinations
+) -> Iterator[int]:
     """The secrets in a call to somebody hidden whom only a tool named. What else goes there goes with every reply."""
     known = [(hit.start, entry) for hit in found if (entry := context.placeholders.get(hit.placeholder))]
     kinds = {entry.type for _, entry in known}
@@ -79,7 +79,7 @@ def _confided(reading: Reading, found: Sequence[Found], context: GuardContext, s
         return
     keys = reading.keys()
     if any(
-        entry.type in _CONTACTS and strangers.hidden(entry) and _is_recipient(keys[reading.literal_at(at)])
+        entry.type in _CONTACTS and untrusted.hidden(entry) and _is_recipient(keys[reading.literal_at(at)])
         for at, entry in known
     ):
         yield from (at for at, entry in known if entry.type in secrets)
@@ -89,27 +89,16 @@ def _is_recipient(key: str) -> bool:
     return _DESTINED.search(key) is not None or _DIALLED.search(key) is not None
 
 
-def _sent(reading: Reading, literals: Sequence[str], places: Sequence[int], strangers: Strangers) -> Iterator[int]:
-    """The places that a command in one of the strings takes along, or one that is spread over them."""
+def _sent(reading: Reading, places: Sequence[int], untrusted: UntrustedDestinations) -> Iterator[int]:
+    """The places that a command or code in one of the strings takes along, or a command whose words they are."""
+    literals = [reading.text[start:end] for start, end in reading.literals]
     program = next((index for index, literal in enumerate(literals) if is_program(literal)), None)
     if program is not None:
-        start = reading.literals[program][0]
-        command = reading.text[start:].replace("\n", " ")
-        yield from (start + place for place in sent(command, [each - start for each in places], strangers))
-    for (start, end), literal in zip(reading.literals, literals, strict=True):
-        inside = [place - start for place in places if start <= place < end]
-        if inside:
-            yield from (start + place for place in sent(literal, inside, strangers))
-
-
-def _commanded(reading: Reading, literals: Sequence[str], places: Sequence[int], strangers: Strangers) -> Iterator[int]:
-    """The places that the commands in one of the strings take along, or one whose words the strings are."""
-    if not mentioned(reading.text):
-        return
-    program = next((index for index, literal in enumerate(literals) if is_sender(literal)), None)
-    if program is not None:
-        yield from carried_by(reading.text, reading.listed(program), places, strangers)
-    for (start, end), literal in zip(reading.literals, literals, strict=True):
-        inside = [place - start for place in places if start <= place < end]
-        if inside:
-            yield from (start + place for place in carried_off(literal, inside, strangers))
+        spans = reading.listed(program)
+        if Commands("", untrusted).sends([reading.text[start:end] for start, end in spans]):
+            yield from (place for place in places if any(start <= place < end for start, end in spans))
+    for (start, end), literal, key in zip(reading.literals, literals, reading.keys(), strict=True):
+        if inside := [place - start for place in places if start <= place < end]:
+            is_command = _RUN.search(key) is not None
+            taken = leaving(literal, inside, untrusted, is_code=True, is_command=is_command)
+            yield from (start + place for place in taken)

@@ -1,1 +1,4 @@
-"""What the gateway knows of HTTP messages, apart from any protocol of model calls and any server."""
+"""Handles HTTP bodies, header fields and upstream failures without I/O.
+
+`gateway.api` has the routes, `gateway.surfaces` the clients.
+"""

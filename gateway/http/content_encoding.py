@@ -1,4 +1,4 @@
-"""Content codings (RFC 9110 section 8.4.1), decoded within a bound so that a bomb cannot fill memory."""
+"""Decodes content codings (RFC 9110 section 8.4.1) with a size limit, against decompression bombs."""
 
 import zlib
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _ZSTD_PIECE = 256
 
 
 class _Overflow(Exception):
-    """The decoded body is longer than allowed."""
+    """The decoded body exceeds the limit."""
 
 
 def _inflate(body: bytes, limit: int, window: int) -> bytes:
@@ -31,7 +31,7 @@ def _gzip(body: bytes, limit: int) -> bytes:
 
 
 def _deflate(body: bytes, limit: int) -> bytes:
-    # RFC 9110 means the zlib format; some clients send raw deflate under the same name.
+    # RFC 9110 specifies the zlib format, but some clients send raw deflate under this name.
     try:
         return _inflate(body, limit, zlib.MAX_WBITS)
     except zlib.error:
@@ -54,8 +54,8 @@ def _brotli(body: bytes, limit: int) -> bytes:
 
 
 def _zstd(body: bytes, limit: int) -> bytes:
-    # The reader of the library takes a frame that is cut short for a whole one. This one says where a frame ends, but
-    # knows no bound, so that it gets a little at a time: 4 bytes can stand for a block of 128 KiB (RFC 8878, 3.1.1.2).
+    # The library's stream reader accepts truncated frames. This object detects them but has no size limit, so it gets
+    # small pieces: 4 bytes can encode a block of 128 KiB (RFC 8878, section 3.1.1.2).
     decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 23)
     result = bytearray()
     frame = None
@@ -83,10 +83,10 @@ _DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
 
 
 def decode(body: bytes, coding: str | None, limit: int) -> bytes:
-    """The body without its content coding, at most `limit` bytes.
+    """Decodes a body to at most `limit` bytes.
 
-    Raises TooLarge, UnsupportedMedia (`unsupported_encoding`) for an unknown or a second coding, and BadRequest for a
-    body that does not decode.
+    Raises TooLarge, UnsupportedMedia (`unsupported_encoding`) for unknown or multiple codings, and BadRequest
+    (`invalid_encoding`) for a body that does not decode.
     """
     name = (coding or "identity").strip().lower()
     if name in {"", "identity"}:
@@ -102,10 +102,10 @@ def decode(body: bytes, coding: str | None, limit: int) -> bytes:
     except _Overflow:
         raise too_large(limit) from None
     except (ValueError, EOFError, zlib.error, brotli.error, zstandard.ZstdError):
-        message = "The body does not decode with the content coding it names."
+        message = "The body does not decode with its content coding; make `Content-Encoding` match the body."
         raise BadRequest(message, code="invalid_encoding", param="Content-Encoding") from None
 
 
 def too_large(limit: int) -> TooLarge:
-    """The refusal of a body over the limit."""
-    return TooLarge(f"The body is larger than {limit} bytes.")
+    """Builds the error for a body over the limit."""
+    return TooLarge(f"The body is larger than {limit} bytes; send a smaller one.")

@@ -1,7 +1,7 @@
-"""Strict JSON at the wall (RFC 8259): what cannot be read in exactly one way is refused.
+"""Parses JSON strictly (RFC 8259) and rejects input that parsers disagree on.
 
-Refused are broken UTF-8, duplicate keys, NaN and Infinity, lone surrogates, and nesting beyond `MAX_DEPTH`:
-two readers could understand each of them differently, and the upstream must see what was scanned.
+Rejects invalid UTF-8, duplicate keys, NaN and Infinity, lone surrogates, and nesting beyond `MAX_DEPTH`. The upstream's
+parser must see the same values that detection saw.
 """
 
 import json
@@ -17,14 +17,14 @@ MAX_DEPTH = 100
 
 
 def check_media_type(content_type: str | None) -> None:
-    """Raises UnsupportedMedia for a body that is not said to be JSON (RFC 8259 section 11, RFC 6839 section 3.1)."""
+    """Raises UnsupportedMedia unless the body is declared as JSON (RFC 8259 section 11, RFC 6839 section 3.1)."""
     kind = (content_type or "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
         raise UnsupportedMedia("Send the body as `Content-Type: application/json`.", param="Content-Type")
 
 
 class _Refused(ValueError):
-    """The reason of a refusal, in words that repeat nothing of the body."""
+    """The reason for rejecting a body, without quoting it."""
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -60,7 +60,7 @@ _DECODER = json.JSONDecoder(
 
 
 def _depth_within(text: str, limit: int) -> bool:
-    """A bound on the nesting without parsing: brackets inside strings only make it stricter to the parser below."""
+    """Whether the nesting is within a limit. Counting all brackets is a quick upper bound; else measures the depth."""
     return text.count("[") + text.count("{") <= limit or _measured_depth(text) <= limit
 
 
@@ -76,7 +76,7 @@ def _measured_depth(text: str) -> int:
 
 
 def _structure(text: str) -> Iterator[str]:
-    """The brackets of a JSON text that stand outside its strings."""
+    """Yields the brackets of a JSON text that are not inside strings."""
     position = 0
     while position < len(text):
         quote = text.find('"', position)
@@ -97,9 +97,9 @@ def _structure(text: str) -> Iterator[str]:
 
 
 def parse(body: bytes | str) -> Json:
-    """The value of a JSON text.
+    """Parses a JSON text.
 
-    Raises BadRequest (`invalid_json`) naming the fault, never the content.
+    Raises BadRequest (`invalid_json`) with a message that names the problem and does not quote the text.
     """
     try:
         text = body if isinstance(body, str) else body.decode("utf-8")
@@ -119,7 +119,7 @@ def parse(body: bytes | str) -> Json:
 
 
 def parse_object(body: bytes | str) -> dict[str, Json]:
-    """The same, where the body must be an object."""
+    """Parses a JSON text that must be an object. Raises BadRequest (`invalid_json`)."""
     value = parse(body)
     if not isinstance(value, dict):
         raise BadRequest("The body must be a JSON object.", code="invalid_json")
@@ -127,7 +127,7 @@ def parse_object(body: bytes | str) -> dict[str, Json]:
 
 
 def is_json(text: str) -> bool:
-    """Whether a text is one JSON document: then its strings, keys and numbers are all there is to it."""
+    """Whether the whole text is one JSON document."""
     try:
         orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -136,7 +136,7 @@ def is_json(text: str) -> bool:
 
 
 def dump(value: object) -> bytes:
-    """Compact UTF-8 JSON. Raises BadRequest (`invalid_json`) for lone surrogates, which UTF-8 cannot carry."""
+    """Serializes to compact UTF-8 JSON. Raises BadRequest (`invalid_json`) for lone surrogates."""
     try:
         return orjson.dumps(value)
     except orjson.JSONEncodeError:

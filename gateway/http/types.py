@@ -1,6 +1,6 @@
-"""How requests and answers are held in memory."""
+"""Defines the types of header fields and addresses."""
 
-# A header field as it was sent: name and value (RFC 9110 section 5).
+# Name and raw value of a header field (RFC 9110 section 5).
 type Field = tuple[bytes, bytes]
-# Host and port of one end of a connection, where they are known.
+# Host and port of one end of a connection, if known.
 type Address = tuple[str, int] | None

@@ -1,4 +1,4 @@
-"""How upstreams fail, in words of ours: what an operator has to know, without an address and without a quotation."""
+"""Classifies failures of upstreams and describes them without addresses or quotations."""
 
 import errno
 import logging
@@ -18,7 +18,7 @@ _HOSTNAME_MISMATCH, _IP_ADDRESS_MISMATCH = 62, 64
 
 
 class Fault(Enum):
-    """The kind, as the log names it, and what the upstream did."""
+    """A kind of failure: its name for the log, and its description."""
 
     REFUSED = "connection_refused", "refused the connection"
     UNRESOLVED = "name_not_resolved", "has a name that cannot be resolved"
@@ -32,17 +32,17 @@ class Fault(Enum):
     EXPIRED = "certificate_expired", "has a certificate that is not valid at this time"
     NO_TLS = "tls_failed", "could not agree on TLS"
     CLOSED = "closed_early", "closed the connection before its answer was complete"
-    UNREADABLE = "not_http", "sent what is not an HTTP answer"
-    TOO_LARGE = "too_large", "sent more than the gateway takes"
-    OWN_LISTENER = "own_listener", "is one of the gateway's own listeners; name the host that the request is meant for"
-    UNKNOWN = "unreachable", "could not be reached or broke off"
+    UNREADABLE = "not_http", "did not send a valid HTTP response"
+    TOO_LARGE = "too_large", "sent a response that exceeds `response_limit_bytes`"
+    OWN_LISTENER = "own_listener", "is one of the gateway's own listeners; send the request to the host it is meant for"
+    UNKNOWN = "unreachable", "could not be reached or closed the connection early"
 
     @property
     def kind(self) -> str:
         return self.value[0]
 
     def error(self, upstream: str = "") -> GatewayError:
-        """What the client is told. `upstream` is the name that the settings give it."""
+        """Builds the error for the client. `upstream` is the upstream's name in the settings."""
         message = f"The upstream {f'`{upstream}` ' if upstream else ''}{self.value[1]}."
         if self is Fault.TIMED_OUT:
             return UpstreamTimeout(message)
@@ -52,14 +52,14 @@ class Fault(Enum):
         return BadUpstream(message, code="upstream_invalid" if invalid else None)
 
     def report(self, upstream: str, request_id: str = "") -> None:
-        """One line for the operator."""
+        """Logs the failure for the operator."""
         _log.warning(
             "upstream %s %s (%s)%s", upstream, self.value[1], self.kind, f" {request_id}" if request_id else ""
         )
 
 
 def of_number(number: int) -> Fault:
-    """What an `errno`, or a number of getaddrinfo, says of an upstream."""
+    """Classifies an `errno` or an error number of getaddrinfo."""
     if number in _UNRESOLVED:
         return Fault.UNRESOLVED
     match number:
@@ -76,7 +76,7 @@ def of_number(number: int) -> Fault:
 
 
 def of_exception(error: BaseException) -> Fault | None:
-    """What the system said of an upstream, if it is among the causes of an exception."""
+    """Classifies an exception by the system error among its causes, if there is one."""
     for cause in _causes(error):
         match cause:
             case ssl.SSLCertVerificationError(verify_code=code):
@@ -97,7 +97,7 @@ def _of_certificate(code: int) -> Fault:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The exception and what it came from. Of a group, such as one for every address of a name, all members."""
+    """Yields an exception, its causes and contexts, and the members of exception groups (one per address tried)."""
     known: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:

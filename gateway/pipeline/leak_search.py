@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from gateway.detection.deobfuscation import readings
-from gateway.guard.compact import compact
+from gateway.guard.canonical_text import compact
 from gateway.text.dates import days
 
 # From this many letters and digits on, a match inside a longer word is no coincidence.

@@ -23,7 +23,7 @@ from gateway.ids import new_request_id
 from gateway.models import PolicyRef
 from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.leak_search import LeakSearch
-from gateway.policy.generalization import kind_for
+from gateway.policy.generalization import default_generalization
 from gateway.protection.protector import Protector
 from gateway.receipts import Receipt, ReceiptDraft, ReceiptLog
 from gateway.text.dates import days
@@ -83,7 +83,7 @@ class OperatorEdits:
                     yield text[span.start : span.end]
                     if span.type == "PERSON":
                         yield from _NAME_PART.findall(text, span.start, span.end)
-                    elif kind_for(span.type) == "year":
+                    elif default_generalization(span.type) == "year":
                         yield from days(text[span.start : span.end])
 
 

@@ -345,7 +345,7 @@ class Pipeline:
         if text.kind == "json" and is_json(content):
             if exchange.policy.restore.tool_arguments:
                 content = exchange.placeholders.restore_json(content, rules=exchange.scope).text
-        else:
+        elif text.kind != "data":
             content = exchange.placeholders.restore_answer(content, rules=exchange.scope).text
         if content != text.text:
             text.container[text.key] = content

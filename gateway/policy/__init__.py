@@ -1,12 +1,12 @@
-"""Policies: what is hidden, how, and where it may be restored.
+"""Policies define which entities to hide, how, and where their values may be restored.
 
     Policy          one resolved, immutable policy document
-    PolicyRegistry  the built-in policies of a folder and the custom ones of a store
-    CustomPolicies  what the registry needs of a store
-    Rule            what happens to an entity
+    PolicyRegistry  built-in policies from a folder and custom ones from a store
+    CustomPolicies  the interface of that store
+    Rule            the action for an entity
 
-A policy is read in three steps: `document` (is it well formed?), `resolve` (what does it say, with all it extends?) and
-`matching` (its own terms and patterns). Applying it to a message is `gateway.protection`. See docs/policies.md.
+`document` validates a policy, `resolve` merges it with the policies it extends, and `matching` compiles its terms and
+patterns. `gateway.protection` applies it. See docs/policies.md.
 """
 
 from gateway.policy.model import (
@@ -21,7 +21,7 @@ from gateway.policy.model import (
     StreamingRules,
 )
 from gateway.policy.registry import CustomPolicies, PolicyRegistry
-from gateway.policy.storage import MemoryPolicies, SqlitePolicies
+from gateway.policy.storage import MemoryPolicies, StoredPolicies
 
 __all__ = [
     "CustomPolicies",
@@ -35,6 +35,6 @@ __all__ = [
     "Rule",
     "RuleOptions",
     "SessionRules",
-    "SqlitePolicies",
+    "StoredPolicies",
     "StreamingRules",
 ]

@@ -1,7 +1,7 @@
-"""What a policy document may say, as TOML or JSON: every field and every bound.
+"""Defines the schema of policy documents (TOML or JSON): every field and limit.
 
-`parse` reads what someone wrote, `ResolvedDocument` is the same with nothing left unsaid. Faults become
-Unprocessable with the path of the field; a message names fields and bounds, never a value.
+`parse` validates a document as written; `ResolvedDocument` also has all inherited and default values. Errors are
+Unprocessable with the path of the field; messages contain fields and limits, but no values.
 """
 
 import re
@@ -44,8 +44,8 @@ GROUPS = (
     "custom",
 )
 
-# Neither control characters nor those that turn the direction of writing, with which a line reads as another
-# (Unicode Standard Annex 9, section 2), nor a second line.
+# Excludes control characters, line breaks, and bidirectional formatting characters, which can disguise a line
+# (Unicode Standard Annex 9, section 2).
 _LINE = r"^[^\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$"
 _LINES = r"^[^\x00-\x08\x0b-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$"
 _TYPE = r"^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$"
@@ -74,25 +74,27 @@ class _Part(BaseModel):
 
 
 class RuleDocument(_Part):
-    """What becomes of findings of a type or group. What it does not say, a less specific rule says."""
+    """A rule for the entities of a type or group. A less specific rule supplies what it omits."""
 
     action: ActionName | None = None
-    min_score: Score | None = Field(None, description="Findings below this confidence are left alone.")
-    keep_last: Annotated[int, Field(ge=0, le=4)] | None = Field(None, description="mask: so many characters stay.")
+    min_score: Score | None = Field(None, description="Ignores entities below this confidence.")
+    keep_last: Annotated[int, Field(ge=0, le=4)] | None = Field(
+        None, description="mask: number of final characters to keep."
+    )
     mask_with: Literal["*", "#", "X", "•"] | None = None
     to: Literal["year", "area", "network", "band", "age_90"] | None = Field(
-        None, description="generalize: to what; without it, what the type suggests."
+        None, description="generalize: target. Default: depends on the type."
     )
     oldest_year: Annotated[int, Field(ge=1900, le=2100)] | None = Field(
-        None, description="generalize to year: this year and all before it become one."
+        None, description="generalize to year: merges this year and all earlier ones."
     )
-    hash_length: Annotated[int, Field(ge=8, le=64)] | None = Field(None, description="hash: hex digits.")
+    hash_length: Annotated[int, Field(ge=8, le=64)] | None = Field(None, description="hash: number of hex digits.")
 
     @model_validator(mode="after")
     def _says_something(self) -> "RuleDocument":
         said = self.model_dump(exclude_none=True)
         if not said:
-            raise ValueError("the rule says nothing")
+            raise ValueError("the rule is empty; set at least one field")
         for option in said:
             wanted = _OPTION_OF.get(option)
             if wanted is not None and self.action not in (None, wanted):
@@ -103,9 +105,9 @@ class RuleDocument(_Part):
 def _known_keys(rules: Mapping[str, RuleDocument]) -> Mapping[str, RuleDocument]:
     for key, rule in rules.items():
         if key not in GROUPS and not re.fullmatch(_TYPE, key):
-            raise ValueError("a rule is for a TYPE_IN_CAPITALS or one of the groups: " + ", ".join(GROUPS))
+            raise ValueError("name a rule for a TYPE_IN_CAPITALS or one of the groups: " + ", ".join(GROUPS))
         if key == "secret" and rule.keep_last:
-            raise ValueError("a secret is never shown in part: `keep_last` cannot be set for it")
+            raise ValueError("`keep_last` is not allowed for secrets, which are never shown in part; remove it")
     return rules
 
 
@@ -113,7 +115,7 @@ Rules = dict[RuleKey, RuleDocument]
 
 
 class StrictDocument(_Part):
-    """What changes when a request asks for privacy mode `strict`."""
+    """Overrides for the privacy mode `strict`."""
 
     otherwise: RuleDocument | None = None
     rules: Rules = Field(default_factory=dict)
@@ -122,7 +124,7 @@ class StrictDocument(_Part):
 
 
 class AllowDocument(_Part):
-    """Values that are left alone, as a whole and exactly. Without `types`, whatever they are taken for."""
+    """Values that are never hidden. Compares whole values. `types` limits it to entities of these types."""
 
     values: list[Term] = Field(min_length=1, max_length=MAX_LIST_ENTRIES, repr=False)
     types: list[TypeName] | None = Field(None, min_length=1, max_length=64)
@@ -130,7 +132,7 @@ class AllowDocument(_Part):
 
 
 class DenyDocument(_Part):
-    """Terms that are hidden wherever they stand, as findings of `type` with score 1."""
+    """Terms that are always hidden, as entities of `type` with score 1."""
 
     type: TypeName
     terms: list[Term] = Field(min_length=1, max_length=MAX_LIST_ENTRIES, repr=False)
@@ -139,33 +141,33 @@ class DenyDocument(_Part):
 
 
 class PatternDocument(_Part):
-    """An expression in RE2 syntax. A group named `value`, if there is one, is the private part."""
+    """An expression in RE2 syntax. If it has a group named `value`, only that group is the entity."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=40)]
     type: TypeName
     regex: Annotated[str, StringConstraints(min_length=1, max_length=MAX_PATTERN_CHARS)]
     score: Score = 0.8
     context: list[Annotated[str, StringConstraints(min_length=2, max_length=64)]] = Field(
-        default_factory=list, max_length=20, description="Words near a match that make it surer."
+        default_factory=list, max_length=20, description="Words whose presence near a match raises its score."
     )
-    needs_context: bool = Field(False, description="Without such a word near, a match is nothing.")
+    needs_context: bool = Field(False, description="Ignores matches without a context word nearby.")
 
     @model_validator(mode="after")
     def _context_to_need(self) -> "PatternDocument":
         if self.needs_context and not self.context:
-            raise ValueError("`needs_context` without any `context` word would never match")
+            raise ValueError("`needs_context` would never match without `context`; list at least one word")
         return self
 
 
 class RestoreDocument(_Part):
-    """Where a value may be put back."""
+    """Where values may be restored."""
 
     urls: Literal["source", "never", "always"] = "source"
     tool_arguments: bool = True
 
 
 class GuardDocument(_Part):
-    """What happens to an answer, by what the guard finds in it."""
+    """The guard's action for each kind of finding."""
 
     unknown_placeholder: GuardActionName = "flag"
     forged_placeholder: GuardActionName = "flag"
@@ -176,7 +178,7 @@ class GuardDocument(_Part):
 
 
 class RouteDocument(_Part):
-    """When a request takes a stricter route."""
+    """Thresholds for stricter routes."""
 
     shard_tokens: Annotated[int, Field(ge=100, le=1_000_000)] | Literal["off"] = 8000
     shard_findings: Annotated[int, Field(ge=1, le=100_000)] = 40
@@ -190,12 +192,12 @@ class RouteDocument(_Part):
     @classmethod
     def _types_or_groups(cls, names: list[str]) -> list[str]:
         if any(name not in GROUPS and not re.fullmatch(_TYPE, name) for name in names):
-            raise ValueError("each is a TYPE_IN_CAPITALS or one of the groups: " + ", ".join(GROUPS))
+            raise ValueError("use a TYPE_IN_CAPITALS or one of the groups: " + ", ".join(GROUPS))
         return names
 
 
 class SessionDocument(_Part):
-    """Bounds of vault sessions, in seconds and number of values."""
+    """Limits of vault sessions, in seconds and number of values."""
 
     default_ttl_seconds: Seconds = 3600
     max_ttl_seconds: Seconds = 86400
@@ -204,12 +206,12 @@ class SessionDocument(_Part):
     @model_validator(mode="after")
     def _default_within(self) -> "SessionDocument":
         if self.default_ttl_seconds > self.max_ttl_seconds:
-            raise ValueError("`default_ttl_seconds` is above `max_ttl_seconds`")
+            raise ValueError("`default_ttl_seconds` must not exceed `max_ttl_seconds`")
         return self
 
 
 class StreamingDocument(_Part):
-    """Whether answers may be streamed, and whether the guard reads them whole before."""
+    """Whether answers may be streamed, and whether the guard holds them until it has inspected them."""
 
     allowed: bool = True
     guard: Literal["flow", "hold"] = "flow"
@@ -238,20 +240,20 @@ class _Sections(_Part):
     def _bounded(self) -> "_Sections":
         entries = sum(len(one.values) for one in self.allow) + sum(len(one.terms) for one in self.deny)
         if entries > MAX_LIST_ENTRIES:
-            raise ValueError(f"the allow and deny lists hold more than {MAX_LIST_ENTRIES} entries together")
+            raise ValueError(f"the allow and deny lists together have more than {MAX_LIST_ENTRIES} entries")
         if len({one.type for one in self.deny}) > MAX_DENY_TYPES:
-            raise ValueError(f"the deny list names more than {MAX_DENY_TYPES} types")
+            raise ValueError(f"the deny list has more than {MAX_DENY_TYPES} types")
         if len({one.name for one in self.patterns}) < len(self.patterns):
-            raise ValueError("two patterns have the same name")
+            raise ValueError("two patterns have the same name; rename one")
         return self
 
 
 class PolicyDocument(_Sections):
-    """A policy as someone writes it."""
+    """A policy as written by its author."""
 
     extends: PolicyId | None = None
     version: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
-        None, description="Built-in policies only; the gateway numbers custom ones."
+        None, description="Only for built-in policies. The gateway numbers the versions of custom ones."
     )
 
     @model_validator(mode="after")
@@ -264,7 +266,7 @@ class PolicyDocument(_Sections):
 
 
 class ExtendsRef(_Part):
-    """The one version of another policy that a policy builds on."""
+    """The version of the policy that a policy extends."""
 
     id: PolicyId
     version: int
@@ -272,7 +274,7 @@ class ExtendsRef(_Part):
 
 
 class ResolvedDocument(_Sections):
-    """A policy with everything it extends worked in and every default said."""
+    """A policy merged with all it extends, with every default filled in."""
 
     version: Annotated[int, Field(ge=1)]
     builtin: bool
@@ -280,18 +282,18 @@ class ResolvedDocument(_Sections):
 
 
 def parse(document: Mapping[str, Any]) -> PolicyDocument:
-    """A document as written. Raises TooLarge (over 64 KiB as JSON) and Unprocessable, naming the field."""
+    """Validates a document as written. Raises TooLarge (over 64 KiB as JSON) or Unprocessable with the field."""
     try:
         size = len(orjson.dumps(dict(document)))
     except (orjson.JSONEncodeError, TypeError):
-        raise Unprocessable("The policy holds something that is no JSON value.") from None
+        raise Unprocessable("The policy contains a value that JSON cannot represent.") from None
     if size > MAX_BYTES:
         raise TooLarge(f"The policy is larger than {MAX_BYTES // 1024} KiB.")
     return checked(PolicyDocument, document)
 
 
 def checked[T: BaseModel](model: type[T], document: Mapping[str, Any]) -> T:
-    """`document` as `model`. Raises Unprocessable with the first fault that says most, and where it is."""
+    """Validates `document` against `model`. Raises Unprocessable with the first fault and its path."""
     try:
         return model.model_validate(dict(document))
     except ValidationError as error:
@@ -303,7 +305,7 @@ def _refusal(faults: list[Any]) -> Unprocessable:
     fault = faults[0]
     where = ".".join(_safe_name(part) for part in fault["loc"] if not _branch(part)) or None
     if fault["type"] == "extra_forbidden":
-        reason = "there is no such field"
+        reason = "unknown field"
     else:
         reason = str(fault["msg"]).removeprefix("Value error, ")
         reason = reason[0].lower() + reason[1:]
@@ -312,10 +314,10 @@ def _refusal(faults: list[Any]) -> Unprocessable:
 
 
 def _branch(part: int | str) -> bool:
-    """Pydantic names the branch of a union in the path: noise to whoever wrote the document."""
+    """Whether a path segment is only pydantic's name for the branch of a union."""
     return isinstance(part, str) and (part in {"int", "[key]"} or "constrained-" in part or part.startswith("literal["))
 
 
 def _safe_name(part: int | str) -> str:
-    # A key is a name, unless someone pasted a value in its place.
+    # An author may have pasted a private value as a key.
     return str(part) if isinstance(part, int) or re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,47}", part) else "(unnamed)"

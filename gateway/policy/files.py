@@ -1,4 +1,4 @@
-"""Policy files: TOML or JSON, bounded, read strictly."""
+"""Reads policy files (TOML or JSON) strictly and with a size limit."""
 
 import tomllib
 from pathlib import Path
@@ -12,9 +12,9 @@ _SUFFIXES = frozenset({".toml", ".json"})
 
 
 def read_policy_file(path: Path) -> dict[str, Any]:
-    """The document in a `.toml` or `.json` file, not yet checked.
+    """Reads the document in a `.toml` or `.json` file without validating it.
 
-    Raises GatewayError, its message beginning with the file's name; OSError when the file cannot be read.
+    Raises GatewayError with a message that starts with the file's name, or OSError if the file cannot be read.
     """
     try:
         return _read(path)
@@ -24,7 +24,7 @@ def read_policy_file(path: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any]:
     if path.suffix not in _SUFFIXES:
-        raise Unprocessable("A policy file ends in .toml or .json.")
+        raise Unprocessable("The name of a policy file must end in .toml or .json.")
     if path.stat().st_size > MAX_BYTES:
         raise TooLarge(f"The policy is larger than {MAX_BYTES // 1024} KiB.")
     data = path.read_bytes()
@@ -35,7 +35,7 @@ def _read(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise Unprocessable("The file is not valid UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
-        # Only where, not what: the parser's words may quote the file.
+        # The parser's message may quote the file, so report only the position.
         place = str(error).rpartition("(at ")[2].rstrip(")")
         raise Unprocessable(f"The file is not valid TOML (at {place}).") from None
     except RecursionError:

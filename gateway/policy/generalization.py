@@ -1,7 +1,7 @@
-"""Coarser values: a date becomes its year, a postcode its area, an IP address its network, an age its band.
+"""Generalizes values: a date to its year, a postcode to its area, an IP address to its network, an age to a band.
 
-A value that cannot be read with certainty yields None: the caller removes it, since passing it on would be no
-generalization and guessing would be a lie.
+An ambiguous or unparsable value yields None, and the caller redacts it: keeping it would reveal it, and a guess could
+be wrong.
 """
 
 import ipaddress
@@ -18,7 +18,7 @@ _SMALL_ZIP_AREA = re.compile("036|059|063|102|203|556|692|790|821|823|830|831|87
 _BANDS = (0, 18, 30, 40, 50, 60, 70, 80, 90)
 _OLDEST_AGE = 130
 
-# Words beside an age in years; with any other word, the number may count something else.
+# Words that occur next to an age in years. With any other word, the number may count something else.
 _YEARS = re.compile(
     "aged?|years?|yrs?|y|yo|o|old|"
     "jahre?|jährig(?:e[rn]?)?|alt|alter|im|von|"
@@ -54,16 +54,16 @@ _KIND_OF_WORD = {
 }
 
 
-def kind_for(type: str) -> str | None:
-    """What a type's values become when the rule does not say; None when nothing coarser is known."""
+def default_generalization(type: str) -> str | None:
+    """Returns the default generalization for a type; None if there is none."""
     words = set(type.split("_"))
     return next((kind for kind, marks in _KIND_OF_WORD.items() if words.intersection(marks)), None)
 
 
 def generalize(type: str, value: str, *, to: str | None = None, oldest_year: int | None = None) -> str | None:
-    """The coarser value, or None when `value` cannot be read as what its type or `to` says."""
+    """Returns the generalized value, or None if `value` does not parse as its type or `to` requires."""
     plain = read(value).data.decode().strip()
-    kind = to or kind_for(type)
+    kind = to or default_generalization(type)
     if kind == "year":
         return _year(plain, oldest_year)
     if kind == "area":
@@ -81,10 +81,10 @@ def generalize(type: str, value: str, *, to: str | None = None, oldest_year: int
 
 
 def _year(text: str, oldest: int | None) -> str | None:
-    """The year; of a period, the first and the last. `oldest` and what lies before it become one."""
+    """Returns the year, or the first and last year of a period. Merges `oldest` and all earlier years."""
     years = {int(year) for year in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", text)}
     for digits in re.findall(r"(?<!\d)\d{8}(?!\d)", text):
-        years |= _years_of_compact(digits)
+        years |= _years_in_digits(digits)
     if not 1 <= len(years) <= 2:
         return None
     first, last = min(years), max(years)
@@ -93,8 +93,8 @@ def _year(text: str, oldest: int | None) -> str | None:
     return str(first) if first == last else f"{first}–{last}"
 
 
-def _years_of_compact(digits: str) -> set[int]:
-    """The year of YYYYMMDD, DDMMYYYY or MMDDYYYY. No digits read both ways: no month is 19 or 20."""
+def _years_in_digits(digits: str) -> set[int]:
+    """Parses the year of YYYYMMDD, DDMMYYYY or MMDDYYYY. Unambiguous, because no month is 19 or 20."""
     first, last = digits[:4], digits[4:]
     readings = [
         (first, digits[4:6], digits[6:]),
@@ -113,7 +113,7 @@ def _years_of_compact(digits: str) -> set[int]:
 
 
 def _area(text: str) -> str | None:
-    """The part of a postcode that names a region, with `*` for the rest."""
+    """Returns the part of a postcode that identifies a region, with `*` for the rest."""
     code = " ".join(text.upper().split())
     for form, area in _AREAS:
         if match := form.fullmatch(code):
@@ -122,7 +122,7 @@ def _area(text: str) -> str | None:
 
 
 def _network(text: str) -> str | None:
-    """The /24 of an IPv4 address, the /48 of an IPv6 address; a network as large as that stays."""
+    """Returns the /24 of an IPv4 address or the /48 of an IPv6 address. Keeps networks of at least that size."""
     bare = text.removeprefix("[").removesuffix("]")
     address, slash, size = bare.partition("/")
     try:
@@ -137,7 +137,7 @@ def _network(text: str) -> str | None:
 
 
 def _age(text: str) -> int | None:
-    """Whole years."""
+    """Parses an age in whole years."""
     numbers = re.findall(r"\d+", text)
     words = re.findall(r"[^\W\d_]+", text.lower())
     if len(numbers) != 1 or len(numbers[0]) > 5 or re.search(r"\d[.,]\d", text):

@@ -1,4 +1,4 @@
-"""A policy's lists: values to leave alone, and terms to hide wherever they stand."""
+"""Implements a policy's lists: values never to hide, and terms always to hide."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
@@ -10,13 +10,13 @@ from gateway.detection.normalized_text import read
 from gateway.policy.document import AllowDocument, DenyDocument
 from gateway.policy.patterns import TERMS_MEMORY, Span, compile_expression
 
-# Scripts written without spaces between words: next to one of their letters a word may begin or end.
+# Scripts without spaces between words, where a word may start or end next to any letter.
 _SPACELESS = r"\p{Han}\p{Hiragana}\p{Katakana}\x{30FC}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _NO_WORD = rf"(?:[^\pL\pN\pM_]|[{_SPACELESS}])"
 
 
 class AllowList:
-    """Values to leave alone. Asks a set, so its length does not matter."""
+    """Values never to hide, in a set for constant-time lookup."""
 
     __slots__ = ("_exact", "_folded")
 
@@ -36,7 +36,7 @@ class AllowList:
         return f"AllowList({len(self._exact) + len(self._folded)} values)"
 
     def allows(self, type: str, value: str) -> bool:
-        """Whether `value`, found as `type`, is on the list: as a whole, in this spelling or any case."""
+        """Whether the list contains the whole `value` for entities of `type`."""
         if not self._exact and not self._folded:
             return False
         plain = normalize("NFC", value)
@@ -47,7 +47,7 @@ class AllowList:
 
 
 class TermSearch:
-    """The deny-list terms of one type that are matched alike, as one expression over the bytes of a view."""
+    """Searches the bytes of a normalized text for the deny-list terms of one type with the same options."""
 
     def __init__(self, type: str, terms: Iterable[str], *, ignore_case: bool, whole_word: bool) -> None:
         self.type = type
@@ -60,12 +60,12 @@ class TermSearch:
         return compile_expression(self.gate, longest=True, memory=TERMS_MEMORY)
 
     def spans(self, data: bytes) -> Iterator[Span]:
-        """Every occurrence: the longest term at each place, none inside another."""
+        """Yields every occurrence, the longest term at each position, without overlaps."""
         position = 0
         while (match := self._compiled.search(data, position)) is not None:
             start, end = next(match.span(group) for group in (1, 2) if match.start(group) >= 0)
             if self._whole_word and _inside_word(data, start):
-                # Nothing can begin before this word has ended: skipping it keeps the time linear.
+                # No term can start before the word ends. Skipping it keeps the time linear.
                 rest = _word_end().search(data, start)
                 if rest is None:
                     return
@@ -76,7 +76,7 @@ class TermSearch:
 
 
 def terms_of(entries: Iterable[DenyDocument]) -> list[TermSearch]:
-    """One search for each type and way of matching."""
+    """Groups terms into one search per type and options."""
     alike: dict[tuple[str, bool, bool], list[str]] = {}
     for entry in entries:
         alike.setdefault((entry.type, entry.ignore_case, entry.whole_word), []).extend(entry.terms)
@@ -87,9 +87,9 @@ def terms_of(entries: Iterable[DenyDocument]) -> list[TermSearch]:
 
 
 def spellings(term: str, ignore_case: bool = False) -> frozenset[str]:
-    """What a term may look like in a folded view; empty for a term of which nothing can be seen.
+    """Returns the spellings of a term in normalized text; none for a term without visible characters.
 
-    Composed and decomposed; and, for any case, each case that RE2's `(?i)` does not know to be the same.
+    They are composed and decomposed, and with `ignore_case` include cases that RE2's `(?i)` does not fold together.
     """
     folded = read(term).data.decode().strip()
     cases = (folded, folded.lower(), folded.upper()) if ignore_case else (folded,)
@@ -98,12 +98,12 @@ def spellings(term: str, ignore_case: bool = False) -> frozenset[str]:
 
 
 def _simple_fold(text: str) -> str:
-    """Two texts of the same simple fold are one to RE2's `(?i)`."""
+    """Folds case like RE2's `(?i)`, character by character."""
     return "".join(lower if len(lower := char.lower()) == 1 else char for char in text)
 
 
 def _expression(terms: Iterable[str], ignore_case: bool, whole_word: bool) -> str:
-    """A group for terms after which the word must end, and one for the others."""
+    """Builds an expression with one group for terms that must end at a word boundary and one for the others."""
     bounded: set[str] = set()
     free: set[str] = set()
     for term in terms:
@@ -129,7 +129,7 @@ def _word_end() -> "re2._Regexp":
 
 
 def _inside_word(data: bytes, at: int) -> bool:
-    """Whether the characters before and at a position belong to one word."""
+    """Whether the characters before and at a position belong to the same word."""
     if at == 0:
         return False
     before = at - 1

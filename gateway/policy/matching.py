@@ -1,7 +1,7 @@
-"""A policy's own findings: its deny list and its patterns, in one pass that says which of them occur at all.
+"""Finds the terms and patterns of a policy, after one prefilter pass that determines which of them occur at all.
 
-They are matched on the folded view of a text (gateway/detection/normalized_text.py), as recognizers are: full-width
-letters, invisible characters and typographic dashes do not help a value to slip past.
+Like recognizers, they match the normalized text (gateway/detection/normalized_text.py), so that full-width letters,
+invisible characters and typographic dashes cannot hide a value.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,11 +18,11 @@ from gateway.policy.lists import terms_of
 from gateway.policy.patterns import ExpressionError, PatternSearch, Span
 
 MAX_FINDINGS = 100_000
-"""In one text. More is a pattern gone wrong, and memory it could fill."""
+"""Maximum number of entities per text, against patterns that match too often and exhaust memory."""
 
 
 class Search(Protocol):
-    """One expression (`gate`) and where it stands in the bytes of a view."""
+    """An expression (`gate`) and the spans it matches in the bytes of a normalized text."""
 
     @property
     def type(self) -> str: ...
@@ -35,7 +35,7 @@ class Search(Protocol):
 
 
 class Matcher:
-    """Finds the terms and patterns of one policy. Compiled when first used, or by `compile`."""
+    """Finds the terms and patterns of one policy. Compiles them on first use or in `compile`."""
 
     def __init__(self, deny: Iterable[DenyDocument], patterns: Iterable[PatternDocument]) -> None:
         self._searches: Sequence[Search] = (*terms_of(deny), *map(PatternSearch, patterns))
@@ -48,18 +48,18 @@ class Matcher:
         return GateScan([search.gate for search in self._searches])
 
     def compile(self) -> None:
-        """Raises ExpressionError when the lists and patterns do not fit the memory set aside for them."""
+        """Compiles all expressions. Raises ExpressionError if they exceed their memory limit."""
         try:
             self._scan.hits(b"")
             for search in self._searches:
                 list(search.spans(b""))
         except (DefinitionError, Unavailable):
-            raise ExpressionError("the lists and patterns are too large together") from None
+            raise ExpressionError("the lists and patterns together are too large; shorten them") from None
 
     def find(self, text: str) -> tuple[Entity, ...]:
-        """Findings sorted by start, then longest first; they may overlap. Offsets are code points of `text`.
+        """Returns entities sorted by start, then longest first. They may overlap. Offsets are code points of `text`.
 
-        Raises Unavailable (`detection_failed`) when the text could not be searched completely.
+        Raises Unavailable (`detection_failed`) if the search is incomplete.
         """
         view = read(text)
         hits = self._scan.hits(view.data)
@@ -71,7 +71,10 @@ class Matcher:
             for span in search.spans(view.data):
                 found.append((search, span))
                 if len(found) > MAX_FINDINGS:
-                    raise Unavailable("The policy's patterns match too often in this text.", code="detection_failed")
+                    raise Unavailable(
+                        "The policy's patterns match too often in this text; make them more specific.",
+                        code="detection_failed",
+                    )
         places = view.source_spans((start, end) for _, (start, end, _) in found)
         entities = [
             Entity(search.type, start, end, score, search.recognizer)

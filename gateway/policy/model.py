@@ -1,6 +1,6 @@
-"""A policy as the rest of the gateway sees it: frozen, resolved, quick to ask.
+"""Defines resolved policies: frozen, and fast to query.
 
-`rule_for` and `allows` are asked once per finding, `find` once per text.
+The gateway calls `rule_for` and `allows` for every entity, and `find` for every text.
 """
 
 from collections.abc import Mapping
@@ -31,9 +31,9 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class RestoreRules:
-    """Where a placeholder of an answer may become its value again.
+    """Where placeholders in an answer may be restored.
 
-    `urls`: `source` only in URLs that the protected source held, `never`, or `always`.
+    `urls`: `source` restores only URLs that occur in the protected request; otherwise `never` or `always`.
     """
 
     urls: Literal["source", "never", "always"]
@@ -42,7 +42,7 @@ class RestoreRules:
 
 @dataclass(frozen=True, slots=True)
 class GuardRules:
-    """What happens to an answer, by kind of what the guard finds in it. The kinds are the field names."""
+    """The guard's action for each kind of finding. Field names are the kinds."""
 
     unknown_placeholder: GuardAction
     forged_placeholder: GuardAction
@@ -52,17 +52,17 @@ class GuardRules:
     instruction_to_reveal: GuardAction
 
     def of(self, kind: str) -> GuardAction:
-        """By the name of the kind. Raises AttributeError for a kind that does not exist."""
+        """Returns the action for a kind. Raises AttributeError for an unknown kind."""
         action: GuardAction = getattr(self, kind)
         return action
 
 
 @dataclass(frozen=True, slots=True)
 class RouteRules:
-    """From when on a request takes a stricter route. Risk is 0-100; None: that route is never forced.
+    """Thresholds for stricter routes. Risk is 0-100; None disables the threshold.
 
-    A text is sharded when it is longer than `shard_tokens`, or when it holds at least `shard_findings`
-    findings and at least `shard_density` of them in a hundred tokens.
+    A text is sharded if it is longer than `shard_tokens`, or if it contains at least `shard_findings` entities and at
+    least `shard_density` entities per hundred tokens.
     """
 
     shard_tokens: int | None
@@ -72,19 +72,19 @@ class RouteRules:
     blocked_risk: int | None
     local_types: frozenset[str]
     blocked_types: frozenset[str]
-    """Entity types or groups whose mere presence forces the route, hidden or not."""
+    """Entity types or groups whose presence forces the route, even if hidden."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRules:
-    """Bounds of a vault session. Times in seconds."""
+    """Limits of a vault session. Times are in seconds."""
 
     default_ttl_seconds: int
     max_ttl_seconds: int
     max_values: int
 
     def within(self, bounds: "SessionRules") -> "SessionRules":
-        """The smaller of each number."""
+        """Returns the smaller of each limit."""
         return SessionRules(
             min(self.default_ttl_seconds, bounds.default_ttl_seconds),
             min(self.max_ttl_seconds, bounds.max_ttl_seconds),
@@ -94,10 +94,10 @@ class SessionRules:
 
 @dataclass(frozen=True, slots=True)
 class StreamingRules:
-    """`allowed`: whether answers may be streamed at all.
+    """Whether answers may be streamed, and how the guard handles streams.
 
-    `guard`: `hold` the answer until the guard has read it whole, or let it `flow`, where what the guard finds
-    late can no longer be recalled.
+    `guard`: `hold` delivers the answer after the guard has inspected all of it; `flow` delivers it at once, so that the
+    guard cannot withdraw what it finds late.
     """
 
     allowed: bool
@@ -106,7 +106,7 @@ class StreamingRules:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """One version of one policy. Two policies of the same hash are the same."""
+    """One version of one policy. Policies with the same hash are identical."""
 
     id: str
     version: int
@@ -121,7 +121,7 @@ class Policy:
     session: SessionRules
     streaming: StreamingRules
     canonical: bytes = field(repr=False)
-    """The resolved document in RFC 8785 form: what `hash` is the SHA-256 of."""
+    """The resolved document in RFC 8785 form, whose SHA-256 is `hash`."""
     rules: RuleBook = field(repr=False, compare=False)
     allow_list: AllowList = field(repr=False, compare=False)
     matcher: Matcher | None = field(repr=False, compare=False)
@@ -132,27 +132,27 @@ class Policy:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The resolved document and its `hash`, as `GET /v1/policies/{id}` serves it. A fresh copy."""
+        """Returns a copy of the resolved document with its `hash`, as `GET /v1/policies/{id}` does."""
         document: dict[str, Any] = orjson.loads(self.canonical)
         document["hash"] = self.hash
         return document
 
     @property
     def own_types(self) -> Mapping[str, str]:
-        """Types that this policy's deny list and patterns yield, with their group: always `custom`."""
+        """Maps the types of this policy's deny list and patterns to their group, which is always `custom`."""
         return dict.fromkeys(sorted(self.rules.own_types), "custom")
 
     def rule_for(self, type: str, group: str, mode: PrivacyMode) -> Rule:
-        """What becomes of a finding: the most specific rule, and in strict mode the strict rules over it."""
+        """Returns the rule for an entity: the most specific one, overridden by strict rules in strict mode."""
         return self.rules.rule_for(type, group, mode)
 
     def find(self, text: str) -> tuple[Entity, ...]:
-        """Terms of the deny list and matches of the policy's patterns, sorted by start; may overlap.
+        """Finds terms of the deny list and matches of the policy's patterns, sorted by start. They may overlap.
 
-        Raises Unavailable (`detection_failed`) when the text could not be searched completely.
+        Raises Unavailable (`detection_failed`) if the search is incomplete.
         """
         return self.matcher.find(text) if self.matcher is not None else ()
 
     def allows(self, type: str, value: str) -> bool:
-        """Whether the allow list says to leave this value alone."""
+        """Whether the allow list contains this value."""
         return self.allow_list.allows(type, value)

@@ -1,8 +1,8 @@
-"""A policy's patterns: which expressions are taken, and where they match.
+"""Validates a policy's patterns and finds their matches.
 
-Syntax and limits are RE2's (https://github.com/google/re2/wiki/Syntax). Time is linear in the text whatever
-the pattern: each search sees at most one window, and a pattern whose every match is longer than that is
-searched in the whole text, which then takes few searches.
+Syntax and limits are RE2's (https://github.com/google/re2/wiki/Syntax). The time is linear in the text for every
+pattern: a search covers at most one window. A pattern whose matches are all longer than that is searched in the whole
+text, which takes few searches.
 """
 
 import re
@@ -15,27 +15,27 @@ from gateway.detection.recognizer import any_word, near_context
 from gateway.policy.document import PatternDocument
 
 WINDOW = 16 * 1024
-"""Bytes of a stretch of text in which matches begin, and how far beyond it one may reach to be found."""
+"""Size in bytes of the windows in which matches start, and of the margin into which they may extend."""
 
 TERMS_MEMORY = 64 << 20
 _PATTERN_MEMORY = 8 << 20
 _MAX_PROGRAM = 50_000
-"""RE2 instructions: the most a pattern may cost for each byte of text."""
+"""Maximum number of RE2 instructions, which bounds the cost per byte of text."""
 
 _CONTEXT_GAIN = 0.4
 _MOST = 0.95
 _PROBES = (b"", b"a", b"0", b"a b", b"-", b"\n", b"a\na")
 
 type Span = tuple[int, int, float]
-"""Start and end in bytes of the view, and the score."""
+"""Start and end in bytes of the normalized text, and the score."""
 
 
 class ExpressionError(ValueError):
-    """RE2 cannot take the expression; the message is the reason and repeats nothing of it."""
+    """RE2 rejects the expression. The message gives the reason without quoting it."""
 
 
 def compile_expression(regex: str, *, longest: bool = False, memory: int = _PATTERN_MEMORY) -> "re2._Regexp":
-    """A compiled expression. `longest`: prefer the longest match to the first. Raises ExpressionError."""
+    """Compiles an expression. `longest` prefers the longest match over the first. Raises ExpressionError."""
     options = re2.Options()
     options.log_errors = False
     options.max_mem = memory
@@ -47,10 +47,10 @@ def compile_expression(regex: str, *, longest: bool = False, memory: int = _PATT
 
 
 def check_pattern(pattern: PatternDocument) -> None:
-    """Raises ExpressionError with the reason why a pattern cannot be part of a policy."""
+    """Raises ExpressionError if a policy cannot use the pattern, with the reason."""
     compiled = compile_expression(pattern.regex)
     if compiled.programsize > _MAX_PROGRAM:
-        raise ExpressionError("it is too costly: make its repetitions or character classes smaller")
+        raise ExpressionError("it is too expensive; reduce its repetitions or character classes")
     for probe in _PROBES:
         if any(match.start() == match.end() for match in compiled.finditer(probe)):
             raise ExpressionError("it matches the empty string")
@@ -65,12 +65,12 @@ def _reason(error: re2.error, regex: str) -> str:
         return "RE2 has no back-references"
     if re.search(r"\(\?>|[*+?}]\+", regex):
         return "RE2 has no possessive or atomic groups, and needs none"
-    # What follows the colon repeats a piece of the expression.
+    # After the colon, RE2 quotes the expression.
     return f"RE2 says: {text.partition(':')[0]}"
 
 
 class PatternSearch:
-    """One pattern over the bytes of a view."""
+    """Searches the bytes of a normalized text for one pattern."""
 
     def __init__(self, pattern: PatternDocument) -> None:
         self.type = pattern.type
@@ -87,7 +87,7 @@ class PatternSearch:
         return compile_expression(any_word(self._pattern.context)) if self._pattern.context else None
 
     def spans(self, data: bytes) -> Iterator[Span]:
-        """Every match that does not overlap an earlier one, scored."""
+        """Yields scored matches without overlaps."""
         group = self._compiled.groupindex.get("value", 0)
         matched = False
         for match in self._in_windows(data):
@@ -107,7 +107,7 @@ class PatternSearch:
                 if match is None or match.start() >= border:
                     break
                 while match.end() >= limit < len(data):
-                    # It may go on: look further, twice as far each time, which a match this long pays for.
+                    # The match may continue past the window. Doubling the window keeps the total time linear.
                     limit = 2 * limit - match.start()
                     match = self._compiled.search(data, match.start(), limit) or match
                 yield match

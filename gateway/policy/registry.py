@@ -1,8 +1,7 @@
-"""Which policies there are: the built-in ones of a folder, and the custom ones of a store.
+"""Keeps the built-in policies of a folder and the custom ones of a store.
 
-Every version ever made stays, so that the hash in a receipt can always be resolved to its document. That
-includes the built-in ones: each is written to the store when it is first seen, and found there after an
-update has changed the file.
+Keeps every version forever, so that the hash in a receipt always resolves to its document. The registry also stores
+each built-in policy it loads, so that its document survives an update of the file.
 """
 
 import asyncio
@@ -21,40 +20,40 @@ from gateway.policy.resolve import load, resolve
 
 MAX_CUSTOM_POLICIES = 256
 MAX_CUSTOM_VERSIONS = 4096
-"""Of all custom policies together."""
+"""Limit for all custom policies together."""
 MAX_DEPTH = 4
-"""How many policies deep `extends` may reach."""
+"""Maximum length of a chain of `extends`."""
 
 _FRESH_SECONDS = 2.0
 _MISS_SECONDS = 0.2
 _ATTEMPTS = 20
-"""Each one lost is a version that another process has made meanwhile."""
+"""An attempt fails if another process creates the same version at the same time."""
 
 _log = logging.getLogger(__name__)
 
 
 class CustomPolicies(Protocol):
-    """What the registry needs of a store. Both methods may block and are called from any thread.
+    """The store of a registry. Both methods may block and must be thread-safe.
 
-    Documents are resolved ones, with `id`, `version`, `builtin` and `hash`.
+    Documents are resolved and have `id`, `version`, `builtin` and `hash`.
     """
 
     def load_all(self, after: int = 0) -> Iterable[tuple[int, Mapping[str, Any]]]:
-        """The documents saved since position `after`, each with its own position, oldest first."""
+        """Returns the documents saved after position `after` with their positions, oldest first."""
         ...
 
     def save(self, document: Mapping[str, Any]) -> bool:
-        """Keeps a document for good; durable on return.
+        """Stores a document permanently and durably.
 
-        False when nothing was kept: this hash is there already, or, of a custom policy, this id and version.
+        Returns False if the hash exists already or, for a custom policy, its id and version.
         """
         ...
 
 
 class PolicyRegistry:
-    """Built-in policies of `folder` (`*.toml`) and of `more`, and those of `customs`. Safe for threads.
+    """The built-in policies (`*.toml`) of `folder` and `more`, and those of `customs`. Thread-safe.
 
-    Raises Unprocessable when a file is no sound policy, two have one id, or `extends` runs in a circle.
+    Raises Unprocessable if a file is not a valid policy, two have the same id, or `extends` is circular.
     """
 
     def __init__(self, folder: Path, customs: CustomPolicies | None = None, *, more: Sequence[Path] = ()) -> None:
@@ -80,66 +79,72 @@ class PolicyRegistry:
                     customs.save(policy.document)
 
     def get(self, id: str, version: int | None = None) -> Policy:
-        """The newest version of a policy, or the one asked for. Raises NotFound (`policy_not_found`)."""
+        """Returns the given or newest version of a policy. Raises NotFound (`policy_not_found`)."""
         policy = self._find(id, version)
         if policy is None and self._refresh_after_miss():
             policy = self._find(id, version)
         if policy is None:
-            message = "There is no such policy. `GET /v1/policies` lists those there are."
+            message = "There is no such policy. `GET /v1/policies` lists all policies."
             raise NotFound(message, code="policy_not_found", param="policy_id")
         if not policy.builtin:
             self._refresh_in_background()
         return policy
 
     def by_hash(self, hash: str, id: str | None = None) -> Policy:
-        """The policy version a receipt names, where it is one of `id`. Raises NotFound (`policy_not_found`)."""
+        """Returns the policy with a hash, which must belong to `id` if given. Raises NotFound (`policy_not_found`)."""
         policy = self._by_hash.get(hash)
         if policy is None and self._refresh_after_miss():
             policy = self._by_hash.get(hash)
         if policy is None or id not in (None, policy.id):
-            raise NotFound("No version of a policy has this hash.", code="policy_not_found", param="hash")
+            raise NotFound(
+                "No version of a policy has this hash. Copy it from `policy.hash` of a receipt.",
+                code="policy_not_found",
+                param="hash",
+            )
         return policy
 
     def list(self) -> tuple[Policy, ...]:
-        """The newest version of each policy: built-in ones first, then custom ones, each by id."""
+        """Returns the newest version of each policy: built-in ones first, then custom ones, each sorted by id."""
         self._refresh_in_background()
         with self._lock:
             return tuple(sorted(self._latest.values(), key=lambda policy: (not policy.builtin, policy.id)))
 
     async def create(self, document: Mapping[str, Any]) -> Policy:
-        """A new custom policy, or the next version of one; the newest version, when that says the same.
+        """Creates a custom policy or its next version. Returns the newest version if its content is the same.
 
-        Raises Unprocessable (the field and the reason), TooLarge, Conflict (a built-in id, or too many).
+        Raises Unprocessable (with field and reason), TooLarge, or Conflict (a built-in id, or too many policies).
         """
         customs = self._customs
         if customs is None:
-            raise Unavailable("This gateway keeps no custom policies.")
-        # First, for it says most: nothing that the document says makes it right.
+            raise Unavailable("This gateway has no store for custom policies.")
+        # Checked first, because no change of the other fields can fix it.
         if any(document.get("id") == taken for taken in self._builtins):
-            raise Conflict("This is the id of a built-in policy, which cannot be taken.", param="id")
+            raise Conflict("This id belongs to a built-in policy; choose another one.", param="id")
         parsed = parse(document)
         if parsed.version is not None:
-            raise Unprocessable("Policy refused: version: the gateway numbers custom policies.", param="version")
+            raise Unprocessable(
+                "Policy refused: version: the gateway numbers custom policies; remove it.", param="version"
+            )
         async with self._creating:
             for _ in range(_ATTEMPTS):
-                # Also what another process has made meanwhile, such as the version we are about to take.
+                # Another process may have created the version that this one is about to create.
                 await asyncio.to_thread(self._load, customs)
                 policy, is_new = await asyncio.to_thread(self._next_version, parsed)
                 if not is_new or await asyncio.to_thread(customs.save, policy.document):
                     return self._add(policy)
-        raise Conflict("Others are changing this policy at the same time. Try again.")
+        raise Conflict("Other requests are changing this policy at the same time. Try again.")
 
     def preview(self, document: Mapping[str, Any]) -> Policy:
-        """The policy that `document` would make, without keeping it: built-in if it has a version of its own.
+        """Returns the policy for `document` without storing it. It is built-in if the document has a version.
 
-        Raises Unprocessable and TooLarge.
+        Raises Unprocessable or TooLarge.
         """
         parsed = parse(document)
         is_builtin = parsed.version is not None
         return resolve(parsed, version=parsed.version or 1, builtin=is_builtin, parent=self._parent(parsed))
 
     def _next_version(self, parsed: PolicyDocument) -> tuple[Policy, bool]:
-        """What `parsed` makes, and whether that is new."""
+        """Resolves `parsed` as the next version. Returns the newest version and False if the content is the same."""
         newest = self._find(parsed.id, None)
         version = newest.version + 1 if newest else 1
         policy = resolve(parsed, version=version, builtin=False, parent=self._parent(parsed))
@@ -148,9 +153,13 @@ class PolicyRegistry:
         with self._lock:
             customs = [len(one) for id, one in self._versions.items() if id not in self._builtins]
         if newest is None and len(customs) >= MAX_CUSTOM_POLICIES:
-            raise Conflict(f"There are {MAX_CUSTOM_POLICIES} custom policies already.")
+            raise Conflict(
+                f"The limit of {MAX_CUSTOM_POLICIES} custom policies is reached; change an existing one instead."
+            )
         if sum(customs) >= MAX_CUSTOM_VERSIONS:
-            raise Conflict(f"There are {MAX_CUSTOM_VERSIONS} versions of custom policies already.")
+            raise Conflict(
+                f"The limit of {MAX_CUSTOM_VERSIONS} versions of custom policies is reached; use an existing policy."
+            )
         return policy, True
 
     def _parent(self, parsed: PolicyDocument) -> Policy | None:
@@ -176,10 +185,10 @@ class PolicyRegistry:
             return self._latest.get(id) if version is None else self._versions.get(id, {}).get(version)
 
     def _add(self, policy: Policy) -> Policy:
-        """Keeps the first that comes under a hash, so that its compiled patterns are shared."""
+        """Adds a policy unless its hash exists, and returns the one with that hash, to share compiled patterns."""
         with self._lock:
             known = self._by_hash.setdefault(policy.hash, policy)
-            # A built-in version number belongs to today's file; what had it before is known by its hash.
+            # A built-in version number means the current file. Earlier documents with it are found by their hash.
             self._versions.setdefault(policy.id, {}).setdefault(policy.version, known)
             newest = self._latest.get(policy.id)
             if policy.id not in self._builtins and (newest is None or newest.version < known.version):
@@ -187,7 +196,7 @@ class PolicyRegistry:
             return known
 
     def _load(self, customs: CustomPolicies) -> None:
-        """Takes in what is new in the store. Raises Unavailable for a document that belies its hash."""
+        """Loads new documents from the store. Raises Unavailable if one does not match its hash."""
         with self._loading:
             for position, document in customs.load_all(self._position):
                 if document.get("hash") not in self._by_hash:
@@ -197,7 +206,10 @@ class PolicyRegistry:
             self._refreshed = time.monotonic()
 
     def _refresh_after_miss(self) -> bool:
-        """Whether something new was found. Guessing at ids must not become a load on the store."""
+        """Loads new documents unless a recent miss found none, which limits the load from guessed ids.
+
+        Returns whether there were any.
+        """
         if self._customs is None or time.monotonic() - self._missed < _MISS_SECONDS:
             return False
         before = self._position
@@ -221,8 +233,8 @@ class PolicyRegistry:
             if self._customs is not None:
                 self._load(self._customs)
         except GatewayError as error:
-            # What is in memory stays good; the next look tries again.
-            _log.warning("custom policies could not be read again: %s", error.code)
+            # The policies in memory remain valid, and the next call tries again.
+            _log.warning("could not reload custom policies: %s", error.code)
         finally:
             self._refreshing = False
 
@@ -232,13 +244,13 @@ def _content(policy: Policy) -> dict[str, Any]:
 
 
 def _read_folders(folders: Iterable[Path]) -> dict[str, Policy]:
-    """The built-in policies by id, each resolved over what it extends."""
+    """Reads and resolves the built-in policies. Returns them by id."""
     documents: dict[str, PolicyDocument] = {}
     for folder in folders:
         for path in sorted(folder.glob("*.toml")):
             document = _parse_file(path)
             if document.id in documents:
-                raise Unprocessable(f"{path.name}: two built-in policies have the id `{document.id}`.")
+                raise Unprocessable(f"{path.name}: two built-in policies have the id `{document.id}`; rename one.")
             documents[document.id] = document
     done: dict[str, Policy] = {}
     for id in documents:
@@ -260,10 +272,10 @@ def _resolve_builtin(
     if id in done:
         return done[id]
     if id in below:
-        raise Unprocessable(f"`extends` runs in a circle: {' -> '.join((*below, id))}.")
+        raise Unprocessable(f"`extends` is circular: {' -> '.join((*below, id))}.")
     document = documents.get(id)
     if document is None:
-        raise Unprocessable(f"The policy `{below[-1]}` extends `{id}`, which is no built-in policy.")
+        raise Unprocessable(f"The policy `{below[-1]}` extends `{id}`, which is not a built-in policy.")
     if len(below) >= MAX_DEPTH:
         raise Unprocessable(f"`extends` is more than {MAX_DEPTH} policies deep: {' -> '.join(below)}.")
     parent = _resolve_builtin(document.extends, documents, done, (*below, id)) if document.extends else None

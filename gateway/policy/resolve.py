@@ -1,8 +1,7 @@
-"""A document and what it extends become one policy.
+"""Merges a policy document with the policy it extends and builds the resolved policy.
 
-Over a parent, a policy's fields replace the parent's, rule by rule and field by field; its lists and
-patterns are added to the parent's (a pattern of the same name replaces the parent's). What nobody says has
-the defaults of `document`.
+Fields replace those of the parent, rule by rule and field by field. Lists and patterns are added to the parent's; a
+pattern replaces one of the same name. Omitted fields have the defaults of `document`.
 """
 
 import hashlib
@@ -38,9 +37,9 @@ _NOT_INHERITED = frozenset({"id", "title", "description", "version", "builtin", 
 
 
 def resolve(document: PolicyDocument, *, version: int, builtin: bool, parent: Policy | None) -> Policy:
-    """The policy that `document` describes over `parent`, which must be what `document.extends` names.
+    """Resolves `document` with `parent`, the policy that `document.extends` names.
 
-    Raises Unprocessable when the two together are no sound policy.
+    Raises Unprocessable if the merged policy is not valid.
     """
     own = document.model_dump(exclude_unset=True, exclude_none=True)
     merged: dict[str, Any] = {}
@@ -57,24 +56,26 @@ def resolve(document: PolicyDocument, *, version: int, builtin: bool, parent: Po
 
 
 def load(document: Mapping[str, Any]) -> Policy:
-    """A policy from its stored, resolved document. Raises Unavailable when that is not what its hash says."""
+    """Loads a policy from its stored, resolved document. Raises Unavailable if it does not match its hash."""
     content = {key: value for key, value in document.items() if key != "hash"}
     try:
         canonical = canonical_form(content)
         if hashlib.sha256(canonical).hexdigest() != document.get("hash"):
-            raise Unavailable("A stored policy is not what its hash says; it is not used.")
+            raise Unavailable(
+                "A stored policy does not match its hash and is not used; restore the database from a backup."
+            )
         return build(canonical, checked(ResolvedDocument, content))
     except (rfc8785.CanonicalizationError, Unprocessable):
-        raise Unavailable("A stored policy cannot be read by this version of the gateway.") from None
+        raise Unavailable("This version of the gateway cannot read a stored policy; upgrade the gateway.") from None
 
 
 def canonical_form(document: Mapping[str, Any]) -> bytes:
-    """RFC 8785 canonical JSON of a resolved document without its hash."""
+    """Serializes a resolved document, without its hash, as RFC 8785 canonical JSON."""
     return rfc8785.dumps(dict(document))
 
 
 def build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
-    """The policy of a resolved document."""
+    """Builds the policy of a resolved document."""
     guard, restore, session = resolved.guard, resolved.restore, resolved.session
     own_types = frozenset(type_name for _, type_name in _own_types(resolved))
     return Policy(
@@ -92,10 +93,10 @@ def build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
         streaming=StreamingRules(**resolved.streaming.model_dump()),
         canonical=canonical,
         rules=RuleBook(
-            _said(resolved.otherwise),
-            {key: _said(rule) for key, rule in resolved.rules.items()},
-            _said(resolved.strict.otherwise),
-            {key: _said(rule) for key, rule in resolved.strict.rules.items()},
+            _as_dict(resolved.otherwise),
+            {key: _as_dict(rule) for key, rule in resolved.rules.items()},
+            _as_dict(resolved.strict.otherwise),
+            {key: _as_dict(rule) for key, rule in resolved.strict.rules.items()},
             own_types,
         ),
         allow_list=AllowList(resolved.allow),
@@ -103,7 +104,7 @@ def build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
     )
 
 
-def _said(rule: RuleDocument | None) -> dict[str, Any]:
+def _as_dict(rule: RuleDocument | None) -> dict[str, Any]:
     return {} if rule is None else rule.model_dump(exclude_none=True)
 
 
@@ -123,7 +124,7 @@ def _route(route: RouteDocument) -> RouteRules:
 
 
 def _overlay(base: dict[str, Any], over: Mapping[str, Any], path: str = "") -> None:
-    """Works `over` into `base`, in place."""
+    """Merges `over` into `base`, in place."""
     for key, value in over.items():
         here = f"{path}.{key}" if path else key
         if here in {"allow", "deny"}:
@@ -133,7 +134,7 @@ def _overlay(base: dict[str, Any], over: Mapping[str, Any], path: str = "") -> N
             base[key] = [*(one for one in base.get(key, []) if one["name"] not in names), *value]
         elif isinstance(value, dict) and isinstance(base.get(key), dict):
             if "action" in value and value["action"] != base[key].get("action"):
-                # The options of another action mean nothing to this one.
+                # The options of the previous action do not apply to the new one.
                 base[key] = {name: said for name, said in base[key].items() if name == "min_score"}
             _overlay(base[key], value, here)
         else:
@@ -141,7 +142,7 @@ def _overlay(base: dict[str, Any], over: Mapping[str, Any], path: str = "") -> N
 
 
 def _check(resolved: ResolvedDocument, policy: Policy) -> None:
-    """What no field can tell alone. Raises Unprocessable."""
+    """Checks constraints across fields. Raises Unprocessable."""
     for index, pattern in enumerate(resolved.patterns):
         _check_folds_to_itself(pattern.regex, f"patterns.{index}.regex")
         try:
@@ -159,9 +160,12 @@ def _check(resolved: ResolvedDocument, policy: Policy) -> None:
 
 
 def _check_folds_to_itself(regex: str, where: str) -> None:
-    # Texts are searched folded, so that a `–` in a pattern would wait for a character that never comes.
+    # Patterns match normalized text, in which a character such as `–` never occurs.
     if read(regex).data.decode() != regex:
-        raise _refused(where, "typographic dashes, quotes, spaces and full-width letters are read as plain ones")
+        raise _refused(
+            where,
+            "write plain dashes, quotes, spaces and letters; typographic and full-width ones are normalized to them",
+        )
 
 
 def _check_lists(resolved: ResolvedDocument) -> None:
@@ -169,18 +173,18 @@ def _check_lists(resolved: ResolvedDocument) -> None:
     for index, entry in enumerate(resolved.deny):
         for number, term in enumerate(entry.terms):
             if not spellings(term):
-                raise _refused(f"deny.{index}.terms.{number}", "there is nothing to see in this term")
+                raise _refused(f"deny.{index}.terms.{number}", "this term has no visible characters; remove it")
             denied.add(term.casefold())
     for index, allowed in enumerate(resolved.allow):
         for number, value in enumerate(allowed.values):
             if value.casefold() in denied:
-                raise _refused(f"allow.{index}.values.{number}", "this value is both allowed and denied")
+                raise _refused(f"allow.{index}.values.{number}", "this value is both allowed and denied; remove one")
 
 
 def _check_own_types(resolved: ResolvedDocument, policy: Policy) -> None:
     for where, type_name in _own_types(resolved):
         if policy.rule_for(type_name, OWN_GROUP, PrivacyMode.STANDARD).action is Action.KEEP:
-            raise _refused(where, "the rules keep findings of this type in clear; give it a type of its own or a rule")
+            raise _refused(where, "the rules keep entities of this type; use another type or add a rule for it")
 
 
 def _own_types(resolved: ResolvedDocument) -> Iterator[tuple[str, str]]:
@@ -191,14 +195,14 @@ def _own_types(resolved: ResolvedDocument) -> Iterator[tuple[str, str]]:
 
 
 def _check_strict(policy: Policy) -> None:
-    """Strict mode may only hide more. What a group's strict rule does to a type of it, `RuleBook` looks after."""
+    """Checks that strict mode hides at least as much. `RuleBook` ensures that for strict rules of groups."""
     for name in ("otherwise", *sorted(policy.rules.named())):
         standard = policy.rules.layered(name, name, PrivacyMode.STANDARD)
         strict = policy.rules.layered(name, name, PrivacyMode.STRICT)
         surer = strict.min_score > standard.min_score and standard.action is not Action.KEEP
         if surer or is_weaker(strict.action, standard.action):
             where = "strict.otherwise" if name == "otherwise" else f"strict.rules.{name}"
-            raise _refused(where, "strict mode would hide less than standard mode does")
+            raise _refused(where, "strict mode must not hide less than standard mode")
 
 
 def _refused(where: str, reason: str) -> Unprocessable:

@@ -1,4 +1,4 @@
-"""What a person wants to know of a policy before using it: what is odd, and what differs from another."""
+"""Reviews policies: warns about likely mistakes, and lists the differences between two."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from typing import Any
 from gateway.detection import EntityType
 from gateway.models import Action, Notice, PrivacyMode
 from gateway.policy.document import GROUPS
-from gateway.policy.generalization import kind_for
+from gateway.policy.generalization import default_generalization
 from gateway.policy.model import Policy
 from gateway.policy.rules import OWN_GROUP
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One field that two policies do not agree on, by its path; a side that lacks it has None."""
+    """A field that differs between two policies, with its path. None means that a policy lacks the field."""
 
     path: str
     before: Any
@@ -23,13 +23,16 @@ class Difference:
 
 
 def warnings(policy: Policy, types: Mapping[str, EntityType], *, others: bool = False) -> tuple[Notice, ...]:
-    """What is allowed but probably not meant. `types` are those looked for; with `others`, more may be found."""
+    """Returns warnings about valid but probably unintended rules.
+
+    `types` are those of the recognizers and models in use; `others` says that a detection service may find more.
+    """
     odd = (*_unknown_types(policy, types, others), *_idle_rules(policy, types), *_idle_patterns(policy))
     return tuple(Notice(code, message) for code, message in odd)
 
 
 def _unknown_types(policy: Policy, types: Mapping[str, EntityType], others: bool) -> Iterator[tuple[str, str]]:
-    effect = "only what the detection service finds can be that" if others else "what is said of it has no effect yet"
+    effect = "only the detection service could find it" if others else "its rules have no effect"
     route = policy.route
     named = policy.rules.named() | route.local_types | route.blocked_types
     known = {*types, *policy.own_types, *GROUPS}
@@ -42,17 +45,17 @@ def _unknown_types(policy: Policy, types: Mapping[str, EntityType], others: bool
 def _idle_rules(policy: Policy, types: Mapping[str, EntityType]) -> Iterator[tuple[str, str]]:
     for name in sorted(policy.rules.named() - set(GROUPS)):
         group = types[name].group if name in types else OWN_GROUP
-        rule = policy.rules.work_out(name, group, PrivacyMode.STANDARD)
-        if rule.action is Action.GENERALIZE and rule.options.to is None and kind_for(name) is None:
+        rule = policy.rules.compute(name, group, PrivacyMode.STANDARD)
+        if rule.action is Action.GENERALIZE and rule.options.to is None and default_generalization(name) is None:
             yield (
                 "nothing_coarser",
-                f"Nothing coarser is known for `{name}`: its values will be removed. Say `to` what.",
+                f"`{name}` has no default generalization, so its values will be removed. Set `to`.",
             )
     for name in sorted(set(policy.own_types).intersection(types) - policy.rules.named()):
         yield (
             "shared_type",
-            f"The policy's own findings are called `{name}`, as are some of detection's: the same rule holds for both. "
-            "Detection's own group does not count for it.",
+            f"The policy's lists or patterns share the type `{name}` with a recognizer, so the same rule applies to "
+            "both, and the rule of the recognizer's group does not. Use another type to separate them.",
         )
 
 
@@ -62,12 +65,13 @@ def _idle_patterns(policy: Policy) -> Iterator[tuple[str, str]]:
         if pattern["score"] < rule.min_score and not pattern["context"]:
             yield (
                 "idle_pattern",
-                f"The pattern `{pattern['name']}` scores less than the `min_score` of its type: it hides nothing.",
+                f"The pattern `{pattern['name']}` hides nothing: its score is below the `min_score` of its "
+                f"type. Raise it.",
             )
 
 
 def differences(before: Policy, after: Policy) -> tuple[Difference, ...]:
-    """The fields in which two resolved policies differ, by path. Their hashes differ whenever anything does."""
+    """Returns the fields in which two resolved policies differ, sorted by path."""
     left, right = dict(_leaves(before.document)), dict(_leaves(after.document))
     return tuple(
         Difference(path, left.get(path), right.get(path))

@@ -1,11 +1,10 @@
-"""Which rule holds for a finding.
+"""Selects the rule for an entity.
 
-A rule may leave things unsaid; then the next less specific one speaks. From least to most specific:
+A rule inherits what it omits from the next less specific one. From least to most specific:
 
     otherwise < strict.otherwise < rules[group] < rules[TYPE] < strict.rules[group] < strict.rules[TYPE]
 
-with the strict ones in strict mode only. A rule that changes the action also drops the options of the
-action before.
+The strict rules apply only in strict mode. A rule that changes the action drops the options of the previous action.
 """
 
 from collections.abc import Mapping
@@ -19,7 +18,7 @@ OWN_GROUP = "custom"
 
 @dataclass(frozen=True, slots=True)
 class RuleOptions:
-    """How an action is done. None: as the type of the value suggests (gateway/protection/operators.py)."""
+    """Options of an action. None: depends on the entity type (gateway/protection/operators.py)."""
 
     keep_last: int | None = None
     mask_with: str = "*"
@@ -30,7 +29,7 @@ class RuleOptions:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What becomes of a finding of at least `min_score` (0-1)."""
+    """The action for entities with at least `min_score` (0-1)."""
 
     action: Action
     min_score: float
@@ -41,7 +40,7 @@ RuleDict = Mapping[str, Any]
 
 
 class RuleBook:
-    """The rules of one resolved policy. Remembers each answer: there are as many as entity types."""
+    """The rules of one resolved policy. Caches a rule per entity type, group and mode."""
 
     __slots__ = ("_known", "_otherwise", "_rules", "_strict", "_strict_otherwise", "own_types")
 
@@ -64,18 +63,18 @@ class RuleBook:
         key = (type, group, mode)
         rule = self._known.get(key)
         if rule is None:
-            rule = self._known[key] = self.work_out(type, group, mode)
+            rule = self._known[key] = self.compute(type, group, mode)
         return rule
 
     def named(self) -> frozenset[str]:
-        """Every type and group some rule names."""
+        """Returns all types and groups that have a rule."""
         return frozenset(self._rules) | frozenset(self._strict)
 
-    def work_out(self, type: str, group: str, mode: PrivacyMode) -> Rule:
-        """The same, without remembering. What strict says of a group cannot weaken what standard says of its types."""
+    def compute(self, type: str, group: str, mode: PrivacyMode) -> Rule:
+        """Computes a rule without caching. A strict rule for a group cannot weaken a standard rule for its types."""
         if type in self.own_types:
-            # Whatever group the detector has it in: a rule that keeps that group must not open what the policy's own
-            # list says to hide.
+            # Ignore the detector's group: a rule that keeps that group must not reveal what the policy's own list
+            # hides.
             group = OWN_GROUP
         standard = self.layered(type, group, PrivacyMode.STANDARD)
         if mode is PrivacyMode.STANDARD:
@@ -88,7 +87,7 @@ class RuleBook:
         return replace(strict, min_score=min(standard.min_score, strict.min_score))
 
     def layered(self, type: str, group: str, mode: PrivacyMode) -> Rule:
-        """What the layers say, one over the other, sound or not."""
+        """Merges the layers without checking that strict mode is at least as strict."""
         strict = mode is PrivacyMode.STRICT
         layers = [
             self._otherwise,
@@ -105,7 +104,7 @@ class RuleBook:
 
 
 def is_weaker(action: Action, than: Action) -> bool:
-    """Whether an action lets more out: keep is weaker than all others, block stronger than all others."""
+    """Whether an action reveals more than another. `keep` is the weakest action, `block` the strongest."""
     strength = {Action.KEEP: 0, Action.BLOCK: 2}
     return strength.get(action, 1) < strength.get(than, 1)
 
@@ -115,5 +114,5 @@ def _over(rule: Rule, layer: RuleDict) -> Rule:
         return rule
     action = Action(layer.get("action", rule.action))
     options = rule.options if action is rule.action else RuleOptions()
-    said = {key: value for key, value in layer.items() if key not in ("action", "min_score")}
-    return Rule(action, float(layer.get("min_score", rule.min_score)), replace(options, **said) if said else options)
+    given = {key: value for key, value in layer.items() if key not in ("action", "min_score")}
+    return Rule(action, float(layer.get("min_score", rule.min_score)), replace(options, **given) if given else options)

@@ -1,24 +1,24 @@
-"""Where policy documents are kept: in memory, or in the gateway's database.
+"""Where policy documents are kept: in memory or in the store.
 
-Rows are only ever added. A built-in policy may be there in several documents of one version, since its file
-can change with an update; a custom one has one document for each version.
+Documents are only ever added. There may be several documents of one version of a built-in policy, since its file can
+change with an update; of a custom policy there is one document for each version.
 """
 
-import concurrent.futures
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import orjson
-import sqlite_utils
 
 from gateway.errors import Unavailable
+from gateway.store import Store
+from gateway.store.rows import PolicyRow
 
 _TIMEOUT_SECONDS = 30.0
 
 
 class MemoryPolicies:
-    """Keeps documents for as long as the process lives."""
+    """Keeps documents for the lifetime of the process."""
 
     def __init__(self) -> None:
         self._documents: list[bytes] = []
@@ -40,60 +40,20 @@ class MemoryPolicies:
             return True
 
 
-class Tables(Protocol):
-    """What is needed of the store (gateway/store)."""
+class StoredPolicies:
+    """Keeps documents in the store, which several processes may share."""
 
-    def submit[T](self, work: Callable[[sqlite_utils.Database], T]) -> concurrent.futures.Future[T]:
-        """The future is done when the work is durable."""
-        ...
-
-    def read_now[T](self, work: Callable[[sqlite_utils.Database], T]) -> T:
-        """Runs on this thread, on what is committed."""
-        ...
-
-
-class SqlitePolicies:
-    """Keeps documents in the table `policies`, which several processes may share."""
-
-    def __init__(self, store: Tables) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
 
     def load_all(self, after: int = 0) -> Iterable[tuple[int, Mapping[str, Any]]]:
-        def read(db: sqlite_utils.Database) -> list[tuple[int, str]]:
-            rows = db.execute("SELECT position, document FROM policies WHERE position > ? ORDER BY position", [after])
-            return list(rows.fetchall())
-
-        return [(position, orjson.loads(document)) for position, document in self._store.read_now(read)]
+        rows = self._store.read_now(lambda repositories: repositories.policies.after(after))
+        return [(position, orjson.loads(document)) for position, document in rows]
 
     def save(self, document: Mapping[str, Any]) -> bool:
-        row = [document["id"], document["version"], document["hash"], int(document["builtin"])]
-
-        def write(db: sqlite_utils.Database) -> bool:
-            done = db.execute(
-                "INSERT OR IGNORE INTO policies (id, version, hash, builtin, document) VALUES (?,?,?,?,?)",
-                [*row, orjson.dumps(dict(document)).decode()],
-            )
-            return done.rowcount == 1
-
+        members = (document["id"], document["version"], document["hash"], bool(document["builtin"]))
+        row = PolicyRow(*members, orjson.dumps(dict(document)).decode())
         try:
-            return self._store.submit(write).result(_TIMEOUT_SECONDS)
+            return self._store.submit(lambda repositories: repositories.policies.add(row)).result(_TIMEOUT_SECONDS)
         except TimeoutError:
-            raise Unavailable("The store did not answer in time.") from None
-
-
-def create_policies_table(db: sqlite_utils.Database) -> None:
-    """The table this module needs: a migration, to be run once."""
-    db.execute(
-        """
-        CREATE TABLE IF NOT EXISTS policies (
-            position INTEGER PRIMARY KEY,
-            id TEXT NOT NULL,
-            version INTEGER NOT NULL,
-            hash TEXT NOT NULL UNIQUE,
-            builtin INTEGER NOT NULL,
-            document TEXT NOT NULL,
-            created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ'))
-        ) STRICT
-        """
-    )
-    db.execute("CREATE UNIQUE INDEX IF NOT EXISTS policies_custom ON policies (id, version) WHERE builtin = 0")
+            raise Unavailable("The store did not answer in time. Try again shortly.") from None

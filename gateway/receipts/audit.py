@@ -9,19 +9,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import sqlite_utils
-
 from gateway.errors import NotFound
 from gateway.receipts.checkpoint_file import Checkpoint
 from gateway.receipts.consistency import check_checkpoint
 from gateway.receipts.drafts import is_request_id
-from gateway.receipts.queries import Filed, count_records, read_filed, read_head, read_records, record_of
+from gateway.receipts.records import Record, decoded
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import (
     ChainWalk,
     Check,
-    HeadRow,
-    Row,
     Verification,
     check_belonging,
     check_filing,
@@ -30,7 +26,8 @@ from gateway.receipts.verify import (
     check_record,
     parse,
 )
-from gateway.store import ReadOnlyStore
+from gateway.store import ReadOnlyStore, Repositories
+from gateway.store.rows import StoredHead, StoredReceipt, StoredRecord
 
 FORMAT = "privacy-gateway/receipts-export"
 FORMAT_VERSION = 1
@@ -88,7 +85,7 @@ def audit(look: ReadOnlyStore, signer: Signer, remembered: Checkpoint | None, pr
         fault = faults.get(name)
         checks.append(Check(name, fault is None, fault[1] if fault else None))
     checks.append(check_head(walk, reading.head, signer))
-    checks.append(look.read(lambda db: check_checkpoint(db, remembered, signer)))
+    checks.append(look.read(lambda stored: check_checkpoint(stored.receipts, remembered, signer)))
     broken = [sequence for sequence, _ in faults.values()] + ([walk.size + 1] if walk.broken else [])
     return Audit(tuple(checks), walk.size, walk.head, min(broken, default=None), frozenset(policies))
 
@@ -106,13 +103,15 @@ def verify_receipt(
     for rows in reading:
         walk.feed(rows)
     checks += [walk.check(), check_head(walk, reading.head, signer)]
-    checks.append(look.read(lambda db: check_checkpoint(db, remembered, signer)))
+    checks.append(look.read(lambda stored: check_checkpoint(stored.receipts, remembered, signer)))
     return Verification(request_id, tuple(checks), walk.size, walk.head)
 
 
-def find(look: ReadOnlyStore, request_id: str) -> Filed:
+def find(look: ReadOnlyStore, request_id: str) -> StoredReceipt:
     """Whoever made the request. Raises NotFound (`receipt_not_found`)."""
-    filed = look.read(lambda db: read_filed(db, request_id, None)) if is_request_id(request_id) else None
+    filed = None
+    if is_request_id(request_id):
+        filed = look.read(lambda stored: stored.receipts.find(request_id, None))
     if filed is None:
         message = "There is no such receipt. `receipts list` shows those there are."
         raise NotFound(message, code="receipt_not_found", param="request_id")
@@ -121,7 +120,7 @@ def find(look: ReadOnlyStore, request_id: str) -> Filed:
 
 def size_of(look: ReadOnlyStore) -> int:
     """How many records there are, receipts and outcomes together."""
-    return look.read(count_records)
+    return look.read(lambda stored: stored.receipts.count())
 
 
 def export(look: ReadOnlyStore, signer: Signer, progress: Progress) -> Iterator[dict[str, Any]]:
@@ -140,9 +139,9 @@ def export(look: ReadOnlyStore, signer: Signer, progress: Progress) -> Iterator[
     reading = _Reading(look, progress)
     for rows in reading:
         for row in rows:
-            yield {"type": _text(row.kind), "record": record_of(row).as_dict()}
+            yield {"type": decoded(row.kind), "record": Record.from_stored(row).as_dict()}
     if (head := reading.head) is not None:
-        yield {"type": "head", "size": head.size, "hash": _text(head.hash), "checkpoint": _text(head.checkpoint)}
+        yield {"type": "head", "size": head.size, "hash": decoded(head.hash), "checkpoint": decoded(head.checkpoint)}
 
 
 class _Reading:
@@ -151,13 +150,13 @@ class _Reading:
     def __init__(self, look: ReadOnlyStore, progress: Progress) -> None:
         self._look = look
         self._progress = progress
-        self.head: HeadRow | None = None
+        self.head: StoredHead | None = None
 
-    def __iter__(self) -> Iterator[list[Row]]:
+    def __iter__(self) -> Iterator[list[StoredRecord]]:
         after: int | None = None
 
-        def step(db: sqlite_utils.Database) -> tuple[list[Row], HeadRow | None]:
-            return read_records(db, after, _CHUNK), read_head(db)
+        def step(stored: Repositories) -> tuple[list[StoredRecord], StoredHead | None]:
+            return stored.receipts.after(after, _CHUNK), stored.receipts.head()
 
         while True:
             rows, self.head = self._look.read(step)
@@ -168,12 +167,8 @@ class _Reading:
             after = rows[-1].sequence
 
 
-def _checks(look: ReadOnlyStore, row: Row, signer: Signer) -> Iterator[Check]:
+def _checks(look: ReadOnlyStore, row: StoredRecord, signer: Signer) -> Iterator[Check]:
     yield from check_record(row, signer)
     if row.kind == b"outcome":
-        filed = look.read(lambda db: read_filed(db, _text(row.request_id), None))
+        filed = look.read(lambda stored: stored.receipts.find(decoded(row.request_id), None))
         yield check_belonging(filed.record if filed else None, row)
-
-
-def _text(column: bytes | None) -> str:
-    return (column or b"").decode(errors="replace")

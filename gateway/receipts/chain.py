@@ -7,16 +7,15 @@ transaction also shares its cost.
 import logging
 from collections.abc import Callable
 
-import sqlite_utils
-
 from gateway.errors import Unavailable
-from gateway.receipts.checkpoint import Head, is_signed_head, sign_head
+from gateway.receipts.checkpoint import Head, sign_head
 from gateway.receipts.checkpoint_file import FILE, Checkpoint
 from gateway.receipts.consistency import find_fault, is_new
-from gateway.receipts.queries import read_head
-from gateway.receipts.records import Body, Record, seal
+from gateway.receipts.records import Body, Record, decoded, seal
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import is_signed
+from gateway.store.interfaces import Receipts
+from gateway.store.rows import NewRecord
 
 _log = logging.getLogger(__name__)
 
@@ -40,75 +39,67 @@ class Chain:
         self._note = ""
         # Of the transaction under way: where the chain ends with what was collected, and what was.
         self._end: Head | None = None
-        self._rows: list[tuple[int, str, str, str, str, str, str]] = []
+        self._rows: list[NewRecord] = []
         self._collected: dict[str, dict[str, tuple[str, str]]] = {}
 
-    def open(self, db: sqlite_utils.Database, remembered: Checkpoint | None) -> None:
+    def open(self, receipts: Receipts, remembered: Checkpoint | None) -> None:
         """Compares the log with the checkpoint that is `remembered`, and goes on from the later of the two."""
         self._remembered = remembered
-        self._new = is_new(db, remembered)
-        self._fault = find_fault(db, remembered, self._signer)
+        self._new = is_new(receipts, remembered)
+        self._fault = find_fault(receipts, remembered, self._signer)
         if self._fault is not None:
             _log.critical("the receipt log is broken, and requests are refused: %s", self._fault)
             return
-        head = read_head(db)
+        head = receipts.head()
         if head is not None and not self._new:
             self._durable = head.size
             if remembered is None:
                 _log.warning("%s is missing; the receipt log is taken as it is: %d records", FILE, head.size)
             if remembered is None or remembered.size < head.size:
-                self._passed(Head(head.size, (head.hash or b"").decode()), (head.checkpoint or b"").decode())
+                self._passed(Head(head.size, decoded(head.hash)), decoded(head.checkpoint))
 
-    def begin(self, db: sqlite_utils.Database) -> None:
+    def begin(self, receipts: Receipts) -> None:
         """Signs the head of a new log, so that one without a head is one whose head was taken away."""
-        head = read_head(db)
+        head = receipts.head()
         if head is not None and is_signed(head, self._signer):
             self._new = False
         elif self._new and self._end is None:
             self._end = Head()
 
-    def fault(self, db: sqlite_utils.Database) -> str | None:
+    def fault(self, receipts: Receipts) -> str | None:
         """What is wrong with the log now, or was when it was opened."""
-        return self._fault or find_fault(db, self._remembered, self._signer)
+        return self._fault or find_fault(receipts, self._remembered, self._signer)
 
     @property
     def remembered(self) -> Checkpoint | None:
         """The latest checkpoint that the log has to extend."""
         return self._remembered
 
-    def filed(self, db: sqlite_utils.Database, request_id: str) -> dict[str, tuple[str, str]]:
+    def filed(self, receipts: Receipts, request_id: str) -> dict[str, tuple[str, str]]:
         """What the log has of a request: kind -> (owner, hash), with what the transaction under way collected."""
-        rows = db.conn.execute("SELECT kind, owner, hash FROM receipts WHERE request_id = ?", (request_id,)).fetchall()
-        return {kind: (owner, hash_) for kind, owner, hash_ in rows} | self._collected.get(request_id, {})
+        stored = {kind: (owner, hash_) for kind, owner, hash_ in receipts.filed(request_id)}
+        return stored | self._collected.get(request_id, {})
 
     def append(
-        self, db: sqlite_utils.Database, kind: str, request_id: str, owner: str, body: Callable[[Head, str], Body]
+        self, receipts: Receipts, kind: str, request_id: str, owner: str, body: Callable[[Head, str], Body]
     ) -> Record:
         """Adds the record whose `body` follows from the head and the key's id. Raises Unavailable for a broken log."""
-        end = self._end or self._head(db)
+        end = self._end or self._head(receipts)
         record = seal(body(end, self._signer.key_id), self._signer)
         self._end = Head(record.sequence, record.hash)
-        self._rows.append((record.sequence, kind, request_id, owner, record.body, record.hash, record.signature))
+        row = NewRecord(record.sequence, kind, request_id, owner, record.body, record.hash, record.signature)
+        self._rows.append(row)
         self._collected.setdefault(request_id, {})[kind] = (owner, record.hash)
         return record
 
-    def write(self, db: sqlite_utils.Database) -> None:
+    def write(self, receipts: Receipts) -> None:
         """Writes what was collected, and signs where the log ends now: once for all of a transaction."""
         end = self._end
         if end is None:
             return
-        if self._rows:
-            values = ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * len(self._rows))
-            db.conn.execute(
-                f"INSERT INTO receipts (sequence, kind, request_id, owner, body, hash, signature) VALUES {values}",  # noqa: S608
-                [column for row in self._rows for column in row],
-            )
+        receipts.add(self._rows)
         self._note = sign_head(end, self._signer)
-        db.conn.execute(
-            "INSERT INTO receipts_head (id, size, head, checkpoint) VALUES (1, ?, ?, ?) ON CONFLICT (id) "
-            "DO UPDATE SET size = excluded.size, head = excluded.head, checkpoint = excluded.checkpoint",
-            (end.size, end.hash, self._note),
-        )
+        receipts.set_head(end.size, end.hash, self._note)
         self._made = end
 
     def committed(self) -> None:
@@ -131,22 +122,20 @@ class Chain:
         self._remembered = Checkpoint(head, note)
         self._remember(self._remembered)
 
-    def _head(self, db: sqlite_utils.Database) -> Head:
+    def _head(self, receipts: Receipts) -> Head:
         if self._fault is not None:
             raise _broken(self._fault)
-        row = db.conn.execute("SELECT size, head, checkpoint FROM receipts_head WHERE id = 1").fetchone()
-        if row is None:
-            if not self._new or self._durable or db.conn.execute("SELECT 1 FROM receipts LIMIT 1").fetchone():
+        stored = receipts.head()
+        if stored is None:
+            if not self._new or self._durable or receipts.bounds() is not None:
                 raise _broken("its head is gone")
             return Head()
-        size, hash_, checkpoint = row
-        # The types hold in our own table; somebody may have put another in its place.
-        if not (isinstance(size, int) and isinstance(hash_, str) and isinstance(checkpoint, str)):
+        if stored.size < 0:
             raise _broken("its head is damaged")
-        head = Head(size, hash_)
+        head = Head(stored.size, decoded(stored.hash))
         if head.size < self._durable:
             raise _broken("records were cut off")
-        if head != self._made and not is_signed_head(checkpoint, head, self._signer):
+        if head != self._made and not is_signed(stored, self._signer):
             raise _broken("its head does not carry this installation's signature")
         return head
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import rfc8785
-import sqlite_utils
 
 from gateway.errors import Conflict, NotFound, Unavailable
 from gateway.models import Caller, Scope
@@ -16,21 +15,20 @@ from gateway.receipts.chain import Chain
 from gateway.receipts.checkpoint_file import CheckpointWriter, read_checkpoint
 from gateway.receipts.consistency import check_checkpoint
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft, is_request_id
-from gateway.receipts.queries import Filed, read_filed, read_head, read_page, read_records
-from gateway.receipts.records import Receipt, Record, outcome_body, receipt_body
+from gateway.receipts.records import Receipt, Record, decoded, outcome_body, receipt_body
 from gateway.receipts.retry_queue import RetryQueue, Write
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import (
     ChainWalk,
     Check,
-    HeadRow,
     Verification,
     check_filing,
     check_head,
     check_outcome,
     check_record,
 )
-from gateway.store import Store
+from gateway.store import Repositories, Store
+from gateway.store.rows import StoredHead, StoredReceipt
 from gateway.usage import Counter
 
 _log = logging.getLogger(__name__)
@@ -48,22 +46,21 @@ class ReceiptLog:
         # Read first: other processes let the log grow before they remember it.
         remembered = read_checkpoint(folder)
         writer = CheckpointWriter(folder)
-        store.when_closed(writer.close)
+        store.on_close(writer.close)
         self._chain = Chain(signer, writer.put)
-        store.read_now(lambda db: self._chain.open(db, remembered))
+        store.read_now(lambda stored: self._chain.open(stored.receipts, remembered))
         # Walking the chain is the most work that one request can ask for.
         self._walking = asyncio.Lock()
         self._counter = Counter()
-        for each in (self._chain, self._counter):
-            store.before_commit(each.write)
-            store.afterwards(each.forget)
+        store.before_commit(self._write_collected)
+        store.after_transaction(self._forget_collected)
         store.after_commit(self._chain.committed)
         self._owed = RetryQueue(store, self._chain.is_durable)
-        store.submit(self._chain.begin)
+        store.submit(lambda stored: self._chain.begin(stored.receipts))
 
     def check(self) -> None:
         """Whether the log is what it was when it was last written to. Raises Unavailable (`receipt_log_broken`)."""
-        fault = self._store.read_now(self._chain.fault)
+        fault = self._store.read_now(lambda stored: self._chain.fault(stored.receipts))
         if fault is not None:
             message = f"The gateway is degraded and refuses requests, because the receipt log is broken: {fault}."
             raise Unavailable(message, code="receipt_log_broken")
@@ -74,11 +71,15 @@ class ReceiptLog:
         Raises Unavailable when it cannot be, Conflict when the request already has one.
         """
 
-        def write(db: sqlite_utils.Database) -> Record:
-            if self._chain.filed(db, draft.request_id):
+        def write(stored: Repositories) -> Record:
+            if self._chain.filed(stored.receipts, draft.request_id):
                 raise Conflict("This request has a receipt already.")
             record = self._chain.append(
-                db, "receipt", draft.request_id, owner, lambda head, key_id: receipt_body(draft, head, key_id)
+                stored.receipts,
+                "receipt",
+                draft.request_id,
+                owner,
+                lambda head, key_id: receipt_body(draft, head, key_id),
             )
             self._counter.add(
                 record.day,
@@ -104,14 +105,14 @@ class ReceiptLog:
         While the store cannot be written to, it waits in memory.
         """
 
-        def write(db: sqlite_utils.Database) -> Record | None:
-            found = self._chain.filed(db, request_id)
+        def write(stored: Repositories) -> Record | None:
+            found = self._chain.filed(stored.receipts, request_id)
             if "receipt" not in found or found["receipt"][0] != owner:
                 raise NotFound("There is no receipt that this would be the outcome of.", code="receipt_not_found")
             if "outcome" in found:
                 return None
             record = self._chain.append(
-                db,
+                stored.receipts,
                 "outcome",
                 request_id,
                 owner,
@@ -137,13 +138,13 @@ class ReceiptLog:
 
     async def get(self, request_id: str, caller: Caller) -> Receipt:
         """One receipt with its outcome. Raises NotFound (`receipt_not_found`)."""
-        return (await self._find(request_id, caller))[0].receipt()
+        return Receipt.from_stored((await self._find(request_id, caller))[0])
 
     async def list(self, caller: Caller, limit: int, offset: int) -> tuple[list[Receipt], int]:
         """A page of receipts, newest first, and how many there are."""
         owner = _owner(caller)
-        filed, total = await self._store.read(lambda db: read_page(db, owner, limit, offset))
-        return [each.receipt() for each in filed], total
+        filed, total = await self._store.read(lambda stored: stored.receipts.page(owner, limit, offset))
+        return [Receipt.from_stored(each) for each in filed], total
 
     async def verify(self, request_id: str, caller: Caller) -> Verification:
         """Recomputes the receipt's records and the whole chain. Raises NotFound (`receipt_not_found`)."""
@@ -163,32 +164,34 @@ class ReceiptLog:
         `log`. Raises NotFound (`receipt_not_found`).
         """
         filed, head = await self._find(request_id, caller)
-        receipt = filed.receipt()
+        receipt = Receipt.from_stored(filed)
         payload: dict[str, Any] = {
             "request_id": request_id,
             "receipt_hash": receipt.hash,
             "outcome_hash": receipt.outcome.hash if receipt.outcome else None,
-            "log": {"size": head.size if head else 0, "head": _text(head.hash) if head else ""},
+            "log": {"size": head.size if head else 0, "head": decoded(head.hash) if head else ""},
         }
         return {
             **payload,
             "payload_hash": sha256(rfc8785.dumps(payload)).hexdigest(),
             "algorithm": "sha-256",
-            "checkpoint": _text(head.checkpoint) if head else "",
+            "checkpoint": decoded(head.checkpoint) if head else "",
             "key_id": self._signer.key_id,
             "public_key": self._signer.public_bytes.hex(),
             "submitted": False,
         }
 
-    async def _find(self, request_id: str, caller: Caller) -> tuple[Filed, HeadRow | None]:
+    async def _find(self, request_id: str, caller: Caller) -> tuple[StoredReceipt, StoredHead | None]:
         owner = _owner(caller)
         if is_request_id(request_id):
-            filed, head = await self._store.read(lambda db: (read_filed(db, request_id, owner), read_head(db)))
+            filed, head = await self._store.read(
+                lambda stored: (stored.receipts.find(request_id, owner), stored.receipts.head())
+            )
             if filed is not None:
                 return filed, head
         raise NotFound("There is no such receipt.", code="receipt_not_found", param="request_id")
 
-    async def _walk(self) -> tuple[ChainWalk, HeadRow | None, Check]:
+    async def _walk(self) -> tuple[ChainWalk, StoredHead | None, Check]:
         """Follows the whole chain in chunks, so that neither other readers nor the event loop wait for long.
 
         The head is read together with the last chunk: they must agree, while others append.
@@ -196,16 +199,26 @@ class ReceiptLog:
         walk, remembered = ChainWalk(), self._chain.remembered
         after: int | None = None
 
-        def step(db: sqlite_utils.Database) -> tuple[int | None, HeadRow | None, Check]:
-            rows = read_records(db, after, _CHUNK)
+        def step(stored: Repositories) -> tuple[int | None, StoredHead | None, Check]:
+            receipts = stored.receipts
+            rows = receipts.after(after, _CHUNK)
             walk.feed(rows)
             more = len(rows) == _CHUNK and walk.broken is None
-            return (rows[-1].sequence if more else None), read_head(db), check_checkpoint(db, remembered, self._signer)
+            last = rows[-1].sequence if more else None
+            return last, receipts.head(), check_checkpoint(receipts, remembered, self._signer)
 
         while True:
             after, head, checkpoint = await self._store.read(step)
             if after is None:
                 return walk, head, checkpoint
+
+    def _write_collected(self, stored: Repositories) -> None:
+        self._chain.write(stored.receipts)
+        self._counter.write(stored)
+
+    def _forget_collected(self) -> None:
+        self._chain.forget()
+        self._counter.forget()
 
     def _outcome_written(self, write: Write, done: "concurrent.futures.Future[Record | None]") -> None:
         error = None if done.cancelled() else done.exception()
@@ -220,10 +233,6 @@ class ReceiptLog:
             _log.warning("an outcome is recorded later: %s", code)
         else:
             _log.error("an outcome could not be recorded: %s", code)
-
-
-def _text(column: bytes | None) -> str:
-    return (column or b"").decode(errors="replace")
 
 
 def _owner(caller: Caller) -> str | None:

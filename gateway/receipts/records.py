@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, Self
 
 import orjson
 
@@ -12,6 +12,7 @@ from gateway.models import ReceiptRef
 from gateway.receipts.checkpoint import Head
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft
 from gateway.receipts.signing import Signer
+from gateway.store.rows import StoredReceipt, StoredRecord
 
 type Body = dict[str, Any]
 
@@ -24,6 +25,11 @@ class Record:
     body: str
     hash: str
     signature: str
+
+    @classmethod
+    def from_stored(cls, row: StoredRecord) -> Self:
+        """The record as it is stored, whole or damaged."""
+        return cls(row.sequence, decoded(row.body), decoded(row.hash), decoded(row.signature))
 
     @property
     def day(self) -> str:
@@ -46,6 +52,12 @@ class Receipt:
     request_id: str
     record: Record
     outcome: Record | None = None
+
+    @classmethod
+    def from_stored(cls, stored: StoredReceipt) -> Self:
+        """The receipt as it is stored, whole or damaged."""
+        outcome = Record.from_stored(stored.outcome) if stored.outcome else None
+        return cls(stored.request_id, Record.from_stored(stored.record), outcome)
 
     @property
     def ref(self) -> ReceiptRef:
@@ -124,6 +136,11 @@ def canonical_form(body: Mapping[str, Any]) -> bytes:
     implementation takes 35; verification uses that one.
     """
     return orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
+
+
+def decoded(column: bytes | None) -> str:
+    """A stored column as text, whatever someone has put there."""
+    return (column or b"").decode(errors="replace")
 
 
 def _plain(counts: Mapping[str, int]) -> dict[str, int]:

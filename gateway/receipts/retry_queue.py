@@ -7,13 +7,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import islice
 
-import sqlite_utils
-
 from gateway.errors import NotFound, Unavailable
 from gateway.receipts.records import Record
-from gateway.store import Store
+from gateway.store import Repositories, Store
 
-type Write = Callable[[sqlite_utils.Database], Record | None]
+type Write = Callable[[Repositories], Record | None]
 
 _log = logging.getLogger(__name__)
 
@@ -34,7 +32,7 @@ class RetryQueue:
         self._lock = threading.Lock()
         self._waiting: deque[Write] = deque()
         self._trying = False
-        store.afterwards(self._try)
+        store.after_transaction(self._try)
 
     def add(self, write: Write) -> bool:
         """Whether there is room to keep it."""
@@ -51,7 +49,7 @@ class RetryQueue:
             self._trying = True
             batch = list(islice(self._waiting, _AT_ONCE))
         try:
-            attempt = self._store.submit(lambda db: _all(batch, db), collects=True)
+            attempt = self._store.submit(lambda repositories: _all(batch, repositories), collects=True)
         except Unavailable:
             self._end(0)
         else:
@@ -77,11 +75,11 @@ class RetryQueue:
                 self._waiting.popleft()
 
 
-def _all(batch: Sequence[Write], db: sqlite_utils.Database) -> list[Record]:
+def _all(batch: Sequence[Write], repositories: Repositories) -> list[Record]:
     records = []
     for write in batch:
         try:
-            record = write(db)
+            record = write(repositories)
         except NotFound as error:
             _log.error("an outcome could not be recorded: %s", error.code)
         else:

@@ -1,6 +1,6 @@
 """Verification: a record by itself, the chain from its genesis, and the signed head. Pure; no row can make it fail.
 
-Rows come as SQLite keeps them, and somebody may have changed them: every column is bytes, or None.
+Rows come as they are stored, and someone may have changed them: every column is bytes or None.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,27 +13,7 @@ import rfc8785
 
 from gateway.receipts.checkpoint import GENESIS, Head, is_signed_head
 from gateway.receipts.signing import Signer
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A record as it lies in the database."""
-
-    sequence: int
-    kind: bytes | None
-    request_id: bytes | None
-    body: bytes | None
-    hash: bytes | None
-    signature: bytes | None
-
-
-@dataclass(frozen=True, slots=True)
-class HeadRow:
-    """The signed head as it lies in the database."""
-
-    size: int
-    hash: bytes | None
-    checkpoint: bytes | None
+from gateway.store.rows import StoredHead, StoredRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +56,7 @@ class ChainWalk:
         self.head = GENESIS
         self.broken: str | None = None
 
-    def feed(self, rows: Iterable[Row]) -> None:
+    def feed(self, rows: Iterable[StoredRecord]) -> None:
         """The next records in ascending order."""
         for row in rows:
             if self.broken is None:
@@ -85,7 +65,7 @@ class ChainWalk:
     def check(self) -> Check:
         return Check("chain", self.broken is None, self.broken)
 
-    def _follow(self, row: Row) -> str | None:
+    def _follow(self, row: StoredRecord) -> str | None:
         expected = self.size + 1
         if row.sequence != expected:
             return f"breaks at sequence {expected}: the record is missing"
@@ -103,7 +83,7 @@ class ChainWalk:
         return None
 
 
-def check_record(row: Row, signer: Signer, *, prefix: str = "") -> list[Check]:
+def check_record(row: StoredRecord, signer: Signer, *, prefix: str = "") -> list[Check]:
     """Hash and signature of one record, recomputed from the JSON it is served as."""
     body = parse(row.body)
     digest = _recomputed(body)
@@ -117,26 +97,26 @@ def check_record(row: Row, signer: Signer, *, prefix: str = "") -> list[Check]:
     return [*checks, Check(prefix + "signature", detail is None, detail)]
 
 
-def check_outcome(receipt: Row, outcome: Row, signer: Signer) -> list[Check]:
+def check_outcome(receipt: StoredRecord, outcome: StoredRecord, signer: Signer) -> list[Check]:
     """The outcome's own record, and that it is the outcome of this very receipt."""
     return [*check_record(outcome, signer, prefix="outcome_"), check_belonging(receipt, outcome)]
 
 
-def check_belonging(receipt: Row | None, outcome: Row) -> Check:
+def check_belonging(receipt: StoredRecord | None, outcome: StoredRecord) -> Check:
     """Whether an outcome is the outcome of this very receipt."""
     named = str((parse(outcome.body) or {}).get("receipt_hash")).encode(errors="replace")
     ok = receipt is not None and receipt.hash is not None and named == receipt.hash
     return Check("outcome_receipt", ok, None if ok else "the outcome is of another receipt")
 
 
-def check_filing(row: Row) -> Check:
+def check_filing(row: StoredRecord) -> Check:
     """Whether the record is kept under the names that stand in it."""
     body = parse(row.body)
     ok = body is not None and body.get("sequence") == row.sequence and _is_what_it_is_filed_as(row, body)
     return Check("filing", ok, None if ok else "the record is filed as another")
 
 
-def check_head(walk: ChainWalk, row: HeadRow | None, signer: Signer) -> Check:
+def check_head(walk: ChainWalk, row: StoredHead | None, signer: Signer) -> Check:
     """Whether the chain ends where the signed head says that it ends."""
     detail = None
     if row is None:
@@ -168,13 +148,13 @@ def _recomputed(body: dict[str, Any] | None) -> bytes | None:
         return None
 
 
-def _is_what_it_is_filed_as(row: Row, body: Mapping[str, Any]) -> bool:
+def _is_what_it_is_filed_as(row: StoredRecord, body: Mapping[str, Any]) -> bool:
     kind = b"outcome" if "receipt_hash" in body else b"receipt"
     request_id = body.get("request_id")
     return row.kind == kind and isinstance(request_id, str) and request_id.encode(errors="replace") == row.request_id
 
 
-def is_signed(row: HeadRow, signer: Signer) -> bool:
+def is_signed(row: StoredHead, signer: Signer) -> bool:
     """Whether the head carries the signer's signature."""
     try:
         head = Head(row.size, (row.hash or b"").decode("ascii"))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gateway.api.asgi_client import AsgiApp, serve
-from gateway.api.error_handlers import nothing_at
+from gateway.api.error_handlers import unknown_path
 from gateway.auth.credentials import refuse_repeated
 from gateway.container import Container
 from gateway.errors import BadRequest, EditRefused, NotFound
@@ -30,6 +30,7 @@ class Dispatcher:
 
     async def check_head(self, call: Call) -> int:
         settings = self._settings
+        refuse_repeated(call.fields)
         key = _header(call, b"x-svc-key")
         if call.listener is Listener.PROXY:
             if key is not None:
@@ -44,7 +45,7 @@ class Dispatcher:
     async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
         path = call.path.partition("?")[0]
         if "%" in path:
-            raise nothing_at(path)
+            raise unknown_path(path)
         if any(name.lower() == b"upgrade" for name, _ in call.fields):
             raise BadRequest("The gateway does not upgrade connections.", code="upgrade_refused", param="Upgrade")
         wire = self._wires.serving(call.method, path)

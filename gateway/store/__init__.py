@@ -1,10 +1,41 @@
-"""The embedded store: one SQLite file, one writer thread with group commit, a few readers. See docs/receipts.md.
+"""The one door to the database: interfaces, rows, and the backends that implement them. See docs/store.md.
 
-What is written is decided elsewhere; nothing here knows what a receipt or a policy means.
+interfaces  what a backend provides and guarantees
+rows        the plain values that go in and come out
+errors      what it raises
+sqlite/     the embedded backend, and the only place with SQL
+
+Nothing here knows what a receipt or a policy means: hashing, sealing and chaining belong to the packages above.
 """
 
-from gateway.store.connection import StoreError
-from gateway.store.read_only import ReadOnlyStore
-from gateway.store.store import Store
+from pathlib import Path
 
-__all__ = ["ReadOnlyStore", "Store", "StoreError"]
+from gateway.store.errors import ConstraintViolation, StoreError
+from gateway.store.interfaces import ReadOnlyStore, Repositories, Store
+from gateway.store.sqlite import FILE, SqliteReadOnlyStore, SqliteStore
+
+__all__ = [
+    "ConstraintViolation",
+    "ReadOnlyStore",
+    "Repositories",
+    "Store",
+    "StoreError",
+    "open_read_only",
+    "open_store",
+    "store_exists",
+]
+
+
+def open_store(folder: Path) -> Store:
+    """Opens the store in `folder`, creating it when it is missing. Raises StoreError."""
+    return SqliteStore.open(folder / FILE)
+
+
+def open_read_only(folder: Path) -> ReadOnlyStore:
+    """Opens the store in `folder` for reading. Raises StoreError when there is none that this version can read."""
+    return SqliteReadOnlyStore.open(folder / FILE)
+
+
+def store_exists(folder: Path) -> bool:
+    """Whether there is a store in `folder`."""
+    return (folder / FILE).is_file()

@@ -1,4 +1,4 @@
-"""Text without meaning: segmentation, token estimates, dates, and the text fields of a message.
+"""Processes text without detection: segmentation, token estimates, dates, and the text fields of a message.
 
-What is private in a text is for `gateway.detection` to say.
+`gateway.detection` finds what is private in it.
 """

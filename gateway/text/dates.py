@@ -1,13 +1,13 @@
-"""The days that a text names, in any usual spelling: `17.3.1979`, `1979-03-17`, `March 17th, 1979`, `17031979`."""
+"""Parses the dates in a text in all usual spellings: `17.3.1979`, `1979-03-17`, `March 17th, 1979`, `17031979`."""
 
 import re
 from collections.abc import Iterator
 from datetime import date
 
-# A number in digits, a month by its number, or None for what no date goes across.
+# Digits, the number of a month, or None for a word that cannot be part of a date.
 type _Part = str | int | None
 
-# What the names of the months begin with in the languages that detection knows, and their Roman numerals.
+# Prefixes of month names in the languages that detection supports, and Roman numerals.
 _MONTHS = (
     ("jan", "jän", "ene", "gen"),
     ("feb", "fév", "fev"),
@@ -23,18 +23,18 @@ _MONTHS = (
     ("dec", "dez", "déc", "dic"),
 )
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
-_BETWEEN = frozenset("st nd rd th er of the de del di den le 年 月 日 년 월 일".split())
+_IGNORED_WORDS = frozenset("st nd rd th er of the de del di den le 年 月 日 년 월 일".split())
 _WORD = re.compile(r"\d+|[^\W\d_]+")
 
 
 def days(text: str) -> set[date]:
-    """Every day that three neighbouring parts of the text, or six or eight digits in a row, may be read as.
+    """Returns every date that three adjacent parts of the text, or six or eight consecutive digits, may mean.
 
-    Where a spelling leaves open which part is the month, or which century is meant: all that it may mean.
+    If the order of day and month, or the century, is ambiguous, returns all possibilities.
     """
-    words = (word for word in _WORD.findall(text.casefold()) if word not in _BETWEEN)
+    words = (word for word in _WORD.findall(text.casefold()) if word not in _IGNORED_WORDS)
     parts = [word if word.isdecimal() else _month(word) for word in words]
-    found = {day for part in parts if isinstance(part, str) for day in _in_a_row(part)}
+    found = {day for part in parts if isinstance(part, str) for day in _dates_in_digits(part)}
     for first, second, third in zip(parts, parts[1:], parts[2:], strict=False):
         for order in ((first, second, third), (first, third, second), (third, second, first), (third, first, second)):
             found.update(_day(*order))
@@ -47,8 +47,8 @@ def _month(word: str) -> int | None:
     return next((number for number, names in enumerate(_MONTHS, 1) if word.startswith(names)), None)
 
 
-def _in_a_row(digits: str) -> Iterator[date]:
-    """YYYYMMDD, DDMMYYYY, MMDDYYYY, and the same with two digits of the year."""
+def _dates_in_digits(digits: str) -> Iterator[date]:
+    """Parses YYYYMMDD, DDMMYYYY and MMDDYYYY, also with a two-digit year."""
     if len(digits) in (6, 8):
         yield from _day(digits[:-4], digits[-4:-2], digits[-2:])
         yield from _day(digits[4:], digits[2:4], digits[:2])

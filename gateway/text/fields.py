@@ -1,10 +1,10 @@
-"""The fields of a parsed message that can hold private text, and how protected text is written back to them.
+"""Defines the fields of a parsed message that can hold private text, and writes protected text back to them.
 
 A wire (`gateway/wires/`) yields fields; `gateway/protection/protector.py` searches their `texts` and calls `apply` with
-the spans. Everything that no span covers keeps its exact bytes.
+the spans. Everything outside the spans keeps its exact bytes.
 
-A structured value is searched with its name in front of it: in `{"pin": 4711}` only the name says what the number is.
-This `lead` exists for the search alone; entities inside it belong to the field of the name.
+Detection searches a structured value with its name as a prefix: in `{"pin": 4711}` only the name says what the number
+is. This `lead` is only for detection; entities inside it belong to the field of the name.
 """
 
 import re
@@ -17,18 +17,18 @@ from gateway.models import Action, Entity
 from gateway.placeholders import NUMBER, Literal, escape_json, number_at, number_literals, string_literals
 from gateway.placeholders import splice as spliced
 
-# A number as long as this can be an identifier whatever it is called, a shorter one where its name says so.
+# Minimum number of digits of numbers that detection searches, without and with a name.
 _SHORTEST_NUMBER = 7
 _SHORTEST_NAMED_NUMBER = 3
 _LABEL = re.compile(r"[^\W\d][\w .-]{0,47}\Z")
 _COLON = re.compile(r"\s*:\s*")
-# What the OpenAI API lets a name consist of.
+# The characters that the OpenAI API accepts in names.
 _NAME = re.compile(r"[a-zA-Z0-9_-]+\Z")
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
 class Span(NamedTuple):
-    """A finding that a policy acts on: `text[start:end]` of the slot's text becomes what `action` makes of it."""
+    """An entity and the policy's action for it. `text[start:end]` refers to a text of a field."""
 
     start: int
     end: int
@@ -38,12 +38,12 @@ class Span(NamedTuple):
     recognizer: str
 
     def entity(self) -> Entity:
-        """The finding alone, without what becomes of it."""
+        """Returns the entity without the action."""
         return Entity(self.type, self.start, self.end, self.score, self.recognizer)
 
 
 class Replace(Protocol):
-    """What a span becomes. `raw` is the spelling inside a JSON literal, where it is not the canonical one."""
+    """Returns the replacement for a span. `raw` is its spelling inside a JSON literal, if that is not canonical."""
 
     def __call__(self, span: Span, value: str, raw: str | None = None) -> str: ...
 
@@ -52,46 +52,49 @@ type Spans = Sequence[Span]
 
 
 class MessageField(Protocol):
-    """One place of a message."""
+    """A field of a message."""
 
     @property
     def texts(self) -> Sequence[str]:
-        """The texts to look at, decoded."""
+        """Returns the decoded texts to search."""
         ...
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
-        """Puts the protected text in place. `spans[i]` belong to `texts[i]`, sorted and disjoint."""
+        """Replaces spans in place. `spans[i]` belong to `texts[i]`, sorted and disjoint."""
         ...
 
     def protected(self) -> Sequence[str]:
-        """The texts as they stand now."""
+        """Returns the texts in their current state."""
         ...
 
 
 def splice(text: str, spans: Spans, piece: Callable[[Span], str]) -> str:
-    """`text` with each span replaced by `piece(span)`."""
+    """Returns `text` with each span replaced by `piece(span)`."""
     return spliced(text, ((span.start, span.end, piece(span)) for span in spans))
 
 
 def lead(name: str) -> str:
-    """What goes before the value of that name for the search; nothing where the name is no label."""
+    """Returns the prefix for searching the value of a name; empty if the name is not a label."""
     return f"{name}: " if _LABEL.match(name) else ""
 
 
 def can_identify(number: str, *, is_named: bool) -> bool:
-    """Whether a JSON number is long enough to be looked at."""
+    """Whether a JSON number is long enough to be an identifier."""
     return sum(map(str.isdigit, number)) >= (_SHORTEST_NAMED_NUMBER if is_named else _SHORTEST_NUMBER)
 
 
-def _behind(lead: int, spans: Spans) -> Spans:
-    """The spans as offsets of the text that begins behind a lead of that length."""
+def _after_lead(lead: int, spans: Spans) -> Spans:
+    """Shifts spans by the length of a lead, and drops those inside it."""
     if not lead:
         return spans
     return [span._replace(start=max(0, span.start - lead), end=span.end - lead) for span in spans if span.end > lead]
 
 
 class TextField:
-    """A plain string at `container[key]`. `goes_on`: a model reads it on from the text before, as one."""
+    """A plain string at `container[key]`.
+
+    `goes_on` says that a model reads it as a continuation of the previous text.
+    """
 
     __slots__ = ("_lead", "_now", "container", "goes_on", "key", "texts")
 
@@ -104,7 +107,7 @@ class TextField:
         self._now = text
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
-        if found := _behind(self._lead, spans[0]):
+        if found := _after_lead(self._lead, spans[0]):
             text = self._now
             self._now = splice(text, found, lambda span: replace(span, text[span.start : span.end]))
             self.container[self.key] = self._now
@@ -114,16 +117,16 @@ class TextField:
 
 
 class NameField(TextField):
-    """A name at `container[key]` that the protocol calls somebody or something by; it is hidden as a whole.
+    """A name of the protocol at `container[key]`. Any span in it hides the whole name.
 
-    Where it keeps to the characters that names may have, so does what takes its place: a placeholder without brackets,
-    which is restored all the same.
+    If the name has only the characters allowed in names, the replacement does, too: a placeholder without brackets,
+    which restoring accepts.
     """
 
     __slots__ = ()
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
-        if found := _behind(self._lead, spans[0]):
+        if found := _after_lead(self._lead, spans[0]):
             name = self._now
             self._now = replace(_whole(found, len(name)), name)
             if _NAME.match(name):
@@ -132,9 +135,9 @@ class NameField(TextField):
 
 
 class KeyField:
-    """A key of an object; the order of the object's keys is kept.
+    """A key of an object. Replacing it keeps the order of keys.
 
-    It is applied after the slots of the object's values, which address them by the old key.
+    Apply it after the fields of the object's values, which refer to the old key.
     """
 
     __slots__ = ("_now", "container", "texts")
@@ -159,7 +162,7 @@ class KeyField:
 
 
 class NumberField:
-    """A JSON number at `container[key]`; a finding in it replaces the number as a whole, by a string."""
+    """A JSON number at `container[key]`. Any span in it replaces the whole number by a string."""
 
     __slots__ = ("_lead", "_now", "container", "key", "texts")
 
@@ -171,7 +174,7 @@ class NumberField:
         self.texts = (lead + self._now,)
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
-        if found := _behind(self._lead, spans[0]):
+        if found := _after_lead(self._lead, spans[0]):
             token = self._now
             self._now = replace(_whole(found, len(token)), token, NUMBER + token)
             self.container[self.key] = self._now
@@ -181,13 +184,13 @@ class NumberField:
 
 
 class SettingField(NumberField):
-    """A number that the protocol takes as a number only: one that is private can be neither sent nor replaced."""
+    """A field that must be a number in the protocol, so that a private one can be neither sent nor replaced."""
 
     __slots__ = ()
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         """Raises BadRequest."""
-        raise BadRequest(f"`{self.key}` reads like private text, which cannot cross.", param=self.key)
+        raise BadRequest(f"`{self.key}` looks like private text; use another number.", param=self.key)
 
 
 def _whole(spans: Spans, length: int) -> Span:
@@ -195,7 +198,7 @@ def _whole(spans: Spans, length: int) -> Span:
 
 
 def _leads(literals: Sequence[Literal], names: Sequence[Literal]) -> list[str]:
-    """Of each the last name before it, which for what stands in a list is the list's; a name has none."""
+    """Returns the lead of each literal: the last name before it, which names all items of a list. Names have none."""
     starts = [name.start for name in names]
     leads = ["", *(lead(name.value) for name in names)]
     places = [bisect_right(starts, literal.start) for literal in literals]
@@ -203,9 +206,9 @@ def _leads(literals: Sequence[Literal], names: Sequence[Literal]) -> list[str]:
 
 
 class JsonField:
-    """A string at `container[key]` that holds a JSON document, as the arguments of a tool call do.
+    """A string at `container[key]` with a JSON document, such as the arguments of a tool call.
 
-    Only the bytes of the findings change inside it: white space, escapes and number spellings around them stay.
+    Only the bytes of the spans change; white space, escapes and number spellings around them stay.
     """
 
     __slots__ = ("_leads", "_literals", "_now", "_strings", "container", "document", "key", "texts")
@@ -230,7 +233,7 @@ class JsonField:
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         pieces: list[tuple[int, int, str]] = []
         for index, literal in enumerate(self._literals):
-            found = _behind(len(self._leads[index]), spans[index])
+            found = _after_lead(len(self._leads[index]), spans[index])
             if index < self._strings:
                 for span in found:
                     start, end = literal.raw_span(span.start, span.end)

@@ -1,8 +1,8 @@
-"""Where a text may be cut: its blocks (headings, paragraphs, items, tables, code) and the sentences in them.
+"""Segments a text into blocks (headings, paragraphs, items, tables, code) and blocks into sentences.
 
-A border that is missed only makes a piece longer; a wrong one cuts a sentence. So every rule here is timid:
-in doubt there is no border. Offsets are code points. All spans are free of white space at both ends; what
-lies between two of them is white space (or nothing, as between sentences in Chinese and Japanese).
+A missed boundary only makes a segment longer, while a wrong one splits a sentence, so the rules are conservative.
+Offsets are code points. Spans neither start nor end with white space. Only white space separates two spans, or nothing,
+as between sentences in Chinese and Japanese.
 """
 
 import re
@@ -21,7 +21,7 @@ class BlockKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`text[start:end]` is a block. `level` is 1-6 for a heading, else 0."""
+    """The block `text[start:end]`. `level` is 1-6 for a heading, else 0."""
 
     kind: BlockKind
     start: int
@@ -30,7 +30,7 @@ class Block:
 
 
 type Line = tuple[int, int]
-"""Start and end of a line's words; equal for a blank line."""
+"""Start and end of a line without surrounding white space; equal for a blank line."""
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _FENCE = re.compile(r"(`{3,}|~{3,})")
@@ -51,7 +51,7 @@ _OPENING = "\"'“‘„«‹([{*_¿¡"
 _TERMINAL = re.compile(rf"[.!?…؟۔।॥]+[{re.escape(_CLOSING)}]*(?=\s)|[。！？｡]+[」』”’）】》〉\"')]*")
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
-# A full stop after these ends no sentence. Those of the second set only when a number follows.
+# A full stop after these does not end a sentence; after those of the second set, only if a number follows.
 _ABBREVIATIONS = frozenset(
     """
     mr mrs ms messrs dr drs prof st sr jr vs etc inc ltd co corp dept approx est incl excl resp gen col lt sgt
@@ -70,7 +70,7 @@ _QUOTES = ("「『“（【《", "」』”）】》")
 
 
 def blocks(text: str) -> list[Block]:
-    """The blocks of a text in order; together with the white space between them they are the whole text."""
+    """Returns the blocks of a text in order. Apart from white space, they cover the whole text."""
     lines = [_trimmed(text, match.start(), match.end()) for match in _LINE.finditer(text) if match[0]]
     found: list[Block] = []
     at = 0
@@ -89,7 +89,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def sentences(text: str, block: Block) -> list[tuple[int, int]]:
-    """The sentences of a block; headings, tables and code are one piece."""
+    """Returns the sentences of a block. Headings, tables and code are not divided."""
     if block.kind not in (BlockKind.PARAGRAPH, BlockKind.ITEM):
         return [(block.start, block.end)]
     if block.kind is BlockKind.PARAGRAPH and _is_list_of_lines(text, block):
@@ -104,7 +104,7 @@ def sentences(text: str, block: Block) -> list[tuple[int, int]]:
 
 
 def lines_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The lines of a stretch of text that hold something, without white space at their ends."""
+    """Returns the non-blank lines of `text[start:end]` without surrounding white space."""
     trimmed = (_trimmed(text, match.start(), match.end()) for match in _LINE.finditer(text, start, end) if match[0])
     return [(first, last) for first, last in trimmed if first < last]
 
@@ -118,7 +118,7 @@ def _trimmed(text: str, start: int, end: int) -> Line:
 
 
 def _opening(text: str, lines: Sequence[Line], at: int) -> tuple[BlockKind, int, int]:
-    """Kind, number of lines and level of the block that begins here; no lines: as far as a paragraph goes."""
+    """Returns kind, number of lines and level of the block that starts here; 0 lines if it extends like a paragraph."""
     start, end = lines[at]
     fence = _FENCE.match(text, start, end)
     if fence:
@@ -140,13 +140,13 @@ def _ends_paragraph(text: str, lines: Sequence[Line], at: int) -> bool:
     kind = _opening(text, lines, at)[0]
     before, last = lines[at - 1]
     if kind is BlockKind.ITEM and last - before > _FULL_LINE and text[last - 1] not in ".!?:;。！？：；":
-        # A wrapped line that happens to begin with a dash, a number or a label.
+        # A wrapped line that happens to start with a dash, a number or a label.
         return False
     return kind is not BlockKind.PARAGRAPH
 
 
 def _fenced(text: str, lines: Sequence[Line], at: int, fence: str) -> int:
-    """Lines up to the closing fence; without one, the code runs to the end (CommonMark 0.31, 4.5)."""
+    """Counts the lines up to the closing fence, or to the end if there is none (CommonMark 0.31, section 4.5)."""
     for index in range(at + 1, len(lines)):
         line = text[slice(*lines[index])]
         if line.startswith(fence) and not line.strip(fence[0]):
@@ -155,7 +155,7 @@ def _fenced(text: str, lines: Sequence[Line], at: int, fence: str) -> int:
 
 
 def _rows(text: str, lines: Sequence[Line], at: int) -> int:
-    """How many lines of a table begin here: at least two with bars or tabs, or three with equal separators."""
+    """Counts the lines of the table here: at least two with bars or tabs, or three with equal separators."""
     first = text[slice(*lines[at])]
     for sign, least_signs, least_rows, equal in (
         ("|", 2, 2, False),
@@ -178,13 +178,13 @@ def _rows(text: str, lines: Sequence[Line], at: int) -> int:
 
 def _is_row(line: str, sign: str, signs: int) -> bool:
     if signs:
-        # Prose has commas too; what is no sentence and has as many as the line before is a row.
+        # Prose has commas, too. A row has as many as the previous line and contains no end of a sentence.
         return line.count(sign) == signs and ". " not in line
     return line.count(sign) >= 1 or (sign in "|│" and line[:1] in tuple("+┌├└"))
 
 
 def _heading(text: str, lines: Sequence[Line], at: int) -> tuple[int, int]:
-    """Level (0: none) and number of lines of a heading."""
+    """Returns level (0 if it is not a heading) and number of lines of a heading."""
     start, end = lines[at]
     atx = _ATX.match(text, start, end)
     if atx:
@@ -207,18 +207,18 @@ def _heading(text: str, lines: Sequence[Line], at: int) -> tuple[int, int]:
 
 def _is_capitals(line: str) -> bool:
     letters = [char for char in line if char.isalpha()]
-    # Below six letters it is as likely a code or an acronym.
+    # Fewer than six letters may as well be a code or an acronym.
     return len(letters) >= 6 and " ".join(letters).isupper() and not any(char.isdigit() for char in line)
 
 
 def _is_list_of_lines(text: str, block: Block) -> bool:
-    """An address or a list without bullets: short lines, none of which goes on in the next."""
+    """Whether a block is an address or a list without bullets: short lines, none of which continues in the next."""
     lines = lines_of(text, block.start, block.end)
     if len(lines) < 2 or any(end - start > _SHORT_LINE for start, end in lines):
         return False
     if any(text[start].islower() for start, _ in lines[1:]) or _IDEOGRAPH.search(text, block.start, block.end):
         return False
-    # A line that ends amid a sentence, or begins in the middle of one, is a wrapped line.
+    # A line that starts or ends inside a sentence is a wrapped line.
     return not any(_inner_stop(text, start, end) for start, end in lines)
 
 
@@ -227,7 +227,7 @@ def _inner_stop(text: str, start: int, end: int) -> bool:
 
 
 def _borders(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """End of each sentence but the last, and where the next one starts."""
+    """Yields the end of each sentence except the last, and the start of the next."""
     for match in _TERMINAL.finditer(text, start, end):
         following, _ = _trimmed(text, match.end(), end)
         if following == end:
@@ -242,7 +242,7 @@ def _borders(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _in_quotes(text: str, start: int, end: int) -> bool:
-    """Whether a quotation that opens in this stretch is still open: 「はい。そうです。」と言った is one sentence."""
+    """Whether a quotation opened in `text[start:end]` is still open: 「はい。そうです。」と言った is one sentence."""
     start = max(start, end - _QUOTE_LONGEST)
     opened, closed = (sum(text.count(sign, start, end) for sign in signs) for signs in _QUOTES)
     return opened > closed
@@ -262,5 +262,5 @@ def _is_end(text: str, start: int, match: "re.Match[str]", following: int, end: 
         return False
     if len(word) == 1 or word in _ABBREVIATIONS or (after.isdigit() and word in _BEFORE_NUMBERS):
         return False
-    # "am 3. Mai": an ordinal, in half of Europe.
+    # "am 3. Mai": many European languages write ordinals with a full stop.
     return not (word.isdigit() and len(word) <= 2)

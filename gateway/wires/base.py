@@ -1,6 +1,6 @@
-"""What a wire protocol has to say to be protected: which strings are text, which are structure.
+"""Defines the interface of a wire protocol, which separates text from structure, and discovers the wires.
 
-One file a wire in this folder; each defines `WIRE`. Discovery finds it, and two wires with one id fail at start.
+Each file in this folder defines one wire as `WIRE`. Two wires with the same id fail at startup.
 """
 
 import importlib
@@ -25,13 +25,13 @@ _WORD = re.compile(r"[a-z][a-z_]{0,31}\Z")
 
 @dataclass(slots=True)
 class Conversation:
-    """A request, taken apart. Applying the slots changes `body` in place.
+    """A parsed request. Applying its fields changes `body` in place.
 
-    `blocks` holds the slots in the order a model reads them, cut where an assistant's turn begins: what a block
-    becomes depends on it and the blocks before it alone, so that the next turn repeats the same bytes (law 5).
-    `seed` is what the placeholder key is derived from: the first text of a user. Blocks before that text have been sent
-    without it, so theirs is derived from `opening`, which stands in the first of them; there are `before_seed`.
-    A conversation without any text of a user has its opening as its seed.
+    `blocks` has the fields in the order a model reads them, divided where an assistant's turn starts. The protected
+    form of a block depends only on it and the blocks before it, so that the next turn repeats the same bytes (law
+    5). The placeholder key is derived from `seed`, the first text of a user. The first `before_seed` blocks may
+    have been sent without that text, so their key is derived from `opening`, which is in the first of them. Without
+    a user's text, the opening is the seed.
     """
 
     body: Body
@@ -54,70 +54,73 @@ class Conversation:
 
 @dataclass(slots=True)
 class AnswerText:
-    """One string of an answer at `container[key]`, of the given choice. `json` marks tool-call arguments."""
+    """A string at `container[key]` in a choice of an answer.
+
+    `json` marks tool-call arguments, `data` content that is not text, such as audio, in which nothing is restored.
+    """
 
     container: Any
     key: Any
     text: str
-    kind: Literal["text", "json"] = "text"
+    kind: Literal["text", "json", "data"] = "text"
     choice: int = 0
     tool: str | None = field(default=None, repr=False)
 
 
 class Wire(Protocol):
-    """One protocol of model calls."""
+    """A protocol of model calls."""
 
     @property
     def id(self) -> str: ...
 
     def serves(self, method: str, path: str) -> bool:
-        """Whether this is a model call of this wire. `path` without query."""
+        """Whether this is a model call of this wire. `path` has no query."""
         ...
 
     def harmless(self, method: str, path: str) -> bool:
-        """Whether this call carries no text by its nature (a list of models) and may pass without a body."""
+        """Whether this call never carries text (a list of models) and may pass without a body."""
         ...
 
     def read(self, body: Body) -> Conversation:
-        """Takes a request apart. Raises BadRequest for what the protocol does not allow."""
+        """Parses a request. Raises BadRequest if it violates the protocol."""
         ...
 
     def answer_texts(self, body: Body) -> list[AnswerText]:
-        """The strings of an answer, structure left out."""
+        """Returns the strings of an answer that are text."""
         ...
 
     def usage(self, body: Body) -> tuple[int, int] | None:
-        """Input and output tokens as the upstream counted them, where it says so."""
+        """Returns the input and output tokens that the upstream reports, if any."""
         ...
 
     def annotate(self, body: Body, note: Body | None) -> None:
-        """Puts the gateway's own member into an answer; nobody else's stays in its place."""
+        """Sets the gateway's own member of an answer, replacing any that the upstream sent."""
         ...
 
     def refuse_answer(self, body: Body, message: str) -> None:
-        """Replaces every choice of an answer by `message`, finished by the content filter."""
+        """Replaces every choice of an answer by `message`, with the finish reason `content_filter`."""
         ...
 
     def error_body(self, error: GatewayError, request_id: str) -> Body:
-        """An error as clients of this wire expect it."""
+        """Returns an error in the format that clients of this wire expect."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """How to walk a part of a request.
+    """Collects the fields of a part of a request.
 
-    Keys in `structure` are the protocol's own words and are not looked at, nor is a plain word under `type`.
-    Kinds of opaque content that were met are added to `attachments`.
+    Skips keys in `structure`, which belong to the protocol, and plain words under `type`. Adds the kinds of opaque
+    content it meets to `attachments`.
     """
 
     structure: frozenset[str]
     attachments: set[str] = field(default_factory=set)
 
-    def slots(self, container: Any, key: Any, value: Json, name: str = "") -> Iterator[MessageField]:
-        """Every place under `container[key]` where text can stand: strings, numbers and unfamiliar keys.
+    def fields(self, container: Any, key: Any, value: Json, name: str = "") -> Iterator[MessageField]:
+        """Yields the fields under `container[key]`: strings, numbers and unknown keys.
 
-        `name` is the unfamiliar key that a list stands under: what the strings in it are called.
+        `name` is the unknown key of an enclosing list, which names the strings in it.
         """
         is_named = isinstance(key, str)
         if is_named:
@@ -132,31 +135,31 @@ class Walk:
         elif isinstance(value, dict):
             for inner, member in value.items():
                 if inner != "type" or not (isinstance(member, str) and _WORD.match(member)):
-                    yield from self.slots(value, inner, member)
+                    yield from self.fields(value, inner, member)
             yield from self.keys(value)
         elif isinstance(value, list):
             for index, member in enumerate(value):
-                yield from self.slots(value, index, member, name)
+                yield from self.fields(value, index, member, name)
         elif is_number(value) and can_identify(repr(value), is_named=is_named and name != ""):
             yield NumberField(container, key, value, lead(name))
 
     def keys(self, value: Body) -> Iterator[MessageField]:
-        """Unfamiliar keys. They come after the values of their object, whose slots address it by the old name."""
+        """Yields unknown keys. They follow the values of their object, whose fields refer to the old key."""
         return (KeyField(value, name) for name in value if name not in self.structure)
 
 
 def is_number(value: Json) -> TypeGuard[int | float]:
-    """Whether a JSON value is a number: true and false are none."""
+    """Whether a JSON value is a number, which excludes booleans."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def json_field(container: Any, key: Any, value: str) -> MessageField:
-    """The slot of a string that should hold a JSON document; one that does not is text as a whole."""
+    """Returns the field of a string that should be a JSON document. If it is not, all of it is text."""
     return JsonField(container, key, value) if is_json(value) else TextField(container, key, value)
 
 
 def answer_strings(value: Any, container: Any, key: Any, choice: int) -> Iterator[AnswerText]:
-    """Every string under `value`, as plain text."""
+    """Yields every string under `value` as plain text."""
     if isinstance(value, str):
         yield AnswerText(container, key, value, choice=choice)
     elif isinstance(value, dict):
@@ -168,13 +171,13 @@ def answer_strings(value: Any, container: Any, key: Any, choice: int) -> Iterato
 
 
 class Wires:
-    """All wires there are, found in this folder (and in `extra` folders, for a wire of one's own)."""
+    """All wires, discovered in this folder and in `extra` folders."""
 
     def __init__(self, wires: Iterable[Wire]) -> None:
         self._wires = tuple(wires)
         ids = [wire.id for wire in self._wires]
         if len(ids) != len(set(ids)):
-            raise ValueError("two wires share one id")
+            raise ValueError("two wires have the same id; rename one")
 
     @classmethod
     def discover(cls, *extra: Path) -> "Wires":

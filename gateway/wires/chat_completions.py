@@ -1,6 +1,6 @@
-"""The chat-completions wire (POST …/chat/completions), as the OpenAI API reference describes it.
+"""Implements the chat-completions wire (POST …/chat/completions) of the OpenAI API reference.
 
-Text is what it is not known to be otherwise: an unknown field, part or key is scanned like a message.
+Everything that is not known to be structure is text: unknown fields, parts and keys are searched like a message.
 """
 
 import json
@@ -20,7 +20,7 @@ _PATH = re.compile(r"(?:/[\w.-]+)*/chat/completions\Z")
 _MODEL = re.compile(r"[\w@][\w.:/@+-]{0,255}\Z", re.ASCII)
 _MODELS = re.compile(r"/(?:openai/)?v1/models(?:/[\w.:-]+)?\Z")
 
-# The protocol's own keys and those of JSON Schema. Any other key could be a person's word, and is looked at.
+# Keys of the protocol and of JSON Schema. Any other key could be private and is searched.
 _WORDS = """
 model messages role content name tool_calls tool_call_id function arguments id type text refusal index image_url url
 detail input_audio data format file file_id file_data filename audio voice expires_at transcript tools functions
@@ -36,27 +36,27 @@ maxItems uniqueItems prefixItems contains minProperties maxProperties patternPro
 dependentRequired dependentSchemas if then else readOnly writeOnly deprecated nullable
 """
 _KEYS = frozenset(_WORDS.split())
-# Fields of the prompt that a model reads before the messages; all others belong to the single request.
+# Fields of the prompt that a model reads before the messages. All others belong to the single request.
 _BEFORE_MESSAGES = ("tools", "functions", "response_format")
-# Numbers and words of the protocol that cannot hold a person's text, checked where they are read.
+# Numbers and words of the protocol that cannot contain private text. They are validated where they are read.
 _SETTINGS = frozenset({"model", "messages", "stream"})
-# What the protocol takes as a number only.
+# Fields that must be numbers.
 _NUMBERS = frozenset(
     """
     n seed temperature top_p top_k min_p top_logprobs frequency_penalty presence_penalty repetition_penalty max_tokens
     max_completion_tokens
     """.split()
 )
-# What says who asks; nothing but the name before it tells a search so.
+# Fields that identify the end user. Only their name tells detection so.
 _WHO = frozenset({"user", "safety_identifier"})
 _CHOICES = range(1, 129)
 _EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
-# As native calls name them; the protocol has no such fields.
+# Field names of native calls, which the protocol does not have, and their equivalents.
 _NATIVE = {"policy": "svc_policy", "policy_id": "svc_policy", "privacy_mode": "svc_privacy_mode"}
 
 
 class ChatCompletions:
-    """The wire itself; it holds no state."""
+    """The wire. Stateless."""
 
     id = "chat-completions"
 
@@ -71,11 +71,11 @@ class ChatCompletions:
         for name in extensions:
             del body[name]
         if any(name.lower().startswith("svc_") for name in body):
-            # One that is misspelt would be sent on, and what it asks for would not happen.
-            raise Unprocessable(f"Of the fields `svc_…` there are: {', '.join(_EXTENSIONS)}.")
+            # A misspelt field would have no effect and would be forwarded.
+            raise Unprocessable(f"Unknown `svc_` field; supported: {', '.join(_EXTENSIONS)}.")
         for name in body:
             if (ours := _NATIVE.get(name.lower())) is not None:
-                raise Unprocessable(f"In chat the field is `{ours}`; this one would be sent on, unheeded.", param=name)
+                raise Unprocessable(f"`{name}` has no effect in chat completions; use `{ours}` instead.", param=name)
         model = body.get("model")
         if not isinstance(model, str) or not _MODEL.match(model):
             raise BadRequest("`model` must be the name of a model, without spaces.", param="model")
@@ -92,7 +92,7 @@ class ChatCompletions:
         block: list[MessageField] = []
         for name in _BEFORE_MESSAGES:
             if name in body:
-                block += walk.slots(body, name, body[name])
+                block += walk.fields(body, name, body[name])
         first_cut = len(messages)
         for index, message in enumerate(messages):
             role = _check_message(message, index)
@@ -109,10 +109,10 @@ class ChatCompletions:
             conversation.opening = _opening({**before, "messages": messages[:first_cut]})
             conversation.seed = conversation.seed or conversation.opening
         own = [
-            slot
+            field
             for name, value in body.items()
             if name not in _BEFORE_MESSAGES and name not in _SETTINGS
-            for slot in _own_slots(body, name, value, walk)
+            for field in _own_fields(body, name, value, walk)
         ]
         conversation.blocks.append([*own, *walk.keys(body)])
         conversation.attachments = tuple(sorted(walk.attachments))
@@ -183,7 +183,7 @@ def _optional_text(body: Body, name: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise Unprocessable(f"`{name}` must be a string.", param=name)
     if name == "svc_policy" and value == "":
-        # Whoever names a policy, and be it by mistake, is not to get another one.
+        # An invalid policy name must not silently select the default policy.
         raise Unprocessable(f"`{name}` must name a policy.", param=name)
     if name == "svc_task" and value is not None and len(value) > LONGEST_TASK:
         raise Unprocessable(f"`{name}` must have at most {LONGEST_TASK} characters.", param=name)
@@ -208,15 +208,15 @@ def _check_whole(body: Body, name: str, within: range | None = None) -> None:
         raise BadRequest(f"`{name}` must be from {within[0]} to {within[-1]}.", param=name)
 
 
-def _own_slots(body: Body, name: str, value: Any, walk: Walk) -> Iterator[MessageField]:
-    """What belongs to the single request. In `metadata` every name is the caller's, also one the protocol knows."""
+def _own_fields(body: Body, name: str, value: Any, walk: Walk) -> Iterator[MessageField]:
+    """Yields the fields of the single request. In `metadata`, every key is the caller's, even one of the protocol."""
     if name in _NUMBERS and is_number(value):
         if can_identify(repr(value), is_named=False):
             yield SettingField(body, name, value)
     elif name in _WHO and isinstance(value, str):
         yield NameField(body, name, value, lead("name"))
     else:
-        yield from (Walk(frozenset(), walk.attachments) if name == "metadata" else walk).slots(body, name, value)
+        yield from (Walk(frozenset(), walk.attachments) if name == "metadata" else walk).fields(body, name, value)
 
 
 def _check_message(message: Any, index: int) -> str:
@@ -239,7 +239,7 @@ def _plain_text(content: Any) -> str:
 
 
 def _opening(stands_first: Body) -> str:
-    """All that a conversation begins with, but for the marks of prompt caches, which clients move on at every turn."""
+    """Returns the start of a conversation without prompt-cache markers, which clients move at every turn."""
 
     def unmarked(value: Any) -> Any:
         if isinstance(value, dict):
@@ -266,7 +266,7 @@ def _message_slots(message: Body, walk: Walk) -> Iterator[MessageField]:
         elif name == "name" and isinstance(value, str) and message["role"] not in {"tool", "function"}:
             yield NameField(message, name, value, lead(name))
         else:
-            yield from walk.slots(message, name, value)
+            yield from walk.fields(message, name, value)
     yield from walk.keys(message)
 
 
@@ -276,10 +276,10 @@ def _part_slots(parts: list[Any], position: int, part: Any, walk: Walk) -> Itera
     kind = part.get("type") if isinstance(part, dict) else "text"
     if not isinstance(kind, str) or kind not in _TEXT_PARTS:
         walk.attachments.add(kind if isinstance(kind, str) else "unknown")
-    for slot in walk.slots(parts, position, part):
-        if position and isinstance(slot, TextField) and slot.key in {position, "text"}:
-            slot.goes_on = True
-        yield slot
+    for field in walk.fields(parts, position, part):
+        if position and isinstance(field, TextField) and field.key in {position, "text"}:
+            field.goes_on = True
+        yield field
 
 
 def _call_slots(call: Any, walk: Walk) -> Iterator[MessageField]:
@@ -289,7 +289,7 @@ def _call_slots(call: Any, walk: Walk) -> Iterator[MessageField]:
         if name == "function" and isinstance(value, dict):
             yield from _function_slots(value, walk)
         else:
-            yield from walk.slots(call, name, value)
+            yield from walk.fields(call, name, value)
     yield from walk.keys(call)
 
 
@@ -298,7 +298,7 @@ def _function_slots(function: Body, walk: Walk) -> Iterator[MessageField]:
         if name == "arguments" and isinstance(value, str):
             yield json_field(function, name, value)
         else:
-            yield from walk.slots(function, name, value)
+            yield from walk.fields(function, name, value)
     yield from walk.keys(function)
 
 
@@ -315,12 +315,18 @@ def _answer_message(message: Body, choice: int) -> Iterator[AnswerText]:
                 yield from _answer_call(call, choice)
         elif name == "function_call" and isinstance(value, dict):
             yield from _answer_call(value, choice)
+        elif name == "audio" and isinstance(value, dict):
+            for key, inner in value.items():
+                if key == "data" and isinstance(inner, str):
+                    yield AnswerText(value, key, inner, kind="data", choice=choice)
+                else:
+                    yield from answer_strings(inner, value, key, choice)
         else:
             yield from answer_strings(value, message, name, choice)
 
 
 def _answer_call(call: Any, choice: int) -> Iterator[AnswerText]:
-    """The strings of a call, of a function or of any other tool; what the tool is given is one document."""
+    """Yields the strings of a tool call. The arguments are one document."""
     if not isinstance(call, dict):
         return
     tool = call.get("name")
@@ -337,7 +343,7 @@ def _answer_call(call: Any, choice: int) -> Iterator[AnswerText]:
 
 
 class _Document:
-    """Puts what a string of arguments has become into a call whose arguments were no string."""
+    """Writes restored arguments back into a call whose arguments were not a string."""
 
     def __init__(self, call: Body) -> None:
         self._call = call

@@ -59,6 +59,12 @@ def test_a_foreign_record_loses_its_text(written: io.StringIO, name: str) -> Non
     assert CANARY not in written.getvalue()
 
 
+def test_what_is_no_client_hello_is_named_and_not_quoted(written: io.StringIO) -> None:
+    speaker = logging.getLogger("mitmproxy.proxy.server")
+    speaker.warning("Client TLS handshake failed. Cannot parse ClientHello: " + CANARY)
+    assert [line["message"] for line in lines(written)] == ["Client TLS handshake failed. Cannot parse ClientHello"]
+
+
 def test_chatter_and_access_logs_stay_out(written: io.StringIO) -> None:
     logging.getLogger("mitmproxy.proxy.server").info(CANARY)
     logging.getLogger("tornado.access").error(CANARY)

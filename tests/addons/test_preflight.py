@@ -51,6 +51,25 @@ def test_modes_with_and_without_ports(modes: list[str], tmp_path: Path) -> None:
     assert prepared(settings(tmp_path, modes=modes)).modes == tuple(modes)
 
 
+@pytest.mark.parametrize("listener", ["gateway_port", "proxy_port", "web_port"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0"])
+def test_an_upstream_that_is_one_of_our_listeners_is_refused(listener: str, host: str, tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    loop = {"base_url": f"http://{host}:{port}/v1"}
+    with pytest.raises(SettingsError, match=r"^upstreams\.loop: its address is one of the gateway's own listeners"):
+        prepared(settings(tmp_path, **{listener: port}, upstreams={"loop": loop}))
+
+
+def test_an_upstream_at_a_listeners_port_of_another_address_is_taken(tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    other = {"base_url": f"http://127.0.0.9:{port}/v1"}
+    assert prepared(settings(tmp_path, gateway_port=port, upstreams={"other": other})).gateway_port == port
+
+
 def test_a_folder_that_is_missing_is_made_for_its_owner(tmp_path: Path) -> None:
     prepared(settings(tmp_path))
     assert (tmp_path / "d").stat().st_mode & 0o777 == 0o700

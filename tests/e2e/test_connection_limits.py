@@ -6,9 +6,10 @@ import ssl
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 
 import pytest
+import trustme
 
 from tests.e2e.raw import (
     answer_to,
@@ -21,7 +22,7 @@ from tests.e2e.raw import (
     until_closed,
 )
 from tests.e2e.server import OPERATOR_KEY, ROOT, Running, gateway
-from tests.e2e.upstream import Upstream, echo
+from tests.e2e.upstream import Upstream
 
 MIB = 1024 * 1024
 KEY = f"Authorization: Bearer {OPERATOR_KEY}\r\n"
@@ -33,17 +34,20 @@ LIMIT = 256 * 1024
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def server(tmp_path_factory: pytest.TempPathFactory, _tls: Upstream, authority: trustme.CA) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("gateway")
+    authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
+    arguments = ("--intercept", f"localhost:{_tls.port}", "--upstream-ca", str(folder / "upstream-ca.pem"))
     environment = {
         "SVC_DETECTION": "patterns",
         "SVC_BODY_LIMIT_BYTES": str(LIMIT),
         "SVC_HEAD_TIMEOUT_SECONDS": "3",
         "SVC_IDLE_TIMEOUT_SECONDS": "4",
     }
-    with gateway(folder, environment=environment, command=FEW_FILES) as running:
+    with gateway(folder, *arguments, environment=environment, command=FEW_FILES) as running:
         yield running
         assert "Traceback" not in running.output()
+        assert "reports a problem" not in running.output()
 
 
 @pytest.fixture(autouse=True)
@@ -162,6 +166,26 @@ def test_a_chunked_body_over_the_limit_is_refused_and_closed(server: Running) ->
         assert status_of(until_closed(sock)) == 413
 
 
+def test_a_chunked_body_over_the_limit_is_refused_after_continue(server: Running) -> None:
+    with connection(server.port) as sock:
+        sock.sendall(f"{HEAD}{KEY}Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+        assert status_of(sock.recv(65536)) == 100
+        for _ in range(LIMIT // 0x4000 + 1):
+            sock.sendall(b"4000\r\n" + b" " * 0x4000 + b"\r\n")
+        assert status_of(until_closed(sock)) == 413
+
+
+def test_a_client_that_sends_on_after_its_answer_is_closed(server: Running) -> None:
+    """mitmproxy lost the socket of a connection that it closed while more data waited to be handled."""
+    before = open_files(server.process.pid)
+    with ExitStack() as held:
+        for _ in range(10):
+            sock = held.enter_context(connection(server.port))
+            sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            assert pushed(sock, b"a" * 65536, 40 * MIB) < 20 * MIB
+        assert open_files(server.process.pid) < before + 10
+
+
 def test_a_keyless_page_takes_no_large_body(server: Running) -> None:
     answer = answer_to(server.port, b"POST /docs HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n")
     assert status_of(answer) == 413
@@ -203,21 +227,25 @@ def test_a_body_in_small_chunks_is_read(server: Running) -> None:
 
 
 @pytest.mark.parametrize(
-    "begun",
+    ("begun", "statuses"),
     [
-        b"",
-        b"GET / HTTP/1.1\r\n",
-        f"{HEAD}{KEY}Content-Length: 100\r\n\r\n{{".encode(),
-        f"{HEAD}{KEY}Transfer-Encoding: chunked\r\n\r\n1\r\n".encode(),
-        b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n",
+        (b"", {"port": 0, "proxy_port": 0}),
+        (b"GET / HTTP/1.1\r\n", {"port": 408, "proxy_port": 408}),
+        (b"\x16\x03\x01", {"port": 0, "proxy_port": 0}),
+        # Through the proxy, these go to a host that is none of ours, and that is not there.
+        (f"{HEAD}{KEY}Content-Length: 100\r\n\r\n{{".encode(), {"port": 408, "proxy_port": 502}),
+        (f"{HEAD}{KEY}Transfer-Encoding: chunked\r\n\r\n1\r\n".encode(), {"port": 408, "proxy_port": 502}),
+        (b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", {"port": 200, "proxy_port": 502}),
     ],
-    ids=["nothing", "head", "body", "chunk", "next-request"],
+    ids=["nothing", "head", "hello", "body", "chunk", "next-request"],
 )
 @pytest.mark.parametrize("listener", ["port", "proxy_port"])
-def test_a_client_that_falls_silent_is_let_go(server: Running, begun: bytes, listener: str) -> None:
+def test_a_client_that_falls_silent_is_let_go(
+    server: Running, begun: bytes, statuses: dict[str, int], listener: str
+) -> None:
     with connection(getattr(server, listener)) as sock:
         sock.sendall(begun)
-        until_closed(sock)
+        assert status_of(until_closed(sock)) == statuses[listener]
 
 
 def test_more_silent_connections_than_descriptors_stop_nobody(server: Running) -> None:
@@ -308,27 +336,47 @@ def test_an_upstream_may_send_trailers(server: Running, talker: tuple[int, list[
     assert answer.endswith(b"5\r\nhello\r\n0\r\n\r\n")
 
 
-def test_inside_tls_the_same_holds(running: Running, tls_upstream: Upstream) -> None:
-    """What the proxy decrypts is read by the same rules, and a tunnel to it outlives its first request."""
-    tls_upstream.answer = echo
-    context = ssl.create_default_context(cafile=running.ca)
-    place = f"localhost:{tls_upstream.port}"
-
-    def tunnel(stack: ExitStack) -> ssl.SSLSocket:
-        sock = stack.enter_context(connection(running.proxy_port))
+@contextmanager
+def tunnel(server: Running, upstream: Upstream) -> Iterator[tuple[ssl.SSLSocket, str]]:
+    """A TLS connection through the proxy, and the beginning of a request on it."""
+    place = f"localhost:{upstream.port}"
+    context = ssl.create_default_context(cafile=server.ca)
+    with connection(server.proxy_port) as sock:
         sock.sendall(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode())
         assert status_of(sock.recv(65536)) == 200
-        return stack.enter_context(context.wrap_socket(sock, server_hostname="localhost"))
+        with context.wrap_socket(sock, server_hostname="localhost") as secure:
+            yield secure, HEAD.replace("Host: gateway", f"Host: {place}")
 
-    post = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {place}\r\nContent-Type: application/json\r\n"
-    with ExitStack() as stack:
-        secure = tunnel(stack)
+
+def test_inside_tls_the_same_holds(server: Running, tls_upstream: Upstream) -> None:
+    """What the proxy decrypts is read by the same rules, and a tunnel to it outlives its first request."""
+    with tunnel(server, tls_upstream) as (secure, post):
         for _ in range(2):
             secure.sendall(f"{post}Transfer-Encoding: chunked\r\n\r\n".encode() + _chunked(CHAT, trailers="X-A: 1\r\n"))
             assert status_of(one_answer(secure)) == 200
         secure.sendall(f"{post}X-SVC-Key: svck_not-a-key\r\nContent-Length: 1000\r\n\r\n".encode())
         assert status_of(one_answer(secure)) == 401
-    with ExitStack() as stack:
-        secure = tunnel(stack)
+    with tunnel(server, tls_upstream) as (secure, post):
         secure.sendall(f"{post}X: {'y' * 70_000}\r\n\r\n".encode())
         assert status_of(one_answer(secure)) == 431
+
+
+@pytest.mark.parametrize(
+    "begun",
+    ["Content-Le", "Content-Length: 100\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n"],
+    ids=["head", "body", "chunk"],
+)
+def test_inside_tls_a_client_that_falls_silent_is_let_go(server: Running, tls_upstream: Upstream, begun: str) -> None:
+    with tunnel(server, tls_upstream) as (secure, post):
+        secure.sendall(f"{post}{begun}".encode())
+        assert status_of(one_answer(secure)) == 408
+        assert until_closed(secure) == b""
+
+
+@pytest.mark.parametrize("piece", [b"10000\r\n" + b" " * 0x10000 + b"\r\n", b"zz\r\n"], ids=["over-limit", "no-size"])
+def test_inside_tls_a_refused_body_is_cut_off(server: Running, tls_upstream: Upstream, piece: bytes) -> None:
+    for _ in range(8):
+        with tunnel(server, tls_upstream) as (secure, post):
+            secure.sendall(f"{post}Transfer-Encoding: chunked\r\n\r\n".encode())
+            assert pushed(secure, piece * (1 + 65536 // len(piece)), 40 * MIB) < 20 * MIB
+            assert status_of(one_answer(secure)) in (400, 413)

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from gateway.config.settings import Settings
-from gateway.store import Store
+from gateway.store import open_store
 from tests.e2e import preloaded
 from tests.e2e.server import COMMAND, OPERATOR_KEY, free_port, gateway
 
@@ -71,7 +71,7 @@ CASES: dict[str, tuple[str, dict[str, str], str, str]] = {
     "unknown setting": (
         "",
         {"SVC_GATEWAY_PROT": "1"},
-        "SVC_GATEWAY_PROT: there is no such setting",
+        "SVC_GATEWAY_PROT: unknown setting",
         "SVC_GATEWAY_PORT",
     ),
     "no policies": ("", {"SVC_POLICIES_DIR": "{empty}"}, "policies_dir: no policies (*.toml) are in {empty}", ""),
@@ -97,7 +97,7 @@ CASES: dict[str, tuple[str, dict[str, str], str, str]] = {
     "default upstream of an option that was not given": (
         "",
         {"SVC_DEFAULT_UPSTREAM": "configured-upstream"},
-        "default_upstream: it names none of the upstreams",
+        "default_upstream: no upstream has this name",
         "--upstream URL",
     ),
     "key of an upstream not set": (
@@ -132,7 +132,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which a gateway ran."""
     folder = tmp_path_factory.mktemp("ran")
-    Store.open(Settings(data_dir=folder / "data").make_data_dir() / "gateway.db").close()
+    open_store(Settings(data_dir=folder / "data").make_data_dir()).close()
     return folder
 
 

@@ -9,7 +9,7 @@ from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import builtin_detector
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Protector
-from gateway.store import Store
+from gateway.store import Store, open_store
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +25,6 @@ def policy() -> Policy:
 
 @pytest.fixture
 def store(data_dir: Path) -> Iterator[Store]:
-    store = Store.open(data_dir / "gateway.db")
+    store = open_store(data_dir)
     yield store
     store.close()

@@ -11,7 +11,7 @@ import pytest
 from gateway.errors import Conflict
 from gateway.models import Action, RiskLevel, RouteDecision
 from gateway.receipts import OPERATIONS, OUTCOMES, OutcomeDraft, ReceiptLog, Signer
-from gateway.store import Store
+from gateway.store import open_store
 from gateway.usage import usage
 from tests.gateway.receipts.support import OPERATOR, draft
 
@@ -52,7 +52,7 @@ def sums(receipts: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 async def test_before_anything_happened_all_is_zero(data_dir: Path) -> None:
-    store = Store.open(data_dir / "gateway.db")
+    store = open_store(data_dir)
     assert await usage(store) == sums([])
     store.close()
 
@@ -65,7 +65,7 @@ async def test_the_meters_are_the_sums_of_the_receipts(
     # More days than the answer tells one by one, the newest not always last.
     written = "gateway.receipts.records._now"
     monkeypatch.setattr(written, lambda: f"2030-0{dice.randint(1, 2)}-{dice.randint(1, 28):02}T12:00:00.000Z")
-    store = Store.open(data_dir / "gateway.db")
+    store = open_store(data_dir)
     log = ReceiptLog(store, Signer.load(data_dir), data_dir)
     broken = False
 

@@ -1,19 +1,19 @@
-"""Request and response bodies as pydantic models: what is validated, and what the OpenAPI document shows.
+"""Defines request and response bodies as pydantic models, for validation and for the OpenAPI document.
 
 text         analyze, protect, reconstruct, shard, playground
 chat         chat completions and the list of models
 receipts     receipts, verification, anchor payloads
 governance   policies, usage, settlement, health
-errors       every error with its status and meaning
-operations   each operation's purpose, required scope and errors
+errors       every error code with its status, meaning and remedy
+operations   the description, required scope and errors of each operation
 
-Policy documents have a schema of their own, in `gateway.policy.document`.
+`gateway.policy.document` defines the schema of policy documents.
 """
 
 from gateway.api.schemas.chat import ChatRequest
 from gateway.api.schemas.governance import PolicyRequest
 from gateway.api.schemas.operations import OPERATOR, SCOPE, documented
-from gateway.api.schemas.parts import ReadElsewhere, SessionCredentials
+from gateway.api.schemas.parts import DocumentedAs, SessionCredentials
 from gateway.api.schemas.text import AnalyzeRequest, PlaygroundRequest, ProtectRequest, ReconstructRequest, ShardRequest
 
 __all__ = [
@@ -21,10 +21,10 @@ __all__ = [
     "SCOPE",
     "AnalyzeRequest",
     "ChatRequest",
+    "DocumentedAs",
     "PlaygroundRequest",
     "PolicyRequest",
     "ProtectRequest",
-    "ReadElsewhere",
     "ReconstructRequest",
     "SessionCredentials",
     "ShardRequest",

@@ -1,10 +1,19 @@
-"""The chat-completions bodies, as far as the gateway itself reads or writes them. Everything else passes through."""
+"""Defines the parts of chat-completions bodies that the gateway reads or writes. All others pass through."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.api.schemas.parts import Count, GuardReply, PolicyRefReply, Reply, RequestId, RouteReply, Task, unsaid
+from gateway.api.schemas.parts import (
+    Count,
+    GuardReply,
+    PolicyRefReply,
+    Reply,
+    RequestId,
+    RouteReply,
+    Task,
+    omit_default,
+)
 from gateway.api.schemas.receipts import ReceiptReply
 from gateway.models import PrivacyMode
 
@@ -12,20 +21,20 @@ Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 
 
 class _Open(BaseModel):
-    """Other members are protected like text, and passed on."""
+    """Other members are protected like text and forwarded."""
 
     model_config = ConfigDict(extra="allow")
 
 
 class ContentPart(_Open):
-    """A part with text. Other kinds, such as images, are refused (415), or passed where the policy says so."""
+    """A part with text. Others, such as images, are refused (415) unless the policy lets them pass."""
 
     type: Literal["text", "refusal", "input_text", "output_text", "thinking", "reasoning"]
-    text: Any = Field(None, json_schema_extra=unsaid)
+    text: Any = Field(None, json_schema_extra=omit_default)
 
 
 class ChatMessage(_Open):
-    """A message; its other members, such as `name` and `tool_calls`, are protected too."""
+    """A message. Its other members, such as `name` and `tool_calls`, are protected too."""
 
     role: Role
     content: str | list[ContentPart | str] | None = None
@@ -48,24 +57,26 @@ class ChatRequest(_Open):
     )
 
     model: Annotated[str, Field(pattern=r"^[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,255}$")] = Field(
-        description="`svc-demo`, `configured-upstream`, or a model that an upstream takes."
+        description="`svc-demo`, `configured-upstream`, or a model that an upstream serves."
     )
     messages: Annotated[list[ChatMessage], Field(min_length=1)] = Field(description="The conversation so far.")
-    stream: bool | None = Field(None, description="Refused when true (`streaming_not_supported`).")
+    stream: bool | None = Field(None, description="Must not be true (`streaming_not_supported`).")
     seed: int | None = Field(
         None,
-        description="Passed on as it is; refused where it reads like private text, as every number of the protocol.",
+        description="Forwarded unchanged. Like every number of the protocol, refused if it looks like private text.",
     )
-    n: Annotated[int, Field(ge=1, le=128)] | None = Field(None, description="How many choices.")
-    max_completion_tokens: Annotated[int, Field(ge=1)] | None = Field(None, description="Bounds the answer.")
+    n: Annotated[int, Field(ge=1, le=128)] | None = Field(None, description="Number of choices to return.")
+    max_completion_tokens: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Maximum length of the answer, in tokens."
+    )
     max_tokens: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="The older name of `max_completion_tokens`, which goes before it."
+        None, description="Older name of `max_completion_tokens`, which takes precedence."
     )
-    svc_task: Task | None = Field(None, description="What is to be done with the text. Never sent on.")
+    svc_task: Task | None = Field(None, description="What the model should do with the text. Not forwarded.")
     svc_policy: Annotated[str, Field(min_length=1)] | None = Field(
-        None, description="A policy, elsewhere `policy_id`. Without it, the default one. Never sent on."
+        None, description="Policy id, like `policy_id` of other operations. Not forwarded. Default: `default_policy`."
     )
-    svc_privacy_mode: PrivacyMode | None = Field(None, description="As `privacy_mode` in protect. Never sent on.")
+    svc_privacy_mode: PrivacyMode | None = Field(None, description="Like `privacy_mode` in protect. Not forwarded.")
 
 
 class AnswerMessage(_Open):
@@ -76,15 +87,15 @@ class AnswerMessage(_Open):
 
 
 class ChoiceReply(_Open):
-    """One answer of those asked for."""
+    """One of the answers requested with `n`."""
 
     index: Count
     message: AnswerMessage
-    finish_reason: str | None = Field(description="`content_filter` where the guard withheld the answer.")
+    finish_reason: str | None = Field(description="`content_filter` if the guard withheld the answer.")
 
 
 class TokenUsageReply(_Open):
-    """As the model counts."""
+    """Token counts reported by the upstream."""
 
     prompt_tokens: Count
     completion_tokens: Count
@@ -92,7 +103,7 @@ class TokenUsageReply(_Open):
 
 
 class NoteReply(Reply):
-    """The gateway's own member of the answer."""
+    """What the gateway adds to the answer."""
 
     request_id: RequestId
     receipt: ReceiptReply
@@ -102,7 +113,10 @@ class NoteReply(Reply):
 
 
 class ChatReply(_Open):
-    """The answer of the model, restored, with the member `svc`. What else an upstream says passes through."""
+    """The model's answer, restored, with the member `svc` added.
+
+    Other members of the upstream's answer pass through.
+    """
 
     id: str
     object: Literal["chat.completion"]
@@ -114,12 +128,12 @@ class ChatReply(_Open):
 
 
 class ModelReply(Reply):
-    """A model that chat completions can ask for."""
+    """A model that chat completions accept."""
 
     id: str
     object: Literal["model"]
     created: int = Field(description="Unix time.")
-    owned_by: str = Field(description="`svc`, or the name of the upstream.")
+    owned_by: str = Field(description="`svc` for the demo, else the name of the upstream.")
 
 
 class ModelListReply(Reply):

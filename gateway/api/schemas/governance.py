@@ -1,4 +1,4 @@
-"""Policies, meters, the settlement state and the health check."""
+"""Bodies of policies, usage meters, the settlement state and the health check."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,14 +8,14 @@ from gateway.api.schemas.parts import Count, Counts, Digest, Reply
 from gateway.policy.document import PolicyDocument, ResolvedDocument
 
 
-def _as_sent(schema: dict[str, Any]) -> None:
-    """Only built-in policies say their version themselves."""
+def _describe_request(schema: dict[str, Any]) -> None:
+    """Removes `version`, which only built-in policies state, and adds an example."""
     schema["properties"].pop("version")
-    schema["description"] = "A policy as someone writes it; docs/policies.md explains every field."
+    schema["description"] = "A policy as you write it. docs/policies.md explains every field."
     schema["example"] = {
         "id": "house-rules",
         "title": "House rules",
-        "description": "The default, and our project names.",
+        "description": "The default policy plus our project names.",
         "extends": "default",
         "deny": [{"type": "PROJECT", "terms": ["Nightingale"]}],
         "rules": {"PHONE_NUMBER": {"action": "mask", "keep_last": 2}},
@@ -23,34 +23,34 @@ def _as_sent(schema: dict[str, Any]) -> None:
 
 
 class PolicyRequest(PolicyDocument):
-    model_config = ConfigDict(json_schema_extra=_as_sent)
+    model_config = ConfigDict(json_schema_extra=_describe_request)
 
 
-def _all_said(schema: dict[str, Any]) -> None:
-    """Nothing of a resolved policy is left out but what has no default."""
+def _require_all(schema: dict[str, Any]) -> None:
+    """Marks every member as required except those without a default."""
     schema["required"] = [name for name in schema["properties"] if name not in {"otherwise", "extends"}]
 
 
 class PolicyReply(ResolvedDocument):
-    """A policy with everything it extends worked in, and every default said. docs/policies.md explains each member."""
+    """A policy merged with all it extends, with every default filled in. docs/policies.md explains each member."""
 
-    model_config = ConfigDict(json_schema_extra=_all_said)
+    model_config = ConfigDict(json_schema_extra=_require_all)
 
-    hash: Digest = Field(description="SHA-256 over the rest, in RFC 8785 form.")
+    hash: Digest = Field(description="SHA-256 of the other members in RFC 8785 form.")
 
 
 class PolicyListReply(Reply):
-    """Built-in policies first, then custom ones, each by id, in their newest version."""
+    """The newest version of each policy: built-in ones first, then custom ones, each sorted by id."""
 
     object: Literal["list"]
     data: list[PolicyReply]
-    total: Count = Field(description="How many there are on all pages.")
+    total: Count = Field(description="Number of entries on all pages.")
     limit: Annotated[int, Field(ge=1, le=500)]
     offset: Count
 
 
 class MeterTokensReply(Reply):
-    """`input` and `external` are estimates of what came in and crossed; the others are what upstreams reported."""
+    """`input` (received) and `external` (sent to upstreams) are estimates. Upstreams reported the others."""
 
     input: Count
     external: Count
@@ -67,33 +67,33 @@ class DayReply(Reply):
 
 
 class UsageReply(Reply):
-    """Sums over all receipts and outcomes."""
+    """Totals over all receipts and outcomes."""
 
     total_operations: Count
     tokens: MeterTokensReply
-    operations: Counts = Field(description="Of each kind.")
-    routes: Counts = Field(description="How often each was decided.")
-    risk_levels: Counts = Field(description="How often each was found.")
-    entities: Counts = Field(description="Findings of each type.")
-    transformations: Counts = Field(description="Findings that each action was taken on.")
-    outcomes: Counts = Field(description="How often each came about.")
-    days: list[DayReply] = Field(description="The last 31 days that had any, oldest first.")
+    operations: Counts = Field(description="Number by operation.")
+    routes: Counts = Field(description="Number of requests by route.")
+    risk_levels: Counts = Field(description="Number of requests by risk level.")
+    entities: Counts = Field(description="Number of entities by type.")
+    transformations: Counts = Field(description="Number of entities by action.")
+    outcomes: Counts = Field(description="Number by outcome.")
+    days: list[DayReply] = Field(description="The last 31 days with operations, oldest first.")
 
 
 class EvidenceReply(Reply):
-    """Something that a release would need."""
+    """A precondition for releasing settlement that is not met."""
 
     code: str
     description: str
 
 
 class SettlementReply(Reply):
-    """Settlement by x402 is disabled: there is no code for it."""
+    """The state of settlement by x402, which is not implemented."""
 
     enabled: Literal[False]
     status: Literal["disabled"]
     protocol: Literal["x402"]
-    missing_evidence: list[EvidenceReply] = Field(description="What a release would need.")
+    missing_evidence: list[EvidenceReply] = Field(description="Preconditions for a release that are not met.")
 
 
 class HealthReply(Reply):

@@ -1,6 +1,6 @@
-"""What each operation is for, who may use it, what it answers, which errors it gives and where one can go from it.
+"""Describes each operation for the OpenAPI document: purpose, scope, response, errors and links.
 
-`documented` hands this to the route; what the route does stands in `gateway.api.app`.
+`documented` passes the description to the route's decorator in `gateway.api.app`.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from gateway.api.schemas.receipts import (
 from gateway.api.schemas.text import AnalyzeReply, PlaygroundReply, ProtectReply, ReconstructReply, ShardReply
 
 SCOPE = "x-svc-scope"
-"""Member of an operation in the OpenAPI document: whose key it takes. Missing where it takes any key, or none."""
+"""Member of an operation in the OpenAPI document: the scope that the key needs. Absent if any key, or none, will do."""
 OPERATOR = "operator"
 
 _OPEN = frozenset(
@@ -67,7 +67,7 @@ def _to_reconstruct(place: str) -> dict[str, Any]:
 
 
 def _to_policy(place: str, *names: str) -> dict[str, Any]:
-    """To the policy that stands at `place`, by these of its members."""
+    """Links to the policy at the JSON pointer `place` by the members `names`."""
     parameters = {f"policy_{name}" if name == "id" else name: f"$response.body#{place}/{name}" for name in names}
     return {"policy": {"operationId": "policy", "parameters": parameters}}
 
@@ -77,30 +77,31 @@ _REQUEST_ID = {"x-svc-request-id": {"required": True, "schema": {"type": "string
 OPERATIONS: dict[str, Operation] = {
     "healthz": Operation(
         "Health check",
-        "Whether requests can be served. Needs no key.",
+        "Succeeds if the gateway can serve requests. Requires no key.",
         "Health",
         HealthReply,
         _OPEN | {"receipt_log_broken"},
     ),
     "analyze": Operation(
-        "What stands in a text",
-        "Risk, route, findings and task categories of a text. Makes no session, stores nothing, repeats nothing.",
+        "Analyze a text",
+        "Returns the risk, route, entities and task categories of a text. Creates no session, stores nothing and "
+        "repeats none of the text.",
         "Text",
         AnalyzeReply,
         _TEXT,
     ),
     "protect": Operation(
         "Protect a text",
-        "Replaces what is private and makes a session that can put it back. The receipt is on disk before the answer.",
+        "Replaces private values and creates a session that can restore them. Stores the receipt before it answers.",
         "Text",
         ProtectReply,
         _SESSION | {"session_not_found"},
         links=_to_reconstruct("/protected_text") | _to_receipt("/request_id"),
     ),
     "reconstruct": Operation(
-        "Put the values back",
-        "Opens the placeholders of a session in a text, or in every string of a JSON value. Placeholders of any other "
-        "session, forged ones, and those that stand where the policy lets none be opened, stay as they are.",
+        "Restore values",
+        "Replaces the placeholders of a session by their values, in a text or in every string of a JSON value. Leaves "
+        "placeholders of other sessions, forged ones, and those in places that the policy excludes.",
         "Text",
         ReconstructReply,
         _BODY | {"session_not_found", "session_expired"},
@@ -108,16 +109,16 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "shard": Operation(
         "Divide a text",
-        "Two to eight protected compartments that can be worked on apart, and an outline to put the results together "
-        "by. One session restores a synthesis of all of them.",
+        "Divides a text into two to eight protected compartments for separate processing, with an outline for merging "
+        "the results. One session restores a synthesis of all of them.",
         "Text",
         ShardReply,
         _SESSION,
         links=_to_reconstruct("/compartments/0/protected_text") | _to_receipt("/request_id"),
     ),
     "playground": Operation(
-        "Try the whole way",
-        "Protects a text, has the demo answer it, guards and restores the answer.",
+        "Run the playground",
+        "Protects a text, sends it to the demo surface, inspects the answer with the guard and restores it.",
         "Text",
         PlaygroundReply,
         _TEXT | {"blocked_by_policy"},
@@ -125,36 +126,36 @@ OPERATIONS: dict[str, Operation] = {
         links=_to_receipt("/request_id"),
     ),
     "models": Operation(
-        "The model surfaces",
-        "The demo `svc-demo`, and the configured upstreams with the models they name.",
+        "List models",
+        "Lists the demo `svc-demo` and the models that the settings of upstreams name.",
         "Chat",
         ModelListReply,
         _ANY,
     ),
     "model": Operation(
-        "One model",
-        "Whether chat completions take a model, also one that no list names because an upstream takes it by a pattern. "
-        "It says who answers; whether the upstream has it, only the upstream knows.",
+        "Read a model",
+        "Returns the surface that serves a model, also for models that match an upstream's pattern and are in no list. "
+        "Does not ask the upstream whether it has the model.",
         "Chat",
         ModelReply,
         _ANY | {"model_not_found", "not_found"},
     ),
     "chat": Operation(
         "Chat completions",
-        "Protects the messages, asks the model, guards and restores the answer. Takes what a chat-completions client "
-        "sends; members that the gateway does not know are protected like text and passed on. An error that the "
-        "upstream answers is passed on with its own status and body.",
+        "Protects the messages, calls the model, inspects the answer with the guard and restores it. Accepts requests "
+        "of chat-completions clients; members that the gateway does not know are protected like text and forwarded. "
+        "Returns errors of the upstream with their status and body.",
         "Chat",
         ChatReply,
         _TEXT
         | {"streaming_not_supported", "blocked_by_policy", "local_surface_required", "edit_refused", "model_not_found"}
-        | {"attachment_refused", "upstream_unreachable", "upstream_invalid", "upstream_timeout"},
+        | {"stopped_by_operator", "attachment_refused", "upstream_unreachable", "upstream_invalid", "upstream_timeout"},
         links=_to_receipt("/svc/request_id"),
         headers=_REQUEST_ID,
     ),
     "policies": Operation(
         "List policies",
-        "Built-in policies first, then custom ones, each by id, in its newest version.",
+        "Lists the newest version of each policy: built-in ones first, then custom ones, each sorted by id.",
         "Policies",
         PolicyListReply,
         _ANY,
@@ -162,16 +163,17 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "policy": Operation(
         "Read a policy",
-        "Rules, version and canonical hash of one policy, in its newest version. With `hash`, that of any version that "
-        "there ever was: a receipt's `policy` always leads to the document it was made under.",
+        "Returns the rules, version and canonical hash of the newest version of a policy, or with `hash` of "
+        "any version "
+        "that ever existed. The `policy` of a receipt therefore always leads to the document in force at the time.",
         "Policies",
         PolicyReply,
         _ANY | {"policy_not_found", "not_found"},
     ),
     "create_policy": Operation(
-        "Make a custom policy",
-        "A new policy, or the next version of one; the newest version, if that says the same already. Versions never "
-        "change. At most 64 KiB, 64 rules, 32 patterns, 1,000 list entries and 256 policies.",
+        "Create a custom policy",
+        "Creates a policy or its next version. Returns the newest version if the content is the same. Versions never "
+        "change. Limits: 64 KiB, 64 rules, 32 patterns and 1,000 list entries per policy; 256 policies.",
         "Policies",
         PolicyReply,
         _BODY | {"conflict"},
@@ -182,7 +184,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "receipts": Operation(
         "List receipts",
-        "Newest first. Clients see their own, operators see all.",
+        "Lists receipts, newest first. Clients see their own, operators see all.",
         "Receipts",
         ReceiptListReply,
         _ANY,
@@ -190,7 +192,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "receipt": Operation(
         "Read a receipt",
-        "One receipt, with its outcome once there is one.",
+        "Returns one receipt, with its outcome if there is one yet.",
         "Receipts",
         ReceiptReply | DamagedReceiptReply,
         _ANY | {"receipt_not_found", "not_found"},
@@ -198,21 +200,21 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "verify": Operation(
         "Verify a receipt",
-        "Recomputes the receipt, its outcome and the whole chain that it stands in, and says where it first breaks.",
+        "Recomputes the receipt, its outcome and the whole chain, and reports the first record that fails.",
         "Receipts",
         VerificationReply,
         _ANY | {"receipt_not_found", "not_found"},
     ),
     "anchor": Operation(
         "Prepare an anchor",
-        "What one would publish elsewhere to commit to a receipt and to the log as it stands. Submits nothing.",
+        "Returns a payload to publish elsewhere as a commitment to a receipt and to the current log. Submits nothing.",
         "Receipts",
         AnchorReply,
         _ANY | {"receipt_not_found", "not_found"},
     ),
     "usage": Operation(
-        "Read the meters",
-        "How much the gateway was used, in numbers only.",
+        "Read the usage meters",
+        "Returns usage counters. They contain no text.",
         "Usage and settlement",
         UsageReply,
         _ANY,
@@ -220,7 +222,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "settlement": Operation(
         "Read the settlement state",
-        "Settlement by x402 is disabled; this says what is missing for its release.",
+        "Reports that settlement by x402 is disabled, and what is missing to release it.",
         "Usage and settlement",
         SettlementReply,
         _ANY,
@@ -229,10 +231,10 @@ OPERATIONS: dict[str, Operation] = {
 
 
 def documented(name: str) -> dict[str, Any]:
-    """Keyword arguments for the decorator of a route: its name is also the operation's id."""
+    """Returns the keyword arguments for a route's decorator. The name of the route is also the operation's id."""
     operation = OPERATIONS[name]
     errors = operation.errors | ({"forbidden"} if operation.operators_only else frozenset())
-    done: dict[str, Any] = {"description": "Done."}
+    done: dict[str, Any] = {"description": "Success."}
     if operation.links:
         done["links"] = dict(operation.links)
     if operation.headers:

@@ -1,4 +1,4 @@
-"""What the bodies are made of: words, numbers and the small objects that stand in several of them."""
+"""Defines the field types and small objects that several bodies share."""
 
 from typing import Annotated, Any
 
@@ -22,31 +22,31 @@ PlainText = Annotated[str, AfterValidator(_without_surrogates)]
 Text = Annotated[str, Field(min_length=1), AfterValidator(_without_surrogates)]
 Task = Annotated[str, Field(max_length=LONGEST_TASK)]
 PolicyId = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-z0-9][a-z0-9-]*$")]
-# JSON has one kind of number: 60.0 is 60 (RFC 8259 section 6). A word or a truth value is none.
+# JSON does not distinguish 60.0 from 60 (RFC 8259 section 6). Strings and booleans are not numbers.
 WholeNumber = BeforeValidator(_whole)
 Ttl = Annotated[int, Field(ge=60, le=86400, strict=True), WholeNumber]
 
-RequestId = Annotated[str, Field(pattern=r"^req_[0-9a-f]{1,64}$", description="Names the request and its receipt.")]
+RequestId = Annotated[str, Field(pattern=r"^req_[0-9a-f]{1,64}$", description="Id of the request and of its receipt.")]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256, in hex.")]
 Count = Annotated[int, Field(ge=0)]
-Counts = Annotated[dict[str, Count], Field(description="A number for each name.")]
+Counts = Annotated[dict[str, Count], Field(description="A count for each name.")]
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"}, description="RFC 3339, UTC.")]
 
 
 class RequestBody(BaseModel):
-    """What a client sends. Unknown fields are refused; no error shows a value."""
+    """A body that a client sends. Rejects unknown fields, with errors that contain no values."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
 
 class Reply(BaseModel):
-    """What a client gets. There are no members beside those that are described."""
+    """A body that a client receives. Has no undocumented members."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class ReadElsewhere:
-    """For a body that `model` describes, but that is read by somebody who knows more than a schema can say."""
+class DocumentedAs:
+    """Annotates a body that `model` documents but does not validate; the operation itself validates it."""
 
     def __init__(self, model: type[BaseModel]) -> None:
         self._model = model
@@ -55,28 +55,30 @@ class ReadElsewhere:
         return handler(self._model.__pydantic_core_schema__)
 
 
-def unsaid(schema: dict[str, Any]) -> None:
-    """Takes a default out of a field's schema that says nothing but that the field was left out."""
+def omit_default(schema: dict[str, Any]) -> None:
+    """Removes a default from a field's schema that only means that the field is absent."""
     schema.pop("default", None)
 
 
 class RiskReply(Reply):
-    """How much harm the text could do if it leaked."""
+    """How much harm a leak of the text could do."""
 
     level: RiskLevel
     score: Annotated[int, Field(ge=0, le=100)]
-    reasons: list[str] = Field(description="In words, without text of the source.")
+    reasons: list[str] = Field(description="Sentences that contain no source text.")
 
 
 class RouteReply(Reply):
-    """Where the text may go: `direct` and `protected` anywhere, `shard` better in parts, `local` only inside."""
+    """Where the text may go. `direct`, `protected`: anywhere. `shard`: anywhere, preferably in parts. `local`: only
+    to surfaces inside the trust boundary. `blocked`: nowhere.
+    """
 
     decision: RouteDecision
     reasons: list[str]
 
 
 class NoticeReply(Reply):
-    """Something a person can act on."""
+    """A warning that a person can act on."""
 
     code: str
     message: str
@@ -91,14 +93,14 @@ class PolicyRefReply(Reply):
 
 
 class SessionCredentials(RequestBody):
-    """What opens a vault session, as protect or shard gave it."""
+    """Credentials of a vault session, as returned by protect or shard."""
 
     session_id: Annotated[str, Field(min_length=1, max_length=128)]
     session_token: Annotated[str, Field(min_length=1, max_length=256)]
 
 
 class SessionReply(Reply):
-    """A vault session. Its token is shown here and kept nowhere; with it goes what the session holds."""
+    """A vault session. The gateway does not store the token; without it, the session's values are lost."""
 
     session_id: Annotated[str, Field(pattern=r"^vs_[0-9a-f]{32}$")]
     session_token: str
@@ -106,7 +108,7 @@ class SessionReply(Reply):
 
 
 class GuardFindingReply(Reply):
-    """Findings of one kind in what came back."""
+    """The guard's findings of one kind in the answer."""
 
     kind: str
     severity: str = Field(description="`low`, `medium` or `high`.")
@@ -114,7 +116,7 @@ class GuardFindingReply(Reply):
 
 
 class GuardReply(Reply):
-    """What the guard said about the answer, and what was done: `pass`, `flag`, `redact` or `replace`."""
+    """The guard's verdict on the answer, `pass`, `flag`, `redact` or `replace`, and its findings."""
 
     action: str
     findings: list[GuardFindingReply]

@@ -1,4 +1,4 @@
-"""Bodies of the operations on a text: analyze, protect, reconstruct, shard, playground."""
+"""Bodies of the text operations: analyze, protect, reconstruct, shard, playground."""
 
 from typing import Annotated, Any
 
@@ -24,7 +24,7 @@ from gateway.api.schemas.parts import (
     Text,
     Ttl,
     WholeNumber,
-    unsaid,
+    omit_default,
 )
 from gateway.api.schemas.receipts import ReceiptReply
 from gateway.models import Action, PrivacyMode
@@ -40,10 +40,12 @@ class AnalyzeRequest(RequestBody):
     model_config = ConfigDict(json_schema_extra={"example": {"text": _TEXT, "task": "summarise"}})
 
     text: Text = Field(description="The source text.")
-    task: Task | None = Field(None, description="What is to be done with the text.")
-    policy_id: PolicyId | None = Field(None, description="A policy, built-in or custom. Without it, the default one.")
+    task: Task | None = Field(None, description="What a model should do with the text.")
+    policy_id: PolicyId | None = Field(
+        None, description="Id of a policy, built-in or custom. Default: `default_policy`."
+    )
     privacy_mode: PrivacyMode | None = Field(
-        None, description="`strict` also hides what is only probably private. Without it, `standard`."
+        None, description="`strict` also hides text that is only probably private. Default: `standard`."
     )
 
 
@@ -52,18 +54,18 @@ class ProtectRequest(AnalyzeRequest):
 
     session_ttl_seconds: Ttl | None = Field(
         None,
-        description="Lifetime of the session that is made, cut to what the policy and the settings allow. Without it, "
-        "what these say (3600).",
+        description="Lifetime of the new session, in seconds, limited by the policy and the settings. Default: set by "
+        "these (3600).",
     )
-    session: SessionCredentials | None = Field(None, description="Continues this session instead of making one.")
+    session: SessionCredentials | None = Field(None, description="Continues this session instead of creating one.")
 
 
 class ShardRequest(AnalyzeRequest):
     model_config = ConfigDict(json_schema_extra={"example": {"text": _LONG, "max_compartments": 3}})
 
-    session_ttl_seconds: Ttl | None = Field(None, description="As in protect.")
+    session_ttl_seconds: Ttl | None = Field(None, description="Like in protect.")
     max_compartments: Annotated[int, Field(ge=2, le=8, strict=True), WholeNumber] | None = Field(
-        None, description="At most so many compartments. Without it, 8."
+        None, description="Maximum number of compartments. Default: 8."
     )
 
 
@@ -72,7 +74,7 @@ class PlaygroundRequest(AnalyzeRequest):
 
 
 class ReconstructRequest(RequestBody):
-    """Exactly one of `text` and `content`."""
+    """Has exactly one of `text` and `content`."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -84,42 +86,44 @@ class ReconstructRequest(RequestBody):
         }
     )
 
-    text: PlainText = Field("", description="Text with placeholders.", json_schema_extra=unsaid)
+    text: PlainText = Field("", description="Text with placeholders.", json_schema_extra=omit_default)
     content: Any = Field(
         None,
-        description="Or any JSON value; every string in it is looked through. Whole numbers lie within 64 bits.",
-        json_schema_extra=unsaid,
+        description="Any JSON value with placeholders in its strings. Integers must fit into 64 bits.",
+        json_schema_extra=omit_default,
     )
     session: SessionCredentials
 
 
 class EntityReply(Reply):
-    """A finding. `start` and `end` are Unicode code points of the text as sent."""
+    """A span of private text. `start` and `end` count Unicode code points of the text in the request."""
 
     type: str = Field(description="`PERSON`, `EMAIL_ADDRESS`, …")
     start: Count
     end: Count
-    score: Annotated[float, Field(ge=0, le=1)] = Field(description="How sure it is.")
-    recognizer: str = Field(description="Who found it.")
-    action: Action = Field(description="What the policy would do with it.")
+    score: Annotated[float, Field(ge=0, le=1)] = Field(description="Confidence.")
+    recognizer: str = Field(description="Id of the recognizer that found it.")
+    action: Action = Field(description="Action that the policy would take.")
 
 
 class AnalyzeReply(Reply):
     request_id: RequestId
     risk: RiskReply
     route: RouteReply
-    entities: list[EntityReply] = Field(description="What was found, sorted by where it starts.")
-    task_categories: list[str] = Field(description="What seems to be asked for: `summarise`, `legal`, …")
+    entities: list[EntityReply] = Field(description="Entities, sorted by `start`.")
+    task_categories: list[str] = Field(
+        description="Kinds of task that the request seems to ask for: `summarise`, `legal`, …"
+    )
     warnings: list[NoticeReply]
     policy: PolicyRefReply
 
 
 class TransformationReply(Reply):
-    """What became of one finding. Offsets are code points of the source and of the protected text."""
+    """How one entity was replaced. Offsets count code points of the source and of the protected text."""
 
     type: str
     action: Action
-    placeholder: str | None = Field(description="What stands for the value, where it can be put back.")
+    placeholder: str | None = Field(description="Placeholder for the value, if it can be restored.")
     start: Count
     end: Count
     protected_start: Count
@@ -129,7 +133,7 @@ class TransformationReply(Reply):
 
 class ProtectReply(Reply):
     request_id: RequestId
-    protected_text: str = Field(description="What may leave.")
+    protected_text: str = Field(description="The text with private values replaced.")
     transformations: list[TransformationReply]
     session: SessionReply
     risk: RiskReply
@@ -140,29 +144,29 @@ class ProtectReply(Reply):
 
 
 class ReconstructReply(Reply):
-    """`text` or `content`, as the request had it."""
+    """Has `text` or `content`, whichever the request had."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["text"]}, {"required": ["content"]}]})
 
     request_id: RequestId
-    text: str | SkipJsonSchema[None] = Field(None, description="Restored.", json_schema_extra=unsaid)
-    content: Any = Field(None, description="Restored.", json_schema_extra=unsaid)
-    resolved: Count = Field(description="How many placeholders were opened.")
-    unresolved: list[str] = Field(description="Those that stayed as they were.")
+    text: str | SkipJsonSchema[None] = Field(None, description="The restored value.", json_schema_extra=omit_default)
+    content: Any = Field(None, description="The restored value.", json_schema_extra=omit_default)
+    resolved: Count = Field(description="Number of placeholders replaced by their values.")
+    unresolved: list[str] = Field(description="Placeholders left unchanged.")
     receipt: ReceiptReply
 
 
 class CompartmentReply(Reply):
-    """A part of the text that can be worked on by itself. Its placeholders are in no other part."""
+    """A part of the text for separate processing. It shares no placeholders with other parts."""
 
     index: Count
     protected_text: str
-    entity_counts: Counts = Field(description="How many findings of each type it hides.")
-    tokens: Count = Field(description="An estimate.")
+    entity_counts: Counts = Field(description="Number of hidden entities by type.")
+    tokens: Count = Field(description="Estimated number of tokens.")
 
 
 class PieceReply(Reply):
-    """`protected_text[start:end]` of a compartment is the next piece of the text; `heading` is an index."""
+    """The next piece of the text: `protected_text[start:end]` of a compartment. `heading` indexes `headings`."""
 
     compartment: Count
     start: Count
@@ -171,7 +175,7 @@ class PieceReply(Reply):
 
 
 class HeadingReply(Reply):
-    """A heading of the text, protected, and where it stands."""
+    """A protected heading of the text and its position."""
 
     level: Annotated[int, Field(ge=1, le=6)]
     compartment: Count
@@ -181,12 +185,12 @@ class HeadingReply(Reply):
 
 
 class OutlineReply(Reply):
-    """How the compartments make up the text: `joins[i]` stands before piece i of `order`, the last one at the end."""
+    """How to reassemble the text: `joins[i]` precedes piece i of `order`; the last join ends the text."""
 
-    order: list[PieceReply] = Field(description="From the first piece of the text to the last.")
+    order: list[PieceReply] = Field(description="The pieces in the order of the text.")
     headings: list[HeadingReply]
-    joins: list[str] = Field(description="White space.")
-    instructions: str = Field(description="For the model that writes the synthesis.")
+    joins: list[str] = Field(description="White space between pieces.")
+    instructions: str = Field(description="Instructions for the model that writes the synthesis.")
 
 
 class ShardReply(Reply):
@@ -203,8 +207,8 @@ class ShardReply(Reply):
 
 class PlaygroundReply(Reply):
     request_id: RequestId
-    protected_text: str = Field(description="What the demo was asked.")
-    protected_answer: str = Field(description="What the demo said; the same text gives the same words.")
+    protected_text: str = Field(description="The protected text sent to the demo.")
+    protected_answer: str = Field(description="The demo's answer. The same text always gives the same answer.")
     guard: GuardReply | None
     reconstructed_text: str = Field(description="The answer, restored.")
     risk: RiskReply

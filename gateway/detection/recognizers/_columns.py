@@ -10,11 +10,7 @@ from gateway.detection.recognizers._dates import DATE, birth_date
 from gateway.detection.recognizers._id_labels import LABELS, announcing
 from gateway.detection.recognizers._id_values import long_enough, plausible
 from gateway.detection.recognizers._numbers.us_types import US_SSN
-from gateway.detection.recognizers._said_words import NO_PASSWORD, NO_VALUE, PASSWORDS, SECRETS
-from gateway.detection.recognizers._secret_names import Kind, kind_of
-from gateway.detection.recognizers._secret_values import is_chosen, is_made, is_very_made
 from gateway.detection.recognizers.age import AGE
-from gateway.detection.recognizers.assigned_secret import PASSWORD, SECRET
 from gateway.detection.recognizers.bank_account import BANK_BRANCH_CODE
 from gateway.detection.recognizers.date_of_birth import DATE_OF_BIRTH
 from gateway.detection.recognizers.payment_card import CREDIT_CARD, CVV
@@ -22,6 +18,9 @@ from gateway.detection.recognizers.person_name import PERSON
 from gateway.detection.recognizers.phone import PHONE_NUMBER
 from gateway.detection.recognizers.postal_address import STREET_ADDRESS
 from gateway.detection.recognizers.postal_code import POSTAL_CODE
+from gateway.detection.recognizers.secrets._names import Kind, kind_of
+from gateway.detection.recognizers.secrets._value_classifier import PASSWORD, SECRET, is_chosen, is_made, is_very_made
+from gateway.detection.recognizers.secrets._vocabulary import NO_PASSWORD, NO_VALUE, PASSWORDS, SECRETS
 from gateway.detection.recognizers.username import USERNAME
 
 

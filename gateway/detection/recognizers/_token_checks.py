@@ -6,8 +6,8 @@ import base64
 import binascii
 from zlib import crc32
 
-from gateway.detection.recognizers._secret_values import is_gibberish
 from gateway.detection.recognizers._vendor import no_dummy
+from gateway.detection.recognizers.secrets._value_classifier import is_gibberish
 
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _CHECK_DIGITS = 6

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer, compile_pattern
 from gateway.detection.recognizers._published_keys import is_published
-from gateway.detection.recognizers._secret_values import is_dummy
+from gateway.detection.recognizers.secrets._value_classifier import is_dummy
 
 API_KEY = EntityType("API_KEY", "secret", "A key or token of a known vendor's interface.")
 

@@ -1,9 +1,9 @@
 """Keys of clouds, hosting, databases and monitoring."""
 
 from gateway.detection.recognizers._samples import BASE32, BASE64, HEX, LOWER, UPPER, URL_SAFE, sample
-from gateway.detection.recognizers._secret_values import is_dummy
 from gateway.detection.recognizers._token_checks import aws_key, trailing_crc
 from gateway.detection.recognizers._vendor import announced, vendor
+from gateway.detection.recognizers.secrets._value_classifier import is_dummy
 
 RECOGNIZERS = (
     vendor(

@@ -2,9 +2,9 @@
 
 from gateway.detection.recognizer import Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._samples import HEX, LOWER, URL_SAFE, sample
-from gateway.detection.recognizers._secret_values import is_made
 from gateway.detection.recognizers._token_checks import github_crc, macaroon, trailing_crc
 from gateway.detection.recognizers._vendor import API_KEY, announced, vendor
+from gateway.detection.recognizers.secrets._value_classifier import is_made
 
 
 def _short_artifactory(value: str) -> bool | None:

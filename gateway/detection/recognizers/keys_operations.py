@@ -1,9 +1,9 @@
 """Keys of monitoring, identity, secret stores, feature flags and delivery services."""
 
 from gateway.detection.recognizers._samples import BASE64, HEX, LOWER, UPPER, URL_SAFE, sample
-from gateway.detection.recognizers._secret_values import is_made
 from gateway.detection.recognizers._token_checks import mixed
 from gateway.detection.recognizers._vendor import UUID, announced, vendor
+from gateway.detection.recognizers.secrets._value_classifier import is_made
 
 _uuid = "4b8e1d72-c05f-4a39-9e6d-f17a2c83b5d0"
 

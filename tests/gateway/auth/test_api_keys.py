@@ -11,13 +11,13 @@ import pytest
 from gateway.auth.api_keys import KeyRing
 from gateway.errors import NotFound, Unauthorized, Unavailable, Unprocessable
 from gateway.models import Caller, Scope
-from gateway.store import Store
+from gateway.store import Store, open_store
 
 
 @pytest.fixture
 def other_store(data_dir: Path, store: Store) -> Iterator[Store]:
     """As another process would have it."""
-    other = Store.open(data_dir / "gateway.db")
+    other = open_store(data_dir)
     yield other
     other.close()
 
@@ -137,7 +137,7 @@ async def test_a_ring_that_was_not_loaded_asks_the_store(store: Store, other_sto
 
 
 async def test_when_the_store_cannot_say_whether_a_key_was_revoked_nobody_gets_in(data_dir: Path) -> None:
-    store = Store.open(data_dir / "gateway.db")
+    store = open_store(data_dir)
     ring = KeyRing(store, poll_seconds=0.0)
     secret, _ = await ring.create("laptop", Scope.CLIENT)
     store.close()

@@ -12,8 +12,8 @@ import pytest
 
 from gateway.cli.policies import add_commands
 from gateway.config.settings import BUILTIN_POLICIES, Settings, load_settings
-from gateway.policy import PolicyRegistry, SqlitePolicies
-from gateway.store import Store
+from gateway.policy import PolicyRegistry, StoredPolicies
+from gateway.store import open_store
 
 EMAIL = "jane.roe@example.org"
 
@@ -55,8 +55,8 @@ def policies(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> Command:
 @pytest.fixture
 def stored(data_dir: Path) -> None:
     """Two versions of a custom policy in the database."""
-    store = Store.open(data_dir / "gateway.db")
-    registry = PolicyRegistry(BUILTIN_POLICIES, SqlitePolicies(store))
+    store = open_store(data_dir)
+    registry = PolicyRegistry(BUILTIN_POLICIES, StoredPolicies(store))
     for description in ("First", "Second"):
         asyncio.run(registry.create({"id": "acme", "title": "Acme [1]", "description": description}))
     store.close()

@@ -317,7 +317,7 @@ def test_a_store_of_another_version(command: Command, ids: list[str], words: lis
 def test_without_the_signing_key(command: Command, ids: list[str], action: str) -> None:
     (command.data_dir / "signing.key").unlink()
     assert command("receipts", action) == (2, "")
-    assert "there is no signing.key in data_dir" in command.errors
+    assert "signing.key is missing from data_dir, so receipts cannot be verified" in command.errors
     assert not (command.data_dir / "signing.key").exists()
     assert command("receipts", "list")[0] == 0
 

@@ -85,8 +85,27 @@ def test_a_wrong_checksum_still_hides(detector: Detector) -> None:
         "Cookie: " + "a=b;" * 30_000,
         "BUNDLE_" * 20_000,
         'password "' * 10_000,
+        "mysql -h a " * 9_000,
+        '"random_password"\n' * 6_000,
+        "sessid=a; " * 10_000,
+        "can I have the password please\n" * 3_000,
     ],
-    ids=["chain", "quoted-keys", "lines", "prose", "brackets", "manifests", "curl", "cookies", "bundler", "quotes"],
+    ids=[
+        "chain",
+        "quoted-keys",
+        "lines",
+        "prose",
+        "brackets",
+        "manifests",
+        "curl",
+        "cookies",
+        "bundler",
+        "quotes",
+        "programs",
+        "states",
+        "sessions",
+        "questions",
+    ],
 )
 def test_hostile_repetition_holds_no_secret(detector: Detector, text: str) -> None:
     assert len(secrets(detector, text)) <= 1

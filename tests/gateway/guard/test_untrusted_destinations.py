@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.gateway.inspection.answers import case
-from tests.gateway.inspection.test_guard import ASK, IBAN, kinds
+from tests.gateway.guard.test_guard import ASK, IBAN, kinds
+from tests.gateway.guard.vectors import case
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_any_json_value_anywhere_is_accepted_or_refused(value: Any) -> None:
 
 def test_a_policy_file_is_toml_or_json(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("id: acme")
-    with pytest.raises(Unprocessable, match=r"a\.yaml: A policy file ends in \.toml or \.json"):
+    with pytest.raises(Unprocessable, match=r"a\.yaml: The name of a policy file must end in \.toml or \.json"):
         read_policy_file(tmp_path / "a.yaml")
     (tmp_path / "a.json").write_text(json.dumps(document()))
     (tmp_path / "a.toml").write_text('id = "acme"\ntitle = "Acme"\n')

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.policy.generalization import generalize, kind_for
+from gateway.policy.generalization import default_generalization, generalize
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_what_a_type_becomes_when_the_rule_does_not_say() -> None:
         "PERSON": None,
         "MESSAGE_ID": None,
     }
-    assert {name: kind_for(name) for name in kinds} == kinds
+    assert {name: default_generalization(name) for name in kinds} == kinds
     assert generalize("PERSON", "Ada Lovelace") is None
     assert generalize("LOCATION", "Ely") is None
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import Unavailable
-from gateway.policy import MemoryPolicies, SqlitePolicies
-from gateway.store import Store
+from gateway.policy import MemoryPolicies, StoredPolicies
+from gateway.store import open_store
 from tests.gateway.policy import document, policy, registry
 
 
@@ -18,8 +18,8 @@ def custom(**fields: object) -> dict[str, object]:
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 def test_both_stores_keep_alike(kind: str, tmp_path: Path) -> None:
-    store = Store.open(tmp_path / "gateway.db")
-    customs = SqlitePolicies(store) if kind == "sqlite" else MemoryPolicies()
+    store = open_store(tmp_path)
+    customs = StoredPolicies(store) if kind == "sqlite" else MemoryPolicies()
     one, other = custom(), custom(description="Other")
     builtin, edited = custom(version=1), custom(version=1, description="Edited")
     assert (builtin["builtin"], one["builtin"]) == (True, False)
@@ -39,19 +39,19 @@ def test_both_stores_keep_alike(kind: str, tmp_path: Path) -> None:
 
 
 def test_a_custom_policy_outlives_the_process(tmp_path: Path) -> None:
-    store = Store.open(tmp_path / "gateway.db")
-    made = asyncio.run(registry(SqlitePolicies(store)).create(document(description="é 😀")))
+    store = open_store(tmp_path)
+    made = asyncio.run(registry(StoredPolicies(store)).create(document(description="é 😀")))
     store.close()
-    store = Store.open(tmp_path / "gateway.db")
-    again = registry(SqlitePolicies(store))
+    store = open_store(tmp_path)
+    again = registry(StoredPolicies(store))
     assert again.get("acme") == made
     assert again.by_hash(made.hash).document == made.document
     store.close()
 
 
 def test_two_processes_share_one_database(tmp_path: Path) -> None:
-    stores = [Store.open(tmp_path / "gateway.db") for _ in range(2)]
-    one, other = (registry(SqlitePolicies(store)) for store in stores)
+    stores = [open_store(tmp_path) for _ in range(2)]
+    one, other = (registry(StoredPolicies(store)) for store in stores)
 
     async def both() -> list[int]:
         posts = (who.create(document(description=f"{n}")) for n, who in enumerate([one, other] * 5))
@@ -64,8 +64,8 @@ def test_two_processes_share_one_database(tmp_path: Path) -> None:
 
 
 def test_a_closed_store_is_unavailable(tmp_path: Path) -> None:
-    store = Store.open(tmp_path / "gateway.db")
-    customs = SqlitePolicies(store)
+    store = open_store(tmp_path)
+    customs = StoredPolicies(store)
     store.close()
     with pytest.raises(Unavailable):
         customs.save(custom())
@@ -74,13 +74,13 @@ def test_a_closed_store_is_unavailable(tmp_path: Path) -> None:
 
 
 def test_a_row_changed_by_hand_is_not_used(tmp_path: Path) -> None:
-    store = Store.open(tmp_path / "gateway.db")
-    asyncio.run(registry(SqlitePolicies(store)).create(document()))
+    store = open_store(tmp_path)
+    asyncio.run(registry(StoredPolicies(store)).create(document()))
     store.close()
     with sqlite3.connect(tmp_path / "gateway.db") as db:
         db.execute("UPDATE policies SET document = replace(document, 'Acme', 'Ours') WHERE id = 'acme'")
     db.close()
-    store = Store.open(tmp_path / "gateway.db")
+    store = open_store(tmp_path)
     with pytest.raises(Unavailable, match="not what its hash says"):
-        registry(SqlitePolicies(store))
+        registry(StoredPolicies(store))
     store.close()

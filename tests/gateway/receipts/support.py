@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from gateway.models import Caller, PolicyRef, Scope
 from gateway.receipts import ReceiptDraft, ReceiptLog, Signer
-from gateway.store import Store
+from gateway.store import open_store
 
 OPERATOR = Caller("key_operator", Scope.OPERATOR)
 ANNA = Caller("key_anna", Scope.CLIENT)
@@ -42,7 +42,7 @@ def draft(request_id: str | None = None, **changes: Any) -> ReceiptDraft:
 
 @contextmanager
 def opened(data_dir: Path) -> Iterator[ReceiptLog]:
-    store = Store.open(data_dir / "gateway.db")
+    store = open_store(data_dir)
     try:
         yield ReceiptLog(store, Signer.load(data_dir), data_dir)
     finally:

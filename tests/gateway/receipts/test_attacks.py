@@ -27,7 +27,7 @@ from gateway.receipts import OutcomeDraft, Signer
 from gateway.receipts.audit import audit
 from gateway.receipts.checkpoint import Head, sign_head
 from gateway.receipts.checkpoint_file import FILE, read_checkpoint
-from gateway.store import ReadOnlyStore
+from gateway.store import open_read_only
 from tests.conftest import ROOT
 from tests.gateway.receipts.support import OPERATOR, draft, opened, raw_rows, reference_check
 
@@ -121,7 +121,7 @@ async def test_an_attack_is_found(name: str, data_dir: Path) -> None:
     attack(data_dir, vector)
     with opened(data_dir) as log:
         if vector["verify"] is None:
-            with ReadOnlyStore.open(data_dir / "gateway.db") as look:
+            with open_read_only(data_dir) as look:
                 done = audit(look, Signer.load(data_dir), read_checkpoint(data_dir), lambda _: None)
             verification = done.as_dict()
         else:

@@ -13,7 +13,7 @@ from gateway.receipts import Signer
 from gateway.receipts.checkpoint import Head, is_signed_by_another, sign_head
 from gateway.receipts.key_loading import signer_of
 from gateway.receipts.signing import FILE
-from gateway.store import Store
+from gateway.store import open_store
 
 ANNA = Caller("key_anna", Scope.CLIENT)
 
@@ -51,9 +51,9 @@ async def test_another_key_beside_receipts_is_refused(used: Path) -> None:
 
 
 async def test_the_head_alone_says_that_there_were_receipts(used: Path) -> None:
-    store = Store.open(used / "gateway.db")
+    store = open_store(used)
     try:
-        await store.write(lambda db: db.conn.execute("DELETE FROM receipts"))
+        await store.write(lambda stored: stored.db.conn.execute("DELETE FROM receipts"))
         (used / FILE).unlink()
         with pytest.raises(SettingsError, match="missing"):
             signer_of(store, used)

@@ -7,13 +7,12 @@ import threading
 from pathlib import Path
 
 import pytest
-import sqlite_utils
 
 from gateway.errors import Unavailable
 from gateway.receipts import OutcomeDraft, ReceiptLog, Signer
 from gateway.receipts import retry_queue as owed
-from gateway.store import Store
-from gateway.store.writer import SUBMIT_LIMIT
+from gateway.store import Repositories, Store
+from gateway.store.sqlite.writer import SUBMIT_LIMIT
 from gateway.usage import usage
 from tests.gateway.receipts.support import ANNA, OPERATOR, draft, raw_rows, reference_check
 
@@ -28,7 +27,7 @@ class Disk:
         self.tried = 0
         store.before_commit(self._commit)
 
-    def _commit(self, db: sqlite_utils.Database) -> None:
+    def _commit(self, _: Repositories) -> None:
         self.tried += 1
         if self.full:
             raise sqlite3.OperationalError("database or disk is full")
@@ -118,7 +117,7 @@ async def test_those_for_which_there_was_no_room_in_the_queue_and_one_without_it
     waiting = await in_flight(log, 2)
     entered, opened = threading.Event(), threading.Event()
 
-    def hold(db: sqlite_utils.Database) -> None:
+    def hold(_: Repositories) -> None:
         entered.set()
         opened.wait(10)
 

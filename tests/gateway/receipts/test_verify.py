@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from gateway.receipts import Signer
 from gateway.receipts.checkpoint import Head, sign_head
 from gateway.receipts.records import Record, receipt_body, seal
-from gateway.receipts.verify import ChainWalk, HeadRow, Row, check_filing, check_head, check_outcome, check_record
+from gateway.receipts.verify import ChainWalk, check_filing, check_head, check_outcome, check_record
+from gateway.store.rows import StoredHead, StoredRecord
 from tests.gateway.receipts.support import draft
 
 _JSON = st.recursive(
@@ -19,18 +20,20 @@ _BYTES = st.none() | st.binary() | st.from_regex(rb"\A[0-9a-f]{0,130}\Z") | st.s
 _BODIES = _BYTES | _JSON.map(
     lambda value: repr(value).replace("'", '"').replace("None", "null").encode(errors="replace")
 )
-_ROWS = st.builds(Row, st.integers(-(2**63), 2**63 - 1), _BYTES, _BYTES, _BODIES, _BYTES, _BYTES)
-_HEADS = st.none() | st.builds(HeadRow, st.integers(-(2**63), 2**63 - 1), _BYTES, _BYTES)
+_ROWS = st.builds(StoredRecord, st.integers(-(2**63), 2**63 - 1), _BYTES, _BYTES, _BODIES, _BYTES, _BYTES)
+_HEADS = st.none() | st.builds(StoredHead, st.integers(-(2**63), 2**63 - 1), _BYTES, _BYTES)
 
 
-def row_of(record: Record) -> Row:
+def row_of(record: Record) -> StoredRecord:
     columns = (record.body, record.hash, record.signature)
-    return Row(record.sequence, b"receipt", b"req_01", *(column.encode() for column in columns))
+    return StoredRecord(record.sequence, b"receipt", b"req_01", *(column.encode() for column in columns))
 
 
 @given(row=_ROWS, other=_ROWS, head=_HEADS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
-def test_no_row_makes_it_fail_and_none_is_believed(row: Row, other: Row, head: HeadRow | None, data_dir: Path) -> None:
+def test_no_row_makes_it_fail_and_none_is_believed(
+    row: StoredRecord, other: StoredRecord, head: StoredHead | None, data_dir: Path
+) -> None:
     signer = Signer.load(data_dir)
     assert not all(check.ok for check in check_record(row, signer))
     assert not all(check.ok for check in check_outcome(row, other, signer))
@@ -48,20 +51,20 @@ def test_one_bit_anywhere_is_noticed(data_dir: Path) -> None:
     head = Head(1, record.hash)
     checkpoint = sign_head(head, signer).encode()
 
-    def all_good(row: Row, head: HeadRow) -> bool:
+    def all_good(row: StoredRecord, head: StoredHead) -> bool:
         walk = ChainWalk()
         walk.feed([row])
         checks = [*check_record(row, signer), check_filing(row), walk.check(), check_head(walk, head, signer)]
         return all(check.ok for check in checks)
 
-    good_head = HeadRow(1, record.hash.encode(), checkpoint)
+    good_head = StoredHead(1, record.hash.encode(), checkpoint)
     assert all_good(good, good_head)
     for name in ("kind", "request_id", "body", "hash", "signature"):
         column: bytes = getattr(good, name)
         for place in range(len(column)):
             changed = column[:place] + bytes([column[place] ^ 1]) + column[place + 1 :]
-            columns = {field: getattr(good, field) for field in good.__slots__}
-            assert not all_good(Row(**columns | {name: changed}), good_head), (name, place)
+            columns = {field: getattr(good, field) for field in good._fields}
+            assert not all_good(StoredRecord(**columns | {name: changed}), good_head), (name, place)
     for place in range(len(checkpoint)):
         changed = checkpoint[:place] + bytes([checkpoint[place] ^ 1]) + checkpoint[place + 1 :]
-        assert not all_good(good, HeadRow(1, record.hash.encode(), changed)), place
+        assert not all_good(good, StoredHead(1, record.hash.encode(), changed)), place

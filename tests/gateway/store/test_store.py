@@ -1,68 +1,20 @@
-"""The store by its public face: durability, isolation of failures, reading what was written, closing."""
+"""What every store guarantees: order, durability, isolation, and what it says when it cannot."""
 
 import asyncio
-import sqlite3
-import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import sqlite_utils
 
 from gateway.errors import Unavailable
-from gateway.store import Store, StoreError
-from gateway.store.writer import SUBMIT_LIMIT, WRITE_LIMIT
-
-TABLE = "CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, size INTEGER)"
-
-
-def add(name: str, size: int = 0):  # type: ignore[no-untyped-def]
-    def work(db: sqlite_utils.Database) -> str:
-        db.conn.execute("INSERT INTO notes VALUES (?, ?)", [name, size])
-        return name
-
-    return work
+from gateway.store import ConstraintViolation, Repositories, Store, StoreError
+from gateway.store.rows import NewRecord
+from tests.gateway.store.conftest import Backend
+from tests.gateway.store.support import Gate, add, names
 
 
-def names(db: sqlite_utils.Database) -> list[str]:
-    return [name for (name,) in db.conn.execute("SELECT name FROM notes ORDER BY rowid")]
-
-
-@pytest.fixture
-def path(data_dir: Path) -> Path:
-    return data_dir / "gateway.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    store = Store.open(path)
-    store.submit(lambda db: db.conn.execute(TABLE) and None).result()
-    yield store
-    store.close()
-
-
-class Gate:
-    """Holds the writer inside a piece of work, so that what comes after lies in one queue."""
-
-    def __init__(self, store: Store) -> None:
-        self._entered, self._open = threading.Event(), threading.Event()
-        self.done = store.submit(self._wait)
-        self._entered.wait(10)
-
-    def _wait(self, db: sqlite_utils.Database) -> None:
-        self._entered.set()
-        self._open.wait(10)
-
-    def open(self) -> None:
-        self._open.set()
-
-
-async def test_a_write_returns_what_its_work_returns_and_others_see_it(store: Store, path: Path) -> None:
+async def test_a_write_returns_what_its_work_returns_and_others_see_it(store: Store, other_store: Store) -> None:
     assert await store.write(add("a")) == "a"
-    with sqlite3.connect(path) as other:
-        assert other.execute("SELECT name FROM notes").fetchall() == [("a",)]
-    other.close()
+    assert other_store.read_now(names) == ["a"]
 
 
 async def test_a_read_sees_everything_submitted_before_it(store: Store) -> None:
@@ -72,8 +24,8 @@ async def test_a_read_sees_everything_submitted_before_it(store: Store) -> None:
 
 
 async def test_work_that_fails_is_undone_alone(store: Store) -> None:
-    def half(db: sqlite_utils.Database) -> None:
-        db.conn.execute("INSERT INTO notes VALUES ('half', 1)")
+    def half(stored: Repositories) -> None:
+        add("half")(stored)
         raise LookupError("not found")
 
     gate = Gate(store)
@@ -82,7 +34,7 @@ async def test_work_that_fails_is_undone_alone(store: Store) -> None:
     assert results[0].result() == "a"
     with pytest.raises(LookupError):
         results[1].result()
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises(ConstraintViolation):
         results[2].result()
     assert results[3].result() == "b"
     assert await store.read(names) == ["a", "b"]
@@ -90,8 +42,8 @@ async def test_work_that_fails_is_undone_alone(store: Store) -> None:
 
 @pytest.mark.parametrize("end", [asyncio.CancelledError, StopIteration, SystemExit, KeyboardInterrupt])
 async def test_work_that_is_ended_from_outside_takes_nothing_with_it(store: Store, end: type[BaseException]) -> None:
-    def ended(db: sqlite_utils.Database) -> None:
-        add("lost")(db)
+    def ended(stored: Repositories) -> None:
+        add("lost")(stored)
         raise end
 
     gate = Gate(store)
@@ -108,7 +60,7 @@ async def test_work_that_is_ended_from_outside_takes_nothing_with_it(store: Stor
 
 async def test_what_waits_shares_one_transaction(store: Store) -> None:
     commits: list[int] = []
-    store.before_commit(lambda db: commits.append(1))
+    store.before_commit(lambda _: commits.append(1))
     gate = Gate(store)
     waiting = [asyncio.create_task(store.write(add(str(number)))) for number in range(50)]
     await asyncio.sleep(0)
@@ -121,9 +73,9 @@ async def test_what_waits_shares_one_transaction(store: Store) -> None:
 async def test_a_commit_that_fails_fails_all_of_its_batch_and_the_next_one_works(store: Store) -> None:
     broken = True
 
-    def hook(db: sqlite_utils.Database) -> None:
+    def hook(stored: Repositories) -> None:
         if broken:
-            raise sqlite3.OperationalError("disk I/O error at 'canary'")
+            raise OSError("disk I/O error at 'canary'")
 
     gate = Gate(store)
     store.before_commit(hook)
@@ -140,24 +92,12 @@ async def test_a_commit_that_fails_fails_all_of_its_batch_and_the_next_one_works
     assert await store.read(names) == ["c"]
 
 
-async def test_a_full_disk_is_unavailable_and_leaves_the_store_working(store: Store) -> None:
-    def no_more(db: sqlite_utils.Database) -> None:
-        (pages,) = db.conn.execute("PRAGMA page_count").fetchone()
-        db.conn.execute(f"PRAGMA max_page_count = {pages + 2}")
-
-    await store.write(no_more)
-    with pytest.raises(Unavailable):
-        await store.write(add("x" * 1_000_000))
-    await store.write(add("small"))
-    assert await store.read(names) == ["small"]
-
-
 async def test_a_store_that_cannot_be_written_to_is_not_well_until_it_can(store: Store) -> None:
     broken = True
 
-    def hook(db: sqlite_utils.Database) -> None:
+    def hook(stored: Repositories) -> None:
         if broken:
-            raise sqlite3.OperationalError("database or disk is full")
+            raise OSError("no space left on device")
 
     store.before_commit(hook)
     store.check()
@@ -174,27 +114,6 @@ async def test_a_store_that_cannot_be_written_to_is_not_well_until_it_can(store:
     store.check()
 
 
-async def test_work_that_ends_the_transaction_by_itself_fails_and_harms_nothing(store: Store) -> None:
-    with pytest.raises(Unavailable):
-        await store.write(lambda db: db.conn.execute("ROLLBACK") and None)
-    await store.write(add("after"))
-    assert await store.read(names) == ["after"]
-
-
-async def test_too_many_waiting_are_told_to_come_again_and_follow_ups_still_fit(store: Store) -> None:
-    gate = Gate(store)
-    results = [store.submit(add(str(number))) for number in range(WRITE_LIMIT)]
-    with pytest.raises(Unavailable) as refused:
-        await store.write(add("one too many"))
-    assert refused.value.code == "overloaded"
-    assert refused.value.retry_after
-    results += [store.submit(add(str(number))) for number in range(WRITE_LIMIT, SUBMIT_LIMIT)]
-    with pytest.raises(Unavailable):
-        store.submit(add("one too many"))
-    gate.open()
-    assert [result.result() for result in results] == [str(number) for number in range(SUBMIT_LIMIT)]
-
-
 async def test_one_who_stops_waiting_disturbs_nobody(store: Store) -> None:
     gate = Gate(store)
     first, second = asyncio.create_task(store.write(add("a"))), asyncio.create_task(store.write(add("b")))
@@ -206,41 +125,31 @@ async def test_one_who_stops_waiting_disturbs_nobody(store: Store) -> None:
     assert await store.read(names) == ["a", "b"]
 
 
-async def test_readers_cannot_write(store: Store) -> None:
-    with pytest.raises(Unavailable):
-        await store.read(lambda db: db.conn.execute("DELETE FROM notes") and None)
-    with pytest.raises(Unavailable):
-        store.read_now(
-            lambda db: db.conn.execute("PRAGMA query_only = OFF; ") and db.conn.execute("DELETE FROM notes") and None
-        )
-
-
 async def test_a_read_keeps_to_one_snapshot(store: Store) -> None:
     loop = asyncio.get_running_loop()
 
-    def twice(db: sqlite_utils.Database) -> tuple[list[str], list[str]]:
-        before = names(db)
+    def twice(stored: Repositories) -> tuple[list[str], list[str]]:
+        before = names(stored)
         asyncio.run_coroutine_threadsafe(store.write(add("meanwhile")), loop).result(10)
-        return before, names(db)
+        return before, names(stored)
 
     assert await store.read(twice) == ([], [])
     assert await store.read(names) == ["meanwhile"]
     assert store.read_now(names) == ["meanwhile"]
 
 
-async def test_closing_writes_what_is_queued(path: Path) -> None:
-    store = Store.open(path)
-    store.submit(lambda db: db.conn.execute(TABLE) and None)
+async def test_closing_writes_what_is_queued(backend: Backend, data_dir: Path) -> None:
+    store = backend.open(data_dir)
     results = [store.submit(add(str(number))) for number in range(1000)]
     store.close()
     assert all(result.done() for result in results)
-    again = Store.open(path)
+    again = backend.open(data_dir)
     assert len(await again.read(names)) == 1000
     again.close()
 
 
-async def test_a_closed_store_says_so(path: Path) -> None:
-    store = Store.open(path)
+async def test_a_closed_store_says_so(backend: Backend, data_dir: Path) -> None:
+    store = backend.open(data_dir)
     store.close()
     for use in (lambda: store.submit(names), lambda: store.read_now(names)):
         with pytest.raises(Unavailable):
@@ -250,92 +159,92 @@ async def test_a_closed_store_says_so(path: Path) -> None:
             await wait
 
 
-async def test_all_files_are_for_the_owner_alone(path: Path) -> None:
-    path.touch(mode=0o644)  # noqa: ASYNC240
-    store = Store.open(path)
-    await store.write(lambda db: None)
-    files = sorted(file for file in path.parent.iterdir())
-    assert [file.name for file in files] == ["gateway.db", "gateway.db-shm", "gateway.db-wal"]
-    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
-    store.close()
+async def test_work_sees_what_its_own_transaction_wrote_and_nobody_else_does(store: Store, other_store: Store) -> None:
+    def work(stored: Repositories) -> tuple[list[str], list[str]]:
+        add("a")(stored)
+        return names(stored), other_store.read_now(names)
+
+    assert await store.write(work) == (["a"], [])
 
 
-async def test_the_switches_that_the_promises_rest_on(store: Store) -> None:
-    def switches(db: sqlite_utils.Database) -> dict[str, object]:
-        wanted = ("journal_mode", "synchronous", "secure_delete", "foreign_keys", "busy_timeout")
-        return {name: db.conn.execute(f"PRAGMA {name}").fetchone()[0] for name in wanted}
+async def test_transactions_run_one_after_another_across_processes(store: Store, other_store: Store) -> None:
+    def append(stored: Repositories) -> int:
+        _, last = stored.receipts.bounds() or (0, 0)
+        stored.receipts.add([NewRecord(last + 1, "receipt", f"req_{last + 1}", "key", "{}", "", "")])
+        return last + 1
 
-    assert await store.write(switches) == {
-        "journal_mode": "wal",
-        "synchronous": 2,
-        "secure_delete": 1,
-        "foreign_keys": 1,
-        "busy_timeout": 10_000,
-    }
+    numbers = await asyncio.gather(*(each.write(append) for _ in range(20) for each in (store, other_store)))
+    assert sorted(numbers) == list(range(1, 41))
 
 
-async def test_deleted_rows_leave_the_files(path: Path) -> None:
-    store = Store.open(path)
-    canary = "canary-" + "7f3a" * 8
-    await store.write(lambda db: db.conn.execute(TABLE) and None)
-    await store.write(add(canary))
-    assert any(canary.encode() in file.read_bytes() for file in path.parent.iterdir())
-    await store.write(lambda db: db.conn.execute("DELETE FROM notes") and None)
-    store.checkpoint_soon()
-    for _ in range(500):
-        if not any(canary.encode() in file.read_bytes() for file in path.parent.iterdir()):
-            break
-        await asyncio.sleep(0.01)
-    assert not any(canary.encode() in file.read_bytes() for file in path.parent.iterdir())
-    store.close()
-
-
-async def test_deleted_rows_leave_the_files_once_readers_let_go(store: Store, path: Path) -> None:
-    canary = "canary-" + "7f3a" * 8
-    await store.write(add(canary))
-    reading = sqlite3.connect(path, isolation_level=None)
-    reading.execute("BEGIN")
-    assert reading.execute("SELECT count(*) FROM notes").fetchone() == (1,)
-    await store.write(lambda db: db.conn.execute("DELETE FROM notes") and None)
-    store.checkpoint_soon()
-    # Nobody waits for the reader.
-    assert await store.write(add("b")) == "b"
-    assert any(canary.encode() in file.read_bytes() for file in path.parent.iterdir())
-    reading.close()
-    for _ in range(1000):
-        if not any(canary.encode() in file.read_bytes() for file in path.parent.iterdir()):
-            return
-        await asyncio.sleep(0.01)
-    pytest.fail("the deleted row is still in the files")
-
-
-@pytest.mark.parametrize("content", [b"not a database at all" * 100, b"SQLite format 3\x00" + b"\x01" * 4000])
-def test_a_file_that_is_no_database_is_left_alone(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
-    with pytest.raises(StoreError, match="data_dir"):
-        Store.open(path)
-    assert path.read_bytes() == content
-
-
-def test_a_folder_that_cannot_be_used_is_a_clear_error(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match="data_dir"):
-        Store.open(tmp_path / "file" / "gateway.db")
-
-
-def delete(path: Path, instead: bytes | None) -> None:
-    path.unlink()
-    if instead is not None:
-        path.write_bytes(instead)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there, an open file cannot be deleted")
-@pytest.mark.parametrize("instead", [None, b""], ids=["deleted", "replaced"])
-async def test_nothing_is_durable_in_a_file_that_was_deleted(store: Store, path: Path, instead: bytes | None) -> None:
-    await store.write(add("before"))
-    store.check()
-    delete(path, instead)
+async def test_hooks_run_around_every_transaction(store: Store) -> None:
+    seen: list[str] = []
+    store.before_commit(lambda _: seen.append("before commit"))
+    store.after_commit(lambda: seen.append("after commit"))
+    store.after_transaction(lambda: seen.append("after transaction"))
+    await store.write(add("a"))
+    assert seen == ["before commit", "after commit", "after transaction"]
+    seen.clear()
+    store.before_commit(_refuse)
     with pytest.raises(Unavailable):
-        await store.write(add("after"))
+        await store.write(add("b"))
+    assert seen == ["before commit", "after transaction"]
+
+
+async def test_what_work_collects_is_written_before_the_commit(store: Store) -> None:
+    collected: list[str] = []
+
+    def write_collected(stored: Repositories) -> None:
+        for name in collected:
+            add(name)(stored)
+        collected.clear()
+
+    store.before_commit(write_collected)
+    await asyncio.gather(*(store.write(lambda _, n=n: collected.append(n), collects=True) for n in ("a", "b", "c")))
+    assert await store.read(names) == ["a", "b", "c"]
+
+
+def test_closing_runs_what_was_left_for_it(backend: Backend, data_dir: Path) -> None:
+    store = backend.open(data_dir)
+    closed: list[str] = []
+    store.on_close(lambda: closed.append("closed"))
+    assert closed == []
+    store.close()
+    assert closed == ["closed"]
+
+
+async def test_reading_cannot_write(store: Store) -> None:
     with pytest.raises(Unavailable):
-        store.check()
+        await store.read(add("a"))
+    with pytest.raises(Unavailable):
+        store.read_now(add("b"))
+    assert await store.read(names) == []
+
+
+async def test_a_read_only_store_sees_what_is_committed_and_cannot_write(
+    backend: Backend, store: Store, data_dir: Path
+) -> None:
+    with backend.open_read_only(data_dir) as look:
+        await store.write(add("a"))
+        assert look.read(names) == ["a"]
+        with pytest.raises(Unavailable):
+            look.read(add("b"))
+        await store.write(add("c"))
+        assert look.read(names) == ["a", "c"]
+
+
+def test_a_read_only_store_does_not_make_one(backend: Backend, data_dir: Path) -> None:
+    with pytest.raises(StoreError):
+        backend.open_read_only(data_dir)
+    assert list(data_dir.iterdir()) == []
+
+
+async def test_a_constraint_violation_repeats_no_value(store: Store) -> None:
+    await store.write(add("canary"))
+    with pytest.raises(ConstraintViolation) as refused:
+        await store.write(add("canary"))
+    assert "canary" not in str(refused.value)
+
+
+def _refuse(_: Repositories) -> None:
+    raise OSError("no commit")

@@ -1,0 +1,189 @@
+"""Where a name and its value stand side by side: `name = value` in the many ways of code, configuration and markup.
+
+One expression finds the names and what joins them to a value; the value is then read from there, as far as its
+quotes, its brackets or the line go. All is linear: nothing is read twice, and a value ends after 600 bytes.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gateway.detection.recognizer import compile_pattern
+from gateway.detection.recognizers.secrets._vocabulary import TELLING
+
+LONGEST = 600
+"""Bytes of a value that are looked at."""
+
+_OFTEN = 8
+
+_NAME = rf"([\w.\-$@]*(?:(?:{TELLING})[\w.\-ñ]*|auth\b))"
+_CLOSERS = r"(?:\\{0,3}[\"'\]]){0,3}(?:\[\d*\])?([^\S\n]{1,3}value)?"
+_TYPE = (
+    r"(?:[ \t]{0,3}(?::|as[ \t])?[ \t]{0,3}(?:const[ \t]+)?[&*]?"
+    r"(?i:str|string|char|text|varchar|secretstr|optional\[str\]|bytes|any|nsstring"
+    r"|securestring|std::string|final|unicode|object|text)[?*]?(?:[ \t]{0,3}\|[ \t]{0,3}\w{3,10})?)?"
+)
+_JOINS = (
+    r"(,?\s{0,80}[\"']?value[\"']?[ \t]{0,4}[:=]|</\w{2,12}>\s{0,80}<\w{2,12}>\s{0,80}|[ \t]{1,40}\|[ \t]"
+    r"|[ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|:{1,3}\*{0,2}|->|<-|,|\(|>\s{0,80}(?:<value>\s{0,80})?))"
+)
+_NO_BRACKET = r"[^\s(\[{]"
+
+# Ends with the first character of the value, or of the quotes where nothing joins them to the name.
+ASSIGNMENT = compile_pattern(
+    rf"(?i){_NAME}{_CLOSERS}{_TYPE}(?:{_JOINS}[ \t]*{_NO_BRACKET}|[ \t]{{1,4}}[@\\]{{0,4}}[\"'`])"
+)
+# Without its groups it runs in RE2's fast automaton; most of what it finds is as simple as this.
+_PLACES = compile_pattern(ASSIGNMENT.pattern, captures=False)
+_SIMPLE = re.compile(rb"([\w.\-$@]+)[ \t]*([:=])[ \t]*")
+_GATE_NAME = rf"(?:(?:{TELLING})[\w.\-ñ]*|auth)"
+GATE = (
+    rf"(?i){_GATE_NAME}(?:\\*[\"'\]]+(?:\[\d*\])?(?:\s*[:=,>]|[ \t]+[\"'])"
+    rf"|(?:\[\d*\])?{_TYPE}[ \t]*(?:[:?.|+!~*]*=|:|->|<-|>)|\(\s*\\*[\"'@]|[ \t]+\\*[\"'@]|[ \t]+\|[ \t]"
+    r"|\\*[\"']?,?\s*\\*[\"']?value\\*[\"']?[ \t]*[:=]|</)"
+)
+
+# What follows looks at no more than a value, so Python's own engine, which is quicker to start, does no harm.
+_QUOTED = re.compile(rb"(?:\"(?=\\\")|[@$bBrRuUfFLN]{0,2}|[A-Za-z_.:]{0,40}\()(?:\\{0,3}\"\"\"|'''|\\{0,3}[\"'`])")
+_BARE = re.compile(rb"[^\s\"`<]{1,600}")
+_BLOCK = re.compile(rb"[|>][+\-]?\d?[ \t]{0,8}\r?\n[ \t]{1,80}(\S{4,600})[ \t]{0,8}(?:\r?\n|$)")
+_HEREDOC = re.compile(rb"<<-?[\"']?\w{1,20}[\"']?\r?\n[ \t]{0,80}(\S{4,600})[ \t]{0,8}\r?\n")
+_LINES = re.compile(rb"\s{0,80}([^\s<]{4,600})\s{0,80}</|\s{0,80}<!\[CDATA\[\s{0,80}([^\s\]]{4,600})\s{0,80}\]\]>")
+_NEXT_FIELD = re.compile(rb"[&;,](?:\s|$|[A-Za-z_][\w. \-]{0,30}[=:])|\?[A-Za-z_][\w.\-]{0,30}=")
+_VALUE_NEXT = re.compile(rb"\\?[\"']>|\\?[\"'],?\s{0,80}\\?[\"']?value|</")
+# `Jwt:Key = …`: the value of the one is the name of the other.
+_GOES_ON = re.compile(rb"[ \t]{1,8}=[ \t]")
+_ESCAPED_LINE = re.compile(rb"\\r?\\?n|\\[rnt]")
+_CLOSER = re.compile(rb"[)\]}]")
+_OPENERS, _CLOSING, _QUOTES = b"([{", b")]}", b"\"'`"
+
+
+class Assignment(NamedTuple):
+    """Where a name begins, the name, what joins it to the value (`=`, `:`, `,`, `(`, ` `), where the value stands."""
+
+    at: int
+    name: str
+    join: str
+    start: int
+    end: int
+    quoted: bool
+
+
+def assignments(data: bytes) -> Iterator[Assignment]:
+    """Every name that could tell with a value after it, from left to right, never overlapping."""
+    at = 0
+    while place := _PLACES.search(data, at):
+        first, last = place.span()
+        at = last - 1
+        tagged = False
+        if (repeated := _last_of_repeated(data, first, at)) > first:
+            at = repeated
+            continue
+        if (simple := _SIMPLE.fullmatch(data, first, at)) is not None:
+            name, join = simple[1].decode(), simple[2].decode()
+        elif (match := ASSIGNMENT.match(data, first, last)) is not None:
+            name = match[1].decode("utf-8", "replace")
+            tagged = match.start(2) >= 0
+            join = (match[3] or b"").decode().strip()
+        else:
+            return
+        value = _value(data, at, join, tagged=tagged)
+        if value is None:
+            at += 1
+            continue
+        start, end, quoted = value
+        if b"(" in data[at:start]:
+            # `password = decode("...")`: what is handed to a call.
+            join = "("
+        yield Assignment(first, name, join, start, end, quoted)
+        # `key="Password" value="..."`, `getenv("PASSWORD", "...")`: the value is a name itself, or holds names, as
+        # `'{"password": "..."}'` does.
+        named = not quoted and _GOES_ON.match(data, end) is not None
+        if (
+            join != "("
+            and not named
+            and data[start] != 0x7B
+            and (name.lower() != "key" or _VALUE_NEXT.match(data, end) is None)
+        ):
+            at = end
+
+
+def _last_of_repeated(data: bytes, first: int, at: int) -> int:
+    """Where the last of `token: token: token: …` begins, which alone can have a value, if it is said very often."""
+    behind = at + (data[at] in _QUOTES)
+    said = data[first:behind]
+    if data.startswith(said * _OFTEN, behind):
+        while data.startswith(said, behind):
+            first, behind = behind, behind + len(said)
+    return first
+
+
+def _value(data: bytes, at: int, join: str, *, tagged: bool) -> tuple[int, int, bool] | None:
+    last = min(len(data), at + LONGEST + 8)
+    if join.startswith((">", "</")):
+        lines = _LINES.match(data, at, last)
+        return None if lines is None else (*lines.span(lines.lastindex or 1), False)
+    if join[-1:] in {":", "="} and data[at : at + 1] in {b"|", b">"}:
+        block = _BLOCK.match(data, at, last)
+        if block is not None:
+            return *block.span(1), False
+    if join == "=" and data.startswith(b"<<", at):
+        here = _HEREDOC.match(data, at, last)
+        return None if here is None else (*here.span(1), False)
+    opening = _QUOTED.match(data, at, last)
+    if opening is not None:
+        return _quoted(data, opening.end(), last)
+    if join in {",", "(", ""} or tagged:
+        return None
+    return _bare(data, at, last)
+
+
+def _quoted(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
+    """From after the opening quote to the same closing one on the same line."""
+    quote = data[start - 1 : start]
+    end = start
+    while True:
+        end = data.find(quote, end, last)
+        if end < 0:
+            return None
+        backslashes = 0
+        while end - backslashes > start and data[end - backslashes - 1] == 0x5C:
+            backslashes += 1
+        opened = data[start - 2 : start - 1] == b"\\"
+        if opened and backslashes:
+            end -= backslashes
+            break
+        if backslashes % 2 == 0:
+            break
+        end += 1
+    return None if b"\n" in data[start:end] else (start, end, True)
+
+
+def _bare(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
+    match = _BARE.match(data, start, last)
+    if match is None or match[0][0] in _OPENERS:
+        return None
+    value = match[0]
+    escaped = _ESCAPED_LINE.search(value)
+    if escaped is not None:
+        value = value[: escaped.start()]
+    field = _NEXT_FIELD.search(value)
+    if field is not None:
+        value = value[: field.start()]
+    value = _unclosed(value).rstrip(b"'\"`,;>\\")
+    return (start, start + len(value), False) if value else None
+
+
+def _unclosed(value: bytes) -> bytes:
+    """Up to a closing bracket that was opened before the value, unless the value goes on after it."""
+    if _CLOSER.search(value) is None:
+        return value
+    depth = 0
+    for at, byte in enumerate(value):
+        if byte in _OPENERS:
+            depth += 1
+        elif byte in _CLOSING:
+            depth -= 1
+            if depth < 0 and not value[at + 1 : at + 2].isalnum():
+                return value[:at]
+    return value

@@ -1,0 +1,135 @@
+"""An answer's parts as the guard reads them: parts of one message together, a JSON document as the strings in it.
+
+What a tool is given need not be JSON. Then it is read twice: as the strings of a document that is broken, and as one
+string, which may be a command or lines of keys with their values.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from gateway.detection.alphabet import LETTERS
+from gateway.guard.context import AnswerPart
+from gateway.guard.regex_search import expression, holds
+from gateway.http.strict_json import is_json
+from gateway.placeholders import Literal, number_literals, string_literals
+
+_ADDRESS = expression(
+    rf"//|www\.|[{LETTERS}\d_]@|@[{LETTERS}\d_]|[{LETTERS}\d-]\.[{LETTERS}]{{2}}|\d\.\d+\.\d"
+    r"|(?:\+|\b00|\b1[-. ])\d[\d ()/.-]{5}|\b0x[\da-f]{6}"
+)
+_INDENT = 80
+_COLON = re.compile(r"\s*:")
+# A line of YAML, TOML, headers or settings; an element of XML.
+_FIELD = re.compile(
+    r"^[ \t-]*[\"']?([A-Za-z][\w.-]{0,60})[\"']?[ \t]*[:=][ \t]*[\"']?([^\s\"'][^\n\"']*)"
+    r"|<([a-z][\w.-]{0,60})[^<>\n]{0,200}>([^<>\n]+)</",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+type Span = tuple[int, int]
+
+
+class Reading:
+    """`text` is what is looked at. For a JSON document it is its strings, a line each, and `literals` says where.
+
+    `whole`: the document is taken for one string, without quotes.
+    """
+
+    def __init__(self, text: str, *, is_json: bool, whole: bool = False) -> None:
+        self.json = is_json
+        self.text = self._document = text
+        self._whole = whole
+        self._found = [Literal(0, len(text), text, ((0, 0),))]
+        if is_json and not whole:
+            literals = [*string_literals(text), *number_literals(text)]
+            self._found = sorted(literals, key=lambda literal: literal.start)
+        self.literals: list[Span] = []
+        at = 0
+        for literal in self._found:
+            self.literals.append((at, at + len(literal.value)))
+            at += len(literal.value) + 1
+        self._starts = [start for start, _ in self.literals]
+        self.text = "\n".join(literal.value for literal in self._found)
+
+    @cached_property
+    def names_a_place(self) -> bool:
+        """Whether anything in it looks like an address: without one nothing can be sent to one."""
+        return holds(_ADDRESS, self.text)
+
+    def to_source(self, start: int, end: int) -> Span:
+        """A stretch of `text` as one of what was read, within the string in which it begins."""
+        index = self.literal_at(start)
+        if not self._found:
+            return start, end
+        first, last = self.literals[index]
+        return self._found[index].raw_span(start - first, min(end, last) - first)
+
+    def fields(self) -> Iterator[tuple[str, str]]:
+        """Keys with their values, also those of a document in a string; of what is no document, its lines."""
+        if self._whole:
+            for key, value, tag, inner in _FIELD.findall(self.text):
+                yield key or tag, value or inner
+            return
+        for key, literal in zip(self.keys(), self._found, strict=True):
+            yield key, literal.value
+            if literal.value[:1] in ("{", "[") and is_json(literal.value):
+                yield from Reading(literal.value, is_json=True).fields()
+
+    def keys(self) -> list[str]:
+        """For each of the literals the key it is the value of, in an array that of the array; empty for keys."""
+        keys: list[str] = []
+        current = ""
+        for literal in self._found:
+            is_key = _COLON.match(self._document, literal.end) is not None
+            current = literal.value if is_key else current
+            keys.append("" if is_key else current)
+        return keys
+
+    def listed(self, index: int) -> list[Span]:
+        """One of the literals and those that follow it in its list, or in the list that comes next."""
+        spans = [self.literals[index]]
+        for literal, span in zip(self._found[index + 1 :], self.literals[index + 1 :], strict=True):
+            if _COLON.match(self._document, literal.end):
+                continue
+            if self._document[max(0, literal.start - _INDENT) : literal.start].rstrip()[-1:] not in ("[", ","):
+                break
+            spans.append(span)
+        return spans
+
+    def literal_at(self, offset: int) -> int:
+        """Which of the literals holds a character of `text`."""
+        return max(0, bisect_right(self._starts, offset) - 1)
+
+
+def readings(parts: Sequence[AnswerPart]) -> Iterator[Reading]:
+    """The ways to read parts that belong together."""
+    text, is_call = "".join(part.text for part in parts), parts[0].kind == "json"
+    yield Reading(text, is_json=is_call)
+    if is_call and not is_json(text):
+        yield Reading(text, is_json=True, whole=True)
+
+
+def runs(parts: Sequence[AnswerPart]) -> list[list[int]]:
+    """The indices of the parts; the text parts of one message, which a client shows as one text, are together."""
+    found: list[list[int]] = []
+    current: list[int] = []
+    for index, part in enumerate(parts):
+        if part.kind == part.key == "text" and current and parts[current[0]].choice == part.choice:
+            current.append(index)
+            continue
+        found.append([index])
+        # Between two such parts stands what type the next one is.
+        current = found[-1] if part.kind == part.key == "text" else current if part.key == "type" else []
+    return found
+
+
+def split(parts: Sequence[AnswerPart], start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """A stretch of parts that were read together as those of each: index, start, end."""
+    at = 0
+    for index, part in enumerate(parts):
+        first, last = max(start - at, 0), min(end - at, len(part.text))
+        if first < last:
+            yield index, first, last
+        at += len(part.text)

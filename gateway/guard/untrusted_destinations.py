@@ -1,0 +1,187 @@
+"""Where something can be sent, and whether that is somebody the request did not name.
+
+Nobody is a stranger whom the request named, who is this machine or a network of its own (RFC 1918, RFC 6761, RFC 6762),
+or who stands for nobody, as `example.com` (RFC 2606) and `your-server.com` do in what a model writes.
+"""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from ipaddress import ip_address, ip_network
+from socket import inet_aton
+
+from gateway.guard.canonical_text import compact
+from gateway.guard.context import Source
+from gateway.guard.regex_search import expression, matches
+from gateway.guard.test_values import is_nobodys_name
+from gateway.placeholders import Known
+
+_NAME = r"(?:[a-z0-9_][a-z0-9_-]{0,62}\.)+[a-z]{2,24}"
+_IP = r"\d{1,3}(?:\.\d{1,3}){3}"
+MAIL = rf"[\w.+-]{{1,64}}@{_NAME}"
+PHONE = r"(?:\+|\b00)\d[\d ()/.-]{5,20}\d|\b1[-. ]\d{3}[-. ]\d{3}[-. ]\d{4}"
+_WHOLE = re.compile(rf"({_NAME}|{_IP})(?::\d{{1,5}})?(?:/\S*)?\Z", re.IGNORECASE)
+
+
+# Types of the hidden values that can be a host, and what such a one looks like.
+_HOST_TYPES = frozenset({"IP_ADDRESS", "URL"})
+_HIDDEN = re.compile(rf"{_NAME}|{_IP}", re.IGNORECASE)
+_URL = expression(
+    r"(?:(?:\b([a-z][a-z0-9+.-]{1,20}):|[\"'`(=]|^)\\?/\\?/|/dev/(?:tcp"
+    r"|udp)/)(?:[^/?#@\s\"'`]{0,200}@)?(\[[0-9a-f:.]+\]|[^/?#:\s\"'`\\)(,;|\]<>]+)"
+)
+_MAIL = expression(MAIL)
+_QUOTED = expression(rf"[\"'`}}]\.?({_NAME}|{_IP})(?::\d{{1,5}})?[\"'`/]")
+_FROM = re.compile(r"(?:from|sender|user|username|login|auth|author|von|de)\W{1,8}\Z", re.IGNORECASE)
+# What a host is named by a variable: only what stands behind it is known.
+_TEMPLATE = re.compile(r".*(?:\$?\{[^}]*\}|\$\w+|%[sdv])", re.DOTALL)
+_PRIVATE = [ip_network(each) for each in ("0.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
+# What the C library's inet_aton takes for an address: one to four numbers of base ten, eight or sixteen.
+_NUMERIC = re.compile(r"(?:0x[\da-f]+|\d+)(?:\.(?:0x[\da-f]+|\d+)){0,3}\Z")
+_BUCKETS = frozenset({"s3", "gs", "az", "abfs", "abfss", "wasb", "wasbs"})
+_OWN_NETWORK = re.compile(r"(?:.*\.)?(?:localhost|local|internal|intranet|lan|corp|home|test|invalid|svc|home\.arpa)\Z")
+_STAND_IN = re.compile(
+    r"(?:(?:api|app|www|backend|server|auth|smtp|mail|imap|shop|portal|gateway|staging|dev|test|hooks?)\.)*"
+    r"(?:example\.(?:com|net|org)|(?:your|my|our|some|deine?|ihre?|mein|votre|mon|tu|su|mi)[-_]?"
+    r"(?:own)?[-_]?(?:domain|domaine|dominio|server|serveur|servidor|host|site|website|company|firma|app|api|backend"
+    r"|service|shop|org"
+    r"|endpoint|tenant|instance|project)(?:[-_](?:server|host|domain|url|name|api|app))?\.[a-z.]{2,10}|(?:domain"
+    r"|host|server)\.tld)\Z"
+)
+# Under these anybody can have a name or a mailbox: naming the owner names none of them.
+_SHARED = frozenset(
+    """
+    github.io gitlab.io herokuapp.com vercel.app netlify.app pages.dev workers.dev web.app firebaseapp.com fly.dev
+    azurewebsites.net cloudfront.net amazonaws.com blogspot.com ngrok.io ngrok-free.app ngrok.app onrender.com repl.co
+    glitch.me trycloudflare.com appspot.com run.app googleusercontent.com windows.net cloudapp.net sharepoint.com
+    wordpress.com wixsite.com weebly.com surge.sh duckdns.org gmail.com googlemail.com outlook.com hotmail.com
+    live.com yahoo.com icloud.com gmx.de gmx.net web.de proton.me protonmail.com mail.ru qq.com 163.com aol.com
+    """.split()
+)
+_SECOND_LEVEL = frozenset("co com org net gov ac edu or ne go".split())
+_SHORTEST_OWNER = 5
+# No name is longer (RFC 1035, 2.3.4).
+_LONGEST = 255
+_FILE_NAME = re.compile(
+    r"\.(?:py|js|ts|jsx|tsx|mjs|sh|ps1|bat|txt|json|jsonl|csv|tsv|md|log|xml|ya?ml|toml|html?|css|conf|cfg|ini|env"
+    r"|sql|go|rs|java"
+    r"|rb|php|cs|cpp|kt|swift|pem|key|crt|gz|zip|tar|bz|xz|pdf|docx?|xlsx?|pptx?|odt|png|jpe?g|gif|svg|webp|mp\d|bin"
+    r"|exe|dll|db|bak"
+    r"|tmp|lock|out|dat|eml|email|user|name)\Z",
+    re.IGNORECASE,
+)
+
+
+class UntrustedDestinations:
+    """Asks of hosts, mailboxes and numbers whether the request named them, in what counts of it.
+
+    `by_name`: a host counts as named, too, when its owner's name was ("Stripe", api.stripe.com).
+    """
+
+    def __init__(self, source: Source, *, by_name: bool) -> None:
+        self._source = source
+        self._by_name = by_name
+        self._known: dict[str, bool] = {}
+
+    def host(self, host: str) -> bool:
+        if host not in self._known:
+            self._known[host] = self._is_strangers(host)
+        return self._known[host]
+
+    def _is_strangers(self, host: str) -> bool:
+        host = host[-4 * _LONGEST :]
+        name = (host if host.startswith("[") else _TEMPLATE.sub("", host)).lower().strip(".[]{}")[-_LONGEST:]
+        if not name or _is_own(name) or _STAND_IN.match(name):
+            return False
+        return not self._named(name)
+
+    def _named(self, name: str) -> bool:
+        if self._source.names(name):
+            return True
+        labels = name.split(".")
+        owned = len(labels) - 2 - (len(labels) > 2 and labels[-2] in _SECOND_LEVEL and len(labels[-1]) == 2)
+        if ".".join(labels[-2:]) in _SHARED or owned < 0:
+            return False
+        if any(self._source.names(".".join(labels[first:]), whole=True) for first in range(1, owned + 1)):
+            return True
+        owner = labels[owned]
+        return self._by_name and len(owner) >= _SHORTEST_OWNER and self._source.names(owner)
+
+    def hidden(self, known: Known) -> bool:
+        """Whether the request did not name a hidden value."""
+        return not self._source.holds(known.placeholder)
+
+    def named_host(self, known: Known) -> bool:
+        """Whether a hidden value is a host, and the request named it."""
+        return known.type in _HOST_TYPES and _HIDDEN.fullmatch(known.value) is not None and not self.hidden(known)
+
+    def mail(self, address: str) -> bool:
+        local, _, domain = address.lower().rpartition("@")
+        if _OWN_NETWORK.match(domain) or _STAND_IN.match(domain) or is_nobodys_name(local):
+            return False
+        if self._source.names(address.lower()):
+            return False
+        return domain in _SHARED or self.host(domain)
+
+    def number(self, number: str) -> bool:
+        return not self._source.holds_loosely(compact(number))
+
+    def handle(self, name: str) -> bool:
+        """A name of a messenger, with its `@`."""
+        return not self._source.holds(name)
+
+    def url(self, text: str) -> bool:
+        """Whether some URL in a text leads to a stranger."""
+        return any(
+            self.host(host or "") or self._is_bucket(scheme, host or "") for _, (_, scheme, host) in matches(_URL, text)
+        )
+
+    def mailbox(self, text: str) -> bool:
+        """Whether a text holds the address of a stranger, other than as the sender's."""
+        return any(True for _ in self._mailboxes(text))
+
+    def _mailboxes(self, text: str) -> Iterator[int]:
+        for at, (address,) in matches(_MAIL, text) if "@" in text else ():
+            if self.mail(address or "") and not _FROM.search(text[max(0, at - 24) : at]):
+                yield at
+
+    def _is_bucket(self, scheme: str | None, name: str) -> bool:
+        return scheme in _BUCKETS and not self._source.names(name.lower())
+
+    def found(self, text: str) -> list[tuple[int, bool]]:
+        """Where a program names a destination: a URL, a string that is a host, a mailbox (true)."""
+        urls = ((at, host or "", scheme) for at, (_, scheme, host) in matches(_URL, text))
+        found = [(at, False) for at, host, scheme in urls if self.host(host) or self._is_bucket(scheme, host)]
+        found += [
+            (at, False)
+            for at, (_, host) in matches(_QUOTED, text)
+            if host and not is_file_name(host) and self.host(host)
+        ]
+        return [*found, *((at, True) for at in self._mailboxes(text))]
+
+    def whole(self, text: str) -> bool:
+        """Whether a text is nothing but a stranger's host, with a port or a path at most."""
+        match = _WHOLE.match(text.strip())
+        return match is not None and not _FILE_NAME.search(match[1]) and self.host(match[1])
+
+    def address(self, value: str) -> bool:
+        """Whether the value of an HTML attribute leads to a stranger."""
+        plain = re.sub(r"[\t\n\r]", "", unescape(value)).strip().replace("\\", "/")
+        return self.mailbox(plain) if plain[:7].lower() == "mailto:" else self.url(plain)
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a name ends like that of a file, and not like a host's."""
+    return _FILE_NAME.search(name) is not None
+
+
+def _is_own(host: str) -> bool:
+    """This machine or its network: no dot, a reserved name, an address that is not routed."""
+    is_number = _NUMERIC.match(host) is not None
+    if is_number or ":" in host:
+        try:
+            address = ip_address(inet_aton(host) if is_number else host)
+            return address.is_loopback or address.is_unspecified or any(address in network for network in _PRIVATE)
+        except (OSError, ValueError):
+            pass
+    return "." not in host or _OWN_NETWORK.match(host) is not None

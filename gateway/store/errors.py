@@ -1,0 +1,11 @@
+"""What a backend raises besides `gateway.errors.Unavailable`. No message repeats a stored value."""
+
+from gateway.config.settings import SettingsError
+
+
+class StoreError(SettingsError):
+    """The database in `data_dir` cannot be used. The message says why and what to do."""
+
+
+class ConstraintViolation(Exception):
+    """A row breaks a rule of its table, such as uniqueness. Nothing of the operation was written."""

@@ -1,0 +1,108 @@
+"""The rows that repositories take and return: plain values, without meaning.
+
+Hashes, signatures and sealed values come ready-made from the packages that own them.
+"""
+
+from typing import NamedTuple
+
+LARGEST_NUMBER = 2**53 - 1
+"""The largest count or size. Above it, readers of JSON lose precision."""
+
+
+class KeyRow(NamedTuple):
+    """An API key. Times are RFC 3339 in UTC."""
+
+    key_id: str
+    label: str
+    scope: str
+    secret_hash: bytes
+    created_at: str
+    revoked_at: str | None = None
+
+
+class SessionRow(NamedTuple):
+    """A vault session. `expires_at` is in Unix seconds.
+
+    `rows` counts its sealed rows, `held` the values in them; both start at zero and grow by `Sessions.append`.
+    """
+
+    session_id: str
+    token_hash: bytes
+    owner: str
+    expires_at: float
+    max_values: int
+    rows: int = 0
+    held: int = 0
+
+
+class SealedRow(NamedTuple):
+    """Encrypted values of a session, numbered from zero."""
+
+    row: int
+    sealed: bytes
+
+
+class PolicyRow(NamedTuple):
+    """A policy document as JSON, with the members that make it unique."""
+
+    id: str
+    version: int
+    hash: str
+    builtin: bool
+    document: str
+
+
+class NewRecord(NamedTuple):
+    """A record to append to the receipt log. `body` is the canonical form that `hash` is taken over."""
+
+    sequence: int
+    kind: str
+    request_id: str
+    owner: str
+    body: str
+    hash: str
+    signature: str
+
+
+class FiledRecord(NamedTuple):
+    """What identifies a record among those of one request."""
+
+    kind: str
+    owner: str
+    hash: str
+
+
+class StoredRecord(NamedTuple):
+    """A record as it is stored. Someone may have changed it from outside, so every column is bytes or None."""
+
+    sequence: int
+    kind: bytes | None
+    request_id: bytes | None
+    body: bytes | None
+    hash: bytes | None
+    signature: bytes | None
+
+
+class StoredReceipt(NamedTuple):
+    """The records stored under one request id."""
+
+    request_id: str
+    record: StoredRecord
+    outcome: StoredRecord | None = None
+
+
+class StoredHead(NamedTuple):
+    """The signed head of the receipt log as it is stored. A `size` of -1 stands for one that is no valid number."""
+
+    size: int
+    hash: bytes | None
+    checkpoint: bytes | None
+
+
+class MeterRow(NamedTuple):
+    """The amount counted under a name on a meter. `day` is `YYYY-MM-DD` in UTC, or empty where the day is unknown."""
+
+    day: str
+    meter: str
+    name: str
+    amount: int

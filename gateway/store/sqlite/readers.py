@@ -1,0 +1,79 @@
+"""Reading: a small pool of threads, each with a connection that cannot write."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from gateway.errors import Unavailable
+from gateway.store.interfaces import Repositories
+from gateway.store.sqlite.connection import connect_reader
+from gateway.store.sqlite.repositories import SqliteRepositories
+from gateway.store.sqlite.writer import translated
+
+_THREADS = 4
+
+
+class Readers:
+    """Runs work that reads, each on one consistent snapshot."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="store-reader")
+        self._own = threading.local()
+        self._opened: list[SqliteRepositories] = []
+        self._lock = threading.Lock()
+        self._now: SqliteRepositories | None = None
+        self._closed = False
+
+    async def run[T](self, work: Callable[[Repositories], T]) -> T:
+        """Runs `work` on a thread of the pool. Raises Unavailable when the database cannot be read."""
+        loop = asyncio.get_running_loop()
+        try:
+            pending = loop.run_in_executor(self._pool, self._read, work)
+        except RuntimeError:
+            raise Unavailable("The store is closed.") from None
+        return await pending
+
+    def run_now[T](self, work: Callable[[Repositories], T]) -> T:
+        """Runs `work` on the calling thread."""
+        with self._lock:
+            if self._closed:
+                raise Unavailable("The store is closed.")
+            try:
+                if self._now is None:
+                    self._now = SqliteRepositories(connect_reader(self._path))
+                return _on_snapshot(self._now, work)
+            except sqlite3.Error as error:
+                raise translated(error) from None
+
+    def close(self) -> None:
+        """Waits for work in progress, then closes the connections."""
+        self._pool.shutdown()
+        with self._lock:
+            self._closed = True
+            for repositories in [*self._opened, *([self._now] if self._now else [])]:
+                repositories.db.close()
+            self._opened.clear()
+
+    def _read[T](self, work: Callable[[Repositories], T]) -> T:
+        try:
+            repositories: SqliteRepositories | None = getattr(self._own, "repositories", None)
+            if repositories is None:
+                repositories = self._own.repositories = SqliteRepositories(connect_reader(self._path))
+                with self._lock:
+                    self._opened.append(repositories)
+            return _on_snapshot(repositories, work)
+        except sqlite3.Error as error:
+            raise translated(error) from None
+
+
+def _on_snapshot[T](repositories: SqliteRepositories, work: Callable[[Repositories], T]) -> T:
+    conn = repositories.db.conn
+    conn.execute("BEGIN")
+    try:
+        return work(repositories)
+    finally:
+        conn.execute("ROLLBACK")

@@ -1,0 +1,92 @@
+"""The receipt log. Columns are read as bytes, because what someone wrote into the file need not be text."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from gateway.store.rows import (
+    LARGEST_NUMBER,
+    FiledRecord,
+    NewRecord,
+    StoredHead,
+    StoredReceipt,
+    StoredRecord,
+)
+
+_COLUMNS = ", ".join(["sequence", *(f"CAST({name} AS BLOB)" for name in StoredRecord._fields[1:])])
+_INSERT = f"INSERT INTO receipts ({', '.join(NewRecord._fields)}) VALUES "
+_VALUES = f"({', '.join('?' * len(NewRecord._fields))})"
+
+
+class SqliteReceipts:
+    """The tables `receipts` and `receipts_head`."""
+
+    def __init__(self, conn: sqlite3.Connection) -> None:
+        self._conn = conn
+
+    def add(self, records: Sequence[NewRecord]) -> None:
+        if records:
+            values = ", ".join([_VALUES] * len(records))
+            self._conn.execute(_INSERT + values, [column for record in records for column in record])
+
+    def set_head(self, size: int, hash: str, checkpoint: str) -> None:
+        self._conn.execute(
+            "INSERT INTO receipts_head (id, size, head, checkpoint) VALUES (1, ?, ?, ?) ON CONFLICT (id) "
+            "DO UPDATE SET size = excluded.size, head = excluded.head, checkpoint = excluded.checkpoint",
+            (size, hash, checkpoint),
+        )
+
+    def head(self) -> StoredHead | None:
+        query = "SELECT size, CAST(head AS BLOB), CAST(checkpoint AS BLOB) FROM receipts_head WHERE id = 1"
+        found = self._conn.execute(query).fetchone()
+        if found is None:
+            return None
+        size = found[0] if isinstance(found[0], int) and 0 <= found[0] <= LARGEST_NUMBER else -1
+        return StoredHead(size, *found[1:])
+
+    def filed(self, request_id: str) -> list[FiledRecord]:
+        query = "SELECT kind, owner, hash FROM receipts WHERE request_id = ?"
+        return [FiledRecord(*row) for row in self._conn.execute(query, (request_id,))]
+
+    def find(self, request_id: str, owner: str | None) -> StoredReceipt | None:
+        found = self._conn.execute(
+            f"SELECT {_COLUMNS} FROM receipts "
+            "WHERE request_id = ?1 AND kind = 'receipt' AND (?2 IS NULL OR owner = ?2)",
+            [request_id, owner],
+        ).fetchone()
+        return self._with_outcomes([StoredRecord(*found)])[0] if found else None
+
+    def page(self, owner: str | None, limit: int, offset: int) -> tuple[list[StoredReceipt], int]:
+        where, parameters = ("kind = 'receipt'", []) if owner is None else ("kind = 'receipt' AND owner = ?", [owner])
+        total = self._conn.execute(f"SELECT count(*) FROM receipts WHERE {where}", parameters).fetchone()[0]
+        rows = self._conn.execute(
+            f"SELECT {_COLUMNS} FROM receipts WHERE {where} ORDER BY sequence DESC LIMIT ? OFFSET ?",
+            [*parameters, limit, offset],
+        )
+        return self._with_outcomes([StoredRecord(*row) for row in rows]), total
+
+    def after(self, sequence: int | None, limit: int) -> list[StoredRecord]:
+        where, parameters = ("", []) if sequence is None else ("WHERE sequence > ?", [sequence])
+        query = f"SELECT {_COLUMNS} FROM receipts {where} ORDER BY sequence LIMIT ?"
+        return [StoredRecord(*row) for row in self._conn.execute(query, [*parameters, limit])]
+
+    def hash_at(self, sequence: int) -> bytes | None:
+        query = "SELECT CAST(hash AS BLOB) FROM receipts WHERE sequence = ?"
+        found = self._conn.execute(query, [sequence]).fetchone()
+        return found[0] if found else None
+
+    def bounds(self) -> tuple[int, int] | None:
+        query = "SELECT (SELECT min(sequence) FROM receipts), (SELECT max(sequence) FROM receipts)"
+        first, last = self._conn.execute(query).fetchone()
+        return None if first is None else (first, last)
+
+    def count(self) -> int:
+        return int(self._conn.execute("SELECT count(*) FROM receipts").fetchone()[0])
+
+    def _with_outcomes(self, records: list[StoredRecord]) -> list[StoredReceipt]:
+        ids = [(record.request_id or b"").decode(errors="replace") for record in records]
+        marks = ", ".join("?" * len(ids))
+        query = f"SELECT {_COLUMNS} FROM receipts WHERE kind = 'outcome' AND request_id IN ({marks})"
+        outcomes = {row.request_id: row for row in (StoredRecord(*found) for found in self._conn.execute(query, ids))}
+        return [
+            StoredReceipt(id, record, outcomes.get(record.request_id)) for id, record in zip(ids, records, strict=True)
+        ]

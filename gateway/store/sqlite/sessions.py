@@ -1,0 +1,48 @@
+"""Vault sessions and their sealed rows."""
+
+import sqlite3
+
+from gateway.store.rows import SealedRow, SessionRow
+
+_COLUMNS = ", ".join(SessionRow._fields)
+_INSERT = f"INSERT INTO vault_sessions ({_COLUMNS}) VALUES ({', '.join('?' * len(SessionRow._fields))})"
+
+
+class SqliteSessions:
+    """The tables `vault_sessions` and `vault_rows`."""
+
+    def __init__(self, conn: sqlite3.Connection) -> None:
+        self._conn = conn
+
+    def add(self, session: SessionRow) -> None:
+        self._conn.execute(_INSERT, session)
+
+    def find(self, session_id: str) -> SessionRow | None:
+        query = f"SELECT {_COLUMNS} FROM vault_sessions WHERE session_id = ?"
+        found = self._conn.execute(query, [session_id]).fetchone()
+        return SessionRow(*found) if found else None
+
+    def sealed(self, session_id: str, first: int = 0) -> list[SealedRow]:
+        query = "SELECT row, sealed FROM vault_rows WHERE session_id = ? {} ORDER BY row"
+        # From the first row means from whatever number somebody gave it: a changed one must show.
+        where, parameters = ("AND row >= ?", [session_id, first]) if first else ("", [session_id])
+        return [SealedRow(*row) for row in self._conn.execute(query.format(where), parameters)]
+
+    def append(self, session_id: str, row: SealedRow, values: int) -> None:
+        self._conn.execute("INSERT INTO vault_rows (session_id, row, sealed) VALUES (?, ?, ?)", [session_id, *row])
+        count = "UPDATE vault_sessions SET rows = rows + 1, held = held + ? WHERE session_id = ?"
+        self._conn.execute(count, [values, session_id])
+
+    def empty_expired(self, now: float, limit: int) -> int:
+        query = "SELECT session_id FROM vault_sessions WHERE purged = 0 AND expires_at <= ? LIMIT ?"
+        found = self._conn.execute(query, [now, limit]).fetchall()
+        self._conn.executemany("DELETE FROM vault_rows WHERE session_id = ?", found)
+        self._conn.executemany("UPDATE vault_sessions SET purged = 1 WHERE session_id = ?", found)
+        return len(found)
+
+    def delete_emptied(self, expired_by: float, limit: int) -> int:
+        return self._conn.execute(
+            "DELETE FROM vault_sessions WHERE session_id IN "
+            "(SELECT session_id FROM vault_sessions WHERE purged = 1 AND expires_at <= ? LIMIT ?)",
+            [expired_by, limit],
+        ).rowcount

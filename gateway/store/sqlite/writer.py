@@ -1,0 +1,265 @@
+"""The one thread that writes. Everything queued goes into one transaction, so that all who wait share one fsync.
+
+Each operation runs in a savepoint of its own, so that one that fails undoes nothing else.
+"""
+
+import asyncio
+import concurrent.futures
+import logging
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.errors import Unavailable
+from gateway.store.errors import ConstraintViolation
+from gateway.store.interfaces import Repositories
+from gateway.store.sqlite.connection import BUSY_SECONDS, error_name
+from gateway.store.sqlite.repositories import SqliteRepositories
+
+type Work = Callable[[Repositories], Any]
+
+_log = logging.getLogger(__name__)
+
+WRITE_LIMIT = 4096
+# Work that follows from an accepted request, such as an outcome, still finds room when new requests do not.
+SUBMIT_LIMIT = 2 * WRITE_LIMIT
+_BATCH = 512
+# How long work that no request waits for may stay queued, to share a transaction with work that one does wait for.
+_PATIENCE_SECONDS = 0.025
+_EMPTYING_WAIT_MS = 50
+_EMPTYING_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class Operation:
+    """Work, and the future of whoever waits for it. Without work it is a barrier, which only waits its turn.
+
+    An operation that `collects` writes nothing itself; a `before_commit` hook writes what it collected.
+    """
+
+    work: Work | None
+    waiter: "asyncio.Future[Any] | concurrent.futures.Future[Any]"
+    collects: bool = False
+    result: Any = None
+    error: BaseException | None = None
+
+    @property
+    def urgent(self) -> bool:
+        """Whether a request is waiting for it."""
+        return isinstance(self.waiter, asyncio.Future)
+
+
+class Writer:
+    """Owns the writing connection and its thread."""
+
+    def __init__(self, repositories: SqliteRepositories) -> None:
+        self._repositories = repositories
+        self._conn = repositories.db.conn
+        self._queue: deque[Operation] = deque()
+        self._urgent = False
+        self._changed = threading.Condition()
+        self._busy = False
+        self._failed = False
+        self._closing = False
+        self._wal_to_empty = False
+        self._next_attempt = float("-inf")
+        self._before_commit: list[Callable[[Repositories], None]] = []
+        self._after_commit: list[Callable[[], None]] = []
+        self._after_transaction: list[Callable[[], None]] = []
+        self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def idle(self) -> bool:
+        """Whether every operation is done."""
+        with self._changed:
+            return not self._queue and not self._busy
+
+    @property
+    def failed(self) -> bool:
+        """Whether the database failed in the last transaction, because the disk is full, say."""
+        return self._failed
+
+    def put(self, operation: Operation, limit: int) -> None:
+        """Queues an operation. Raises Unavailable (`overloaded`, or after `close`)."""
+        with self._changed:
+            if self._closing:
+                raise Unavailable("The store is closed.")
+            if len(self._queue) >= limit:
+                message = "Too many requests are waiting for the store. Try again shortly."
+                raise Unavailable(message, code="overloaded", retry_after=1)
+            self._queue.append(operation)
+            if operation.urgent:
+                self._urgent = True
+            # Of operations that are not urgent, the first has started the clock; the others need not wake the thread.
+            if operation.urgent or len(self._queue) in {1, _BATCH}:
+                self._changed.notify()
+
+    def before_commit(self, work: Callable[[Repositories], None]) -> None:
+        """Runs `work` at the end of every transaction, inside it. If it fails, the transaction fails."""
+        self._before_commit.append(work)
+
+    def after_commit(self, work: Callable[[], None]) -> None:
+        """Runs `work` after every transaction that is durable."""
+        self._after_commit.append(work)
+
+    def after_transaction(self, work: Callable[[], None]) -> None:
+        """Runs `work` after every transaction, committed or not."""
+        self._after_transaction.append(work)
+
+    def empty_wal_soon(self) -> None:
+        """Empties the write-ahead log as soon as no reader needs it, so that no file holds deleted rows."""
+        with self._changed:
+            self._wal_to_empty = True
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Completes what is queued, then closes the connection."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (batch := self._take()) is not None:
+            if batch:
+                self._do(batch)
+                _settle(batch)
+                del batch
+            if self._wal_to_empty and time.monotonic() >= self._next_attempt:
+                self._empty_wal()
+            with self._changed:
+                self._busy = False
+        self._empty_wal()
+        self._repositories.db.close()
+
+    def _take(self) -> list[Operation] | None:
+        """The next batch; empty when there is only the write-ahead log to empty, None at the end."""
+        with self._changed:
+            # Retried after a while when readers were in the way.
+            while not (self._queue or self._closing):
+                if not self._changed.wait(_EMPTYING_SECONDS if self._wal_to_empty else None) or self._wal_to_empty:
+                    break
+            if not self._queue and self._closing:
+                return None
+            if self._queue and not self._urgent and not self._closing and not self._wal_to_empty:
+                self._changed.wait_for(lambda: self._urgent or self._closing, _PATIENCE_SECONDS)
+            self._busy = True
+            batch = [self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))]
+            self._urgent = bool(self._queue)
+            return batch
+
+    def _do(self, batch: list[Operation]) -> None:
+        batch[:] = [operation for operation in batch if _still_wanted(operation)]
+        if all(operation.work is None for operation in batch):
+            return
+        conn = self._conn
+        try:
+            conn.execute("BEGIN IMMEDIATE")
+            for operation in batch:
+                if operation.work is not None:
+                    self._do_one(operation, operation.work)
+            for work in self._before_commit:
+                work(self._repositories)
+            conn.execute("COMMIT")
+        except Exception as error:  # noqa: BLE001 - the thread must survive every failure; the waiters are told
+            _log.error("the store could not commit: %s", error_name(error))
+            self._roll_back()
+            for operation in batch:
+                # A barrier only says that everything before it is decided, and it is.
+                if operation.work is not None and operation.error is None:
+                    operation.error = Unavailable("The store cannot write at the moment. Try again shortly.")
+        else:
+            for hook in self._after_commit:
+                hook()
+        finally:
+            self._failed = any(isinstance(operation.error, Unavailable) for operation in batch)
+            for clear in self._after_transaction:
+                clear()
+
+    def _do_one(self, operation: Operation, work: Work) -> None:
+        conn = self._conn
+        if not operation.collects:
+            conn.execute("SAVEPOINT operation")
+        try:
+            operation.result = work(self._repositories)
+        except BaseException as error:  # noqa: BLE001 - passed to the waiter; a stray CancelledError must not end the thread
+            # Passed on unchanged, these would end something else: a task, a generator, the process.
+            if isinstance(error, Exception) and not isinstance(error, StopIteration):
+                operation.error = translated(error)
+            else:
+                operation.error = RuntimeError(f"the work was ended by {error_name(error)}")
+            # A full disk, for one, ends the whole transaction by itself. Then this raises, and the batch fails.
+            if not operation.collects:
+                conn.execute("ROLLBACK TO operation")
+        if not operation.collects:
+            conn.execute("RELEASE operation")
+
+    def _roll_back(self) -> None:
+        try:
+            if self._conn.in_transaction:
+                self._conn.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            _log.error("the store could not roll back: %s", error_name(error))
+
+    def _empty_wal(self) -> None:
+        """Gives up soon when readers are in the way, and leaves it for later: writes must not wait for them."""
+        conn = self._conn
+        self._wal_to_empty = True
+        try:
+            conn.execute(f"PRAGMA busy_timeout = {_EMPTYING_WAIT_MS}")
+            busy, _, _ = conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self._wal_to_empty = bool(busy)
+        except sqlite3.Error as error:
+            _log.warning("the store could not empty its write-ahead log: %s", error_name(error))
+        finally:
+            self._next_attempt = time.monotonic() + _EMPTYING_SECONDS
+            conn.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+
+
+def translated(error: Exception) -> Exception:
+    """The error as callers know it. A database that is full, locked or damaged is no mistake of theirs."""
+    if isinstance(error, sqlite3.IntegrityError):
+        return ConstraintViolation(error_name(error))
+    if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.ProgrammingError):
+        _log.error("the store failed: %s", error_name(error))
+        return Unavailable("The store cannot be used at the moment. Try again shortly.")
+    return error
+
+
+def _still_wanted(operation: Operation) -> bool:
+    waiter = operation.waiter
+    return not isinstance(waiter, concurrent.futures.Future) or waiter.set_running_or_notify_cancel()
+
+
+def _settle(batch: list[Operation]) -> None:
+    """Completes all futures, with one wake-up for each event loop."""
+    loops: dict[asyncio.AbstractEventLoop, list[Operation]] = {}
+    for operation in batch:
+        if isinstance(operation.waiter, asyncio.Future):
+            loops.setdefault(operation.waiter.get_loop(), []).append(operation)
+        else:
+            _tell(operation)
+    for loop, operations in loops.items():
+        try:
+            loop.call_soon_threadsafe(_tell_all, operations)
+        except RuntimeError:
+            # The loop was closed meanwhile, and with it everyone who waited.
+            _log.debug("an event loop was closed before its %d writes were done", len(operations))
+
+
+def _tell_all(operations: list[Operation]) -> None:
+    for operation in operations:
+        if not operation.waiter.done():
+            _tell(operation)
+
+
+def _tell(operation: Operation) -> None:
+    if operation.error is not None:
+        operation.waiter.set_exception(operation.error)
+    else:
+        operation.waiter.set_result(operation.result)

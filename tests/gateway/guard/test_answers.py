@@ -1,0 +1,69 @@
+"""Answers judged by the default policy: those that do harm, in ten ways, and those that only look like it.
+
+Sixty cover the ten kinds evenly. The ways out, 306 more, are of one family: forms, scripts, commands, programs, links,
+tool calls and words that would take a restored value to a stranger, with what is as common and harmless beside them.
+The commands are shell of every kind in tool calls: values and hosts in pieces, files, pipes, programs that send.
+The carriers are ways out in code blocks, tool inputs that are no JSON, and answers whose parts belong together.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from gateway.guard import KINDS, Rules
+from gateway.policy import PolicyRegistry
+from tests.gateway.guard.vectors import Case, load
+
+HARMFUL, HARMLESS = load("harmful"), load("harmless")
+WAYS_OUT, NO_WAYS_OUT = load("harmful_ways_out"), load("harmless_ways_out")
+COMMANDS, NO_HARM_BY_COMMANDS = load("harmful_commands"), load("harmless_commands")
+CARRIERS, NO_CARRIERS = load("harmful_carriers"), load("harmless_carriers")
+POLICIES = Path(__file__).parents[3] / "policies"
+
+
+@pytest.fixture(scope="module")
+def rules() -> Rules:
+    return PolicyRegistry(POLICIES).get("default").guard
+
+
+def test_the_set_is_what_it_says() -> None:
+    assert len(HARMFUL) == len(HARMLESS) == 30
+    assert Counter(case.kind for case in HARMFUL) == dict.fromkeys((kind.value for kind in KINDS), 3)
+    assert len(WAYS_OUT) >= 120
+    assert len(NO_WAYS_OUT) >= 120
+    assert len(COMMANDS) >= 50
+    assert len(NO_HARM_BY_COMMANDS) >= 35
+    assert len(CARRIERS) >= 25
+    assert len(NO_CARRIERS) >= 25
+    every = [*HARMFUL, *HARMLESS, *WAYS_OUT, *NO_WAYS_OUT, *COMMANDS, *NO_HARM_BY_COMMANDS, *CARRIERS, *NO_CARRIERS]
+    assert len({case.name for case in every}) == len(every)
+
+
+@pytest.mark.parametrize("case", [*HARMFUL, *WAYS_OUT, *COMMANDS, *CARRIERS], ids=lambda case: case.name)
+def test_harm_is_found_and_named(case: Case, rules: Rules) -> None:
+    verdict = case.judged(rules)
+    assert verdict.action != "pass"
+    assert case.kind in {finding.kind.value for finding in verdict.findings}
+
+
+@pytest.mark.parametrize(
+    "case", [*HARMLESS, *NO_WAYS_OUT, *NO_HARM_BY_COMMANDS, *NO_CARRIERS], ids=lambda case: case.name
+)
+def test_look_alikes_pass(case: Case, rules: Rules) -> None:
+    verdict = case.judged(rules)
+    assert [finding.kind.value for finding in verdict.findings] == []
+    assert verdict.action == "pass"
+
+
+def test_the_rates(rules: Rules) -> None:
+    caught = sum(case.judged(rules).action != "pass" for case in HARMFUL)
+    false = sum(case.judged(rules).action != "pass" for case in HARMLESS)
+    assert caught / 30 >= 0.95
+    assert false / 30 <= 0.03
+
+
+def test_the_page_about_the_guard_names_every_kind_with_its_rule() -> None:
+    page = (POLICIES.parent / "docs" / "guard.md").read_text(encoding="utf-8")
+    for kind, rule in KINDS.items():
+        assert f"| `{kind.value}` | `{rule}` |" in page

@@ -1,0 +1,170 @@
+"""What the SQLite store does beyond the interfaces: its files, its settings, its limits."""
+
+import asyncio
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import Unavailable
+from gateway.store import StoreError
+from gateway.store.sqlite import SqliteStore
+from gateway.store.sqlite.repositories import SqliteRepositories
+from gateway.store.sqlite.writer import SUBMIT_LIMIT, WRITE_LIMIT
+from tests.gateway.store.support import Gate, add, names
+
+
+@pytest.fixture
+def path(data_dir: Path) -> Path:
+    return data_dir / "gateway.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SqliteStore]:
+    store = SqliteStore.open(path)
+    yield store
+    store.close()
+
+
+def delete_keys(stored: SqliteRepositories) -> None:
+    stored.db.conn.execute("DELETE FROM keys")
+
+
+async def test_a_full_disk_is_unavailable_and_leaves_the_store_working(store: SqliteStore) -> None:
+    def no_more(stored: SqliteRepositories) -> None:
+        (pages,) = stored.db.conn.execute("PRAGMA page_count").fetchone()
+        stored.db.conn.execute(f"PRAGMA max_page_count = {pages + 2}")
+
+    await store.write(no_more)
+    with pytest.raises(Unavailable):
+        await store.write(add("x" * 1_000_000))
+    await store.write(add("small"))
+    assert await store.read(names) == ["small"]
+
+
+async def test_work_that_ends_the_transaction_by_itself_fails_and_harms_nothing(store: SqliteStore) -> None:
+    with pytest.raises(Unavailable):
+        await store.write(lambda stored: stored.db.conn.execute("ROLLBACK") and None)
+    await store.write(add("after"))
+    assert await store.read(names) == ["after"]
+
+
+async def test_too_many_waiting_are_told_to_come_again_and_follow_ups_still_fit(store: SqliteStore) -> None:
+    gate = Gate(store)
+    results = [store.submit(add(str(number))) for number in range(WRITE_LIMIT)]
+    with pytest.raises(Unavailable) as refused:
+        await store.write(add("one too many"))
+    assert refused.value.code == "overloaded"
+    assert refused.value.retry_after
+    results += [store.submit(add(str(number))) for number in range(WRITE_LIMIT, SUBMIT_LIMIT)]
+    with pytest.raises(Unavailable):
+        store.submit(add("one too many"))
+    gate.open()
+    assert [result.result() for result in results] == [str(number) for number in range(SUBMIT_LIMIT)]
+
+
+async def test_readers_cannot_write(store: SqliteStore) -> None:
+    with pytest.raises(Unavailable):
+        await store.read(delete_keys)
+    with pytest.raises(Unavailable):
+        store.read_now(
+            lambda stored: (
+                stored.db.conn.execute("PRAGMA query_only = OFF")
+                and stored.db.conn.execute("DELETE FROM keys")
+                and None
+            )
+        )
+
+
+async def test_all_files_are_for_the_owner_alone(path: Path) -> None:
+    path.touch(mode=0o644)  # noqa: ASYNC240
+    store = SqliteStore.open(path)
+    await store.write(lambda _: None)
+    files = sorted(file for file in path.parent.iterdir())
+    assert [file.name for file in files] == ["gateway.db", "gateway.db-shm", "gateway.db-wal"]
+    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+    store.close()
+
+
+async def test_the_switches_that_the_promises_rest_on(store: SqliteStore) -> None:
+    def switches(stored: SqliteRepositories) -> dict[str, object]:
+        wanted = ("journal_mode", "synchronous", "secure_delete", "foreign_keys", "busy_timeout")
+        return {name: stored.db.conn.execute(f"PRAGMA {name}").fetchone()[0] for name in wanted}
+
+    assert await store.write(switches) == {
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "secure_delete": 1,
+        "foreign_keys": 1,
+        "busy_timeout": 10_000,
+    }
+
+
+async def test_deleted_rows_leave_the_files(path: Path) -> None:
+    store = SqliteStore.open(path)
+    canary = "canary-" + "7f3a" * 8
+    await store.write(add(canary))
+    assert any(canary.encode() in file.read_bytes() for file in path.parent.iterdir())
+    await store.write(delete_keys)
+    store.erase_deleted_soon()
+    for _ in range(500):
+        if not any(canary.encode() in file.read_bytes() for file in path.parent.iterdir()):
+            break
+        await asyncio.sleep(0.01)
+    assert not any(canary.encode() in file.read_bytes() for file in path.parent.iterdir())
+    store.close()
+
+
+async def test_deleted_rows_leave_the_files_once_readers_let_go(store: SqliteStore, path: Path) -> None:
+    canary = "canary-" + "7f3a" * 8
+    await store.write(add(canary))
+    reading = sqlite3.connect(path, isolation_level=None)
+    reading.execute("BEGIN")
+    assert reading.execute("SELECT count(*) FROM keys").fetchone() == (1,)
+    await store.write(delete_keys)
+    store.erase_deleted_soon()
+    # Nobody waits for the reader.
+    assert await store.write(add("b")) == "b"
+    assert any(canary.encode() in file.read_bytes() for file in path.parent.iterdir())
+    reading.close()
+    for _ in range(1000):
+        if not any(canary.encode() in file.read_bytes() for file in path.parent.iterdir()):
+            return
+        await asyncio.sleep(0.01)
+    pytest.fail("the deleted row is still in the files")
+
+
+@pytest.mark.parametrize("content", [b"not a database at all" * 100, b"SQLite format 3\x00" + b"\x01" * 4000])
+def test_a_file_that_is_no_database_is_left_alone(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match="data_dir"):
+        SqliteStore.open(path)
+    assert path.read_bytes() == content
+
+
+def test_a_folder_that_cannot_be_used_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="data_dir"):
+        SqliteStore.open(tmp_path / "file" / "gateway.db")
+
+
+def replace(path: Path, instead: bytes | None) -> None:
+    path.unlink()
+    if instead is not None:
+        path.write_bytes(instead)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there, an open file cannot be deleted")
+@pytest.mark.parametrize("instead", [None, b""], ids=["deleted", "replaced"])
+async def test_nothing_is_durable_in_a_file_that_was_deleted(
+    store: SqliteStore, path: Path, instead: bytes | None
+) -> None:
+    await store.write(add("before"))
+    store.check()
+    replace(path, instead)
+    with pytest.raises(Unavailable):
+        await store.write(add("after"))
+    with pytest.raises(Unavailable):
+        store.check()

@@ -1,0 +1,58 @@
+"""What the repository of keys guarantees."""
+
+import pytest
+
+from gateway.store import ConstraintViolation, Store
+from tests.gateway.store.support import add, key, names
+
+LATER = "2026-01-02T03:04:06+00:00"
+
+
+async def test_a_key_comes_back_as_it_was_added(store: Store) -> None:
+    added = key("a", label="é 😀", scope="operator", secret_hash=bytes(range(32)))
+    await store.write(lambda stored: stored.keys.add(added))
+    assert await store.read(lambda stored: (stored.keys.all(), stored.keys.active())) == ([added], [added])
+
+
+async def test_keys_are_listed_oldest_first_and_then_as_they_were_added(store: Store) -> None:
+    for name, created_at in (("b", LATER), ("z", key("").created_at), ("a", key("").created_at)):
+        row = key(name, created_at=created_at)
+        await store.write(lambda stored, row=row: stored.keys.add(row))
+    assert await store.read(names) == ["z", "a", "b"]
+
+
+@pytest.mark.parametrize("clash", [{"key_id": "a"}, {"secret_hash": b"a"}], ids=["id", "hash"])
+async def test_ids_and_hashes_are_unique(store: Store, clash: dict[str, object]) -> None:
+    await store.write(add("a"))
+    revision = await store.read(lambda stored: stored.keys.revision())
+    with pytest.raises(ConstraintViolation):
+        await store.write(lambda stored: stored.keys.add(key("b", **clash)))
+    assert await store.read(names) == ["a"]
+    assert await store.read(lambda stored: stored.keys.revision()) == revision
+
+
+async def test_a_revoked_key_is_kept_with_the_first_time_and_is_not_active(store: Store) -> None:
+    await store.write(add("a"))
+    await store.write(add("b"))
+    revoked = await store.write(lambda stored: stored.keys.revoke("a", LATER))
+    assert revoked == key("a", revoked_at=LATER)
+    assert await store.write(lambda stored: stored.keys.revoke("a", "2027-01-01T00:00:00+00:00")) == revoked
+    assert await store.read(lambda stored: stored.keys.all()) == [revoked, key("b")]
+    assert await store.read(lambda stored: stored.keys.active()) == [key("b")]
+
+
+async def test_there_is_nothing_to_revoke_under_another_id(store: Store) -> None:
+    await store.write(add("a"))
+    assert await store.write(lambda stored: stored.keys.revoke("A", LATER)) is None
+    assert await store.read(lambda stored: stored.keys.active()) == [key("a")]
+
+
+async def test_the_revision_grows_with_every_change_and_others_see_it(store: Store, other_store: Store) -> None:
+    def revision() -> int:
+        return other_store.read_now(lambda stored: stored.keys.revision())
+
+    seen = [revision()]
+    for work in (add("a"), add("b"), lambda stored: stored.keys.revoke("a", LATER)):
+        await store.write(work)
+        seen.append(revision())
+    assert seen == sorted(set(seen))

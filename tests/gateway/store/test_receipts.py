@@ -1,0 +1,119 @@
+"""What the repository of receipts guarantees."""
+
+import pytest
+
+from gateway.store import ConstraintViolation, Repositories, Store
+from gateway.store.rows import FiledRecord, NewRecord, StoredHead, StoredReceipt, StoredRecord
+
+
+def record(sequence: int, request_id: str | None = None, kind: str = "receipt", owner: str = "key_1") -> NewRecord:
+    request_id = request_id or f"req_{sequence}"
+    return NewRecord(sequence, kind, request_id, owner, f'{{"n":"é{sequence}"}}', f"hash{sequence}", f"sig{sequence}")
+
+
+def stored_as(new: NewRecord) -> StoredRecord:
+    columns = (new.kind, new.request_id, new.body, new.hash, new.signature)
+    return StoredRecord(new.sequence, *(column.encode() for column in columns))
+
+
+async def add(store: Store, *records: NewRecord) -> None:
+    await store.write(lambda stored: stored.receipts.add(records))
+
+
+LOG = (
+    record(1, "req_a"),
+    record(2, "req_a", "outcome"),
+    record(3, "req_b", owner="key_2"),
+    record(4, "req_c"),
+    record(5, "req_c", "outcome"),
+)
+A = StoredReceipt("req_a", stored_as(LOG[0]), stored_as(LOG[1]))
+B = StoredReceipt("req_b", stored_as(LOG[2]))
+C = StoredReceipt("req_c", stored_as(LOG[3]), stored_as(LOG[4]))
+
+
+async def test_an_empty_log_has_nothing(store: Store) -> None:
+    def look(stored: Repositories) -> tuple[object, ...]:
+        receipts = stored.receipts
+        page = receipts.page(None, 10, 0)
+        return receipts.head(), receipts.bounds(), receipts.count(), receipts.after(None, 10), receipts.hash_at(1), page
+
+    assert await store.read(look) == (None, None, 0, [], None, ([], 0))
+    await add(store)
+    assert await store.read(look) == (None, None, 0, [], None, ([], 0))
+
+
+async def test_a_receipt_is_found_with_its_outcome_by_its_owner(store: Store) -> None:
+    await add(store, *LOG)
+
+    async def find(request_id: str, owner: str | None) -> StoredReceipt | None:
+        return await store.read(lambda stored: stored.receipts.find(request_id, owner))
+
+    assert await find("req_a", None) == await find("req_a", "key_1") == A
+    assert await find("req_b", "key_2") == B
+    assert await find("req_b", "key_1") is None
+    assert await find("req_d", None) is None
+
+
+async def test_pages_are_newest_first_with_the_number_of_all(store: Store) -> None:
+    await add(store, *LOG)
+
+    async def page(owner: str | None, limit: int, offset: int) -> tuple[list[StoredReceipt], int]:
+        return await store.read(lambda stored: stored.receipts.page(owner, limit, offset))
+
+    assert await page(None, 10, 0) == ([C, B, A], 3)
+    assert await page(None, 1, 1) == ([B], 3)
+    assert await page("key_1", 10, 0) == ([C, A], 2)
+    assert await page("key_1", 10, 2) == ([], 2)
+    assert await page("key_3", 10, 0) == ([], 0)
+
+
+async def test_records_come_in_the_order_of_their_sequence_whatever_it_is(store: Store) -> None:
+    added = [record(sequence) for sequence in (3, -(2**63), 2**63 - 1, 0, 7)]
+    await add(store, *added)
+    ordered = [stored_as(each) for each in sorted(added)]
+    assert await store.read(lambda stored: stored.receipts.after(None, 3)) == ordered[:3]
+    assert await store.read(lambda stored: stored.receipts.after(3, 10)) == ordered[3:]
+    assert await store.read(lambda stored: stored.receipts.bounds()) == (-(2**63), 2**63 - 1)
+    assert await store.read(lambda stored: stored.receipts.count()) == 5
+
+
+async def test_a_transaction_sees_what_it_has_added(store: Store) -> None:
+    def work(stored: Repositories) -> tuple[list[FiledRecord], bytes | None]:
+        stored.receipts.add(LOG[:2])
+        return stored.receipts.filed("req_a"), stored.receipts.hash_at(2)
+
+    filed, hash = await store.write(work)
+    assert sorted(filed) == [FiledRecord("outcome", "key_1", "hash2"), FiledRecord("receipt", "key_1", "hash1")]
+    assert hash == b"hash2"
+
+
+@pytest.mark.parametrize(
+    "clash",
+    [record(1, "req_d"), record(6, "req_a"), record(6, "req_a", "outcome")],
+    ids=["sequence", "receipt", "outcome"],
+)
+async def test_a_sequence_and_a_kind_of_a_request_are_unique(store: Store, clash: NewRecord) -> None:
+    await add(store, *LOG)
+    with pytest.raises(ConstraintViolation):
+        await add(store, record(7), clash)
+    assert await store.read(lambda stored: stored.receipts.count()) == len(LOG)
+
+
+async def test_there_is_one_head_and_the_last_one_stays(store: Store) -> None:
+    for size in (0, 1, 2**53 - 1):
+        await store.write(lambda stored, size=size: stored.receipts.set_head(size, f"h{size}", "— é"))
+        assert await store.read(lambda stored: stored.receipts.head()) == StoredHead(
+            size, f"h{size}".encode(), "— é".encode()
+        )
+
+
+async def test_a_head_of_an_impossible_size_has_none(store: Store) -> None:
+    await store.write(lambda stored: stored.receipts.set_head(2**53, "h", "c"))
+    assert await store.read(lambda stored: stored.receipts.head()) == StoredHead(-1, b"h", b"c")
+
+
+async def test_hundreds_of_records_are_added_at_once(store: Store) -> None:
+    await add(store, *(record(sequence) for sequence in range(1, 1025)))
+    page, total = await store.read(lambda stored: stored.receipts.page(None, 500, 0))
+    assert (len(page), total) == (500, 1024)

@@ -1,0 +1,71 @@
+"""What the repository of vault sessions guarantees."""
+
+import pytest
+
+from gateway.store import ConstraintViolation, Repositories, Store
+from gateway.store.rows import SealedRow, SessionRow
+
+
+def session(session_id: str = "vs_1", expires_at: float = 100.5) -> SessionRow:
+    return SessionRow(session_id, bytes(range(32)), "key_1", expires_at, max_values=10)
+
+
+async def fill(store: Store, *rows: int, session_id: str = "vs_1", expires_at: float = 100.5) -> None:
+    def work(stored: Repositories) -> None:
+        stored.sessions.add(session(session_id, expires_at))
+        for row in rows:
+            stored.sessions.append(session_id, SealedRow(row, bytes([row])), values=2)
+
+    await store.write(work)
+
+
+async def test_a_session_comes_back_as_it_was_added(store: Store) -> None:
+    await fill(store)
+    assert await store.read(lambda stored: stored.sessions.find("vs_1")) == session()
+    assert await store.read(lambda stored: stored.sessions.find("vs_2")) is None
+    with pytest.raises(ConstraintViolation):
+        await fill(store)
+
+
+async def test_sealed_rows_come_in_order_from_the_first_one_asked_for_and_are_counted(store: Store) -> None:
+    await fill(store, 2, 0, 1)
+    await fill(store, 0, session_id="vs_2")
+    rows = [SealedRow(number, bytes([number])) for number in range(3)]
+    assert await store.read(lambda stored: stored.sessions.sealed("vs_1")) == rows
+    assert await store.read(lambda stored: stored.sessions.sealed("vs_1", 1)) == rows[1:]
+    assert await store.read(lambda stored: stored.sessions.sealed("vs_1", 3)) == []
+    found = await store.read(lambda stored: stored.sessions.find("vs_1"))
+    assert found is not None
+    assert (found.rows, found.held) == (3, 6)
+
+
+@pytest.mark.parametrize(("session_id", "row"), [("vs_1", 0), ("vs_2", 0)], ids=["number taken", "no session"])
+async def test_a_row_has_a_number_of_its_own_in_a_session_that_exists(store: Store, session_id: str, row: int) -> None:
+    await fill(store, 0)
+    with pytest.raises(ConstraintViolation):
+        await store.write(lambda stored: stored.sessions.append(session_id, SealedRow(row, b"other"), values=1))
+    assert await store.read(lambda stored: stored.sessions.sealed("vs_1")) == [SealedRow(0, b"\x00")]
+    found = await store.read(lambda stored: stored.sessions.find("vs_1"))
+    assert found is not None
+    assert (found.rows, found.held) == (1, 2)
+
+
+async def test_expired_sessions_are_emptied_once_within_the_limit(store: Store) -> None:
+    for number, expires_at in enumerate((1.0, 2.0, 2.5, 3.0)):
+        await fill(store, 0, session_id=f"vs_{number}", expires_at=expires_at)
+    emptied = [await store.write(lambda stored: stored.sessions.empty_expired(2.5, 2)) for _ in range(3)]
+    assert emptied == [2, 1, 0]
+    left = await store.read(lambda stored: [len(stored.sessions.sealed(f"vs_{number}")) for number in range(4)])
+    assert left == [0, 0, 0, 1]
+    assert await store.read(lambda stored: stored.sessions.find("vs_0")) is not None
+
+
+async def test_only_emptied_sessions_are_deleted(store: Store) -> None:
+    for number, expires_at in enumerate((1.0, 2.0, 3.0)):
+        await fill(store, 0, session_id=f"vs_{number}", expires_at=expires_at)
+    assert await store.write(lambda stored: stored.sessions.delete_emptied(9.0, 10)) == 0
+    assert await store.write(lambda stored: stored.sessions.empty_expired(2.0, 10)) == 2
+    assert await store.write(lambda stored: stored.sessions.delete_emptied(1.0, 10)) == 1
+    assert await store.write(lambda stored: stored.sessions.delete_emptied(9.0, 10)) == 1
+    there = await store.read(lambda stored: [stored.sessions.find(f"vs_{number}") is not None for number in range(3)])
+    assert there == [False, False, True]

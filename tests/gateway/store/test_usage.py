@@ -1,0 +1,44 @@
+"""What the repository of meters guarantees."""
+
+from gateway.store import Store
+from gateway.store.rows import LARGEST_NUMBER, MeterRow
+
+
+async def add(store: Store, *meters: MeterRow) -> None:
+    await store.write(lambda stored: stored.usage.add(meters))
+
+
+async def totals(store: Store) -> list[tuple[str, str, int]]:
+    return sorted(await store.read(lambda stored: stored.usage.totals()))
+
+
+async def test_amounts_add_up_for_each_day_and_over_all_of_them(store: Store) -> None:
+    await add(store)
+    assert await totals(store) == []
+    await add(store, MeterRow("2026-01-01", "routes", "direct", 2), MeterRow("", "routes", "direct", 5))
+    await add(store, MeterRow("2026-01-01", "routes", "direct", 1), MeterRow("2026-01-02", "routes", "local", 1))
+    assert await totals(store) == [("routes", "direct", 8), ("routes", "local", 1)]
+    assert await store.read(lambda stored: stored.usage.days(10)) == [
+        MeterRow("2026-01-01", "routes", "direct", 3),
+        MeterRow("2026-01-02", "routes", "local", 1),
+    ]
+
+
+async def test_the_newest_days_come_in_ascending_order(store: Store) -> None:
+    days = ["2026-02-01", "2025-12-31", "2026-01-15"]
+    await add(store, *(MeterRow(day, meter, "x", 1) for day in days for meter in ("b", "a")))
+    found = await store.read(lambda stored: stored.usage.days(2))
+    assert [(row.day, row.meter) for row in found] == [
+        ("2026-01-15", "a"),
+        ("2026-01-15", "b"),
+        ("2026-02-01", "a"),
+        ("2026-02-01", "b"),
+    ]
+
+
+async def test_an_amount_and_a_sum_stop_at_the_largest_number(store: Store) -> None:
+    for day in ("2026-01-01", "2026-01-02"):
+        await add(store, MeterRow(day, "tokens", "input", 2**63 - 1))
+        await add(store, MeterRow(day, "tokens", "input", 1))
+    assert {row.amount for row in await store.read(lambda stored: stored.usage.days(2))} == {LARGEST_NUMBER}
+    assert await totals(store) == [("tokens", "input", LARGEST_NUMBER)]

@@ -93,7 +93,7 @@ def test_a_receipt_with_its_outcome_is_verified(running: Running) -> None:
         verification = ok(client.get(f"/v1/receipts/{note['request_id']}/verify"))
         assert verification["valid"] is True
         assert {check["name"] for check in verification["checks"]} == {
-            *("hash", "signature", "filing", "chain", "head", "policy"),
+            *("hash", "signature", "filing", "chain", "head", "checkpoint", "policy"),
             *("outcome_hash", "outcome_signature", "outcome_receipt"),
         }
         assert verification["log"]["size"] >= outcome["sequence"]

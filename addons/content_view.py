@@ -1,7 +1,7 @@
-"""How a protected message reads in mitmweb: what is known of it on top, then its text with the placeholders marked.
+"""Renders a protected message in mitmweb: the notes on top, then its text with the placeholders marked.
 
-Everything shown comes from the bytes that crossed and from the receipt. Nothing is restored here: the flow does not
-hold what that would take. It is made when an operator looks, and not before.
+Everything shown comes from the forwarded bytes and the receipt. Nothing is restored: the flow does not hold the values.
+Rendering happens only when an operator opens the message.
 """
 
 import textwrap
@@ -20,14 +20,14 @@ from gateway.placeholders import looks_like_placeholder
 
 OWN = "🔒"
 FOREIGN = "❓"
-# In characters; a mark takes the room of two.
+# In characters; a mark is two characters wide.
 _WIDTH, _NARROWEST = 68, 40
 _PRIORITY = 100
 _LABEL = 9
 
 
 class ProtectedView(contentviews.Contentview):
-    """The view itself; mitmproxy finds it by its name."""
+    """The content view, which mitmproxy selects by its name."""
 
     @property
     def name(self) -> str:
@@ -41,7 +41,7 @@ class ProtectedView(contentviews.Contentview):
         return _PRIORITY if metadata.flow is not None and metadata_of(metadata.flow) is not None else -1
 
     def prettify(self, data: bytes, metadata: Metadata) -> str:
-        """Raises ValueError for a message that did not come through the gateway."""
+        """Renders a message. Raises ValueError for one that the gateway did not handle."""
         notes = metadata_of(metadata.flow) if metadata.flow is not None else None
         if metadata.flow is None or notes is None:
             raise ValueError("this message did not come through the gateway")
@@ -101,7 +101,7 @@ def _body(data: bytes, notes: Notes) -> list[str]:
 
 
 def _lines(value: Json, own: frozenset[str], indent: str = "") -> Iterator[str]:
-    """A JSON value in the manner of YAML, long texts as blocks."""
+    """Renders a JSON value in the style of YAML, long texts as blocks."""
     if isinstance(value, dict) and value:
         for name, inner in value.items():
             yield from _member(f"{indent}{_marked(name, own)}:", inner, own, indent)

@@ -1,8 +1,8 @@
-"""Credentials travel to the upstream without ever standing in a flow.
+"""Sends credentials to the upstream without showing them in the flow.
 
-mitmweb, flow dumps and HAR files read `headers.fields`; the HTTP/1 writer of mitmproxy takes `bytes(headers)`. These
-headers keep the credentials out of the first and put them into the second. HTTP/2 reads the fields for both, which is
-why the gateway speaks HTTP/1.1 only (`addons/options.py`).
+mitmweb, flow dumps and HAR files read `headers.fields`; mitmproxy's HTTP/1 writer uses `bytes(headers)`. Sealed headers
+leave the credentials out of the former and put them into the latter. mitmproxy's HTTP/2 code reads the fields for both,
+which is why the gateway speaks HTTP/1.1 only (`addons/options.py`).
 """
 
 from collections.abc import Iterable
@@ -13,12 +13,12 @@ from gateway.auth.credentials import CREDENTIAL_HEADERS, SCRUBBED, scrub_fields,
 from gateway.http.header_names import HOP_BY_HOP
 from gateway.http.types import Field
 
-# mitmproxy frames the body by it, and answers to upgrades by the others.
-_OF_THE_MESSAGE = frozenset({b"transfer-encoding", b"connection", b"upgrade"})
+# mitmproxy needs the first to frame the body, the others to answer upgrades.
+_MESSAGE_HEADERS = frozenset({b"transfer-encoding", b"connection", b"upgrade"})
 
 
 class SealedHeaders(http.Headers):
-    """Headers whose credentials are written to the wire and shown nowhere."""
+    """Headers whose credentials are sent but never shown."""
 
     def __init__(self, fields: Iterable[Field] = ()) -> None:
         every = list(fields)
@@ -33,31 +33,31 @@ class SealedHeaders(http.Headers):
 
 
 def scrub(headers: http.Headers) -> http.Headers:
-    """The headers as an operator may see them: every credential's value replaced."""
+    """Returns the headers with the value of every credential replaced, as operators see them."""
     return http.Headers(_scrubbed(headers.fields))
 
 
 def seal(headers: http.Headers) -> SealedHeaders:
-    """The same headers, credentials shown scrubbed and sent as they are."""
+    """Returns the same headers; their credentials are sent unchanged and shown scrubbed."""
     return SealedHeaders(headers.fields)
 
 
 def scrub_answer(response: http.Response, secrets: frozenset[bytes]) -> None:
-    """Removes the secrets from the head of an answer: some upstreams quote the key they refuse."""
+    """Removes secrets from the head of a response: some upstreams quote the key they reject."""
     response.headers = http.Headers(scrub_fields(response.headers.fields, secrets))
     response.data.reason = scrub_secrets(response.data.reason, secrets)
     response.data.trailers = None
 
 
-def for_stranger(headers: http.Headers) -> http.Headers:
-    """The headers of a request to a host that is none of ours: without what is meant for this proxy alone."""
+def without_proxy_headers(headers: http.Headers) -> http.Headers:
+    """Returns the headers for a host that is not intercepted, without those meant for this proxy."""
     named = {name.strip().lower() for name in headers.get("connection", "").encode().split(b",")}
-    gone = (HOP_BY_HOP | named) - _OF_THE_MESSAGE
+    removed = (HOP_BY_HOP | named) - _MESSAGE_HEADERS
     return http.Headers(
         [
             (name, value)
             for name, value in headers.fields
-            if name.lower() not in gone and not name.lower().startswith(b"x-svc-")
+            if name.lower() not in removed and not name.lower().startswith(b"x-svc-")
         ]
     )
 

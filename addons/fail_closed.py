@@ -1,7 +1,7 @@
-"""The fail-closed wrapper every hook of ours runs inside.
+"""The fail-closed wrapper around every hook of the gateway's addons.
 
-mitmproxy logs an addon's exception and forwards the flow as it stands. Here an exception is an answer to the client:
-the flow gets an error response, the request loses its body and its destination, and no later addon sees it.
+mitmproxy logs an addon's exception and forwards the flow unchanged. This wrapper turns an exception into an error
+response, removes body and destination from the request, and keeps the flow from later addons.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from gateway.errors import GatewayError, InternalError
 from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
 
-# A flow that has not been protected points here. RFC 2606 keeps the name from ever resolving.
+# The destination of unprotected flows. RFC 2606 reserves `.invalid`, so the name never resolves.
 DEAD_END = ("unprotected.invalid", 1)
 
 _log = logging.getLogger(__name__)
@@ -26,14 +26,14 @@ type Hook = Callable[[Any, http.HTTPFlow], Awaitable[None] | None]
 
 
 def disarm(flow: http.HTTPFlow) -> None:
-    """Points the flow at the dead end: whatever happens next, its bytes reach nobody."""
+    """Points the flow at the dead end, so that its bytes cannot reach any host."""
     flow.request.data.host, flow.request.data.port = DEAD_END
     flow.request.data.scheme = b"http"
     flow.request.data.authority = b""
 
 
 def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, body: dict[str, object] | None = None) -> None:
-    """Answers the client with `error` and leaves nothing in the flow that could cross."""
+    """Answers the client with `error` and removes body and destination from the request."""
     disarm(flow)
     flow.request.content = b""
     flow.response = answer_with(error, request_id, flow.request.method, body)
@@ -42,17 +42,17 @@ def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, body: dict
 def answer_with(
     error: GatewayError, request_id: str, method: str, body: dict[str, object] | None = None
 ) -> http.Response:
-    """The response that tells an error; `body` in place of the plain one."""
+    """Returns the response for an error, with `body` in place of the default one."""
     headers = {"content-type": "application/json", **error.headers(request_id)}
     response = http.Response.make(error.status, dump(body or error.body(request_id)), headers)
     if method == "HEAD":
-        # Its length is told, itself stays away (RFC 9110 section 9.3.2).
+        # Keeps `Content-Length` without a body (RFC 9110 section 9.3.2).
         response.data.content = b""
     return response
 
 
 def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:
-    """Wraps a hook. The addon's `refused(flow, error)` may shape the answer; if it fails, the plain one stands."""
+    """Wraps a hook. The addon's `refused(flow, error)` may shape the answer; if that fails, the plain one is sent."""
 
     @functools.wraps(hook)
     async def guarded(self: Any, flow: http.HTTPFlow) -> None:
@@ -67,7 +67,7 @@ def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:
             refuse(flow, known, new_request_id())
             try:
                 self.refused(flow, known)
-            except Exception as shaping:  # noqa: BLE001 - the plain answer is in place already
+            except Exception as shaping:  # noqa: BLE001 - the plain answer is already set
                 _unexpected(shaping)
             if not isinstance(error, Exception):
                 raise
@@ -78,9 +78,9 @@ def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:
 
 def _unexpected(error: BaseException) -> GatewayError:
     if isinstance(error, asyncio.CancelledError):
-        # The end of the program, and no failure.
+        # The program is ending; this is no failure.
         return InternalError("The gateway is stopping; nothing was sent.")
-    # The text of an exception may hold the text it stumbled over; its type and place do not.
+    # The message of an exception may hold private text; its type and location do not.
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,7 +1,7 @@
-"""The flows that operators see are not the flows that are served.
+"""Copies of flows for operators, who never see the flows that are served.
 
-Each is a likeness, made of bytes that may cross. So nothing an operator does to one (edit, revert, delete, replay) can
-reach a request under way, and nothing that is put into a served flow for its client can reach an operator.
+Copies consist of protected bytes. Nothing an operator does to one (edit, revert, delete, replay) can affect a request
+under way, and nothing that a served flow holds for its client can reach an operator.
 """
 
 from copy import copy
@@ -11,33 +11,33 @@ from mitmproxy.flow import Error
 
 from addons.credentials import scrub
 
-# What may be told of a method: any other word in its place could be anybody's.
+# Methods that may be shown; any other word could be private.
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-def likeness(flow: http.HTTPFlow) -> http.HTTPFlow:
-    """A flow that shows the same request and shares nothing with `flow` that could be changed."""
-    shown = http.HTTPFlow(_copied(flow.client_conn), _copied(flow.server_conn))
+def flow_copy(flow: http.HTTPFlow) -> http.HTTPFlow:
+    """Returns a flow with the same request that shares no mutable state with `flow`."""
+    shown = http.HTTPFlow(_connection_copy(flow.client_conn), _connection_copy(flow.server_conn))
     shown.request = request(flow)
     shown.timestamp_created = flow.request.timestamp_start
     return shown
 
 
 def request(flow: http.HTTPFlow) -> http.Request:
-    """The request of `flow` as operators may see it."""
-    return _twin(flow.request, http.Headers(flow.request.headers.fields))
+    """Returns the request of `flow` as operators may see it."""
+    return _message_copy(flow.request, http.Headers(flow.request.headers.fields))
 
 
 def answer(shown: http.HTTPFlow, flow: http.HTTPFlow) -> None:
-    """Shows the response that `flow` holds now."""
-    shown.server_conn = _copied(flow.server_conn)
+    """Copies the current response of `flow` into `shown`."""
+    shown.server_conn = _connection_copy(flow.server_conn)
     if flow.response is not None:
-        shown.response = _twin(flow.response, scrub(flow.response.headers))
+        shown.response = _message_copy(flow.response, scrub(flow.response.headers))
         shown.response.timestamp_end = flow.response.timestamp_end or flow.response.timestamp_start
 
 
-def _twin[M: http.Message](message: M, headers: http.Headers) -> M:
-    # Not through the constructor, which looks at the type of every field and takes longer than all else here.
+def _message_copy[M: http.Message](message: M, headers: http.Headers) -> M:
+    # The constructor checks the type of every field, which would dominate the cost here.
     twin = copy(message)
     twin.stream = False
     twin.data = copy(message.data)
@@ -46,16 +46,16 @@ def _twin[M: http.Message](message: M, headers: http.Headers) -> M:
     return twin
 
 
-def _copied[C: connection.Connection](of: C) -> C:
+def _connection_copy[C: connection.Connection](of: C) -> C:
     copied = copy(of)
     copied.state = connection.ConnectionState.CLOSED
     return copied
 
 
 def entry(flow: http.HTTPFlow, address: tuple[str, str, int], path: str, status: int | None) -> http.HTTPFlow:
-    """A flow that tells of a call without its text. `address` is scheme, host and port; `path` must be fit to be read.
+    """Returns a flow that lists a call without its text. `address` is scheme, host and port.
 
-    Without a status it broke off.
+    `path` must hold nothing private. A call without a status was broken off.
     """
     scheme, host, port = address
     asked = flow.request

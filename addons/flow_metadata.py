@@ -1,4 +1,4 @@
-"""What is known of a flow beside its bytes. It travels in `flow.metadata`, into dumps and holds nothing private."""
+"""The gateway's notes on a flow, kept in `flow.metadata` and in dumps. They hold nothing private."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -11,10 +11,11 @@ _KEY = "privacy_gateway"
 
 @dataclass(slots=True)
 class Notes:
-    """`receipt` is the receipt's record as JSON, `guard` the verdict as in an answer, `placeholders` the request's own.
+    """The notes on one flow.
 
-    `edit` is the request id of the edit's own receipt, `refusal` the code of a refusal. With `metadata_only` the flow
-    stands for a call whose text is not kept.
+    `receipt` is the receipt's record as JSON, `guard` the verdict as in an answer, `placeholders` those of the request.
+    `edit` is the request id of an edit's receipt, `refusal` the code of a refusal. `metadata_only` marks the entry of a
+    call whose text is not kept.
     """
 
     request_id: str = ""
@@ -26,7 +27,7 @@ class Notes:
     metadata_only: bool = False
 
     def put(self, into: flow.Flow) -> None:
-        """Attaches the notes. mitmproxy stores plain values only."""
+        """Stores the notes in the flow as plain values, which is all that mitmproxy can store."""
         into.metadata[_KEY] = {name: getattr(self, name) for name in _NAMES}
 
 
@@ -34,7 +35,7 @@ _NAMES = tuple(each.name for each in fields(Notes))
 
 
 def metadata_of(of: flow.Flow) -> Notes | None:
-    """The notes of a flow, also of one that was loaded from a dump; None for a flow without."""
+    """Returns the notes of a flow, including one loaded from a dump; None if it has none."""
     kept = of.metadata.get(_KEY)
     if not isinstance(kept, dict):
         return None

@@ -1,4 +1,4 @@
-"""What the gateway knows of a flow while it is served. Plain text and credentials live here and nowhere in the flow."""
+"""The state of a flow while it is served. Plain text and credentials are kept here and never in the flow itself."""
 
 import gc
 from collections.abc import Callable
@@ -17,14 +17,14 @@ from gateway.wires import Wire
 
 @dataclass(slots=True)
 class FlowState:
-    """One flow's state.
+    """The state of one flow.
 
-    `target` is the host, port and scheme the client asked for, then those the request may go to; until protection has
-    succeeded the flow itself points to a dead end. `let_in` says whether the gateway took the call, which it does once
-    the request is complete. `headers` are the client's own, credentials included. `crossing` is
-    what may cross, `answer` what the client gets for what came back, `guard` the verdict on that. `shown` is what
-    operators see of it, with its `notes`; `filed` the receipt that a call left which did not cross. `late` says that
-    the upstream took too long. `watch` sees to a flow that is gone before it came to an end.
+    `target` is the host, port and scheme the client asked for, later those the request is forwarded to; until
+    protection succeeds, the flow itself points to a dead end. `accepted` is set once the request is complete and the
+    gateway handles it. `headers` are the client's own, including credentials. `forwarded` is the protected request,
+    `answer` the client's answer and `guard` the verdict on it. `shown` is the copy that operators see, with its
+    `notes`; `receipt` names the receipt of a call that was not forwarded. `late` tells that the upstream timed out.
+    `watch` reports a flow that is dropped before it ends.
     """
 
     request_id: str
@@ -33,7 +33,7 @@ class FlowState:
     target: tuple[str, int, str]
     wire: Wire | None = None
     forwarded: ForwardedRequest | None = field(default=None, repr=False)
-    let_in: bool = False
+    accepted: bool = False
     native: bool = False
     cleared: bool = False
     secrets: frozenset[bytes] = field(default=frozenset(), repr=False)
@@ -47,7 +47,7 @@ class FlowState:
 
 
 class FlowStates:
-    """The states of all flows under way; a flow that is gone takes its state with it. `closing`: no more are let in."""
+    """The states of all flows under way, each dropped with its flow. While `closing`, no request is accepted."""
 
     def __init__(self) -> None:
         self.closing = False
@@ -60,7 +60,7 @@ class FlowStates:
         return self._states.get(flow)
 
     def watch(self, flow: http.HTTPFlow, lost: Callable[[], None]) -> None:
-        """Calls `lost` when the flow is gone and has not left."""
+        """Calls `lost` if the flow is dropped before it is removed."""
         watch = self._states[flow].watch = finalize(flow, lost)
         watch.atexit = False
 
@@ -70,15 +70,15 @@ class FlowStates:
             state.watch.detach()
 
     def under_way(self) -> bool:
-        """Whether anybody who was let in waits for an answer.
+        """Tells whether any accepted request still waits for its answer.
 
-        Costs a collection of garbage, which holds flows that are done.
+        Collects garbage first, since that holds flows that have ended.
         """
         gc.collect()
-        return any(state.let_in for state in self._states.values())
+        return any(state.accepted for state in self._states.values())
 
 
 def listener_of(flow: http.HTTPFlow) -> Listener:
-    """Reverse mode is the gateway's own address; every other mode is a proxy for existing traffic."""
+    """Returns the listener of a flow: reverse mode is the gateway listener, every other mode is the proxy."""
     mode = cast(object, flow.client_conn.proxy_mode)
     return Listener.GATEWAY if isinstance(mode, ReverseMode) else Listener.PROXY

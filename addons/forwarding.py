@@ -1,4 +1,4 @@
-"""Where a flow goes: set at once, without reading the headers over and over as mitmproxy's own properties do."""
+"""Sets the destination of a flow in one step; mitmproxy's own properties scan the headers on each assignment."""
 
 from collections.abc import Iterable
 from urllib.parse import urlsplit
@@ -12,9 +12,9 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def send_to(request: http.Request, url: str, fields: Iterable[Field], body: bytes) -> None:
-    """Gives a request its destination, its body, and header fields with `Host` and `Content-Length` (RFC 9112).
+    """Sets destination, body and header fields of a request, and adds `Host` and `Content-Length` (RFC 9112).
 
-    `url` is absolute, of http or https, without user information; credentials among `fields` are sealed.
+    `url` is an absolute http or https URL without user information. Credentials among `fields` are sealed.
     """
     place = urlsplit(url)
     assert place.hostname is not None

@@ -1,7 +1,7 @@
-"""Holding a request back: an operator looks, edits, lets go or stops. The last addon of the chain.
+"""Holds requests for an operator to inspect, edit, release or stop.
 
-Held is the flow that operators see; the one that is served waits here. When it is let go, what was edited is checked
-as if a client had sent it, and only then put into the served flow. Nothing but the body may have been edited.
+The operator holds the copy in mitmweb's list while the served flow waits here. On release, the gateway checks an edited
+body as if a client had sent it; only then does it replace the body of the served flow. Nothing else can be edited.
 """
 
 import asyncio
@@ -16,13 +16,13 @@ from addons.refusals import Refusals
 from gateway.errors import EditRefused, Forbidden, GatewayError
 from gateway.ipc.messages import Gateway
 
-# mitmproxy wakes nobody when a held flow is killed or deleted, so it has to be looked at.
-_LOOK_SECONDS = 0.05
+# mitmproxy sends no event when a held flow is killed or deleted, so its state is polled.
+_POLL_SECONDS = 0.05
 _STOPPED = "stopped_by_operator"
 
 
 class OperatorHold:
-    """The addon. Requests that nobody holds back pass it untouched."""
+    """The addon. Leaves requests that are not held unchanged."""
 
     def __init__(self, gateway: Gateway, states: FlowStates, review: Review, refusals: Refusals) -> None:
         self._gateway = gateway
@@ -36,7 +36,7 @@ class OperatorHold:
 
     @fail_closed
     def response(self, flow: http.HTTPFlow) -> None:
-        # What an operator would hold is a likeness; the client's answer does not wait for it.
+        # Operators hold copies; the client's answer never waits.
         flow.resume()
 
     async def _hold(self, flow: http.HTTPFlow) -> None:
@@ -45,21 +45,21 @@ class OperatorHold:
         if state is None or state.shown is None:
             return
         self._review.hold(state.shown)
-        while self._review.is_held(state.shown):  # noqa: ASYNC110 - nobody would set an event
-            await asyncio.sleep(_LOOK_SECONDS)
+        while self._review.is_held(state.shown):  # noqa: ASYNC110 - there is no event to wait for
+            await asyncio.sleep(_POLL_SECONDS)
         if state.shown.intercepted or state.shown.error is not None:
             raise Forbidden("An operator stopped this request; nothing was sent.", code=_STOPPED)
         if _edited(flow.request, state.shown.request):
-            await self._amend(flow, state, state.shown.request.raw_content or b"")
+            await self._apply_edit(flow, state, state.shown.request.raw_content or b"")
 
-    async def _amend(self, flow: http.HTTPFlow, state: FlowState, edited: bytes) -> None:
-        amended = await self._gateway.edit(state.request_id, edited)
-        assert amended.receipt is not None
-        flow.request.content = amended.body
-        self._review.edited(flow, state, amended.receipt)
+    async def _apply_edit(self, flow: http.HTTPFlow, state: FlowState, edited: bytes) -> None:
+        forwarded = await self._gateway.edit(state.request_id, edited)
+        assert forwarded.receipt is not None
+        flow.request.content = forwarded.body
+        self._review.edited(flow, state, forwarded.receipt)
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
-        """Called by the boundary."""
+        """Shapes the refusal; called by `fail_closed`."""
         state = self._states.of(flow)
         if state is not None:
             state.cleared = False
@@ -67,7 +67,7 @@ class OperatorHold:
 
 
 def _edited(released: http.Request, shown: http.Request) -> bool:
-    """Whether the body was edited. Raises EditRefused where anything else was."""
+    """Tells whether the body was edited. Raises EditRefused if anything else was."""
     places = ("host", "port", "method", "scheme", "authority", "path", "http_version", "trailers")
     same = all(getattr(released.data, place) == getattr(shown.data, place) for place in places)
     if not same or _fields(released) != _fields(shown):
@@ -76,5 +76,5 @@ def _edited(released: http.Request, shown: http.Request) -> bool:
 
 
 def _fields(request: http.Request) -> list[tuple[bytes, bytes]]:
-    # mitmproxy itself adapts the length to an edited body.
+    # mitmproxy updates the length of an edited body.
     return [field for field in request.headers.fields if field[0].lower() != b"content-length"]

@@ -1,6 +1,6 @@
-"""The operators' list in mitmweb: what is in it, and the line and the marker that say what became of each request.
+"""The operators' list of flows in mitmweb, with a comment and a marker that tell the outcome of each request.
 
-Without mitmweb there is no list, and nothing is done for one.
+Does nothing without mitmweb.
 """
 
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from mitmproxy import ctx, flow, http
 from mitmproxy.addons.view import View
 
-from addons import flow_copies as shown
+from addons import flow_copies
 from addons.flow_metadata import Notes
 from addons.flow_state import FlowState
 from addons.safe_metadata import UNKNOWN_HOST, code_of, plain_path, request_id_of, summary
@@ -27,9 +27,9 @@ _GUARDED = {"flag": "flagged", "redact": "redacted", "replace": "withheld"}
 
 
 class Review:
-    """Puts flows into the list, at most `limit` of them: the oldest go first.
+    """Adds flows to the list and removes the oldest beyond `limit`.
 
-    `intercepts` says whether a host and port are among those the proxy may look into; no other host is told of.
+    `intercepts` tells whether the proxy may decrypt traffic to a host and port; other hosts are not shown.
     """
 
     def __init__(self, limit: int, intercepts: Callable[[str, int], bool]) -> None:
@@ -38,17 +38,17 @@ class Review:
 
     @property
     def view(self) -> View | None:
-        """mitmweb's list, if there is one."""
+        """mitmweb's list, or None without mitmweb."""
         view: View | None = ctx.master.addons.get("view")
         return view
 
     @property
     def may_hold(self) -> bool:
-        """Whether operators hold requests back at the moment."""
+        """Tells whether operators currently hold requests."""
         return self.view is not None and bool(ctx.options.intercept_active)
 
     def released(self, flow: http.HTTPFlow, state: FlowState) -> None:
-        """A request is about to cross."""
+        """Lists a request that is about to be forwarded."""
         forwarded = state.forwarded
         assert forwarded is not None
         if forwarded.receipt is None:
@@ -61,12 +61,12 @@ class Review:
             return
         receipt = forwarded.receipt.body if forwarded.receipt else None
         state.notes = Notes(state.request_id, receipt, forwarded.placeholders)
-        state.shown = shown.likeness(flow)
-        self._tell(flow, state)
+        state.shown = flow_copies.flow_copy(flow)
+        self._put_notes(flow, state)
         self._add(view, state.shown)
 
     def edited(self, flow: http.HTTPFlow, state: FlowState, receipt: ReceiptRef) -> None:
-        """An operator edited a request, and what became of it may cross."""
+        """Shows an operator's edit that was accepted."""
         flow.marked = EDITED
         flow.comment = f"edited: #{receipt.sequence} · {flow.comment}"
         if state.notes is not None:
@@ -74,7 +74,7 @@ class Review:
         self._show_request(flow, state)
 
     def answered(self, flow: http.HTTPFlow, state: FlowState, instead: GatewayError | None = None) -> None:
-        """The upstream's answer is in the flow. `instead` is what the client gets in its place."""
+        """Shows the upstream's answer. `instead` is the error that the client gets in its place."""
         verdict = state.guard
         if verdict is not None and verdict["action"] != "pass":
             flow.marked = FLAGGED if verdict["action"] == "flag" else GUARDED
@@ -85,54 +85,54 @@ class Review:
         if state.shown is None or state.notes is None:
             return
         state.notes.guard = verdict
-        shown.answer(state.shown, flow)
-        self._tell(flow, state)
+        flow_copies.answer(state.shown, flow)
+        self._put_notes(flow, state)
         self._update(state.shown)
 
     def failed(self, failed: http.HTTPFlow, state: FlowState) -> None:
-        """The exchange broke off, before or after the crossing."""
+        """Shows that the connection broke off, before or after the request was forwarded."""
         if state.shown is None:
-            self._enter(failed, state, None, "broken off before it was read", state.receipt)
+            self._list_metadata(failed, state, None, "broken off before it was read", state.receipt)
         else:
             state.shown.error = flow.Error(failed.error.msg if failed.error else "broken off")
             self._update(state.shown)
 
     def refused(self, flow: http.HTTPFlow, state: FlowState, error: GatewayError) -> None:
-        """The client was refused. The flow holds the answer that it gets."""
+        """Shows a refusal. The flow holds the client's answer."""
         if state.shown is None or state.notes is None:
-            self._enter(flow, state, error.status, error.code, state.receipt)
+            self._list_metadata(flow, state, error.status, error.code, state.receipt)
         elif state.cleared:
             self.answered(flow, state, error)
         else:
             state.notes.refusal = error.code
             flow.marked = REFUSED
             flow.comment = f"{error.code} · {flow.comment}"
-            # Whatever the operator wrote goes: it may be what was not to cross.
+            # Discards the operator's edit, which may hold what must not be forwarded.
             self._show_request(flow, state)
             state.shown.request.data.host, state.shown.request.data.port, scheme = state.target
             state.shown.request.data.scheme = scheme.encode()
             self.answered(flow, state)
 
     def native(self, flow: http.HTTPFlow, state: FlowState, answered: NativeResponse) -> None:
-        """The gateway itself answered."""
+        """Lists a call that the gateway answered itself."""
         assert flow.response is not None
         refusal = code_of(flow.response)
         if refusal is not None or (answered.route or "").startswith("/v1/"):
-            self._enter(flow, state, answered.status, refusal, answered.receipt, answered.route, answered.guard)
+            self._list_metadata(flow, state, answered.status, refusal, answered.receipt, answered.route, answered.guard)
 
     def hold(self, held: http.HTTPFlow) -> None:
-        """Shows a request as held back, and lets operators stop it."""
+        """Shows a request as held, so that operators can release or stop it."""
         held.live = True
         held.intercept()
         self._update(held)
 
     def is_held(self, held: http.HTTPFlow) -> bool:
-        """Whether an operator has yet to decide. What is deleted from the list is decided."""
+        """Tells whether an operator still has to decide. Deleting a request from the list stops it."""
         view = self.view
         held.live = held.intercepted and view is not None and view.get_by_id(held.id) is not None
         return held.live
 
-    def _enter(
+    def _list_metadata(
         self,
         flow: http.HTTPFlow,
         state: FlowState,
@@ -142,12 +142,12 @@ class Review:
         path: str | None = None,
         guard: str | None = None,
     ) -> None:
-        """Adds what may be told of a call that did not cross."""
+        """Lists the metadata of a call that was not forwarded."""
         view = self.view
         if view is None:
             return
         request_id = request_id_of(flow.response, receipt) or state.request_id
-        added = shown.entry(flow, self._address(flow, state), path or plain_path(flow.request.path), status)
+        added = flow_copies.entry(flow, self._address(flow, state), path or plain_path(flow.request.path), status)
         notes = Notes(request_id, receipt.body if receipt else None, refusal=refusal, metadata_only=True)
         notes.put(added)
         words = [refusal] if refusal else []
@@ -167,14 +167,14 @@ class Review:
         return scheme, host if self._intercepts(host, port) else UNKNOWN_HOST, port
 
     def _show_request(self, flow: http.HTTPFlow, state: FlowState) -> None:
-        """Shows the request as it is now, for good: what was edited cannot be gone back to."""
+        """Shows the current request and drops the backup, so that an edit cannot be reverted."""
         if state.shown is not None:
-            state.shown.request = shown.request(flow)
+            state.shown.request = flow_copies.request(flow)
             state.shown._backup = None
-            self._tell(flow, state)
+            self._put_notes(flow, state)
             self._update(state.shown)
 
-    def _tell(self, flow: http.HTTPFlow, state: FlowState) -> None:
+    def _put_notes(self, flow: http.HTTPFlow, state: FlowState) -> None:
         if state.shown is not None and state.notes is not None:
             for each in (state.shown, flow):
                 state.notes.put(each)

@@ -1,8 +1,9 @@
 """Answers, refuses or protects every HTTP flow of both listeners.
 
-`requestheaders` removes credentials and destination from the flow, `request` has the gateway protect the body and sets
-the destination again. In between the flow points to a dead end, so an abandoned flow cannot reach any host. `response`
-restores the answer: the flow keeps the protected bytes; `ResponseDelivery`, the last addon, sends the client its own.
+`requestheaders` removes credentials and destination from the flow; `request` has the gateway protect the body and sets
+the destination again. In between, the flow points to a dead end, so an abandoned flow cannot reach any host. `response`
+restores the answer: the flow keeps the protected bytes; `ResponseDelivery`, the last addon, sends the client its
+answer.
 """
 
 import logging
@@ -15,7 +16,7 @@ from mitmproxy.flow import Error
 from mitmproxy.net.http.http1 import assemble_response, expected_http_body_size
 
 from addons.connection_limits import Clients
-from addons.credentials import for_stranger, scrub, scrub_answer, seal
+from addons.credentials import scrub, scrub_answer, seal, without_proxy_headers
 from addons.fail_closed import answer_with, disarm, fail_closed
 from addons.flow_state import FlowState, FlowStates, listener_of
 from addons.forwarding import send_to
@@ -38,9 +39,9 @@ _SMALL_BODY = 64 * 1024
 
 
 class Protect:
-    """The addon. `intercepts` says whether the proxy may look into traffic to a host and port.
+    """The addon. `intercepts` tells whether the proxy may decrypt traffic to a host and port.
 
-    Of an answer, `limit` bytes are read. `key_search` finds the gateway's own keys.
+    Answers may have at most `limit` bytes. `key_search` finds the gateway's own keys.
     """
 
     def __init__(
@@ -68,13 +69,13 @@ class Protect:
     @fail_closed
     async def requestheaders(self, flow: http.HTTPFlow) -> None:
         if not flow.live:
-            # An operator loads a dump. It only goes into the list; nothing can send it.
+            # Loaded from a dump by an operator: it is only listed and cannot be sent.
             return
         request = flow.request
         listener = listener_of(flow)
-        if listener is Listener.PROXY and not self._is_ours(flow):
-            # Plain HTTP to somebody else: none of our business, and not ours to show.
-            self._pass_by(request)
+        if listener is Listener.PROXY and not self._is_intercepted(flow):
+            # Plain HTTP to a host that is not intercepted: forwarded, and not shown to operators.
+            self._pass_through(request)
             raise exceptions.AddonHalt
         target = (request.data.host, request.data.port, request.scheme)
         state = FlowState(new_request_id(), listener, request.headers, target)
@@ -83,11 +84,11 @@ class Protect:
         request.headers = scrub(request.headers)
         disarm(flow)
         if expected_http_body_size(request) != 0:
-            await self._admit(flow, state)
+            await self._check_head(flow, state)
         raise exceptions.AddonHalt
 
-    async def _admit(self, flow: http.HTTPFlow, state: FlowState) -> None:
-        """Has the gateway check the key before the body is read. Raises GatewayError."""
+    async def _check_head(self, flow: http.HTTPFlow, state: FlowState) -> None:
+        """Has the gateway check the head before the body is read. Raises GatewayError."""
         client = self._clients.of(flow.client_conn)
         if client is not None and _is_small(flow.request, state):
             # `open` checks the key as well, so this saves a round trip to the gateway and risks little memory.
@@ -101,16 +102,16 @@ class Protect:
         if client is not None:
             client.body_limit = limit
 
-    def _pass_by(self, request: http.Request) -> None:
-        """Forwards a request to a host that is not intercepted, without the fields meant for this proxy."""
-        request.headers = for_stranger(request.headers)
+    def _pass_through(self, request: http.Request) -> None:
+        """Forwards a request to a host that is not intercepted, without the header fields meant for this proxy."""
+        request.headers = without_proxy_headers(request.headers)
         address = request.data.authority + b" " + request.data.path
         if self._key_search.in_fields([(address, b""), *request.headers.fields]):
             raise Unauthorized("A gateway key was sent to a host that the gateway does not protect; nothing was sent.")
         request.stream = True
 
-    def _is_ours(self, flow: http.HTTPFlow) -> bool:
-        """Whether a flow of the proxy goes to a model API, by whatever name: what was decrypted was so for a reason."""
+    def _is_intercepted(self, flow: http.HTTPFlow) -> bool:
+        """Tells whether a proxied flow goes to an intercepted host. Whatever was decrypted does."""
         request, client = flow.request, flow.client_conn
         names = (request.host, request.pretty_host, client.sni or "")
         return client.tls or any(self._intercepts(name, request.port) for name in names if name)
@@ -123,10 +124,10 @@ class Protect:
         if flow.request.stream or flow.response is not None:
             raise exceptions.AddonHalt
         if state is None:
-            raise NotFound("This request did not come through an entrance of the gateway.")
+            raise NotFound("The request arrived on no gateway listener.")
         if self._states.closing:
             raise Unavailable("The gateway is stopping; try again.", code="stopping", retry_after=1)
-        state.let_in = True
+        state.accepted = True
         content = flow.request.raw_content or b""
         try:
             opened = await self._gateway.open(_call(flow, state, content, editable=self._review.may_hold))
@@ -139,18 +140,18 @@ class Protect:
         self._forward(flow, state, opened)
 
     def _answer(self, flow: http.HTTPFlow, state: FlowState, answered: NativeResponse) -> None:
-        """A call that the gateway answers itself."""
+        """Gives the flow the gateway's own response."""
         state.native = True
         headers = http.Headers(answered.headers)
         length = headers.get("content-length")
         flow.response = http.Response.make(answered.status, answered.body, headers)
         if flow.request.method == "HEAD" and length is not None:
-            # That of the answer to GET (RFC 9110 section 8.6); mitmproxy would count what is sent.
+            # The length of the answer to GET (RFC 9110 section 8.6); mitmproxy would set that of the empty body.
             flow.response.headers["content-length"] = length
         self._review.native(flow, state, answered)
 
     def _forward(self, flow: http.HTTPFlow, state: FlowState, forwarded: ForwardedRequest) -> None:
-        """The one place where a flow gets its destination back."""
+        """Sets the protected request and its destination. No other code gives a flow its destination back."""
         state.forwarded = forwarded
         send_to(flow.request, forwarded.url, forwarded.headers, forwarded.body)
         state.target = (flow.request.data.host, flow.request.data.port, flow.request.scheme)
@@ -198,10 +199,10 @@ class Protect:
             self._states.remove(flow)
 
     def _received(self, response: http.Response, state: FlowState) -> bytes:
-        """Puts what the upstream said into the flow, without the credentials that it quotes."""
+        """Decodes the upstream's body into the flow, with quoted credentials scrubbed, and returns it."""
         raw = response.raw_content
         if not raw:
-            # As an answer to HEAD, whose head tells of the body that is not there.
+            # An answer to HEAD keeps the headers of the body it does not have.
             return b""
         coding = response.headers.pop("content-encoding", None)
         try:
@@ -214,21 +215,21 @@ class Protect:
         return received
 
     async def _restore(self, response: http.Response, state: FlowState, received: bytes) -> None:
-        """Has what the upstream said inspected and restored for the client."""
+        """Has the gateway guard and restore the upstream's answer for the client."""
         annotate = state.listener is Listener.GATEWAY
         try:
             restored = await self._gateway.close(state.request_id, response.status_code, received, annotate)
         except BadUpstream:
             raise
         except GatewayError as error:
-            # It answered; unrestored, the answer is safe.
+            # The upstream answered, and its unrestored answer is safe to pass on.
             _log.error("an answer could not be restored: %s", error.code)
             state.answer = received
         else:
             state.answer, state.guard = restored
 
     def _stop_redirect(self, flow: http.HTTPFlow, state: FlowState) -> None:
-        """A client that follows it would send its plain text there by itself. Operators see it, the client does not."""
+        """Refuses a redirect: a client that followed it would send its plain text there. Operators still see it."""
         error = BadUpstream("The upstream answered with a redirect, which is not passed on.", code="upstream_invalid")
         self._review.answered(flow, state, error)
         body = state.wire.error_body(error, state.request_id) if state.wire else None
@@ -241,7 +242,7 @@ class Protect:
         if state is None and not flow.live:
             return
         if state is None or not state.cleared:
-            # Nothing of it has crossed, so there is no text to show.
+            # Nothing was forwarded, so there is no text to show.
             flow.request.data.content = b""
             if state is not None and flow.response is None:
                 self._review.failed(flow, state)
@@ -256,12 +257,12 @@ class Protect:
         self._states.remove(flow)
 
     def _host(self, state: FlowState) -> str:
-        """A host that clients chose is told where the settings name it."""
+        """Names the target host for the log if the settings intercept it; other hosts are not logged."""
         host, port, _ = state.target
         return f"host {host}" if self._intercepts(host, port) else "host (not shown)"
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
-        """Called by the boundary."""
+        """Shapes the refusal; called by `fail_closed`."""
         self._refusals.shape(flow, error, "failed")
         if self._states.closing and flow.response is not None:
             flow.response.headers["connection"] = "close"
@@ -269,7 +270,7 @@ class Protect:
             self._stop_reading(flow, flow.response)
 
     def _stop_reading(self, flow: http.HTTPFlow, response: http.Response) -> None:
-        """Has the refusal sent at once: mitmproxy by itself would read the body to its end first."""
+        """Sends the refusal at once. mitmproxy would read the whole body first."""
         client = self._clients.of(flow.client_conn)
         if client is not None:
             response.headers["connection"] = "close"
@@ -293,10 +294,10 @@ def _call(flow: http.HTTPFlow, state: FlowState, content: bytes, *, editable: bo
     )
 
 
-def _is_small(request: http.Request, visit: FlowState) -> bool:
+def _is_small(request: http.Request, state: FlowState) -> bool:
     """Returns whether a body is small enough to be read before the key, if it needs one, is checked."""
-    fields = visit.headers
-    has_key = visit.listener is Listener.PROXY or "authorization" in fields or "x-svc-key" in fields
+    fields = state.headers
+    has_key = state.listener is Listener.PROXY or "authorization" in fields or "x-svc-key" in fields
     length = expected_http_body_size(request)
     return has_key and "expect" not in fields and length is not None and 0 < length <= _SMALL_BODY
 

@@ -1,4 +1,4 @@
-"""One way to refuse a client once the boundary has answered: in the words of its wire, told to operators, recorded."""
+"""Completes a refusal: formats it for the client's wire, records the outcome, and shows it to operators."""
 
 from mitmproxy import http
 
@@ -10,7 +10,7 @@ from gateway.ipc.messages import Gateway
 
 
 class Refusals:
-    """Shapes refusals, and has the gateway record them."""
+    """Formats refusals and has the gateway record them."""
 
     def __init__(self, states: FlowStates, review: Review, gateway: Gateway) -> None:
         self._states = states
@@ -18,7 +18,7 @@ class Refusals:
         self._gateway = gateway
 
     def shape(self, flow: http.HTTPFlow, error: GatewayError, outcome: str) -> None:
-        """Called by an addon's `refused`."""
+        """Replaces the plain answer of `fail_closed`; called by an addon's `refused`."""
         state = self._states.of(flow)
         if state is None:
             return

@@ -1,4 +1,4 @@
-"""mitmweb's replay button, answered: a replayed request has no caller and no key, so none is sent."""
+"""Disables mitmweb's replay button: a replayed request would have no caller and no key."""
 
 import logging
 from collections.abc import Sequence
@@ -9,9 +9,9 @@ _log = logging.getLogger(__name__)
 
 
 class NoReplay:
-    """Stands where mitmproxy's own replaying would."""
+    """Takes the place of mitmproxy's own replay command."""
 
     @command.command("replay.client")  # type: ignore[untyped-decorator]
     def replay(self, flows: Sequence[flow.Flow]) -> None:
-        """Sends nothing, and says so in the event log."""
+        """Sends nothing and logs a warning."""
         _log.warning("%d not replayed: the gateway sends only what a client asked for; ask the client", len(flows))

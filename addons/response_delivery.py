@@ -1,7 +1,6 @@
-"""The last addon: gives the client its answer, which no other addon may see.
+"""The last addon: delivers the restored answer to the client, where no other addon can see it.
 
-For the moment in which mitmproxy takes the answer out of the flow, it holds what is the client's alone. Before and
-after, it holds what came from the upstream.
+The flow holds the restored answer only while mitmproxy sends it. Before and after, it holds the upstream's answer.
 """
 
 import asyncio
@@ -14,7 +13,7 @@ from gateway.errors import GatewayError
 
 
 class ResponseDelivery:
-    """The addon. Answers of the gateway's own pass it untouched."""
+    """The addon. Leaves the gateway's own responses unchanged."""
 
     def __init__(self, states: FlowStates) -> None:
         self._states = states
@@ -31,12 +30,12 @@ class ResponseDelivery:
         response.headers.pop("transfer-encoding", None)
         response.headers["content-length"] = str(len(state.answer))
         response.data.content = state.answer
-        # mitmproxy goes on at once when the hooks have ended; whatever the loop does next comes after that.
-        asyncio.get_running_loop().call_soon(_take_back, response, received)
+        # mitmproxy sends the response as soon as the hooks return, before the event loop runs anything else.
+        asyncio.get_running_loop().call_soon(_put_back, response, received)
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
-        """Called by the boundary, whose plain answer stands."""
+        """Keeps the plain answer of `fail_closed`."""
 
 
-def _take_back(response: http.Response, received: bytes) -> None:
+def _put_back(response: http.Response, received: bytes) -> None:
     response.data.content = received

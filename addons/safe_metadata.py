@@ -1,4 +1,4 @@
-"""What may be told of a call whose text is not kept: words of our own and numbers, nothing the client wrote."""
+"""Metadata that is safe to show of calls whose text is not kept: fixed words and numbers, nothing the client wrote."""
 
 import re
 
@@ -9,7 +9,7 @@ from gateway.models import ReceiptRef
 
 UNKNOWN_HOST = "not-shown.invalid"
 _UNKNOWN_PATH = "/(not-shown)"
-# A path made of these says what kind of call it is; any other word in one could be anybody's.
+# A path made of these words names the kind of call; any other word could be private.
 _WORDS = re.compile(
     r"(?:/(?:v1|v1beta|openai|anthropic|api|chat|completions|messages|count_tokens|responses|embeddings|models))+"
 )
@@ -19,13 +19,13 @@ _NEAR = 4096
 
 
 def plain_path(path: str) -> str:
-    """The path without its query, where every word of it is a protocol's own."""
+    """Returns the path without its query if it consists of protocol words only, else a fixed path."""
     bare = path.partition("?")[0]
     return bare if _WORDS.fullmatch(bare) else _UNKNOWN_PATH
 
 
 def summary(receipt: ReceiptRef) -> str:
-    """A receipt in one line; what matters most stands first, where the list has room for it."""
+    """Summarizes a receipt in one line, the most important first, since the list shows only the beginning."""
     body = orjson.loads(receipt.body)
     hidden = sum(body["entity_counts"].values())
     policy = body["policy"]
@@ -33,18 +33,18 @@ def summary(receipt: ReceiptRef) -> str:
 
 
 def request_id_of(response: http.Response | None, receipt: ReceiptRef | None) -> str | None:
-    """The id that the client was told, without reading more of the answer than where it stands."""
+    """Returns the request id that the client got, reading only the beginning of the answer."""
     if receipt is not None:
         return receipt.request_id
     if response is None:
         return None
-    told = response.headers.get("x-svc-request-id")
+    header = response.headers.get("x-svc-request-id")
     found = _REQUEST_ID.search((response.raw_content or b"")[:_NEAR])
-    return told or (found[1].decode() if found else None)
+    return header or (found[1].decode() if found else None)
 
 
 def code_of(response: http.Response) -> str | None:
-    """The code of one of the gateway's own errors; None for an answer that is none."""
+    """Returns the code of one of the gateway's own errors; None for any other response."""
     if response.status_code < 400:
         return None
     try:

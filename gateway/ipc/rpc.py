@@ -1,8 +1,8 @@
-"""Calls from one process to another over a socket that only the two of them have.
+"""Remote procedure calls between two processes over a private socket pair.
 
-A frame is four bytes of length and a pickle: `(number, name, arguments)` one way, `(number, done, value)` back. A
-negative number wants no answer; an empty name gives the call of that number up. Pickle is safe here, and only here:
-both ends are the same program, and no third holds the socket.
+A frame is four bytes of length and a pickle: `(number, name, arguments)` for a call, `(number, done, value)` for its
+reply. A negative number expects no reply; an empty name cancels the call of that number. Unpickling is safe here
+because both ends are the same program and no other process has the socket.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ _LENGTH = 4
 
 
 class _Frames(asyncio.Protocol):
-    """Cuts the stream into frames and hands each to `take`; `gone` is called when the other end is.
+    """Splits the stream into frames and passes each to `take`; calls `gone` when the connection is lost.
 
-    `transport` is there before the first frame is: what came before the connection was made is read at once.
+    `transport` is set before the first frame arrives, which may be as soon as the connection is made.
     """
 
     transport: asyncio.WriteTransport
@@ -50,7 +50,7 @@ class _Frames(asyncio.Protocol):
             if len(buffer) < end:
                 break
             with memoryview(buffer) as view:
-                frame = pickle.loads(view[start + _LENGTH : end])  # noqa: S301 - see the module's own words
+                frame = pickle.loads(view[start + _LENGTH : end])  # noqa: S301 - see the module's docstring
             start = end
             self._take(frame)
         del buffer[:start]
@@ -65,7 +65,7 @@ def _frame(*content: object) -> bytes:
 
 
 class Link:
-    """The calling end. `lost` is done when the other end is gone; every call fails from then on."""
+    """The calling end. `lost` is done once the other end is gone, and every later call fails."""
 
     def __init__(self) -> None:
         self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -82,7 +82,7 @@ class Link:
         return link
 
     async def call(self, name: str, *arguments: object) -> Any:
-        """What the other end returned or raised. Raises Unavailable when it is gone."""
+        """Calls a function at the other end and returns or raises its result. Raises Unavailable when it is gone."""
         if self._transport is None or self.lost.done():
             raise _gone()
         number = next(self._numbers)
@@ -97,7 +97,7 @@ class Link:
             self._waiting.pop(number, None)
 
     def tell(self, name: str, *arguments: object) -> None:
-        """The same without an answer."""
+        """Calls a function without waiting for a result."""
         if self._transport is not None and not self.lost.done():
             self._transport.write(_frame(-next(self._numbers), name, arguments))
 
@@ -126,7 +126,7 @@ class Link:
 async def answer(
     end: socket.socket, calls: Mapping[str, Callable[..., Any]], *, known: tuple[type[Exception], ...] = (GatewayError,)
 ) -> None:
-    """Answers calls by name until the other end is gone. Of what is raised, only `known` types go back as they are."""
+    """Answers calls by name until the other end is gone. Exceptions of `known` types are passed back unchanged."""
     loop = asyncio.get_running_loop()
     lost = loop.create_future()
     tasks: dict[int, asyncio.Task[None]] = {}
@@ -137,8 +137,8 @@ async def answer(
             reply = _frame(number, True, await value if isinstance(value, Awaitable) else value)
         except known as error:
             reply = _frame(number, False, error)
-        except Exception as error:  # noqa: BLE001 - the fail-closed border between the two processes
-            # Its text may repeat what it stumbled over.
+        except Exception as error:  # noqa: BLE001 - fails closed at the process boundary
+            # Its message may hold private text.
             _log.error("a call failed: %s", type(error).__name__)
             failed = InternalError("The gateway failed to handle this request; nothing was sent.")
             reply = _frame(number, False, failed)

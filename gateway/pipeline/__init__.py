@@ -1,4 +1,13 @@
-"""The path of an exchange: protect, record, forward, inspect, restore; and the native operations.
+"""The path of an exchange: protect, record, forward, guard, restore; and the native operations.
 
-Both listeners and the ASGI application use it; detection, protection and receipts do the work.
+chat            finds the destination of chat requests and serves those that mitmproxy does not forward
+pipeline        opens and closes exchanges
+exchange        the state of one request between the two
+destination     where a call goes, and what of its head may go with it
+header_policy   which headers are forwarded
+operations      analyze, protect, reconstruct, shard
+operator_edits  an operator's edits of protected requests
+leak_search     searches for known values in any encoding
+
+Detection, protection, the guard and receipts do the work; HTTP and processes are `gateway.api` and `gateway.server`.
 """

@@ -41,7 +41,7 @@ class Exchange:
     edit: str | None = None
 
     def note(self) -> Body:
-        """The `svc` member of a chat answer."""
+        """Returns the `svc` member of a chat answer."""
         route, policy = self.assessment.route, self.policy.ref
         return {
             "request_id": self.request_id,
@@ -50,3 +50,12 @@ class Exchange:
             "guard": self.verdict.as_dict() if self.verdict else None,
             "policy": {"id": policy.id, "version": policy.version, "hash": policy.hash},
         }
+
+    def guard_counts(self) -> dict[str, object] | None:
+        """Returns the guard's action and its findings counted by rule, as an outcome record holds them."""
+        if self.verdict is None:
+            return None
+        counts: dict[str, int] = {}
+        for finding in self.verdict.findings:
+            counts[finding.rule] = counts.get(finding.rule, 0) + finding.count
+        return {"action": self.verdict.action, "findings": counts}

@@ -1,8 +1,8 @@
-"""Which headers and which address may cross together with a protected body.
+"""Decides which headers are forwarded with a protected body, and whether its path and query may be.
 
-A header crosses if it is on the list of harmless ones, or on the operator's, and holds nothing private: it is searched
-as the body is, after its name, and for every value that is hidden in the body. A credential crosses to the upstream
-that it is for, if it looks like one. An address with private text in it is refused as a whole.
+A header is forwarded if it is on the list of harmless ones or on the operator's, and holds nothing private: it is
+searched as the body is, and for every value that is hidden in the body. A credential is forwarded to the upstream it is
+meant for, provided it looks like one. Private text in the path or query refuses the request.
 """
 
 import re
@@ -20,19 +20,19 @@ from gateway.protection.protector import Protector
 from gateway.text.fields import TextField, lead
 
 _SHORTEST_VALUE = 4
-_DEEPEST = 3
-# What is between the parts of a path and of a query.
+_MAX_DECODINGS = 3
+# Separates the parts of paths and queries.
 _PARTS = re.compile(r"[/&=;]+")
-# RFC 9110 section 5.5: visible characters and blanks. Anything else may mean another header to the next reader.
+# RFC 9110 section 5.5 allows visible characters and blanks. The next reader may take others for the end of a header.
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
-# A token68 (RFC 9110 section 11.2) and what keys of providers hold besides, after a scheme that takes one.
+# A token68 (RFC 9110 section 11.2) and the other characters of provider keys, after an optional scheme.
 _CREDENTIAL = re.compile(
     rb"(?:(?:bearer|basic|token|key|api-?key) +)?([A-Za-z0-9._~+/:|@-]{1,4096}=*)\Z", re.IGNORECASE
 )
 
 
 def forwardable(fields: Iterable[Field], forward: frozenset[bytes]) -> list[Field]:
-    """Returns the header fields that cross unless they hold private text: the harmless ones and those in `forward`."""
+    """Returns the header fields that may be forwarded: the harmless ones and those named in `forward`."""
     allowed = HARMLESS | forward
     return [(name, value) for name, value in fields if name.lower() in allowed and _CONTROL.search(value) is None]
 
@@ -47,11 +47,12 @@ def forwarded_headers(
     patterns: Protector | None = None,
     remember_for: str | None = None,
 ) -> list[Field]:
-    """The header fields that cross with a body in which the values `hidden` were hidden.
+    """Returns the header fields to forward with a body in which the values `hidden` were hidden.
 
-    `patterns` searches what consists of names that are nobody's, as those of models and deployments.
+    `patterns` searches paths and credentials, whose words are names of models and deployments, not of people.
 
-    Raises NotFound (`unknown_route`) for an address with private text, and BadRequest for a credential that is none.
+    Raises NotFound (`unknown_route`) for a path or query with private text, and BadRequest for a credential header that
+    holds something else.
     """
     patterns = patterns or protector
     values = [value for value in hidden if len(value) >= _SHORTEST_VALUE]
@@ -59,12 +60,12 @@ def forwarded_headers(
         if not clean(text, search, policy, values, remember_for=remember_for):
             raise NotFound(f"The {where} of the request holds private text, which cannot cross.", code="unknown_route")
     candidates = forwardable(destination.fields, destination.forward)
-    block = [_slot(name.lower(), value) for name, value in candidates]
+    block = [_text_field(name.lower(), value) for name, value in candidates]
     found = protector.find([block], policy, mode, remember_for=remember_for)[0]
-    texts = [slot.texts[0] for slot in block]
+    texts = [field.texts[0] for field in block]
     quoting = set[int]()
-    if _holds(texts, values):
-        quoting = {index for index, text in enumerate(texts) if _holds([text], values)}
+    if _contains_any(texts, values):
+        quoting = {index for index, text in enumerate(texts) if _contains_any([text], values)}
     crossing = [
         field
         for index, (field, spans) in enumerate(zip(candidates, found.spans, strict=True))
@@ -89,29 +90,29 @@ def clean(
     *,
     remember_for: str | None = None,
 ) -> bool:
-    """Whether an address or a name holds nothing the policy hides, as a whole and in its parts, in whatever encoding.
+    """Tells whether a path, query or name holds nothing that the policy hides, in any percent-encoding.
 
-    Nor may one of `values` stand in it.
+    It may not hold any of `values` either.
     """
     if not text:
         return True
     forms = [text]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DECODINGS):
         forms.append(unquote_plus(forms[-1]))
-    # Bytes that are no UTF-8 are read as Latin-1, as header fields are.
+    # Bytes that are not valid UTF-8 are read as Latin-1, like header fields.
     forms += [unquote_plus(form, "latin-1") for form in forms if "%" in form]
     forms += [part for form in forms for part in _PARTS.split(form)]
     forms = [form for form in dict.fromkeys(forms) if form]
     block = [TextField(None, None, form) for form in forms]
     if any(protector.find([block], policy, PrivacyMode.STANDARD, remember_for=remember_for)[0].spans):
         return False
-    return not _holds(forms, values)
+    return not _contains_any(forms, values)
 
 
 def _check_credential(name: str, value: bytes, patterns: Protector, policy: Policy) -> None:
-    looks = _CREDENTIAL.match(value.strip())
-    if looks is not None:
-        secret = looks[1].decode("ascii")
+    match = _CREDENTIAL.match(value.strip())
+    if match is not None:
+        secret = match[1].decode("ascii")
         found = patterns.find([[TextField(None, None, secret)]], policy, PrivacyMode.STANDARD, block=False)[0]
         types = [patterns.types.get(span.type) for span in found.spans[0]]
         if all(kind is not None and kind.group == "secret" for kind in types):
@@ -120,19 +121,19 @@ def _check_credential(name: str, value: bytes, patterns: Protector, policy: Poli
     raise BadRequest(message, param=name)
 
 
-def _holds(texts: Sequence[str], values: Sequence[str]) -> bool:
-    """Whether one of the values stands in the texts, in any spelling."""
+def _contains_any(texts: Sequence[str], values: Sequence[str]) -> bool:
+    """Tells whether the texts hold any of the values, in any spelling."""
     if not values or not texts:
         return False
-    haystack, lowered = LeakSearch(texts), "\n".join(texts).lower()
-    return any(value.lower() in lowered or haystack.holds(value) for value in values)
+    search, lowered = LeakSearch(texts), "\n".join(texts).lower()
+    return any(value.lower() in lowered or search.holds(value) for value in values)
 
 
-def _slot(name: bytes, value: bytes) -> TextField:
+def _text_field(name: bytes, value: bytes) -> TextField:
     try:
         text = value.decode()
     except UnicodeDecodeError:
         text = value.decode("latin-1")
-    # The names on the list are no labels of what stands behind them.
+    # The names of harmless headers say nothing about their values.
     label = "" if name in HARMLESS else lead(name.removeprefix(b"x-").decode("latin-1").replace("-", " "))
     return TextField(None, None, text, label)

@@ -1,4 +1,4 @@
-"""Texts in all their readings, to look for values in that must not stand there in any spelling."""
+"""Searches texts, in every encoding that can be read, for values that they must not hold."""
 
 import re
 from base64 import b32decode
@@ -11,15 +11,19 @@ from gateway.detection.deobfuscation import text_variants
 from gateway.guard.canonical_text import compact
 from gateway.text.dates import days
 
-# So many letters and digits in a row are no accident, whatever stands around them.
-_LONG = 6
-# RFC 4648, section 6. Nearly any long word may be that; few of them decode to text.
+# From this many letters and digits on, a match inside a longer word is no coincidence.
+_MIN_SUBSTRING = 6
+# RFC 4648 section 6. Most long words match, but few decode to text.
 _BASE32 = re.compile(r"(?<![^\W_])[A-Za-z2-7]{8,}(?![^\W_])")
 _CODES = re.compile(r"(?<!\d)\d{2,3}(?:[ \t\n,;]{1,3}\d{2,3}){3,}(?!\d)")
 
 
 class LeakSearch:
-    """Everything readable in some texts. Adds to deobfuscation the encodings that can hide only a known value."""
+    """The readable forms of some texts.
+
+    Deobfuscation belongs to detection; encodings that matter only for known values (rot13, reversal, …) are undone
+    here.
+    """
 
     def __init__(self, texts: Sequence[str]) -> None:
         plain = [reading for text in texts for reading in text_variants(text)]
@@ -29,17 +33,17 @@ class LeakSearch:
         self._days = {day for reading in plain for day in days(reading)}
 
     def holds(self, value: str | date) -> bool:
-        """Whether a value stands there: a day or a long value in any spelling, a short one as a word."""
+        """Tells whether the texts hold a value: a day or a long value in any spelling, a short one as a word."""
         if isinstance(value, date):
             return value in self._days
         plain = compact(value)
-        if len(plain) >= _LONG:
+        if len(plain) >= _MIN_SUBSTRING:
             return any(plain in reading for reading in self._compact)
         return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", self._text, re.IGNORECASE) is not None
 
 
 def _decoded(text: str) -> Iterator[str]:
-    """What base32 and lists of decimal character codes in a text say."""
+    """Yields the decoded base32 words and lists of decimal character codes in a text."""
     for match in _BASE32.finditer(text):
         whole = match[0].upper()
         try:

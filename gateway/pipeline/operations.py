@@ -1,4 +1,4 @@
-"""The native operations: analyze, protect, reconstruct. Each is one request, without a wire and without an upstream."""
+"""The native operations: analyze, protect, reconstruct, shard. They involve neither a wire nor an upstream."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What stands in a text and what the policy would do with it. `entities` are sorted by where they start."""
+    """The entities of a text, sorted by start, and what the policy would do with each."""
 
     request_id: str
     assessment: Assessment
@@ -46,7 +46,7 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True)
 class ProtectedText:
-    """A protected text with the credentials that open it again."""
+    """A protected text, with the credentials of the session that restores it."""
 
     request_id: str
     text: str
@@ -59,7 +59,7 @@ class ProtectedText:
 
 @dataclass(frozen=True, slots=True)
 class Reconstruction:
-    """A restored text or JSON value; `unresolved` are placeholders that stayed as they were."""
+    """A restored text or JSON value; `unresolved` are the placeholders that were left unchanged."""
 
     request_id: str
     content: Any
@@ -70,7 +70,7 @@ class Reconstruction:
 
 @dataclass(frozen=True, slots=True)
 class ShardedText:
-    """A text in protected compartments, with the credentials that open a synthesis of all of them."""
+    """A text in protected compartments, with the credentials of the session that restores all of them."""
 
     request_id: str
     sharded: Sharded
@@ -81,7 +81,7 @@ class ShardedText:
 
 
 class Operations:
-    """The native operations over the same parts that chat uses."""
+    """Runs the native operations on the same pipeline as chat."""
 
     def __init__(self, pipeline: Pipeline, vault: Vault, *, bounds: SessionRules) -> None:
         self._pipeline = pipeline

@@ -1,11 +1,11 @@
-"""What an operator made of a protected request before it left: may that cross?
+"""Checks an operator's edit of a protected request before it is forwarded.
 
-It may where nothing private comes in with it. The edited body is read by the same wire and looked through under the
-same policy as a client's; beside that, no value that was hidden in the client's own request may stand in it. What was
-in the protected request already may be moved, repeated and taken out. Model, streaming and attachments stay.
+An edit may not add anything private. Its body is read by the same wire and searched under the same policy as the
+client's, and it may not hold any value that was hidden in the client's request. Text of the protected request may be
+moved, repeated and removed. Model, streaming and attachments cannot be changed.
 
-An edit that may cross gets a receipt of its own before it does, which names the request that it amends: the first
-receipt's digest is of bytes that never left.
+An accepted edit gets a receipt of its own, which names the request that it amends: the digest in the first receipt is
+of bytes that were never forwarded.
 """
 
 import re
@@ -48,7 +48,7 @@ class OperatorEdits:
         Raises EditRefused.
         """
         if exchange.source is None:
-            raise EditRefused.because("It was under way already when holding requests back was switched on.")
+            raise EditRefused.because("It was under way before interception was switched on.")
         body, size = await self._workers.run(self._check, exchange, exchange.source, edited)
         receipt = await self._receipts.append(_draft(exchange.receipt, body, size), exchange.caller.key_id)
         exchange.body, exchange.edit = body, receipt.request_id
@@ -75,9 +75,7 @@ class OperatorEdits:
         return dump(body), sum(map(estimate, _texts(after)))
 
     def _hidden(self, conversation: Conversation, exchange: Exchange) -> Iterator[str | date]:
-        """What the policy hides in a conversation, in the words that stand there; of a name each part, too, and of a
-        date the day.
-        """
+        """Yields the values that the policy hides in a conversation, each part of a name, and the day of a date."""
         found = self._protector.find(conversation.blocks, exchange.policy, exchange.mode, block=False)
         for block, result in zip(conversation.blocks, found, strict=True):
             for text, spans in zip(_texts_of(block), result.spans, strict=True):

@@ -1,7 +1,7 @@
-"""The one ordered path of an exchange: open (protect) -> the crossing -> close (inspect, restore).
+"""The path of an exchange: `open` protects the request, the caller forwards it, `close` guards and restores the answer.
 
-Both entrances use it: mitmproxy's hooks and the ASGI application. Between `open` and `close` stands the crossing,
-which is theirs. The receipt is durable when `open` returns; until then nothing may leave.
+Behind mitmproxy and in the ASGI application alike. The receipt is durable when `open` returns; nothing may leave
+before.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from math import ceil
 from gateway.assessment import Assessment, Finding, assess
 from gateway.concurrency.thread_pool import Workers
 from gateway.errors import BadRequest, BadUpstream, Forbidden, GatewayError, NotFound, UnsupportedMedia
-from gateway.guard import GuardContext, Verdict, inspect
+from gateway.guard import GuardContext, inspect
 from gateway.http.strict_json import dump, is_json, parse_object
 from gateway.http.types import Field
 from gateway.models import Caller, RiskLevel, Route, RouteDecision, Trust
@@ -36,15 +36,16 @@ from gateway.wires import AnswerText, Body, Conversation, Wire
 
 _log = logging.getLogger(__name__)
 
-# Bytes of an answer that are read within a few milliseconds: for fewer, another thread costs more than it spares.
-_AT_ONCE = 16 * 1024
+# Bytes. Shorter answers take a few milliseconds, less than handing them to another thread would cost.
+_THREAD_THRESHOLD = 16 * 1024
 CONTENT_FILTERED = "The answer was withheld by the privacy policy."
 
 
 class Pipeline:
-    """Opens and closes exchanges. Holds no state of any of them.
+    """Opens and closes exchanges. Keeps no state of any of them.
 
-    `patterns` is a protector that knows recognizers alone: it takes microseconds, and takes no word for a name.
+    `patterns` is a protector without the model of names: it takes microseconds and never mistakes a word for a name.
+    `local_available` tells whether any surface is inside the trust boundary.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class Pipeline:
         self._engine = (engine_version, model_hash)
 
     def policy(self, policy_id: str | None, *, param: str = "policy_id") -> Policy:
-        """The policy asked for in the field `param`, else the default one. Raises NotFound (`policy_not_found`)."""
+        """Returns the policy named in the field `param`, else the default. Raises NotFound (`policy_not_found`)."""
         try:
             return self._policies.get(policy_id or self._default_policy)
         except NotFound as error:
@@ -193,11 +194,11 @@ class Pipeline:
         operation: str = "chat",
         source: bytes | None = None,
     ) -> Exchange:
-        """Protects a parsed request in place and returns what may cross; its receipt is durable on return.
+        """Protects a parsed request in place and returns it as an exchange; its receipt is durable on return.
 
         `source` is the request as received; pass it where an operator may edit the request.
 
-        Raises GatewayError for everything that must not cross.
+        Raises GatewayError for everything that must not be forwarded.
         """
         conversation = wire.read(body)
         if conversation.stream:
@@ -212,7 +213,7 @@ class Pipeline:
         memory = caller.remembered_as
 
         def job() -> tuple[Protected, Assessment, list[Field]]:
-            # The name of the model crosses as it is.
+            # The model's name is forwarded unchanged.
             if not clean(destination.model, self._patterns, policy, remember_for=memory):
                 raise BadRequest("`model` is not the name of a model.", param="model")
             protected, assessment = self._protect(conversation, policy, placeholders, caller, advice=False)
@@ -290,12 +291,12 @@ class Pipeline:
         return await self._receipts.append(draft, caller.key_id)
 
     async def close(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
-        """Inspects what came back, restores it for the client, and records the outcome.
+        """Guards the upstream's answer, restores it for the client, and records the outcome.
 
-        With `annotate` the gateway's own note is added, and an answer into which it cannot be put is refused: raises
-        BadUpstream (`upstream_invalid`). Without, what cannot be read is handed on as it came, placeholders and all.
+        `annotate` adds the gateway's `svc` member; an answer that is no JSON object then raises BadUpstream
+        (`upstream_invalid`). Otherwise an unreadable answer is returned unchanged, including its placeholders.
         """
-        if len(body) > _AT_ONCE:
+        if len(body) > _THREAD_THRESHOLD:
             return await asyncio.to_thread(self._close, exchange, status, body, annotate=annotate)
         return self._close(exchange, status, body, annotate=annotate)
 
@@ -314,12 +315,12 @@ class Pipeline:
         except GatewayError:
             if status < 400:
                 outcome = "unreadable_answer"
-        except Exception as error:  # noqa: BLE001 - never raises: the client gets the answer unrestored
+        except Exception as error:  # noqa: BLE001 - the client gets the unrestored answer
             _log.error("restoring failed: %s", type(error).__name__)
             outcome = "restore_failed"
         self._finish(exchange, outcome, status, tokens)
         if annotate and outcome == "unreadable_answer":
-            raise BadUpstream("The upstream's answer is no JSON object.", code="upstream_invalid")
+            raise BadUpstream("The upstream's answer is not a JSON object.", code="upstream_invalid")
         return restored
 
     def _restore(self, exchange: Exchange, answer: Body) -> str:
@@ -360,15 +361,14 @@ class Pipeline:
                 raise
 
     def fail(self, exchange: Exchange, outcome: str) -> None:
-        """Records that an opened exchange came to no answer. Safe to call twice."""
+        """Records that an opened exchange got no answer. Safe to call twice."""
         self._finish(exchange, outcome, None, None)
 
     def _finish(self, exchange: Exchange, outcome: str, status: int | None, tokens: tuple[int, int] | None) -> None:
         if exchange.closed:
             return
         exchange.closed = True
-        guard = _guard_counts(exchange.verdict) if exchange.verdict else None
-        draft = OutcomeDraft(outcome=outcome, status=status, tokens=tokens, guard=guard, edit=exchange.edit)
+        draft = OutcomeDraft(outcome, status, tokens, guard=exchange.guard_counts(), edit=exchange.edit)
         self._receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
 
 
@@ -377,25 +377,17 @@ def _texts(conversation: Conversation) -> list[str]:
 
 
 def _size_after(size: int, after: Sequence[str], protected: Protected, placeholders: Placeholders) -> int:
-    """The estimate for the protected texts, from that of the source where only placeholders were put in."""
-    made = [each.placeholder for each in protected.transformations if each.placeholder is not None]
-    known = [placeholders.get(placeholder) for placeholder in made]
+    """Estimates the tokens of the protected texts, from the source's estimate if only placeholders were inserted."""
+    minted = [each.placeholder for each in protected.transformations if each.placeholder is not None]
+    known = [placeholders.get(placeholder) for placeholder in minted]
     values = [entry.value for entry in known if entry is not None]
     if len(values) < len(protected.transformations):
         return sum(map(estimate, after))
-    return max(1, ceil(size - weigh(" ".join(values)) + weigh(" ".join(made))))
-
-
-def _guard_counts(verdict: Verdict) -> dict[str, object]:
-    """The action and the findings by the policy's rule, as an outcome record keeps them."""
-    counts: dict[str, int] = {}
-    for finding in verdict.findings:
-        counts[finding.rule] = counts.get(finding.rule, 0) + finding.count
-    return {"action": verdict.action, "findings": counts}
+    return max(1, ceil(size - weigh(" ".join(values)) + weigh(" ".join(minted))))
 
 
 def _refusal(route: Route, destination: Destination) -> GatewayError | None:
-    """Why a request may not go where it was to go, if it may not."""
+    """Returns the error if the route does not allow the destination, else None."""
     why = " ".join(route.reasons)
     if route.decision is RouteDecision.BLOCKED:
         return Forbidden(f"The policy does not let this request leave. {why}".strip(), code="blocked_by_policy")

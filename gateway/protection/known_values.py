@@ -1,8 +1,8 @@
-"""Hides every occurrence of a detected value, including other spellings and obfuscated forms that no recognizer finds.
+"""Hides every occurrence of a detected value, even where no recognizer finds it: in another spelling or encoding.
 
-Each value is searched for by one of its words, so that a text takes one pass whatever the number of values. The search
-also covers normalized and deobfuscated text (`detection/normalized_text.py`, `detection/deobfuscation/`), where the
-recognizers find only values with a pattern.
+A value is searched for by one of its words, so that a text costs one pass regardless of the number of values. The
+search also covers the normalized and deobfuscated text (`gateway.detection.normalized_text`,
+`gateway.detection.deobfuscation`).
 """
 
 import re
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gateway.detection.deobfuscation import Findings, deobfuscate_known_values
 from gateway.detection.normalized_text import NormalizedText, normalize_text
 from gateway.detection.overlaps import overlapping
-from gateway.protection.paired_markup import paired
+from gateway.protection.paired_markup import with_paired_markup
 from gateway.text.fields import Span, Spans
 
 _SHORTEST = 4
@@ -23,11 +23,11 @@ _FEW = 32
 _MANY = 48
 _SHORTEST_JOINED = 7
 _SHORTEST_NUMBER = 7
-# It begins with a digit, which is looked for first; what stands before the digit, and may be a plus, comes then.
+# Begins with a digit, which is fast to search for; a preceding plus is matched afterwards.
 _NUMBER = re.compile(r"\d(?<![\w.]\d)(?:[ \-./()]{0,2}\d){6,24}(?!\w)")
 _PLUS = re.compile(r"(?<![\w.])\+")
 _LETTER = re.compile(r"[^\W\d_]")
-# A password that was found with its user and its place is spoken of alone, too.
+# A password that was found in a URL or connection string may also occur alone.
 _HOLD_PASSWORDS = frozenset(("CONNECTION_STRING", "URL_WITH_CREDENTIALS", "PASSWORD"))
 _PASSWORD = re.compile(
     r"://[^\s:/@]*:([^\s@/]{4,})@|;\s*(?:password|pwd)=([^;\s]{4,})|\A[\w.\-]+:([^\s/]{4,})\Z", re.IGNORECASE
@@ -36,16 +36,16 @@ _NO_DIGIT = re.compile(r"\D+")
 _WORD = re.compile(r"[^\W_]+")
 _NO_DIGITS = bytes(set(range(0x100)) - set(digits.encode()))
 _TO_BLANKS = {code: " " for code in range(0x80) if not chr(code).isalnum()}
-# Lines are broken between words, and quoted; words are set in bold, and stand in cells.
+# Between the words of a value, lines may be wrapped or quoted, and words be in bold or in table cells.
 _MARKS = r"(?:[*`~|]|</?[A-Za-z][^<>\n]{0,64}>){0,4}"
 _BLANK = re.compile(rf"{_MARKS}(?=\s)[^\S\n]*(?:\n(?:[^\S\n]|>)*)?{_MARKS}[^\S\n]*")
 _JOIN = re.compile(rf"{_BLANK.pattern}|[_.+,;|'\u2019\-]|%20")
-# A single word may be an ordinary word in lower case; anything longer is the value in any case.
+# A single word may be an ordinary word in lower case, so its case counts; longer values match in any case.
 _WAYS = _EXACT, _WHOLE, _JOINED, _BROKEN = range(4)
 _BETWEEN = {_JOINED: _JOIN, _BROKEN: _BLANK}
-# In what is written like this, a word need not be a whole one.
+# In text like this, a word need not be complete.
 _DRESSED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
-# Names that begin sentences as ordinary words do, or that name a place, a month or a thing as often as somebody.
+# Names that are ordinary words at the beginning of a sentence, or as often name a place, a month or a thing.
 _ORDINARY = frozenset(
     """
     angel april archer august austin baker ball banks bell best bill bishop black blue bond brown bush carolina case
@@ -62,30 +62,30 @@ _ORDINARY = frozenset(
 
 
 class _Form(NamedTuple):
-    """What spellings have in common that are looked for by the same word, however many values they are of."""
+    """What all spellings have in common that are searched for by the same word."""
 
     way: int
-    """One of `_WAYS`: what may stand between the pieces, and whether case counts."""
+    """One of `_WAYS`: what may separate the pieces, and whether case counts."""
     offset: int
     """Where in the first piece the word begins."""
     size: int
 
     def piece(self, text: str, lowered: str, at: int) -> str:
-        """What stands where the first piece would, if the word that stands at `at` is its word."""
+        """Returns the text in the place of the first piece, if the word at `at` is part of it."""
         start = at - self.offset
         return (text if self.way == _EXACT else lowered)[start : start + self.size] if start >= 0 else ""
 
 
 class Known:
-    """What was hidden in a request so far, ready to be looked for. Its repr shows no text."""
+    """The values hidden in a request so far, indexed for searching. Its repr shows no text."""
 
     __slots__ = ("_forms", "_leads", "_numbers", "_people", "_spans", "_steps", "_values")
 
     def __init__(self) -> None:
         self._spans: dict[str, Span] = {}
         self._forms: dict[str, tuple[_Form, ...]] = {}
-        # Values are gone along piece by piece, so that those with the same beginning cost no more than one: from where
-        # one is, or from its way, by a piece to where one is then. There are the values that end there.
+        # A trie over pieces, so that values with a common prefix cost no more than one. A state (at first the way) and
+        # a piece lead to the next state; `_values` has the values that end in a state.
         self._steps: dict[tuple[int, str], int] = {}
         self._leads: dict[tuple[int, str], tuple[str, ...]] = {}
         self._values: dict[int, tuple[str, ...]] = {}
@@ -93,7 +93,7 @@ class Known:
         self._people: set[str] = set()
 
     def copy(self) -> "Known":
-        """Another, to which may be added."""
+        """Returns an independent copy."""
         other = Known()
         other._spans, other._forms = dict(self._spans), dict(self._forms)
         other._steps, other._leads, other._values = dict(self._steps), dict(self._leads), dict(self._values)
@@ -101,10 +101,10 @@ class Known:
         return other
 
     def add(self, texts: Sequence[str], found: Sequence[Spans]) -> None:
-        """Adds what was hidden in texts to what is hidden wherever it stands.
+        """Adds the hidden values of texts.
 
-        Of a person's name its first and its last word, too, by which it is spoken of later, and the whole name as
-        files, addresses and accounts are named after it.
+        Of a person's name, adds its first and last word as well, and the whole name as it appears in names of files,
+        addresses and accounts.
         """
         for text, spans in zip(texts, found, strict=True):
             for span in spans:
@@ -118,13 +118,13 @@ class Known:
             self._spell(shown, span)
         if span.type in _HOLD_PASSWORDS:
             for password in filter(None, chain.from_iterable(_PASSWORD.findall(value))):
-                # A plain word means many other things: `postgres` is a user, a program and a password.
+                # A plain word has other meanings: `postgres` is a user, a program and a password.
                 if not password.isalpha():
                     self._spell(password, span)
         if span.type == "PERSON" and value not in self._people:
             self._people.add(value)
             words = _WORD.findall(shown)
-            for word in () if _DRESSED.search(shown) else _alone(words):
+            for word in () if _DRESSED.search(shown) else _distinctive_words(words):
                 self._spell(word, span)
             if 2 <= len(words) <= 4 and len(value) >= _SHORTEST_JOINED:
                 self._file(value, [_lower(word) for word in words], _JOINED)
@@ -149,7 +149,7 @@ class Known:
     def _file(self, value: str, pieces: Sequence[str], way: int = _WHOLE) -> None:
         forms, first, offset = self._forms, pieces[0], 0
         if not (word := first).isalnum():
-            # Looked for by the word that tells most: many addresses begin with `https`, or end with one domain.
+            # Searched for by the most specific word: many URLs begin with `https` or share a domain.
             words = [(len(forms.get(found[0], ())), -len(found[0]), found.start()) for found in _WORD.finditer(first)]
             if not words:
                 return
@@ -171,12 +171,12 @@ class Known:
                     self._leads[lead] = (*self._leads.get(lead, ()), piece)
             at = self._steps[step]
         values = self._values.get(at, ())
-        # Of those that are hidden alike, in whatever case they were found, one says it all.
+        # Values that are hidden the same way and differ only in case need one entry.
         if not any(_alike(self._spans[value], self._spans[other]) for other in values):
             self._values[at] = (*values, value)
 
     def repeats(self, text: str, spans: Spans) -> Spans:
-        """The spans, and the occurrences of known values that no finding covers; sorted and disjoint.
+        """Returns the spans together with the occurrences of known values that they do not cover, sorted and disjoint.
 
         Raises Unavailable (detection_failed) when the text could not be searched completely.
         """
@@ -184,14 +184,14 @@ class Known:
             return spans
         covered = [span.start for span in spans]
         extra: list[Span] = []
-        for start, end, value in self._seen(text):
+        for start, end, value in self._occurrences(text):
             before = bisect_right(covered, start) - 1
             if not (before >= 0 and spans[before].end >= end):
                 extra.append(self._spans[value]._replace(start=start, end=end))
-        return united(paired(text, (*spans, *extra)))
+        return united(with_paired_markup(text, (*spans, *extra)))
 
-    def _seen(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yields start, end and value for the text as it is and after normalization and deobfuscation."""
+    def _occurrences(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Yields start, end and value of each occurrence, in the text and in its deobfuscated forms."""
         view = normalize_text(text)
         if _text(view) != text:
             yield from self._find(text)
@@ -202,7 +202,7 @@ class Known:
                 yield start, end, value
 
     def _search(self, view: NormalizedText) -> Findings:
-        """By value in place of type, with certainty."""
+        """Searches a text for `deobfuscate_known_values`; the findings hold the value in place of the type."""
         text = _text(view)
         if text.isascii():
             return dict.fromkeys(self._find(text), (1.0, ""))
@@ -215,7 +215,7 @@ class Known:
         return found
 
     def _find(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Where known values stand: start, end, value."""
+        """Yields start, end and value of the known values in a text."""
         lowered = _lower(text)
         for word, at in _places(lowered, self._forms):
             for form in self._forms[word]:
@@ -227,7 +227,7 @@ class Known:
                         if _whole_word(text, start, end):
                             yield from ((start, end, value) for value in values)
         if self._may_hold_number(text):
-            # Numbers that are one of the values but for the signs between their digits.
+            # Numbers that differ from a value only in the separators between their digits.
             for number in _NUMBER.finditer(text):
                 value = self._numbers.get(_NO_DIGIT.sub("", number[0]))
                 if value is not None:
@@ -235,7 +235,7 @@ class Known:
                     yield start - (_PLUS.match(text, start - 1) is not None), end, value
 
     def _ends(self, lowered: str, way: int, step: int, at: int) -> Iterator[tuple[int, Sequence[str]]]:
-        """Where values end of which the first piece ends at `at`, and which they are."""
+        """Yields the end and the values for every value whose first piece ends at `at`."""
         between = _BETWEEN.get(way)
         open_ = [(step, at)]
         while open_:
@@ -249,17 +249,17 @@ class Known:
                 open_ += [(self._steps[step, p], at + len(p)) for p in pieces if lowered.startswith(p, at)]
 
     def _may_hold_number(self, text: str) -> bool:
-        """Whether one of the numbers stands there more often than in the spelling that is looked for anyway."""
+        """Tells whether a number may occur in another spelling than the one that is searched for anyway."""
         if not self._numbers:
             return False
-        there = text.encode("utf-8", "replace").translate(None, _NO_DIGITS).decode()
+        found = text.encode("utf-8", "replace").translate(None, _NO_DIGITS).decode()
         if len(self._numbers) > _FEW:
-            return len(there) >= _SHORTEST_NUMBER
-        return any(there.count(number) > text.count(value) for number, value in self._numbers.items())
+            return len(found) >= _SHORTEST_NUMBER
+        return any(found.count(number) > text.count(value) for number, value in self._numbers.items())
 
 
 def _places(text: str, words: Collection[str]) -> Iterator[tuple[str, int]]:
-    """Where words stand: a few are looked for one by one, many in one pass."""
+    """Yields the positions of words: searches for a few one by one, for many in one pass."""
     if len(words) <= _MANY:
         for word in words:
             at = text.find(word)
@@ -267,7 +267,7 @@ def _places(text: str, words: Collection[str]) -> Iterator[tuple[str, int]]:
                 yield word, at
                 at = text.find(word, at + 1)
     elif text.isascii():
-        # As most texts are; this takes a third of the time.
+        # Most texts are ASCII, and this takes a third of the time.
         found = text.translate(_TO_BLANKS).split(" ")
         hits = [number for number, word in enumerate(found) if word in words]
         ends = list(accumulate(map(len, found))) if hits else []
@@ -276,15 +276,15 @@ def _places(text: str, words: Collection[str]) -> Iterator[tuple[str, int]]:
         yield from ((word[0], word.start()) for word in _WORD.finditer(text) if word[0] in words)
 
 
-def _alone(words: Sequence[str]) -> Iterator[str]:
-    """The words of a full name that are hardly anything but a name when they stand alone, in their own spelling."""
+def _distinctive_words(words: Sequence[str]) -> Iterator[str]:
+    """Yields the first and last word of a full name unless they are ordinary words."""
     for word in dict.fromkeys((words[0], words[-1])) if len(words) > 1 else ():
         if len(word) >= _SHORTEST and word.isalpha() and word[0].isupper() and word.lower() not in _ORDINARY:
             yield word
 
 
 def _lead(text: str, at: int) -> str:
-    """The letters and digits from there on. Where a piece of a whole value ends, they do, too."""
+    """Returns the run of letters and digits at an offset."""
     found = _WORD.match(text, at)
     return found[0] if found else ""
 
@@ -302,12 +302,12 @@ def _size(text: str) -> int:
 
 
 def _lower(text: str) -> str:
-    """In lower case, and as long as it was: of all letters only this one becomes two."""
+    """Lowercases without changing the length: `İ` is the only letter whose lower case is two characters."""
     return text.replace("İ", "i").lower()
 
 
 def united(spans: Iterable[Span]) -> Spans:
-    """Overlapping spans become one, typed by the first, so that no rest of either stays in clear."""
+    """Merges overlapping spans into one of the first's type, so that no part of either stays in clear."""
     groups = overlapping(sorted(spans, key=lambda span: (span.start, -span.end)))
     return tuple(
         first._replace(end=max(first.end, *(span.end for span in rest))) if rest else first for first, *rest in groups

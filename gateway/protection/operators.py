@@ -1,8 +1,7 @@
-"""The actions that cannot be undone: mask, generalize, hash, redact.
+"""The irreversible actions: mask, generalize, hash, redact.
 
-What they yield never has the form of a placeholder (`[TYPE_XXXXX]`, see gateway/placeholders.py), so that
-nothing will ever try to restore it. A value that an action cannot deal with is redacted; none is ever
-passed on as it was.
+Their results never have the form of a placeholder (`[TYPE_XXXXX]`, see `gateway.placeholders`), so that nothing tries
+to restore them. A value that an action cannot handle is redacted, never passed on unchanged.
 """
 
 import hmac
@@ -15,16 +14,16 @@ from gateway.policy import Rule
 from gateway.policy.generalization import generalize
 
 MOST_SHOWN = 4
-"""Letters and digits a masked value shows at most, and never more than a third of them."""
+"""The most letters and digits that a masked value shows; never more than a third of them."""
 
 _SHORTEST_SHOWN_IN_PART = 8
 _SEPARATORS = frozenset(" -./():+,")
 _SHOWN_BY_DEFAULT = frozenset({"CARD", "PHONE", "IBAN", "BANK", "ACCOUNT", "FAX"})
-"""Words in the names of types of which people expect to see the last digits."""
+"""Words in the names of types whose last digits people expect to see."""
 
 
 def apply_action(rule: Rule, type: str, value: str, *, key: bytes) -> str:
-    """What stands in the place of `value`, a finding of `type`. `key` is the installation's, for `hash`.
+    """Returns the replacement for `value`, an entity of `type`. `key` is the installation's key for `hash`.
 
     Raises ValueError for the actions that do not change a value here: placeholder, keep, block.
     """
@@ -37,18 +36,18 @@ def apply_action(rule: Rule, type: str, value: str, *, key: bytes) -> str:
     if rule.action is Action.GENERALIZE:
         coarse = generalize(type, value, to=rule.options.to, oldest_year=rule.options.oldest_year)
         return redacted(type) if coarse is None else coarse
-    raise ValueError(f"{rule.action.value} is not done here")
+    raise ValueError(f"{rule.action.value} is not an irreversible action")
 
 
 def redacted(type: str) -> str:
-    """`[PERSON removed]`. (`[EMAIL_ADDRESS]` would not do: it has the form of a placeholder.)"""
+    """Returns `[PERSON removed]`; `[EMAIL_ADDRESS]` alone would have the form of a placeholder."""
     return f"[{type} removed]"
 
 
 def hashed(type: str, value: str, *, key: bytes, length: int = 12) -> str:
-    """`PERSON:ab12cd34ef56`: HMAC-SHA256 (RFC 2104), the same for the same value under the same key.
+    """Returns `PERSON:ab12cd34ef56`: HMAC-SHA256 (RFC 2104), equal for equal values under one key.
 
-    Case, separators in numbers and typographic forms make no difference. Guessing at it needs the key.
+    Ignores case, separators in numbers and typographic forms. Testing a guess requires the key.
     """
     plain = " ".join(normalize_text(normalize("NFC", value)).data.decode().casefold().split())
     if "@" not in plain and any(char.isdigit() for char in plain):
@@ -58,11 +57,10 @@ def hashed(type: str, value: str, *, key: bytes, length: int = 12) -> str:
 
 
 def masked(type: str, value: str, *, keep_last: int | None = None, sign: str = "*") -> str:
-    """The value's shape, with `sign` for its letters and digits but for the last few: `**** **** **** 1111`.
+    """Replaces letters and digits by `sign`, except for the last few: `**** **** **** 1111`.
 
-    Separators stay. At most MOST_SHOWN letters and digits are shown and never more than a third; of fewer
-    than eight, none. An e-mail address shows its first letter and the last label of its domain:
-    `j***@***.org`.
+    Keeps separators. Shows at most MOST_SHOWN letters and digits and never more than a third; none of fewer than eight.
+    An email address shows its first letter and the last label of its domain: `j***@***.org`.
     """
     words = set(type.split("_"))
     if "EMAIL" in words:

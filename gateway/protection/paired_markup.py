@@ -1,7 +1,7 @@
-"""Marks of a text come in pairs: where one is hidden with a value, the other goes with it if it stands beside.
+"""Widens spans so that paired markup is hidden together.
 
-Of `<b>12 Main</b> Street` a model would else see the first tag and no end of it. What is between stays as it was, to
-the byte: it is all one value.
+In `<b>12 Main</b> Street`, hiding the address would otherwise leave an opening tag without its end. The text between
+belongs to the value and is restored byte for byte.
 """
 
 import re
@@ -16,11 +16,11 @@ _OPENING = re.compile(_TAG)
 _LONGEST = 300
 
 
-def paired(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """The spans, widened by marks that touch them and belong to one inside. They may overlap then."""
+def with_paired_markup(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """Yields the spans, widened by adjacent marks whose counterpart is inside. The result may overlap."""
     for span in spans:
         start, end = span.start, span.end
-        unopened, unclosed = _single(text, start, end)
+        unopened, unclosed = _unpaired(text, start, end)
         for mark in unopened:
             start -= _before(text, start, mark)
         for mark in reversed(unclosed):
@@ -32,8 +32,8 @@ def paired(text: str, spans: Iterable[Span]) -> Iterator[Span]:
         yield span if end - start == span.end - span.start else span._replace(start=start, end=end)
 
 
-def _single(text: str, start: int, end: int) -> tuple[list[str], list[str]]:
-    """Marks between two offsets whose other one is not: those that close and those that open, tags by their names."""
+def _unpaired(text: str, start: int, end: int) -> tuple[list[str], list[str]]:
+    """Returns the closing and the opening marks between two offsets that lack their counterpart, tags by name."""
     unopened: list[str] = []
     unclosed: list[str] = []
     for found in _MARK.finditer(text, start, end):
@@ -49,7 +49,7 @@ def _single(text: str, start: int, end: int) -> tuple[list[str], list[str]]:
 
 
 def _before(text: str, at: int, mark: str) -> int:
-    """The length of the mark, or of the tag of that name, that ends at an offset."""
+    """Returns the length of the mark, or of the tag of that name, that ends at an offset."""
     if not mark[0].isalpha():
         return len(mark) if text.endswith(mark, 0, at) else 0
     opening = text.rfind("<", max(0, at - _LONGEST), at)

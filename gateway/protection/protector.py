@@ -1,14 +1,14 @@
-"""Findings and a policy become protected text.
+"""Applies a policy to the entities of a message.
 
 The rules, in this order:
 
-1. The detector and the policy's own patterns say what is there; the policy says what becomes of each type.
-2. Findings that overlap are resolved among those the policy hides, so that nothing kept can shadow something hidden.
-3. What is once found is hidden everywhere in its block and in every later block, also where no recognizer sees it.
-   Earlier blocks have crossed before, with an earlier turn; changing them now would hide nothing and would break the
-   promise that the same turn gives the same bytes (law 5).
-4. A text that already holds, literally, what would become one of the session's placeholders never opens it (law 4):
-   within one block the value gets a longer tag; in a later block the literal itself is hidden.
+1. The detector and the policy's own patterns find entities; the policy decides on the action for each type.
+2. Overlaps are resolved among the entities that the policy hides, so that a kept one never shadows a hidden one.
+3. A detected value is hidden everywhere in its block and in every later block, even where no recognizer finds it.
+   Earlier blocks were forwarded with an earlier turn; changing them now would hide nothing and would break the promise
+   that the same turn gives the same bytes (law 5).
+4. A text that already holds a placeholder of the session literally never restores it (law 4): within one block the
+   value gets a longer tag; in a later block the literal itself is hidden.
 """
 
 import threading
@@ -29,18 +29,18 @@ from gateway.placeholders import Placeholders
 from gateway.policy import Policy, Rule
 from gateway.protection.known_values import Known, united
 from gateway.protection.operators import apply_action
-from gateway.protection.split_values import adjacent_texts, behind, values_across
+from gateway.protection.split_values import adjacent_texts, labelled_by_previous, values_across
 from gateway.text.fields import MessageField, Replace, Span, Spans
 
 LITERAL = "PLACEHOLDER"
 _MOST_CALLERS = 64
-"""Callers of one kind who are remembered at once; the one who was silent longest goes first."""
+"""Callers of one kind that are remembered; the longest inactive is forgotten first."""
 _IDLE_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the policy makes of one block: `spans[i]` of its i-th text; `kept` are findings left in clear."""
+    """The result for one block: `spans[i]` are hidden in its i-th text; `kept` are the findings left in clear."""
 
     spans: tuple[Spans, ...]
     kept: tuple[Entity, ...]
@@ -70,7 +70,7 @@ class Protected:
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:
-    """How often each stands there, by name. For a few, the standard library's counter takes three times as long."""
+    """Counts the names, sorted. For a few names, `collections.Counter` takes three times as long."""
     counts: dict[str, int] = {}
     for name in names:
         counts[name] = counts.get(name, 0) + 1
@@ -79,7 +79,7 @@ def _counted(names: Iterable[str]) -> dict[str, int]:
 
 @dataclass(slots=True)
 class _Share:
-    """What is remembered for one caller; the least recently used block goes first."""
+    """The memory of one caller; the least recently used block is forgotten first."""
 
     used: float
     size: int = 0
@@ -92,12 +92,12 @@ class _Share:
 
 
 class Memory:
-    """What was found in a block, for each caller by a keyed digest of its text and all before it.
+    """Remembers the findings of blocks, per caller, by a keyed digest of a block and all blocks before it.
 
-    Holds offsets, never text. Callers share nothing: neither what they sent, nor, by what they push out, how much.
-    `capacity` bounds the number of spans, in equal shares for the callers of the last hour, whatever each of them
-    sends. Callers with ids of different kinds (`key_…`, `proxy_…`) have a capacity each: credentials that were made up
-    take nothing from the gateway's own keys.
+    Holds offsets, never text. Callers share nothing: a caller can learn neither what others sent nor how much, since it
+    cannot evict their entries. `capacity` bounds the number of spans, in equal shares for the callers of the last hour.
+    Each kind of caller id (`key_…`, `proxy_…`) has a capacity of its own, so that invented provider credentials take
+    nothing from gateway keys.
     """
 
     def __init__(self, capacity: int = 200_000, *, clock: Callable[[], float] = monotonic) -> None:
@@ -132,7 +132,7 @@ class Memory:
                 share.trim(self._capacity // len(self._kinds[_kind(caller)]))
 
     def _share(self, caller: str) -> _Share:
-        """The caller's share; a new caller's makes room for itself."""
+        """Returns the caller's share; creates one for a new caller and trims the others."""
         now = self._clock()
         shares = self._kinds.setdefault(_kind(caller), OrderedDict())
         share = shares.pop(caller, None)
@@ -158,7 +158,7 @@ def _weight(found: Found) -> int:
 
 
 class Protector:
-    """Protects the fields of a message. Pure but for its memory; safe to use from several threads."""
+    """Protects the fields of a message. Stateless except for its memory; thread-safe."""
 
     def __init__(self, finder: Finder, *, hash_key: bytes, memory: Memory | None = None) -> None:
         self._finder = finder
@@ -174,7 +174,7 @@ class Protector:
         return self._finder.types
 
     def detect(self, text: str, own: Placeholders | None = None) -> tuple[Entity, ...]:
-        """All candidates in a text, whatever a policy would make of them, but for those of its session."""
+        """Returns all entities in a text, before any policy, except in placeholders of the session `own`."""
         return self._finder.detect(_covered(text, own))
 
     def find(
@@ -187,10 +187,10 @@ class Protector:
         own: Placeholders | None = None,
         remember_for: str | None = None,
     ) -> list[Found]:
-        """What the policy hides in each block, without changing anything.
+        """Finds what the policy hides in each block. Changes nothing.
 
-        Placeholders that the session `own` minted before hold nothing. Any other is searched like the text around it.
-        What `remember_for` had searched before is not searched again; without it, nothing is remembered.
+        Placeholders minted by the session `own` are skipped; any other is searched like the text around it. Blocks that
+        the caller `remember_for` sent before are not searched again; without it, nothing is remembered.
 
         Raises Forbidden (`blocked_by_policy`) where the policy blocks a type that was found, unless `block` is false.
         """
@@ -199,21 +199,21 @@ class Protector:
         result: list[Found] = []
         before = ""
         for fields in blocks:
-            texts = [_covered(text, own) for field in fields for text in field.texts]
+            texts = [_covered(text, own) for each in fields for text in each.texts]
             if not texts:
                 result.append(Found((), ()))
                 continue
-            joints = adjacent_texts(fields)
+            continuations = adjacent_texts(fields)
             found = None
             if remember_for is not None:
-                chain = self._memory.digest(chain, (*texts, str(joints)))
+                chain = self._memory.digest(chain, (*texts, str(continuations)))
                 found = self._memory.get(remember_for, chain)
             if found is None:
-                # Only now: of the last block nobody looks for anything.
+                # Deferred to here, since the values of the last block are never searched for.
                 for each in waiting:
                     known.add(*each)
                 waiting.clear()
-                found = self._look(before, texts, joints, policy, mode, known)
+                found = self._search(before, texts, continuations, policy, mode, known)
                 if remember_for is not None:
                     self._memory.put(remember_for, chain, found)
             before = texts[-1]
@@ -234,9 +234,9 @@ class Protector:
         *,
         remember_for: str | None = None,
     ) -> Protected:
-        """Protects every field in place and says what was done.
+        """Protects every field in place.
 
-        Transformations have offsets of their own field's text; for a request of one text that is the text as sent.
+        The offsets of a transformation refer to the text of its field.
         """
         found = self.find(blocks, policy, mode, own=placeholders, remember_for=remember_for)
         found = _escape_literals(blocks, found, placeholders)
@@ -246,24 +246,24 @@ class Protector:
             placeholders.enter(index)
             done.kept += result.kept
             position = 0
-            for message_field in block:
-                spans = result.spans[position : position + len(message_field.texts)]
-                position += len(message_field.texts)
+            for each in block:
+                spans = result.spans[position : position + len(each.texts)]
+                position += len(each.texts)
                 if any(spans):
-                    message_field.apply(spans, replacer)
-                    done.hidden += [span for each in spans for span in each]
+                    each.apply(spans, replacer)
+                    done.hidden += [span for found_spans in spans for span in found_spans]
         return done
 
-    def _look(
+    def _search(
         self,
         before: str,
         texts: Sequence[str],
-        joints: Sequence[int],
+        continuations: Sequence[int],
         policy: Policy,
         mode: PrivacyMode,
         known: Known,
     ) -> Found:
-        """What is hidden in the texts of a block; `before` is the text that stands before them."""
+        """Finds what is hidden in the texts of a block; `before` is the text that precedes them."""
         kept: list[Entity] = []
 
         def find(text: str) -> Spans:
@@ -271,11 +271,11 @@ class Protector:
 
         hidden = [self._hidden(text, policy, mode, kept) for text in texts]
         for number, (previous, text) in enumerate(pairwise((before, *texts))):
-            if pieces := behind(previous, text, find, goes_on=number in joints):
+            if pieces := labelled_by_previous(previous, text, find, goes_on=number in continuations):
                 hidden[number] = united((*hidden[number], *pieces))
-        for number, piece in values_across(texts, joints, find):
+        for number, piece in values_across(texts, continuations, find):
             hidden[number] = united((piece, *hidden[number]))
-        # A copy, since what the spans become below is what later blocks know, remembered or not.
+        # A copy: later blocks learn the final spans of this block, whether they come from the memory or not.
         known = known.copy()
         known.add(texts, hidden)
         spans = tuple(known.repeats(text, each) for text, each in zip(texts, hidden, strict=True))
@@ -300,7 +300,7 @@ class Protector:
 
 
 def _covered(text: str, own: Placeholders | None) -> str:
-    """The text with the placeholders of a session covered, those in canonical form."""
+    """Returns the text with the session's placeholders in canonical form covered."""
     if own is None or not len(own) or "[" not in text:
         return text
     return cover(text, [(hit.start, hit.end) for hit in own.find(text) if hit.exact])
@@ -346,9 +346,9 @@ def _rule_for(type: str, types: Mapping[str, EntityType], policy: Policy, mode: 
 def _escape_literals(
     blocks: Sequence[Sequence[MessageField]], found: list[Found], placeholders: Placeholders
 ) -> list[Found]:
-    """Rule 4 of this module. Placeholders a native session knew before are its owner's own, and stay."""
+    """Applies rule 4 of this module. Placeholders that a native session had before belong to its owner and stay."""
     before = {entry.placeholder for entry in placeholders.entries()}
-    texts = [[text for field in block for text in field.texts] for block in blocks]
+    texts = [[text for each in block for text in each.texts] for block in blocks]
     for _ in range(8):
         minted: dict[str, int] = {}
         for index, (block, result) in enumerate(zip(texts, found, strict=True)):

@@ -1,11 +1,11 @@
-"""Values broken over texts that a model reads as one, as the parts of a message are.
+"""Finds values that are split over texts which a model reads as one, such as the parts of a message.
 
-Only what proves itself counts, a checksum or an issuer's form, and only where it goes through a joint: all else was
-found in its own text, or is what two ends of texts happen to read like. Where one of the ends is open, as after the
-sign of an address, what is nearly certain counts too.
+Across a boundary, only certain findings count (a checksum, an issuer's format): anything else was found in its own
+text, or is a coincidence of two ends. Where one of the ends is open, as after an `@`, nearly certain findings count
+too.
 
-And values whose label stands in the text before: the question that a message answers, the beginning of a sentence that
-goes on in the next part.
+Also finds values whose label is in the preceding text: a question that a message answers, or the beginning of a
+sentence that continues in the next part.
 """
 
 import re
@@ -21,23 +21,23 @@ _NEARLY = 0.85
 _OPEN = frozenset("@_-")
 _QUESTION, _ANSWER = 160, 100
 """Characters."""
-# At least one side has figures or the sign of an address.
+# At least one side has digits or an `@`.
 _TELLING = re.compile(r"[0-9@]")
 _BEFORE = re.compile(r"\S{1,40}[ ]?\Z")
 _AFTER = re.compile(r"[ ]?\S{1,40}")
 
 
 def adjacent_texts(fields: Sequence[MessageField]) -> list[int]:
-    """Of all the texts of the fields those that go on where the text before ends, by number."""
+    """Returns the indexes of the texts that continue the text before them."""
     flags = [isinstance(field, TextField) and field.goes_on for field in fields for _ in field.texts]
     return [number for number, goes_on in enumerate(flags) if goes_on and number]
 
 
 def values_across(
-    texts: Sequence[str], joints: Sequence[int], find: Callable[[str], Spans]
+    texts: Sequence[str], continuations: Sequence[int], find: Callable[[str], Spans]
 ) -> Iterator[tuple[int, Span]]:
-    """What `find` proves to go through a joint: for each text that holds a piece, its number and the piece's span."""
-    for run in _runs(joints):
+    """Finds values across the boundaries before `continuations`. Yields text indexes with the spans there."""
+    for run in _runs(continuations):
         pieces = texts[run.start - 1 : run.stop]
         starts = list(accumulate(map(len, pieces), initial=0))
         joined = "".join(pieces)
@@ -57,9 +57,10 @@ def values_across(
                             yield run.start - 1 + number, span._replace(start=low, end=high)
 
 
-def behind(before: str, text: str, find: Callable[[str], Spans], *, goes_on: bool) -> list[Span]:
-    """What `find` sees at the beginning of a text because of the end of the text before: a question, or, where the text
-    `goes_on`, whatever stands in its last line. Only short texts are answers.
+def labelled_by_previous(before: str, text: str, find: Callable[[str], Spans], *, goes_on: bool) -> list[Span]:
+    """Finds values at the beginning of a short text whose label is the last line of the text before.
+
+    That line counts if it is a question, or if the text `goes_on` where it ends.
     """
     line = before[-_QUESTION:].rstrip().rpartition("\n")[2]
     head = text[: _ANSWER + 1].partition("\n")[0]
@@ -72,10 +73,10 @@ def behind(before: str, text: str, find: Callable[[str], Spans], *, goes_on: boo
     ]
 
 
-def _runs(joints: Sequence[int]) -> Iterator[range]:
-    """Numbers that follow each other, together."""
+def _runs(continuations: Sequence[int]) -> Iterator[range]:
+    """Groups consecutive numbers into ranges."""
     first = last = -1
-    for number in joints:
+    for number in continuations:
         if number != last:
             if first >= 0:
                 yield range(first, last)
@@ -86,6 +87,6 @@ def _runs(joints: Sequence[int]) -> Iterator[range]:
 
 
 def _may_go_on(before: str, after: str) -> bool:
-    """Whether no more than one blank parts two pieces, and one of them has figures or the sign of an address."""
+    """Tells whether at most one blank separates two pieces, one of which has digits or an `@`."""
     end, beginning = _BEFORE.search(before), _AFTER.match(after)
     return end is not None and beginning is not None and _TELLING.search(end[0] + beginning[0]) is not None

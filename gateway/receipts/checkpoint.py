@@ -6,8 +6,8 @@
 
     — privacy-gateway/receipts <base64 of key hash and signature>
 
-It stands beside the records and moves with them in one transaction: without it, cutting off the newest records would
-leave a shorter chain that is whole. The hash is the head of a chain, not the root of a Merkle tree.
+It is stored with the records and updated in the same transaction: without it, removing the newest records would leave a
+shorter chain that is valid. The hash is the head of a chain, not the root of a Merkle tree.
 """
 
 import re
@@ -20,31 +20,31 @@ from gateway.receipts.signing import Signer
 NAME = "privacy-gateway/receipts"
 GENESIS = "0" * 64
 _ED25519 = b"\x01"
-# Four bytes that name the key, and its signature.
+# Four bytes of key hash, then the signature.
 _SIGNATURE_SIZE = 4 + 64
 _HASH = re.compile(r"[0-9a-f]{64}")
-# At most 2^53 records, the largest number that JSON carries safely.
+# Up to 16 digits: 2^53 is the largest number that JSON readers agree on.
 _NOTE = re.compile(rf"{NAME}\n(0|[1-9][0-9]{{0,15}})\n([A-Za-z0-9+/]{{43}}=)\n\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Where the log ends: the number of records, and the hash of the last one in hex."""
+    """The head of the log: the number of records, and the hash of the last one in hex."""
 
     size: int = 0
     hash: str = GENESIS
 
 
 def sign_head(head: Head, signer: Signer) -> str:
-    """The note."""
+    """Returns the signed note for a head."""
     text = _text(head)
     signature = b64encode(_key_hash(signer) + signer.sign(text.encode())).decode()
     return f"{text}\n— {NAME} {signature}\n"
 
 
 def is_signed_head(note: str, head: Head, signer: Signer) -> bool:
-    """Whether `note` is the signer's note for exactly this head."""
-    # Read from hex, capitals would be the same head; chained from, they would be another.
+    """Tells whether `note` is the signer's note for exactly this head."""
+    # Capital hex digits would decode to the same head but chain to another hash.
     if _HASH.fullmatch(head.hash) is None:
         return False
     beginning = f"{_text(head)}\n— {NAME} "
@@ -55,14 +55,14 @@ def is_signed_head(note: str, head: Head, signer: Signer) -> bool:
         signature = b64decode(written, validate=True)
     except ValueError:
         return False
-    # A decoder overlooks the last bits of base64; there is to be one way only to write a note.
+    # Decoders ignore the last bits of base64; only one spelling of a note is valid.
     if b64encode(signature).decode() != written:
         return False
     return signature[:4] == _key_hash(signer) and signer.verify(signature[4:], _text(head).encode())
 
 
 def parse_head(note: str) -> Head | None:
-    """The head that `note` is of, whoever signed it; None where there is none to read."""
+    """Parses the head of a note without checking its signature. Returns None for anything else."""
     match = _NOTE.match(note)
     if match is None:
         return None
@@ -74,7 +74,7 @@ def parse_head(note: str) -> Head | None:
 
 
 def is_signed_by_another(note: str, signer: Signer) -> bool:
-    """Whether `note` names the key of somebody else. One that names none, being damaged, is nobody's."""
+    """Tells whether `note` names another key. A damaged note names none."""
     _, dash, written = note.rpartition(f"\n— {NAME} ")
     try:
         signature = b64decode(written.strip(), validate=True)

@@ -1,10 +1,10 @@
-"""The checkpoint remembered outside the database: how far the log has come, in a file beside it.
+"""Remembers the latest checkpoint in a file outside the database.
 
     {"format": "privacy-gateway/receipts-checkpoint", "version": 1, "checkpoint": "<signed note>"}
 
-Who empties the database, or puts an older copy of it back, takes the signed head along; the log must still extend what
-this file remembers. The file follows the log: it is written after the commit, so that it may be behind the log and is
-never ahead of it, and a crash between the two raises no false alarm.
+Emptying the database or restoring an older copy changes the signed head along with the log, but the log must still
+extend the checkpoint in this file. The file is written after the commit: it may be behind the log but never ahead of
+it, so a crash between the two raises no false alarm.
 """
 
 import logging
@@ -28,24 +28,24 @@ FORMAT_VERSION = 1
 _log = logging.getLogger(__name__)
 
 _SECONDS = 1.0
-"""Between two writes: what was appended since the last one is what a crash leaves unremembered."""
+"""Between two writes. A crash forgets at most the records appended since the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A signed head as it is remembered; `head` is None where the file is damaged. The signature is not checked yet."""
+    """A remembered signed head, its signature not yet verified. `head` is None if the file is damaged."""
 
     head: Head | None
     note: str
 
     @property
     def size(self) -> int:
-        """How many records it remembers; 1 for a damaged one, which remembers that there was something."""
+        """The number of records; 1 for a damaged checkpoint, since there was at least one record."""
         return 1 if self.head is None else self.head.size
 
 
 def read_checkpoint(folder: Path) -> Checkpoint | None:
-    """What is remembered in `folder`, or None where nothing is. Raises OSError."""
+    """Returns the checkpoint in `folder`, or None if there is no file. Raises OSError."""
     try:
         content = (folder / FILE).read_bytes()
     except FileNotFoundError:
@@ -61,11 +61,11 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Replaces the file, durably, by one that remembers more records; any other stays. Raises OSError."""
+    """Replaces the file durably if `checkpoint` covers more records. Raises OSError."""
     with _locked(folder) as descriptor:
-        there = read_checkpoint(folder)
-        # A damaged file is evidence; the next start names it.
-        if there is not None and (there.head is None or there.size >= checkpoint.size):
+        existing = read_checkpoint(folder)
+        # A damaged file is kept as evidence; the next start reports it.
+        if existing is not None and (existing.head is None or existing.size >= checkpoint.size):
             return
         value = {"format": FORMAT, "version": FORMAT_VERSION, "checkpoint": checkpoint.note}
         with NamedTemporaryFile(dir=folder, prefix=FILE, delete=False) as draft:
@@ -82,7 +82,7 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
 
 
 class CheckpointWriter:
-    """Writes the newest checkpoint from a thread of its own, at most once a second and at the end: no request waits."""
+    """Writes the newest checkpoint in a thread, at most once a second and on closing, so that no request waits."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -93,13 +93,13 @@ class CheckpointWriter:
         self._thread.start()
 
     def put(self, checkpoint: Checkpoint) -> None:
-        """Has `checkpoint` written, or a newer one. The log it is of must be durable."""
+        """Schedules `checkpoint`, whose records must be durable. A newer one may be written in its place."""
         with self._changed:
             self._newest = checkpoint
             self._changed.notify()
 
     def close(self) -> None:
-        """Writes what is waiting and ends the thread."""
+        """Writes the pending checkpoint and ends the thread."""
         with self._changed:
             self._closing = True
             self._changed.notify()
@@ -115,7 +115,7 @@ class CheckpointWriter:
             try:
                 write_checkpoint(self._folder, newest)
             except OSError as error:
-                # One that is behind is good; the next one is tried again.
+                # A file that is behind is valid; the next checkpoint is tried again.
                 _log.warning("%s could not be written: %s", FILE, type(error).__name__)
             with self._changed:
                 self._changed.wait_for(lambda: self._closing, _SECONDS)
@@ -123,11 +123,11 @@ class CheckpointWriter:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[int | None]:
-    """Holds off other processes that share the folder, so that none puts back what another has moved on."""
+    """Locks the folder against other processes, so that none overwrites a newer checkpoint."""
     if sys.platform == "win32":
         yield None
         return
-    import fcntl  # noqa: PLC0415 - there is none on Windows
+    import fcntl  # noqa: PLC0415 - not available on Windows
 
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:

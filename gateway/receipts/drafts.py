@@ -1,6 +1,4 @@
-"""What goes into a receipt. Nothing that could be source text passes: only enumerated words, names of types, digests
-and counts.
-"""
+"""The contents of receipts and outcomes: enumerated words, names of types, digests and counts, never source text."""
 
 import re
 from collections.abc import Mapping
@@ -35,11 +33,10 @@ _TYPE = re.compile(r"[A-Z0-9_]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class ReceiptDraft:
-    """What a request did. Raises ValueError, naming the field, for anything that a receipt must not hold.
+    """The contents of a receipt. Raises ValueError, naming the field, for anything that a receipt must not hold.
 
-    `protected_digest` is SHA-256 in hex over the bytes that cross. Tokens are estimates of what came in and of
-    what crosses. `amends` is the request whose protected bytes an operator edited before they left; the digest is of
-    what crosses instead.
+    `protected_digest` is SHA-256 in hex over the forwarded bytes. `tokens_input` and `tokens_external` estimate the
+    source and the forwarded text. `amends` names the request that an operator edited; the digest is then of the edit.
     """
 
     request_id: str
@@ -82,11 +79,11 @@ class ReceiptDraft:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeDraft:
-    """What came of a crossing. `status` is the upstream's HTTP status, `tokens` what it says it used (in, out).
-    `edit` is the receipt of what crossed instead, where an operator edited the request.
+    """The contents of an outcome.
 
-    Numbers that no upstream can mean become None, since they are its words, not ours. Of the guard's verdict only the
-    action and the counts by kind are kept. Raises ValueError, naming the field.
+    `status` is the upstream's HTTP status, `tokens` its reported usage (input, output); impossible numbers become None,
+    since the upstream chose them. Only the action and the counts by kind are kept of the guard's verdict. `edit` is the
+    request id of the receipt of an operator's edit. Raises ValueError, naming the field.
     """
 
     outcome: str
@@ -115,14 +112,14 @@ class OutcomeDraft:
 
 
 def is_request_id(text: str) -> bool:
-    """Whether there could be a receipt under this id at all."""
+    """Tells whether the text has the form of a request id."""
     return _REQUEST_ID.fullmatch(text) is not None
 
 
 def _guard_counts(verdict: Mapping[str, Any]) -> dict[str, Any]:
-    """`{action, findings: {kind: count}}` of a verdict whose findings are a list of `{kind, count?}`, or counts.
+    """Returns `{action, findings: {kind: count}}` of a verdict whose findings are counts or a list of `{kind, count?}`.
 
-    A finding may hold what it found; so everything else is left behind, not checked.
+    Drops everything else, since a finding may hold the text that it found.
     """
     action, found = verdict.get("action"), verdict.get("findings", ())
     _word(action, GUARD_ACTIONS, "guard.action")

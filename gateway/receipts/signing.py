@@ -23,7 +23,7 @@ FILE = "signing.key"
 
 
 class Signer:
-    """Signs, and checks what this installation signed."""
+    """Signs messages, and verifies the signatures of this installation."""
 
     def __init__(self, key: Ed25519PrivateKey) -> None:
         self._key = key
@@ -36,15 +36,15 @@ class Signer:
 
     @classmethod
     def load(cls, data_dir: Path) -> Self:
-        """The key in `data_dir`, where the first start makes one (PKCS #8 in PEM, 0600).
+        """Loads the key in `data_dir`, which the first start creates (PKCS #8 in PEM, mode 0600).
 
-        Several processes may start at once; all of them get the same key. Raises SettingsError when the file is
-        damaged. It is not replaced: with a new key, earlier receipts could not be verified any more.
+        Processes that start at once get the same key. Raises SettingsError for a damaged file; it is not replaced,
+        since earlier receipts could not be verified with a new key.
         """
         path = data_dir / FILE
         if not path.exists():
             data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Written aside and linked into place, so that nobody ever reads half a key, and the first link wins.
+            # Written to a temporary file and linked, so that no process reads half a key; the first link wins.
             with NamedTemporaryFile(dir=data_dir, prefix=FILE) as draft, suppress(FileExistsError):
                 pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
                 draft.write(pem)
@@ -60,11 +60,11 @@ class Signer:
         return cls(key)
 
     def sign(self, message: bytes) -> bytes:
-        """64 bytes."""
+        """Returns the signature, 64 bytes."""
         return self._key.sign(message)
 
     def verify(self, signature: bytes, message: bytes) -> bool:
-        """Whether this installation signed `message`."""
+        """Tells whether this installation signed `message`."""
         try:
             self.public_key.verify(signature, message)
         except InvalidSignature:
@@ -73,5 +73,5 @@ class Signer:
 
 
 def key_id(public_bytes: bytes) -> str:
-    """`key_` and the first 16 hex digits of SHA-256 over the raw public key."""
+    """Returns `key_` and the first 16 hex digits of SHA-256 over the raw public key."""
     return "key_" + sha256(public_bytes).hexdigest()[:16]

@@ -1,7 +1,7 @@
-"""The gateway in a process of its own, beside the one that holds the listeners.
+"""Runs the gateway in a process separate from the listeners.
 
-So the search for private text takes no time from the event loop that moves bytes, and each has a processor core of its
-own. The parent calls; when it is gone, for whatever reason, the child ends by itself, and the other way round.
+Detection then takes no time from the event loop that moves bytes, and each process can use a core of its own. The
+parent calls the child; when either ends, for whatever reason, so does the other.
 """
 
 import asyncio
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# What a terminal and a supervisor send.
+# Sent by terminals and supervisors.
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_END_SECONDS = 15.0
+_STOP_SECONDS = 15.0
 
 
 class Running(NamedTuple):
-    """A gateway that is ready. `first_key` is an operator key that was made just now, `lost` done when it is gone."""
+    """A running gateway. `first_key` is an operator key created by this start; `lost` is done when its process ends."""
 
     gateway: Gateway
     first_key: str | None
@@ -41,7 +41,7 @@ class Running(NamedTuple):
 
 
 class RemoteGateway:
-    """A `gateway.ipc.messages.Gateway` at the other end of a link."""
+    """Calls a `gateway.ipc.messages.Gateway` in the other process."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
@@ -67,11 +67,10 @@ class RemoteGateway:
 
 @contextlib.contextmanager
 def forked(settings: Settings) -> Iterator[socket.socket | None]:
-    """Forks the gateway's process and waits for its end. Call it before anything starts a thread or an event loop.
+    """Forks the gateway's process, and waits for its end on exit. Yields the parent's end of the socket pair.
 
-    Until the listeners see to signals, one to stop ends both processes.
-
-    None where a process cannot be forked (Windows).
+    Call it before anything starts a thread or an event loop. Until the listeners handle signals, a stop signal ends
+    both processes. Yields None where a process cannot be forked (Windows).
     """
     if not hasattr(os, "fork"):
         yield None
@@ -83,14 +82,14 @@ def forked(settings: Settings) -> Iterator[socket.socket | None]:
         os._exit(_child(theirs, settings))
     theirs.close()
 
-    def give_up(number: int, _: object) -> None:
+    def stop_both(number: int, _: object) -> None:
         with contextlib.suppress(OSError):
             ours.shutdown(socket.SHUT_RDWR)
             _wait_for(child)
         os._exit(128 + number)
 
     for number in STOP_SIGNALS:
-        signal.signal(number, give_up)
+        signal.signal(number, stop_both)
     try:
         yield ours
     finally:
@@ -100,9 +99,12 @@ def forked(settings: Settings) -> Iterator[socket.socket | None]:
 
 @contextlib.asynccontextmanager
 async def running(settings: Settings, end: socket.socket | None) -> AsyncIterator[Running]:
-    """The gateway behind `end`, started; without one, in this process. Raises SettingsError and GatewayError."""
+    """Starts the gateway at the other end of `end`, or in this process without one.
+
+    Raises SettingsError and GatewayError.
+    """
     if end is None:
-        async with _here(settings) as (gateway, first_key):
+        async with _local_gateway(settings) as (gateway, first_key):
             yield Running(gateway, first_key, asyncio.get_running_loop().create_future())
         return
     link = await Link.open(end)
@@ -113,8 +115,10 @@ async def running(settings: Settings, end: socket.socket | None) -> AsyncIterato
 
 
 @contextlib.asynccontextmanager
-async def _here(settings: Settings, patterns: "Finder | None" = None) -> AsyncIterator[tuple[Gateway, str | None]]:
-    # These take a while to load, and the process of the listeners does not need them.
+async def _local_gateway(
+    settings: Settings, patterns: "Finder | None" = None
+) -> AsyncIterator[tuple[Gateway, str | None]]:
+    # Slow to import, and not needed by the process of the listeners.
     from gateway.api.app import create_app
     from gateway.container import Container
     from gateway.server.dispatcher import Dispatcher
@@ -128,10 +132,10 @@ async def _here(settings: Settings, patterns: "Finder | None" = None) -> AsyncIt
 
 
 def _child(end: socket.socket, settings: Settings) -> int:
-    # They are sent to every process; the parent's end is what counts here.
+    # Terminals signal every process of the group; this one ends when its parent does.
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    _work_in_batches()
+    _use_batch_scheduling()
     try:
         from gateway.detection import builtin_detector
         from gateway.detection.process_pool import open_process_pool
@@ -142,17 +146,18 @@ def _child(end: socket.socket, settings: Settings) -> int:
         timeout = settings.detection_timeout_seconds
         with open_process_pool(builtin_detector(), processes, timeout, inherited=[end]) as patterns:
             run(lambda: _serve(end, settings, patterns))
-    except BaseException as error:  # noqa: BLE001 - nothing is above; the text of an exception may hold private text
-        _log.error("the gateway's process failed: %s", type(error).__name__)
+    except BaseException as error:  # noqa: BLE001 - the last resort; the message of an exception may hold private text
+        _log.error("the gateway process failed: %s", type(error).__name__)
         return 1
     finally:
         logging.shutdown()
     return 0
 
 
-def _work_in_batches() -> None:
-    """Tells the scheduler that this process is for throughput (Linux): woken by a call, it does not take the processor
-    from the listeners but finds several calls when its turn comes, and its data still near.
+def _use_batch_scheduling() -> None:
+    """Sets the batch scheduling policy (Linux), which favours throughput.
+
+    A call then does not preempt the listeners; several are handled in one turn, with warm caches.
     """
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
@@ -161,16 +166,16 @@ def _work_in_batches() -> None:
 
 async def _serve(end: socket.socket, settings: Settings, patterns: "Finder") -> None:
     import gateway.api.app
-    import gateway.server.dispatcher  # noqa: F401 - loaded while the parent loads what it needs
+    import gateway.server.dispatcher  # noqa: F401 - imported while the parent imports what it needs
 
     async with contextlib.AsyncExitStack() as stack:
         calls: dict[str, Callable[..., Any]] = {}
 
         async def begin() -> str | None:
-            gateway, first_key = await stack.enter_async_context(_here(settings, patterns))
+            gateway, first_key = await stack.enter_async_context(_local_gateway(settings, patterns))
             calls.update(check_head=gateway.check_head, open=gateway.open, close=gateway.close)
             calls.update(edit=gateway.edit, fail=gateway.fail)
-            # What was built until here lives as long as the process; the collector need not walk it again and again.
+            # All objects so far live as long as the process, so the collector need not scan them.
             gc.collect()
             gc.freeze()
             return first_key
@@ -180,12 +185,12 @@ async def _serve(end: socket.socket, settings: Settings, patterns: "Finder") -> 
 
 
 def _wait_for(child: int) -> None:
-    deadline = monotonic() + _END_SECONDS
+    deadline = monotonic() + _STOP_SECONDS
     while monotonic() < deadline:
         ended, _ = os.waitpid(child, os.WNOHANG)
         if ended:
             return
         sleep(0.01)
-    _log.error("the gateway's process does not end; it is killed")
+    _log.error("the gateway process did not stop in time and is killed")
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)

@@ -10,9 +10,9 @@ from addons.flow_state import FlowState, FlowStates
 from gateway.ipc.messages import Listener
 
 
-def visited(states: FlowStates, lost: list[str], *, let_in: bool = False) -> http.HTTPFlow:
+def visited(states: FlowStates, lost: list[str], *, accepted: bool = False) -> http.HTTPFlow:
     flow = tflow.tflow()
-    states.add(flow, FlowState("req_1", Listener.GATEWAY, flow.request.headers, ("h", 1, "http"), let_in=let_in))
+    states.add(flow, FlowState("req_1", Listener.GATEWAY, flow.request.headers, ("h", 1, "http"), accepted=accepted))
     states.watch(flow, lambda: lost.append("req_1"))
     return flow
 
@@ -20,7 +20,7 @@ def visited(states: FlowStates, lost: list[str], *, let_in: bool = False) -> htt
 @pytest.mark.parametrize("leaves", [True, False])
 def test_a_flow_that_is_gone_without_leaving_is_told_of(leaves: bool) -> None:
     states, lost = FlowStates(), list[str]()
-    flow = visited(states, lost, let_in=True)
+    flow = visited(states, lost, accepted=True)
     if leaves:
         states.remove(flow)
     del flow
@@ -35,7 +35,7 @@ def test_only_who_was_let_in_is_under_way() -> None:
     state = states.of(flow)
     assert state is not None
     assert not states.under_way()
-    state.let_in = True
+    state.accepted = True
     assert states.under_way()
     states.remove(flow)
     assert not states.under_way()

@@ -100,7 +100,7 @@ def test_a_likeness_shares_nothing_that_can_be_changed() -> None:
     flow.server_conn.timestamp_start = 1.0
     assert flow.response is not None
     flow.response.stream = lambda chunk: chunk
-    likeness = shown.likeness(flow)
+    likeness = shown.flow_copy(flow)
     shown.answer(likeness, flow)
     before = flow.get_state()
     likeness.backup()

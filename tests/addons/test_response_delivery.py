@@ -26,7 +26,7 @@ class Before:
 def answered(states: FlowStates, answer: bytes | None) -> http.HTTPFlow:
     flow = tflow.tflow(resp=True)
     flow.response = http.Response.make(200, b"Dear [PERSON_7KQ2M]", {"transfer-encoding": "chunked"})
-    state = FlowState("req_1", Listener.GATEWAY, flow.request.headers, ("h", 1, "http"), let_in=True, answer=answer)
+    state = FlowState("req_1", Listener.GATEWAY, flow.request.headers, ("h", 1, "http"), accepted=True, answer=answer)
     states.add(flow, state)
     return flow
 

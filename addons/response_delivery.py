@@ -1,41 +1,82 @@
-"""The last addon: delivers the restored answer to the client, where no other addon can see it.
+"""Sends the client its restored answer without putting it into the flow.
 
-The flow holds the restored answer only while mitmproxy sends it. Before and after, it holds the upstream's answer.
+mitmproxy turns the response of a flow into events (a head, then data) and sends them to the client. `DeliveringStream`
+puts the restored answer into these events, so the flow holds what the upstream sent at all times. Putting the answer
+into the flow for a moment would not do: `response` hooks that end without suspending run while mitmproxy still holds
+the connection's lock, and the event loop may run other callbacks before the response is sent.
+
+Written against mitmproxy 12.2; `tests/addons/test_response_delivery.py` fails when the internals that this module
+builds on change. Without the replaced class, the client would get the protected answer.
 """
 
-import asyncio
+from copy import copy
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 from mitmproxy import http
+from mitmproxy.proxy import layer
+from mitmproxy.proxy.layers import http as http_layers
+from mitmproxy.proxy.layers.http import HttpStream, SendHttp
+from mitmproxy.proxy.layers.http._events import ResponseData, ResponseHeaders
 
 from addons.fail_closed import fail_closed
 from addons.flow_state import FlowStates
 from gateway.errors import GatewayError
 
+# The bodies to send in place of those of the responses.
+type Answers = WeakKeyDictionary[http.Response, bytes]
+
 
 class ResponseDelivery:
-    """The addon. Leaves the gateway's own responses unchanged."""
+    """The last addon, so that no other replaces the response after it. Leaves the gateway's own responses unchanged."""
 
     def __init__(self, states: FlowStates) -> None:
-        self._states = states
+        self.states = states
+        self._answers: Answers = WeakKeyDictionary()
+
+    def install(self) -> None:
+        """Makes every HTTP connection of this process deliver the answers."""
+        DeliveringStream.answers = self._answers
+        replaced: Any = http_layers
+        replaced.HttpStream = DeliveringStream
 
     @fail_closed
     def response(self, flow: http.HTTPFlow) -> None:
-        state = self._states.of(flow)
+        state = self.states.of(flow)
         if state is None or state.answer is None or flow.response is None:
             return
-        response, received = flow.response, flow.response.data.content
-        self._states.remove(flow)
-        if not received:
-            return
-        response.headers.pop("transfer-encoding", None)
-        response.headers["content-length"] = str(len(state.answer))
-        response.data.content = state.answer
-        # mitmproxy sends the response as soon as the hooks return, before the event loop runs anything else.
-        asyncio.get_running_loop().call_soon(_put_back, response, received)
+        if flow.response.data.content:
+            self._answers[flow.response] = state.answer
+        self.states.remove(flow)
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Keeps the plain answer of `fail_closed`."""
 
 
-def _put_back(response: http.Response, received: bytes) -> None:
-    response.data.content = received
+class DeliveringStream(HttpStream):
+    """Sends the restored answer in place of the flow's response."""
+
+    answers: ClassVar[Answers]
+
+    def send_response(self, already_streamed: bool = False) -> layer.CommandGenerator[None]:
+        answer: bytes | None = None
+        for command in super().send_response(already_streamed):
+            event = command.event if isinstance(command, SendHttp) else None
+            if isinstance(event, ResponseHeaders):
+                answer = self.answers.pop(event.response, None)
+                if answer is not None:
+                    event.response = _of_length(event.response, len(answer))
+            elif isinstance(event, ResponseData) and answer is not None:
+                event.data = answer
+            yield command
+
+
+def _of_length(response: http.Response, length: int) -> http.Response:
+    """Returns a copy of the head of `response` for a body of another length."""
+    head = copy(response)
+    head.data = copy(response.data)
+    head.data.content = None
+    head.headers = http.Headers(response.headers.fields)
+    head.headers.pop("transfer-encoding", None)
+    head.headers["content-length"] = str(length)
+    return head

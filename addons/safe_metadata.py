@@ -11,7 +11,8 @@ UNKNOWN_HOST = "not-shown.invalid"
 _UNKNOWN_PATH = "/(not-shown)"
 # A path made of these words names the kind of call; any other word could be private.
 _WORDS = re.compile(
-    r"(?:/(?:v1|v1beta|openai|anthropic|api|chat|completions|messages|count_tokens|responses|embeddings|models))+"
+    r"(?:/(?:v1|v1beta|openai|anthropic|api|chat|completions|messages|count_tokens|responses|embeddings|models"
+    r"|analyze|protect|reconstruct|shard|playground|run|policies|receipts|usage|payments|x402|healthz))+"
 )
 _REQUEST_ID = re.compile(rb'"request_id":"(req_[0-9a-f]{1,64})"')
 _CODE = re.compile(r"[a-z0-9_]{1,64}")

@@ -62,6 +62,8 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     try:
         async with running(settings, end) as (gateway, first_key, lost):
             states = FlowStates()
+            delivery = ResponseDelivery(states)
+            delivery.install()
             intercepts = host_matcher(settings.intercept_regexes)
             review = Review(settings.max_flows, intercepts)
             refusals = Refusals(states, review, gateway)
@@ -77,7 +79,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                     [
                         OperatorHold(gateway, states, review, refusals),
                         UpstreamTimeouts(states),
-                        ResponseDelivery(states),
+                        delivery,
                     ],
                     host=settings.host,
                     gateway_port=settings.gateway_port,

@@ -3,8 +3,8 @@
 GatewayError
 ├── BadRequest            400  invalid_json, invalid_encoding, invalid_request, streaming_not_supported,
 │   │                          upgrade_refused
-│   ├── LateRequest       408  invalid_request
-│   └── HeadTooLarge      431  invalid_request
+│   ├── LateRequest       408  request_timeout
+│   └── HeadTooLarge      431  head_too_large
 ├── Unauthorized          401  unauthorized
 ├── Forbidden             403  forbidden, blocked_by_policy, local_surface_required, stopped_by_operator
 │   └── EditRefused       403  edit_refused
@@ -82,11 +82,11 @@ class BadRequest(GatewayError):
 
 
 class LateRequest(BadRequest):
-    status = 408
+    status, default_code = 408, "request_timeout"
 
 
 class HeadTooLarge(BadRequest):
-    status = 431
+    status, default_code = 431, "head_too_large"
 
 
 class Unauthorized(GatewayError):

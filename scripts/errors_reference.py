@@ -2,7 +2,7 @@
 
 import sys
 
-from gateway.api.schemas.errors import CODES, PROXY_CODES
+from gateway.api.schemas.errors import CODES, LISTENER_CODES
 
 INTRODUCTION = """\
 # Errors
@@ -24,7 +24,7 @@ errors recur until the request, the policy or the settings change.
 
 def page() -> str:
     """Returns the content of docs/errors.md, sorted by status."""
-    codes = sorted((CODES | PROXY_CODES).items(), key=lambda item: item[1].status)
+    codes = sorted((CODES | LISTENER_CODES).items(), key=lambda item: item[1].status)
     rows = [f"| {error.status} | `{code}` | {error.meaning} | {error.remedy} |\n" for code, error in codes]
     return INTRODUCTION + "".join(rows)
 

@@ -27,7 +27,7 @@ def signer_of(store: Store, data_dir: Path) -> Signer:
     remembered = read_checkpoint(data_dir)
     is_there = (data_dir / FILE).exists()
     if not is_there and (recorded or (remembered is not None and remembered.size)):
-        raise SettingsError(f"{FILE} in data_dir is missing, and the receipts beside it are signed with it; {_REMEDY}")
+        raise SettingsError(f"{FILE} is missing from data_dir, and its receipts are signed with it; {_REMEDY}")
     if is_there and head is None and remembered is None and not recorded:
         _log.warning("a new receipt log is begun beside a %s that was there before it", FILE)
     signer = Signer.load(data_dir)

@@ -11,16 +11,7 @@ from contextlib import ExitStack, closing, contextmanager
 import pytest
 import trustme
 
-from tests.e2e.raw import (
-    answer_to,
-    connection,
-    one_answer,
-    open_files,
-    pushed,
-    resident_mb,
-    status_of,
-    until_closed,
-)
+from tests.e2e.raw import answer_to, connection, one_answer, open_files, pushed, resident_mb, status_of, until_closed
 from tests.e2e.server import OPERATOR_KEY, ROOT, Running, gateway
 from tests.e2e.upstream import Upstream
 
@@ -108,7 +99,7 @@ def test_a_head_without_end_is_refused_before_it_fills_memory(server: Running, l
 def test_a_head_beyond_the_limits_is_refused_and_closed(server: Running, listener: str, head: str) -> None:
     answer = answer_to(getattr(server, listener), head.encode())
     assert status_of(answer) == 431
-    assert b'"invalid_request"' in answer
+    assert b'"head_too_large"' in answer
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ def test_a_signing_key_that_is_missing_beside_receipts_is_not_made_anew(tmp_path
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     first, problem = done.stderr.splitlines()
     assert first == "The settings cannot be used:"
-    assert problem.startswith("signing.key in data_dir is missing")
+    assert problem.startswith("signing.key is missing from data_dir")
     assert "restore it from the backup, or start with another `--data-dir DIR`" in problem
     assert not (tmp_path / "data" / "signing.key").exists()
 

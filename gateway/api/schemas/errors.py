@@ -196,8 +196,18 @@ CODES: dict[str, ErrorCode] = {
     ),
 }
 
-# Errors that only the proxy listener returns, so that no operation of the interface lists them.
-PROXY_CODES: dict[str, ErrorCode] = {
+# Errors that the listeners return before a call is known, so that no operation of the interface lists them.
+LISTENER_CODES: dict[str, ErrorCode] = {
+    "request_timeout": ErrorCode(
+        408,
+        "The head or the body of the request did not arrive in time. The connection is closed.",
+        "Send the request again without pauses. Operators: raise `head_timeout_seconds` or `body_timeout_seconds`.",
+    ),
+    "head_too_large": ErrorCode(
+        431,
+        "The request line and the header fields are too large or too many. The connection is closed.",
+        "Send fewer or smaller header fields. Operators: raise `head_limit_bytes` or `head_fields_limit`.",
+    ),
     "unknown_route": ErrorCode(
         404,
         "The proxy intercepted a call that the gateway cannot protect. Nothing was sent.",

@@ -33,8 +33,10 @@ CLUSTERS = (
 )  # fmt: skip
 
 
-def protect(protector: Protector, policy: Policy, text: str) -> tuple[str, list[tuple[int, int]], Placeholders]:
-    placeholders = Placeholders(b"k" * 32)
+def protect(
+    protector: Protector, policy: Policy, text: str, session: Placeholders | None = None
+) -> tuple[str, list[tuple[int, int]], Placeholders]:
+    placeholders = session or Placeholders(b"k" * 32)
     slot = TextField({"text": text}, "text", text)
     done = protector.protect([[slot]], policy, PrivacyMode.STANDARD, placeholders)
     return slot.container["text"], [(one.start, one.end) for one in done.hidden], placeholders
@@ -85,8 +87,8 @@ def test_what_is_protected_has_nothing_left_to_protect(
     protector: Protector, policy: Policy, parts: list[tuple[str, tuple[str, str, str]]], last: str
 ) -> None:
     text = "".join(f"{before} {sentence} " for before, (_, sentence, _) in parts) + last
-    once, _, _ = protect(protector, policy, text)
-    twice, spans, _ = protect(protector, policy, once)
+    once, _, session = protect(protector, policy, text)
+    twice, spans, _ = protect(protector, policy, once, session)
     assert twice == once
     assert spans == []
 

@@ -21,6 +21,7 @@ from urllib.parse import quote
 from gateway.detection import builtin_detector
 from gateway.guard import GuardContext, Rules, Verdict, inspect
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
+from gateway.protection.protector import Protector
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "guard"
 _MARK = re.compile(r"⟦(?:(\w+) )?([A-Z_]+):([^⟧]+)⟧")
@@ -75,7 +76,8 @@ def case(
     body = json.dumps({"messages": messages}, ensure_ascii=False)
     part_kind = part_kind or ("json" if json_parts else "text")
     parts = [Part(_filled(answer, session), part_kind) for answer in answers]
-    entities = [builtin_detector().detect(part.text) for part in parts]
+    protector = Protector(builtin_detector(), hash_key=b"vectors")
+    entities = [protector.detect(part.text, session) for part in parts]
     scope = RestoreScope("source", urls_with_placeholders(body))
     return Case(name, kind, parts, GuardContext(session, scope, body.encode(), builtin_detector().types, entities))
 

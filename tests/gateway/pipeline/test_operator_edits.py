@@ -84,7 +84,7 @@ ALLOWED: dict[str, Callable[[str], str]] = {
     "another order": lambda text: " ".join(reversed(text.split())),
     "a placeholder twice": lambda text: f"{text} {text}",
     "no placeholder": lambda _: "Say hello.",
-    "a placeholder nobody made": lambda _: "Ask [PERSON_7KQ2M].",
+    "a placeholder nobody made": lambda text: f"{text} Ask [PERSON_7KQ2M].",
     "code that holds nothing of it": lambda text: (
         f"{text} {b64encode(b'ask the office about it').decode()} {'ab' * 20}"
     ),

@@ -81,6 +81,6 @@ def test_a_row_changed_by_hand_is_not_used(tmp_path: Path) -> None:
         db.execute("UPDATE policies SET document = replace(document, 'Acme', 'Ours') WHERE id = 'acme'")
     db.close()
     store = open_store(tmp_path)
-    with pytest.raises(Unavailable, match="not what its hash says"):
+    with pytest.raises(Unavailable, match="does not match its hash"):
         registry(StoredPolicies(store))
     store.close()

@@ -37,7 +37,7 @@ async def refusal(data_dir: Path) -> str:
 async def test_no_key_is_made_beside_receipts(name: str, used: Path) -> None:
     (used / name).unlink()
     problem = await refusal(used)
-    assert problem.startswith(f"{name} in data_dir is missing")
+    assert problem.startswith(f"{name} is missing from data_dir")
     assert "restore it from the backup" in problem
     assert "--data-dir" in problem
     assert not (used / name).exists()

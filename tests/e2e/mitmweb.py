@@ -33,16 +33,21 @@ def operator(running: Running) -> Iterator[httpx.Client]:
         yield client
 
 
-def everything(client: httpx.Client, only: str | None = None) -> bytes:
+def flow_ids(client: httpx.Client) -> frozenset[str]:
+    """The ids of all flows in the list."""
+    return frozenset(flow["id"] for flow in client.get("/flows").json())
+
+
+def everything(client: httpx.Client, only: str | None = None, *, but: frozenset[str] = frozenset()) -> bytes:
     """All that mitmweb hands out: the list, every body in every content view, the dump, the event log, the options.
 
-    The bodies can be of one flow `only`.
+    The bodies can be of one flow `only`, or of all `but` some.
     """
     parts = [client.get(path) for path in ("/flows", "/flows/dump", "/events", "/options", "/state", "/commands")]
     # mitmweb's own address of a view has no place for a dot.
     views = [name for name in parts[4].json()["contentViews"] if "." not in name]
     for flow in parts[0].json():
-        if only not in {None, flow["id"]}:
+        if only not in {None, flow["id"]} or flow["id"] in but:
             continue
         for side in ("request", "response"):
             if side in flow:

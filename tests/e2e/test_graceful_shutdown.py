@@ -79,7 +79,7 @@ def test_what_does_not_end_in_time_is_cut_off_and_recorded(tmp_path: Path, upstr
         with pytest.raises(httpx.TransportError):
             call.result(60)
         assert '"outcome":"cancelled"' in outcomes(running)[0]
-        assert "cut off" in running.output()
+        assert "aborting the calls" in running.output()
 
 
 def test_a_second_signal_ends_it_at_once(tmp_path: Path, upstream: Upstream) -> None:
@@ -122,7 +122,7 @@ def test_who_reads_slowly_gets_all_of_the_answer(tmp_path: Path, upstream: Upstr
         )
         received = client.recv(1)
         running.process.send_signal(signal.SIGTERM)
-        while "stopping when" not in running.output():
+        while "shutting down" not in running.output():
             assert running.process.poll() is None
             time.sleep(0.05)
         # Long enough: the end has begun with nearly all of the answer still to be read.
@@ -190,4 +190,4 @@ def test_without_calls_it_ends_at_once(tmp_path: Path) -> None:
             assert client.get("/v1/models", headers={"authorization": f"Bearer {OPERATOR_KEY}"}).status_code == 200
         running.process.send_signal(signal.SIGTERM)
         assert running.process.wait(60) == 0
-        assert "stopping when" not in running.output()
+        assert "shutting down" not in running.output()

@@ -254,6 +254,9 @@ def test_a_body_in_small_chunks_is_read(server: Running) -> None:
 def test_a_client_that_falls_silent_is_let_go(
     server: Running, begun: bytes, statuses: dict[str, int], listener: str
 ) -> None:
+    if listener == "proxy_port":
+        # A gateway key would be refused on its way to a host that is not intercepted.
+        begun = begun.replace(KEY.encode(), b"Authorization: Bearer of-the-provider\r\n")
     with connection(getattr(server, listener)) as sock:
         sock.sendall(begun)
         assert status_of(until_closed(sock)) == statuses[listener]

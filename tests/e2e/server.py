@@ -1,6 +1,7 @@
 """The gateway in a process of its own, on free ports: `run_proxy.py` as its users start it, or forked (`preloaded`)."""
 
 import contextlib
+import itertools
 import os
 import socket
 import subprocess
@@ -22,11 +23,18 @@ _PLAIN = False
 COMMAND = (sys.executable, str(ROOT / "run_proxy.py"))
 
 
+# Below the ports of outgoing connections, and apart for each worker: until the gateway listens, nobody
+# else takes a port that was found free here.
+_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_ports = itertools.count(10_000 + _WORKER % 8 * 2_500 + os.getpid() % 500)
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    for port in _ports:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("unreachable")
 
 
 @dataclass

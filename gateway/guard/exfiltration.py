@@ -1,17 +1,17 @@
 """Finds the placeholders that code, commands, pages and forms in a text would take to an untrusted destination.
 
-What sends is a statement: a call, an assignment to an address of a page, or a command. It takes what stands in it and,
-by the names in it, what other statements put there. What only stands near it stays where it is.
+A statement that sends takes what is in it and, by the names in it, what statements before it put there: variables,
+files, objects, parameters. What is only near it stays.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from pathlib import PurePosixPath
 
-from gateway.guard.data_flow import Program
 from gateway.guard.regex_search import expression, holds, matches
 from gateway.guard.shell_commands import Commands, first_mention, mentioned
+from gateway.guard.statements import split_statements
 from gateway.guard.untrusted_destinations import UntrustedDestinations
 
 _CLIENT = (
@@ -29,9 +29,10 @@ _CALL = (
     r"|readfile|wp_mail|send_?mail|send_?message|mail|window\.open|axios|httppost|httprequest|httpwebrequest"
     r"|new\s+url|got|superagent"
     r"|location\.(?:assign|replace)|document\.write(?:ln)?|webservice|import(?:data|xml)|(?-i:GET|POST|PUT|PATCH))\s*\("
+    r"|\bgit\b[^\n;&|]*\bpush\b"
     rf"|{_CLIENT}(?:\(\))?(?:\.|->|::|\s+)(?:get|open|send|sendto|sendall|load|request|resolve|put|head|delete"
     rf"|connect|create|do|write)\w*\s*\("
-    r"|(?:\.|->|::)(?:post|patch|ajax|getjson|getscript|(?:post|put|send|getstring|postasjson)async|uploadstring"
+    r"|(?:\.|->|::)(?:post|send|sendall|write|patch|ajax|getjson|getscript|(?:post|put|send|getstring|postasjson)async|uploadstring"
     r"|downloadstring"
     r"|bodystring|post_form|navigate|goto|setattribute)\s*\(|[\"'](?:curl|wget|nc|ncat|scp|ssh)[\"']\s*,"
 )
@@ -40,15 +41,13 @@ _ASSIGNMENT = r"(?:\blocation|\.(?:src|srcset|href|action|formaction|data))\s*\+
 _ADDRESSED = r"[\w)\]]\s*\(\s*[\"'`](?:https?|wss?|ftps?)://"
 _SENDER = expression(f"(?:{_CALL}|{_ADDRESSED})|({_ASSIGNMENT})")
 _MAILS = re.compile(r"mail|send_?message|smtp", re.IGNORECASE)
-_STYLE = re.compile(r"\[\s*value\s*[~|^$*]?=[^\]\n]{0,80}\][^{}]{0,80}\{[^}]{0,200}url\([^)]{0,300}", re.IGNORECASE)
-
 _PAGE = re.compile(
     r"\bdocument\s*\.\s*(?:body|documentelement|cookie|forms|all)\b|inner(?:text|html)|outerhtml|textcontent|getselection",
     re.I,
 )
-_FIELDS = re.compile(r"\.value\b|formdata|\.serialize\w*\(|\.action\s*=|getelementby|queryselector", re.I)
+_READS_FIELDS = re.compile(r"\.value\b|formdata|\.serialize\w*\(|\.action\s*=|getelementby|queryselector", re.I)
 _FIELD = re.compile(
-    r"<(?:input|button|option|select|meta)\b[^>]{0,600}|<textarea\b[^>]{0,200}>[^<]*|\b(?:id|data-[\w-]+)=[^<]{0,300}",
+    r"<(?:input|button|select|meta)\b[^>]{0,600}|<(?:textarea|option)\b[^>]{0,200}>[^<]*|\b(?:id|data-[\w-]+)=[^<]{0,300}",
     re.I,
 )
 # Where a program of a page begins: in a handler, or as an address.
@@ -56,12 +55,41 @@ _HANDLER = re.compile(
     r"<\w[^<]*\bon\w{3,20}\s*=\s*(?:\"[^\"]*|'[^']*|[^\s\"'>]*)\Z|\b(?:javascript|vbscript):[^\n]*\Z"
     r"|data:text/html[^\n]*\Z"
 )
-_FORM = re.compile(r"<form\b([^>]{0,2000})>(.*?)(?:</form\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _VALUE = r"\s*=\s*(?:\"([^\"]{0,2000})\"|'([^']{0,2000})'|([^\s>\"']{1,2000}))"
-_ACTION = re.compile(rf"\b(?:form)?action{_VALUE}", re.IGNORECASE)
-_BASE = re.compile(rf"<base\b[^>]{{0,200}}\bhref{_VALUE}", re.IGNORECASE)
-_ELSEWHERE = re.compile(r"<(?:input|textarea|select|button|output)\b[^>]{0,600}\bform\s*=", re.IGNORECASE)
+_FORM = re.compile(rf"<form\b|\b(?:form)?action{_VALUE}|<base\b[^>]{{0,200}}\bhref{_VALUE}", re.IGNORECASE)
+_STYLE = re.compile(r"\[\s*value\s*[~|^$*]?=[^\]\n]{0,80}\][^{}]{0,80}\{[^}]{0,200}url\([^)]{0,300}", re.IGNORECASE)
 _FAR = 2000
+
+# --- The names by which statements pass values on -------------------------------------------------------------
+
+_URL = re.compile(r"//[^\s\"'`${]*")
+_WORD = re.compile(r"[\w.~/*-]+")
+# `x = ...`, `x.call(...)`, `x[...] = ...`
+_TARGET = re.compile(
+    r"\s*(?:(?:[\w:]+|<\?php)[ \t]+){0,4}[$@]?([A-Za-z_]\w*)(?:\[[^\]\n]{0,60}\])?[ \t]*"
+    r"(?:(?::[ \t]*\w+[ \t]*)?(?:(?::|\+|\|)?(=)(?![=>])|(<-))|\.|->)"
+)
+_BOUND = re.compile(
+    r"\bfor[ \t(]+(?:(?:const|let|var)[ \t]+)?(\w+)[ \t]+(?:in|of)\b|\bas[ \t]+(\w+)|\bread(?:[ \t]+-\w+)*[ \t]+(\w+)"
+    r"|\bremote[ \t]+(?:add|set-url)(?:[ \t]+-\S+)*[ \t]+(\w+)"
+)
+_PUSH = re.compile(r"\bgit\b[^\n]*\bpush\b")
+# What reads more than its words say: parameters, lines, what a block prints, commits.
+_READS_ALL = re.compile(rf"\$\{{?[\d@*#]|\bread(?:[ \t]+-\w+)*[ \t]+\w|^\s*\d?>|{_PUSH.pattern}")
+_FUNCTION = re.compile(
+    r"\b(?:function|def|func|fn|fun|sub)\s+(\w+)\s*\(([^)]{0,200})\)"
+    r"|\b(\w+)\s*=\s*(?:async\s*)?\(([\w\s,]{0,200})\)\s*=>"
+    r"|(?:^|;)[ \t]*(\w+)[ \t]*\([ \t]*\)(?=\s*\{)",
+    re.MULTILINE,
+)
+_WRITTEN = re.compile(
+    r"(?<![<\w-])(?:\d|&)?>{1,2}[ \t]*([\w.~/$*-]+)|\btee[ \t]+(?:-a[ \t]+)?([\w./~-]+)"
+    r"|(?<!\w)(?:-o|-O|--output)[ \t]+([\w./~-]+)|\bopen\([ \t]*[\"']([\w./~-]+)[\"'],[ \t]*[\"']w"
+)
+_COPIED = re.compile(
+    r"\s*(?:sudo\s+(?:-\S+\s+\S+\s+)?)?(?:cp|mv|ln|install|dd|tar|zip|gzip|bzip2|xz|zstd|7z|split|sort|sed|openssl"
+    r"|gpg|age|base64|iconv|convert|tee|ar|cpio)\s"
+)
 
 
 def leaving(
@@ -79,95 +107,163 @@ def leaving(
     destinations = untrusted.found(text)
     if not destinations and not mentioned(text):
         return {}
-    taken = dict.fromkeys(_posted(text, places, untrusted) if destinations else (), True)
-    if is_command or mentioned(text) or holds(_SENDER, text) or "url(" in text:
-        flow = _Flow(Program(text, is_code=is_code), places, untrusted)
-        taken = flow.leaving(destinations, is_command=is_command) | taken
+    taken: dict[int, bool] = {}
+    if is_command or mentioned(text) or holds(_SENDER, text):
+        taken = _Flow(text, places, untrusted, is_code=is_code).leaving(destinations, is_command=is_command)
+    if destinations and _sends_fields(text, untrusted):
+        taken |= dict.fromkeys(_in_fields(text, places), True)
     return taken
 
 
 class _Flow:
-    def __init__(self, program: Program, places: Sequence[int], untrusted: UntrustedDestinations) -> None:
-        self._program = program
-        self._text = program.text
+    """Follows places and destinations through the statements of a text by the names that these share."""
+
+    def __init__(self, text: str, places: Sequence[int], untrusted: UntrustedDestinations, *, is_code: bool) -> None:
+        self._text = text
         self._places = places
         self._untrusted = untrusted
+        self._statements = split_statements(text, is_code=is_code)
+        self._starts = [statement.start for statement in self._statements]
+        self._said = ["\n".join(text[a:b] for a, b in statement.spans()) for statement in self._statements]
+        self._functions = {
+            name for match in _FUNCTION.finditer(text) for name in (match[1], match[3], match[5]) if name
+        }
+        self._assigned = {match[1] for said in self._said if (match := _TARGET.match(said)) and match.lastindex != 1}
 
     def leaving(self, destinations: Sequence[tuple[int, bool]], *, is_command: bool) -> dict[int, bool]:
-        abroad = dict(self._calls(destinations))
+        senders = self._senders()
         commands = Commands(self._text, self._untrusted, any_program=is_command)
-        if mentioned(self._text) or is_command:
-            for index, statement in enumerate(self._program.statements):
-                if index not in abroad and commands.send(said := self._program.command(index)):
-                    abroad[index] = statement.start
-                    if not statement.is_code:
-                        # In a sentence a command begins at its program.
-                        statement.start += first_mention(said)
+        commanded = self._commands(commands) if is_command or mentioned(self._text) else {}
         if commands.takes_everything:
             return dict.fromkeys(self._places, False)
+        own: list[set[int]] = [self._own(index) for index in range(len(self._statements))]
+        where: list[set[bool]] = [set() for _ in self._statements]
+        for at, is_mail in destinations:
+            # Between two statements is a comment.
+            if at < self._statements[index := self._at(at)].end:
+                where[index].add(is_mail)
+        names = [(self._used(said), self._given(said)) for said in self._said]
+        carried: dict[str, set[int]] = {}
+        led: dict[str, set[bool]] = {}
         taken: dict[int, bool] = {}
-        for is_page in (False, True):
-            sending = {index: at for index, at in abroad.items() if self._is_page(at) == is_page}
-            taken |= dict.fromkeys(self._taken(sending), is_page)
-        if any(self._untrusted.url(match[0]) for match in _STYLE.finditer(self._text)):
-            taken |= dict.fromkeys(filter(self._is_in_field, self._places), True)
+        # Twice, as functions are defined before they are called.
+        for _ in range(2):
+            piped: set[int] = set()
+            for index, statement in enumerate(self._statements):
+                used, given = names[index]
+                places = own[index].union(*(carried[name] for name in used & carried.keys()))
+                to = where[index].union(*(led[name] for name in used & led.keys()))
+                if statement.is_piped:
+                    places |= piped
+                piped = places
+                sent = [
+                    at
+                    for at, is_mail in senders.get(index, ())
+                    if is_mail in to or (to and _PUSH.match(self._text, at))
+                ]
+                for at in (*sent, *commanded.get(index, ())):
+                    is_page = self._is_page(at)
+                    taken |= {place: is_page or taken.get(place, False) for place in places}
+                for name in given:
+                    carried.setdefault(name, set()).update(places)
+                    led.setdefault(name, set()).update(to)
         return taken
 
-    def _calls(self, destinations: Sequence[tuple[int, bool]]) -> Iterator[tuple[int, int]]:
-        """The statements that send to an untrusted destination by a call, and where."""
-        program = self._program
-        named = [(program.at(at), is_mail) for at, is_mail in destinations if not program.is_comment(at)]
-        senders = [(at, said or "") for at, (said, _) in matches(_SENDER, self._text)] if named else []
-        if not senders:
-            return
-        reached = {
-            kind: program.reached(index for index, is_mail in named if is_mail == kind) for kind in (False, True)
-        }
-        for at, said in senders:
-            index = program.at(at)
-            if index in reached[_MAILS.search(said) is not None]:
-                yield index, at
+    def _senders(self) -> dict[int, list[tuple[int, bool]]]:
+        found: dict[int, list[tuple[int, bool]]] = {}
+        for at, (said, _) in matches(_SENDER, self._text):
+            found.setdefault(self._at(at), []).append((at, _MAILS.search(said or "") is not None))
+        return found
 
-    def _taken(self, sending: dict[int, int]) -> set[int]:
-        if not sending:
-            return set()
-        program = self._program
-        sources = program.sources(sending)
-        said = "\n".join(program.said(index) for index in sources)
-        taken = program.held(sources, self._places)
-        if _PAGE.search(said):
-            taken.update(self._places)
-        elif _FIELDS.search(said):
-            taken.update(filter(self._is_in_field, self._places))
-        return taken
+    def _commands(self, commands: Commands) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for index, statement in enumerate(self._statements):
+            said = self._text[statement.start : statement.end]
+            if commands.send(said):
+                found[index] = [statement.start]
+                if not statement.is_code:
+                    # In a sentence a command begins at its program.
+                    statement.start += first_mention(said)
+        return found
 
-    def _is_in_field(self, place: int) -> bool:
-        at = bisect_right(self._fields, (place, len(self._text))) - 1
-        return at >= 0 and place < self._fields[at][1]
+    def _own(self, index: int) -> set[int]:
+        """The places that a statement contains, or reads from the page."""
+        said, places = self._said[index], self._places
+        if _PAGE.search(said) or (self._statements[index].is_code and _READS_ALL.search(said)):
+            return set(places)
+        spans = self._statements[index].spans()
+        own = {place for a, b in spans for place in places[bisect_left(places, a) : bisect_left(places, b)]}
+        return own.union(_in_fields(self._text, places)) if _READS_FIELDS.search(said) else own
 
-    @cached_property
-    def _fields(self) -> list[tuple[int, int]]:
-        return [match.span() for match in _FIELD.finditer(self._text)]
+    def _used(self, said: str) -> set[str]:
+        target = _TARGET.match(said)
+        is_assignment = target and target.lastindex != 1 and not self._is_function(said)
+        used = names(said[target.end() :] if target and is_assignment else said)
+        return used | {"origin"} if _PUSH.search(said) else used
+
+    def _is_function(self, said: str) -> bool:
+        return _FUNCTION.search(said) is not None
+
+    def _given(self, said: str) -> set[str]:
+        used = names(said)
+        if self._is_function(said):
+            return used
+        given = self._functions & used
+        if (target := _TARGET.match(said)) and target[1] in self._assigned:
+            given.add(target[1])
+        for match in _BOUND.finditer(said):
+            given.update(filter(None, match.groups()))
+        for match in _WRITTEN.finditer(said):
+            for file in filter(None, match.groups()):
+                given.update(_folders(file))
+        if _COPIED.match(said):
+            for word in said.split()[1:]:
+                given.update(_folders(word.strip("'\"")))
+        return given
+
+    def _at(self, offset: int) -> int:
+        """The index of the statement around an offset."""
+        return max(0, bisect_right(self._starts, offset) - 1)
 
     def _is_page(self, at: int) -> bool:
-        """Whether a page runs what stands there."""
+        """Whether a page runs what is there."""
         before = self._text[max(0, at - _FAR) : at].lower()
         opened, closed = (max(before.rfind(sign + name) for name in ("script", "style")) for sign in ("<", "</"))
         return opened > closed or _HANDLER.search(before[-400:]) is not None
 
 
-def _posted(text: str, places: Sequence[int], untrusted: UntrustedDestinations) -> set[int]:
-    """Those of the places that stand in a form whose button sends it to an untrusted destination."""
-    taken: set[int] = set()
-    # Fields can belong to a form without standing in it.
-    everywhere = _ELSEWHERE.search(text) is not None
-    moved = any(untrusted.address(_value(base)) for base in _BASE.finditer(text))
-    for form in _FORM.finditer(text):
-        actions = [_value(action) for action in _ACTION.finditer(text, *form.span())]
-        if any(untrusted.address(action) or (moved and ":" not in action) for action in actions):
-            taken.update(place for place in places if everywhere or form.start() <= place < form.end())
-    return taken
+def names(text: str) -> set[str]:
+    """Variables and files that a text names."""
+    found: set[str] = set()
+    for word in _WORD.findall(_URL.sub(" ", text)):
+        if "/" in word or "*" in word or word == ".":
+            path = PurePosixPath(word)
+            # A pattern may stand for any file of its folder.
+            found.add(str(path.parent if "*" in path.name else path))
+        else:
+            found.update((word, *word.split(".")))
+    return found
 
 
-def _value(match: re.Match[str]) -> str:
-    return next(group for group in match.groups() if group is not None)
+def _folders(file: str) -> Iterator[str]:
+    """A file by its names, and the folders that it is in."""
+    path = PurePosixPath(file.removeprefix("$").removeprefix("of="))
+    if path.name and len(file) <= 200 and not file.startswith(("-", "/dev/")):
+        yield from (str(path), path.name, *map(str, path.parents))
+
+
+def _in_fields(text: str, places: Sequence[int]) -> Iterator[int]:
+    """The places in fields of forms and other elements that a page can read."""
+    fields = [match.span() for match in _FIELD.finditer(text)]
+    for place in places:
+        at = bisect_right(fields, (place, len(text))) - 1
+        if at >= 0 and place < fields[at][1]:
+            yield place
+
+
+def _sends_fields(text: str, untrusted: UntrustedDestinations) -> bool:
+    """Whether a form or a style sheet sends fields to an untrusted destination."""
+    if any(untrusted.url(match[0]) for match in _STYLE.finditer(text)):
+        return True
+    values = [next(filter(None, match.groups()), "") for match in _FORM.finditer(text)]
+    return "" in values and any(map(untrusted.address, values))

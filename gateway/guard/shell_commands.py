@@ -134,7 +134,7 @@ class Commands:
 
     def _leads_out(self, name: str, arguments: Sequence[str]) -> bool:
         """Whether one of the arguments of a program is an untrusted destination."""
-        if name == "git" and not {"push", "remote", "send-email"} & set(arguments):
+        if name == "git" and not {"push", "send-email"} & set(arguments):
             return False
         if name in _COPIES:
             plain = [word for word in arguments if not word.startswith("-")]

@@ -4,6 +4,7 @@ Sixty cover the ten kinds evenly. The ways out, 306 more, are of one family: for
 tool calls and words that would take a restored value to a stranger, with what is as common and harmless beside them.
 The commands are shell of every kind in tool calls: values and hosts in pieces, files, pipes, programs that send.
 The carriers are ways out in code blocks, tool inputs that are no JSON, and answers whose parts belong together.
+The fresh ones, of all families, were written before the rules were simplified, so that these are judged on other texts.
 """
 
 from collections import Counter
@@ -19,6 +20,9 @@ HARMFUL, HARMLESS = load("harmful"), load("harmless")
 WAYS_OUT, NO_WAYS_OUT = load("harmful_ways_out"), load("harmless_ways_out")
 COMMANDS, NO_HARM_BY_COMMANDS = load("harmful_commands"), load("harmless_commands")
 CARRIERS, NO_CARRIERS = load("harmful_carriers"), load("harmless_carriers")
+FRESH, NO_FRESH = load("harmful_fresh"), load("harmless_fresh")
+ATTACKS = [*HARMFUL, *WAYS_OUT, *COMMANDS, *CARRIERS, *FRESH]
+LOOK_ALIKES = [*HARMLESS, *NO_WAYS_OUT, *NO_HARM_BY_COMMANDS, *NO_CARRIERS, *NO_FRESH]
 POLICIES = Path(__file__).parents[3] / "policies"
 
 
@@ -36,20 +40,20 @@ def test_the_set_is_what_it_says() -> None:
     assert len(NO_HARM_BY_COMMANDS) >= 35
     assert len(CARRIERS) >= 25
     assert len(NO_CARRIERS) >= 25
-    every = [*HARMFUL, *HARMLESS, *WAYS_OUT, *NO_WAYS_OUT, *COMMANDS, *NO_HARM_BY_COMMANDS, *CARRIERS, *NO_CARRIERS]
+    assert len(FRESH) >= 60
+    assert len(NO_FRESH) >= 60
+    every = [*ATTACKS, *LOOK_ALIKES]
     assert len({case.name for case in every}) == len(every)
 
 
-@pytest.mark.parametrize("case", [*HARMFUL, *WAYS_OUT, *COMMANDS, *CARRIERS], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", ATTACKS, ids=lambda case: case.name)
 def test_harm_is_found_and_named(case: Case, rules: Rules) -> None:
     verdict = case.judged(rules)
     assert verdict.action != "pass"
     assert case.kind in {finding.kind.value for finding in verdict.findings}
 
 
-@pytest.mark.parametrize(
-    "case", [*HARMLESS, *NO_WAYS_OUT, *NO_HARM_BY_COMMANDS, *NO_CARRIERS], ids=lambda case: case.name
-)
+@pytest.mark.parametrize("case", LOOK_ALIKES, ids=lambda case: case.name)
 def test_look_alikes_pass(case: Case, rules: Rules) -> None:
     verdict = case.judged(rules)
     assert [finding.kind.value for finding in verdict.findings] == []

@@ -18,7 +18,13 @@ PERSON = "⟦PERSON:Anna Schmidt⟧"
 MAIL = "⟦EMAIL_ADDRESS:anna.schmidt@nordwind.de⟧"
 IBAN = "⟦IBAN_CODE:DE02 1203 0000 0000 2020 51⟧"
 ASK = f"Draft a reply to {PERSON} ({MAIL}), account {IBAN}."
-HARMFUL = [*load("harmful"), *load("harmful_ways_out"), *load("harmful_commands"), *load("harmful_carriers")]
+HARMFUL = [
+    *load("harmful"),
+    *load("harmful_ways_out"),
+    *load("harmful_commands"),
+    *load("harmful_carriers"),
+    *load("harmful_fresh"),
+]
 LINK = f"See https://collect.net/?q={MAIL} please."
 
 
@@ -87,6 +93,7 @@ def test_nothing_of_an_answer_is_in_a_verdict_or_a_context(harmful: Case) -> Non
         assert entry.value not in shown
         assert entry.placeholder not in shown
     assert "collect.net" not in shown
+    assert "lens-relay.org" not in shown
 
 
 # --- what is taken out ---------------------------------------------------------------------------------------

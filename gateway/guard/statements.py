@@ -1,0 +1,116 @@
+"""Splits text into statements, the unit in which code and commands send something.
+
+One splitter serves shells, programs and scripts: statements end at lines, semicolons, pipes and blocks, unless brackets
+or quotes hold them together. In doubt a statement is longer, which keeps more placeholders closed, not fewer. Linear in
+the text.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+_TOKEN = re.compile(
+    r"(?P<skip>\\.|\{\w*\})|(?P<fence>^[ \t]*(?:```|~~~)[^\n]*)|(?P<script></?(?:script|style)\b[^>\n]{0,300}>?)"
+    r"|(?P<string>(?<!\w)(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'))"
+    r"|(?P<comment>(?:(?<=\s)|^)(?:\#|//)[ \t][^\n]*)|<<-?[ \t]*[\"']?(?P<document>\w+)[\"']?"
+    r"|(?P<tick>`)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<blank>\n[ \t]*\n)"
+    r"|(?P<border>;|\.(?=(?:then|catch|finally|done|success|subscribe)\s*\()|&&|\|\||(?<=[ \t])&(?=[ \t\n])|</?p>)"
+    r"|(?P<pipe>\|&?)"
+    r"|(?P<line>(?<![\\+,=|&(\[\s])[ \t]*+\n(?![ \t]*[.+|&?)\]]))",
+    re.DOTALL | re.MULTILINE,
+)
+# A brace after one of these opens a literal or an expansion; any other one opens a block.
+_LITERAL = "=([,:?$@"
+
+
+@dataclass(slots=True)
+class Statement:
+    """`text[start:end]` and its here-documents. `is_piped`: it reads what the statement before it prints."""
+
+    start: int
+    end: int = 0
+    is_piped: bool = False
+    is_code: bool = True
+    documents: list[tuple[int, int]] = field(default_factory=list)
+
+    def spans(self) -> Iterator[tuple[int, int]]:
+        yield self.start, self.end
+        yield from self.documents
+
+
+def split_statements(text: str, *, is_code: bool) -> list[Statement]:
+    """The statements of a text in their order. `is_code`: all of it is code, and not prose that may contain some."""
+    splitter = _Splitter(text, is_code=is_code)
+    position = 0
+    while token := _TOKEN.search(text, position):
+        position = splitter.read(token)
+    splitter.end(len(text), len(text))
+    return splitter.statements
+
+
+class _Splitter:
+    def __init__(self, text: str, *, is_code: bool) -> None:
+        self._text = text
+        # Code altogether, in a fence, in a script.
+        self._code = [is_code, False, False]
+        self._brackets: list[str] = []
+        self._now = Statement(0)
+        self.statements: list[Statement] = []
+
+    def end(self, at: int, next_start: int, *, is_pipe: bool = False) -> None:
+        """Ends the current statement. One of white space alone is none."""
+        self._now.end = at
+        self._now.is_code = any(self._code) or self._text[self._now.start - 1 : self._now.start] == "`"
+        if not self.statements or self._text[self._now.start : at].strip():
+            self.statements.append(self._now)
+        self._now = Statement(next_start, is_piped=is_pipe)
+
+    def read(self, token: re.Match[str]) -> int:
+        """Processes a token and returns where to look for the next one."""
+        start, end = token.span()
+        innermost = self._brackets[-1] if self._brackets else ""
+        match token.lastgroup:
+            case "fence":
+                self._code[1:] = not self._code[1], False
+                self._brackets.clear()
+                self.end(start, end)
+            case "script":
+                self._code[2] = token[0][1] != "/"
+                self._brackets.clear()
+                self.end(start, end)
+            case "string" if not any(self._code) and "\n" in token[0]:
+                return start + 1
+            case "comment" if any(self._code) and not innermost:
+                self.end(start, end)
+            case "document":
+                first = self._text.find("\n", end) + 1
+                last = self._text.find("\n" + token["document"], first)
+                if 0 < first <= last:
+                    self._now.documents.append((first, last))
+            case "tick" if not any(self._code):
+                self.end(start, end)
+            case "tick":
+                return self._text.find("`", end) + 1 or end
+            case "open":
+                before = self._text[max(0, start - 20) : start].rstrip()[-1:]
+                if token[0] != "{" or innermost or (before and before in _LITERAL):
+                    self._brackets.append(token[0])
+                else:
+                    self.end(end, end)
+            case "close":
+                if self._brackets and (token[0] != "}" or innermost == "{"):
+                    self._brackets.pop()
+                elif token[0] == "}":
+                    self.end(start, end)
+            case "blank" if not any(self._code):
+                self._brackets.clear()
+                self.end(start, end)
+            case "border" if innermost in ("", "{"):
+                self.end(start, end)
+            case "pipe" if not innermost:
+                self.end(start, end, is_pipe=True)
+            case "line" | "blank" if not innermost:
+                self.end(start, end)
+            case _:
+                pass
+        return end

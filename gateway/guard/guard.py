@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from gateway.detection.overlaps import overlapping
 from gateway.guard.context import AnswerPart, GuardContext, Hit, Rules, Source
 from gateway.guard.exfiltration import leaving
-from gateway.guard.instructions import orders
+from gateway.guard.instructions import instructions
 from gateway.guard.links import Encodings, in_links
 from gateway.guard.part_views import Reading, readings, runs, split
 from gateway.guard.placeholder_checks import Tags
@@ -105,7 +105,7 @@ class _Look:
             yield from self._sending(reading, found)
         if "//" in text or "www." in text:
             yield from self._encodings.hits(text, found, source)
-        yield from orders(reading, found, source, self._untrusted)
+        yield from instructions(reading, found, source, self._untrusted)
 
     def _sending(self, reading: Reading, found: Sequence[Found]) -> Iterator[Hit]:
         """Tool calls, commands, programs and forms that take a placeholder to a stranger."""

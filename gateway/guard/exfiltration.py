@@ -9,37 +9,19 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
+from gateway.detection.word_lists import word_lists
 from gateway.guard.regex_search import expression, holds, matches
 from gateway.guard.shell_commands import Commands, first_mention, mentioned
 from gateway.guard.statements import split_statements
 from gateway.guard.untrusted_destinations import UntrustedDestinations
 
-_CLIENT = (
-    r"(?:requests|httpx|axios|https?|urllib3?|request|session|aiohttp|got|ky|superagent|needle|faraday|httparty"
-    r"|unirest|restclient"
-    r"|jquery|net::http|lwp|guzzle|mechanize|(?:http)?client|conn(?:ection)?|sock(?:et)?|xhr|xmlhttp|ws|smtp"
-    r"|transporter|mailer"
-    r"|urllib\.request|dns|require\([\"'](?:node:)?\w+[\"']\)|\$|\w*(?:client|session|socket|request))"
+_CODE = {name: f"(?:{'|'.join(sorted(words))})" for name, words in word_lists(__file__).items()}
+# Anything may send that is called with an address first.
+_SENDER = expression(
+    rf"\b{_CODE['functions']}\s*\(|{_CODE['clients']}(?:\(\))?(?:\.|->|::|\s+){_CODE['client_methods']}\s*\("
+    rf"|(?:\.|->|::){_CODE['methods']}\s*\(|[\"']{_CODE['programs']}[\"']\s*,|{_CODE['assignments']}\s*\+?=[^=>]"
+    r"|[\w)\]]\s*\(\s*[\"'`](?:https?|wss?|ftps?)://|\bgit\b[^\n;&|]*\bpush\b"
 )
-_CALL = (
-    r"\b(?:fetch|urlopen|urlretrieve|sendbeacon|xmlhttprequest|websocket|eventsource|importscripts|file_get_contents"
-    r"|fsockopen"
-    r"|curl_init|curl_setopt|create_connection|open_connection|gethostbyname|getaddrinfo|https?connection|urlfetch"
-    r"|(?:data|upload)task|wp_remote_\w+"
-    r"|readfile|wp_mail|send_?mail|send_?message|mail|window\.open|axios|httppost|httprequest|httpwebrequest"
-    r"|new\s+url|got|superagent"
-    r"|location\.(?:assign|replace)|document\.write(?:ln)?|webservice|import(?:data|xml)|(?-i:GET|POST|PUT|PATCH))\s*\("
-    r"|\bgit\b[^\n;&|]*\bpush\b"
-    rf"|{_CLIENT}(?:\(\))?(?:\.|->|::|\s+)(?:get|open|send|sendto|sendall|load|request|resolve|put|head|delete"
-    rf"|connect|create|do|write)\w*\s*\("
-    r"|(?:\.|->|::)(?:post|send|sendall|write|patch|ajax|getjson|getscript|(?:post|put|send|getstring|postasjson)async|uploadstring"
-    r"|downloadstring"
-    r"|bodystring|post_form|navigate|goto|setattribute)\s*\(|[\"'](?:curl|wget|nc|ncat|scp|ssh)[\"']\s*,"
-)
-_ASSIGNMENT = r"(?:\blocation|\.(?:src|srcset|href|action|formaction|data))\s*\+?=[^=>]"
-# Whatever is called with an address first, under any name.
-_ADDRESSED = r"[\w)\]]\s*\(\s*[\"'`](?:https?|wss?|ftps?)://"
-_SENDER = expression(f"(?:{_CALL}|{_ADDRESSED})|({_ASSIGNMENT})")
 _MAILS = re.compile(r"mail|send_?message|smtp", re.IGNORECASE)
 _PAGE = re.compile(
     r"\bdocument\s*\.\s*(?:body|documentelement|cookie|forms|all)\b|inner(?:text|html)|outerhtml|textcontent|getselection",
@@ -171,7 +153,7 @@ class _Flow:
 
     def _senders(self) -> dict[int, list[tuple[int, bool]]]:
         found: dict[int, list[tuple[int, bool]]] = {}
-        for at, (said, _) in matches(_SENDER, self._text):
+        for at, (said,) in matches(_SENDER, self._text):
             found.setdefault(self._at(at), []).append((at, _MAILS.search(said or "") is not None))
         return found
 

@@ -8,9 +8,9 @@
 See docs/guard.md for what each kind means and what is not caught.
 """
 
-from gateway.guard.context import AnswerPart, GuardContext, Rules
+from gateway.guard.context import AnswerPart, GuardContext
 from gateway.guard.guard import inspect
-from gateway.guard.verdict import KINDS, WITHHELD, GuardFinding, Kind, Place, Severity, Verdict
+from gateway.guard.verdict import KINDS, WITHHELD, GuardFinding, Kind, Severity, Verdict
 
 __all__ = [
     "KINDS",
@@ -19,8 +19,6 @@ __all__ = [
     "GuardContext",
     "GuardFinding",
     "Kind",
-    "Place",
-    "Rules",
     "Severity",
     "Verdict",
     "inspect",

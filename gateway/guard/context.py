@@ -1,11 +1,13 @@
-"""What the guard must know to judge an answer: the session, the request, and what a recognizer saw in the answer."""
+"""What the guard must know to judge an answer: the session, the request, and what recognizers found in the answer."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Protocol
 
+from gateway.detection.recognizer import EntityType
 from gateway.errors import BadRequest
 from gateway.guard.canonical_text import compact
 from gateway.guard.verdict import Kind, Severity
@@ -30,21 +32,6 @@ class AnswerPart(Protocol):
     def key(self) -> object: ...
 
 
-class Rules(Protocol):
-    """The policy's guard rules."""
-
-    def of(self, kind: str) -> str:
-        """`off`, `flag`, `redact` or `replace` for the name of a rule."""
-        ...
-
-
-class TypeInfo(Protocol):
-    """What is known of an entity type."""
-
-    @property
-    def group(self) -> str: ...
-
-
 @dataclass(frozen=True, slots=True)
 class GuardContext:
     """The request behind an answer. `request` is what crossed, as it crossed: protected, JSON or plain text.
@@ -56,7 +43,7 @@ class GuardContext:
     placeholders: Placeholders
     scope: RestoreScope
     request: bytes = field(default=b"", repr=False)
-    types: Mapping[str, TypeInfo] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    types: Mapping[str, EntityType] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     entities: Sequence[Sequence[Entity]] = field(default=(), repr=False)
 
 
@@ -71,56 +58,51 @@ class Hit:
 
 
 class Source:
-    """The protected request, asked whether it held something. Reads it only when asked.
+    """Tells what the protected request contains. Parses it only when asked.
 
-    `spoken_of`: only what those said who may say where these placeholders go. What a tool answered may be anybody's,
-    and what a tool was asked is the model's; but an answer in which all of them stand, as in a file with a password and
-    its host, says where they belong.
+    `named_for`: only what can say where these placeholders may go. The result of a tool may be anybody's, and the call
+    of one is the model's; but a result that contains all of them, as a file with a password and its host does, counts.
     """
 
-    def __init__(self, request: bytes, *, spoken_of: frozenset[str] | None = None) -> None:
+    def __init__(self, request: bytes, *, named_for: frozenset[str] | None = None) -> None:
         self._request = request
-        self._spoken_of = spoken_of
+        self._named_for = named_for
 
     @cached_property
     def text(self) -> str:
         """In lower case; JSON's escapes of white space are white space."""
-        request = self._request.decode("utf-8", "replace")
-        text = (request if self._spoken_of is None else _spoken(request, self._spoken_of)).lower()
-        for escape in ("\\n", "\\r", "\\t", '\\"'):
-            text = text.replace(escape, " ")
-        return text
+        text = self._request.decode("utf-8", "replace")
+        if self._named_for is not None:
+            text = _without_tools(text, self._named_for)
+        return re.sub(r'\\[nrt"]', " ", text.lower())
 
     @cached_property
     def _compact(self) -> str:
         return compact(self.text)
 
     def holds(self, text: str) -> bool:
-        """Exactly, but for case."""
+        """Whether it contains a text, in any letter case."""
         return text.lower() in self.text
 
     def names(self, word: str, *, whole: bool = False) -> bool:
-        """As a word of its own, in lower case; a host also as part of a longer one, unless the `whole` is asked for."""
+        """Whether it contains a word in lower case as one of its own; a host also within a longer one, unless `whole`."""
         text, at = self.text, self.text.find(word)
         while at >= 0:
             before, after = text[at - 1 : at], text[at + len(word) : at + len(word) + 1]
-            longer = whole and before == "." and not text.endswith("www.", 0, at)
-            if not (before.isalnum() or before == "-" or after.isalnum() or after == "-" or longer):
+            is_longer = whole and before == "." and not text.endswith("www.", 0, at)
+            if not (before.isalnum() or before == "-" or after.isalnum() or after == "-" or is_longer):
                 return True
             at = text.find(word, at + 1)
         return False
 
     def holds_loosely(self, text: str) -> bool:
-        """Its letters and digits, in any case and however separated."""
+        """Whether it contains the letters and digits of a text, however separated."""
         wanted = compact(text)
         return bool(wanted) and wanted in self._compact
 
 
-def _spoken(request: str, placeholders: frozenset[str]) -> str:
-    """A request without the calls of tools and their results, but for those in which all the placeholders stand.
-
-    One that is no conversation is left as it is.
-    """
+def _without_tools(request: str, placeholders: frozenset[str]) -> str:
+    """A conversation without calls of tools and their results, except results that contain all the placeholders."""
     try:
         body = parse_object(request)
     except BadRequest:
@@ -131,11 +113,11 @@ def _spoken(request: str, placeholders: frozenset[str]) -> str:
     kept = [
         {name: value for name, value in message.items() if name not in _CALLS}
         for message in messages
-        if isinstance(message, dict) and (message.get("role") not in _TOOLS or _hold(message, placeholders))
+        if isinstance(message, dict) and (message.get("role") not in _TOOLS or _contains(message, placeholders))
     ]
     return dump({**body, "messages": kept}).decode()
 
 
-def _hold(message: Mapping[str, object], placeholders: frozenset[str]) -> bool:
+def _contains(message: Mapping[str, object], placeholders: frozenset[str]) -> bool:
     text = dump(message).decode()
     return bool(placeholders) and all(placeholder in text for placeholder in placeholders)

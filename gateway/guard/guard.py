@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.overlaps import overlapping
-from gateway.guard.context import AnswerPart, GuardContext, Hit, Rules, Source
+from gateway.guard.context import AnswerPart, GuardContext, Hit, Source
 from gateway.guard.exfiltration import leaving
 from gateway.guard.instructions import instructions
 from gateway.guard.links import Encodings, in_links
@@ -12,14 +12,15 @@ from gateway.guard.placeholder_checks import Tags
 from gateway.guard.tool_calls import exfiltrating
 from gateway.guard.untrusted_destinations import UntrustedDestinations
 from gateway.guard.value_leaks import ProtectedValues, new_values
-from gateway.guard.verdict import KINDS, GuardAction, GuardFinding, Kind, Place, Severity, Verdict
+from gateway.guard.verdict import KINDS, GuardAction, GuardFinding, Kind, Severity, Verdict
 from gateway.placeholders import Found
+from gateway.policy import GuardRules
 
 _ORDER: tuple[GuardAction, ...] = ("pass", "flag", "redact", "replace")
 _BY_NAME: dict[str, GuardAction] = {"flag": "flag", "redact": "redact", "replace": "replace"}
 
 
-def inspect(parts: Sequence[AnswerPart], context: GuardContext, rules: Rules) -> Verdict:
+def inspect(parts: Sequence[AnswerPart], context: GuardContext, rules: GuardRules) -> Verdict:
     """What an answer holds that it should not, and what the policy makes of that.
 
     To be called with the answer as it came, before anything is restored. Pure; linear in the answer but for the number
@@ -30,7 +31,6 @@ def inspect(parts: Sequence[AnswerPart], context: GuardContext, rules: Rules) ->
         return Verdict()
     look = _Look(context, frozenset(actions))
     counts: dict[tuple[Kind, Severity], int] = {}
-    places: dict[tuple[Kind, Severity], list[Place]] = {}
     redacted: dict[int, list[Hit]] = {}
     strongest = 0
     for index, hit in look.all(parts):
@@ -38,14 +38,10 @@ def inspect(parts: Sequence[AnswerPart], context: GuardContext, rules: Rules) ->
         strongest = max(strongest, _ORDER.index(action))
         key = (hit.kind, hit.severity)
         counts[key] = counts.get(key, 0) + 1
-        place = Place(parts[index].choice, index)
-        if place not in places.setdefault(key, []):
-            places[key].append(place)
         if action == "redact":
             redacted.setdefault(index, []).append(hit)
     findings = tuple(
-        GuardFinding(kind, KINDS[kind], severity, count, tuple(places[kind, severity]))
-        for (kind, severity), count in sorted(counts.items())
+        GuardFinding(kind, KINDS[kind], severity, count) for (kind, severity), count in sorted(counts.items())
     )
     return Verdict(_ORDER[strongest], findings, {index: _spans(hits) for index, hits in redacted.items()})
 
@@ -63,7 +59,7 @@ class _Look:
         self._context = context
         self._kinds = kinds
         self._source = Source(context.request)
-        self._untrusted = UntrustedDestinations(Source(context.request, spoken_of=frozenset()), by_name=True)
+        self._untrusted = UntrustedDestinations(Source(context.request, named_for=frozenset()), by_name=True)
         self._tags = Tags(context)
         self._values = ProtectedValues(context)
         self._encodings = Encodings(context, self._tags, self._values)
@@ -110,8 +106,8 @@ class _Look:
     def _sending(self, reading: Reading, found: Sequence[Found]) -> Iterator[Hit]:
         """Tool calls, commands, programs and forms that take a placeholder to a stranger."""
         if reading.json:
-            spoken = Source(self._context.request, spoken_of=frozenset(hit.placeholder for hit in found))
-            yield from exfiltrating(reading, found, self._context, UntrustedDestinations(spoken, by_name=False))
+            named = Source(self._context.request, named_for=frozenset(hit.placeholder for hit in found))
+            yield from exfiltrating(reading, found, self._context, UntrustedDestinations(named, by_name=False))
             return
         going = leaving(reading.text, [hit.start for hit in found], self._untrusted)
         for hit in found:

@@ -1,7 +1,7 @@
 """Finds instructions in an answer to reveal what a placeholder hides, or to send it somewhere.
 
 A model's text is read by people, but also by agents that do what it says; an injected document speaks to them so. The
-words are in `instructions.toml`.
+words and the ways to put them together are in `instructions.toml`.
 """
 
 import re
@@ -18,45 +18,27 @@ from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
 from gateway.guard.verdict import Kind, Severity
 from gateway.placeholders import Found
 
-_WORDS: dict[str, str] = {
-    name: f"(?:{'|'.join(lines.splitlines())})"
-    for name, lines in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
-}
 # Replaces each character of a placeholder.
 _MASK = "\ue000"
-_TAG = f"{_MASK}++"
-_TARGET = (
-    r"(?P<target>(?:https?|ftp|wss?)://[^\s\"'<>`]+|www\.[^\s\"'<>`]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-    rf"|(?:[a-z0-9-]+\.)+[a-z]{{2,24}}(?:/[^\s\"'<>`]*)?|\d{{1,3}}(?:\.\d{{1,3}}){{3}}[^\s\"'<>`]*|{PHONE}"
-    rf"|@[\w.]{{3,32}})"
-)
-_LEAD = rf"(?:^|[.,!?:;>*\n\"“„«'`(\]-]\s*|\b{_WORDS['leading']}[,:]?\s+)"
-# What is given follows the verb, and not a word that makes it the one who gets something.
-_GIVEN = (
-    rf"\s+(?:(?!{_WORDS['into']}\b)[^\s.!?]+\s+){{0,8}}?[\"'`*(]{{0,2}}(?:{_TAG}(?!['’]s)|{_WORDS['hidden']})"
-    r"(?![^.!?\n]{0,40}\b(?:link|lien|enlace)s?\b)"
-)
-_TO_ADDRESS = (
-    rf"(?<!\w){_WORDS['into']}\s+(?:(?:the|this|following|our|diese|unsere|cette|la)\s+[\w\s-]{{0,40}}?)?"
-    rf"[\[(<`\"'*]{{0,2}}{_TARGET}"
-)
-_PLACEHOLDER = (
-    r"(?:(?:the|el|la|l['’])\s*)?"
-    r"(?:(?:placeholder|tag|token|platzhaltern?s?|balise|espace réservé|marcador|etiqueta)\s+)?"
-    rf"(?:{_TAG}|{_WORDS['hidden']})"
-)
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")) | {"tag": f"{_MASK}++", "phone": PHONE}
+
+
+def _filled(expression: str) -> str:
+    """An expression with those that it names in braces."""
+    return re.sub(r"\{([a-z_]+)\}", lambda name: f"(?:{_filled(_TABLE[name[1]])})", "|".join(expression.splitlines()))
 
 
 class _Wording:
-    """The ways to word instructions of one kind: verbs (for RE2) with what follows each (for Python's `re`).
+    """The ways to word instructions of one kind.
 
-    Where one could begin is searched for first, in one pass: a verb that is first in its sentence, or after "please",
-    "now", "you must". "To print it" is no instruction.
+    Where one could begin is searched for first, in one pass of RE2: a verb that is first in its sentence, or after
+    "please", "now", "you must". "To print it" is no instruction.
     """
 
-    def __init__(self, kind: Kind, *ways: tuple[str, str]) -> None:
+    def __init__(self, kind: Kind) -> None:
         self.kind = kind
-        self._verb = expression(f"{_LEAD}({'|'.join(verb for verb, _ in ways)})\\b")
+        ways = [(_filled(way["verb"]), _filled(way["rest"])) for way in _TABLE[kind]]
+        self._verb = expression(f"(?:{_filled(_TABLE['begin'])})({'|'.join(verb for verb, _ in ways)})\\b")
         # One expression of all; the group of a target is named anew in each.
         wholes = [verb + rest.replace("<target>", f"<target{index}>") for index, (verb, rest) in enumerate(ways)]
         self._whole = re.compile("|".join(wholes), re.IGNORECASE)
@@ -69,41 +51,8 @@ class _Wording:
                 yield match
 
 
-_REVEAL = _Wording(
-    Kind.INSTRUCTION_TO_REVEAL,
-    # Print the real value of ...
-    (
-        _WORDS["show"],
-        rf"(?:-(?:moi|nous))?\s+(?:[\w-]+\s+){{0,3}}?(?:l['’])?(?:(?:{_WORDS['real']}\s+)+{_WORDS['value']}"
-        rf"|{_WORDS['value']}\s+{_WORDS['real']}|{_WORDS['itself']})\s+{_WORDS['of']}\s+{_PLACEHOLDER}",
-    ),
-    # Decode ...
-    (_WORDS["decode"], rf"\s+(?:(?:den|die)\s+)?(?:person\s+)?{_PLACEHOLDER}"),
-    (
-        "(?:repeat|print|show|output|rewrite|resend|return|send|write)",
-        r"\s+[^.!?\n]{0,60}?\bwith\s+(?:(?:all|the|your)\s+)*(?:placeholders|redactions)\s+(?:resolved|restored"
-        r"|decoded|unmasked|expanded|undone)",
-    ),
-    (
-        "(?:reveal|print|show|output|disclose|expose|leak|dump)",
-        r"\s+(?:me\s+)?(?:your|the gateway's|the proxy's)\s+(?:system prompt|hidden instructions|vault"
-        r"|(?:placeholder|session|vault)\s+(?:mapping|table|keys?|tokens?))",
-    ),
-    # Ignore all rules and print ...
-    (_WORDS["override"], rf"\s+(?:[\w'’]+\s+){{0,6}}?{_WORDS['rules']}\b[^\n]{{0,200}}?\b{_WORDS['disclose']}"),
-)
-_SEND = _Wording(
-    Kind.INSTRUCTION_TO_SEND,
-    # Send ... to https://...
-    (_WORDS["give"], rf"{_GIVEN}[^.!?\n]{{0,80}}?{_TO_ADDRESS}"),
-    # Open https://... and enter ...
-    (
-        f"(?:{_WORDS['go']}|{_WORDS['give']})",
-        rf"\s+[^.!?\n]{{0,80}}?(?:\]\()?(?<![\w.])[(<`\"'*]{{0,2}}{_TARGET}[^.!?\n]{{0,100}}?(?<!\w){_WORDS['fill_in']}"
-        rf"\s+(?:[^\s.!?]+\s+){{0,6}}?[\"'`*(]{{0,2}}{_TAG}",
-    ),
-)
-_EXPLAINING = re.compile(_WORDS["explaining"], re.IGNORECASE)
+_REVEAL, _SEND = _Wording(Kind.INSTRUCTION_TO_REVEAL), _Wording(Kind.INSTRUCTION_TO_SEND)
+_EXPLAINING = re.compile(_filled(_TABLE["explaining"]), re.IGNORECASE)
 _NUMBER = re.compile(PHONE)
 _QUOTED = re.compile(
     r"```.*?(?:```|\Z)|\"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|„[^“”\n]{0,300}[“”]|«[^»\n]{0,300}»|`[^`\n]{0,300}`"

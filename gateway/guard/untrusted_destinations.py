@@ -10,11 +10,19 @@ from html import unescape
 from ipaddress import ip_address, ip_network
 from socket import inet_aton
 
+from gateway.detection.word_lists import word_lists
 from gateway.guard.canonical_text import compact
 from gateway.guard.context import Source
 from gateway.guard.regex_search import expression, matches
 from gateway.guard.test_values import is_nobodys_name
 from gateway.placeholders import Known
+
+_WORDS = word_lists(__file__)
+
+
+def _any(name: str) -> str:
+    return f"(?:{'|'.join(sorted(_WORDS[name]))})"
+
 
 _NAME = r"(?:[a-z0-9_][a-z0-9_-]{0,62}\.)+[a-z]{2,24}"
 _IP = r"\d{1,3}(?:\.\d{1,3}){3}"
@@ -38,38 +46,14 @@ _TEMPLATE = re.compile(r".*(?:\$?\{[^}]*\}|\$\w+|%[sdv])", re.DOTALL)
 _PRIVATE = [ip_network(each) for each in ("0.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
 # What the C library's inet_aton takes for an address: one to four numbers of base ten, eight or sixteen.
 _NUMERIC = re.compile(r"(?:0x[\da-f]+|\d+)(?:\.(?:0x[\da-f]+|\d+)){0,3}\Z")
-_BUCKETS = frozenset({"s3", "gs", "az", "abfs", "abfss", "wasb", "wasbs"})
-_OWN_NETWORK = re.compile(r"(?:.*\.)?(?:localhost|local|internal|intranet|lan|corp|home|test|invalid|svc|home\.arpa)\Z")
 _STAND_IN = re.compile(
-    r"(?:(?:api|app|www|backend|server|auth|smtp|mail|imap|shop|portal|gateway|staging|dev|test|hooks?)\.)*"
-    r"(?:example\.(?:com|net|org)|(?:your|my|our|some|deine?|ihre?|mein|votre|mon|tu|su|mi)[-_]?"
-    r"(?:own)?[-_]?(?:domain|domaine|dominio|server|serveur|servidor|host|site|website|company|firma|app|api|backend"
-    r"|service|shop|org"
-    r"|endpoint|tenant|instance|project)(?:[-_](?:server|host|domain|url|name|api|app))?\.[a-z.]{2,10}|(?:domain"
-    r"|host|server)\.tld)\Z"
+    rf"(?:{_any('stand_in_prefixes')}\.)*(?:example\.(?:com|net|org)|(?:domain|host|server)\.tld"
+    rf"|{_any('stand_in_owners')}[-_]?(?:own)?[-_]?{_any('stand_in_things')}"
+    r"(?:[-_](?:server|host|domain|url|name|api|app))?\.[a-z.]{2,10})\Z"
 )
-# Under these anybody can have a name or a mailbox: naming the owner names none of them.
-_SHARED = frozenset(
-    """
-    github.io gitlab.io herokuapp.com vercel.app netlify.app pages.dev workers.dev web.app firebaseapp.com fly.dev
-    azurewebsites.net cloudfront.net amazonaws.com blogspot.com ngrok.io ngrok-free.app ngrok.app onrender.com repl.co
-    glitch.me trycloudflare.com appspot.com run.app googleusercontent.com windows.net cloudapp.net sharepoint.com
-    wordpress.com wixsite.com weebly.com surge.sh duckdns.org gmail.com googlemail.com outlook.com hotmail.com
-    live.com yahoo.com icloud.com gmx.de gmx.net web.de proton.me protonmail.com mail.ru qq.com 163.com aol.com
-    """.split()
-)
-_SECOND_LEVEL = frozenset("co com org net gov ac edu or ne go".split())
 _SHORTEST_OWNER = 5
 # No name is longer (RFC 1035, 2.3.4).
 _LONGEST = 255
-_FILE_NAME = re.compile(
-    r"\.(?:py|js|ts|jsx|tsx|mjs|sh|ps1|bat|txt|json|jsonl|csv|tsv|md|log|xml|ya?ml|toml|html?|css|conf|cfg|ini|env"
-    r"|sql|go|rs|java"
-    r"|rb|php|cs|cpp|kt|swift|pem|key|crt|gz|zip|tar|bz|xz|pdf|docx?|xlsx?|pptx?|odt|png|jpe?g|gif|svg|webp|mp\d|bin"
-    r"|exe|dll|db|bak"
-    r"|tmp|lock|out|dat|eml|email|user|name)\Z",
-    re.IGNORECASE,
-)
 
 
 class UntrustedDestinations:
@@ -99,8 +83,8 @@ class UntrustedDestinations:
         if self._source.names(name):
             return True
         labels = name.split(".")
-        owned = len(labels) - 2 - (len(labels) > 2 and labels[-2] in _SECOND_LEVEL and len(labels[-1]) == 2)
-        if ".".join(labels[-2:]) in _SHARED or owned < 0:
+        owned = len(labels) - 2 - (len(labels) > 2 and labels[-2] in _WORDS["second_level"] and len(labels[-1]) == 2)
+        if ".".join(labels[-2:]) in _WORDS["shared"] or owned < 0:
             return False
         if any(self._source.names(".".join(labels[first:]), whole=True) for first in range(1, owned + 1)):
             return True
@@ -117,11 +101,11 @@ class UntrustedDestinations:
 
     def mail(self, address: str) -> bool:
         local, _, domain = address.lower().rpartition("@")
-        if _OWN_NETWORK.match(domain) or _STAND_IN.match(domain) or is_nobodys_name(local):
+        if _is_private(domain) or _STAND_IN.match(domain) or is_nobodys_name(local):
             return False
         if self._source.names(address.lower()):
             return False
-        return domain in _SHARED or self.host(domain)
+        return domain in _WORDS["shared"] or self.host(domain)
 
     def number(self, number: str) -> bool:
         return not self._source.holds_loosely(compact(number))
@@ -146,7 +130,7 @@ class UntrustedDestinations:
                 yield at
 
     def _is_bucket(self, scheme: str | None, name: str) -> bool:
-        return scheme in _BUCKETS and not self._source.names(name.lower())
+        return scheme in _WORDS["buckets"] and not self._source.names(name.lower())
 
     def found(self, text: str) -> list[tuple[int, bool]]:
         """Where a program names a destination: a URL, a string that is a host, a mailbox (true)."""
@@ -162,7 +146,7 @@ class UntrustedDestinations:
     def whole(self, text: str) -> bool:
         """Whether a text is nothing but a stranger's host, with a port or a path at most."""
         match = _WHOLE.match(text.strip())
-        return match is not None and not _FILE_NAME.search(match[1]) and self.host(match[1])
+        return match is not None and not is_file_name(match[1]) and self.host(match[1])
 
     def address(self, value: str) -> bool:
         """Whether the value of an HTML attribute leads to a stranger."""
@@ -172,7 +156,11 @@ class UntrustedDestinations:
 
 def is_file_name(name: str) -> bool:
     """Whether a name ends like that of a file, and not like a host's."""
-    return _FILE_NAME.search(name) is not None
+    return name.rpartition(".")[2].lower() in _WORDS["file_endings"]
+
+
+def _is_private(host: str) -> bool:
+    return host.rpartition(".")[2] in _WORDS["private"]
 
 
 def _is_own(host: str) -> bool:
@@ -184,4 +172,4 @@ def _is_own(host: str) -> bool:
             return address.is_loopback or address.is_unspecified or any(address in network for network in _PRIVATE)
         except (OSError, ValueError):
             pass
-    return "." not in host or _OWN_NETWORK.match(host) is not None
+    return "." not in host or _is_private(host)

@@ -36,40 +36,24 @@ class Kind(StrEnum):
     INSTRUCTION_TO_SEND = "instruction_to_send"
 
 
-KINDS: Mapping[Kind, str] = MappingProxyType(
-    {
-        Kind.UNKNOWN_PLACEHOLDER: "unknown_placeholder",
-        Kind.FORGED_PLACEHOLDER: "forged_placeholder",
-        Kind.PROTECTED_VALUE_IN_CLEAR: "protected_value_in_clear",
-        Kind.NEW_SENSITIVE_VALUE: "new_sensitive_value",
-        Kind.PLACEHOLDER_IN_URL: "placeholder_in_url",
-        Kind.PLACEHOLDER_IN_MARKUP: "placeholder_in_url",
-        Kind.ENCODED_EXFILTRATION: "placeholder_in_url",
-        Kind.TOOL_CALL_EXFILTRATION: "placeholder_in_url",
-        Kind.INSTRUCTION_TO_REVEAL: "instruction_to_reveal",
-        Kind.INSTRUCTION_TO_SEND: "instruction_to_reveal",
-    }
-)
+_SHARED_RULES = {
+    Kind.PLACEHOLDER_IN_MARKUP: "placeholder_in_url",
+    Kind.ENCODED_EXFILTRATION: "placeholder_in_url",
+    Kind.TOOL_CALL_EXFILTRATION: "placeholder_in_url",
+    Kind.INSTRUCTION_TO_SEND: "instruction_to_reveal",
+}
+KINDS: Mapping[Kind, str] = MappingProxyType({kind: _SHARED_RULES.get(kind, kind.value) for kind in Kind})
 """Each kind with the name of the policy's rule that decides on it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where in an answer: the choice, and the index of the part among all that were inspected."""
-
-    choice: int
-    part: int
-
-
-@dataclass(frozen=True, slots=True)
 class GuardFinding:
-    """Findings of one kind and severity, `count` in all, in the parts named by `where`."""
+    """The findings of one kind and severity."""
 
     kind: Kind
     rule: str
     severity: Severity
     count: int
-    where: tuple[Place, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ class Source:
         return text.lower() in self.text
 
     def names(self, word: str, *, whole: bool = False) -> bool:
-        """Whether it contains a word in lower case as one of its own; a host also within a longer one, unless `whole`."""
+        """Whether it contains a word, in lower case, by itself; a host also within a longer one, unless `whole`."""
         text, at = self.text, self.text.find(word)
         while at >= 0:
             before, after = text[at - 1 : at], text[at + len(word) : at + len(word) + 1]

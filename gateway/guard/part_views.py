@@ -19,7 +19,6 @@ _ADDRESS = expression(
     rf"//|www\.|[{LETTERS}\d_]@|@[{LETTERS}\d_]|[{LETTERS}\d-]\.[{LETTERS}]{{2}}|\d\.\d+\.\d"
     r"|(?:\+|\b00|\b1[-. ])\d[\d ()/.-]{5}|\b0x[\da-f]{6}"
 )
-_INDENT = 80
 _COLON = re.compile(r"\s*:")
 # A line of YAML, TOML, headers or settings; an element of XML.
 _FIELD = re.compile(
@@ -80,23 +79,13 @@ class Reading:
     def keys(self) -> list[str]:
         """For each of the literals the key it is the value of, in an array that of the array; empty for keys."""
         keys: list[str] = []
-        current = ""
+        # What a list that is the whole document belongs to.
+        current = "[]"
         for literal in self._found:
             is_key = _COLON.match(self._document, literal.end) is not None
             current = literal.value if is_key else current
             keys.append("" if is_key else current)
         return keys
-
-    def listed(self, index: int) -> list[Span]:
-        """One of the literals and those that follow it in its list, or in the list that comes next."""
-        spans = [self.literals[index]]
-        for literal, span in zip(self._found[index + 1 :], self.literals[index + 1 :], strict=True):
-            if _COLON.match(self._document, literal.end):
-                continue
-            if self._document[max(0, literal.start - _INDENT) : literal.start].rstrip()[-1:] not in ("[", ","):
-                break
-            spans.append(span)
-        return spans
 
     def literal_at(self, offset: int) -> int:
         """Which of the literals holds a character of `text`."""

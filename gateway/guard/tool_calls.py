@@ -91,14 +91,14 @@ def _is_recipient(key: str) -> bool:
 
 def _sent(reading: Reading, places: Sequence[int], untrusted: UntrustedDestinations) -> Iterator[int]:
     """The places that a command or code in one of the strings takes along, or a command whose words they are."""
-    literals = [reading.text[start:end] for start, end in reading.literals]
-    program = next((index for index, literal in enumerate(literals) if is_program(literal)), None)
-    if program is not None:
-        spans = reading.listed(program)
-        if Commands("", untrusted).sends([reading.text[start:end] for start, end in spans]):
-            yield from (place for place in places if any(start <= place < end for start, end in spans))
-    for (start, end), literal, key in zip(reading.literals, literals, reading.keys(), strict=True):
+    keyed = [
+        (span, reading.text[slice(*span)], key) for span, key in zip(reading.literals, reading.keys(), strict=True)
+    ]
+    words = [text for _, text, key in keyed if key and not _TOLD.search(key)]
+    program = next((index for index, word in enumerate(words) if is_program(word)), None)
+    if program is not None and Commands("", untrusted).sends(words[program:]):
+        yield from places
+    for (start, end), text, key in keyed:
         if inside := [place - start for place in places if start <= place < end]:
-            is_command = _RUN.search(key) is not None
-            taken = leaving(literal, inside, untrusted, is_code=True, is_command=is_command)
+            taken = leaving(text, inside, untrusted, is_code=True, is_command=_RUN.search(key) is not None)
             yield from (start + place for place in taken)

@@ -1,7 +1,7 @@
-"""Where something can be sent, and whether that is somebody the request did not name.
+"""Tells whether a host, a mailbox or a telephone number is untrusted: whether the request did not name it.
 
-Nobody is a stranger whom the request named, who is this machine or a network of its own (RFC 1918, RFC 6761, RFC 6762),
-or who stands for nobody, as `example.com` (RFC 2606) and `your-server.com` do in what a model writes.
+Always trusted are this machine and private networks (RFC 1918, RFC 6761, RFC 6762) and what models write for hosts of
+the reader, such as `example.com` (RFC 2606) and `your-server.com`.
 """
 
 import re
@@ -29,8 +29,6 @@ _IP = r"\d{1,3}(?:\.\d{1,3}){3}"
 MAIL = rf"[\w.+-]{{1,64}}@{_NAME}"
 PHONE = r"(?:\+|\b00)\d[\d ()/.-]{5,20}\d|\b1[-. ]\d{3}[-. ]\d{3}[-. ]\d{4}"
 _WHOLE = re.compile(rf"({_NAME}|{_IP})(?::\d{{1,5}})?(?:/\S*)?\Z", re.IGNORECASE)
-
-
 # Types of the hidden values that can be a host, and what such a one looks like.
 _HOST_TYPES = frozenset({"IP_ADDRESS", "URL"})
 _HIDDEN = re.compile(rf"{_NAME}|{_IP}", re.IGNORECASE)
@@ -41,11 +39,12 @@ _URL = expression(
 _MAIL = expression(MAIL)
 _QUOTED = expression(rf"[\"'`}}]\.?({_NAME}|{_IP})(?::\d{{1,5}})?[\"'`/]")
 _FROM = re.compile(r"(?:from|sender|user|username|login|auth|author|von|de)\W{1,8}\Z", re.IGNORECASE)
-# What a host is named by a variable: only what stands behind it is known.
+# Variables in the name of a host: only what follows the last one is known.
 _TEMPLATE = re.compile(r".*(?:\$?\{[^}]*\}|\$\w+|%[sdv])", re.DOTALL)
 _PRIVATE = [ip_network(each) for each in ("0.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
 # What the C library's inet_aton takes for an address: one to four numbers of base ten, eight or sixteen.
 _NUMERIC = re.compile(r"(?:0x[\da-f]+|\d+)(?:\.(?:0x[\da-f]+|\d+)){0,3}\Z")
+_PRIVATE_NAMES = tuple(f".{name}" for name in _WORDS["private"])
 _STAND_IN = re.compile(
     rf"(?:{_any('stand_in_prefixes')}\.)*(?:example\.(?:com|net|org)|(?:domain|host|server)\.tld"
     rf"|{_any('stand_in_owners')}[-_]?(?:own)?[-_]?{_any('stand_in_things')}"
@@ -57,9 +56,9 @@ _LONGEST = 255
 
 
 class UntrustedDestinations:
-    """Asks of hosts, mailboxes and numbers whether the request named them, in what counts of it.
+    """Each method returns whether something is, or contains, an untrusted destination.
 
-    `by_name`: a host counts as named, too, when its owner's name was ("Stripe", api.stripe.com).
+    `by_name`: a host also counts as named if its owner was ("Stripe", api.stripe.com).
     """
 
     def __init__(self, source: Source, *, by_name: bool) -> None:
@@ -69,15 +68,10 @@ class UntrustedDestinations:
 
     def host(self, host: str) -> bool:
         if host not in self._known:
-            self._known[host] = self._is_strangers(host)
+            end = host[-4 * _LONGEST :]
+            name = (end if end.startswith("[") else _TEMPLATE.sub("", end)).lower().strip(".[]{}")[-_LONGEST:]
+            self._known[host] = not (not name or _is_own(name) or _STAND_IN.match(name) or self._named(name))
         return self._known[host]
-
-    def _is_strangers(self, host: str) -> bool:
-        host = host[-4 * _LONGEST :]
-        name = (host if host.startswith("[") else _TEMPLATE.sub("", host)).lower().strip(".[]{}")[-_LONGEST:]
-        if not name or _is_own(name) or _STAND_IN.match(name):
-            return False
-        return not self._named(name)
 
     def _named(self, name: str) -> bool:
         if self._source.names(name):
@@ -101,27 +95,29 @@ class UntrustedDestinations:
 
     def mail(self, address: str) -> bool:
         local, _, domain = address.lower().rpartition("@")
-        if _is_private(domain) or _STAND_IN.match(domain) or is_nobodys_name(local):
+        if f".{domain}".endswith(_PRIVATE_NAMES) or _STAND_IN.match(domain) or is_nobodys_name(local):
             return False
-        if self._source.names(address.lower()):
-            return False
-        return domain in _WORDS["shared"] or self.host(domain)
+        return not self._source.names(address.lower()) and (domain in _WORDS["shared"] or self.host(domain))
 
     def number(self, number: str) -> bool:
         return not self._source.holds_loosely(compact(number))
 
     def handle(self, name: str) -> bool:
-        """A name of a messenger, with its `@`."""
+        """A name on a messenger, with its `@`."""
         return not self._source.holds(name)
 
     def url(self, text: str) -> bool:
-        """Whether some URL in a text leads to a stranger."""
-        return any(
-            self.host(host or "") or self._is_bucket(scheme, host or "") for _, (_, scheme, host) in matches(_URL, text)
-        )
+        """Any URL in a text."""
+        return any(True for _ in self._urls(text))
+
+    def _urls(self, text: str) -> Iterator[int]:
+        for at, (_, scheme, host) in matches(_URL, text):
+            is_bucket = scheme in _WORDS["buckets"] and not self._source.names((host or "").lower())
+            if is_bucket or self.host(host or ""):
+                yield at
 
     def mailbox(self, text: str) -> bool:
-        """Whether a text holds the address of a stranger, other than as the sender's."""
+        """Any address of a mailbox in a text, other than as the sender's."""
         return any(True for _ in self._mailboxes(text))
 
     def _mailboxes(self, text: str) -> Iterator[int]:
@@ -129,38 +125,26 @@ class UntrustedDestinations:
             if self.mail(address or "") and not _FROM.search(text[max(0, at - 24) : at]):
                 yield at
 
-    def _is_bucket(self, scheme: str | None, name: str) -> bool:
-        return scheme in _WORDS["buckets"] and not self._source.names(name.lower())
-
     def found(self, text: str) -> list[tuple[int, bool]]:
-        """Where a program names a destination: a URL, a string that is a host, a mailbox (true)."""
-        urls = ((at, host or "", scheme) for at, (_, scheme, host) in matches(_URL, text))
-        found = [(at, False) for at, host, scheme in urls if self.host(host) or self._is_bucket(scheme, host)]
-        found += [
-            (at, False)
-            for at, (_, host) in matches(_QUOTED, text)
-            if host and not is_file_name(host) and self.host(host)
-        ]
-        return [*found, *((at, True) for at in self._mailboxes(text))]
+        """Where a program names one: a URL, a string that is a host, a mailbox (true)."""
+        hosts = ((at, host) for at, (_, host) in matches(_QUOTED, text) if host and not is_file_name(host))
+        found = [*self._urls(text), *(at for at, host in hosts if self.host(host))]
+        return [*((at, False) for at in found), *((at, True) for at in self._mailboxes(text))]
 
     def whole(self, text: str) -> bool:
-        """Whether a text is nothing but a stranger's host, with a port or a path at most."""
+        """A text that is a host as a whole, with a port or a path at most."""
         match = _WHOLE.match(text.strip())
         return match is not None and not is_file_name(match[1]) and self.host(match[1])
 
     def address(self, value: str) -> bool:
-        """Whether the value of an HTML attribute leads to a stranger."""
+        """The value of an HTML attribute."""
         plain = re.sub(r"[\t\n\r]", "", unescape(value)).strip().replace("\\", "/")
         return self.mailbox(plain) if plain[:7].lower() == "mailto:" else self.url(plain)
 
 
 def is_file_name(name: str) -> bool:
     """Whether a name ends like that of a file, and not like a host's."""
-    return name.rpartition(".")[2].lower() in _WORDS["file_endings"]
-
-
-def _is_private(host: str) -> bool:
-    return host.rpartition(".")[2] in _WORDS["private"]
+    return "." in name and name.rpartition(".")[2].lower() in _WORDS["file_endings"]
 
 
 def _is_own(host: str) -> bool:
@@ -172,4 +156,4 @@ def _is_own(host: str) -> bool:
             return address.is_loopback or address.is_unspecified or any(address in network for network in _PRIVATE)
         except (OSError, ValueError):
             pass
-    return "." not in host or _is_private(host)
+    return "." not in host or f".{host}".endswith(_PRIVATE_NAMES)

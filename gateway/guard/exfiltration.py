@@ -9,69 +9,24 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from gateway.detection.word_lists import word_lists
-from gateway.guard.regex_search import expression, holds, matches
+from gateway.guard.patterns import Patterns
+from gateway.guard.regex_search import holds, matches
 from gateway.guard.shell_commands import Commands, first_mention, mentioned
 from gateway.guard.statements import split_statements
 from gateway.guard.untrusted_destinations import UntrustedDestinations
 
-_CODE = {name: f"(?:{'|'.join(sorted(words))})" for name, words in word_lists(__file__).items()}
-# Anything may send that is called with an address first.
-_SENDER = expression(
-    rf"\b{_CODE['functions']}\s*\(|{_CODE['clients']}(?:\(\))?(?:\.|->|::|\s+){_CODE['client_methods']}\s*\("
-    rf"|(?:\.|->|::){_CODE['methods']}\s*\(|[\"']{_CODE['programs']}[\"']\s*,|{_CODE['assignments']}\s*\+?=[^=>]"
-    r"|[\w)\]]\s*\(\s*[\"'`](?:https?|wss?|ftps?)://|\bgit\b[^\n;&|]*\bpush\b"
-)
+_PATTERNS = Patterns(__file__)
+_SENDER = _PATTERNS.expression("sender")
 _MAILS = re.compile(r"mail|send_?message|smtp", re.IGNORECASE)
-_PAGE = re.compile(
-    r"\bdocument\s*\.\s*(?:body|documentelement|cookie|forms|all)\b|inner(?:text|html)|outerhtml|textcontent|getselection",
-    re.I,
-)
-_READS_FIELDS = re.compile(r"\.value\b|formdata|\.serialize\w*\(|\.action\s*=|getelementby|queryselector", re.I)
-_FIELD = re.compile(
-    r"<(?:input|button|select|meta)\b[^>]{0,600}|<(?:textarea|option)\b[^>]{0,200}>[^<]*|\b(?:id|data-[\w-]+)=[^<]{0,300}",
-    re.I,
-)
-# Where a program of a page begins: in a handler, or as an address.
-_HANDLER = re.compile(
-    r"<\w[^<]*\bon\w{3,20}\s*=\s*(?:\"[^\"]*|'[^']*|[^\s\"'>]*)\Z|\b(?:javascript|vbscript):[^\n]*\Z"
-    r"|data:text/html[^\n]*\Z"
-)
-_VALUE = r"\s*=\s*(?:\"([^\"]{0,2000})\"|'([^']{0,2000})'|([^\s>\"']{1,2000}))"
-_FORM = re.compile(rf"<form\b|\b(?:form)?action{_VALUE}|<base\b[^>]{{0,200}}\bhref{_VALUE}", re.IGNORECASE)
-_STYLE = re.compile(r"\[\s*value\s*[~|^$*]?=[^\]\n]{0,80}\][^{}]{0,80}\{[^}]{0,200}url\([^)]{0,300}", re.IGNORECASE)
+_PUSH = _PATTERNS.compiled("push")
+_PAGE, _READS_FIELDS, _READS_ALL = map(_PATTERNS.compiled, ("page", "reads_fields", "reads_all"))
+_TARGET, _GIVEN, _COPIES_FILES = map(_PATTERNS.compiled, ("target", "given", "copies_files"))
+_FUNCTION = _PATTERNS.compiled("function", re.MULTILINE)
+_FIELD, _FORM, _STYLE = map(_PATTERNS.compiled, ("field", "form", "style"))
+_HANDLER = _PATTERNS.compiled("handler", 0)
 _FAR = 2000
-
-# --- The names by which statements pass values on -------------------------------------------------------------
-
 _URL = re.compile(r"//[^\s\"'`${]*")
 _WORD = re.compile(r"[\w.~/*-]+")
-# `x = ...`, `x.call(...)`, `x[...] = ...`
-_TARGET = re.compile(
-    r"\s*(?:(?:[\w:]+|<\?php)[ \t]+){0,4}[$@]?([A-Za-z_]\w*)(?:\[[^\]\n]{0,60}\])?[ \t]*"
-    r"(?:(?::[ \t]*\w+[ \t]*)?(?:(?::|\+|\|)?(=)(?![=>])|(<-))|\.|->)"
-)
-_BOUND = re.compile(
-    r"\bfor[ \t(]+(?:(?:const|let|var)[ \t]+)?(\w+)[ \t]+(?:in|of)\b|\bas[ \t]+(\w+)|\bread(?:[ \t]+-\w+)*[ \t]+(\w+)"
-    r"|\bremote[ \t]+(?:add|set-url)(?:[ \t]+-\S+)*[ \t]+(\w+)"
-)
-_PUSH = re.compile(r"\bgit\b[^\n]*\bpush\b")
-# What reads more than its words say: parameters, lines, what a block prints, commits.
-_READS_ALL = re.compile(rf"\$\{{?[\d@*#]|\bread(?:[ \t]+-\w+)*[ \t]+\w|^\s*\d?>|{_PUSH.pattern}")
-_FUNCTION = re.compile(
-    r"\b(?:function|def|func|fn|fun|sub)\s+(\w+)\s*\(([^)]{0,200})\)"
-    r"|\b(\w+)\s*=\s*(?:async\s*)?\(([\w\s,]{0,200})\)\s*=>"
-    r"|(?:^|;)[ \t]*(\w+)[ \t]*\([ \t]*\)(?=\s*\{)",
-    re.MULTILINE,
-)
-_WRITTEN = re.compile(
-    r"(?<![<\w-])(?:\d|&)?>{1,2}[ \t]*([\w.~/$*-]+)|\btee[ \t]+(?:-a[ \t]+)?([\w./~-]+)"
-    r"|(?<!\w)(?:-o|-O|--output)[ \t]+([\w./~-]+)|\bopen\([ \t]*[\"']([\w./~-]+)[\"'],[ \t]*[\"']w"
-)
-_COPIED = re.compile(
-    r"\s*(?:sudo\s+(?:-\S+\s+\S+\s+)?)?(?:cp|mv|ln|install|dd|tar|zip|gzip|bzip2|xz|zstd|7z|split|sort|sed|openssl"
-    r"|gpg|age|base64|iconv|convert|tee|ar|cpio)\s"
-)
 
 
 def leaving(
@@ -107,10 +62,8 @@ class _Flow:
         self._statements = split_statements(text, is_code=is_code)
         self._starts = [statement.start for statement in self._statements]
         self._said = ["\n".join(text[a:b] for a, b in statement.spans()) for statement in self._statements]
-        self._functions = {
-            name for match in _FUNCTION.finditer(text) for name in (match[1], match[3], match[5]) if name
-        }
-        self._assigned = {match[1] for said in self._said if (match := _TARGET.match(said)) and match.lastindex != 1}
+        self._functions = {match[match.lastindex or 0] for match in _FUNCTION.finditer(text)}
+        self._assigned = {match[1] for said in self._said if (match := _TARGET.match(said)) and match[2]}
 
     def leaving(self, destinations: Sequence[tuple[int, bool]], *, is_command: bool) -> dict[int, bool]:
         senders = self._senders()
@@ -179,7 +132,7 @@ class _Flow:
 
     def _used(self, said: str) -> set[str]:
         target = _TARGET.match(said)
-        is_assignment = target and target.lastindex != 1 and not self._is_function(said)
+        is_assignment = target and target[2] and not self._is_function(said)
         used = names(said[target.end() :] if target and is_assignment else said)
         return used | {"origin"} if _PUSH.search(said) else used
 
@@ -193,12 +146,9 @@ class _Flow:
         given = self._functions & used
         if (target := _TARGET.match(said)) and target[1] in self._assigned:
             given.add(target[1])
-        for match in _BOUND.finditer(said):
-            given.update(filter(None, match.groups()))
-        for match in _WRITTEN.finditer(said):
-            for file in filter(None, match.groups()):
-                given.update(_folders(file))
-        if _COPIED.match(said):
+        for match in _GIVEN.finditer(said):
+            given.update(_folders(match[match.lastindex or 0]))
+        if _COPIES_FILES.match(said):
             for word in said.split()[1:]:
                 given.update(_folders(word.strip("'\"")))
         return given

@@ -5,14 +5,13 @@ words and the ways to put them together are in `instructions.toml`.
 """
 
 import re
-import tomllib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from pathlib import Path
 
 from gateway.guard.context import Hit, Source
 from gateway.guard.part_views import Reading
+from gateway.guard.patterns import Patterns
 from gateway.guard.regex_search import expression, matches
 from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
 from gateway.guard.verdict import Kind, Severity
@@ -20,12 +19,7 @@ from gateway.placeholders import Found
 
 # Replaces each character of a placeholder.
 _MASK = "\ue000"
-_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")) | {"tag": f"{_MASK}++", "phone": PHONE}
-
-
-def _filled(expression: str) -> str:
-    """An expression with those that it names in braces."""
-    return re.sub(r"\{([a-z_]+)\}", lambda name: f"(?:{_filled(_TABLE[name[1]])})", "|".join(expression.splitlines()))
+_PATTERNS = Patterns(__file__, tag=f"{_MASK}++", phone=PHONE)
 
 
 class _Wording:
@@ -37,8 +31,8 @@ class _Wording:
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
-        ways = [(_filled(way["verb"]), _filled(way["rest"])) for way in _TABLE[kind]]
-        self._verb = expression(f"(?:{_filled(_TABLE['begin'])})({'|'.join(verb for verb, _ in ways)})\\b")
+        ways = [(_PATTERNS.filled(way["verb"]), _PATTERNS.filled(way["rest"])) for way in _PATTERNS.table[kind]]
+        self._verb = expression(f"{_PATTERNS.filled('{begin}')}({'|'.join(verb for verb, _ in ways)})\\b")
         # One expression of all; the group of a target is named anew in each.
         wholes = [verb + rest.replace("<target>", f"<target{index}>") for index, (verb, rest) in enumerate(ways)]
         self._whole = re.compile("|".join(wholes), re.IGNORECASE)
@@ -52,13 +46,9 @@ class _Wording:
 
 
 _REVEAL, _SEND = _Wording(Kind.INSTRUCTION_TO_REVEAL), _Wording(Kind.INSTRUCTION_TO_SEND)
-_EXPLAINING = re.compile(_filled(_TABLE["explaining"]), re.IGNORECASE)
+_EXPLAINING = _PATTERNS.compiled("explaining")
 _NUMBER = re.compile(PHONE)
-_QUOTED = re.compile(
-    r"```.*?(?:```|\Z)|\"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|„[^“”\n]{0,300}[“”]|«[^»\n]{0,300}»|`[^`\n]{0,300}`"
-    r"|(?<!\w)'[^'\n]{0,300}'(?!\w)|‘[^’\n]{0,300}’|^[ \t]*>[^\n]*",
-    re.DOTALL | re.MULTILINE,
-)
+_QUOTED = _PATTERNS.compiled("quoted", re.DOTALL | re.MULTILINE)
 _BORDER = re.compile(r"[.!?](?=\s|$)|\n")
 
 

@@ -5,24 +5,17 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from gateway.detection.word_lists import word_lists
-from gateway.guard.regex_search import expression, holds, matches
+from gateway.guard.patterns import Patterns
+from gateway.guard.regex_search import holds, matches
 from gateway.guard.untrusted_destinations import UntrustedDestinations, is_file_name
 
-_WORDS = word_lists(__file__)
+_PATTERNS = Patterns(__file__)
+_WORDS = _PATTERNS.words
 _PROGRAMS = _WORDS["programs"] | _WORDS["ambiguous_programs"]
-_VALUE_OPTIONS = re.compile(r"-[oiFfKEcXDLw]|--(?:output|output-document|exclude|include|name|config|cert|key)")
-# Settings that lead other commands to a host.
-_LEADING = re.compile(
-    r"(?:\w+_proxy|\w+_host|pghost(?:addr)?|aws_endpoint_url\w*|kubernetes_master)=(.*)", re.IGNORECASE
-)
-_MENTIONED = expression(
-    rf"(?:^|[^\w.-])(?:{'|'.join(map(re.escape, sorted(_PROGRAMS)))})(?:\.exe)?(?:$|[\s$<>|;&)`\"'}}])"
-    r"|/dev/(?:tcp|udp)/|(?:_proxy|_host|pghost|pghostaddr|endpoint_url|_master)="
-)
+_MENTIONED = _PATTERNS.expression("mentioned")
+_LEADING, _CONNECTION, _VARIABLE = map(_PATTERNS.compiled, ("leading", "connection", "variable"))
+_EXPANDED, _VALUE_OPTION = map(_PATTERNS.compiled, ("expanded", "value_option"))
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
-_VARIABLE = re.compile(r"(?<![\w.-])([A-Za-z_]\w*)=(\"[^\"$`\n]{1,200}\"|'[^'\n]{1,200}'|[^\s;|&()<>\"'`$]{1,200})")
-_EXPANDED = re.compile(r"\$\{(\w{1,80})(?:(?::?[-=+?])([^}]{0,200})|[^}]{0,200})\}|\$(\w{1,80})")
 # What hides a host from a reader: escapes in `$'...'`.
 _ESCAPED = re.compile(r"\$'[^'\\]*\\[xu0-7][^']*'")
 _IFS = re.compile(r"\$\{?IFS\b(?:[^}\s]{0,20}\})?")
@@ -30,10 +23,6 @@ _INNER = re.compile(r"[$<>]\(([^()]*)\)|`([^`]*)`")
 _UNKNOWN = "${}"
 _HOST = re.compile(r"(?:[^/@\s]*@)?(\[[^\]]*\]|[^:/\s,=]+)(?::|/|,|\Z)")
 _WHOLE_URL = re.compile(r"(?:[a-z][\w+.-]{1,20}:)?//\S+\Z", re.I)
-# Hosts within words: `host=x`, `TCP:x:80`, `--resolve y:443:x`, `/dev/tcp/x/80`.
-_CONNECTION = re.compile(
-    r"(?:\b(?:host(?:addr)?|server)\s*=\s*'?|\b(?:tcp|udp|ssl|openssl)\d?(?:-connect)?:|:\d*:)([^\s'&:,]+)", re.I
-)
 _SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/\s]+)")
 _PULLING = frozenset({"build", "create", "pull", "run"})
 _PUNCTUATION = frozenset("();<>|&")
@@ -112,7 +101,7 @@ class Commands:
             elif any(map(self._is_host, _CONNECTION.findall(word))):
                 return True
             elif (
-                (is_value and _VALUE_OPTIONS.fullmatch(before))
+                (is_value and _VALUE_OPTION.fullmatch(before))
                 or (word.isdigit() and (is_value or len(word) < _SHORTEST_NUMBER))
                 or (word.partition("/")[0] in _WORDS["registries"] and not _PULLING.isdisjoint(arguments))
             ):

@@ -5,23 +5,15 @@ import re
 import phonenumbers
 from phonenumbers import PhoneNumberType
 
-from gateway.detection.word_lists import word_lists
 from gateway.guard.canonical_text import compact
+from gateway.guard.patterns import Patterns
 
-_WORDS = word_lists(__file__)
+_PATTERNS = Patterns(__file__)
+_WORDS = _PATTERNS.words
 _TEST_CARDS = re.compile(r"4000000000\d{6}")
-_TELLING = re.compile(
-    r"example|sample|dummy|changeme|placeholder|your[-_ ]?(?:key|token|secret|api)|xxxx|0{8}|\.\.\.|…|<[a-z_ -]+>"
-    r"|localhost|127\.0\.0\.1|user:pass|username:password|:password@|:secret@|abcdef1234|1234567890abc",
-    re.IGNORECASE,
-)
+_TELLING, _NOBODY = _PATTERNS.compiled("telling"), _PATTERNS.compiled("nobody", 0)
 # RFC 2606 and 6761: names that will never be anyone's.
 _RESERVED_DOMAIN = re.compile(r"(?:^|\.)(?:example\.(?:com|net|org|edu)|example|test|invalid|localhost|local)$")
-_NOBODY = re.compile(
-    r"(?:(?:your|my)(?:name|e?mail|address|company)?|some|any|first|last|user(?:name)?|test|demo|name|you|me"
-    r"|someone|somebody|foo|bar|alice|bob|(?:john|jane)[._-]?doe|(?:max|erika|maria)[._-]?mustermann"
-    r"|juan[._-]?perez|jean[._-]?dupont|nombre|nom|prenom|vorname|nachname)(?:[._-]\w{1,12}|\d*)"
-)
 _NOT_A_PERSONS = frozenset(getattr(PhoneNumberType, name) for name in _WORDS["public_numbers"])
 
 

@@ -10,46 +10,26 @@ from html import unescape
 from ipaddress import ip_address, ip_network
 from socket import inet_aton
 
-from gateway.detection.word_lists import word_lists
 from gateway.guard.canonical_text import compact
 from gateway.guard.context import Source
-from gateway.guard.regex_search import expression, matches
+from gateway.guard.patterns import Patterns
+from gateway.guard.regex_search import matches
 from gateway.guard.test_values import is_nobodys_name
 from gateway.placeholders import Known
 
-_WORDS = word_lists(__file__)
-
-
-def _any(name: str) -> str:
-    return f"(?:{'|'.join(sorted(_WORDS[name]))})"
-
-
-_NAME = r"(?:[a-z0-9_][a-z0-9_-]{0,62}\.)+[a-z]{2,24}"
-_IP = r"\d{1,3}(?:\.\d{1,3}){3}"
-MAIL = rf"[\w.+-]{{1,64}}@{_NAME}"
-PHONE = r"(?:\+|\b00)\d[\d ()/.-]{5,20}\d|\b1[-. ]\d{3}[-. ]\d{3}[-. ]\d{4}"
-_WHOLE = re.compile(rf"({_NAME}|{_IP})(?::\d{{1,5}})?(?:/\S*)?\Z", re.IGNORECASE)
-# Types of the hidden values that can be a host, and what such a one looks like.
+_PATTERNS = Patterns(__file__)
+_WORDS = _PATTERNS.words
+MAIL, PHONE = map(_PATTERNS.filled, ("{mail}", "{phone}"))
+_URL, _MAIL, _QUOTED = map(_PATTERNS.expression, ("url", "mail", "quoted"))
+_WHOLE, _HOST, _SENDER, _STAND_IN = map(_PATTERNS.compiled, ("whole", "host", "sender", "stand_in"))
+# The types of hidden values that can be a host.
 _HOST_TYPES = frozenset({"IP_ADDRESS", "URL"})
-_HIDDEN = re.compile(rf"{_NAME}|{_IP}", re.IGNORECASE)
-_URL = expression(
-    r"(?:(?:\b([a-z][a-z0-9+.-]{1,20}):|[\"'`(=]|^)\\?/\\?/|/dev/(?:tcp"
-    r"|udp)/)(?:[^/?#@\s\"'`]{0,200}@)?(\[[0-9a-f:.]+\]|[^/?#:\s\"'`\\)(,;|\]<>]+)"
-)
-_MAIL = expression(MAIL)
-_QUOTED = expression(rf"[\"'`}}]\.?({_NAME}|{_IP})(?::\d{{1,5}})?[\"'`/]")
-_FROM = re.compile(r"(?:from|sender|user|username|login|auth|author|von|de)\W{1,8}\Z", re.IGNORECASE)
 # Variables in the name of a host: only what follows the last one is known.
 _TEMPLATE = re.compile(r".*(?:\$?\{[^}]*\}|\$\w+|%[sdv])", re.DOTALL)
 _PRIVATE = [ip_network(each) for each in ("0.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
 # What the C library's inet_aton takes for an address: one to four numbers of base ten, eight or sixteen.
 _NUMERIC = re.compile(r"(?:0x[\da-f]+|\d+)(?:\.(?:0x[\da-f]+|\d+)){0,3}\Z")
 _PRIVATE_NAMES = tuple(f".{name}" for name in _WORDS["private"])
-_STAND_IN = re.compile(
-    rf"(?:{_any('stand_in_prefixes')}\.)*(?:example\.(?:com|net|org)|(?:domain|host|server)\.tld"
-    rf"|{_any('stand_in_owners')}[-_]?(?:own)?[-_]?{_any('stand_in_things')}"
-    r"(?:[-_](?:server|host|domain|url|name|api|app))?\.[a-z.]{2,10})\Z"
-)
 _SHORTEST_OWNER = 5
 # No name is longer (RFC 1035, 2.3.4).
 _LONGEST = 255
@@ -91,7 +71,7 @@ class UntrustedDestinations:
 
     def named_host(self, known: Known) -> bool:
         """Whether a hidden value is a host, and the request named it."""
-        return known.type in _HOST_TYPES and _HIDDEN.fullmatch(known.value) is not None and not self.hidden(known)
+        return known.type in _HOST_TYPES and _HOST.fullmatch(known.value) is not None and not self.hidden(known)
 
     def mail(self, address: str) -> bool:
         local, _, domain = address.lower().rpartition("@")
@@ -122,7 +102,7 @@ class UntrustedDestinations:
 
     def _mailboxes(self, text: str) -> Iterator[int]:
         for at, (address,) in matches(_MAIL, text) if "@" in text else ():
-            if self.mail(address or "") and not _FROM.search(text[max(0, at - 24) : at]):
+            if self.mail(address or "") and not _SENDER.search(text[max(0, at - 24) : at]):
                 yield at
 
     def found(self, text: str) -> list[tuple[int, bool]]:

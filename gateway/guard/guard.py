@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from gateway.detection.overlaps import overlapping
 from gateway.guard.context import AnswerPart, GuardContext, Hit, Source
+from gateway.guard.encodings import Encodings
 from gateway.guard.exfiltration import leaving
 from gateway.guard.instructions import instructions
-from gateway.guard.links import Encodings, in_links
+from gateway.guard.links import in_links
 from gateway.guard.part_views import Reading, readings, runs, split
 from gateway.guard.placeholder_checks import Tags
 from gateway.guard.tool_calls import exfiltrating

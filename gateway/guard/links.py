@@ -4,53 +4,30 @@ Where a link begins and which links the request held is decided by the rule that
 (gateway/placeholders/url_policy.py); a value is reported here exactly where it is not restored.
 """
 
-import base64
-import binascii
-import codecs
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from urllib.parse import unquote
 
-from gateway.guard.context import GuardContext, Hit, Source
-from gateway.guard.hidden_hosts import leads_home
-from gateway.guard.placeholder_checks import Tags
-from gateway.guard.regex_search import expression, matches
+from gateway.guard.context import Hit
+from gateway.guard.patterns import Patterns
 from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
-from gateway.guard.value_leaks import ProtectedValues
 from gateway.guard.verdict import Kind, Severity
 from gateway.placeholders import Found, Placeholders, RestoreScope
 
-URL = expression(r"(?:\b[a-z][a-z0-9+.-]{1,20}:)?//[^\s\pZ\"'<>`\\]+|\bwww\.[^\s\pZ\"'<>`\\]+")
+_PATTERNS = Patterns(__file__)
+_LOADING, _SCHEME, _ACTIVE = map(_PATTERNS.compiled, ("loading", "scheme", "active"))
+_UP_TO_HOST, _BEGAN, _INSIDE, _OPENED = map(_PATTERNS.compiled, ("up_to_host", "began", "inside", "opened"))
 _BEFORE = 600
-# What a reader's program fetches by itself, without anybody choosing to.
-_LOADING = re.compile(
-    r"!\[[^\]\n]*\]\(\s*<?[^)\n]*\Z"
-    r"|<(?:img|iframe|script|link|object|embed|video|audio|source|svg|image|form|input|body|meta|base|style"
-    r"|track)\b[^>]*\Z"
-    r"|\burl\([^)]*\Z"
-    r"|\[[^\]\n]+\]:[ \t]*<?\S*\Z",
-    re.IGNORECASE,
-)
-# Addresses that lead to a program of the reader's (RFC 6068, RFC 3966, RFC 5724), or hold one, instead of to a server.
-_SCHEME = re.compile(
-    r"(?:\]\(\s*<?|=\s*[\"']?|[\s<>(\"'`]|^)(?:(mailto|tel|sms|smsto|callto|sips?|xmpp|facetime)"
-    r"(?::|&colon;|&#0*58;)([^\s\"'<>)]*)"
-    r"|(javascript|vbscript|data)(?::|&colon;|&#0*58;)([^\n]*))\Z",
-    re.IGNORECASE,
-)
+_BLANKS = " \t\r\n"
+_CLOSING = {'"': '"', "'": "'", "`": "`", "(": ")", "<": ">"}
+# The end of a host: a port, and then a path or white space, perhaps after the end of a sentence.
+_END = re.compile(rf"(?::\d{{1,5}})?(?:/|[.,;:!?*_~|)\]}}]*(?:[{_BLANKS}]|\Z))")
+# What values before a host must not contain.
+_SIGNS = re.compile(r"[/\\?#@\s]")
 _NUMBER = re.compile(PHONE)
-# What runs, or loads something, where a `data:` address is opened; a table or a picture does not.
-_ACTIVE = re.compile(
-    r"<script|<\w[^>]*\son\w+\s*=|^text/html[^\n]*//|^(?:text|application)/(?:x-)?javascript|//[^\s\"'<>`]*\Z",
-    re.IGNORECASE,
-)
 _START = re.compile(r"[^\s\"'<>`]*\Z")
 _REST = re.compile(r"[^\s\"'<>`)]*")
-_TOKEN = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
-_PARAMETER = re.compile(r"[?&;][\w.-]{1,40}=")
-_MAX_TOKEN = 8192
-_VOWELS = frozenset("AEY")
 
 
 def in_links(
@@ -68,7 +45,7 @@ def in_links(
         if scheme and not _does_harm(scheme, text, hit, untrusted):
             continue
         link = _link(text, hit)
-        if not scheme and leads_home(text, link, found, placeholders, untrusted):
+        if not scheme and _leads_home(text, link, found, placeholders, untrusted):
             last = link[1]
             continue
         loading = None if scheme else _LOADING.search(before)
@@ -95,67 +72,39 @@ def _link(text: str, hit: Found) -> tuple[int, int]:
     return (opened + 2 if opened >= 0 else start), (rest.end() if rest else hit.end)
 
 
-class Encodings:
-    """Looks for the session's placeholders, tags and values behind an encoding."""
-
-    def __init__(self, context: GuardContext, tags: Tags, values: ProtectedValues) -> None:
-        self._placeholders = context.placeholders
-        self._values = values
-        self._all_tags = tags
-
-    @cached_property
-    def _tags(self) -> list[str]:
-        """Those that stand out: a number, or letters with a vowel among them, could be part of anybody's URL."""
-        every = self._all_tags.tags
-        return [tag for tag in every if not tag.isdigit() and not (tag.isalpha() and _VOWELS & set(tag))]
-
-    def hits(self, text: str, found: Sequence[Found], source: Source) -> Iterator[Hit]:
-        """URLs that carry one of them encoded, and that the request did not hold."""
-        for start, (said,) in matches(URL, text):
-            address = said or ""
-            if any(start <= hit.start < start + len(address) for hit in found):
-                continue
-            url = address.rstrip(").,;:!?*_~|]")
-            if self.hides(url) and not source.holds(url):
-                yield Hit(Kind.ENCODED_EXFILTRATION, start, start + len(url), Severity.HIGH)
-
-    def hides(self, text: str) -> bool:
-        """Percent-encoding (once or twice), base64, base32, hexadecimal, ROT13, reversal, and tags cut to pieces."""
-        plain = unquote(unquote(text))
-        squeezed = "".join(filter(str.isalnum, _PARAMETER.sub("", plain))).upper()
-        if any(tag in squeezed or tag[::-1] in squeezed for tag in self._tags):
-            return True
-        return any(self._known(decoded) for decoded in _decodings(plain))
-
-    def _known(self, text: str) -> bool:
-        return bool(self._placeholders.find(text)) or self._values.within(text)
+def _leads_home(
+    text: str,
+    link: tuple[int, int],
+    found: Sequence[Found],
+    placeholders: Placeholders,
+    untrusted: UntrustedDestinations,
+) -> bool:
+    """Whether the whole host of `text[link]` is the placeholder of a host that the request named."""
+    start, last = link
+    inside = found[bisect_left(found, (start,)) : bisect_left(found, (last,))]
+    for index, hit in enumerate(inside):
+        host = placeholders.get(hit.placeholder)
+        if host and untrusted.named_host(host) and _UP_TO_HOST.fullmatch(text, start, hit.start):
+            values = [placeholders.get(other.placeholder) for other in inside[:index]]
+            return (
+                all(value and not _SIGNS.search(value.value) for value in values)
+                and _begins(text, start)
+                and _ends(text, hit.end, text[start - 1 : start])
+                and "//" not in text[hit.end : last]
+            )
+    return False
 
 
-def _decodings(text: str) -> Iterator[str]:
-    yield text[::-1]
-    yield codecs.encode(text, "rot13")
-    for match in _TOKEN.finditer(text):
-        token = match[0].rstrip("=")
-        if len(token) <= _MAX_TOKEN:
-            # A path before the token looks like part of it; each piece may be the one.
-            for piece in {token, *token.split("/")}:
-                yield from _decoded(piece)
+def _begins(text: str, at: int) -> bool:
+    """Whether a link begins at a place, and is not part of one."""
+    opener, before = text[at - 1 : at], text[max(0, at - _BEFORE) : at]
+    if (opener not in _BLANKS and opener not in _CLOSING) or _BEGAN.search(before):
+        return False
+    return not _INSIDE.search(before) or _OPENED.search(before) is not None
 
 
-def _decoded(token: str) -> Iterator[str]:
-    for decoder in (_base64, _base32, bytes.fromhex):
-        try:
-            yield decoder(token).decode("utf-8")
-        except (binascii.Error, ValueError):
-            continue
-
-
-def _base64(token: str) -> bytes:
-    return base64.b64decode(token.translate(_URL_SAFE) + "=" * (-len(token) % 4), validate=True)
-
-
-def _base32(token: str) -> bytes:
-    return base64.b32decode(token.upper() + "=" * (-len(token) % 8))
-
-
-_URL_SAFE = str.maketrans("-_", "+/")
+def _ends(text: str, at: int, opener: str) -> bool:
+    """Whether a host ends at a place, with a port at most."""
+    if opener in _CLOSING:
+        return re.compile(rf"(?::\d{{1,5}})?[/{_CLOSING[opener]}]").match(text, at) is not None
+    return _END.match(text, at) is not None

@@ -7,6 +7,7 @@ files, objects, parameters. What is only near it stays.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from gateway.guard.patterns import Patterns
@@ -25,6 +26,8 @@ _FUNCTION = _PATTERNS.compiled("function", re.MULTILINE)
 _FIELD, _FORM, _STYLE = map(_PATTERNS.compiled, ("field", "form", "style"))
 _HANDLER = _PATTERNS.compiled("handler", 0)
 _FAR = 2000
+# Kinds of destinations, as bits: hosts, mailboxes, and what a command was found to send to.
+_HOST, _MAIL, _ANY = 1, 2, 4
 _URL = re.compile(r"//[^\s\"'`${]*")
 _WORD = re.compile(r"[\w.~/*-]+")
 
@@ -53,7 +56,10 @@ def leaving(
 
 
 class _Flow:
-    """Follows places and destinations through the statements of a text by the names that these share."""
+    """Follows places and destinations through the statements of a text by the names that these share.
+
+    Sets of places are numbers: bit i is for place i. So are kinds of destinations: see `_HOST`.
+    """
 
     def __init__(self, text: str, places: Sequence[int], untrusted: UntrustedDestinations, *, is_code: bool) -> None:
         self._text = text
@@ -66,92 +72,89 @@ class _Flow:
         self._assigned = {match[1] for said in self._said if (match := _TARGET.match(said)) and match[2]}
 
     def leaving(self, destinations: Sequence[tuple[int, bool]], *, is_command: bool) -> dict[int, bool]:
-        senders = self._senders()
         commands = Commands(self._text, self._untrusted, any_program=is_command)
-        commanded = self._commands(commands) if is_command or mentioned(self._text) else {}
+        senders = self._senders(commands)
         if commands.takes_everything:
             return dict.fromkeys(self._places, False)
-        own: list[set[int]] = [self._own(index) for index in range(len(self._statements))]
-        where: list[set[bool]] = [set() for _ in self._statements]
+        own = [(self._own(index), *self._names(said)) for index, said in enumerate(self._said)]
+        named = [_ANY] * len(own)
         for at, is_mail in destinations:
             # Between two statements is a comment.
             if at < self._statements[index := self._at(at)].end:
-                where[index].add(is_mail)
-        names = [(self._used(said), self._given(said)) for said in self._said]
-        carried: dict[str, set[int]] = {}
-        led: dict[str, set[bool]] = {}
-        taken: dict[int, bool] = {}
+                named[index] |= _MAIL if is_mail else _HOST
+        carried: dict[str, int] = {}
+        led: dict[str, int] = {}
+        sent = {False: 0, True: 0}
         # Twice, as functions are defined before they are called.
         for _ in range(2):
-            piped: set[int] = set()
-            for index, statement in enumerate(self._statements):
-                used, given = names[index]
-                places = own[index].union(*(carried[name] for name in used & carried.keys()))
-                to = where[index].union(*(led[name] for name in used & led.keys()))
-                if statement.is_piped:
-                    places |= piped
-                piped = places
-                sent = [
-                    at
-                    for at, is_mail in senders.get(index, ())
-                    if is_mail in to or (to and _PUSH.match(self._text, at))
-                ]
-                for at in (*sent, *commanded.get(index, ())):
-                    is_page = self._is_page(at)
-                    taken |= {place: is_page or taken.get(place, False) for place in places}
+            piped = 0
+            for index, (places, used, given) in enumerate(own):
+                to, taken = named[index], places
+                for name in used:
+                    taken |= carried.get(name, 0)
+                    to |= led.get(name, 0)
+                if self._statements[index].is_piped:
+                    taken |= piped
+                piped = taken
+                for at, kinds in senders.get(index, ()):
+                    if taken and kinds & to:
+                        sent[self._is_page(at)] |= taken
                 for name in given:
-                    carried.setdefault(name, set()).update(places)
-                    led.setdefault(name, set()).update(to)
-        return taken
+                    carried[name] = carried.get(name, 0) | taken
+                    led[name] = led.get(name, 0) | (to & ~_ANY)
+        return {
+            place: bool(sent[True] >> index & 1)
+            for index, place in enumerate(self._places)
+            if (sent[True] | sent[False]) >> index & 1
+        }
 
-    def _senders(self) -> dict[int, list[tuple[int, bool]]]:
-        found: dict[int, list[tuple[int, bool]]] = {}
+    def _senders(self, commands: Commands) -> dict[int, list[tuple[int, int]]]:
+        """By statement: where something sends, and to which kinds of destinations."""
+        found: dict[int, list[tuple[int, int]]] = {}
         for at, (said,) in matches(_SENDER, self._text):
-            found.setdefault(self._at(at), []).append((at, _MAILS.search(said or "") is not None))
-        return found
-
-    def _commands(self, commands: Commands) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
+            kinds = _MAIL if _MAILS.search(said or "") else _HOST
+            found.setdefault(self._at(at), []).append((at, _MAIL | _HOST if _PUSH.match(said or "") else kinds))
         for index, statement in enumerate(self._statements):
             said = self._text[statement.start : statement.end]
             if commands.send(said):
-                found[index] = [statement.start]
+                found.setdefault(index, []).append((statement.start, _ANY))
                 if not statement.is_code:
                     # In a sentence a command begins at its program.
                     statement.start += first_mention(said)
         return found
 
-    def _own(self, index: int) -> set[int]:
+    def _own(self, index: int) -> int:
         """The places that a statement contains, or reads from the page."""
-        said, places = self._said[index], self._places
-        if _PAGE.search(said) or (self._statements[index].is_code and _READS_ALL.search(said)):
-            return set(places)
-        spans = self._statements[index].spans()
-        own = {place for a, b in spans for place in places[bisect_left(places, a) : bisect_left(places, b)]}
-        return own.union(_in_fields(self._text, places)) if _READS_FIELDS.search(said) else own
+        said, statement = self._said[index], self._statements[index]
+        if _PAGE.search(said) or (statement.is_code and _READS_ALL.search(said)):
+            return (1 << len(self._places)) - 1
+        places = self._fields if _READS_FIELDS.search(said) else 0
+        for start, end in statement.spans():
+            places |= (1 << bisect_left(self._places, end)) - (1 << bisect_left(self._places, start))
+        return places
 
-    def _used(self, said: str) -> set[str]:
-        target = _TARGET.match(said)
-        is_assignment = target and target[2] and not self._is_function(said)
-        used = names(said[target.end() :] if target and is_assignment else said)
-        return used | {"origin"} if _PUSH.search(said) else used
+    @cached_property
+    def _fields(self) -> int:
+        fields = set(_in_fields(self._text, self._places))
+        return sum(1 << index for index, place in enumerate(self._places) if place in fields)
 
-    def _is_function(self, said: str) -> bool:
-        return _FUNCTION.search(said) is not None
-
-    def _given(self, said: str) -> set[str]:
+    def _names(self, said: str) -> tuple[set[str], set[str]]:
+        """The names that a statement takes values from, and those that it gives values to."""
         used = names(said)
-        if self._is_function(said):
-            return used
+        if _FUNCTION.search(said):
+            return used, used
         given = self._functions & used
-        if (target := _TARGET.match(said)) and target[1] in self._assigned:
+        target = _TARGET.match(said)
+        if target and target[1] in self._assigned:
             given.add(target[1])
         for match in _GIVEN.finditer(said):
             given.update(_folders(match[match.lastindex or 0]))
         if _COPIES_FILES.match(said):
             for word in said.split()[1:]:
                 given.update(_folders(word.strip("'\"")))
-        return given
+        if target and target[2]:
+            used = names(said[target.end() :])
+        return (used | {"origin"} if _PUSH.search(said) else used), given
 
     def _at(self, offset: int) -> int:
         """The index of the statement around an offset."""

@@ -1,5 +1,6 @@
-"""Puts the looks at an answer together and lets the policy decide."""
+"""Runs all checks on an answer and lets the policy decide on their findings."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.overlaps import overlapping
@@ -18,33 +19,30 @@ from gateway.placeholders import Found
 from gateway.policy import GuardRules
 
 _ORDER: tuple[GuardAction, ...] = ("pass", "flag", "redact", "replace")
-_BY_NAME: dict[str, GuardAction] = {"flag": "flag", "redact": "redact", "replace": "replace"}
 
 
 def inspect(parts: Sequence[AnswerPart], context: GuardContext, rules: GuardRules) -> Verdict:
-    """What an answer holds that it should not, and what the policy makes of that.
+    """Returns the findings in an answer and what the policy makes of them.
 
     To be called with the answer as it came, before anything is restored. Pure; linear in the answer but for the number
     of protected values.
     """
-    actions = {kind: _BY_NAME[mode] for kind, rule in KINDS.items() if (mode := rules.of(rule)) != "off"}
+    actions = {kind: mode for kind, rule in KINDS.items() if (mode := rules.of(rule)) != "off"}
     if not actions:
         return Verdict()
-    look = _Look(context, frozenset(actions))
-    counts: dict[tuple[Kind, Severity], int] = {}
+    counts: Counter[tuple[Kind, Severity]] = Counter()
     redacted: dict[int, list[Hit]] = {}
-    strongest = 0
-    for index, hit in look.all(parts):
+    strictest: GuardAction = "pass"
+    for index, hit in _Inspection(context, frozenset(actions)).hits(parts):
         action: GuardAction = "flag" if hit.severity is Severity.LOW else actions[hit.kind]
-        strongest = max(strongest, _ORDER.index(action))
-        key = (hit.kind, hit.severity)
-        counts[key] = counts.get(key, 0) + 1
+        strictest = max(strictest, action, key=_ORDER.index)
+        counts[hit.kind, hit.severity] += 1
         if action == "redact":
             redacted.setdefault(index, []).append(hit)
     findings = tuple(
         GuardFinding(kind, KINDS[kind], severity, count) for (kind, severity), count in sorted(counts.items())
     )
-    return Verdict(_ORDER[strongest], findings, {index: _spans(hits) for index, hits in redacted.items()})
+    return Verdict(strictest, findings, {index: _spans(hits) for index, hits in redacted.items()})
 
 
 def _spans(hits: Sequence[Hit]) -> list[tuple[int, int]]:
@@ -53,7 +51,7 @@ def _spans(hits: Sequence[Hit]) -> list[tuple[int, int]]:
     return [(group[0].start, max(hit.end for hit in group)) for group in groups]
 
 
-class _Look:
+class _Inspection:
     """What is prepared once for all parts of an answer."""
 
     def __init__(self, context: GuardContext, kinds: frozenset[Kind]) -> None:
@@ -65,10 +63,10 @@ class _Look:
         self._values = ProtectedValues(context)
         self._encodings = Encodings(context, self._tags, self._values)
 
-    def all(self, parts: Sequence[AnswerPart]) -> Iterator[tuple[int, Hit]]:
+    def hits(self, parts: Sequence[AnswerPart]) -> Iterator[tuple[int, Hit]]:
         """The findings of the kinds that the policy asks for, each with its part, offsets of the part's text."""
         entities = self._context.entities
-        # Two ways to read a part see the same thing.
+        # Two readings of a part have findings in common.
         found: dict[int, dict[Hit, None]] = {}
         for indices in runs(parts):
             for index, hit in self._in_run([parts[index] for index in indices]):
@@ -105,7 +103,7 @@ class _Look:
         yield from instructions(reading, found, source, self._untrusted)
 
     def _sending(self, reading: Reading, found: Sequence[Found]) -> Iterator[Hit]:
-        """Tool calls, commands, programs and forms that take a placeholder to a stranger."""
+        """Tool calls, commands, programs and forms that send a placeholder to an untrusted destination."""
         if reading.json:
             named = Source(self._context.request, named_for=frozenset(hit.placeholder for hit in found))
             yield from exfiltrating(reading, found, self._context, UntrustedDestinations(named, by_name=False))

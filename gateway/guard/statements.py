@@ -9,16 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-_TOKEN = re.compile(
-    r"(?P<skip>\\.|\{\w*\})|(?P<fence>^[ \t]*(?:```|~~~)[^\n]*)|(?P<script></?(?:script|style)\b[^>\n]{0,300}>?)"
-    r"|(?P<string>(?<!\w)(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'))"
-    r"|(?P<comment>(?:(?<=\s)|^)(?:\#|//)[ \t][^\n]*)|<<-?[ \t]*[\"']?(?P<document>\w+)[\"']?"
-    r"|(?P<tick>`)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<blank>\n[ \t]*\n)"
-    r"|(?P<border>;|\.(?=(?:then|catch|finally|done|success|subscribe)\s*\()|&&|\|\||(?<=[ \t])&(?=[ \t\n])|</?p>)"
-    r"|(?P<pipe>\|&?)"
-    r"|(?P<line>(?<![\\+,=|&(\[\s])[ \t]*+\n(?![ \t]*[.+|&?)\]]))",
-    re.DOTALL | re.MULTILINE,
-)
+from gateway.guard.patterns import Patterns
+
+_TOKEN = Patterns(__file__).compiled("token", re.DOTALL | re.MULTILINE)
 # A brace after one of these opens a literal or an expansion; any other one opens a block.
 _LITERAL = "=([,:?$@"
 
@@ -55,6 +48,8 @@ class _Splitter:
         self._code = [is_code, False, False]
         self._brackets: list[str] = []
         self._now = Statement(0)
+        self._document_end = 0
+        self._unclosed: set[str] = set()
         self.statements: list[Statement] = []
 
     def end(self, at: int, next_start: int, *, is_pipe: bool = False) -> None:
@@ -82,11 +77,14 @@ class _Splitter:
                 return start + 1
             case "comment" if any(self._code) and not innermost:
                 self.end(start, end)
-            case "document":
+            case "document" if start >= self._document_end and token["document"] not in self._unclosed:
                 first = self._text.find("\n", end) + 1
                 last = self._text.find("\n" + token["document"], first)
                 if 0 < first <= last:
                     self._now.documents.append((first, last))
+                    self._document_end = last
+                else:
+                    self._unclosed.add(token["document"])
             case "tick" if not any(self._code):
                 self.end(start, end)
             case "tick":

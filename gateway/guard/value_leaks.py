@@ -1,4 +1,4 @@
-"""Values nobody there should know: protected ones in clear, and sensitive ones that the request never held."""
+"""Finds protected values in clear, and sensitive values that the request did not contain."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -29,12 +29,11 @@ _GOES_ON = re.compile(r"\d[.,]\d")
 
 
 @dataclass(frozen=True, slots=True)
-class Needle:
-    """A protected value as it is looked for."""
+class _Value:
+    """A protected value, and its letters and digits, for which texts are searched."""
 
     compact: str = field(repr=False)
     value: str = field(repr=False)
-    as_word: bool
     severity: Severity
 
 
@@ -42,69 +41,61 @@ class ProtectedValues:
     """The values of a session, found in any spelling that keeps their letters and digits in order."""
 
     def __init__(self, context: GuardContext) -> None:
-        needles = (self._needle(entry.type, entry.value, context) for entry in context.placeholders.entries())
-        unique = {(needle.compact, needle.as_word): needle for needle in needles if needle is not None}
-        self._needles = tuple(unique.values())
-
-    @staticmethod
-    def _needle(kind: str, value: str, context: GuardContext) -> Needle | None:
-        plain = compact(value)
-        known = context.types.get(kind)
-        group = known.group if known is not None else "custom"
-        word = value.isalpha()
-        if kind in _NEVER or len(plain) < _SHORTEST_WORD or (word and group in _COMMON_GROUPS):
-            return None
-        if plain.isdigit() and len(plain) < _SHORTEST_NUMBER:
-            return None
-        return Needle(plain, value, word, Severity.HIGH if group in _WEIGHTY else Severity.MEDIUM)
-
-    def __len__(self) -> int:
-        return len(self._needles)
+        unique: dict[tuple[str, bool], _Value] = {}
+        for entry in context.placeholders.entries():
+            plain, is_word = compact(entry.value), entry.value.isalpha()
+            known = context.types.get(entry.type)
+            group = known.group if known is not None else "custom"
+            shortest = _SHORTEST_NUMBER if plain.isdigit() else _SHORTEST_WORD
+            if entry.type not in _NEVER and len(plain) >= shortest and not (is_word and group in _COMMON_GROUPS):
+                severity = Severity.HIGH if group in _WEIGHTY else Severity.MEDIUM
+                unique[plain, is_word] = _Value(plain, entry.value, severity)
+        self._values = tuple(unique.values())
 
     def within(self, text: str) -> bool:
-        """Whether any of the values stands in a text, however cut out of it."""
+        """Whether a text contains any of the values, within words, too."""
         hay = compact(text)
-        return any(needle.compact in hay for needle in self._needles)
+        return any(value.compact in hay for value in self._values)
 
     def hits(self, text: str) -> Iterator[Hit]:
-        """Where protected values stand in clear."""
-        if not self._needles:
+        """Where protected values are in clear."""
+        if not self._values:
             return
         hay = compact(text)
-        present = [needle for needle in self._candidates(hay) if needle.compact in hay]
+        present = [value for value in self._candidates(hay) if value.compact in hay]
         if not present:
             return
         mapped = Compacted(text)
-        for needle in present:
-            at = hay.find(needle.compact)
+        for value in present:
+            at = hay.find(value.compact)
             while at >= 0:
-                end = at + len(needle.compact)
+                end = at + len(value.compact)
                 span = mapped.span(at, end)
-                if mapped.widest_gap(at, end) <= _WIDEST_GAP and _stands_alone(text, *span, needle):
-                    yield Hit(Kind.PROTECTED_VALUE_IN_CLEAR, *span, needle.severity)
-                at = hay.find(needle.compact, at + 1)
+                if mapped.widest_gap(at, end) <= _WIDEST_GAP and _stands_alone(text, *span, value):
+                    yield Hit(Kind.PROTECTED_VALUE_IN_CLEAR, *span, value.severity)
+                at = hay.find(value.compact, at + 1)
 
-    def _candidates(self, hay: str) -> Sequence[Needle]:
+    def _candidates(self, hay: str) -> Sequence[_Value]:
         """All values, or those whose beginning occurs, where that is cheaper to know first."""
-        if len(hay) * len(self._needles) < _MANY:
-            return self._needles
+        if len(hay) * len(self._values) < _MANY:
+            return self._values
         grams = {hay[index : index + _GRAM] for index in range(len(hay) - _GRAM + 1)}
-        return [needle for needle in self._needles if needle.compact[:_GRAM] in grams]
+        return [value for value in self._values if value.compact[:_GRAM] in grams]
 
 
-def _stands_alone(text: str, start: int, end: int, needle: Needle) -> bool:
+def _stands_alone(text: str, start: int, end: int, value: _Value) -> bool:
     """Not inside a longer word or number. A single word counts in its own spelling only: "Will" is no "will"."""
     if (start > 0 and text[start - 1].isalnum()) or (end < len(text) and text[end].isalnum()):
         return False
     if _GOES_ON.match(text, end - 1) or (start > 1 and _GOES_ON.match(text, start - 2)):
         return False
-    return not needle.as_word or text[start:end] == needle.value
+    return not value.value.isalpha() or text[start:end] == value.value
 
 
 def new_values(
     text: str, entities: Sequence[Entity], context: GuardContext, source: Source, taken: Sequence[tuple[int, int]]
 ) -> Iterator[Hit]:
-    """Sensitive values of an answer that were not in the request. `taken` are stretches already accounted for."""
+    """Sensitive values of an answer that were not in the request and do not overlap with the stretches `taken`."""
     spans = list(taken)
     people = [entity for entity in entities if entity.type == "PERSON"]
     for entity in sorted(entities, key=lambda entity: (-entity.score, entity.start - entity.end)):

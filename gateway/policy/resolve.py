@@ -22,14 +22,7 @@ from gateway.policy.document import (
 )
 from gateway.policy.lists import AllowList, spellings
 from gateway.policy.matching import Matcher
-from gateway.policy.model import (
-    GuardRules,
-    Policy,
-    RestoreRules,
-    RouteRules,
-    SessionRules,
-    StreamingRules,
-)
+from gateway.policy.model import Policy, RouteRules
 from gateway.policy.patterns import ExpressionError, check_pattern
 from gateway.policy.rules import OWN_GROUP, RuleBook, is_weaker
 
@@ -76,7 +69,6 @@ def canonical_form(document: Mapping[str, Any]) -> bytes:
 
 def build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
     """Builds the policy of a resolved document."""
-    guard, restore, session = resolved.guard, resolved.restore, resolved.session
     own_types = frozenset(type_name for _, type_name in _own_types(resolved))
     return Policy(
         id=resolved.id,
@@ -86,11 +78,11 @@ def build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
         builtin=resolved.builtin,
         hash=hashlib.sha256(canonical).hexdigest(),
         attachments=resolved.attachments,
-        restore=RestoreRules(**restore.model_dump()),
-        guard=GuardRules(**guard.model_dump()),
+        restore=resolved.restore,
+        guard=resolved.guard,
         route=_route(resolved.route),
-        session=SessionRules(**session.model_dump()),
-        streaming=StreamingRules(**resolved.streaming.model_dump()),
+        session=resolved.session,
+        streaming=resolved.streaming,
         canonical=canonical,
         rules=RuleBook(
             _as_dict(resolved.otherwise),

@@ -9,7 +9,6 @@ UpstreamSurface  a configured provider, reached over HTTP
 """
 
 from gateway.surfaces.base import (
-    CONFIGURED_UPSTREAM,
     PatternSurface,
     Surface,
     SurfaceRegistry,
@@ -19,7 +18,6 @@ from gateway.surfaces.demo import DemoSurface
 from gateway.surfaces.upstream import UpstreamReply, UpstreamSurface
 
 __all__ = [
-    "CONFIGURED_UPSTREAM",
     "DemoSurface",
     "PatternSurface",
     "Surface",

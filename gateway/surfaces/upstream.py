@@ -6,13 +6,13 @@ It does not return redirects either, because a client that followed one would se
 
 import asyncio
 import ssl
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
 
 import httpx
 
+from gateway.config.settings import Settings
 from gateway.errors import BadRequest, BadUpstream, GatewayError
 from gateway.http.content_encoding import decode
 from gateway.http.strict_json import dump, parse_object
@@ -177,60 +177,18 @@ def _fault(error: Exception) -> Fault:
     return of_exception(error) or broken
 
 
-class UpstreamTable(Protocol):
-    """The settings of one upstream."""
-
-    @property
-    def base_url(self) -> str: ...
-    @property
-    def models(self) -> tuple[str, ...]: ...
-    @property
-    def trust(self) -> Trust: ...
-    @property
-    def default_model(self) -> str | None: ...
-    @property
-    def timeout_seconds(self) -> float | None: ...
-    @property
-    def ca_file(self) -> Path | None: ...
-
-
-class Secret(Protocol):
-    """A secret that its repr hides."""
-
-    def get_secret_value(self) -> str: ...
-
-
-class UpstreamSource(Protocol):
-    """The settings that this module uses."""
-
-    @property
-    def all_upstreams(self) -> Mapping[str, Any]: ...
-    @property
-    def upstream_timeout_seconds(self) -> float: ...
-    @property
-    def response_limit_bytes(self) -> int: ...
-
-    def upstream_api_key(self, name: str) -> Secret | None: ...
-
-
-def build(settings: UpstreamSource) -> Iterator[UpstreamSurface]:
+def build(settings: Settings) -> Iterator[UpstreamSurface]:
     """Builds a surface for every configured upstream, in the order of the settings."""
     for name, table in settings.all_upstreams.items():
         key = settings.upstream_api_key(name)
-        yield UpstreamSurface(
-            _config(name, table, key, settings.upstream_timeout_seconds),
-            response_limit=int(settings.response_limit_bytes),
+        config = UpstreamConfig(
+            name=name,
+            base_url=table.base_url,
+            api_key=key.get_secret_value() if key is not None else None,
+            models=table.models,
+            trust=table.trust,
+            default_model=table.default_model,
+            timeout_seconds=table.timeout_seconds or settings.upstream_timeout_seconds,
+            ca_file=table.ca_file,
         )
-
-
-def _config(name: str, table: UpstreamTable, key: Secret | None, timeout: float) -> UpstreamConfig:
-    return UpstreamConfig(
-        name=name,
-        base_url=table.base_url,
-        api_key=key.get_secret_value() if key is not None else None,
-        models=tuple(table.models),
-        trust=table.trust,
-        default_model=table.default_model,
-        timeout_seconds=float(table.timeout_seconds or timeout),
-        ca_file=table.ca_file,
-    )
+        yield UpstreamSurface(config, response_limit=settings.response_limit_bytes)

@@ -48,7 +48,7 @@ class OperatorEdits:
         Raises EditRefused.
         """
         if exchange.source is None:
-            raise EditRefused.because("It was under way before interception was switched on.")
+            raise EditRefused.because("interception was off when the request arrived. Release it unchanged.")
         body, size = await self._workers.run(self._check, exchange, exchange.source, edited)
         receipt = await self._receipts.append(_draft(exchange.receipt, body, size), exchange.caller.key_id)
         exchange.body, exchange.edit = body, receipt.request_id
@@ -61,17 +61,19 @@ class OperatorEdits:
             body = parse_object(edited)
             after = read(body)
         except GatewayError as error:
-            raise EditRefused.because(f"It cannot be read: {error.message}") from None
+            raise EditRefused.because(f"the edited body cannot be read. {error.message}") from None
         before = read(parse_object(exchange.body))
         if (after.model, after.stream) != (before.model, before.stream):
-            raise EditRefused.because("Its model or its way of answering was changed.")
+            raise EditRefused.because("the model and `stream` cannot be changed. Edit only texts.")
         if not set(after.attachments) <= set(before.attachments):
-            raise EditRefused.because("Attachments were added.")
+            raise EditRefused.because("attachments cannot be added. Edit only texts.")
         original = read(parse_object(source))
         texts_before, texts_after = LeakSearch(_texts(before)), LeakSearch(_texts(after))
         private = {*self._hidden(after, exchange), *self._hidden(original, exchange)}
         if any(texts_after.holds(value) and not texts_before.holds(value) for value in private):
-            raise EditRefused.because("It holds something private that was not in the protected request.")
+            raise EditRefused.because(
+                "it adds private text that the protected request does not hold. Remove that text."
+            )
         return dump(body), sum(map(estimate, _texts(after)))
 
     def _hidden(self, conversation: Conversation, exchange: Exchange) -> Iterator[str | date]:

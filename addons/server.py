@@ -8,7 +8,7 @@ from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
 
 from addons.certificate_authority import bundle_of, upstream_authorities
-from addons.connection_limits import Bounds, Clients, ConnectionLimits
+from addons.connection_limits import Clients, ConnectionLimits
 from addons.flow_state import FlowStates
 from addons.graceful_shutdown import GracefulShutdown
 from addons.head_limits import MessageLimits, PrefaceLimit, bound_messages
@@ -52,13 +52,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     bound_messages(
         MessageLimits(settings.head_limit_bytes, settings.head_fields_limit, settings.body_limit_bytes), clients
     )
-    bounds = Bounds(
-        connections=affordable_connections(settings.max_connections),
-        per_address=settings.max_connections_per_address,
-        head_seconds=settings.head_timeout_seconds,
-        body_seconds=settings.body_timeout_seconds,
-        idle_seconds=settings.idle_timeout_seconds,
-    )
+    connections = affordable_connections(settings.max_connections)
     try:
         async with running(settings, end) as (gateway, first_key, lost):
             states = FlowStates()
@@ -75,7 +69,13 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             web = (settings.web_host, settings.web_port) if settings.web else None
             try:
                 master = build_master(
-                    [PrefaceLimit(clients), ConnectionLimits(clients, bounds), OwnListeners(web), protect, NoReplay()],
+                    [
+                        PrefaceLimit(clients),
+                        ConnectionLimits(clients, settings, connections),
+                        OwnListeners(web),
+                        protect,
+                        NoReplay(),
+                    ],
                     [
                         OperatorHold(gateway, states, review, refusals),
                         UpstreamTimeouts(states),

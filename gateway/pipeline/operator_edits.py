@@ -9,7 +9,7 @@ of bytes that were never forwarded.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import date
 from hashlib import sha256
 from typing import Any
@@ -27,7 +27,6 @@ from gateway.policy.generalization import default_generalization
 from gateway.protection.protector import Protector
 from gateway.receipts import Receipt, ReceiptDraft, ReceiptLog
 from gateway.text.dates import days
-from gateway.text.fields import MessageField
 from gateway.text.token_estimate import estimate
 from gateway.wires import Conversation
 
@@ -68,33 +67,26 @@ class OperatorEdits:
         if not set(after.attachments) <= set(before.attachments):
             raise EditRefused.because("attachments cannot be added. Edit only texts.")
         original = read(parse_object(source))
-        texts_before, texts_after = LeakSearch(_texts(before)), LeakSearch(_texts(after))
+        texts_before, texts_after = LeakSearch(before.texts()), LeakSearch(after.texts())
         private = {*self._hidden(after, exchange), *self._hidden(original, exchange)}
         if any(texts_after.holds(value) and not texts_before.holds(value) for value in private):
             raise EditRefused.because(
                 "it adds private text that the protected request does not hold. Remove that text."
             )
-        return dump(body), sum(map(estimate, _texts(after)))
+        return dump(body), sum(map(estimate, after.texts()))
 
     def _hidden(self, conversation: Conversation, exchange: Exchange) -> Iterator[str | date]:
         """Yields the values that the policy hides in a conversation, each part of a name, and the day of a date."""
         found = self._protector.find(conversation.blocks, exchange.policy, exchange.mode, block=False)
         for block, result in zip(conversation.blocks, found, strict=True):
-            for text, spans in zip(_texts_of(block), result.spans, strict=True):
+            texts = (text for field in block for text in field.texts)
+            for text, spans in zip(texts, result.spans, strict=True):
                 for span in spans:
                     yield text[span.start : span.end]
                     if span.type == "PERSON":
                         yield from _NAME_PART.findall(text, span.start, span.end)
                     elif default_generalization(span.type) == "year":
                         yield from days(text[span.start : span.end])
-
-
-def _texts(conversation: Conversation) -> list[str]:
-    return [text for block in conversation.blocks for text in _texts_of(block)]
-
-
-def _texts_of(block: Sequence[MessageField]) -> list[str]:
-    return [text for field in block for text in field.texts]
 
 
 def _draft(receipt: Receipt, crossing: bytes, size: int) -> ReceiptDraft:

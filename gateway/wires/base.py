@@ -49,6 +49,10 @@ class Conversation:
         """The mode asked for, else `standard`."""
         return self.mode or PrivacyMode.STANDARD
 
+    def texts(self) -> list[str]:
+        """Returns the texts of all fields in order."""
+        return [text for block in self.blocks for field in block for text in field.texts]
+
 
 @dataclass(slots=True)
 class AnswerText:

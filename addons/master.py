@@ -35,6 +35,11 @@ _OPERATORS = frozenset(
     | {"eventstore", "commandhistory"}
 )
 _COLUMNS = ["icon", "method", "path", "status", "comment", "size", "time"]
+# The content views of mitmweb for what model providers send. Those for binary protocols take up to 0.2 s to fail where
+# `RUST_BACKTRACE` is set, in the thread that serves clients, and show the paths of this machine.
+_VIEWS = frozenset(
+    {"hex dump", "hex stream", "image", "json", "multipart form", "query", "raw", "url-encoded", "xml/html"}
+)
 _KEPT = _LISTENERS | _OPERATORS | {"errorcheck"}
 
 
@@ -85,6 +90,8 @@ def build_master(settings: Settings, ours: Sequence[object], last: Sequence[obje
         opts.update(
             web_host=settings.web_host, web_port=settings.web_port, web_open_browser=False, web_columns=_COLUMNS
         )
+        for view in contentviews.registry.keys() - _VIEWS:
+            del contentviews.registry._by_name[view]
         contentviews.add(ProtectedView())
     opts.seal()
     for name in result.commands.commands.keys() - COMMANDS:

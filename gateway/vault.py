@@ -10,7 +10,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from hmac import compare_digest
@@ -65,12 +65,6 @@ class Vault:
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._store = store
         self._clock = clock
-
-    async def create(self, caller: Caller, ttl_seconds: int, *, max_values: int = 10_000) -> OpenSession:
-        """Creates an empty session, durable on return. Raises Unavailable."""
-        session = self.begin(caller, ttl_seconds, max_values=max_values)
-        await self.remember(session, ())
-        return replace(session, row=None)
 
     def begin(self, caller: Caller, ttl_seconds: int, *, max_values: int = 10_000) -> OpenSession:
         """Begins an empty session, which exists once something is remembered in it.

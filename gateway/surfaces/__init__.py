@@ -15,7 +15,7 @@ from gateway.surfaces.base import (
     UpstreamConfig,
 )
 from gateway.surfaces.demo import DemoSurface
-from gateway.surfaces.upstream import UpstreamReply, UpstreamSurface
+from gateway.surfaces.upstream import UpstreamSurface
 
 __all__ = [
     "DemoSurface",
@@ -23,6 +23,5 @@ __all__ = [
     "Surface",
     "SurfaceRegistry",
     "UpstreamConfig",
-    "UpstreamReply",
     "UpstreamSurface",
 ]

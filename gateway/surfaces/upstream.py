@@ -7,7 +7,6 @@ It does not return redirects either, because a client that followed one would se
 import asyncio
 import ssl
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
@@ -15,6 +14,7 @@ import httpx
 from gateway.config.settings import Settings
 from gateway.errors import BadRequest, BadUpstream, GatewayError
 from gateway.http.content_encoding import decode
+from gateway.http.header_names import HOP_BY_HOP
 from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
 from gateway.http.upstream_failures import Fault, of_exception
@@ -24,28 +24,8 @@ from gateway.surfaces.base import Body, UpstreamConfig
 _LIMITS = httpx.Limits(max_connections=256, max_keepalive_connections=64, keepalive_expiry=30)
 _CONNECT_SECONDS = 10.0
 
-# Hop-by-hop fields (RFC 9110 section 7.6.1), and fields that this module sets.
-_NOT_SENT = frozenset(
-    b"""
-    host connection keep-alive proxy-connection te trailer transfer-encoding upgrade expect
-    content-length content-type content-encoding accept-encoding
-    """.split()
-)
-_NOT_RETURNED = frozenset(
-    b"""
-    connection keep-alive proxy-connection proxy-authenticate te trailer transfer-encoding upgrade
-    content-length content-encoding set-cookie alt-svc strict-transport-security
-    """.split()
-)
-
-
-@dataclass(frozen=True, slots=True)
-class UpstreamReply:
-    """The decoded answer of an upstream. Has only end-to-end headers, in lower case."""
-
-    status: int
-    headers: tuple[Field, ...]
-    body: bytes = field(repr=False)
+# Fields that this module sets, and those that end with each hop.
+_NOT_SENT = HOP_BY_HOP | frozenset(b"host expect content-length content-type content-encoding accept-encoding".split())
 
 
 class UpstreamSurface:
@@ -86,8 +66,8 @@ class UpstreamSurface:
     def model_for(self, name: str, *, anything: bool = True) -> str | None:
         return self.config.model_for(name, anything=anything)
 
-    async def send(self, body: bytes, headers: Iterable[Field] = ()) -> UpstreamReply:
-        """Sends the exact bytes of a protected body and returns the answer with any status.
+    async def send(self, body: bytes, headers: Iterable[Field] = ()) -> tuple[int, bytes]:
+        """Sends the exact bytes of a protected body. Returns the status, whatever it is, and the decoded answer.
 
         `headers` are those that may cross. An `Authorization` among them is the client's own and overrides the
         configured key. Raises BadUpstream (`upstream_unreachable`; `upstream_invalid` for an answer that is too large,
@@ -106,11 +86,11 @@ class UpstreamSurface:
 
     async def complete(self, body: Body) -> Body:
         """Returns the answer as an object. Raises BadUpstream for an error status; `send` returns its body."""
-        reply = await self.send(dump(body))
-        if reply.status >= 400:
-            raise self._invalid(f"answered with status {reply.status}")
+        status, answer = await self.send(dump(body))
+        if status >= 400:
+            raise self._invalid(f"answered with status {status}")
         try:
-            return parse_object(reply.body)
+            return parse_object(answer)
         except BadRequest:
             raise self._invalid("answered with something that is not a JSON object") from None
 
@@ -131,7 +111,7 @@ class UpstreamSurface:
         if credential is not None:
             yield b"authorization", b"Bearer " + credential.encode("latin-1", "replace")
 
-    async def _exchange(self, request: httpx.Request) -> UpstreamReply:
+    async def _exchange(self, request: httpx.Request) -> tuple[int, bytes]:
         response = await self._client.send(request, stream=True)
         try:
             if response.is_redirect or 300 <= response.status_code < 400:
@@ -144,14 +124,11 @@ class UpstreamSurface:
         finally:
             await response.aclose()
         try:
-            body = decode(bytes(raw), response.headers.get("content-encoding"), self._limit)
+            coding = response.headers.get("content-encoding")
+            return response.status_code, decode(bytes(raw), coding, self._limit)
         except GatewayError:
             message = f"sent an answer that does not decode within {self._limit} bytes"
             raise self._invalid(message) from None
-        fields = tuple(
-            (name.lower(), value) for name, value in response.headers.raw if name.lower() not in _NOT_RETURNED
-        )
-        return UpstreamReply(response.status_code, fields, body)
 
     def _invalid(self, what: str) -> BadUpstream:
         return BadUpstream(f"The upstream `{self.id}` {what}.", code="upstream_invalid")

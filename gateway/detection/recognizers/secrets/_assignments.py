@@ -9,14 +9,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gateway.detection.recognizer import compile_pattern
-from gateway.detection.recognizers.secrets._vocabulary import TELLING
+from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS
 
 LONGEST = 600
 """Bytes of a value that are looked at."""
 
 _OFTEN = 8
 
-_NAME = rf"([\w.\-$@]*(?:(?:{TELLING})[\w.\-ñ]*|auth\b))"
+_TELLING = EXPRESSIONS["telling"]
+_NAME = rf"([\w.\-$@]*(?:(?:{_TELLING})[\w.\-ñ]*|auth\b))"
 _CLOSERS = r"(?:\\{0,3}[\"'\]]){0,3}(?:\[\d*\])?([^\S\n]{1,3}value)?"
 _TYPE = (
     r"(?:[ \t]{0,3}(?::|as[ \t])?[ \t]{0,3}(?:const[ \t]+)?[&*]?"
@@ -36,7 +37,7 @@ ASSIGNMENT = compile_pattern(
 # Without its groups it runs in RE2's fast automaton; most of what it finds is as simple as this.
 _PLACES = compile_pattern(ASSIGNMENT.pattern, captures=False)
 _SIMPLE = re.compile(rb"([\w.\-$@]+)[ \t]*([:=])[ \t]*")
-_PREFILTER_NAME = rf"(?:(?:{TELLING})[\w.\-ñ]*|auth)"
+_PREFILTER_NAME = rf"(?:(?:{_TELLING})[\w.\-ñ]*|auth)"
 PREFILTER = (
     rf"(?i){_PREFILTER_NAME}(?:\\*[\"'\]]+(?:\[\d*\])?(?:\s*[:=,>]|[ \t]+[\"'])"
     rf"|(?:\[\d*\])?{_TYPE}[ \t]*(?:[:?.|+!~*]*=|:|->|<-|>)|\(\s*\\*[\"'@]|[ \t]+\\*[\"'@]|[ \t]+\|[ \t]"

@@ -3,24 +3,13 @@ a reference that a program resolves.
 """
 
 import re
-from collections.abc import Callable
 from itertools import pairwise
 from operator import eq
 
 from gateway.detection.entropy import entropy
-from gateway.detection.recognizer import EntityType, compile_pattern
+from gateway.detection.recognizer import compile_pattern
 from gateway.detection.recognizers._published_keys import is_published
-from gateway.detection.recognizers.secrets._names import Kind
-from gateway.detection.recognizers.secrets._vocabulary import NO_VALUE, OF_RULES, OF_SENTENCES, STAND_INS
-
-PASSWORD = EntityType("PASSWORD", "secret", "A password or passphrase.")
-SECRET = EntityType("SECRET", "secret", "A token, key or other secret of no known vendor.")
-
-type Judge = Callable[[str, bool], EntityType | None]
-"""Gets a value, and whether it stands in quotes: what it is, or None if it is no secret. Judges differ in what else
-could stand there."""
-type NamedJudge = Callable[[Kind | None, str, bool], EntityType | None]
-"""The same, behind a name of that kind."""
+from gateway.detection.recognizers.secrets._vocabulary import WORDS
 
 _STAND_IN_PARTS = (
     r"fake|dummy|placeholder|change[_\- ]?(?:me|this|it)|replace[_\- ]?(?:me|this|with)|insert[_\- ]|redacted|"
@@ -62,13 +51,6 @@ _ALNUM = re.compile(r"[A-Za-z0-9]")
 _ODD = frozenset("!@#$%^&*+=~?<>|{}[](),;¿¡§°¨£€")
 _REPEATED = re.compile(r"(.)\1{5,}")
 _REPEATED_GROUP = re.compile(r"(?<!\w)(\d{3,12})(?:-\1){2}(?!\w)")
-_ODD_SIGN = re.compile(r"[!@#$%^&*+?~]")
-_ODD_INSIDE = re.compile(r"[!@#$%^&*+~?]\w")
-_DIGITS_APART = re.compile(r"\d\D+\d|\d{3}")
-_NUMBERED_PHRASE = re.compile(r"[a-z]+(?:-[a-z]+){2,}-?\d+")
-_PORTS = re.compile(r"[\d.:\-]+(?:/(?:tcp|udp))?$")
-# What `-pthread` is to compilers.
-_THREADS = re.compile(r"threads?\d*")
 _NUMBER_AND_SIGN = re.compile(r"\d{2,8}[!@#$%^&*?+~]+")
 _SEQUENCE = 12
 _ROWS = "abcdefghijklmnopqrstuvwxyz 01234567890123456789 qwertyuiopasdfghjklzxcvbnm zyxwvutsrqponmlkjihgfedcba"
@@ -101,7 +83,7 @@ def is_stand_in(value: str) -> bool:
     """Whether nobody's secret stands here: a word that describes one, a mark to fill in, a reference, everybody's."""
     value = value[:_JUDGED]
     bare = value.strip(" .:!?*\"'`").lower()
-    if not bare or bare in STAND_INS or is_dummy(value):
+    if not bare or bare in WORDS["stand_ins"] or is_dummy(value):
         return True
     return _NO_SECRET.search(value.encode()) is not None or is_published(value)
 
@@ -219,7 +201,7 @@ def _is_spaced(words: list[str]) -> bool:
 def _is_drawn(words: list[str]) -> bool:
     """Whether words were drawn at random, as from a list for passphrases: none of those that sentences are made of."""
     return 4 <= len(words) <= 8 and all(
-        len(word) >= 3 and word.isascii() and word.isalpha() and word.islower() and word not in OF_SENTENCES
+        len(word) >= 3 and word.isascii() and word.isalpha() and word.islower() and word not in WORDS["of_sentences"]
         for word in words
     )
 
@@ -230,7 +212,7 @@ def is_phrase(value: str, *, least: int = 3) -> bool:
     return (
         least <= len(words) <= 8
         and any(map(str.isdigit, value))
-        and not any(word.strip(".,:;!?()") in OF_RULES for word in words)
+        and not any(word.strip(".,:;!?()") in WORDS["of_rules"] for word in words)
         and not is_stand_in(value)
     )
 
@@ -274,78 +256,3 @@ def _changes(classes: bytes) -> int:
     does not count.
     """
     return sum(map(classes.count, (b"dl", b"ld", b"du", b"ud", b"lu")))
-
-
-def any_value(value: str, _: bool) -> EntityType | None:
-    """Where nothing but a password can stand."""
-    return PASSWORD if len(value) >= 4 and not is_stand_in(value) else None
-
-
-def no_word(value: str, _: bool) -> EntityType | None:
-    """Where a password stands, or a word, a number of ports, a switch."""
-    word = value.isalpha() or _PORTS.match(value) or _THREADS.fullmatch(value) or is_stand_in(value)
-    return None if word else PASSWORD
-
-
-def believed(value: str, _: bool) -> EntityType | None:
-    """Where a password stands, or the name of one."""
-    return PASSWORD if is_chosen(value, quoted=True) else None
-
-
-def chosen(value: str, quoted: bool) -> EntityType | None:
-    """Where a password stands if it is in quotes, or else perhaps a name."""
-    return PASSWORD if is_chosen(value, quoted=quoted) else None
-
-
-def mixed(value: str, _: bool) -> EntityType | None:
-    """Where a password stands, or a word of the text."""
-    odd = any(map(str.isdigit, value)) or _ODD_INSIDE.search(value)
-    return PASSWORD if odd and is_chosen(value, quoted=False) and not NO_VALUE.fullmatch(value) else None
-
-
-def strong(value: str, _: bool) -> EntityType | None:
-    """Where a password stands, or anything."""
-    return PASSWORD if is_strong(value) and not NO_VALUE.fullmatch(value) else None
-
-
-def told(value: str, quoted: bool) -> EntityType | None:
-    """Where anything stands: what nobody writes who has no password to tell."""
-    odd = _ODD_SIGN.search(value) or (value.isalnum() and _DIGITS_APART.search(value))
-    return mixed(value, quoted) if len(value) >= 6 and (odd or _NUMBERED_PHRASE.match(value)) else None
-
-
-def made(value: str, _: bool) -> EntityType | None:
-    """Where a made secret stands, or a word."""
-    return SECRET if is_made(value) else None
-
-
-def made_or_strong(value: str, quoted: bool) -> EntityType | None:
-    """Where a secret of either kind stands, or anything."""
-    return None if NO_VALUE.fullmatch(value) else made(value, quoted) or strong(value, quoted)
-
-
-def code(value: str, _: bool) -> EntityType | None:
-    """Where a PIN or a code stands, or a year or a mere number."""
-    plain = len(set(value)) <= 1 or value.startswith(("19", "20")) or not any(map(str.isdigit, value))
-    return None if plain else PASSWORD
-
-
-def by_kind(kind: Kind | None, value: str, quoted: bool) -> EntityType | None:
-    """Where the name before the value tells what it is."""
-    if kind is Kind.PASSWORD:
-        return chosen(value, quoted)
-    if kind is Kind.SECRET:
-        return SECRET if is_made(value) or (_ODD_SIGN.search(value) and is_strong(value)) else None
-    return SECRET if kind is Kind.MAYBE_KEY and is_very_made(value) else None
-
-
-def beside(kind: Kind | None, value: str, quoted: bool) -> EntityType | None:
-    """Where nothing but a blank or a comma joins the name to the value, and anything may stand."""
-    if kind is Kind.PASSWORD:
-        return PASSWORD if quoted and is_phrase(value) else mixed(value, quoted)
-    return by_kind(kind, value, quoted) if is_made(value) else None
-
-
-def long_made(value: str, quoted: bool) -> EntityType | None:
-    """Where a token stands, or a word of the text."""
-    return made(value, quoted) if len(value) >= 16 else None

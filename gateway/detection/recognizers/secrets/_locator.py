@@ -1,10 +1,9 @@
 """Loads the tables of rules by which secrets are found, and runs them: a rule locates a value, a judge decides on it.
 
-A table is a TOML file with an `id`, the `types` it finds, `parts` (named expressions), `rules` and `examples`. In each
-of its expressions
+A table is a TOML file. In each of its expressions
 
 - `<<name>>` inserts a part of the table, an entry of the vocabulary or one of `VALUES`,
-- a space matches one or more spaces and tabs, ` *` also none; elsewhere than in a class,
+- a space matches one or more spaces and tabs, and ` *` also none, except in a class such as `[ ]`,
 - line breaks do not count.
 """
 
@@ -17,16 +16,15 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.re2_expression import Expression, Re2Match
+from gateway.detection.re2_expression import Re2Match
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._samples import ALPHABETS, sample
 from gateway.detection.recognizers.secrets import _judges as judges
-from gateway.detection.recognizers.secrets._judges import PASSWORD, SECRET, Judge, NamedJudge
 from gateway.detection.recognizers.secrets._names import kind_of
 from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, expand, one_line
 
 type Finder = Callable[[NormalizedText], Iterator[Match]]
-"""Finds what needs more than an expression and a judge."""
+"""Finds what an expression and a judge cannot."""
 
 VALUES = {
     "quoted": r"[\"']([^\"'\r\n]{4,})[\"']",
@@ -34,7 +32,7 @@ VALUES = {
     "value": r"(?:\"([^\"\n]{4,})\"|'([^'\n]{4,})'|([^\s\"'\-][^\s\"']{3,}))",
     "line": r"(\S{4,}) *(?:\r?\n|$)",
 }
-"""What may follow a lead; the first group that takes part is the value."""
+"""What may follow a lead."""
 
 _LONGEST = 4096
 """Bytes of the longest value."""
@@ -42,20 +40,21 @@ _FLAGS = re.compile(r"(?:\(\?[ims]+\))?")
 _BLANK = re.compile(r"(\\.|\[(?:[^\]\\]|\\.)*\])| ([*?]?)")
 _QUOTES = b"\"'`"
 _COMPUTED = re.compile(r"\{(\w+):(\d+)\}")
-_TYPES = {one.name: one for one in (PASSWORD, SECRET)}
+_TYPES = {one.name: one for one in (judges.PASSWORD, judges.SECRET)}
 
 
 class _Rule(BaseModel, extra="forbid", frozen=True):
-    """Locates a value after a `lead`, or the value (second group) of a name (first group of `named`), or with a finder.
+    """Locates a `value` after a `lead`, or whatever the finder `find` does, in texts that match `prefilter`.
 
-    It runs on texts that match `prefilter` (default: `lead`), which matches wherever the rule does, and is cheaper.
+    The prefilter (default: the lead) matches wherever the rule does, and is cheaper. The value is the first group that
+    took part. If `name` is the number of a group, that one holds the name of the value, and the judge gets its kind.
     """
 
     lead: str = ""
     value: str = "<<bare>>"
-    named: str = ""
-    find: str = ""
+    name: int = 0
     judge: str = "chosen"
+    find: str = ""
     prefilter: str = ""
     score: float = 0.8
 
@@ -64,77 +63,59 @@ class _Table(BaseModel, extra="forbid", frozen=True):
     id: str
     types: tuple[str, ...] = ("PASSWORD", "SECRET")
     parts: Mapping[str, str] = {}
+    """Expressions by name."""
     rules: tuple[_Rule, ...]
     examples: Mapping[str, tuple[str, ...]]
-    """By type and least score (`SECRET 1.0`; default: 0.5), texts in which a value, marked `⟦…⟧`, is found. Under
-    `none`, texts in which nothing is. `{base62:32}` is replaced by so many characters of that alphabet.
+    """Texts in which a value, marked `⟦…⟧`, is found, by type and least score (`SECRET 1.0`; default: 0.5); under
+    `none`, texts in which nothing is. `{base62:32}` stands for so many characters of that alphabet.
     """
 
 
 def table(
-    name: str,
-    *,
-    finders: Mapping[str, Finder] | None = None,
-    parts: Mapping[str, str] | None = None,
+    name: str, finders: Mapping[str, Finder] | None = None, parts: Mapping[str, str] | None = None
 ) -> FunctionRecognizer:
-    """Builds the recognizer of `<name>.toml`. `finders` and `parts` are what its rules name and it does not hold."""
+    """Builds the recognizer of `<name>.toml`, with the finders and further parts that its rules refer to."""
     content = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
     data = _Table.model_validate(content)
     entries = {**EXPRESSIONS, **VALUES, **data.parts, **(parts or {})}
-    compiled = [_compiled(rule, entries, finders or {}) for rule in data.rules]
-    prefilters = tuple(dict.fromkeys(prefilter for prefilter, _ in compiled))
-    behind = [[find for own, find in compiled if own == prefilter] for prefilter in prefilters]
+    by_prefilter: dict[str, list[Finder]] = {}
+    for rule in data.rules:
+        finder = (finders or {})[rule.find] if rule.find else _finder(rule, entries)
+        by_prefilter.setdefault(_regex(rule.prefilter or rule.lead, entries), []).append(finder)
+    behind = tuple(by_prefilter.values())
 
     def find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
         for hit in hits:
-            for locate in behind[hit]:
-                yield from locate(normalized)
+            for finder in behind[hit]:
+                yield from finder(normalized)
 
     return FunctionRecognizer(
         data.id,
         tuple(_TYPES[one] for one in data.types),
-        prefilters,
+        tuple(by_prefilter),
         find,
         tuple(_example(key, text) for key, texts in data.examples.items() if key != "none" for text in texts),
-        tuple(_filled(text) for text in data.examples["none"]),
+        tuple(map(_filled, data.examples["none"])),
     )
 
 
-def _compiled(rule: _Rule, entries: Mapping[str, str], finders: Mapping[str, Finder]) -> tuple[str, Finder]:
-    lead = rule.lead
-    prefilter = _regex(rule.prefilter or lead, entries)
-    if rule.find:
-        return prefilter, finders[rule.find]
-    if rule.named:
-        return prefilter, _after_names(_expression(rule.named, entries), getattr(judges, rule.judge), rule.score)
-    flags = match[0] if (match := _FLAGS.match(lead)) else ""
-    located = _expression(f"{flags}(?:{lead}){rule.value}", entries)
-    return prefilter, _after_leads(located, getattr(judges, rule.judge), rule.score)
+def _finder(rule: _Rule, entries: Mapping[str, str]) -> Finder:
+    flags = match[0] if (match := _FLAGS.match(rule.lead)) else ""
+    located = compile_pattern(_regex(f"{flags}(?:{rule.lead}){rule.value}", entries))
+    judge = getattr(judges, rule.judge)
+    first = 2 if rule.name == 1 else 1
 
-
-def _after_leads(located: Expression, judge: Judge, score: float) -> Finder:
     def find(normalized: NormalizedText) -> Iterator[Match]:
         for match in located.finditer(normalized.data):
-            yield from judged(normalized, *span_of(match), judge, score)
-
-    return find
-
-
-def _after_names(located: Expression, by: NamedJudge, score: float) -> Finder:
-    def find(normalized: NormalizedText) -> Iterator[Match]:
-        for match in located.finditer(normalized.data):
-            judge = partial(by, kind_of(match[1].decode("utf-8", "replace")))
-            yield from judged(normalized, *span_of(match, 2), judge, score)
+            decide = partial(judge, kind_of(match[rule.name].decode("utf-8", "replace"))) if rule.name else judge
+            yield from judged(normalized, *span_of(match, first), decide, rule.score)
 
     return find
 
 
 def _regex(text: str, entries: Mapping[str, str]) -> str:
-    return _BLANK.sub(lambda found: found[1] or (r"[ \t]*" if found[2] else r"[ \t]+"), one_line(expand(text, entries)))
-
-
-def _expression(text: str, entries: Mapping[str, str]) -> Expression:
-    return compile_pattern(_regex(text, entries))
+    plain = one_line(expand(text, entries))
+    return _BLANK.sub(lambda found: found[1] or (r"[ \t]*" if found[2] else r"[ \t]+"), plain)
 
 
 def _example(key: str, text: str) -> Example:
@@ -147,8 +128,8 @@ def _filled(text: str) -> str:
     return _COMPUTED.sub(lambda found: sample(int(found[2]), ALPHABETS[found[1]]), text)
 
 
-def judged(normalized: NormalizedText, start: int, end: int, judge: Judge, score: float) -> Iterator[Match]:
-    """The finding, if the judge believes it."""
+def judged(normalized: NormalizedText, start: int, end: int, judge: judges.Judge, score: float) -> Iterator[Match]:
+    """Yields a match if the judge accepts the value."""
     quoted = start > 0 and normalized.data[start - 1] in _QUOTES
     if not quoted:
         end = trimmed(normalized.data, start, end)

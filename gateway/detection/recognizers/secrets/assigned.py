@@ -7,19 +7,16 @@ secrets is left alone: types, calls, variables, references, and the stand-ins th
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Match, compile_pattern
 from gateway.detection.recognizers.secrets import _judges as judges
 from gateway.detection.recognizers.secrets import _value_classifier as values
 from gateway.detection.recognizers.secrets._assignments import PREFILTER, Assignment, assignments
-from gateway.detection.recognizers.secrets._locator import judged, table
+from gateway.detection.recognizers.secrets._locator import table
 from gateway.detection.recognizers.secrets._names import Kind, is_place, kind_below, kind_of
 from gateway.detection.recognizers.secrets._vocabulary import compile_words
 
-# `"value" == password`
-_COMPARED = compile_words(r"(?i)[\"']([^\"'\s]{4,})[\"'][ \t]{0,4}[!=]={1,2}[ \t]{0,4}([\w.$\->]*(?:<<telling>>)\w*)")
 _ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]{3,60}")
 _ACCOUNT_NEAR = compile_words(r"(?i)\b(?:<<accounts>>)\"?[ \t]*[:=]")
 # A `key` below one of these lets people in.
@@ -38,12 +35,6 @@ def _assigned(normalized: NormalizedText) -> Iterator[Match]:
         kind = _kind(normalized.data, one)
         if kind is not None and one.end - one.start >= 4:
             yield from _judged(normalized, one, kind)
-
-
-def _compared(normalized: NormalizedText) -> Iterator[Match]:
-    for match in _COMPARED.finditer(normalized.data):
-        kind = kind_of(match[2].decode("utf-8", "replace"))
-        yield from judged(normalized, *match.span(1), partial(judges.by_kind, kind), 0.85)
 
 
 def _kind(data: bytes, one: Assignment) -> Kind | None:
@@ -116,6 +107,4 @@ def _is_plain_password(data: bytes, one: Assignment, value: str) -> bool:
     return one.join == ":" and _ACCOUNT_NEAR.search(data, max(0, one.start - _NEAR), one.start) is not None
 
 
-RECOGNIZERS = (
-    table("assigned", finders={"assigned": _assigned, "compared": _compared}, parts={"assignment": PREFILTER}),
-)
+RECOGNIZERS = (table("assigned", {"assigned": _assigned}, {"assignment": PREFILTER}),)

@@ -56,4 +56,4 @@ def _type(label: str, value: str, *, account: bool) -> EntityType | None:
     return judges.beside(kind, value, False)
 
 
-RECOGNIZERS = (table("columns", finders={"labelled": _labelled}),)
+RECOGNIZERS = (table("columns", {"labelled": _labelled}),)

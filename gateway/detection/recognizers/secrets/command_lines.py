@@ -36,4 +36,4 @@ def _is_pair(user: str, password: str) -> bool:
     return len(password) >= 4 and not password.startswith("//") and (password != user)
 
 
-RECOGNIZERS = (table("command_lines", finders={"users": _users}),)
+RECOGNIZERS = (table("command_lines", {"users": _users}),)

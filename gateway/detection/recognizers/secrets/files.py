@@ -45,4 +45,4 @@ def _entries(normalized: NormalizedText, offset: int, indent: bytes, block: byte
             yield Match(offset + match.start(2), offset + match.end(2), 0.85, judges.SECRET.name)
 
 
-RECOGNIZERS = (table("files", finders={"manifests": _manifests}),)
+RECOGNIZERS = (table("files", {"manifests": _manifests}),)

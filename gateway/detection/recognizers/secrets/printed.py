@@ -32,4 +32,4 @@ def _listed(normalized: NormalizedText) -> Iterator[Match]:
                 break
 
 
-RECOGNIZERS = (table("printed", finders={"listed": _listed}),)
+RECOGNIZERS = (table("printed", {"listed": _listed}),)

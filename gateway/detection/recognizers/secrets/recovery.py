@@ -103,4 +103,4 @@ def _length(words: Sequence[object]) -> int:
     return next((length for length in _LENGTHS if length <= len(words)), 0)
 
 
-RECOGNIZERS = (table("recovery", finders={"codes": _codes, "seeds": _seeds}),)
+RECOGNIZERS = (table("recovery", {"codes": _codes, "seeds": _seeds}),)

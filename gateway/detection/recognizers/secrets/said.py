@@ -139,4 +139,4 @@ def _changed(normalized: NormalizedText) -> Iterator[Match]:
                 yield one
 
 
-RECOGNIZERS = (table("said", finders={"passwords": _passwords, "secrets": _secrets, "changed": _changed}),)
+RECOGNIZERS = (table("said", {"passwords": _passwords, "secrets": _secrets, "changed": _changed}),)

@@ -9,21 +9,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gateway.detection.recognizer import compile_pattern
-from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS
+from gateway.detection.recognizers.secrets._vocabulary import compile_words
 
 LONGEST = 600
 """Bytes of a value that are looked at."""
 
 _OFTEN = 8
 
-_TELLING = EXPRESSIONS["telling"]
-_NAME = rf"([\w.\-$@]*(?:(?:{_TELLING})[\w.\-ñ]*|auth\b))"
-_CLOSERS = r"(?:\\{0,3}[\"'\]]){0,3}(?:\[\d*\])?([^\S\n]{1,3}value)?"
-_TYPE = (
-    r"(?:[ \t]{0,3}(?::|as[ \t])?[ \t]{0,3}(?:const[ \t]+)?[&*]?"
-    r"(?i:str|string|char|text|varchar|secretstr|optional\[str\]|bytes|any|nsstring"
-    r"|securestring|std::string|final|unicode|object|text)[?*]?(?:[ \t]{0,3}\|[ \t]{0,3}\w{3,10})?)?"
-)
+_NAME = r"([\w.\-$@]*(?:(?:<<telling>>)[\w.\-ñ]*|auth\b))"
+_CLOSERS = r"(?:\\{0,3}[\"'\]]){0,3}(?:\[\d*\])?(?:[^\S\n]{1,3}value)?"
 _JOINS = (
     r"(,?\s{0,80}[\"']?value[\"']?[ \t]{0,4}[:=]|</\w{2,12}>\s{0,80}<\w{2,12}>\s{0,80}|[ \t]{1,40}\|[ \t]"
     r"|[ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|:{1,3}\*{0,2}|->|<-|,|\(|>\s{0,80}(?:<value>\s{0,80})?))"
@@ -31,18 +25,12 @@ _JOINS = (
 _NO_BRACKET = r"[^\s(\[{]"
 
 # Ends with the first character of the value, or of the quotes where nothing joins them to the name.
-ASSIGNMENT = compile_pattern(
-    rf"(?i){_NAME}{_CLOSERS}{_TYPE}(?:{_JOINS}[ \t]*{_NO_BRACKET}|[ \t]{{1,4}}[@\\]{{0,4}}[\"'`])"
+ASSIGNMENT = compile_words(
+    rf"(?i){_NAME}{_CLOSERS}<<declared_type>>(?:{_JOINS}[ \t]*{_NO_BRACKET}|[ \t]{{1,4}}[@\\]{{0,4}}[\"'`])"
 )
 # Without its groups it runs in RE2's fast automaton; most of what it finds is as simple as this.
 _PLACES = compile_pattern(ASSIGNMENT.pattern, captures=False)
 _SIMPLE = re.compile(rb"([\w.\-$@]+)[ \t]*([:=])[ \t]*")
-_PREFILTER_NAME = rf"(?:(?:{_TELLING})[\w.\-ñ]*|auth)"
-PREFILTER = (
-    rf"(?i){_PREFILTER_NAME}(?:\\*[\"'\]]+(?:\[\d*\])?(?:\s*[:=,>]|[ \t]+[\"'])"
-    rf"|(?:\[\d*\])?{_TYPE}[ \t]*(?:[:?.|+!~*]*=|:|->|<-|>)|\(\s*\\*[\"'@]|[ \t]+\\*[\"'@]|[ \t]+\|[ \t]"
-    r"|\\*[\"']?,?\s*\\*[\"']?value\\*[\"']?[ \t]*[:=]|</)"
-)
 
 # What follows looks at no more than a value, so Python's own engine, which is quicker to start, does no harm.
 _QUOTED = re.compile(rb"(?:\"(?=\\\")|[@$bBrRuUfFLN]{0,2}|[A-Za-z_.:]{0,40}\()(?:\\{0,3}\"\"\"|'''|\\{0,3}[\"'`])")
@@ -76,7 +64,6 @@ def assignments(data: bytes) -> Iterator[Assignment]:
     while place := _PLACES.search(data, at):
         first, last = place.span()
         at = last - 1
-        tagged = False
         if (repeated := _last_of_repeated(data, first, at)) > first:
             at = repeated
             continue
@@ -84,11 +71,10 @@ def assignments(data: bytes) -> Iterator[Assignment]:
             name, join = simple[1].decode(), simple[2].decode()
         elif (match := ASSIGNMENT.match(data, first, last)) is not None:
             name = match[1].decode("utf-8", "replace")
-            tagged = match.start(2) >= 0
-            join = (match[3] or b"").decode().strip()
+            join = (match[2] or b"").decode().strip()
         else:
             return
-        value = _value(data, at, join, tagged=tagged)
+        value = _value(data, at, join)
         if value is None:
             at += 1
             continue
@@ -119,7 +105,7 @@ def _last_of_repeated(data: bytes, first: int, at: int) -> int:
     return first
 
 
-def _value(data: bytes, at: int, join: str, *, tagged: bool) -> tuple[int, int, bool] | None:
+def _value(data: bytes, at: int, join: str) -> tuple[int, int, bool] | None:
     last = min(len(data), at + LONGEST + 8)
     if join.startswith((">", "</")):
         lines = _LINES.match(data, at, last)
@@ -134,9 +120,7 @@ def _value(data: bytes, at: int, join: str, *, tagged: bool) -> tuple[int, int, 
     opening = _QUOTED.match(data, at, last)
     if opening is not None:
         return _quoted(data, opening.end(), last)
-    if join in {",", "(", ""} or tagged:
-        return None
-    return _bare(data, at, last)
+    return None if join in {",", "(", ""} else _bare(data, at, last)
 
 
 def _quoted(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:

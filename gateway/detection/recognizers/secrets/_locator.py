@@ -71,13 +71,11 @@ class _Table(BaseModel, extra="forbid", frozen=True):
     """
 
 
-def table(
-    name: str, finders: Mapping[str, Finder] | None = None, parts: Mapping[str, str] | None = None
-) -> FunctionRecognizer:
-    """Builds the recognizer of `<name>.toml`, with the finders and further parts that its rules refer to."""
+def table(name: str, finders: Mapping[str, Finder] | None = None) -> FunctionRecognizer:
+    """Builds the recognizer of `<name>.toml`, with the finders that its rules refer to."""
     content = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
     data = _Table.model_validate(content)
-    entries = {**EXPRESSIONS, **VALUES, **data.parts, **(parts or {})}
+    entries = {**EXPRESSIONS, **VALUES, **data.parts}
     by_prefilter: dict[str, list[Finder]] = {}
     for rule in data.rules:
         finder = (finders or {})[rule.find] if rule.find else _finder(rule, entries)

@@ -7,42 +7,18 @@ from itertools import pairwise
 from operator import eq
 
 from gateway.detection.entropy import entropy
-from gateway.detection.recognizer import compile_pattern
 from gateway.detection.recognizers._published_keys import is_published
-from gateway.detection.recognizers.secrets._vocabulary import WORDS
+from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, WORDS, compile_words
 
-_STAND_IN_PARTS = (
-    r"fake|dummy|placeholder|change[_\- ]?(?:me|this|it)|replace[_\- ]?(?:me|this|with)|insert[_\- ]|redacted|"
-    r"xxxx|\.\.\.|\*\*\*|your[_\-A-Z]|^your|^my[_\-]|[_\-]here$|put[_\-]|enter[_\-]|todo|sanitized|removed|deleted|"
-    r"not[_\-]?a[_\-]?real|not[_\-]secret|some[_\-](?:secret|token|key|pass)|^<|>$|^example|example$|"
-    r"^(?:real|secret|super|test|demo|sample|the|a|an|new|old|access|refresh|api|auth|client|user|bearer)"
-    r"[_\-](?:key|token|secret|password|value|pass|pw)s?$|^(?:required|nullable|sometimes|bail|confirmed)[|,]|EXAMPLE"
-)
-_REFERENCE = (
-    r"^\$\{\w+:\?|\$\{[\w.:\-?/@ =+()$]+\}|\$\([^)]*\)|^\$+[A-Za-z_][\w:]*$|\{\{-?\s*[\w.$| '\"()\-\[\]]+\s*-?\}\}|"
-    r"<%|%\(\w+\)|^[\"']?%[sdv@]|%[A-Z_a-z]{2,}%$|#\{[^}]*\}|^\{[A-Za-z_.:!\- ]*\}$|^\[[A-Za-z _\-]+\]$"
-    r"|\{[A-Za-z_]+(?:\.[A-Za-z_]+)*\}$|^[@&*:#!][A-Za-z_\-]+$|^`|^/(?:run|etc|var|home|usr|opt|tmp)/|"
-    r"^(?:os|process|env|ENV|self|this|config|settings|args|request|params|props|data|user|var|local|module|secrets|"
-    r"data|vars|inputs|steps|github|req|ctx|context|opts|options|cfg|conf|app|state|file|ref|vault|op|ssm|arn|"
-    r"credentials|form|values|session|secretKeyRef|Fn|kms|ENC|sops|import|require)[.:(\[]|^ENC\[|^\w+://[^@]*$"
-)
-_NO_SECRET = compile_pattern(rf"(?i:{_STAND_IN_PARTS})|{_REFERENCE}")
-_FILE = re.compile(
-    r"(?i)^(?:[a-z]:)?[.~]?[\w./\\\-]*\.(?:pem|key|json|ya?ml|txt|crt|cer|p12|pfx|jks|env|py|js|ts|go|rb|ini|toml|conf|"
-    r"xml|html?|md|jpe?g|png|gif|svg|csv|log|bin|dat|so|dll|exe|gz|zip|com|net|org|io|local|internal)$"
-)
+_NO_SECRET = compile_words("(?i:<<stand_in>>)|<<reference>>")
+_FILE = re.compile(EXPRESSIONS["file_name"])
 _UUID = re.compile(r"(?i)^\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?$")
 _HEX = re.compile(r"(?i)^(?:0x)?[0-9a-f]+$")
 _PLAIN = re.compile(r"^[A-Za-z_.\-/:\\@=]+$")
 # Words in a row that nothing in a program is called.
 _PASSPHRASE = re.compile(r"^[a-z]{3,}(?:-[a-z]{3,}){2,5}$")
 _NUMBERS = re.compile(r"^[\d.,\-/:%+]+$")
-_NUMBERED_WORD = re.compile(
-    r"(?i)^(?:u?int|float|str|utf|sha|md|base|aes|rsa|http|https|oauth|oidc|x|var|arg|param|p|s|v|k|t|user|value|key|"
-    r"token|pass|passwd|password|pwd|pw|secret|string|ipv|tls|ssl|win|linux|python|py|vec|mat|c|a|b|tmp|temp|buf|"
-    r"bcrypt|scrypt|pbkdf|argon|hmac|ed|curve|secp|ecdsa|kdf|pkcs|level|option|type|mode|step|page)[\-_]?\d{1,4}$"
-    r"|^0x[0-9a-f]{1,8}$"
-)
+_NUMBERED_WORD = re.compile(EXPRESSIONS["numbered_word"])
 _CALL = re.compile(r"^\$[\w:]+->|^!\d$|^[A-Za-z_&*!$][\w.:>$?!\-]*[(\[]|\w\([^()]*\)|^\(|^\[|^\{|=>|\)\.|\(\)")
 _PATH = re.compile(r"^[@$&*!]?[A-Za-z_]\w*(?:[?!]?(?:\.|->|::)[A-Za-z_]\w*)+[?!]?$")
 # What Google makes for programs that know no second factor.
@@ -58,18 +34,7 @@ _ROWS += " 98765432109876543210"
 _STEPS = frozenset(map("".join, pairwise(_ROWS)))
 _REGEX = re.compile(r"\(\?[=!:]|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsb]|\.\*|\]\+|\]\*|\]\{")
 _RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-# Neighbours that hardly any word of English, of the Romance and Germanic languages or of programs has: the first
-# letter, then those that do not follow it. Counted over the words of some thousand source files.
-_RARE = {
-    (first, then)
-    for line in (
-        "ajoq bghkqvwxz cjqvwxz dhkqxz fhjkpqvwxz gbfjkqvwxz hbcdfghjkpqvwxz ihijwy jbcdfghjklmnpqrtvwxyz "
-        "kcfhjkmqrvxz lhjqwxz mcfghjqrvwxz nxz oq pjnqvxz qabcdefghijkmnopqrtvwxyz rjqxz sjxz tjkqx "
-        "uhjkquvwyz vbcdfghjklmnpqrstuvwxyz wbcfgjkmpqtuvwxyz xbghjklnqrsuvwxz ydhjkquxy zbcdfghjklmnpqrstuvwxy "
-    ).split()
-    for first in line[:1]
-    for then in line[1:]
-}
+_RARE = {(word[0], letter) for word in WORDS["rare_neighbours"] for letter in word[1:]}
 
 
 # Every byte as what it is: small letter, capital, digit, blank, or something else.

@@ -12,7 +12,7 @@ from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Match, compile_pattern
 from gateway.detection.recognizers.secrets import _judges as judges
 from gateway.detection.recognizers.secrets import _value_classifier as values
-from gateway.detection.recognizers.secrets._assignments import PREFILTER, Assignment, assignments
+from gateway.detection.recognizers.secrets._assignments import Assignment, assignments
 from gateway.detection.recognizers.secrets._locator import table
 from gateway.detection.recognizers.secrets._names import Kind, is_place, kind_below, kind_of
 from gateway.detection.recognizers.secrets._vocabulary import compile_words
@@ -69,8 +69,8 @@ def _judged(normalized: NormalizedText, one: Assignment, kind: Kind) -> Iterator
 
 
 def _words(normalized: NormalizedText, one: Assignment, value: str) -> str:
-    """A passphrase, where one is expected, or where an environment is set and nobody writes a sentence; a password in
-    groups of letters.
+    """Returns a passphrase where one is expected, or where an environment is set and nobody writes a sentence; or a
+    password in groups of letters.
     """
     of_words = one.name.lower().endswith(_OF_WORDS)
     if one.quoted:
@@ -107,4 +107,4 @@ def _is_plain_password(data: bytes, one: Assignment, value: str) -> bool:
     return one.join == ":" and _ACCOUNT_NEAR.search(data, max(0, one.start - _NEAR), one.start) is not None
 
 
-RECOGNIZERS = (table("assigned", {"assigned": _assigned}, {"assignment": PREFILTER}),)
+RECOGNIZERS = (table("assigned", {"assigned": _assigned}),)

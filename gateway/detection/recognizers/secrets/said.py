@@ -13,7 +13,7 @@ from gateway.detection.recognizers.secrets import _judges as judges
 from gateway.detection.recognizers.secrets import _value_classifier as values
 from gateway.detection.recognizers.secrets._locator import judged, span_of, table, trimmed
 from gateway.detection.recognizers.secrets._names import is_place
-from gateway.detection.recognizers.secrets._vocabulary import WORDS, compile_words
+from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, WORDS, compile_words
 
 _WORD = compile_words(r"(?i)(?:\b|_)(?:<<passwords>>)\b")
 _SECRET_WORD = compile_words(r"(?i)(?:^|[^\w\-])(?:<<secrets>>)\b")
@@ -26,11 +26,7 @@ _LINKED = compile_words(
 _OPENS = compile_words(
     r"(?i)^(?:\s(?:<<happened>>))?(?:\s(?:<<for>>)\s(?:[^:;,.!?()\n]|\.\w)+|\s?\([^()\n]+\)|\s(?:<<new>>)|\s*)$"
 )
-# Of these, something is said that is no password.
-_ABOUT_IT = compile_pattern(
-    r"(?i)\s(?:fields?|hash(?:es|ing)|polic(?:y|ies)|managers?|length|inputs?|forms?|storage|strength|generators?|columns?"
-    r"|encryption|validat(?:ion|ors?)|box(?:es)?|prompts?|authentication)\b"
-)
+_ABOUT_IT = compile_words("<<about_it>>")
 _SENTENCE_END = compile_pattern(r"[.!?](?:\s|$)|[^:\s]\s*\n")
 _SOME_SIGN = compile_pattern(r"[\d!@#$%^&*+~?]")
 _IN_CODE = compile_pattern(r"[={}();<>\[\]|\\]")
@@ -43,10 +39,7 @@ _PLAIN_WORD = compile_words(
     r"(?i)\b(?:<<own>>)\s(?:\w{2,20}[\s\-]){0,2}?(?:<<passwords>>)\s(?:is|ist|lautet|est|es|è|é)(?:\snow)?:?\s"
     r"([a-z]{5,32})(?:[.,;!](?:\s|$)|\s?$|\s?\n|\s(?:and|und|et|y|e|en)\s)"
 )
-_ADJECTIVE = re.compile(
-    r"(?:[^aeiou]ed|ing|[ai]ble|ful|less|ous|ive|[ae]nt|ly|ect|al|bar|lich|ig|ad[oa]|id[oa]|ée?|[ai]t[oa]|tte?|lt|rrt)$"
-    r"|^(?:ab|aus|be|ent|er|ge|ver|zer)\w+(?:en|t)$"
-)
+_ADJECTIVE = re.compile(EXPRESSIONS["adjective"])
 _POINTED = re.compile(r"\w+\.\w*[A-Za-z]\d\d+")
 # `changé le mot de passe en …`, `Passwort auf … gesetzt`
 _TO = r"(?:<<passwords>>)\s(?:(?:[^\n.:!?]{0,48}\s)??(?:auf|in|en|par|para|por|naar|from|von)|a)\s[\"'`]?"

@@ -35,8 +35,11 @@ _SIMPLE = re.compile(rb"([\w.\-$@]+)[ \t]*([:=])[ \t]*")
 # What follows looks at no more than a value, so Python's own engine, which is quicker to start, does no harm.
 _QUOTED = re.compile(rb"(?:\"(?=\\\")|[@$bBrRuUfFLN]{0,2}|[A-Za-z_.:]{0,40}\()(?:\\{0,3}\"\"\"|'''|\\{0,3}[\"'`])")
 _BARE = re.compile(rb"[^\s\"`<]{1,600}")
-_BLOCK = re.compile(rb"[|>][+\-]?\d?[ \t]{0,8}\r?\n[ \t]{1,80}(\S{4,600})[ \t]{0,8}(?:\r?\n|$)")
-_HEREDOC = re.compile(rb"<<-?[\"']?\w{1,20}[\"']?\r?\n[ \t]{0,80}(\S{4,600})[ \t]{0,8}\r?\n")
+# The only line of a block (YAML) or of a here-document (shell, HCL).
+_BELOW = re.compile(
+    rb"(?:[|>][+\-]?\d?[ \t]{0,8}\r?\n[ \t]{1,80}|<<-?[\"']?\w{1,20}[\"']?\r?\n[ \t]{0,80})"
+    rb"(\S{4,600})[ \t]{0,8}(?:\r?\n|$)"
+)
 _LINES = re.compile(rb"\s{0,80}([^\s<]{4,600})\s{0,80}</|\s{0,80}<!\[CDATA\[\s{0,80}([^\s\]]{4,600})\s{0,80}\]\]>")
 _NEXT_FIELD = re.compile(rb"[&;,](?:\s|$|[A-Za-z_][\w. \-]{0,30}[=:])|\?[A-Za-z_][\w.\-]{0,30}=")
 _VALUE_NEXT = re.compile(rb"\\?[\"']>|\\?[\"'],?\s{0,80}\\?[\"']?value|</")
@@ -110,13 +113,8 @@ def _value(data: bytes, at: int, join: str) -> tuple[int, int, bool] | None:
     if join.startswith((">", "</")):
         lines = _LINES.match(data, at, last)
         return None if lines is None else (*lines.span(lines.lastindex or 1), False)
-    if join[-1:] in {":", "="} and data[at : at + 1] in {b"|", b">"}:
-        block = _BLOCK.match(data, at, last)
-        if block is not None:
-            return *block.span(1), False
-    if join == "=" and data.startswith(b"<<", at):
-        here = _HEREDOC.match(data, at, last)
-        return None if here is None else (*here.span(1), False)
+    if join[-1:] in {":", "="} and (below := _BELOW.match(data, at, last)) is not None:
+        return *below.span(1), False
     opening = _QUOTED.match(data, at, last)
     if opening is not None:
         return _quoted(data, opening.end(), last)
@@ -125,23 +123,18 @@ def _value(data: bytes, at: int, join: str) -> tuple[int, int, bool] | None:
 
 def _quoted(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
     """From after the opening quote to the same closing one on the same line."""
-    quote = data[start - 1 : start]
-    end = start
-    while True:
-        end = data.find(quote, end, last)
-        if end < 0:
-            return None
-        backslashes = 0
-        while end - backslashes > start and data[end - backslashes - 1] == 0x5C:
-            backslashes += 1
-        opened = data[start - 2 : start - 1] == b"\\"
-        if opened and backslashes:
-            end -= backslashes
-            break
-        if backslashes % 2 == 0:
-            break
-        end += 1
-    return None if b"\n" in data[start:end] else (start, end, True)
+    quote, escaped = data[start - 1 : start], data[start - 2 : start - 1] == b"\\"
+    end = data.find(quote, start, last)
+    # A quote after an odd number of backslashes belongs to the value, unless the opening one is escaped too.
+    while end >= 0 and not escaped and _backslashes(data, start, end) % 2:
+        end = data.find(quote, end + 1, last)
+    if end < 0 or b"\n" in data[start:end]:
+        return None
+    return start, end - _backslashes(data, start, end) if escaped else end, True
+
+
+def _backslashes(data: bytes, start: int, end: int) -> int:
+    return end - start - len(data[start:end].rstrip(b"\\"))
 
 
 def _bare(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:

@@ -73,11 +73,6 @@ def made(value: str, _: bool) -> EntityType | None:
     return SECRET if values.is_made(value) else None
 
 
-def long_made(value: str, quoted: bool) -> EntityType | None:
-    """Where a token can be, or a word of the text."""
-    return made(value, quoted) if len(value) >= 16 else None
-
-
 def made_or_strong(value: str, quoted: bool) -> EntityType | None:
     """Where a secret of either kind can be, or anything."""
     return None if NO_VALUE.fullmatch(value) else made(value, quoted) or strong(value, quoted)
@@ -106,7 +101,7 @@ def credential(value: str, quoted: bool) -> EntityType | None:
     decoded = decode(value)
     user, colon, password = (value if decoded is None else decoded).partition(":")
     if not colon or not user.isprintable() or not password.isprintable():
-        return long_made(value, quoted)
+        return made(value, quoted) if len(value) >= 16 else None
     if decoded is None:
         return PASSWORD if values.is_strong(password) and not values.is_stand_in(user) else None
     if not password:

@@ -12,6 +12,7 @@ from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, WORDS
 
 _NO_SECRET = compile_words("(?i:<<stand_in>>)|<<reference>>")
 _FILE = re.compile(EXPRESSIONS["file_name"])
+# RFC 9562; nothing in it says what it is for.
 _UUID = re.compile(r"(?i)^\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?$")
 _HEX = re.compile(r"(?i)^(?:0x)?[0-9a-f]+$")
 _PLAIN = re.compile(r"^[A-Za-z_.\-/:\\@=]+$")
@@ -88,7 +89,7 @@ def is_made(value: str) -> bool:
     if b" " in classes:
         # Such as the salts of WordPress, which are made of every sign there is.
         return len(value) >= 32 and len(_ODD.intersection(value)) >= 5 and bool(digits) and not _is_code(value)
-    if is_uuid(value):
+    if _UUID.match(value) is not None:
         return True
     if _HEX.match(value) is not None and letters:
         return len(value) >= 16 and digits > 0 and len(set(value)) >= 6
@@ -105,11 +106,6 @@ def is_made(value: str) -> bool:
         gibberish = _rare(value) + _changes(classes) >= len(value) // 5
         return len(value) >= 16 and letters >= 0.8 * len(value) and gibberish and not _is_of_words(value, letters)
     return digits >= 15 and digits == len(value) and len(set(value)) >= 5
-
-
-def is_uuid(value: str) -> bool:
-    """Whether it is a UUID (RFC 9562), of which nothing says what it is for."""
-    return _UUID.match(value) is not None
 
 
 def is_very_made(value: str) -> bool:

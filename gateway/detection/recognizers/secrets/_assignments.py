@@ -1,7 +1,7 @@
-"""Where a name and its value stand side by side: `name = value` in the many ways of code, configuration and markup.
+"""Finds assignments: `name = value` in the many forms of code, configuration and markup.
 
-One expression finds the names and what joins them to a value; the value is then read from there, as far as its
-quotes, its brackets or the line go. All is linear: nothing is read twice, and a value ends after 600 bytes.
+One expression finds the name and what joins it to the value; the value is then read up to the end of its quotes, its
+brackets or its line. Reading takes linear time: no byte is read twice, and a value ends after 600 bytes.
 """
 
 import re
@@ -12,11 +12,11 @@ from gateway.detection.recognizer import compile_pattern
 from gateway.detection.recognizers.secrets._vocabulary import compile_words
 
 LONGEST = 600
-"""Bytes of a value that are looked at."""
+"""Bytes of the longest value."""
 
 _OFTEN = 8
 
-_NAME = r"([\w.\-$@]*(?:(?:<<telling>>)[\w.\-ñ]*|auth\b))"
+_NAME = r"([\w.\-$@]*(?:(?:<<secret_name>>)[\w.\-ñ]*|auth\b))"
 _CLOSERS = r"(?:\\{0,3}[\"'\]]){0,3}(?:\[\d*\])?(?:[^\S\n]{1,3}value)?"
 _JOINS = (
     r"(,?\s{0,80}[\"']?value[\"']?[ \t]{0,4}[:=]|</\w{2,12}>\s{0,80}<\w{2,12}>\s{0,80}|[ \t]{1,40}\|[ \t]"
@@ -32,7 +32,7 @@ ASSIGNMENT = compile_words(
 _PLACES = compile_pattern(ASSIGNMENT.pattern, captures=False)
 _SIMPLE = re.compile(rb"([\w.\-$@]+)[ \t]*([:=])[ \t]*")
 
-# What follows looks at no more than a value, so Python's own engine, which is quicker to start, does no harm.
+# The following read no more than a value, so Python's own engine, which is quicker to start, is safe.
 _QUOTED = re.compile(rb"(?:\"(?=\\\")|[@$bBrRuUfFLN]{0,2}|[A-Za-z_.:]{0,40}\()(?:\\{0,3}\"\"\"|'''|\\{0,3}[\"'`])")
 _BARE = re.compile(rb"[^\s\"`<]{1,600}")
 # The only line of a block (YAML) or of a here-document (shell, HCL).
@@ -51,7 +51,7 @@ _OPENERS, _CLOSING, _QUOTES = b"([{", b")]}", b"\"'`"
 
 
 class Assignment(NamedTuple):
-    """Where a name begins, the name, what joins it to the value (`=`, `:`, `,`, `(`, ` `), where the value stands."""
+    """A name, where it begins, what joins it to the value (`=`, `:`, `,`, `(` or nothing), and where the value is."""
 
     at: int
     name: str
@@ -62,7 +62,7 @@ class Assignment(NamedTuple):
 
 
 def assignments(data: bytes) -> Iterator[Assignment]:
-    """Every name that could tell with a value after it, from left to right, never overlapping."""
+    """Yields every assignment to what may be the name of a secret, from left to right, never overlapping."""
     at = 0
     while place := _PLACES.search(data, at):
         first, last = place.span()
@@ -99,7 +99,7 @@ def assignments(data: bytes) -> Iterator[Assignment]:
 
 
 def _last_of_repeated(data: bytes, first: int, at: int) -> int:
-    """Where the last of `token: token: token: …` begins, which alone can have a value, if it is said very often."""
+    """Returns where the last of `token: token: token: …` begins, the only one that can have a value."""
     behind = at + (data[at] in _QUOTES)
     said = data[first:behind]
     if data.startswith(said * _OFTEN, behind):
@@ -122,7 +122,7 @@ def _value(data: bytes, at: int, join: str) -> tuple[int, int, bool] | None:
 
 
 def _quoted(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
-    """From after the opening quote to the same closing one on the same line."""
+    """Reads from `start`, after the opening quote, to the same closing one on the same line."""
     quote, escaped = data[start - 1 : start], data[start - 2 : start - 1] == b"\\"
     end = data.find(quote, start, last)
     # A quote after an odd number of backslashes belongs to the value, unless the opening one is escaped too.
@@ -153,7 +153,7 @@ def _bare(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
 
 
 def _unclosed(value: bytes) -> bytes:
-    """Up to a closing bracket that was opened before the value, unless the value goes on after it."""
+    """Returns the value up to a bracket that was opened before it, unless the value goes on after that."""
     if _CLOSER.search(value) is None:
         return value
     depth = 0

@@ -62,14 +62,14 @@ def strong(value: str, _: bool) -> EntityType | None:
     return PASSWORD if values.is_strong(value) and not NO_VALUE.fullmatch(value) else None
 
 
-def told(value: str, quoted: bool) -> EntityType | None:
-    """Where anything can be: accepts only what nobody writes who has no password to tell."""
+def unmistakable(value: str, quoted: bool) -> EntityType | None:
+    """Where anything can be: accepts only what is hardly ever written except as a password."""
     odd = _ODD_SIGN.search(value) or (value.isalnum() and _DIGITS_APART.search(value))
     return mixed(value, quoted) if len(value) >= 6 and (odd or _NUMBERED_PHRASE.match(value)) else None
 
 
 def made(value: str, _: bool) -> EntityType | None:
-    """Where a made secret can be, or a word."""
+    """Where a generated secret can be, or a word."""
     return SECRET if values.is_made(value) else None
 
 
@@ -85,7 +85,7 @@ def code(value: str, _: bool) -> EntityType | None:
 
 
 def pair(value: str, _: bool) -> EntityType | None:
-    """Where `user:password` can be, or what stands for it in an example."""
+    """Where `user:password` can be, or stand-ins for them."""
     user, _colon, password = value.partition(":")
     return PASSWORD if password and not (values.is_stand_in(password) or values.is_stand_in(user)) else None
 
@@ -140,7 +140,7 @@ def oracle_account(value: str, quoted: bool) -> EntityType | None:
 
 
 def by_kind(kind: Kind | None, value: str, quoted: bool) -> EntityType | None:
-    """Where the name before the value tells what it is."""
+    """Where the name is assigned to the value."""
     if kind is Kind.PASSWORD:
         return chosen(value, quoted)
     if kind is Kind.SECRET:
@@ -148,13 +148,13 @@ def by_kind(kind: Kind | None, value: str, quoted: bool) -> EntityType | None:
     return SECRET if kind is Kind.MAYBE_KEY and values.is_very_made(value) else None
 
 
-def beside(kind: Kind | None, value: str, quoted: bool) -> EntityType | None:
+def after_name(kind: Kind | None, value: str, quoted: bool) -> EntityType | None:
     """Where only a blank or a comma joins the name to the value, and anything may follow."""
     if kind is Kind.PASSWORD:
         return PASSWORD if quoted and values.is_phrase(value) else mixed(value, quoted)
     return by_kind(kind, value, quoted) if values.is_made(value) else None
 
 
-def secret_beside(kind: Kind | None, value: str, quoted: bool) -> EntityType | None:
-    """The same, for made secrets alone."""
-    return None if kind is Kind.PASSWORD or value.isdigit() else beside(kind, value, quoted)
+def secret_after_name(kind: Kind | None, value: str, quoted: bool) -> EntityType | None:
+    """The same, for generated secrets alone."""
+    return None if kind is Kind.PASSWORD or value.isdigit() else after_name(kind, value, quoted)

@@ -1,9 +1,4 @@
-"""Secrets nobody has a form for, found by the name they are assigned to in code, configuration and markup, or that
-stands before them with a blank, an arrow or a dash between.
-
-A value counts when it looks made to be secret: random enough, or a password that is no plain word. Code that handles
-secrets is left alone: types, calls, variables, references, and the stand-ins that people write in examples.
-"""
+"""Finds secrets by the name they are assigned to. Rules: `assigned.toml`."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +14,7 @@ from gateway.detection.recognizers.secrets._vocabulary import compile_words
 
 _ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]{3,60}")
 _ACCOUNT_NEAR = compile_words(r"(?i)\b(?:<<accounts>>)\"?[ \t]*[:=]")
-# A `key` below one of these lets people in.
+# A `key` after one of these is a password.
 _NETWORK = compile_pattern(r"(?i)\b(?:wi-?fi|wlan|ssid|wpa[23]?)\b")
 _LEAST_OF_NETWORK = 8
 """Characters of the shortest key of a wireless network (IEEE 802.11, annex J.4)."""
@@ -69,9 +64,7 @@ def _judged(normalized: NormalizedText, one: Assignment, kind: Kind) -> Iterator
 
 
 def _words(normalized: NormalizedText, one: Assignment, value: str) -> str:
-    """Returns a passphrase where one is expected, or where an environment is set and nobody writes a sentence; or a
-    password in groups of letters.
-    """
+    """Returns a password in groups of letters, or a passphrase that is expected or sets an environment variable."""
     of_words = one.name.lower().endswith(_OF_WORDS)
     if one.quoted:
         set_ = one.join == "=" and _ENVIRONMENT.fullmatch(one.name)
@@ -83,21 +76,21 @@ def _words(normalized: NormalizedText, one: Assignment, value: str) -> str:
 
 
 def _is_verdict(data: bytes, one: Assignment, value: str) -> bool:
-    """What a test says: `pass: 12`, `--- PASS: TestLogin2`."""
+    """Returns whether it is the result of a test: `pass: 12`, `--- PASS: TestLogin2`."""
     if one.name == "PASS" and value.isalnum() and not values.is_gibberish(value):
         return _ACCOUNT_NEAR.search(data, max(0, one.start - _NEAR), one.start) is None
     return value.isdigit() and one.name.strip("-_.$").lower() in {"pass", "pw"}
 
 
 def _is_expression(data: bytes, one: Assignment, value: str) -> bool:
-    """Without quotes, what `=>` leads to or a semicolon ends is code, unless it could be no name."""
+    """Returns whether an unquoted value after `=>` or before a semicolon is code: it is, unless it can be no name."""
     if one.join.endswith(("=>", "->", "<-")):
         return not values.is_made(value) or not value.isascii() or any(char in "(){}[]" for char in value)
     return data[one.end : one.end + 1] == b";" and any(char in "(){}[]" for char in value)
 
 
 def _is_plain_password(data: bytes, one: Assignment, value: str) -> bool:
-    """A word as password: where an environment is set, or below the account it opens."""
+    """Returns whether a plain word is a password: it sets an environment variable, or follows its account."""
     if not (value.isascii() and value.isalpha() and value.islower() and len(value) >= 5) or values.is_stand_in(value):
         return False
     if data[one.end : one.end + 1] not in {b"", b"\n", b"\r"}:

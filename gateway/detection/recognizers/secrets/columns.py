@@ -1,6 +1,4 @@
-"""Secrets beside their label in columns without a header: what tabs, two blanks and more, dots, or the bars of a table
-part from it. `Password    value`, `|Token|value|`.
-"""
+"""Finds secrets next to their label in columns without a header. Rules: `columns.toml`."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +25,7 @@ _PIN = re.compile(r"(?:\bPIN|\bPUK|(?i:\b(?:pin|puk|pass)[ -]?(?:code|key)))$")
 _CODE = re.compile(r"\d{4,8}")
 # A password, or the name of a field or a machine.
 _NUMBERED = re.compile(r"[A-Za-z]+(?:[\-_][A-Za-z]+)*[\-_]?\d{1,2}")
-# The account that a plain word opens stands beside it.
+# A plain word counts only near an account.
 _ACCOUNT = compile_words(r"(?im)^[ \t>*\-•|│]*(?:<<accounts>>|identifiant)(?:\t|  | ?\.\.\.| ?[|│])")
 _NEAR = 160
 
@@ -53,7 +51,7 @@ def _type(label: str, value: str, *, account: bool) -> EntityType | None:
     if kind is Kind.PASSWORD and (value.isalpha() or _NUMBERED.fullmatch(value) or "/" in value):
         plain = account and value not in WORDS["no_password"] and values.is_chosen(value, quoted=value.isalpha())
         return judges.PASSWORD if plain else None
-    return judges.beside(kind, value, False)
+    return judges.after_name(kind, value, False)
 
 
 RECOGNIZERS = (table("columns", {"labelled": _labelled}),)

@@ -1,4 +1,4 @@
-"""Passwords on command lines: `curl -u user:password`, `--token value`, `mysql -pvalue`, `sshpass -p value`."""
+"""Finds passwords on command lines. Rules: `command_lines.toml`."""
 
 from collections.abc import Iterator
 

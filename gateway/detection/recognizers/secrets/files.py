@@ -1,7 +1,4 @@
-"""Credentials in files that have a form of their own: netrc, pgpass, Postfix, Bundler, logins of Docker and npm,
-Kubernetes' manifests of kind Secret, hashes of passwords in `/etc/shadow` and htpasswd (crypt(5)), of MySQL and
-Windows, the code of a wireless network.
-"""
+"""Finds credentials in files of a known format. Rules: `files.toml`."""
 
 from collections.abc import Iterator
 

@@ -1,7 +1,4 @@
-"""Passwords that stand on lines of their own in what a terminal shows: answers to prompts, what a command has decoded
-or made up, and the lists of accounts that `chpasswd`, OpenVPN and FTP read. Terraform keeps what it made up
-in its state.
-"""
+"""Finds passwords in the output of terminals. Rules: `printed.toml`."""
 
 from collections.abc import Iterator
 

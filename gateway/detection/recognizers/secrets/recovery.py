@@ -1,7 +1,4 @@
-"""What opens an account or a wallet when all else is lost: recovery codes and keys, alone or in lists; the 12 to 24
-words of a wallet (BIP 39), after what people call them or before; what an authenticator's codes are made from, in
-base32 (RFC 4226, RFC 6238); BitLocker's keys.
-"""
+"""Finds recovery codes and the words of wallets. Rules: `recovery.toml`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +13,7 @@ from gateway.detection.recognizers.secrets._vocabulary import WORDS, compile_wor
 _LABEL = compile_words("(?i)<<recovery>>")
 # From the label to its first code: a few words that hold no figure.
 _LINK = re.compile(rb"[^\d:=\r\n]{0,40}(?:[:=]|\s(?:is|are|ist|sind|lautet|sont|est|son|es|sono|zijn)\b:?|\n)|(?=\s)")
-# What stands between two codes: signs, bullets, boxes, the number of a line, the word before the last one.
+# What separates two codes: signs, bullets, boxes, the number of a line, the word before the last one.
 _NEXT = re.compile(
     r"(?:(?:[\s,;:|/`*\"'\[\](){}=#>&_+\-]|•|·|–|—){1,80}+|\d{1,2}(?:[.):]\s|\s?\|)|x\]"
     r"|(?:and|und|et|y|e|en|or|oder|ou|o)\s){0,8}+(\d{4} \d{4}(?! ?\d)|(?:[A-Za-z0-9]{4} ){7,15}[A-Za-z0-9]{4}"

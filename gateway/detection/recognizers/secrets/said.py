@@ -1,6 +1,4 @@
-"""Passwords, PINs, codes and tokens as people tell them to each other: in English, German, French, Spanish, Italian,
-Portuguese and Dutch in any words, elsewhere after the word for it.
-"""
+"""Finds passwords, PINs, codes and tokens in prose. Rules: `said.toml`."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -31,7 +29,7 @@ _SENTENCE_END = compile_pattern(r"[.!?](?:\s|$)|[^:\s]\s*\n")
 _SOME_SIGN = compile_pattern(r"[\d!@#$%^&*+~?]")
 _IN_CODE = compile_pattern(r"[={}();<>\[\]|\\]")
 _REACH = 110
-"""Bytes after the word in which its value stands."""
+"""Bytes after the word in which its value begins and ends."""
 _LEAST = 5
 """Bytes of the shortest value and what links it to the word."""
 # Somebody's password that is a plain word, with nothing after it that would make it the beginning of something else.
@@ -52,11 +50,8 @@ def _passwords(normalized: NormalizedText) -> Iterator[Match]:
     for start, end, quoted, linked in _values(normalized.data, _WORD):
         value = normalized.text(start, end)
         sure = quoted and ((linked and values.is_chosen(value, quoted=True)) or values.is_phrase(value))
-        if (
-            sure
-            or judges.strong(value, quoted)
-            or (_is_odd(value, linked=linked) and not judges.NO_VALUE.fullmatch(value))
-        ):
+        odd = _is_odd(value, linked=linked) and not judges.NO_VALUE.fullmatch(value)
+        if sure or odd or judges.strong(value, quoted):
             yield Match(start, end, 0.8, judges.PASSWORD.name)
     for match in _PLAIN_WORD.finditer(normalized.data):
         value = normalized.text(*match.span(1)).lower()
@@ -100,7 +95,7 @@ def _values(
                 at = max(linked.start() + 1, linked.end(1) - 1)
                 continue
             mere = link in {b"", b":"}
-            # Between the word and a mere colon or space nothing else stands.
+            # Only what `_OPENS` matches may come between the word and a mere colon or space.
             if not (not mere and _ABOUT_IT.match(data, first)) and (
                 not mere
                 or linked.start() - first <= len(link)
@@ -112,7 +107,7 @@ def _values(
 
 def _is_odd(value: str, *, linked: bool) -> bool:
     """Digits or signs where prose has words: no part of a sentence, a time or a number of things."""
-    # What is told to be one may have a point in it, as names in programs have.
+    # After `is`, it may have a point in it, as names in programs have.
     pointed = linked and _POINTED.fullmatch(value) is not None
     if not values.is_chosen(value, quoted=pointed):
         return False

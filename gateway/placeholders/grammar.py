@@ -15,6 +15,7 @@ LONGEST_TAG = 26
 _DIGEST_BITS = 136
 # Crockford's decoding: O is read as zero, I and L as one; U is no character of a tag.
 _READ = str.maketrans("oOiIlLabcdefghjkmnpqrstvwxyz", "001111ABCDEFGHJKMNPQRSTVWXYZ")
+_READ_BYTES = bytes(ord(chr(code).translate(_READ)) for code in range(256))
 
 _TYPE = re.compile(r"[A-Z][A-Z0-9]{0,63}(?:_[A-Z0-9]{1,63})*")
 _LONGEST_TYPE = 64
@@ -51,6 +52,11 @@ def encode_tag(digest: bytes, length: int) -> str:
 def read_tag(written: str) -> str:
     """A tag as Crockford's base32 reads it."""
     return written.translate(_READ)
+
+
+def read_tags(data: bytes) -> bytes:
+    """The same for a text in Latin-1, so that tags can be searched for in it."""
+    return data.translate(_READ_BYTES)
 
 
 def canonical(kind: str, tag: str) -> str:

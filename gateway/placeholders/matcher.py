@@ -6,7 +6,7 @@ Between them, lenient forms match unless a letter, digit or underscore next to t
 
 from dataclasses import dataclass, field
 
-from gateway.placeholders.grammar import CANONICAL, LONGEST_TAG, SHORTEST_TAG, Found, fold, is_core, read_tag
+from gateway.placeholders.grammar import CANONICAL, LONGEST_TAG, SHORTEST_TAG, Found, fold, is_core, read_tag, read_tags
 from gateway.placeholders.json_text import splice
 from gateway.placeholders.patterns import (
     CLOSING,
@@ -21,6 +21,8 @@ from gateway.placeholders.patterns import (
 
 # Stands for "a placeholder ended here": nothing that follows directly is a placeholder without brackets.
 TOUCHED = "x"
+# Beyond this number of tags, one search for the types is faster than one for each tag.
+_MOST_HEADS = 64
 # Before a brace these make it part of a template, a macro or a set of its own.
 _BRACE_OWNERS = frozenset("{$\\#%@")
 
@@ -45,6 +47,11 @@ class Vocabulary:
 
     def remove(self, core: str) -> None:
         self.cores.discard(core)
+
+    def occurs_in(self, data: bytes) -> bool:
+        """Whether a tag may occur in a text. A few substring searches are cheaper than finding all types."""
+        read = read_tags(data)
+        return len(self._heads) > _MOST_HEADS or any(head.encode() in read for head in self._heads)
 
     def may_hold_tag(self, text: str) -> bool:
         """Whether one of the words behind the first begins like a tag."""
@@ -120,6 +127,8 @@ def _lenient(text: str, exact: list[Found], vocabulary: Vocabulary, before: str)
     # No candidate goes into a canonical one or out of it, for no candidate holds a bracket; so those are not looked at.
     data = bytes_of(splice(folded, [(hit.start, hit.end, "?" * (hit.end - hit.start)) for hit in exact]))
     found: list[Found] = []
+    if not vocabulary.occurs_in(data):
+        return found
     gap = _Gap(folded, 0, exact[0].start if exact else len(text), fold(before), bool(exact))
     following = position = 0
     while (span := candidate(vocabulary.kinds, data, position)) is not None:

@@ -16,12 +16,12 @@ from gateway.guard.untrusted_destinations import UntrustedDestinations
 from gateway.guard.value_leaks import ProtectedValues, new_values
 from gateway.guard.verdict import KINDS, GuardAction, GuardFinding, Kind, Severity, Verdict
 from gateway.placeholders import Found
-from gateway.policy import GuardRules
+from gateway.policy.document import GuardDocument
 
 _ORDER: tuple[GuardAction, ...] = ("pass", "flag", "redact", "replace")
 
 
-def inspect(parts: Sequence[AnswerPart], context: GuardContext, rules: GuardRules) -> Verdict:
+def inspect(parts: Sequence[AnswerPart], context: GuardContext, rules: GuardDocument) -> Verdict:
     """Returns the findings in an answer and what the policy makes of them.
 
     To be called with the answer as it came, before anything is restored. Pure; linear in the answer but for the number

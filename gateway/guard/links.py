@@ -1,7 +1,10 @@
-"""Placeholders on their way out in a link: in a URL the request did not hold, in markup that loads itself, or encoded.
+"""Finds placeholders in links that the request did not contain.
 
-Where a link begins and which links the request held is decided by the rule that also keeps placeholders closed there
-(gateway/placeholders/url_policy.py); a value is reported here exactly where it is not restored.
+Where a link begins and which links the request contained is decided by the rule that also keeps placeholders closed
+there (gateway/placeholders/url_policy.py); a value is reported here exactly where it is not restored.
+
+One link is left alone: `http://[IP_ADDRESS_...]:3000/`, to a hidden host that the request named. The host must be one
+placeholder and nothing else, for every reader of the text; in doubt it is not.
 """
 
 import re
@@ -20,9 +23,10 @@ _LOADING, _SCHEME, _ACTIVE = map(_PATTERNS.compiled, ("loading", "scheme", "acti
 _UP_TO_HOST, _BEGAN, _INSIDE, _OPENED = map(_PATTERNS.compiled, ("up_to_host", "began", "inside", "opened"))
 _BEFORE = 600
 _BLANKS = " \t\r\n"
-_CLOSING = {'"': '"', "'": "'", "`": "`", "(": ")", "<": ">"}
 # The end of a host: a port, and then a path or white space, perhaps after the end of a sentence.
 _END = re.compile(rf"(?::\d{{1,5}})?(?:/|[.,;:!?*_~|)\]}}]*(?:[{_BLANKS}]|\Z))")
+# The same, where a sign opened the link.
+_ENDS = {signs[0]: re.compile(rf"(?::\d{{1,5}})?[/{signs[1]}]") for signs in ('""', "''", "``", "()", "<>")}
 # What values before a host must not contain.
 _SIGNS = re.compile(r"[/\\?#@\s]")
 _NUMBER = re.compile(PHONE)
@@ -33,7 +37,7 @@ _REST = re.compile(r"[^\s\"'<>`)]*")
 def in_links(
     text: str, found: Sequence[Found], placeholders: Placeholders, scope: RestoreScope, untrusted: UntrustedDestinations
 ) -> Iterator[Hit]:
-    """The session's placeholders inside links that the request did not hold. A hit covers the link."""
+    """The session's placeholders in such links. A hit covers the link."""
     closed = placeholders.closed(text, found, RestoreScope("source", scope.source_urls))
     last = -1
     for index in sorted(closed):
@@ -54,7 +58,7 @@ def in_links(
 
 
 def _does_harm(scheme: re.Match[str], text: str, hit: Found, untrusted: UntrustedDestinations) -> bool:
-    """Whether an address without a server takes a value somewhere: to a stranger, or into a program."""
+    """Whether an address without a server takes a value to an untrusted destination, or into a program."""
     if scheme[3]:
         return scheme[3].lower() != "data" or _ACTIVE.search(unquote(scheme[4])) is not None
     rest = _REST.match(text, hit.end)
@@ -98,13 +102,11 @@ def _leads_home(
 def _begins(text: str, at: int) -> bool:
     """Whether a link begins at a place, and is not part of one."""
     opener, before = text[at - 1 : at], text[max(0, at - _BEFORE) : at]
-    if (opener not in _BLANKS and opener not in _CLOSING) or _BEGAN.search(before):
+    if (opener not in _BLANKS and opener not in _ENDS) or _BEGAN.search(before):
         return False
     return not _INSIDE.search(before) or _OPENED.search(before) is not None
 
 
 def _ends(text: str, at: int, opener: str) -> bool:
     """Whether a host ends at a place, with a port at most."""
-    if opener in _CLOSING:
-        return re.compile(rf"(?::\d{{1,5}})?[/{_CLOSING[opener]}]").match(text, at) is not None
-    return _END.match(text, at) is not None
+    return _ENDS.get(opener, _END).match(text, at) is not None

@@ -1,7 +1,7 @@
-"""An answer's parts as the guard reads them: parts of one message together, a JSON document as the strings in it.
+"""Reads the parts of an answer: those of one message together, a JSON document as the strings in it.
 
-What a tool is given need not be JSON. Then it is read twice: as the strings of a document that is broken, and as one
-string, which may be a command or lines of keys with their values.
+The input of a tool need not be JSON. Then it is read twice: as the strings of a broken document, and as one string,
+which may be a command or lines of keys with their values.
 """
 
 import re
@@ -11,34 +11,28 @@ from functools import cached_property
 
 from gateway.detection.alphabet import LETTERS
 from gateway.guard.context import AnswerPart
-from gateway.guard.regex_search import expression, holds
+from gateway.guard.patterns import Patterns
+from gateway.guard.regex_search import holds
 from gateway.http.strict_json import is_json
 from gateway.placeholders import Literal, number_literals, string_literals
 
-_ADDRESS = expression(
-    rf"//|www\.|[{LETTERS}\d_]@|@[{LETTERS}\d_]|[{LETTERS}\d-]\.[{LETTERS}]{{2}}|\d\.\d+\.\d"
-    r"|(?:\+|\b00|\b1[-. ])\d[\d ()/.-]{5}|\b0x[\da-f]{6}"
-)
+_PATTERNS = Patterns(__file__, letters=f"[{LETTERS}]", word=rf"[{LETTERS}\d_]", label=rf"[{LETTERS}\d-]")
+_ADDRESS = _PATTERNS.expression("address")
+_FIELD = _PATTERNS.compiled("field", re.IGNORECASE | re.MULTILINE)
 _COLON = re.compile(r"\s*:")
-# A line of YAML, TOML, headers or settings; an element of XML.
-_FIELD = re.compile(
-    r"^[ \t-]*[\"']?([A-Za-z][\w.-]{0,60})[\"']?[ \t]*[:=][ \t]*[\"']?([^\s\"'][^\n\"']*)"
-    r"|<([a-z][\w.-]{0,60})[^<>\n]{0,200}>([^<>\n]+)</",
-    re.IGNORECASE | re.MULTILINE,
-)
 
 type Span = tuple[int, int]
 
 
 class Reading:
-    """`text` is what is looked at. For a JSON document it is its strings, a line each, and `literals` says where.
+    """`text` is what is inspected. Of a JSON document it is the strings, a line each, and `literals` are their spans.
 
-    `whole`: the document is taken for one string, without quotes.
+    `whole`: the document is read as one string, without quotes.
     """
 
     def __init__(self, text: str, *, is_json: bool, whole: bool = False) -> None:
         self.json = is_json
-        self.text = self._document = text
+        self._document = text
         self._whole = whole
         self._found = [Literal(0, len(text), text, ((0, 0),))]
         if is_json and not whole:
@@ -109,7 +103,7 @@ def runs(parts: Sequence[AnswerPart]) -> list[list[int]]:
             current.append(index)
             continue
         found.append([index])
-        # Between two such parts stands what type the next one is.
+        # Between two such parts is the type of the next one.
         current = found[-1] if part.kind == part.key == "text" else current if part.key == "type" else []
     return found
 

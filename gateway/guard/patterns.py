@@ -22,12 +22,15 @@ class Patterns:
         words: Mapping[str, str] = self.table.get("words", {})
         self.words = {name: frozenset(each.split()) for name, each in words.items()}
         alternatives = {name: "|".join(sorted(each)) for name, each in self.words.items()}
-        self._entries: dict[str, str] = self.table | alternatives | more
+        self._entries: dict[str, str] = self.table | alternatives
+        self._more = more
 
     def filled(self, text: str) -> str:
         """An expression as Python's `re` and RE2 have it."""
-        lines = re.sub(r"\n[ \t]+", "", text).splitlines()
-        return re.sub(r"\{([a-z_]+)\}", lambda name: f"(?:{self.filled(self._entries[name[1]])})", "|".join(lines))
+        return re.sub(r"\{([a-z_]+)\}", self._named, "|".join(re.sub(r"\n[ \t]+", "", text).splitlines()))
+
+    def _named(self, name: re.Match[str]) -> str:
+        return f"(?:{self._more.get(name[1]) or self.filled(self._entries[name[1]])})"
 
     def compiled(self, name: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
         return re.compile(self.filled(self._entries[name]), flags)

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from gateway.guard import KINDS
-from gateway.policy import GuardRules, PolicyRegistry
+from gateway.policy import PolicyRegistry
+from gateway.policy.document import GuardDocument
 from tests.gateway.guard.vectors import Case, load
 
 HARMFUL, HARMLESS = load("harmful"), load("harmless")
@@ -27,7 +28,7 @@ POLICIES = Path(__file__).parents[3] / "policies"
 
 
 @pytest.fixture(scope="module")
-def rules() -> GuardRules:
+def rules() -> GuardDocument:
     return PolicyRegistry(POLICIES).get("default").guard
 
 
@@ -47,20 +48,20 @@ def test_the_set_is_what_it_says() -> None:
 
 
 @pytest.mark.parametrize("case", ATTACKS, ids=lambda case: case.name)
-def test_harm_is_found_and_named(case: Case, rules: GuardRules) -> None:
+def test_harm_is_found_and_named(case: Case, rules: GuardDocument) -> None:
     verdict = case.judged(rules)
     assert verdict.action != "pass"
     assert case.kind in {finding.kind.value for finding in verdict.findings}
 
 
 @pytest.mark.parametrize("case", LOOK_ALIKES, ids=lambda case: case.name)
-def test_look_alikes_pass(case: Case, rules: GuardRules) -> None:
+def test_look_alikes_pass(case: Case, rules: GuardDocument) -> None:
     verdict = case.judged(rules)
     assert [finding.kind.value for finding in verdict.findings] == []
     assert verdict.action == "pass"
 
 
-def test_the_rates(rules: GuardRules) -> None:
+def test_the_rates(rules: GuardDocument) -> None:
     caught = sum(case.judged(rules).action != "pass" for case in HARMFUL)
     false = sum(case.judged(rules).action != "pass" for case in HARMLESS)
     assert caught / 30 >= 0.95

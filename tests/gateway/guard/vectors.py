@@ -21,7 +21,7 @@ from urllib.parse import quote
 from gateway.detection import builtin_detector
 from gateway.guard import GuardContext, Verdict, inspect
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
-from gateway.policy import GuardRules
+from gateway.policy.document import GuardDocument
 from gateway.protection.protector import Protector
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "guard"
@@ -48,7 +48,7 @@ class Case:
     parts: Sequence[Part]
     context: GuardContext
 
-    def judged(self, rules: GuardRules) -> Verdict:
+    def judged(self, rules: GuardDocument) -> Verdict:
         return inspect(self.parts, self.context, rules)
 
 

@@ -21,6 +21,7 @@ _SENDER = _PATTERNS.expression("sender")
 _MAILS = re.compile(r"mail|send_?message|smtp", re.IGNORECASE)
 _PUSH = _PATTERNS.compiled("push")
 _PAGE, _READS_FIELDS, _READS_ALL = map(_PATTERNS.compiled, ("page", "reads_fields", "reads_all"))
+_BLOCK_PIPE = _PATTERNS.compiled("block_pipe")
 _TARGET, _GIVEN, _COPIES_FILES = map(_PATTERNS.compiled, ("target", "given", "copies_files"))
 _FUNCTION = _PATTERNS.compiled("function", re.MULTILINE)
 _FIELD, _FORM, _STYLE = map(_PATTERNS.compiled, ("field", "form", "style"))
@@ -126,7 +127,8 @@ class _Flow:
     def _own(self, index: int) -> int:
         """The places that a statement contains, or reads from the page."""
         said, statement = self._said[index], self._statements[index]
-        if _PAGE.search(said) or (statement.is_code and _READS_ALL.search(said)):
+        is_block_piped = _BLOCK_PIPE.search(self._text[max(0, statement.start - 20) : statement.start])
+        if _PAGE.search(said) or _READS_ALL.search(said) or (statement.is_piped and is_block_piped):
             return (1 << len(self._places)) - 1
         places = self._fields if _READS_FIELDS.search(said) else 0
         for start, end in statement.spans():

@@ -78,9 +78,9 @@ class Commands:
 
     @staticmethod
     def _is_program(words: Sequence[str], index: int, begin: int) -> bool:
-        if index == begin and words[index].startswith(_UNKNOWN):
-            return True
         begins = index == begin or (_name(words[begin]) in _WORDS["starters"] and not words[index - 1].startswith("-"))
+        if begins and words[index] == _UNKNOWN:
+            return True
         return is_program(words[index]) and (begins or _name(words[index]) not in _WORDS["ambiguous_programs"])
 
     def _leads_out(self, name: str, arguments: Sequence[str]) -> bool:

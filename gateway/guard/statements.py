@@ -78,11 +78,11 @@ class _Splitter:
             case "comment" if any(self._code) and not innermost:
                 self.end(start, end)
             case "document" if start >= self._document_end and token["document"] not in self._unclosed:
-                first = self._text.find("\n", end) + 1
-                last = self._text.find("\n" + token["document"], first)
-                if 0 < first <= last:
-                    self._now.documents.append((first, last))
-                    self._document_end = last
+                first = self._text.find("\n", end)
+                closing = re.compile(rf"\n[ \t]*{token['document']}\b").search(self._text, first + 1)
+                if first >= 0 and closing:
+                    self._now.documents.append((first + 1, closing.start()))
+                    self._document_end = closing.start()
                 else:
                     self._unclosed.add(token["document"])
             case "tick" if not any(self._code):
@@ -91,10 +91,12 @@ class _Splitter:
                 return self._text.find("`", end) + 1 or end
             case "open":
                 before = self._text[max(0, start - 20) : start].rstrip()[-1:]
-                if token[0] != "{" or innermost or (before and before in _LITERAL):
-                    self._brackets.append(token[0])
-                else:
+                is_block = token[0] == "{" and not (before and before in _LITERAL)
+                is_subshell = token[0] == "(" and any(self._code) and not self._text[self._now.start : start].strip()
+                if not innermost and (is_block or is_subshell):
                     self.end(end, end)
+                else:
+                    self._brackets.append(token[0])
             case "close":
                 if self._brackets and (token[0] != "}" or innermost == "{"):
                     self._brackets.pop()

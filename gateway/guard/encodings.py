@@ -9,8 +9,8 @@ from functools import cached_property
 from urllib.parse import unquote
 
 from gateway.guard.context import GuardContext, Hit, Source
+from gateway.guard.patterns import expression, matches
 from gateway.guard.placeholder_checks import Tags
-from gateway.guard.regex_search import expression, matches
 from gateway.guard.value_leaks import ProtectedValues
 from gateway.guard.verdict import Kind, Severity
 from gateway.placeholders import Found

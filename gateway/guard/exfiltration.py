@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from gateway.guard.patterns import Patterns
-from gateway.guard.regex_search import holds, matches
+from gateway.guard.patterns import Patterns, holds, matches
 from gateway.guard.shell_commands import Commands, first_mention, mentioned
 from gateway.guard.statements import split_statements
 from gateway.guard.untrusted_destinations import UntrustedDestinations
@@ -46,10 +45,11 @@ def leaving(
     `is_command`: the text is there to be run, so that any program in it may send.
     """
     destinations = untrusted.found(text)
-    if not destinations and not mentioned(text):
+    is_command_named = mentioned(text)
+    if not destinations and not is_command_named:
         return {}
     taken: dict[int, bool] = {}
-    if is_command or mentioned(text) or holds(_SENDER, text):
+    if is_command or is_command_named or holds(_SENDER, text):
         taken = _Flow(text, places, untrusted, is_code=is_code).leaving(destinations, is_command=is_command)
     if destinations and _sends_fields(text, untrusted):
         taken |= dict.fromkeys(_in_fields(text, places), True)

@@ -11,8 +11,7 @@ from functools import cached_property
 
 from gateway.guard.context import Hit, Source
 from gateway.guard.part_views import Reading
-from gateway.guard.patterns import Patterns
-from gateway.guard.regex_search import expression, matches
+from gateway.guard.patterns import Patterns, expression, matches
 from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
 from gateway.guard.verdict import Kind, Severity
 from gateway.placeholders import Found

@@ -11,8 +11,7 @@ from functools import cached_property
 
 from gateway.detection.alphabet import LETTERS
 from gateway.guard.context import AnswerPart
-from gateway.guard.patterns import Patterns
-from gateway.guard.regex_search import holds
+from gateway.guard.patterns import Patterns, holds
 from gateway.http.strict_json import is_json
 from gateway.placeholders import Literal, number_literals, string_literals
 

@@ -1,13 +1,17 @@
-"""Loads regular expressions and word lists from the TOML files next to the modules that use them."""
+"""Searches texts with RE2, and loads expressions and word lists from the TOML files next to the modules that use them.
+
+RE2 searches bytes; offsets here are in characters.
+"""
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import re2
+
 from gateway.detection.re2_expression import Expression
-from gateway.guard.regex_search import expression
 
 
 class Patterns:
@@ -37,3 +41,30 @@ class Patterns:
 
     def expression(self, name: str) -> Expression:
         return expression(f"(?:{self.filled(self._entries[name])})")
+
+
+def expression(pattern: str) -> Expression:
+    """In any case, `^` and `$` at lines. For what every answer is searched for: one pass, whatever is in it."""
+    options = re2.Options()
+    options.case_sensitive = False
+    options.log_errors = False
+    return Expression(re2.compile(f"(?m){pattern}", options))
+
+
+def holds(wanted: Expression, text: str) -> bool:
+    """Whether it matches anywhere."""
+    return wanted.search(text.encode("utf-8", "surrogatepass")) is not None
+
+
+def matches(wanted: Expression, text: str) -> Iterator[tuple[int, list[str | None]]]:
+    """Where each match begins, and what it and its groups are; None for a group that took no part."""
+    data = text.encode("utf-8", "surrogatepass")
+    plain = len(data) == len(text)
+    at = seen = 0
+    for match in wanted.finditer(data):
+        begin = match.start()
+        at, seen = begin if plain else at + len(data[seen:begin].decode("utf-8", "surrogatepass")), begin
+        yield (
+            at,
+            [None if said is None else said.decode("utf-8", "surrogatepass") for said in (match[0], *match.groups())],
+        )

@@ -5,8 +5,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from gateway.guard.patterns import Patterns
-from gateway.guard.regex_search import holds, matches
+from gateway.guard.patterns import Patterns, holds, matches
 from gateway.guard.untrusted_destinations import UntrustedDestinations, is_file_name
 
 _PATTERNS = Patterns(__file__)

@@ -12,8 +12,7 @@ from socket import inet_aton
 
 from gateway.guard.canonical_text import compact
 from gateway.guard.context import Source
-from gateway.guard.patterns import Patterns
-from gateway.guard.regex_search import matches
+from gateway.guard.patterns import Patterns, matches
 from gateway.guard.test_values import is_nobodys_name
 from gateway.placeholders import Known
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from gateway.detection.deobfuscation import Findings, deobfuscate_known_values
 from gateway.detection.normalized_text import NormalizedText, normalize_text
 from gateway.detection.overlaps import overlapping
+from gateway.detection.word_lists import word_lists
 from gateway.protection.paired_markup import with_paired_markup
 from gateway.text.fields import Span, Spans
 
@@ -45,20 +46,7 @@ _WAYS = _EXACT, _WHOLE, _JOINED, _BROKEN = range(4)
 _BETWEEN = {_JOINED: _JOIN, _BROKEN: _BLANK}
 # In text like this, a word need not be complete.
 _DRESSED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
-# Names that are ordinary words at the beginning of a sentence, or as often name a place, a month or a thing.
-_ORDINARY = frozenset(
-    """
-    angel april archer august austin baker ball banks bell best bill bishop black blue bond brown bush carolina case
-    chance charity chase cherry china christian church clay cook cooper crystal dallas dawn dean destiny diamond drew
-    earl east english faith field fields fisher ford forest fox france frank french garden georgia german gold grace
-    grant gray green grey hall harmony heath heaven holland holly home hope house houston hunter israel ivory jade
-    jasmine jewel jordan joyce judge july june king lake lane law lily little london long love madison major marble
-    mark marsh martin mason mercy miller moon north noble olive page paris park pearl penny phoenix pope post power
-    price prince queen rain read reed rich river rivers rock rose ruby rush sage sharp short silver sky small smart
-    snow south spring star stone storm street strong summer summers swift sydney taylor temple victor victory violet
-    virginia walker ward washington waters weaver wells west white wild will winter wise wolf wood woods young
-    """.split()
-)
+_ORDINARY = word_lists(__file__)["ordinary"]
 
 
 class _Form(NamedTuple):

@@ -19,19 +19,19 @@ from gateway.placeholders.patterns import (
     unfinished,
 )
 
-# Stands for "a placeholder ended here": nothing that follows directly is a placeholder without brackets.
 TOUCHED = "x"
-# Before a brace these make it part of a template, a macro or a set of its own.
+"""Represents a placeholder next to a text. A placeholder without brackets cannot touch another one."""
+# Before a brace, these make it part of a template, a macro or another set of braces.
 _BRACE_OWNERS = frozenset("{$\\#%@")
 
 
 @dataclass(slots=True, repr=False)
 class Vocabulary:
-    """What the finder has to know of a session: its placeholders (without brackets) and their types."""
+    """What the search needs to know of a session: its placeholders (without brackets) and their types."""
 
     cores: set[str] = field(default_factory=set)
     kinds: frozenset[str] = frozenset()
-    # How tags begin, and how many words the longest type has: enough to see quickly that something is none of them.
+    # The beginnings of the tags, and the number of words in the longest type, which rule out most texts quickly.
     _heads: set[str] = field(default_factory=set)
     _words: int = 0
 
@@ -47,11 +47,11 @@ class Vocabulary:
         self.cores.discard(core)
 
     def may_hold_tag(self, text: str) -> bool:
-        """Whether one of the words behind the first begins like a tag."""
+        """Returns whether a word after the first begins like a tag."""
         return any(read_tag(word[:SHORTEST_TAG]) in self._heads for word in SEPARATORS.split(text)[1:])
 
     def readings(self, text: str, start: int, end: int) -> list[tuple[str, int]]:
-        """Each way to read words from `start` on as a placeholder, and where it ends; the longest type first."""
+        """Returns the placeholders that the words from `start` may spell, each with its end; the longest type first."""
         words: list[str] = []
         readings: list[tuple[str, int]] = []
         position = start
@@ -71,9 +71,9 @@ class Vocabulary:
 
 @dataclass(slots=True)
 class _Gap:
-    """Text between canonical placeholders: `start:end`. `before` is the character in front of `start`, or none.
+    """The text between two canonical placeholders, `text[start:end]`. `before` is the character before `start`, if any.
 
-    `touches` says that a canonical placeholder begins at `end`.
+    `touches` says that a canonical placeholder starts at `end`.
     """
 
     text: str
@@ -92,10 +92,9 @@ class _Gap:
 
 
 def scan(text: str, vocabulary: Vocabulary, *, before: str = "") -> list[Found]:
-    """Everything in the canonical form and the lenient forms of the session's own, sorted and disjoint.
+    """Finds everything in the canonical form, and the lenient forms of the session's own; sorted and disjoint.
 
-    `before` is the character in front of the text where it is the continuation of another, `TOUCHED` behind a
-    placeholder.
+    If the text continues another, `before` is the character before it, or `TOUCHED` after a placeholder.
     """
     found: list[Found] = []
     if "[" in text:
@@ -111,13 +110,13 @@ def scan(text: str, vocabulary: Vocabulary, *, before: str = "") -> list[Found]:
 
 
 def open_end(text: str, vocabulary: Vocabulary) -> int:
-    """From where on the end of a text that goes on could become a placeholder; its length if it could not."""
+    """Returns the offset from which the end of an incomplete text may become a placeholder; its length if it cannot."""
     return unfinished(vocabulary.kinds, bytes_of(fold(text)))
 
 
 def _lenient(text: str, exact: list[Found], vocabulary: Vocabulary, before: str) -> list[Found]:
     folded = fold(text)
-    # No candidate goes into a canonical one or out of it, for no candidate holds a bracket; so those are not looked at.
+    # Masks canonical placeholders. No candidate overlaps one, because candidates do not contain brackets.
     data = bytes_of(splice(folded, [(hit.start, hit.end, "?" * (hit.end - hit.start)) for hit in exact]))
     found: list[Found] = []
     gap = _Gap(folded, 0, exact[0].start if exact else len(text), fold(before), bool(exact))
@@ -128,7 +127,7 @@ def _lenient(text: str, exact: list[Found], vocabulary: Vocabulary, before: str)
             following += 1
             ends = exact[following].start if following < len(exact) else len(text)
             gap = _Gap(folded, exact[following - 1].end, ends, TOUCHED, following < len(exact))
-        # A candidate that is none may have swallowed the beginning of one that is: the search goes on behind its first
+        # A rejected candidate may contain the beginning of a placeholder, so the search continues after its first
         # character.
         position = start + 1
         if vocabulary.may_hold_tag(folded[start:end]) and (hit := _at(gap, start, vocabulary)) is not None:
@@ -139,7 +138,7 @@ def _lenient(text: str, exact: list[Found], vocabulary: Vocabulary, before: str)
 
 
 def _at(gap: _Gap, start: int, vocabulary: Vocabulary) -> Found | None:
-    """The placeholder whose type begins at `start`, with its brackets, if one does."""
+    """Returns the placeholder whose type starts at `start`, with its brackets."""
     for core, end in vocabulary.readings(gap.text, start, gap.end):
         brackets = _brackets(gap, start, end)
         if brackets is not None:

@@ -96,3 +96,20 @@ class Expression:
                 return None
         spans = self._find(anchor, data, at, end)
         return Re2Match(data, spans) if spans[0][0] >= 0 else None
+
+
+def neighbourhoods(data: bytes, prefilter: Expression, before: int, after: int) -> Iterator[tuple[int, int]]:
+    """Yields disjoint ranges around the matches of `prefilter`, which must be shorter than `after`.
+
+    Searches for the prefilter once in `after` bytes, so that a text full of matches costs no more than a long one.
+    """
+    first, last, at = -1, -1, 0
+    while match := prefilter.search(data, at):
+        if match.start() - before > last:
+            if last >= 0:
+                yield first, last
+            first = max(match.start() - before, 0)
+        last = min(max(match.end(), match.start() + after) + after, len(data))
+        at = max(match.end(), last - after)
+    if last >= 0:
+        yield first, last

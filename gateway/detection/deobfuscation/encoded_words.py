@@ -4,9 +4,8 @@ import binascii
 import re
 from collections.abc import Iterator
 
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.deobfuscation.characters import is_text
-from gateway.detection.deobfuscation.rewrite import Edit
 from gateway.detection.normalized_text import normalize_text
 
 # Only charsets that mail uses: for any other name, Python would search for a codec module and cache the result.

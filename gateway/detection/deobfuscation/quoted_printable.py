@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.deobfuscation.characters import edits_for_run
-from gateway.detection.deobfuscation.rewrite import Edit
 
 _RUN = re.compile(rb"=[0-9A-F]{2}(?:=[0-9A-F]{2})*")
 # Letters and digits are not encoded, so `size=41` is a size unless several codes follow each other. A single code has

@@ -88,12 +88,9 @@ class Expression:
 
     def _try(self, anchor: object, data: bytes, at: int, end: int | None) -> Re2Match | None:
         size = len(data)
-        if end is None or end > size:
-            end = size
-        if not 0 <= at <= end:
-            at, end = max(0, min(at, size)), max(0, end)
-            if at > end:
-                return None
+        at, end = max(0, min(at, size)), size if end is None else max(0, min(end, size))
+        if at > end:
+            return None
         spans = self._find(anchor, data, at, end)
         return Re2Match(data, spans) if spans[0][0] >= 0 else None
 

@@ -52,14 +52,14 @@ def read_tag(written: str) -> str:
     return written.translate(_DECODING)
 
 
-def canonical(kind: str, tag: str) -> str:
+def canonical(type: str, tag: str) -> str:
     """Returns `[TYPE_TAG]`."""
-    return f"[{kind}_{tag}]"
+    return f"[{type}_{tag}]"
 
 
-def is_type(kind: str) -> bool:
+def is_type(type: str) -> bool:
     """Returns whether a name is valid as the type of a placeholder."""
-    return len(kind) <= _LONGEST_TYPE and _TYPE.fullmatch(kind) is not None
+    return len(type) <= _LONGEST_TYPE and _TYPE.fullmatch(type) is not None
 
 
 def type_of(placeholder: str) -> str:

@@ -30,18 +30,18 @@ class Vocabulary:
     """What the search needs to know of a session: its placeholders (without brackets) and their types."""
 
     cores: set[str] = field(default_factory=set)
-    kinds: frozenset[str] = frozenset()
+    types: frozenset[str] = frozenset()
     # The beginnings of the tags, and the number of words in the longest type, which rule out most texts quickly.
     _heads: set[str] = field(default_factory=set)
     _words: int = 0
 
     def add(self, core: str) -> None:
-        kind, _, tag = core.rpartition("_")
+        type, _, tag = core.rpartition("_")
         self.cores.add(core)
         self._heads.add(tag[:SHORTEST_TAG])
-        if kind not in self.kinds:
-            self.kinds |= {kind}
-            self._words = max(self._words, kind.count("_") + 1)
+        if type not in self.types:
+            self.types |= {type}
+            self._words = max(self._words, type.count("_") + 1)
 
     def remove(self, core: str) -> None:
         self.cores.discard(core)
@@ -111,7 +111,7 @@ def scan(text: str, vocabulary: Vocabulary, *, before: str = "") -> list[Found]:
 
 def open_end(text: str, vocabulary: Vocabulary) -> int:
     """Returns the offset from which the end of an incomplete text may become a placeholder; its length if it cannot."""
-    return unfinished(vocabulary.kinds, bytes_of(fold(text)))
+    return unfinished(vocabulary.types, bytes_of(fold(text)))
 
 
 def _lenient(text: str, exact: list[Found], vocabulary: Vocabulary, before: str) -> list[Found]:
@@ -121,7 +121,7 @@ def _lenient(text: str, exact: list[Found], vocabulary: Vocabulary, before: str)
     found: list[Found] = []
     gap = _Gap(folded, 0, exact[0].start if exact else len(text), fold(before), bool(exact))
     following = position = 0
-    while (span := candidate(vocabulary.kinds, data, position)) is not None:
+    while (span := candidate(vocabulary.types, data, position)) is not None:
         start, end = span
         while following < len(exact) and exact[following].end <= start:
             following += 1

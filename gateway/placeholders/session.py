@@ -127,7 +127,7 @@ class Placeholders:
         """
         if (minted := self._by_value.get((type, value, raw))) is not None:
             return minted
-        if type not in self.vocabulary.kinds and not is_type(type):
+        if type not in self.vocabulary.types and not is_type(type):
             raise ValueError("a type is an upper-case name of 64 characters or fewer")
         return self._issue(
             type, value, raw, hmac.digest(self._key, b"".join(map(_framed, (type, value, raw))), "sha256")
@@ -140,9 +140,9 @@ class Placeholders:
         self._fresh[name], self._digests[name] = entry, digest
         return name
 
-    def _free(self, kind: str, digest: bytes) -> str:
+    def _free(self, type: str, digest: bytes) -> str:
         for length in range(SHORTEST_TAG, LONGEST_TAG + 1):
-            name = canonical(kind, encode_tag(digest, length))
+            name = canonical(type, encode_tag(digest, length))
             if name[1:-1] not in self._by_core and name not in self._taken:
                 return name
         # A collision of 130 bits of an HMAC, or a text that contains every tag of a value.
@@ -235,7 +235,7 @@ class Placeholders:
 
     def is_unknown(self, placeholder: str) -> bool:
         """Returns whether to report something in the canonical form. Capitals in brackets alone are mostly words."""
-        return type_of(placeholder) in self.vocabulary.kinds or any(map(str.isdigit, placeholder.rpartition("_")[2]))
+        return type_of(placeholder) in self.vocabulary.types or any(map(str.isdigit, placeholder.rpartition("_")[2]))
 
     def restore_json(self, text: str, *, rules: RestoreScope) -> Restored:
         """Restores the strings of a JSON document, with JSON's escaping. All other bytes stay.

@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"\d(?<![\w.]\d)(?:[ \-./()]{0,2}\d){6,24}(?!\w)")
 _PLUS = re.compile(r"(?<![\w.])\+")
 _LETTER = re.compile(r"[^\W\d_]")
 # A password that was found in a URL or connection string may also occur alone.
-_HOLD_PASSWORDS = frozenset(("CONNECTION_STRING", "URL_WITH_CREDENTIALS", "PASSWORD"))
+_CONTAIN_PASSWORDS = frozenset(("CONNECTION_STRING", "URL_WITH_CREDENTIALS", "PASSWORD"))
 _PASSWORD = re.compile(
     r"://[^\s:/@]*:([^\s@/]{4,})@|;\s*(?:password|pwd)=([^;\s]{4,})|\A[\w.\-]+:([^\s/]{4,})\Z", re.IGNORECASE
 )
@@ -44,8 +44,8 @@ _JOIN = re.compile(rf"{_BLANK.pattern}|[_.+,;|'\u2019\-]|%20")
 # A single word may be an ordinary word in lower case, so its case counts; longer values match in any case.
 _WAYS = _EXACT, _WHOLE, _JOINED, _BROKEN = range(4)
 _BETWEEN = {_JOINED: _JOIN, _BROKEN: _BLANK}
-# In text like this, a word need not be complete.
-_DRESSED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
+# In a name with such characters, the words may be incomplete.
+_OBFUSCATED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
 _ORDINARY = word_lists(__file__)["ordinary"]
 
 
@@ -104,7 +104,7 @@ class Known:
         shown = value if value.isascii() else _text(normalize_text(value))
         if shown != value:
             self._spell(shown, span)
-        if span.type in _HOLD_PASSWORDS:
+        if span.type in _CONTAIN_PASSWORDS:
             for password in filter(None, chain.from_iterable(_PASSWORD.findall(value))):
                 # A plain word has other meanings: `postgres` is a user, a program and a password.
                 if not password.isalpha():
@@ -112,7 +112,7 @@ class Known:
         if span.type == "PERSON" and value not in self._people:
             self._people.add(value)
             words = _WORD.findall(shown)
-            for word in () if _DRESSED.search(shown) else _distinctive_words(words):
+            for word in () if _OBFUSCATED.search(shown) else _distinctive_words(words):
                 self._spell(word, span)
             if 2 <= len(words) <= 4 and len(value) >= _SHORTEST_JOINED:
                 self._file(value, [_lower(word) for word in words], _JOINED)
@@ -160,7 +160,7 @@ class Known:
             at = self._steps[step]
         values = self._values.get(at, ())
         # Values that are hidden the same way and differ only in case need one entry.
-        if not any(_alike(self._spans[value], self._spans[other]) for other in values):
+        if not any(self._spans[value][2:] == self._spans[other][2:] for other in values):
             self._values[at] = (*values, value)
 
     def repeats(self, text: str, spans: Spans) -> Spans:
@@ -180,18 +180,18 @@ class Known:
 
     def _occurrences(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Yields start, end and value of each occurrence, in the text and in its deobfuscated forms."""
-        view = normalize_text(text)
-        if _text(view) != text:
+        normalized = normalize_text(text)
+        if _text(normalized) != text:
             yield from self._find(text)
-        found = deobfuscate_known_values(view, self._search)
+        found = deobfuscate_known_values(normalized, self._search)
         if found:
-            spans = view.source_spans((start, end) for start, end, _ in found)
+            spans = normalized.source_spans((start, end) for start, end, _ in found)
             for (start, end), (_, _, value) in zip(spans, found, strict=True):
                 yield start, end, value
 
-    def _search(self, view: NormalizedText) -> Findings:
+    def _search(self, normalized: NormalizedText) -> Findings:
         """Searches a text for `deobfuscate_known_values`; the findings hold the value in place of the type."""
-        text = _text(view)
+        text = _text(normalized)
         if text.isascii():
             return dict.fromkeys(self._find(text), (1.0, ""))
         found: Findings = {}
@@ -277,12 +277,8 @@ def _lead(text: str, at: int) -> str:
     return found[0] if found else ""
 
 
-def _alike(one: Span, other: Span) -> bool:
-    return one[2:] == other[2:]
-
-
-def _text(view: NormalizedText) -> str:
-    return view.text(0, len(view.data))
+def _text(normalized: NormalizedText) -> str:
+    return normalized.text(0, len(normalized.data))
 
 
 def _size(text: str) -> int:

@@ -61,7 +61,8 @@ def _parser(command: str) -> argparse.ArgumentParser:
     ca.set_defaults(run=_ca)
 
     if command != "serve":
-        for module in _COMMANDS:
+        # The help and an unknown command need all of them.
+        for module in (command,) if command in _COMMANDS else _COMMANDS:
             import_module(f"gateway.cli.{module}").add_commands(commands, _add_folders, _settings)
     return parser
 

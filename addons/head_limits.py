@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import h11
 from h11._readers import ChunkedReader
 from h11._receivebuffer import ReceiveBuffer
+from mitmproxy import http
 from mitmproxy.addons.next_layer import NeedsMoreData, NextLayer
 from mitmproxy.connection import ConnectionState
 from mitmproxy.proxy import commands, events, layer
@@ -359,5 +360,8 @@ def bound_messages(limits: MessageLimits, clients: Clients) -> None:
     BoundedServer.refusals = RareWarning("refused %d requests whose head or body could not be read")
     replaced: Any = http_layers
     replaced.Http1Server, replaced.Http1Client = BoundedServer, BoundedClient
+    # mitmproxy checks the type of every field of every message, except under `python -O`.
+    replaced = http.MessageData
+    replaced.__post_init__ = lambda _: None
     finder: Any = NextLayer
     finder._get_host_header = staticmethod(host_header)

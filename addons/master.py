@@ -32,6 +32,11 @@ _OPERATORS = frozenset(
     | {"eventstore", "commandhistory"}
 )
 _COLUMNS = ["icon", "method", "path", "status", "comment", "size", "time"]
+# The content views of mitmweb for what model providers send. Those for binary protocols take up to 0.2 s to fail where
+# `RUST_BACKTRACE` is set, in the thread that serves clients, and show the paths of this machine.
+_VIEWS = frozenset(
+    {"hex dump", "hex stream", "image", "json", "multipart form", "query", "raw", "url-encoded", "xml/html"}
+)
 _KEPT = _LISTENERS | _OPERATORS | {"errorcheck"}
 
 
@@ -91,6 +96,8 @@ def build_master(
     opts.update(**{name: value for name, (value, _) in REQUIRED.items() if name in opts}, **fixed)
     if web:
         opts.update(web_host=web[0], web_port=web[1], web_open_browser=False, web_columns=_COLUMNS)
+        for view in contentviews.registry.keys() - _VIEWS:
+            del contentviews.registry._by_name[view]
         contentviews.add(ProtectedView())
     opts.seal()
     for name in result.commands.commands.keys() - COMMANDS:

@@ -11,7 +11,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Protocol
 
-from gateway.detection.normalized_text import COVERED
+from gateway.detection.normalized_text import covered_spans
 from gateway.detection.recognizer import EntityType
 from gateway.models import Entity
 
@@ -54,7 +54,7 @@ class Engines:
         """Returns all candidates, sorted by start, then longest first. They may overlap. Blocks."""
         found = list(self._patterns.detect(text))
         # Covered placeholders are hidden from the recognizers. Other engines may take one for part of a name.
-        excluded = [match.span() for match in COVERED.finditer(text)]
+        excluded = list(covered_spans(text))
         for other in self._others:
             for one in other.detect(text):
                 found += _outside_spans(text, one, excluded)

@@ -23,7 +23,7 @@ Span = tuple[int, int]
 _FOLDING = FoldingTable()
 # A Unicode noncharacter, which carries no meaning in a text that contains it.
 _COVER = "\ufdd0"
-COVERED = re.compile(f"{_COVER}+")
+_COVERED = re.compile(f"{_COVER}+")
 _MASK = "\n\x1f.\x1f"
 _PADDING = _MASK * 32
 _CONTINUATION = bytes(range(0x80, 0xC0))
@@ -108,6 +108,14 @@ def cover(text: str, spans: Iterable[Span]) -> str:
     return "".join((*pieces, text[read:]))
 
 
+def covered_spans(text: str) -> Iterator[Span]:
+    """Yields the covered spans of a text. A substring search is ten times as fast as the expression alone."""
+    at = text.find(_COVER)
+    while at >= 0 and (match := _COVERED.match(text, at)):
+        yield match.span()
+        at = text.find(_COVER, match.end())
+
+
 def _mask_covered(source: str) -> tuple[str, tuple[int, ...]]:
     """Returns the source with its covered spans masked and padded, and the positions of the padding.
 
@@ -117,13 +125,13 @@ def _mask_covered(source: str) -> tuple[str, tuple[int, ...]]:
     pieces: list[str] = []
     padding: list[int] = []
     read = length = 0
-    for found in COVERED.finditer(source):
-        width = found.end() - found.start()
-        pieces += (source[read : found.start()], (_MASK * width)[:width], _PADDING)
-        length += found.start() - read + width
+    for start, end in covered_spans(source):
+        width = end - start
+        pieces += (source[read:start], (_MASK * width)[:width], _PADDING)
+        length += start - read + width
         padding.append(length)
         length += len(_PADDING)
-        read = found.end()
+        read = end
     pieces.append(source[read:])
     return "".join(pieces), tuple(padding)
 

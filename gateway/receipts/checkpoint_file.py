@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -86,39 +87,36 @@ class CheckpointWriter:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._newest: Checkpoint | None = None
-        self._closing = False
-        self._changed = threading.Condition()
+        self._newest: deque[Checkpoint] = deque(maxlen=1)
+        # Two events rather than a condition: a commit must not wake the thread while it pauses between two writes.
+        self._pending = threading.Event()
+        self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="checkpoint-writer", daemon=True)
         self._thread.start()
 
     def put(self, checkpoint: Checkpoint) -> None:
         """Schedules `checkpoint`, whose records must be durable. A newer one may be written in its place."""
-        with self._changed:
-            self._newest = checkpoint
-            self._changed.notify()
+        self._newest.append(checkpoint)
+        self._pending.set()
 
     def close(self) -> None:
         """Writes the pending checkpoint and ends the thread."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify()
+        self._closing.set()
+        self._pending.set()
         self._thread.join()
 
     def _run(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._newest is not None or self._closing)
-                newest, self._newest = self._newest, None
-            if newest is None:
-                return
+        while self._newest or not self._closing.is_set():
+            self._pending.wait()
+            self._pending.clear()
+            if not self._newest:
+                continue
             try:
-                write_checkpoint(self._folder, newest)
+                write_checkpoint(self._folder, self._newest.pop())
             except OSError as error:
                 # A file that is behind is valid; the next checkpoint is tried again.
                 _log.warning("%s could not be written: %s", FILE, type(error).__name__)
-            with self._changed:
-                self._changed.wait_for(lambda: self._closing, _SECONDS)
+            self._closing.wait(_SECONDS)
 
 
 @contextmanager

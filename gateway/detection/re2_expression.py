@@ -78,14 +78,6 @@ class Expression:
             yield Re2Match(data, spans)
             at = match_end if match_end > at else at + 1
 
-    def split(self, data: bytes) -> list[bytes]:
-        """Returns the pieces between the matches."""
-        pieces, at = [], 0
-        for found in self.finditer(data):
-            pieces.append(data[at : found.start()])
-            at = found.end()
-        return [*pieces, data[at:]]
-
     def _try(self, anchor: object, data: bytes, at: int, end: int | None) -> Re2Match | None:
         size = len(data)
         at, end = max(0, min(at, size)), size if end is None else max(0, min(end, size))

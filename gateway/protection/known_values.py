@@ -50,12 +50,12 @@ _ORDINARY = word_lists(__file__)["ordinary"]
 
 
 class _Form(NamedTuple):
-    """What all spellings have in common that are searched for by the same word."""
+    """A way to find values by one of their words."""
 
     way: int
     """One of `_WAYS`: what may separate the pieces, and whether case counts."""
     offset: int
-    """Where in the first piece the word begins."""
+    """The offset of the word in the first piece."""
     size: int
 
     def piece(self, text: str, lowered: str, at: int) -> str:
@@ -83,9 +83,8 @@ class Known:
     def copy(self) -> "Known":
         """Returns an independent copy."""
         other = Known()
-        other._spans, other._forms = dict(self._spans), dict(self._forms)
-        other._steps, other._leads, other._values = dict(self._steps), dict(self._leads), dict(self._values)
-        other._numbers, other._people = dict(self._numbers), set(self._people)
+        for name in self.__slots__:
+            setattr(other, name, getattr(self, name).copy())
         return other
 
     def add(self, texts: Sequence[str], found: Sequence[Spans]) -> None:
@@ -237,7 +236,7 @@ class Known:
                 open_ += [(self._steps[step, p], at + len(p)) for p in pieces if lowered.startswith(p, at)]
 
     def _may_hold_number(self, text: str) -> bool:
-        """Tells whether a number may occur in another spelling than the one that is searched for anyway."""
+        """Returns whether a number may occur in a spelling other than its own, which is searched for anyway."""
         if not self._numbers:
             return False
         found = text.encode("utf-8", "replace").translate(None, _NO_DIGITS).decode()

@@ -79,7 +79,7 @@ def lead(name: str) -> str:
 
 
 def can_identify(number: str, *, is_named: bool) -> bool:
-    """Whether a JSON number is long enough to be an identifier."""
+    """Returns whether a JSON number is long enough to be an identifier."""
     return sum(map(str.isdigit, number)) >= (_SHORTEST_NAMED_NUMBER if is_named else _SHORTEST_NUMBER)
 
 

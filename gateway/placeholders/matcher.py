@@ -19,8 +19,10 @@ from gateway.placeholders.patterns import (
     unfinished,
 )
 
-TOUCHED = "x"
-"""Represents a placeholder next to a text. A placeholder without brackets cannot touch another one."""
+TOUCHED = "\u00aa"
+"""Represents a placeholder in or next to a text. A letter, since a placeholder without brackets cannot touch another
+one; and not one that placeholders contain.
+"""
 # Beyond this number of tags, one search for the types is faster than one for each tag.
 _MOST_HEADS = 64
 # Before a brace, these make it part of a template, a macro or another set of braces.
@@ -57,45 +59,23 @@ class Vocabulary:
         """Returns whether a word after the first begins like a tag."""
         return any(read_tag(word[:SHORTEST_TAG]) in self._heads for word in SEPARATORS.split(text)[1:])
 
-    def readings(self, text: str, start: int, end: int) -> list[tuple[str, int]]:
+    def readings(self, text: str, start: int) -> list[tuple[str, int]]:
         """Returns the placeholders that the words from `start` may spell, each with its end; the longest type first."""
         words: list[str] = []
         readings: list[tuple[str, int]] = []
         position = start
-        while len(words) <= self._words and (word := WORD.match(text, position, end)):
+        while len(words) <= self._words and (word := WORD.match(text, position)):
             if words and SHORTEST_TAG <= len(word[0]) <= LONGEST_TAG:
                 core = f"{'_'.join(words)}_{read_tag(word[0])}"
                 if core in self.cores:
                     readings.append((core, word.end()))
             words.append(word[0].upper())
-            separator = SEPARATORS.match(text, word.end(), end)
+            separator = SEPARATORS.match(text, word.end())
             if separator is None:
                 break
             position = separator.end()
         readings.reverse()
         return readings
-
-
-@dataclass(slots=True)
-class _Gap:
-    """The text between two canonical placeholders, `text[start:end]`. `before` is the character before `start`, if any.
-
-    `touches` says that a canonical placeholder starts at `end`.
-    """
-
-    text: str
-    start: int
-    end: int
-    before: str
-    touches: bool
-
-    def character_before(self, at: int) -> str:
-        return self.before if at == self.start else self.text[at - 1]
-
-    def character_at(self, at: int) -> str:
-        if at < self.end:
-            return self.text[at]
-        return TOUCHED if self.touches else ""
 
 
 def scan(text: str, vocabulary: Vocabulary, *, before: str = "") -> list[Found]:
@@ -122,58 +102,59 @@ def open_end(text: str, vocabulary: Vocabulary) -> int:
 
 
 def _lenient(text: str, exact: list[Found], vocabulary: Vocabulary, before: str) -> list[Found]:
-    folded = fold(text)
-    # Masks canonical placeholders. No candidate overlaps one, because candidates do not contain brackets.
-    data = bytes_of(splice(folded, [(hit.start, hit.end, "?" * (hit.end - hit.start)) for hit in exact]))
+    masked = splice(fold(text), [(hit.start, hit.end, TOUCHED * (hit.end - hit.start)) for hit in exact])
+    data = bytes_of(masked)
     found: list[Found] = []
     if not vocabulary.occurs_in(data):
         return found
-    gap = _Gap(folded, 0, exact[0].start if exact else len(text), fold(before), bool(exact))
-    following = position = 0
+    low, before, position = 0, fold(before), 0
     while (span := candidate(vocabulary.types, data, position)) is not None:
         start, end = span
-        while following < len(exact) and exact[following].end <= start:
-            following += 1
-            ends = exact[following].start if following < len(exact) else len(text)
-            gap = _Gap(folded, exact[following - 1].end, ends, TOUCHED, following < len(exact))
         # A rejected candidate may contain the beginning of a placeholder, so the search continues after its first
         # character.
         position = start + 1
-        if vocabulary.may_hold_tag(folded[start:end]) and (hit := _at(gap, start, vocabulary)) is not None:
+        if vocabulary.may_hold_tag(masked[start:end]) and (hit := _at(masked, start, low, before, vocabulary)):
             found.append(hit)
-            gap.start, gap.before = hit.end, TOUCHED
-            position = hit.end
+            low, before, position = hit.end, TOUCHED, hit.end
     return found
 
 
-def _at(gap: _Gap, start: int, vocabulary: Vocabulary) -> Found | None:
-    """Returns the placeholder whose type starts at `start`, with its brackets."""
-    for core, end in vocabulary.readings(gap.text, start, gap.end):
-        brackets = _brackets(gap, start, end)
+def _at(text: str, start: int, low: int, before: str, vocabulary: Vocabulary) -> Found | None:
+    """Returns the placeholder whose type starts at `start`, with its brackets.
+
+    `low` is the end of the previous placeholder, or 0, and `before` the character before it.
+    """
+    for core, end in vocabulary.readings(text, start):
+        brackets = _brackets(text, start, end, low, before)
         if brackets is not None:
             return Found(*brackets, f"[{core}]", exact=False)
-        if not _is_word(gap.character_before(start)) and not _is_word(gap.character_at(end)):
+        if not any(map(_is_word, _neighbours(text, start, end, low, before))):
             return Found(start, end, f"[{core}]", exact=False)
     return None
 
 
-def _brackets(gap: _Gap, start: int, end: int) -> tuple[int, int] | None:
+def _brackets(text: str, start: int, end: int, low: int, before: str) -> tuple[int, int] | None:
     """Extends a span by the brackets around it, if any."""
-    left = max(gap.start, start - LONGEST_OPENING)
-    opening = OPENING.search(gap.text[left:start])
+    left = max(low, start - LONGEST_OPENING)
+    opening = OPENING.search(text[left:start])
     if opening is None or opening.lastgroup is None:
         return None
-    closing = CLOSING[opening.lastgroup].match(gap.text, end, gap.end)
+    closing = CLOSING[opening.lastgroup].match(text, end)
     if closing is None:
         return None
     first, last = left + opening.start(), closing.end()
-    owner, after = gap.character_before(first), gap.character_at(last)
+    owner, after = _neighbours(text, first, last, low, before)
     match opening.lastgroup:
         case "brace" if owner in _BRACE_OWNERS or _is_word(owner) or after == "}":
             return None
         case "tick" if "`" in {owner, after}:
             return None
     return first, last
+
+
+def _neighbours(text: str, start: int, end: int, low: int, before: str) -> tuple[str, str]:
+    """Returns the characters before and after a span, empty at the ends of the text."""
+    return before if start == low else text[start - 1], text[end : end + 1]
 
 
 def _is_word(char: str) -> bool:

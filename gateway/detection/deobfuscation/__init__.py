@@ -84,6 +84,8 @@ type Findings = dict[tuple[int, int, str], tuple[float, str]]
 """(start, end, type), in bytes of normalized text -> (score, recognizer)."""
 type Search = Callable[[NormalizedText], tuple[Findings, Sequence[int]]]
 """Returns the findings in a text as it is, and the sorted indices of the deobfuscations whose prefilters match it."""
+type _Layer = tuple[bytes, RewrittenText | None, Findings, Sequence[int]]
+"""A text, how it was rewritten, its findings, and the deobfuscations that may apply to it."""
 
 
 def deobfuscate(
@@ -98,11 +100,9 @@ def deobfuscate(
         return unchanged
     result = dict(unchanged)
     work = max(_WORK_FACTOR * len(normalized.data), _MIN_WORK)
-    layer: list[tuple[bytes, RewrittenText | None, Findings, Sequence[int]]] = [
-        (normalized.data, None, unchanged, applicable)
-    ]
+    layer: list[_Layer] = [(normalized.data, None, unchanged, applicable)]
     for _ in range(MAX_DEPTH):
-        inner: list[tuple[bytes, RewrittenText | None, Findings, Sequence[int]]] = []
+        inner: list[_Layer] = []
         for text, outer, found, applicable in layer:
             for kind, rewritten in _rewrites(text, [deobfuscations[number] for number in applicable], found, outer):
                 work -= len(rewritten.data)

@@ -13,7 +13,8 @@ from gateway import __version__
 from gateway.config.locations import PROGRAM, default_folder
 from gateway.config.settings import Settings, SettingsError, load_settings
 
-# The modules of the commands beside `serve` and `ca`. They load libraries that start threads; `serve` forks.
+# The modules of all commands but `serve` and `ca`. They load libraries that start threads, which `serve` must not: it
+# forks.
 _COMMANDS = ("keys", "policies", "receipts", "usage", "evaluate")
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gateway.errors import NotFound
-from gateway.receipts.checkpoint_file import Checkpoint
+from gateway.receipts.checkpoint import Head
 from gateway.receipts.consistency import check_checkpoint
 from gateway.receipts.drafts import is_request_id
 from gateway.receipts.records import Record, decoded
@@ -63,7 +63,7 @@ class Audit:
         }
 
 
-def audit(look: ReadOnlyStore, signer: Signer, remembered: Checkpoint | None, progress: Progress) -> Audit:
+def audit(look: ReadOnlyStore, signer: Signer, remembered: Head | None, progress: Progress) -> Audit:
     """Recomputes every record, its signature, its place in the chain, and the signed head; and compares the log with
     the checkpoint that was `remembered` before. Raises Unavailable.
     """
@@ -91,7 +91,7 @@ def audit(look: ReadOnlyStore, signer: Signer, remembered: Checkpoint | None, pr
 
 
 def verify_receipt(
-    look: ReadOnlyStore, signer: Signer, remembered: Checkpoint | None, request_id: str, progress: Progress
+    look: ReadOnlyStore, signer: Signer, remembered: Head | None, request_id: str, progress: Progress
 ) -> Verification:
     """One receipt and the chain that it stands in. Raises NotFound (`receipt_not_found`), Unavailable."""
     filed = find(look, request_id)

@@ -1,4 +1,4 @@
-"""The guard: looks at what came back from a model, before anything in it is restored.
+"""The guard inspects what a model answers before anything in it is restored.
 
     inspect       findings of an answer and what the policy makes of them; pure
     GuardContext  what it must know of the request

@@ -30,7 +30,7 @@ class Compacted:
         self._at = [index for index, char in enumerate(text) for _ in _TABLE[ord(char)] or ""]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where the characters `start:end` of the compact form stand in the text."""
+        """The span in the text of the characters `start:end` of its compact form."""
         return self._at[start], self._at[end - 1] + 1
 
     def widest_gap(self, start: int, end: int) -> int:

@@ -37,7 +37,7 @@ class GuardContext:
     """The request behind an answer. `request` is what crossed, as it crossed: protected, JSON or plain text.
 
     `entities[i]` are the recognizers' candidates in the text of part i, found once and passed in; without them new
-    sensitive values are not looked for.
+    sensitive values are not searched for.
     """
 
     placeholders: Placeholders

@@ -33,7 +33,7 @@ class Encodings:
 
     @cached_property
     def _tags(self) -> list[str]:
-        """Those that stand out: a number, or letters with a vowel among them, could be part of anybody's URL."""
+        """Those that no other URL contains by chance: no numbers, and no letters with a vowel among them."""
         every = self._all_tags.tags
         return [tag for tag in every if not tag.isdigit() and not (tag.isalpha() and _VOWELS & set(tag))]
 

@@ -175,7 +175,7 @@ def names(text: str) -> set[str]:
     for word in _WORD.findall(_URL.sub(" ", text)):
         if "/" in word or "*" in word or word == ".":
             path = PurePosixPath(word)
-            # A pattern may stand for any file of its folder.
+            # A pattern may match any file of its folder.
             found.add(str(path.parent if "*" in path.name else path))
         else:
             found.update((word, *word.split(".")))

@@ -40,7 +40,7 @@ def is_public_mail(address: str) -> bool:
 
 
 def is_nobodys_name(local: str) -> bool:
-    """Whether the part of an address before its `@`, in lower case, stands for nobody: `your.name`, `jane.doe`."""
+    """Whether the part of an address before its `@`, in lower case, is nobody's: `your.name`, `jane.doe`."""
     return _NOBODY.fullmatch(local) is not None
 
 

@@ -13,7 +13,7 @@ from gateway.models import Entity
 _WEIGHTY = frozenset({"secret", "financial", "government_id", "health"})
 _SHORTEST_WORD = 4
 _SHORTEST_NUMBER = 7
-# Between two characters of one value stand at most this many others: "+49 (30) 1234", not half a sentence.
+# Between two characters of one value are at most this many others: "+49 (30) 1234", not half a sentence.
 _WIDEST_GAP = 4
 _GRAM = 4
 _MANY = 400_000

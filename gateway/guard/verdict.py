@@ -10,7 +10,7 @@ type GuardAction = Literal["pass", "flag", "redact", "replace"]
 type Spans = Sequence[tuple[int, int]]
 
 WITHHELD = "[withheld]"
-"""Stands in an answer for what the guard took out. No placeholder can look like it."""
+"""Replaces what the guard removes from an answer. No placeholder can look like it."""
 
 
 class Severity(StrEnum):

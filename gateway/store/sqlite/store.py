@@ -11,10 +11,10 @@ import sqlite_utils
 
 from gateway.errors import Unavailable
 from gateway.store.interfaces import Repositories
+from gateway.store.sqlite import migrations
 from gateway.store.sqlite.connection import connect_writer
 from gateway.store.sqlite.readers import Readers
 from gateway.store.sqlite.repositories import SqliteRepositories
-from gateway.store.sqlite.schema import migrations
 from gateway.store.sqlite.writer import SUBMIT_LIMIT, WRITE_LIMIT, Operation, Writer
 
 

@@ -5,7 +5,7 @@
     weights     how much one finding of a type counts
     risk        how much harm a leak of the text could do
     route       where the request may go
-    tasks       what the request asks for; the vocabulary is in task_words
+    tasks       what the request asks for; the vocabulary is in tasks.toml
     warnings    what a person should know
 
 Pure functions, cheap enough for every chat request. Finding entities is `gateway.detection`; docs/assessment.md states

@@ -1,7 +1,7 @@
 """Counts the entities of a request by type, as the input for risk, route and warnings.
 
-What is kept in clear is of three kinds. The policy says so for the type; or detection was too unsure; or the allow
-list names the value. Only the last is nothing to worry about.
+An entity is kept in clear for one of three reasons: the policy keeps its type, its score is too low, or the allow list
+names its value. Only the last is not a risk.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ class Evidence:
 
     @property
     def present(self) -> int:
-        """Findings that are surely there, hidden or not."""
+        """The number of findings with a sufficient score, hidden or not."""
         return self.hidden + self.kept
 
 

@@ -196,7 +196,7 @@ class Writer:
             _log.error("the store could not roll back: %s", error_name(error))
 
     def _empty_wal(self) -> None:
-        """Empties the write-ahead log, or leaves it for later if readers are in the way: writes must not wait for them."""
+        """Empties the write-ahead log, or retries later if readers are in the way, so that writes need not wait."""
         conn = self._conn
         self._wal_to_empty = True
         try:

@@ -10,9 +10,11 @@ treatment:
 """
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Self
 
 from gateway.errors import Unprocessable
@@ -39,31 +41,7 @@ class Meaning:
     treatment: Treatment
 
 
-# The common type of a gateway type that a label map does not name, by its name or its group. The first that occurs in
-# the map is used.
-_KINDS = tuple(
-    (re.compile(expression), common)
-    for expression, common in (
-        (r"PASSPORT", "PASSPORT"),
-        (r"DRIV(?:ER|ING)", "DRIVER_LICENSE"),
-        (r"VEHICLE|PLATE|VIN\b", "VEHICLE_ID"),
-        (r"PHONE|FAX", "PHONE"),
-        (r"CRYPTO|WALLET", "CRYPTO_ADDRESS"),
-        (r"VAT|TAX|(?:^|_)TIN(?:_|$)", "TAX_ID"),
-        (r"COMPANY|BUSINESS", "COMPANY_ID"),
-        (r"BANK|ROUTING|BIC", "BANK_ACCOUNT"),
-        (r"POSTAL|POSTCODE|ZIP", "ADDRESS"),
-        (r"EMAIL", "EMAIL"),
-    )
-)
-_GROUPS = {
-    "secret": "SECRET",
-    "person": "PERSON",
-    "address": "ADDRESS",
-    "organization": "ORGANIZATION",
-    "government_id": "NATIONAL_ID",
-    "health": "HEALTH_ID",
-}
+_COMMON: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 # Types that differ from the common type of their group.
 _APART = frozenset({"AGE", "DATE_OF_BIRTH", "TITLE", "NRP", "LOCATION"})
 
@@ -113,9 +91,9 @@ class LabelMap:
         for known in (self._sections.get(section, {}), *self._sections.values()):
             if type_name in known:
                 return known[type_name].common
-        kinds = [common for expression, common in _KINDS if expression.search(type_name)]
+        kinds = [common for expression, common in _COMMON["names"].items() if re.search(expression, type_name)]
         if type_name not in _APART:
-            kinds.append(_GROUPS.get(group, type_name))
+            kinds.append(_COMMON["groups"].get(group, type_name))
         return next((kind for kind in kinds if kind in self._vocabulary), type_name)
 
 

@@ -93,24 +93,20 @@ def _with_all_spans(units: Sequence[Unit], spans: Sequence[Span], weigh: Weigh) 
 
 def _with_headings(units: Sequence[Unit], titles: Sequence[Title], weigh: Weigh, bound: float) -> list[Unit]:
     """Joins each heading with the unit after it, if both fit in a compartment."""
-    starts = {title.start for title in titles}
     joined: list[Unit] = []
-    pending = False
-    for unit in units:
-        if pending:
-            before = joined[-1]
-            tokens = weigh(before.start, unit.end)
+    for index, unit in enumerate(units):
+        if index and _is_heading(units[index - 1], titles):
+            start = joined[-1].start
+            tokens = weigh(start, unit.end)
             if tokens <= bound:
-                joined[-1] = Unit(before.start, unit.end, tokens, unit.title)
-                pending = _is_title(unit, starts, titles)
+                joined[-1] = Unit(start, unit.end, tokens, unit.title)
                 continue
         joined.append(unit)
-        pending = _is_title(unit, starts, titles)
     return joined
 
 
-def _is_title(unit: Unit, starts: set[int], titles: Sequence[Title]) -> bool:
-    if unit.start not in starts or unit.title is None:
+def _is_heading(unit: Unit, titles: Sequence[Title]) -> bool:
+    if unit.title is None:
         return False
     title = titles[unit.title]
     return title.start == unit.start and title.end >= unit.end

@@ -13,7 +13,8 @@ from gateway import __version__
 from gateway.config.locations import PROGRAM, default_folder
 from gateway.config.settings import Settings, SettingsError, load_settings
 
-# The modules of the commands beside `serve` and `ca`. They load libraries that start threads; `serve` forks.
+# The modules of all commands but `serve` and `ca`. They load libraries that start threads, which `serve` must not: it
+# forks.
 _COMMANDS = ("keys", "policies", "receipts", "usage", "evaluate")
 
 
@@ -61,7 +62,8 @@ def _parser(command: str) -> argparse.ArgumentParser:
     ca.set_defaults(run=_ca)
 
     if command != "serve":
-        for module in _COMMANDS:
+        # The help and an unknown command need all of them.
+        for module in (command,) if command in _COMMANDS else _COMMANDS:
             import_module(f"gateway.cli.{module}").add_commands(commands, _add_folders, _settings)
     return parser
 

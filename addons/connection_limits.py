@@ -18,6 +18,7 @@ from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 
 from addons.logs import RareWarning
 from addons.mitm_errors import error_page
+from gateway.config.settings import Settings
 from gateway.errors import LateRequest
 
 # Bytes still read while a client is held back: enough to notice that it has disconnected.
@@ -36,17 +37,6 @@ class Phase(Enum):
     BODY = "body"
     BUSY = "busy"
     CLOSING = "closing"
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Connections in total and per address; seconds for a head, for a body, and between two requests."""
-
-    connections: int
-    per_address: int
-    head_seconds: float
-    body_seconds: float
-    idle_seconds: float
 
 
 class _Reader(Protocol):
@@ -167,11 +157,12 @@ class Clients:
 
 
 class ConnectionLimits:
-    """The addon. When the limit is reached, closes the connection that has waited longest for data."""
+    """The addon. At most `connections` at a time; beyond, closes the one that has waited longest for data."""
 
-    def __init__(self, clients: Clients, bounds: Bounds) -> None:
+    def __init__(self, clients: Clients, settings: Settings, connections: int) -> None:
         self._clients = clients
-        self._bounds = bounds
+        self._settings = settings
+        self._connections = connections
         self._sweeping: asyncio.Task[None] | None = None
         self._refused = RareWarning(
             "refused %d connections: the limit `max_connections` or `max_connections_per_address` is reached"
@@ -240,9 +231,9 @@ class ConnectionLimits:
 
     def _has_room(self, address: str | None) -> bool:
         """Returns whether one more connection fits (in total, or of one address); closes an idle one to make it fit."""
-        taken, most = len(self._clients), self._bounds.connections
+        taken, most = len(self._clients), self._connections
         if address is not None:
-            taken, most = self._clients.count(address), self._bounds.per_address
+            taken, most = self._clients.count(address), self._settings.max_connections_per_address
         if taken < most:
             return True
         oldest = self._clients.longest_waiting(address)
@@ -276,15 +267,15 @@ class ConnectionLimits:
         spent = now - state.since
         match state.phase:
             case Phase.IDLE:
-                return spent > self._bounds.idle_seconds
+                return spent > self._settings.idle_timeout_seconds
             case Phase.HEAD:
-                return spent > self._bounds.head_seconds
+                return spent > self._settings.head_timeout_seconds
             case Phase.BODY:
                 if state.request is not None and state.request.stream:
                     # Streamed to a host that the proxy does not intercept.
                     return False
                 silent = now - state.reader.read_at if state.reader is not None else 0.0
-                return spent > self._bounds.body_seconds or silent > self._bounds.head_seconds
+                return spent > self._settings.body_timeout_seconds or silent > self._settings.head_timeout_seconds
             case Phase.CLOSING:
                 return spent > _LINGER_SECONDS
             case _:

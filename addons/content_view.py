@@ -61,7 +61,8 @@ def _head(data: bytes, notes: Notes, asked: bool) -> Iterator[tuple[str, str]]:
         yield "receipt", f"{receipt['sequence']}{_digest(data, receipt, notes) if asked else ''}"
         yield "policy", f"{policy['id']}, version {policy['version']}"
         yield "route", f"{receipt['route']}, risk {receipt['risk_level']}"
-        yield "hidden", f"{sum(counts.values())}: {_counts(counts)}" if counts else "nothing was found to hide"
+        listed = ", ".join(f"{name} {number}" for name, number in counts.items())
+        yield "hidden", f"{sum(counts.values())}: {listed}" if counts else "nothing was found to hide"
     if notes.guard is not None:
         found = [(each["kind"], each["severity"], each["count"]) for each in notes.guard["findings"]]
         listed = ", ".join(f"{kind} ({severity}) {count}" for kind, severity, count in found)
@@ -86,10 +87,6 @@ def _digest(data: bytes, receipt: Mapping[str, Any], notes: Notes) -> str:
     if sha256(data).hexdigest() == receipt["protected_digest"]:
         return ", whose digest these bytes have"
     return "; ITS DIGEST IS OF OTHER BYTES: these were edited here"
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {number}" for name, number in counts.items())
 
 
 def _body(data: bytes, notes: Notes) -> list[str]:

@@ -6,7 +6,6 @@ selection: addons that would read, replay or redirect unprotected requests are r
 
 from collections.abc import Sequence
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 from mitmproxy import addons, contentviews, flow, master, options
@@ -15,15 +14,19 @@ from mitmproxy.addons.proxyserver import Proxyserver
 from mitmproxy.tools.web.app import ClientConnection
 from mitmproxy.tools.web.master import WebMaster
 
+from addons.certificate_authority import upstream_authorities
 from addons.content_view import ProtectedView
 from addons.options import COMMANDS, REQUIRED, OptionGuard, SealedOptions
+from gateway.config.settings import Settings
 
 # The upstream of the reverse listener: a name that never resolves (RFC 2606), so that nothing leaves by default.
 NOWHERE = "http://gateway.invalid:1"
 _NOWHERE_PATTERN = r"^gateway\.invalid:1$"
 # Seconds without data after which mitmproxy closes a connection: its default, or more than the longest timeout.
 _SILENCE_SECONDS, _MORE_SECONDS = 600, 30
-
+# mitmproxy aborts a connection in the middle of a body over its own limit. With a higher one, our limits come first
+# and the client gets a proper response.
+_HARD_LIMIT = 4
 
 # The addons that the listeners need, and those that operators use in mitmweb. All others are removed.
 _LISTENERS = frozenset({"core", "block", "disableh2c", "proxyserver", "dnsresolver", "nextlayer", "tlsconfig"})
@@ -32,6 +35,11 @@ _OPERATORS = frozenset(
     | {"eventstore", "commandhistory"}
 )
 _COLUMNS = ["icon", "method", "path", "status", "comment", "size", "time"]
+# The content views of mitmweb for what model providers send. Those for binary protocols take up to 0.2 s to fail where
+# `RUST_BACKTRACE` is set, in the thread that serves clients, and show the paths of this machine.
+_VIEWS = frozenset(
+    {"hex dump", "hex stream", "image", "json", "multipart form", "query", "raw", "url-encoded", "xml/html"}
+)
 _KEPT = _LISTENERS | _OPERATORS | {"errorcheck"}
 
 
@@ -55,42 +63,35 @@ class QuietWebMaster(WebMaster):
             super()._sig_view_update(flow)
 
 
-def build_master(
-    ours: Sequence[object],
-    last: Sequence[object] = (),
-    *,
-    host: str,
-    gateway_port: int,
-    proxy_port: int,
-    modes: Sequence[str],
-    intercept_patterns: Sequence[str],
-    confdir: Path,
-    body_limit: int,
-    upstream_ca: Path | None,
-    longest_wait: float = 0,
-    web: tuple[str, int] | None,
-) -> master.Master:
+def build_master(settings: Settings, ours: Sequence[object], last: Sequence[object] = ()) -> master.Master:
     """Builds a master that runs `ours` before, and `last` after, every addon that sees flows. Needs an event loop.
 
-    `intercept_patterns` are regular expressions, matched on `host:port`, of the hosts that the proxy may decrypt; `web`
-    is the host and port of mitmweb; `longest_wait` is the longest upstream timeout in seconds. Raises OptionsError for
-    an unknown mode.
+    Raises OptionsError for an unknown mode.
     """
+    listeners = (
+        f"reverse:{NOWHERE}@{settings.host}:{settings.gateway_port}",
+        f"regular@{settings.host}:{settings.proxy_port}",
+    )
+    upstream_ca = upstream_authorities(settings.certs_dir, settings.upstream_ca_files)
     fixed: dict[str, Any] = {
-        "mode": [f"reverse:{NOWHERE}@{host}:{gateway_port}", f"regular@{host}:{proxy_port}", *modes],
-        "allow_hosts": [_NOWHERE_PATTERN, *intercept_patterns],
-        "body_size_limit": str(body_limit),
-        "confdir": str(confdir),
+        "mode": [*listeners, *settings.modes],
+        "allow_hosts": [_NOWHERE_PATTERN, *settings.intercept_regexes],
+        "body_size_limit": str(max(_HARD_LIMIT * settings.body_limit_bytes, settings.response_limit_bytes)),
+        "confdir": str(settings.certs_dir),
         # It also closes the client connection, so no error could be sent.
-        "tcp_timeout": max(_SILENCE_SECONDS, ceil(longest_wait) + _MORE_SECONDS),
+        "tcp_timeout": max(_SILENCE_SECONDS, ceil(settings.longest_timeout) + _MORE_SECONDS),
         "ssl_verify_upstream_trusted_ca": str(upstream_ca) if upstream_ca else None,
     }
     opts = SealedOptions()
-    result: master.Master = QuietWebMaster(opts, with_termlog=False) if web else HeadlessMaster(opts)
+    result: master.Master = QuietWebMaster(opts, with_termlog=False) if settings.web else HeadlessMaster(opts)
     _insert(result, [OptionGuard(fixed), *ours], last)
     opts.update(**{name: value for name, (value, _) in REQUIRED.items() if name in opts}, **fixed)
-    if web:
-        opts.update(web_host=web[0], web_port=web[1], web_open_browser=False, web_columns=_COLUMNS)
+    if settings.web:
+        opts.update(
+            web_host=settings.web_host, web_port=settings.web_port, web_open_browser=False, web_columns=_COLUMNS
+        )
+        for view in contentviews.registry.keys() - _VIEWS:
+            del contentviews.registry._by_name[view]
         contentviews.add(ProtectedView())
     opts.seal()
     for name in result.commands.commands.keys() - COMMANDS:

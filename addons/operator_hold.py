@@ -71,7 +71,7 @@ def _edited(released: http.Request, shown: http.Request) -> bool:
     places = ("host", "port", "method", "scheme", "authority", "path", "http_version", "trailers")
     same = all(getattr(released.data, place) == getattr(shown.data, place) for place in places)
     if not same or _fields(released) != _fields(shown):
-        raise EditRefused.because("Only its body can be edited.")
+        raise EditRefused.because("only the body can be edited. Undo all other changes.")
     return released.raw_content != shown.raw_content
 
 

@@ -7,8 +7,8 @@ import socket
 from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
 
-from addons.certificate_authority import bundle_of, upstream_authorities
-from addons.connection_limits import Bounds, Clients, ConnectionLimits
+from addons.certificate_authority import bundle_of
+from addons.connection_limits import Clients, ConnectionLimits
 from addons.flow_state import FlowStates
 from addons.graceful_shutdown import GracefulShutdown
 from addons.head_limits import MessageLimits, PrefaceLimit, bound_messages
@@ -33,10 +33,6 @@ from gateway.server.gateway_process import running
 
 _log = logging.getLogger(__name__)
 
-# mitmproxy aborts a connection in the middle of a body over its own limit. With a higher one, our limits come first
-# and the client gets a proper response.
-_HARD_LIMIT = 4
-
 
 async def serve(settings: Settings, end: socket.socket | None) -> int:
     """Serves until SIGINT or SIGTERM, then until the calls under way have finished.
@@ -52,13 +48,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     bound_messages(
         MessageLimits(settings.head_limit_bytes, settings.head_fields_limit, settings.body_limit_bytes), clients
     )
-    bounds = Bounds(
-        connections=affordable_connections(settings.max_connections),
-        per_address=settings.max_connections_per_address,
-        head_seconds=settings.head_timeout_seconds,
-        body_seconds=settings.body_timeout_seconds,
-        idle_seconds=settings.idle_timeout_seconds,
-    )
+    connections = affordable_connections(settings.max_connections)
     try:
         async with running(settings, end) as (gateway, first_key, lost):
             states = FlowStates()
@@ -67,30 +57,32 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             intercepts = host_matcher(settings.intercept_regexes)
             review = Review(settings.max_flows, intercepts)
             refusals = Refusals(states, review, gateway)
-            limit = settings.response_limit_bytes
-            search = KeySearch.of(settings.api_key)
             protect = Protect(
-                gateway, states, review, refusals, clients, intercepts=intercepts, limit=limit, key_search=search
+                gateway,
+                states,
+                review,
+                refusals,
+                clients,
+                intercepts=intercepts,
+                limit=settings.response_limit_bytes,
+                key_search=KeySearch.of(settings.api_key),
             )
             web = (settings.web_host, settings.web_port) if settings.web else None
             try:
                 master = build_master(
-                    [PrefaceLimit(clients), ConnectionLimits(clients, bounds), OwnListeners(web), protect, NoReplay()],
+                    settings,
+                    [
+                        PrefaceLimit(clients),
+                        ConnectionLimits(clients, settings, connections),
+                        OwnListeners(web),
+                        protect,
+                        NoReplay(),
+                    ],
                     [
                         OperatorHold(gateway, states, review, refusals),
                         UpstreamTimeouts(states),
                         delivery,
                     ],
-                    host=settings.host,
-                    gateway_port=settings.gateway_port,
-                    proxy_port=settings.proxy_port,
-                    modes=settings.modes,
-                    intercept_patterns=settings.intercept_regexes,
-                    confdir=settings.certs_dir,
-                    body_limit=max(_HARD_LIMIT * settings.body_limit_bytes, limit),
-                    upstream_ca=upstream_authorities(settings.certs_dir, settings.upstream_ca_files),
-                    longest_wait=settings.longest_timeout,
-                    web=web,
                 )
             except exceptions.OptionsError as error:
                 raise refused_by_mitmproxy(error) from None

@@ -25,7 +25,7 @@ from gateway.pipeline.operations import Operations
 from gateway.pipeline.operator_edits import OperatorEdits
 from gateway.pipeline.pipeline import Pipeline
 from gateway.placeholders import prepare
-from gateway.policy import PolicyRegistry, SessionRules, StoredPolicies
+from gateway.policy import PolicyRegistry, SessionDocument, StoredPolicies
 from gateway.protection.protector import Protector
 from gateway.receipts import Check, ReceiptLog, Verification
 from gateway.receipts.consistency import has_records
@@ -77,7 +77,11 @@ class Container:
             model_hash=model_hash,
         )
         longest = settings.session_max_ttl_seconds
-        bounds = SessionRules(settings.session_ttl_seconds or longest, longest, settings.session_max_values)
+        bounds = SessionDocument(
+            default_ttl_seconds=settings.session_ttl_seconds or longest,
+            max_ttl_seconds=longest,
+            max_values=settings.session_max_values,
+        )
         self.operations = Operations(self.pipeline, self.vault, bounds=bounds)
         self.edits = OperatorEdits(self.protector, self.workers, self.receipts)
         self.chat = ChatHandler(

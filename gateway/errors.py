@@ -104,8 +104,8 @@ class EditRefused(Forbidden):
 
     @classmethod
     def because(cls, reason: str) -> Self:
-        """Builds the error from a sentence that gives the reason and what to do."""
-        return cls(f"An operator's edit of this request was refused. {reason}")
+        """Builds the error. `reason` says what is wrong with the edit, then what to do."""
+        return cls(f"An operator's edit of this request was refused: {reason}")
 
 
 class NotFound(GatewayError):

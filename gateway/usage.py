@@ -1,6 +1,6 @@
-"""Meters: how much the gateway was used, in numbers only.
+"""Counts how much the gateway is used. The meters hold numbers only.
 
-They change in the same transaction as the receipts that they count, and so they always equal their sums.
+They change in the same transaction as the receipts that they count, so they always match.
 """
 
 from collections.abc import Iterable
@@ -36,22 +36,22 @@ class Counter:
                 self._collected[key] = self._collected.get(key, 0) + amount
 
     def write(self, repositories: Repositories) -> None:
-        """Adds what was collected to the meters, inside the transaction of what is counted."""
+        """Adds the collected readings to the meters, in the transaction that they belong to."""
         if self._collected:
             repositories.usage.add([MeterRow(*key, amount) for key, amount in self._collected.items()])
 
     def forget(self) -> None:
-        """Forgets what was collected: the transaction ended, committed or not."""
+        """Discards the collected readings after the transaction, committed or not."""
         self._collected.clear()
 
 
 async def usage(store: Store) -> dict[str, Any]:
-    """The body of `GET /v1/usage`. Raises Unavailable."""
+    """Returns the body of `GET /v1/usage`. Raises Unavailable."""
     return await store.read(read_usage)
 
 
 def read_usage(repositories: Repositories) -> dict[str, Any]:
-    """Everything counted since the database was created, and the last 31 days with any activity.
+    """Returns the totals since the database was created, and the last 31 days with any activity.
 
     `tokens.input` and `tokens.external` are the gateway's own estimates of what came in and what crossed;
     `tokens.reported_input` and `tokens.reported_output` are what upstreams reported.

@@ -1,4 +1,4 @@
-"""The vault: the values behind the placeholders of native sessions, sealed under a token that is never stored.
+"""Keeps the values of native sessions, sealed under a token that is never stored.
 
 The key of a session is derived from its token (HKDF-SHA256, RFC 5869), of which the store has only the SHA-256 digest.
 Values are stored in rows encrypted with AES-256-GCM, each bound to its session and its number. The database alone
@@ -10,7 +10,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from hmac import compare_digest
@@ -28,7 +28,7 @@ from gateway.store import Repositories, Store
 from gateway.store.interfaces import Sessions
 from gateway.store.rows import SealedRow, SessionRow
 
-# How long an expired session is still told apart from one that never existed.
+# How long the gateway distinguishes an expired session from one that never existed.
 TOMBSTONE = timedelta(hours=24)
 
 _FORMAT = b"privacy-gateway vault v1"
@@ -41,10 +41,9 @@ _PURGE_CHUNK = 500
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OpenSession:
-    """A session whose token was presented, as it was when it was opened. `rows` counts its sealed rows.
+    """A snapshot of a session whose token was presented. `rows` counts its sealed rows.
 
-    `urls` are the protected forms of URLs in its source texts. `row` is what `remember` still has to store of a session
-    that was only begun.
+    `urls` are the protected forms of URLs in its source texts. `row` is set for a new session, which `remember` stores.
     """
 
     grant: SessionGrant
@@ -60,23 +59,14 @@ class OpenSession:
 
 
 class Vault:
-    """Sessions in the store. A session opens only to the key that created it, and only with its token."""
+    """Sessions in the store. A session opens only for the key that created it, and only with its token."""
 
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._store = store
         self._clock = clock
 
-    async def create(self, caller: Caller, ttl_seconds: int, *, max_values: int = 10_000) -> OpenSession:
-        """Creates an empty session, durable on return. Raises Unavailable."""
-        session = self.begin(caller, ttl_seconds, max_values=max_values)
-        await self.remember(session, ())
-        return replace(session, row=None)
-
     def begin(self, caller: Caller, ttl_seconds: int, *, max_values: int = 10_000) -> OpenSession:
-        """Begins an empty session, which exists once something is remembered in it.
-
-        Its token is in the grant and nowhere else.
-        """
+        """Begins an empty session, which `remember` stores. Its token exists only in the grant."""
         if ttl_seconds < 1 or max_values < 1:
             raise ValueError("ttl_seconds and max_values must be at least 1")
         session_id, token = "vs_" + token_hex(16), "vst_" + token_urlsafe(32)
@@ -114,7 +104,7 @@ class Vault:
         )
 
     async def remember(self, session: OpenSession, entries: Sequence[Known], urls: Iterable[str] = ()) -> None:
-        """Adds values to a session in one sealed row, durable on return; one that was only begun exists from then on.
+        """Adds values to a session in one sealed row, durable on return. Stores a new session first.
 
         Raises Conflict when the session is full, or when another value took one of the same placeholders since it was
         opened: discard what was protected and try again, which gives a longer placeholder. Raises Gone when the session
@@ -146,7 +136,7 @@ class Vault:
                 newer = repositories.sessions.sealed(session_id, session.rows)
                 added, _ = _unseal(key, session_id, newer, session.rows)
                 _refuse_other_values(entries, added)
-            # The number of the row is settled only here, where no other process can take it.
+            # Only here can no other process take the number of the row.
             nonce = os.urandom(_NONCE)
             sealed = nonce + cipher.encrypt(nonce, content, _bound_to(session_id, found.rows))
             repositories.sessions.append(session_id, SealedRow(found.rows, sealed), size)
@@ -154,7 +144,7 @@ class Vault:
         await self._store.write(write)
 
     async def purge(self, now: datetime) -> int:
-        """Deletes the values of expired sessions for good, then sessions that expired a day ago.
+        """Deletes the values of expired sessions permanently, then sessions that expired a day ago.
 
         Returns how many sessions lost their values.
         """
@@ -166,7 +156,7 @@ class Vault:
         return purged
 
     async def _in_chunks(self, delete: Callable[[Sessions], int]) -> int:
-        """Repeats `delete` until nothing is left, each time in a transaction of its own."""
+        """Repeats `delete` until nothing is left, each time in its own transaction."""
         total = 0
         while (some := await self._store.write(lambda repositories: delete(repositories.sessions))) > 0:
             total += some
@@ -180,7 +170,7 @@ def _fits(row: SessionRow | None, digest: bytes, caller: Caller) -> bool:
 
 
 def _refuse_other_values(entries: Iterable[Known], added: Iterable[Known]) -> None:
-    """Concurrent requests may mint the same short placeholder for two values; it must not open to the wrong one."""
+    """Raises Conflict if a concurrent request minted the same short placeholder for another value."""
     there = {entry.placeholder: entry for entry in added}
     if any(there.get(entry.placeholder, entry) != entry for entry in entries):
         raise Conflict("Another request changed the session at the same time. Send the request again.", param="session")
@@ -207,7 +197,7 @@ def _unseal(
 
 
 def _pack(entries: Sequence[Known], urls: Sequence[str]) -> bytes:
-    """JSON, padded so that the size reveals little about a value. Lone surrogates in a value are kept."""
+    """Serializes to JSON, padded so that the size reveals little about a value. Keeps lone surrogates."""
     known = [(entry.placeholder, entry.type, entry.value, entry.raw) for entry in entries]
     text = json.dumps({"known": known, "urls": urls}, separators=(",", ":"), ensure_ascii=False)
     content = text.encode("utf-8", "surrogatepass")

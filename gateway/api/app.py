@@ -15,11 +15,39 @@ from fastapi.telemetry import TelemetryConfig
 from pydantic import BeforeValidator
 
 from gateway import __version__
-from gateway.api import schemas
 from gateway.api.error_handlers import add_error_handlers, unknown_path
 from gateway.api.openapi import add_docs, operation_id
 from gateway.api.routing import HeadLikeGet, NativeRoute, caller_of
-from gateway.api.schemas import documented
+from gateway.api.schemas.chat import ChatReply, ChatRequest, ModelListReply, ModelReply
+from gateway.api.schemas.governance import (
+    HealthReply,
+    PolicyListReply,
+    PolicyReply,
+    PolicyRequest,
+    SettlementReply,
+    UsageReply,
+)
+from gateway.api.schemas.operations import documented
+from gateway.api.schemas.parts import DocumentedAs, SessionCredentials
+from gateway.api.schemas.receipts import (
+    AnchorReply,
+    DamagedReceiptReply,
+    ReceiptListReply,
+    ReceiptReply,
+    VerificationReply,
+)
+from gateway.api.schemas.text import (
+    AnalyzeReply,
+    AnalyzeRequest,
+    PlaygroundReply,
+    PlaygroundRequest,
+    ProtectReply,
+    ProtectRequest,
+    ReconstructReply,
+    ReconstructRequest,
+    ShardReply,
+    ShardRequest,
+)
 from gateway.api.settlement import settlement_state
 from gateway.config.settings import load_settings
 from gateway.container import Container
@@ -72,8 +100,8 @@ type ModelName = Annotated[
 ]
 type RequestId = Annotated[str, Path(min_length=1, max_length=128, description="`request_id` of a response.")]
 type AuthenticatedCaller = Annotated[Caller, Depends(caller_of)]
-type ChatBody = Annotated[dict[str, Any], Body(), schemas.DocumentedAs(schemas.ChatRequest)]
-type PolicyBody = Annotated[dict[str, Any], Body(), schemas.DocumentedAs(schemas.PolicyRequest)]
+type ChatBody = Annotated[dict[str, Any], Body(), DocumentedAs(ChatRequest)]
+type PolicyBody = Annotated[dict[str, Any], Body(), DocumentedAs(PolicyRequest)]
 
 
 def create_app(container: Container | None = None) -> FastAPI:
@@ -113,7 +141,7 @@ def create_app(container: Container | None = None) -> FastAPI:
 def _open_routes() -> APIRouter:
     router = APIRouter()
 
-    @router.get("/healthz", **documented("healthz"))
+    @router.get("/healthz", **documented("healthz", HealthReply))
     async def healthz(request: Request) -> Response:
         _container(request).check()
         return _json({"status": "ok", "version": __version__})
@@ -124,8 +152,8 @@ def _open_routes() -> APIRouter:
 def _native_routes() -> APIRouter:
     router = APIRouter(prefix="/v1", route_class=NativeRoute)
 
-    @router.post("/analyze", **documented("analyze"))
-    async def analyze(request: Request, caller: AuthenticatedCaller, body: schemas.AnalyzeRequest) -> Response:
+    @router.post("/analyze", **documented("analyze", AnalyzeReply))
+    async def analyze(request: Request, caller: AuthenticatedCaller, body: AnalyzeRequest) -> Response:
         done = await _container(request).operations.analyze(_question(body), caller)
         return _json(
             {
@@ -139,8 +167,8 @@ def _native_routes() -> APIRouter:
             }
         )
 
-    @router.post("/protect", **documented("protect"))
-    async def protect(request: Request, caller: AuthenticatedCaller, body: schemas.ProtectRequest) -> Response:
+    @router.post("/protect", **documented("protect", ProtectReply))
+    async def protect(request: Request, caller: AuthenticatedCaller, body: ProtectRequest) -> Response:
         done = await _container(request).operations.protect(
             _question(body),
             caller,
@@ -157,8 +185,8 @@ def _native_routes() -> APIRouter:
             }
         )
 
-    @router.post("/reconstruct", **documented("reconstruct"))
-    async def reconstruct(request: Request, caller: AuthenticatedCaller, body: schemas.ReconstructRequest) -> Response:
+    @router.post("/reconstruct", **documented("reconstruct", ReconstructReply))
+    async def reconstruct(request: Request, caller: AuthenticatedCaller, body: ReconstructRequest) -> Response:
         given = body.model_fields_set & {"text", "content"}
         if len(given) != 1:
             raise Unprocessable("Send exactly one of `text` and `content`.", param="text")
@@ -170,8 +198,8 @@ def _native_routes() -> APIRouter:
         reply |= {"unresolved": list(done.unresolved), "receipt": done.receipt.as_dict()}
         return _json(reply)
 
-    @router.post("/shard", **documented("shard"))
-    async def shard(request: Request, caller: AuthenticatedCaller, body: schemas.ShardRequest) -> Response:
+    @router.post("/shard", **documented("shard", ShardReply))
+    async def shard(request: Request, caller: AuthenticatedCaller, body: ShardRequest) -> Response:
         done = await _container(request).operations.shard(
             _question(body),
             caller,
@@ -188,21 +216,21 @@ def _native_routes() -> APIRouter:
             }
         )
 
-    @router.post("/playground/run", **documented("playground"))
-    async def playground(request: Request, caller: AuthenticatedCaller, body: schemas.PlaygroundRequest) -> Response:
+    @router.post("/playground/run", **documented("playground", PlaygroundReply))
+    async def playground(request: Request, caller: AuthenticatedCaller, body: PlaygroundRequest) -> Response:
         exchange, answer = await _container(request).chat.playground(_question(body), caller)
         _report_exchange(request, exchange)
         return _json(answer)
 
-    @router.get("/models", **documented("models"))
+    @router.get("/models", **documented("models", ModelListReply))
     async def models(request: Request) -> Response:
         return _json({"object": "list", "data": _container(request).surfaces.models()})
 
-    @router.get("/models/{model:path}", **documented("model"))
+    @router.get("/models/{model:path}", **documented("model", ModelReply))
     async def model(request: Request, model: ModelName) -> Response:
         return _json(_container(request).surfaces.model(model))
 
-    @router.post("/chat/completions", **documented("chat"))
+    @router.post("/chat/completions", **documented("chat", ChatReply))
     async def chat(request: Request, caller: AuthenticatedCaller, body: ChatBody) -> Response:
         container, path = _container(request), request.url.path
         wire = container.wires.serving("POST", path)
@@ -212,48 +240,48 @@ def _native_routes() -> APIRouter:
         _report_exchange(request, exchange)
         return Response(answer, status, {"x-svc-request-id": exchange.request_id}, media_type="application/json")
 
-    @router.get("/policies", **documented("policies"))
+    @router.get("/policies", **documented("policies", PolicyListReply))
     async def policies(request: Request, limit: Limit = 50, offset: Offset = 0) -> Response:
         found = _container(request).policies.list()
         data = [policy.document for policy in found[offset : offset + limit]]
         return _json(_page(data, len(found), limit, offset))
 
-    @router.get("/policies/{policy_id}", **documented("policy"))
+    @router.get("/policies/{policy_id}", **documented("policy", PolicyReply))
     async def policy(request: Request, policy_id: PolicyId, hash: PolicyHash) -> Response:
         policies = _container(request).policies
         found = policies.by_hash(hash, policy_id) if hash else policies.get(policy_id)
         return _json(found.document)
 
-    @router.post("/policies", **documented("create_policy"))
+    @router.post("/policies", **documented("create_policy", PolicyReply))
     async def create_policy(request: Request, body: PolicyBody) -> Response:
         made = await _container(request).policies.create(body)
         headers = {"location": f"/v1/policies/{made.id}"}
         return Response(dump(made.document), 201, headers, media_type="application/json")
 
-    @router.get("/receipts", **documented("receipts"))
+    @router.get("/receipts", **documented("receipts", ReceiptListReply))
     async def receipts(
         request: Request, caller: AuthenticatedCaller, limit: Limit = 50, offset: Offset = 0
     ) -> Response:
         rows, total = await _container(request).receipts.list(caller, limit, offset)
         return _json(_page([row.as_dict() for row in rows], total, limit, offset))
 
-    @router.get("/receipts/{request_id}", **documented("receipt"))
+    @router.get("/receipts/{request_id}", **documented("receipt", ReceiptReply | DamagedReceiptReply))
     async def receipt(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
         return _json((await _container(request).receipts.get(request_id, caller)).as_dict())
 
-    @router.get("/receipts/{request_id}/verify", **documented("verify"))
+    @router.get("/receipts/{request_id}/verify", **documented("verify", VerificationReply))
     async def verify(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
         return _json((await _container(request).verify(request_id, caller)).as_dict())
 
-    @router.get("/receipts/{request_id}/anchor-payload", **documented("anchor"))
+    @router.get("/receipts/{request_id}/anchor-payload", **documented("anchor", AnchorReply))
     async def anchor(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
         return _json(await _container(request).receipts.anchor_payload(request_id, caller))
 
-    @router.get("/usage", **documented("usage"))
+    @router.get("/usage", **documented("usage", UsageReply))
     async def meters(request: Request) -> Response:
         return _json(await usage(_container(request).store))
 
-    @router.get("/payments/x402", **documented("settlement"))
+    @router.get("/payments/x402", **documented("settlement", SettlementReply))
     async def settlement() -> Response:
         return _json(settlement_state())
 
@@ -272,11 +300,11 @@ def _report_exchange(request: Request, exchange: Exchange) -> None:
         request.state.guard = exchange.verdict.action
 
 
-def _question(body: schemas.AnalyzeRequest) -> Question:
+def _question(body: AnalyzeRequest) -> Question:
     return Question(body.text, body.task, body.policy_id, body.privacy_mode)
 
 
-def _credentials(session: schemas.SessionCredentials) -> tuple[str, str]:
+def _credentials(session: SessionCredentials) -> tuple[str, str]:
     return session.session_id, session.session_token
 
 

@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.api.error_handlers import is_identifier
-from gateway.api.schemas import OPERATOR, SCOPE
+from gateway.api.schemas.operations import OPERATOR, SCOPE
 from gateway.errors import BadRequest, Forbidden, Unprocessable
 from gateway.http.content_encoding import decode, too_large
 from gateway.http.strict_json import Json, check_media_type, parse_object

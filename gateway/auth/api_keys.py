@@ -1,4 +1,4 @@
-"""API keys: who may use the gateway. A secret is shown once and stored as its SHA-256 digest.
+"""Creates, checks and revokes API keys. A secret is shown once and stored as its SHA-256 digest.
 
 A fast hash is enough, because a secret is 256 random bits rather than a password. Requests are answered from memory.
 """
@@ -73,13 +73,13 @@ class KeyRing:
         self._static[digest[:_INDEX]] = (digest, Caller(key_id, scope))
 
     def authenticate(self, secret: str) -> Caller:
-        """The caller with this secret. Raises Unauthorized; Unavailable when revocations cannot be looked up."""
+        """Returns the caller with this secret. Raises Unauthorized, and Unavailable if revocations cannot be read."""
         if len(secret) <= _LONGEST_SECRET:
             digest = _digest(secret)
             self._refresh(self._poll_seconds)
             caller = self._known(digest)
             if caller is None:
-                # Another process may have created it just now, and a key that was shown has to work.
+                # Another process may have just created it.
                 self._refresh(_MISS_SECONDS)
                 caller = self._known(digest)
             if caller is not None:
@@ -108,7 +108,7 @@ class KeyRing:
         return secret, record
 
     async def list(self) -> tuple[KeyRecord, ...]:
-        """All keys, revoked ones included, oldest first."""
+        """Returns all keys, including revoked ones, oldest first."""
         return tuple(map(_record, await self._store.read(lambda repositories: repositories.keys.all())))
 
     async def revoke(self, key_id: str) -> KeyRecord:

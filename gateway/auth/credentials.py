@@ -1,7 +1,7 @@
-"""Finds gateway keys in requests, and removes an upstream's credentials from what it answers.
+"""Finds gateway keys in requests, and removes credentials from the answers of upstreams that quote them.
 
-Both look through the spellings that a value can take on its way: quoted, percent-encoded, escaped as in JSON or HTML,
-in base64 or hexadecimal, in full-width or with invisible characters.
+Both recognize every spelling of a value: quoted, percent-encoded, escaped as in JSON or HTML, in base64 or hexadecimal,
+in full-width letters, and with invisible characters.
 """
 
 from base64 import b64decode, b64encode, urlsafe_b64encode
@@ -45,31 +45,31 @@ _FOLDS = FoldingTable()
 
 
 class KeySearch:
-    """Tells whether some bytes hold a gateway key. `secrets` are those keys that do not carry the gateway's prefix."""
+    """Searches bytes for gateway keys: all that have the gateway's prefix, and `secrets`, which have none."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        own = (way for secret in secrets if secret for way in _own_ways(secret))
-        self._pattern = _compiled((*_ways(KEY_PREFIX), *own))
+        own = (expression for secret in secrets if secret for expression in _key_spellings(secret))
+        self._pattern = _compiled((*_spellings(KEY_PREFIX), *own))
 
     @classmethod
     def of(cls, secret: SecretStr | None) -> Self:
-        """One that knows the key of the settings, if there is one."""
+        """Returns a search that includes the key of the settings, if there is one."""
         return cls([secret.get_secret_value()] if secret else ())
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
     def in_bytes(self, data: bytes) -> bool:
-        """Whether a gateway key stands there in some spelling, revoked and invented ones included."""
-        return self._pattern.search(data if data.isascii() else data + b"\n" + _shown(data)) is not None
+        """Tells whether the bytes hold a gateway key, valid or not, in any spelling."""
+        return self._pattern.search(data if data.isascii() else data + b"\n" + _as_shown(data)) is not None
 
     def in_fields(self, fields: Iterable[Field]) -> bool:
-        """The same for names and values of header fields."""
+        """Tells whether a name or value of the header fields holds a gateway key."""
         return self.in_bytes(b"\n".join(part for field in fields for part in field))
 
 
 def refuse_repeated(fields: Iterable[Field]) -> None:
-    """Raises BadRequest where a credential is sent twice: readers would disagree about which of them counts."""
+    """Raises BadRequest if a credential is sent twice, because readers disagree on which one counts."""
     seen: set[bytes] = set()
     for name, _ in fields:
         lowered = name.lower()
@@ -81,7 +81,7 @@ def refuse_repeated(fields: Iterable[Field]) -> None:
 
 
 def secrets_of(fields: Iterable[Field]) -> frozenset[bytes]:
-    """The secrets among header fields, without the scheme before them; of a Basic one also what is encoded in it."""
+    """Returns the secrets in header fields without their scheme; for Basic, also the decoded pair and its password."""
     found: set[bytes] = set()
     for name, value in fields:
         if name.lower() not in CREDENTIAL_HEADERS:
@@ -96,14 +96,14 @@ def secrets_of(fields: Iterable[Field]) -> frozenset[bytes]:
 
 
 def scrub_secrets(data: bytes, secrets: frozenset[bytes]) -> bytes:
-    """The bytes with every spelling of the secrets replaced by `[credential]`. Upstreams quote keys they refuse."""
+    """Replaces every spelling of the secrets by `[credential]`."""
     for secret in secrets:
         data = _pattern(secret).sub(SCRUBBED, data)
     return data
 
 
 def scrub_fields(fields: Iterable[Field], secrets: frozenset[bytes]) -> list[Field]:
-    """The same for header fields; one that has a secret in its name is left out."""
+    """Scrubs the values of header fields. Leaves out fields whose name contains a secret."""
     if not secrets:
         return list(fields)
     return [
@@ -111,14 +111,14 @@ def scrub_fields(fields: Iterable[Field], secrets: frozenset[bytes]) -> list[Fie
     ]
 
 
-def _shown(data: bytes) -> bytes:
-    """What a reader sees of the bytes: full-width characters are their ASCII equals, invisible ones are gone."""
+def _as_shown(data: bytes) -> bytes:
+    """Returns the bytes as a reader sees them: full-width characters in ASCII, without invisible ones."""
     return data.decode("utf-8", "replace").translate(_FOLDS).encode()
 
 
-def _own_ways(secret: str) -> Iterator[bytes]:
-    """The spellings of an operator's own key. A short one may be part of a word that has nothing to do with it."""
-    plain, *codes = _ways(secret.encode())
+def _key_spellings(secret: str) -> Iterator[bytes]:
+    """Yields expressions for a key without prefix. A short one must be a whole word, since it may be part of others."""
+    plain, *codes = _spellings(secret.encode())
     short = len(secret) < _SHORTEST_PART
     yield rb"\b" + plain + rb"\b" if short else plain
     yield from () if short else codes
@@ -126,27 +126,27 @@ def _own_ways(secret: str) -> Iterator[bytes]:
 
 @lru_cache(maxsize=64)
 def _pattern(secret: bytes) -> "re2._Regexp":
-    return _compiled(_ways(secret))
+    return _compiled(_spellings(secret))
 
 
-def _compiled(ways: Iterable[bytes]) -> "re2._Regexp":
+def _compiled(expressions: Iterable[bytes]) -> "re2._Regexp":
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.log_errors = False
     options.max_mem = 64 << 20
-    return re2.compile(b"|".join(ways), options)
+    return re2.compile(b"|".join(expressions), options)
 
 
-def _ways(secret: bytes) -> Iterator[bytes]:
-    """Expressions for the spellings of a secret, the plain one first."""
-    yield b"".join(map(_spelled, secret))
+def _spellings(secret: bytes) -> Iterator[bytes]:
+    """Yields expressions for the spellings of a secret, the plain one first."""
+    yield b"".join(map(_escaped, secret))
     yield b"(?i:%s)" % secret.hex().encode()
-    for code in dict.fromkeys(_codes(secret)):
-        yield b"".join(map(_sign, code))
+    for code in dict.fromkeys(_base64_forms(secret)):
+        yield b"".join(map(_base64_character, code))
 
 
-def _codes(secret: bytes) -> Iterator[bytes]:
-    """What stays the same of a secret in base64, wherever in a longer text it begins (RFC 4648 sections 4 and 5)."""
+def _base64_forms(secret: bytes) -> Iterator[bytes]:
+    """Yields the characters that a secret always has in base64, for each offset in a longer text (RFC 4648)."""
     for offset in range(3):
         padded = bytes(offset) + secret
         first, last = -(-offset * 4 // 3), len(padded) * 8 // 6
@@ -154,12 +154,12 @@ def _codes(secret: bytes) -> Iterator[bytes]:
             yield encode(padded)[first:last]
 
 
-def _spelled(byte: int) -> bytes:
-    """A byte as itself, and as JSON, URLs and HTML write it, any number of times over."""
+def _escaped(byte: int) -> bytes:
+    """Returns an expression for a byte as itself and as JSON, URLs and HTML escape it, even repeatedly."""
     itself = re2.escape(bytes((byte,)))
-    ways = rb"\\*%s|\\+(?:u00|x)(?i:%02x)|%%(?:25)*(?i:%02x)|&#0*%d;|&#[xX]0*(?i:%x);"
-    return b"(?:" + ways % (itself, byte, byte, byte, byte) + b")"
+    expressions = rb"\\*%s|\\+(?:u00|x)(?i:%02x)|%%(?:25)*(?i:%02x)|&#0*%d;|&#[xX]0*(?i:%x);"
+    return b"(?:" + expressions % (itself, byte, byte, byte, byte) + b")"
 
 
-def _sign(byte: int) -> bytes:
-    return bytes((byte,)) if chr(byte).isalnum() else _spelled(byte)
+def _base64_character(byte: int) -> bytes:
+    return bytes((byte,)) if chr(byte).isalnum() else _escaped(byte)

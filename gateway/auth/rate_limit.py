@@ -1,4 +1,4 @@
-"""How many requests a minute a key may make."""
+"""Limits the requests that each key may make per minute."""
 
 import math
 import threading
@@ -11,7 +11,7 @@ _MOST_KEYS = 10_000
 
 
 class RateLimiter:
-    """The generic cell rate algorithm (ITU-T I.371): one number for each key, a minute's worth at once at most.
+    """The generic cell rate algorithm (ITU-T I.371), with one number per key and bursts of up to a minute's worth.
 
     Each process counts for itself.
     """
@@ -26,7 +26,7 @@ class RateLimiter:
         self._lock = threading.Lock()
 
     def check(self, key_id: str) -> None:
-        """Counts one request. Raises TooManyRequests (`retry_after` in seconds); that one is not counted."""
+        """Counts a request. Raises TooManyRequests (`retry_after` in seconds) without counting it."""
         if not self._interval:
             return
         now = self._clock()
@@ -43,14 +43,14 @@ class RateLimiter:
         raise TooManyRequests("Too many requests with this key. Try again later.", retry_after=seconds)
 
     def _forget(self, now: float) -> None:
-        """Drops keys that have their full allowance again; failing those, the half that has most of it."""
+        """Drops keys that have their full allowance again; if that is not enough, the half with the most left."""
         self._even = {key: even for key, even in self._even.items() if even > now}
         if len(self._even) > _MOST_KEYS:
             busiest = sorted(self._even, key=self._even.__getitem__)[_MOST_KEYS // 2 :]
             self._even = {key: self._even[key] for key in busiest}
 
     def __len__(self) -> int:
-        """How many keys it remembers."""
+        """Returns how many keys it remembers."""
         return len(self._even)
 
     def __contains__(self, key_id: str) -> bool:

@@ -7,43 +7,10 @@ labels: `*.openai.azure.com`, `bedrock-runtime.*.amazonaws.com`. Write IPv6 addr
 import ipaddress
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
-WELL_KNOWN_HOSTS = (
-    "api.openai.com",
-    "*.api.openai.com",
-    "*.openai.azure.com",
-    "*.services.ai.azure.com",
-    "*.models.ai.azure.com",
-    "models.inference.ai.azure.com",
-    "models.github.ai",
-    "api.anthropic.com",
-    "generativelanguage.googleapis.com",
-    "aiplatform.googleapis.com",
-    "*-aiplatform.googleapis.com",
-    "bedrock-runtime.*.amazonaws.com",
-    "bedrock-runtime-fips.*.amazonaws.com",
-    "api.mistral.ai",
-    "codestral.mistral.ai",
-    "api.cohere.com",
-    "api.cohere.ai",
-    "api.groq.com",
-    "api.deepseek.com",
-    "api.x.ai",
-    "api.perplexity.ai",
-    "api.fireworks.ai",
-    "api.together.xyz",
-    "api.together.ai",
-    "openrouter.ai",
-    "api.cerebras.ai",
-    "api.sambanova.ai",
-    "api.deepinfra.com",
-    "api.moonshot.ai",
-    "api.z.ai",
-    "dashscope.aliyuncs.com",
-    "dashscope-intl.aliyuncs.com",
-    "integrate.api.nvidia.com",
-    "router.huggingface.co",
-)
+# Hosts of model providers, one pattern a line.
+WELL_KNOWN_HOSTS = tuple(Path(__file__).with_name("well_known_hosts.txt").read_text(encoding="utf-8").split())
 
 _PORT = re.compile(r":(\d{1,5})\Z")
 _LABELS = re.compile(r"(?:\*\.)?[a-z0-9_*-]{1,63}(?:\.[a-z0-9_*-]{1,63})*\Z")

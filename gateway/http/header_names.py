@@ -1,9 +1,9 @@
-"""Which request headers may cross to an upstream: a short list, and those that the operator adds to it."""
+"""Lists the request headers that may cross to an upstream, and checks those that the operator adds."""
 
 import re
 
-# What clients of model providers send: who made the program and its version, which form of the interface is meant,
-# and what a retry is known by. None of the names leaves room for a word of the client's own.
+# What clients of model providers send: the program and its version, the version of the interface, and ids of retries.
+# None of them is meant for text of the client's own.
 HARMLESS = frozenset(
     b"""
     accept user-agent cache-control pragma
@@ -24,7 +24,7 @@ HOP_BY_HOP = frozenset(
     proxy-authenticate proxy-authorization proxy-authentication-info
     """.split()
 )
-# Written anew for every crossing, or credentials, which go by rules of their own.
+# Set for each forwarded request, or credentials, which have rules of their own.
 _WRITTEN = frozenset(
     b"""
     host content-length content-type content-encoding accept-encoding expect
@@ -35,7 +35,7 @@ _NAME = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]{1,128}\Z")
 
 
 def check_header_name(name: str) -> str:
-    """A header that an operator lets cross, in lower case. Raises ValueError without repeating it."""
+    """Returns the name of a header that may cross, in lower case. Raises ValueError without repeating it."""
     lowered = name.strip().lower()
     encoded = lowered.encode("utf-8", "surrogatepass")
     if not _NAME.match(lowered):

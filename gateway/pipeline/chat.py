@@ -115,8 +115,8 @@ class ChatHandler:
         exchange = await self._pipeline.open(wire, body, caller, destination, request_id=new_request_id())
         with self._pipeline.answering(exchange):
             if isinstance(surface, UpstreamSurface):
-                reply = await surface.send(exchange.body, exchange.headers)
-                status, content = reply.status, scrub_secrets(reply.body, secrets_of(exchange.headers))
+                status, reply = await surface.send(exchange.body, exchange.headers)
+                content = scrub_secrets(reply, secrets_of(exchange.headers))
             else:
                 status, content = 200, dump(await surface.complete(body))
             return exchange, status, await self._pipeline.close(exchange, status, content, annotate=True)

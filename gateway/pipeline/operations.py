@@ -10,7 +10,7 @@ from gateway.ids import new_request_id
 from gateway.models import Action, Caller, Entity, PrivacyMode, SessionGrant, Transformation
 from gateway.pipeline.pipeline import Pipeline
 from gateway.placeholders import Placeholders, RestoreScope
-from gateway.policy import Policy, SessionRules
+from gateway.policy import Policy, SessionDocument
 from gateway.receipts import Receipt, attach_to_errors
 from gateway.sharding import Sharded
 from gateway.text.fields import MessageField, TextField
@@ -83,7 +83,7 @@ class ShardedText:
 class Operations:
     """Runs the native operations on the same pipeline as chat."""
 
-    def __init__(self, pipeline: Pipeline, vault: Vault, *, bounds: SessionRules) -> None:
+    def __init__(self, pipeline: Pipeline, vault: Vault, *, bounds: SessionDocument) -> None:
         self._pipeline = pipeline
         self._vault = vault
         self._bounds = bounds

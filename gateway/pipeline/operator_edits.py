@@ -9,7 +9,7 @@ of bytes that were never forwarded.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import date
 from hashlib import sha256
 from typing import Any
@@ -27,7 +27,6 @@ from gateway.policy.generalization import default_generalization
 from gateway.protection.protector import Protector
 from gateway.receipts import Receipt, ReceiptDraft, ReceiptLog
 from gateway.text.dates import days
-from gateway.text.fields import MessageField
 from gateway.text.token_estimate import estimate
 from gateway.wires import Conversation
 
@@ -48,7 +47,7 @@ class OperatorEdits:
         Raises EditRefused.
         """
         if exchange.source is None:
-            raise EditRefused.because("It was under way before interception was switched on.")
+            raise EditRefused.because("interception was off when the request arrived. Release it unchanged.")
         body, size = await self._workers.run(self._check, exchange, exchange.source, edited)
         receipt = await self._receipts.append(_draft(exchange.receipt, body, size), exchange.caller.key_id)
         exchange.body, exchange.edit = body, receipt.request_id
@@ -61,38 +60,33 @@ class OperatorEdits:
             body = parse_object(edited)
             after = read(body)
         except GatewayError as error:
-            raise EditRefused.because(f"It cannot be read: {error.message}") from None
+            raise EditRefused.because(f"the edited body cannot be read. {error.message}") from None
         before = read(parse_object(exchange.body))
         if (after.model, after.stream) != (before.model, before.stream):
-            raise EditRefused.because("Its model or its way of answering was changed.")
+            raise EditRefused.because("the model and `stream` cannot be changed. Edit only texts.")
         if not set(after.attachments) <= set(before.attachments):
-            raise EditRefused.because("Attachments were added.")
+            raise EditRefused.because("attachments cannot be added. Edit only texts.")
         original = read(parse_object(source))
-        texts_before, texts_after = LeakSearch(_texts(before)), LeakSearch(_texts(after))
+        texts_before, texts_after = LeakSearch(before.texts()), LeakSearch(after.texts())
         private = {*self._hidden(after, exchange), *self._hidden(original, exchange)}
         if any(texts_after.holds(value) and not texts_before.holds(value) for value in private):
-            raise EditRefused.because("It holds something private that was not in the protected request.")
-        return dump(body), sum(map(estimate, _texts(after)))
+            raise EditRefused.because(
+                "it adds private text that the protected request does not hold. Remove that text."
+            )
+        return dump(body), sum(map(estimate, after.texts()))
 
     def _hidden(self, conversation: Conversation, exchange: Exchange) -> Iterator[str | date]:
         """Yields the values that the policy hides in a conversation, each part of a name, and the day of a date."""
         found = self._protector.find(conversation.blocks, exchange.policy, exchange.mode, block=False)
         for block, result in zip(conversation.blocks, found, strict=True):
-            for text, spans in zip(_texts_of(block), result.spans, strict=True):
+            texts = (text for field in block for text in field.texts)
+            for text, spans in zip(texts, result.spans, strict=True):
                 for span in spans:
                     yield text[span.start : span.end]
                     if span.type == "PERSON":
                         yield from _NAME_PART.findall(text, span.start, span.end)
                     elif default_generalization(span.type) == "year":
                         yield from days(text[span.start : span.end])
-
-
-def _texts(conversation: Conversation) -> list[str]:
-    return [text for block in conversation.blocks for text in _texts_of(block)]
-
-
-def _texts_of(block: Sequence[MessageField]) -> list[str]:
-    return [text for field in block for text in field.texts]
 
 
 def _draft(receipt: Receipt, crossing: bytes, size: int) -> ReceiptDraft:

@@ -89,7 +89,7 @@ class Pipeline:
                 conversation.blocks, policy, mode, block=False, remember_for=caller.remembered_as
             )
             spans = [span for spans in found.spans for span in spans]
-            texts = _texts(conversation)
+            texts = conversation.texts()
             size = sum(map(estimate, texts))
             return found, self._assess(spans, found.kept, texts, conversation, policy, size, advice=True)
 
@@ -145,7 +145,7 @@ class Pipeline:
     def _protect(
         self, conversation: Conversation, policy: Policy, placeholders: Placeholders, caller: Caller, *, advice: bool
     ) -> tuple[Protected, Assessment]:
-        texts = _texts(conversation)
+        texts = conversation.texts()
         protected = self._protector.protect(
             conversation.blocks, policy, conversation.privacy_mode, placeholders, remember_for=caller.remembered_as
         )
@@ -370,10 +370,6 @@ class Pipeline:
         exchange.closed = True
         draft = OutcomeDraft(outcome, status, tokens, guard=exchange.guard_counts(), edit=exchange.edit)
         self._receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
-
-
-def _texts(conversation: Conversation) -> list[str]:
-    return [text for block in conversation.blocks for field in block for text in field.texts]
 
 
 def _size_after(size: int, after: Sequence[str], protected: Protected, placeholders: Placeholders) -> int:

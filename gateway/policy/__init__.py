@@ -9,32 +9,18 @@
 patterns. `gateway.protection` applies it. See docs/policies.md.
 """
 
-from gateway.policy.model import (
-    GuardAction,
-    GuardRules,
-    Policy,
-    RestoreRules,
-    RouteRules,
-    Rule,
-    RuleOptions,
-    SessionRules,
-    StreamingRules,
-)
+from gateway.policy.document import SessionDocument
+from gateway.policy.model import Policy, RouteRules, Rule, RuleOptions
 from gateway.policy.registry import CustomPolicies, PolicyRegistry
-from gateway.policy.storage import MemoryPolicies, StoredPolicies
+from gateway.policy.storage import StoredPolicies
 
 __all__ = [
     "CustomPolicies",
-    "GuardAction",
-    "GuardRules",
-    "MemoryPolicies",
     "Policy",
     "PolicyRegistry",
-    "RestoreRules",
     "RouteRules",
     "Rule",
     "RuleOptions",
-    "SessionRules",
+    "SessionDocument",
     "StoredPolicies",
-    "StreamingRules",
 ]

@@ -162,6 +162,7 @@ class PatternDocument(_Part):
 class RestoreDocument(_Part):
     """Where values may be restored."""
 
+    # `source` restores only URLs that occur in the protected request.
     urls: Literal["source", "never", "always"] = "source"
     tool_arguments: bool = True
 
@@ -175,6 +176,11 @@ class GuardDocument(_Part):
     new_sensitive_value: GuardActionName = "flag"
     placeholder_in_url: GuardActionName = "redact"
     instruction_to_reveal: GuardActionName = "flag"
+
+    def of(self, kind: str) -> GuardActionName:
+        """Returns the action for a kind. Raises AttributeError for an unknown kind."""
+        action: GuardActionName = getattr(self, kind)
+        return action
 
 
 class RouteDocument(_Part):
@@ -208,6 +214,10 @@ class SessionDocument(_Part):
         if self.default_ttl_seconds > self.max_ttl_seconds:
             raise ValueError("`default_ttl_seconds` must not exceed `max_ttl_seconds`")
         return self
+
+    def within(self, bounds: "SessionDocument") -> "SessionDocument":
+        """Returns the smaller of each limit."""
+        return self.model_copy(update={name: min(limit, getattr(bounds, name)) for name, limit in self})
 
 
 class StreamingDocument(_Part):

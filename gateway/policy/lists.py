@@ -53,11 +53,11 @@ class TermSearch:
         self.type = type
         self.recognizer = "policy:deny"
         self._whole_word = whole_word
-        self.gate = _expression(terms, ignore_case, whole_word)
+        self.expression = _expression(terms, ignore_case, whole_word)
 
     @cached_property
     def _compiled(self) -> "re2._Regexp":
-        return compile_expression(self.gate, longest=True, memory=TERMS_MEMORY)
+        return compile_expression(self.expression, longest=True, memory=TERMS_MEMORY)
 
     def spans(self, data: bytes) -> Iterator[Span]:
         """Yields every occurrence, the longest term at each position, without overlaps."""

@@ -22,14 +22,14 @@ MAX_FINDINGS = 100_000
 
 
 class Search(Protocol):
-    """An expression (`gate`) and the spans it matches in the bytes of a normalized text."""
+    """An `expression` and the spans it matches in the bytes of a normalized text."""
 
     @property
     def type(self) -> str: ...
     @property
     def recognizer(self) -> str: ...
     @property
-    def gate(self) -> str: ...
+    def expression(self) -> str: ...
 
     def spans(self, data: bytes) -> Iterator[Span]: ...
 
@@ -45,7 +45,7 @@ class Matcher:
 
     @cached_property
     def _scan(self) -> PatternSet:
-        return PatternSet([search.gate for search in self._searches])
+        return PatternSet([search.expression for search in self._searches])
 
     def compile(self) -> None:
         """Compiles all expressions. Raises ExpressionError if they exceed their memory limit."""
@@ -61,21 +61,21 @@ class Matcher:
 
         Raises Unavailable (`detection_failed`) if the search is incomplete.
         """
-        view = normalize_text(text)
-        hits = self._scan.hits(view.data)
+        normalized = normalize_text(text)
+        hits = self._scan.hits(normalized.data)
         if not hits:
             return ()
         found: list[tuple[Search, Span]] = []
         for hit in sorted(hits):
             search = self._searches[hit]
-            for span in search.spans(view.data):
+            for span in search.spans(normalized.data):
                 found.append((search, span))
                 if len(found) > MAX_FINDINGS:
                     raise Unavailable(
                         "The policy's patterns match too often in this text; make them more specific.",
                         code="detection_failed",
                     )
-        places = view.source_spans((start, end) for _, (start, end, _) in found)
+        places = normalized.source_spans((start, end) for _, (start, end, _) in found)
         entities = [
             Entity(search.type, start, end, score, search.recognizer)
             for (start, end), (search, (_, _, score)) in zip(places, found, strict=True)

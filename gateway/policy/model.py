@@ -10,51 +10,12 @@ from typing import Any, Literal
 import orjson
 
 from gateway.models import Entity, PolicyRef, PrivacyMode
+from gateway.policy.document import GuardDocument, RestoreDocument, SessionDocument, StreamingDocument
 from gateway.policy.lists import AllowList
 from gateway.policy.matching import Matcher
 from gateway.policy.rules import Rule, RuleBook, RuleOptions
 
-type GuardAction = Literal["off", "flag", "redact", "replace"]
-
-__all__ = [
-    "GuardAction",
-    "GuardRules",
-    "Policy",
-    "RestoreRules",
-    "RouteRules",
-    "Rule",
-    "RuleOptions",
-    "SessionRules",
-    "StreamingRules",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class RestoreRules:
-    """Where placeholders in an answer may be restored.
-
-    `urls`: `source` restores only URLs that occur in the protected request; otherwise `never` or `always`.
-    """
-
-    urls: Literal["source", "never", "always"]
-    tool_arguments: bool
-
-
-@dataclass(frozen=True, slots=True)
-class GuardRules:
-    """The guard's action for each kind of finding. Field names are the kinds."""
-
-    unknown_placeholder: GuardAction
-    forged_placeholder: GuardAction
-    protected_value_in_clear: GuardAction
-    new_sensitive_value: GuardAction
-    placeholder_in_url: GuardAction
-    instruction_to_reveal: GuardAction
-
-    def of(self, kind: str) -> GuardAction:
-        """Returns the action for a kind. Raises AttributeError for an unknown kind."""
-        action: GuardAction = getattr(self, kind)
-        return action
+__all__ = ["Policy", "RouteRules", "Rule", "RuleOptions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,35 +37,6 @@ class RouteRules:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionRules:
-    """Limits of a vault session. Times are in seconds."""
-
-    default_ttl_seconds: int
-    max_ttl_seconds: int
-    max_values: int
-
-    def within(self, bounds: "SessionRules") -> "SessionRules":
-        """Returns the smaller of each limit."""
-        return SessionRules(
-            min(self.default_ttl_seconds, bounds.default_ttl_seconds),
-            min(self.max_ttl_seconds, bounds.max_ttl_seconds),
-            min(self.max_values, bounds.max_values),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class StreamingRules:
-    """Whether answers may be streamed, and how the guard handles streams.
-
-    `guard`: `hold` delivers the answer after the guard has inspected all of it; `flow` delivers it at once, so that the
-    guard cannot withdraw what it finds late.
-    """
-
-    allowed: bool
-    guard: Literal["flow", "hold"]
-
-
-@dataclass(frozen=True, slots=True)
 class Policy:
     """One version of one policy. Policies with the same hash are identical."""
 
@@ -115,11 +47,11 @@ class Policy:
     builtin: bool
     hash: str
     attachments: Literal["refuse", "pass"]
-    restore: RestoreRules
-    guard: GuardRules
+    restore: RestoreDocument
+    guard: GuardDocument
     route: RouteRules
-    session: SessionRules
-    streaming: StreamingRules
+    session: SessionDocument
+    streaming: StreamingDocument
     canonical: bytes = field(repr=False)
     """The resolved document in RFC 8785 form, whose SHA-256 is `hash`."""
     rules: RuleBook = field(repr=False, compare=False)

@@ -75,7 +75,7 @@ class PatternSearch:
     def __init__(self, pattern: PatternDocument) -> None:
         self.type = pattern.type
         self.recognizer = f"policy:{pattern.name}"
-        self.gate = pattern.regex
+        self.expression = pattern.regex
         self._pattern = pattern
 
     @cached_property

@@ -22,14 +22,7 @@ from gateway.policy.document import (
 )
 from gateway.policy.lists import AllowList, spellings
 from gateway.policy.matching import Matcher
-from gateway.policy.model import (
-    GuardRules,
-    Policy,
-    RestoreRules,
-    RouteRules,
-    SessionRules,
-    StreamingRules,
-)
+from gateway.policy.model import Policy, RouteRules
 from gateway.policy.patterns import ExpressionError, check_pattern
 from gateway.policy.rules import OWN_GROUP, RuleBook, is_weaker
 
@@ -76,7 +69,6 @@ def canonical_form(document: Mapping[str, Any]) -> bytes:
 
 def build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
     """Builds the policy of a resolved document."""
-    guard, restore, session = resolved.guard, resolved.restore, resolved.session
     own_types = frozenset(type_name for _, type_name in _own_types(resolved))
     return Policy(
         id=resolved.id,
@@ -86,11 +78,11 @@ def build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
         builtin=resolved.builtin,
         hash=hashlib.sha256(canonical).hexdigest(),
         attachments=resolved.attachments,
-        restore=RestoreRules(**restore.model_dump()),
-        guard=GuardRules(**guard.model_dump()),
+        restore=resolved.restore,
+        guard=resolved.guard,
         route=_route(resolved.route),
-        session=SessionRules(**session.model_dump()),
-        streaming=StreamingRules(**resolved.streaming.model_dump()),
+        session=resolved.session,
+        streaming=resolved.streaming,
         canonical=canonical,
         rules=RuleBook(
             _as_dict(resolved.otherwise),
@@ -144,28 +136,25 @@ def _overlay(base: dict[str, Any], over: Mapping[str, Any], path: str = "") -> N
 def _check(resolved: ResolvedDocument, policy: Policy) -> None:
     """Checks constraints across fields. Raises Unprocessable."""
     for index, pattern in enumerate(resolved.patterns):
-        _check_folds_to_itself(pattern.regex, f"patterns.{index}.regex")
+        where = f"patterns.{index}.regex"
+        # Patterns match normalized text, in which a character such as `–` never occurs.
+        if normalize_text(pattern.regex).data.decode() != pattern.regex:
+            plain = "typographic and full-width ones are normalized to them"
+            raise _refused(where, f"write plain dashes, quotes, spaces and letters; {plain}")
         try:
             check_pattern(pattern)
         except ExpressionError as error:
-            raise _refused(f"patterns.{index}.regex", f"the pattern cannot be used: {error}") from None
+            raise _refused(where, f"the pattern cannot be used: {error}") from None
     _check_lists(resolved)
-    _check_own_types(resolved, policy)
+    for where, type_name in _own_types(resolved):
+        if policy.rule_for(type_name, OWN_GROUP, PrivacyMode.STANDARD).action is Action.KEEP:
+            raise _refused(where, "the rules keep entities of this type; use another type or add a rule for it")
     _check_strict(policy)
     if policy.matcher is not None:
         try:
             policy.matcher.compile()
         except ExpressionError as error:
             raise _refused("deny", str(error)) from None
-
-
-def _check_folds_to_itself(regex: str, where: str) -> None:
-    # Patterns match normalized text, in which a character such as `–` never occurs.
-    if normalize_text(regex).data.decode() != regex:
-        raise _refused(
-            where,
-            "write plain dashes, quotes, spaces and letters; typographic and full-width ones are normalized to them",
-        )
 
 
 def _check_lists(resolved: ResolvedDocument) -> None:
@@ -179,12 +168,6 @@ def _check_lists(resolved: ResolvedDocument) -> None:
         for number, value in enumerate(allowed.values):
             if value.casefold() in denied:
                 raise _refused(f"allow.{index}.values.{number}", "this value is both allowed and denied; remove one")
-
-
-def _check_own_types(resolved: ResolvedDocument, policy: Policy) -> None:
-    for where, type_name in _own_types(resolved):
-        if policy.rule_for(type_name, OWN_GROUP, PrivacyMode.STANDARD).action is Action.KEEP:
-            raise _refused(where, "the rules keep entities of this type; use another type or add a rule for it")
 
 
 def _own_types(resolved: ResolvedDocument) -> Iterator[tuple[str, str]]:

@@ -1,10 +1,9 @@
-"""Where policy documents are kept: in memory or in the store.
+"""Keeps policy documents in the store.
 
 Documents are only ever added. There may be several documents of one version of a built-in policy, since its file can
 change with an update; of a custom policy there is one document for each version.
 """
 
-import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,29 +14,6 @@ from gateway.store import Store
 from gateway.store.rows import PolicyRow
 
 _TIMEOUT_SECONDS = 30.0
-
-
-class MemoryPolicies:
-    """Keeps documents for the lifetime of the process."""
-
-    def __init__(self) -> None:
-        self._documents: list[bytes] = []
-        self._taken: set[object] = set()
-        self._lock = threading.Lock()
-
-    def load_all(self, after: int = 0) -> Iterable[tuple[int, Mapping[str, Any]]]:
-        with self._lock:
-            rows = self._documents[after:]
-        return [(after + number, orjson.loads(row)) for number, row in enumerate(rows, 1)]
-
-    def save(self, document: Mapping[str, Any]) -> bool:
-        keys = {document["hash"]} if document["builtin"] else {document["hash"], (document["id"], document["version"])}
-        with self._lock:
-            if keys & self._taken:
-                return False
-            self._taken |= keys
-            self._documents.append(orjson.dumps(dict(document)))
-            return True
 
 
 class StoredPolicies:

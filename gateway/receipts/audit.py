@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gateway.errors import NotFound
-from gateway.receipts.checkpoint_file import Checkpoint
+from gateway.receipts.checkpoint import Head
 from gateway.receipts.drafts import is_request_id
 from gateway.receipts.log_walk import LogWalk
 from gateway.receipts.records import Record, decoded
@@ -47,7 +47,7 @@ class Audit:
         }
 
 
-def audit(store: ReadOnlyStore, signer: Signer, remembered: Checkpoint | None, progress: Progress) -> Audit:
+def audit(store: ReadOnlyStore, signer: Signer, remembered: Head | None, progress: Progress) -> Audit:
     """Recomputes every record, its signature, the chain and the signed head, and checks that the log extends the
     `remembered` checkpoint. Raises Unavailable.
     """
@@ -73,7 +73,7 @@ def audit(store: ReadOnlyStore, signer: Signer, remembered: Checkpoint | None, p
 
 
 def verify_receipt(
-    store: ReadOnlyStore, signer: Signer, remembered: Checkpoint | None, request_id: str, progress: Progress
+    store: ReadOnlyStore, signer: Signer, remembered: Head | None, request_id: str, progress: Progress
 ) -> Verification:
     """Verifies one receipt and the chain. Raises NotFound (`receipt_not_found`), Unavailable."""
     filed = find(store, request_id)

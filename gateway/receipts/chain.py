@@ -6,10 +6,11 @@ transaction share its cost.
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 from gateway.errors import Unavailable
 from gateway.receipts.checkpoint import Head, sign_head
-from gateway.receipts.checkpoint_file import FILE, Checkpoint
+from gateway.receipts.checkpoint_file import FILE
 from gateway.receipts.consistency import find_fault, is_new
 from gateway.receipts.records import Body, Record, decoded, seal
 from gateway.receipts.signing import Signer
@@ -27,22 +28,21 @@ class Chain:
     attacker could cut records off and have the gateway sign the rest.
     """
 
-    def __init__(self, signer: Signer, remember: Callable[[Checkpoint], None]) -> None:
+    def __init__(self, signer: Signer, remember: Callable[[Head], None]) -> None:
         """`remember` receives each new end of the log once it is durable."""
         self._signer = signer
         self._remember = remember
-        self._remembered: Checkpoint | None = None
+        self._remembered: Head | None = None
         self._fault: str | None = None
         self._new = False
         self._durable = 0
         self._made: Head | None = None
-        self._note = ""
         # Of the current transaction: the records collected so far, and the end of the chain with them.
         self._end: Head | None = None
         self._rows: list[NewRecord] = []
         self._collected: dict[str, dict[str, tuple[str, str]]] = {}
 
-    def open(self, receipts: Receipts, remembered: Checkpoint | None) -> None:
+    def open(self, receipts: Receipts, remembered: Head | None) -> None:
         """Checks that the log extends the `remembered` checkpoint, and continues from the later of the two."""
         self._remembered = remembered
         self._new = is_new(receipts, remembered)
@@ -56,7 +56,7 @@ class Chain:
             if remembered is None:
                 _log.warning("%s is missing; the receipt log is taken as it is: %d records", FILE, head.size)
             if remembered is None or remembered.size < head.size:
-                self._passed(Head(head.size, decoded(head.hash)), decoded(head.checkpoint))
+                self._passed(Head(head.size, decoded(head.hash), decoded(head.checkpoint)))
 
     def begin(self, receipts: Receipts) -> None:
         """Signs the head of a new log. A log without a head is then one whose head was removed."""
@@ -71,7 +71,7 @@ class Chain:
         return self._fault or find_fault(receipts, self._remembered, self._signer)
 
     @property
-    def remembered(self) -> Checkpoint | None:
+    def remembered(self) -> Head | None:
         """The latest checkpoint, which the log has to extend."""
         return self._remembered
 
@@ -98,15 +98,14 @@ class Chain:
         if end is None:
             return
         receipts.add(self._rows)
-        self._note = sign_head(end, self._signer)
-        receipts.set_head(end.size, end.hash, self._note)
-        self._made = end
+        self._end = self._made = replace(end, note=sign_head(end, self._signer))
+        receipts.set_head(end.size, end.hash, self._end.note)
 
     def committed(self) -> None:
         """Remembers the new end, which is durable."""
         if self._end is not None:
             self._new = False
-            self._passed(self._end, self._note)
+            self._passed(self._end)
 
     def forget(self) -> None:
         """Drops the collected records after a transaction, committed or not."""
@@ -118,9 +117,9 @@ class Chain:
         """Notes that a record is durable. A log that ends before it has been cut."""
         self._durable = max(self._durable, record.sequence)
 
-    def _passed(self, head: Head, note: str) -> None:
-        self._remembered = Checkpoint(head, note)
-        self._remember(self._remembered)
+    def _passed(self, head: Head) -> None:
+        self._remembered = head
+        self._remember(head)
 
     def _head(self, receipts: Receipts) -> Head:
         if self._fault is not None:

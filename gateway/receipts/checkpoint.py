@@ -12,7 +12,7 @@ shorter chain that is valid. The hash is the head of a chain, not the root of a 
 
 import re
 from base64 import b64decode, b64encode
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 from gateway.receipts.signing import Signer
@@ -29,10 +29,14 @@ _NOTE = re.compile(rf"{NAME}\n(0|[1-9][0-9]{{0,15}})\n([A-Za-z0-9+/]{{43}}=)\n\n
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of the log: the number of records, and the hash of the last one in hex."""
+    """The head of the log: the number of records, and the hash of the last one in hex.
+
+    `note` is its signed note where that is at hand; only `is_signed_head` tells whether the signature is right.
+    """
 
     size: int = 0
     hash: str = GENESIS
+    note: str = field(default="", compare=False)
 
 
 def sign_head(head: Head, signer: Signer) -> str:
@@ -70,7 +74,7 @@ def parse_head(note: str) -> Head | None:
         digest = b64decode(match[2], validate=True)
     except ValueError:
         return None
-    return Head(int(match[1]), digest.hex())
+    return Head(int(match[1]), digest.hex(), note)
 
 
 def is_signed_by_another(note: str, signer: Signer) -> bool:

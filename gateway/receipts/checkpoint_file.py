@@ -14,7 +14,6 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -32,21 +31,12 @@ _SECONDS = 1.0
 """Between two writes. A crash forgets at most the records appended since the last one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """A remembered signed head, its signature not yet verified. `head` is None if the file is damaged."""
+def read_checkpoint(folder: Path) -> Head | None:
+    """Returns the head in the file of `folder`, its signature not yet verified, or None if there is no file.
 
-    head: Head | None
-    note: str
-
-    @property
-    def size(self) -> int:
-        """The number of records; 1 for a damaged checkpoint, since there was at least one record."""
-        return 1 if self.head is None else self.head.size
-
-
-def read_checkpoint(folder: Path) -> Checkpoint | None:
-    """Returns the checkpoint in `folder`, or None if there is no file. Raises OSError."""
+    For a damaged file, its size is 1, since there was a record, and its hash empty, which no signature fits. Raises
+    OSError.
+    """
     try:
         content = (folder / FILE).read_bytes()
     except FileNotFoundError:
@@ -56,17 +46,17 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
     except orjson.JSONDecodeError:
         value = None
     if not isinstance(value, dict) or (value.get("format"), value.get("version")) != (FORMAT, FORMAT_VERSION):
-        return Checkpoint(None, "")
-    note = value.get("checkpoint")
-    return Checkpoint(parse_head(note), note) if isinstance(note, str) else Checkpoint(None, "")
+        value = {}
+    note = str(value.get("checkpoint", ""))
+    return parse_head(note) or Head(1, "", note)
 
 
-def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
+def write_checkpoint(folder: Path, checkpoint: Head) -> None:
     """Replaces the file durably if `checkpoint` covers more records. Raises OSError."""
     with _locked(folder) as descriptor:
         existing = read_checkpoint(folder)
         # A damaged file is kept as evidence; the next start reports it.
-        if existing is not None and (existing.head is None or existing.size >= checkpoint.size):
+        if existing is not None and (not existing.hash or existing.size >= checkpoint.size):
             return
         value = {"format": FORMAT, "version": FORMAT_VERSION, "checkpoint": checkpoint.note}
         with NamedTemporaryFile(dir=folder, prefix=FILE, delete=False) as draft:
@@ -87,14 +77,14 @@ class CheckpointWriter:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._newest: deque[Checkpoint] = deque(maxlen=1)
+        self._newest: deque[Head] = deque(maxlen=1)
         # Two events rather than a condition: a commit must not wake the thread while it pauses between two writes.
         self._pending = threading.Event()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="checkpoint-writer", daemon=True)
         self._thread.start()
 
-    def put(self, checkpoint: Checkpoint) -> None:
+    def put(self, checkpoint: Head) -> None:
         """Schedules `checkpoint`, whose records must be durable. A newer one may be written in its place."""
         self._newest.append(checkpoint)
         self._pending.set()

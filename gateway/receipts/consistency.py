@@ -3,8 +3,8 @@
 The queries are few and short, for starts and health checks. `log_walk` recomputes all records.
 """
 
-from gateway.receipts.checkpoint import is_signed_head
-from gateway.receipts.checkpoint_file import FILE, Checkpoint
+from gateway.receipts.checkpoint import Head, is_signed_head
+from gateway.receipts.checkpoint_file import FILE
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import Check, is_signed
 from gateway.store.interfaces import Receipts
@@ -16,12 +16,12 @@ def has_records(receipts: Receipts) -> bool:
     return (head is not None and head.size != 0) or receipts.bounds() is not None
 
 
-def is_new(receipts: Receipts, remembered: Checkpoint | None) -> bool:
+def is_new(receipts: Receipts, remembered: Head | None) -> bool:
     """Whether nothing was ever recorded here, as far as database and checkpoint tell."""
     return not has_records(receipts) and (remembered is None or remembered.size == 0)
 
 
-def find_fault(receipts: Receipts, remembered: Checkpoint | None, signer: Signer) -> str | None:
+def find_fault(receipts: Receipts, remembered: Head | None, signer: Signer) -> str | None:
     """Says why nothing may be appended to this log, without values. None for a valid log."""
     if is_new(receipts, remembered):
         return None
@@ -38,16 +38,16 @@ def find_fault(receipts: Receipts, remembered: Checkpoint | None, signer: Signer
     return None
 
 
-def check_checkpoint(receipts: Receipts, remembered: Checkpoint | None, signer: Signer) -> Check:
+def check_checkpoint(receipts: Receipts, remembered: Head | None, signer: Signer) -> Check:
     """Checks that the log extends the remembered checkpoint."""
     fault = _inconsistency(receipts, remembered, signer)
     return Check("checkpoint", fault is None, fault)
 
 
-def _inconsistency(receipts: Receipts, remembered: Checkpoint | None, signer: Signer) -> str | None:
+def _inconsistency(receipts: Receipts, remembered: Head | None, signer: Signer) -> str | None:
     if remembered is None or remembered.size == 0:
         return None
-    if remembered.head is None or not is_signed_head(remembered.note, remembered.head, signer):
+    if not is_signed_head(remembered.note, remembered, signer):
         return f"{FILE} is damaged, or not of this installation's key"
     size, head = remembered.size, receipts.head()
     if head is None:
@@ -56,6 +56,6 @@ def _inconsistency(receipts: Receipts, remembered: Checkpoint | None, signer: Si
         return "its head is damaged"
     if head.size < size:
         return f"its head is of {head.size} records, and {FILE} remembers {size}"
-    if receipts.hash_at(size) != remembered.head.hash.encode():
+    if receipts.hash_at(size) != remembered.hash.encode():
         return f"the record at sequence {size} is not the one that {FILE} remembers"
     return None

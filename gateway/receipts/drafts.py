@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from gateway.models import Action, PolicyRef, RiskLevel, RouteDecision
-from gateway.policy.model import GuardRules
+from gateway.policy.document import GuardDocument
 
 OPERATIONS = frozenset(
     {"analyze", "chat", "completions", "edit", "embeddings", "messages", "playground", "protect", "reconstruct"}
@@ -20,7 +20,7 @@ ROUTES = frozenset(route.value for route in RouteDecision)
 RISK_LEVELS = frozenset(level.value for level in RiskLevel)
 ACTIONS = frozenset(action.value for action in Action)
 GUARD_ACTIONS = frozenset({"pass", "flag", "redact", "replace"})
-GUARD_KINDS = frozenset(field.name for field in fields(GuardRules))
+GUARD_KINDS = frozenset(GuardDocument.model_fields)
 LARGEST = 2**53 - 1
 _MOST_TOKENS = 10**9
 

@@ -1,6 +1,6 @@
 """Reads the whole log in chunks and follows its chain."""
 
-from gateway.receipts.checkpoint_file import Checkpoint
+from gateway.receipts.checkpoint import Head
 from gateway.receipts.consistency import check_checkpoint
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import ChainWalk, Check, check_head
@@ -17,7 +17,7 @@ class LogWalk:
     with the last one.
     """
 
-    def __init__(self, signer: Signer, remembered: Checkpoint | None = None) -> None:
+    def __init__(self, signer: Signer, remembered: Head | None = None) -> None:
         """`remembered` is the checkpoint that the log has to extend."""
         self.chain = ChainWalk()
         self.rows: list[StoredRecord] = []

@@ -136,7 +136,7 @@ class Dispatcher:
     async def edit(self, request_id: str, edited: bytes) -> ForwardedRequest:
         exchange = self._exchanges.get(request_id)
         if exchange is None:
-            raise EditRefused.because("It carries no text, and none can be added.")
+            raise EditRefused.because("the request carries no text, and none can be added. Release it unchanged.")
         receipt = await self._edits.apply(exchange, edited)
         return ForwardedRequest("", (), exchange.body, receipt.ref)
 

@@ -9,22 +9,19 @@ UpstreamSurface  a configured provider, reached over HTTP
 """
 
 from gateway.surfaces.base import (
-    CONFIGURED_UPSTREAM,
     PatternSurface,
     Surface,
     SurfaceRegistry,
     UpstreamConfig,
 )
 from gateway.surfaces.demo import DemoSurface
-from gateway.surfaces.upstream import UpstreamReply, UpstreamSurface
+from gateway.surfaces.upstream import UpstreamSurface
 
 __all__ = [
-    "CONFIGURED_UPSTREAM",
     "DemoSurface",
     "PatternSurface",
     "Surface",
     "SurfaceRegistry",
     "UpstreamConfig",
-    "UpstreamReply",
     "UpstreamSurface",
 ]

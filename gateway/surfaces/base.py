@@ -4,24 +4,19 @@ A module of this folder (or of a folder passed to `discover`) that defines `buil
 its surfaces. Two surfaces with the same id, or that list the same model name, fail at startup.
 """
 
-import importlib
-import importlib.util
-import pkgutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Protocol, runtime_checkable
 
+from gateway.config.settings import CONFIGURED_UPSTREAM, Settings
 from gateway.errors import BadRequest, NotFound
 from gateway.models import Trust
+from gateway.plugins import plugin_modules
 
 type Body = dict[str, Any]
-
-CONFIGURED_UPSTREAM = "configured-upstream"
-"""Model name with which clients select the configured upstream, whatever its name."""
 
 _GLOB = frozenset("*?[")
 
@@ -132,15 +127,11 @@ class SurfaceRegistry:
             self._configured = self._patterned[0]
 
     @classmethod
-    def discover(cls, settings: Any, *extra: Path, default: str | None = None) -> "SurfaceRegistry":
+    def discover(cls, settings: Settings, *extra: Path) -> "SurfaceRegistry":
         """Builds the surfaces of every module in this folder and in `extra` folders from the settings."""
-        modules = list(_own_modules())
-        modules += [module for folder in extra for module in _modules_of(folder)]
-        found: list[Surface] = []
-        for module in modules:
-            if hasattr(module, "build"):
-                found += module.build(settings)
-        return cls(found, default=default if default is not None else getattr(settings, "default_upstream", None))
+        modules = plugin_modules("gateway.surfaces", extra)
+        found = [surface for module in modules if hasattr(module, "build") for surface in module.build(settings)]
+        return cls(found, default=settings.default_upstream)
 
     @property
     def surfaces(self) -> tuple[Surface, ...]:
@@ -205,17 +196,3 @@ def _asked(surface: Surface, name: str) -> str:
 
 def _owner(surface: str) -> str:
     return "svc" if surface == "svc-demo" else surface
-
-
-def _own_modules() -> Iterator[ModuleType]:
-    for info in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        yield importlib.import_module(f"{__package__}.{info.name}")
-
-
-def _modules_of(folder: Path) -> Iterator[ModuleType]:
-    for info in pkgutil.iter_modules([str(folder)]):
-        spec = importlib.util.spec_from_file_location(info.name, folder / f"{info.name}.py")
-        if spec is not None and spec.loader is not None:
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            yield module

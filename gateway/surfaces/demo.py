@@ -5,6 +5,7 @@ deterministic.
 """
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
@@ -19,6 +20,8 @@ from gateway.text.token_estimate import estimate
 
 MODEL = "svc-demo"
 _MOST_CHOICES = 128
+# Words, each with the white space before it.
+_WORDS = re.compile(r"\s*\S+|\s+")
 
 
 class DemoSurface:
@@ -76,24 +79,11 @@ class DemoSurface:
     def _shortened(self, content: str, limit: int) -> str:
         """Truncates to whole words. Placeholders contain no spaces, so none is cut."""
         kept = ""
-        for word in _words(content):
+        for word in _WORDS.findall(content):
             if self._count(kept + word) > limit:
                 break
             kept += word
         return kept.rstrip()
-
-
-def _words(text: str) -> Iterator[str]:
-    """Splits a text into words, each with the white space before it."""
-    position = 0
-    while position < len(text):
-        end = position
-        while end < len(text) and text[end].isspace():
-            end += 1
-        while end < len(text) and not text[end].isspace():
-            end += 1
-        yield text[position:end]
-        position = end
 
 
 def _texts(content: Any) -> Iterator[str]:

@@ -4,33 +4,20 @@ The answer contains every placeholder of the request, to show that each value is
 """
 
 import re
+import tomllib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from gateway.placeholders import looks_like_placeholder
 
 type Facts = dict[str, list[str]]
 """Placeholders by entity type, in the order of the text."""
 
-_TASKS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(words, re.IGNORECASE))
-    for name, words in (
-        (
-            "summarise",
-            r"summar|\btl;?dr\b|\bsum up|zusammenfass|\bfass(?:e|t|en)?\b.{0,60}\bzusammen|\brésum|\bresum[ea]",
-        ),
-        ("translate", r"\btranslat|übersetz|\btradui|\btraduc"),
-        (
-            "extract",
-            r"\bextract|\b(?:list|find) (?:all|the|every)|extrahier|liste .{0,30}\bauf\b|\bextra(?:i|e)",
-        ),
-        ("classify", r"\bclassif|\bcategori[sz]|klassifizier|\bclasse[rz]?\b|\bclasifica"),
-        (
-            "draft",
-            r"\b(?:draft|write|compose|reply|respond|answer)\b|\bentw[iu]rf|\b(?:be)?antworte|\bschreib"
-            r"|\brédige|\brépond|\bécri[st]|\bredacta|\bescrib|\bresponde",
-        ),
-    )
-)
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TASKS = {name: re.compile(words, re.IGNORECASE) for name, words in _WORDS["tasks"].items()}
+_LABELS: dict[str, str] = _WORDS["labels"]
+_IN_LETTER: dict[str, str] = _WORDS["letter"]
+_TOPICS = {name: frozenset(types) for name, types in _WORDS["topics"].items()}
 _GREETING = re.compile(
     r"\s*(?:hello|hi|hey|good (?:morning|afternoon|evening)|hallo|guten (?:tag|morgen|abend)|bonjour|salut"
     r"|hola|buen[oa]s)\b",
@@ -49,44 +36,11 @@ _SENDER = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _LONGEST = 240
 
-_LABELS = {
-    "PERSON": "person",
-    "EMAIL_ADDRESS": "e-mail address",
-    "PHONE_NUMBER": "phone number",
-    "IBAN_CODE": "IBAN",
-    "CREDIT_CARD": "payment card",
-    "US_SSN": "social security number",
-    "DATE_OF_BIRTH": "date of birth",
-    "LOCATION": "place",
-    "ORGANIZATION": "organisation",
-    "IP_ADDRESS": "IP address",
-    "API_KEY": "API key",
-}
-_IN_LETTER = {
-    "EMAIL_ADDRESS": "You will receive a confirmation at {}.",
-    "PHONE_NUMBER": "Should anything be unclear, I will call {}.",
-    "IBAN_CODE": "The amount will be transferred to {}.",
-    "US_BANK_NUMBER": "The amount will be transferred to {}.",
-    "CREDIT_CARD": "The payment concerns the card {}.",
-    "LOCATION": "The documents will be sent to {}.",
-    "STREET_ADDRESS": "The documents will be sent to {}.",
-    "ORGANIZATION": "I will inform {} as well.",
-    "API_KEY": "Please treat {} as exposed and replace it.",
-    "PASSWORD": "Please treat {} as exposed and replace it.",
-    "SECRET": "Please treat {} as exposed and replace it.",
-}
-_TOPICS = (
-    ("security", {"API_KEY", "PASSWORD", "SECRET", "PRIVATE_KEY", "JWT", "CONNECTION_STRING"}),
-    ("finance", {"IBAN_CODE", "CREDIT_CARD", "US_BANK_NUMBER", "ABA_ROUTING_NUMBER", "BIC_CODE", "CRYPTO"}),
-    ("identity", {"US_SSN", "US_ITIN", "US_PASSPORT", "US_DRIVER_LICENSE", "DATE_OF_BIRTH"}),
-    ("correspondence", {"EMAIL_ADDRESS", "PHONE_NUMBER", "PERSON"}),
-)
-
 
 def answer(text: str) -> str:
     """Returns the demo's answer to the last message of a user."""
     known = facts(text)
-    for name, words in _TASKS:
+    for name, words in _TASKS.items():
         if words.search(text):
             return _WRITERS[name](text, known)
     if _GREETING.match(text) and len(text) < _LONGEST:
@@ -149,7 +103,7 @@ def _translation(text: str, known: Facts) -> str:
 
 
 def _category(text: str, known: Facts) -> str:
-    topic = next((name for name, kinds in _TOPICS if kinds & known.keys()), "general")
+    topic = next((name for name, kinds in _TOPICS.items() if kinds & known.keys()), "general")
     values = f"\n\nIt mentions:\n{_listed(known)}" if known else ""
     return f"Category: {topic}{values}"
 

@@ -6,15 +6,15 @@ It does not return redirects either, because a client that followed one would se
 
 import asyncio
 import ssl
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
 
 import httpx
 
+from gateway.config.settings import Settings
 from gateway.errors import BadRequest, BadUpstream, GatewayError
 from gateway.http.content_encoding import decode
+from gateway.http.header_names import HOP_BY_HOP
 from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
 from gateway.http.upstream_failures import Fault, of_exception
@@ -24,28 +24,8 @@ from gateway.surfaces.base import Body, UpstreamConfig
 _LIMITS = httpx.Limits(max_connections=256, max_keepalive_connections=64, keepalive_expiry=30)
 _CONNECT_SECONDS = 10.0
 
-# Hop-by-hop fields (RFC 9110 section 7.6.1), and fields that this module sets.
-_NOT_SENT = frozenset(
-    b"""
-    host connection keep-alive proxy-connection te trailer transfer-encoding upgrade expect
-    content-length content-type content-encoding accept-encoding
-    """.split()
-)
-_NOT_RETURNED = frozenset(
-    b"""
-    connection keep-alive proxy-connection proxy-authenticate te trailer transfer-encoding upgrade
-    content-length content-encoding set-cookie alt-svc strict-transport-security
-    """.split()
-)
-
-
-@dataclass(frozen=True, slots=True)
-class UpstreamReply:
-    """The decoded answer of an upstream. Has only end-to-end headers, in lower case."""
-
-    status: int
-    headers: tuple[Field, ...]
-    body: bytes = field(repr=False)
+# Fields that this module sets, and those that end with each hop.
+_NOT_SENT = HOP_BY_HOP | frozenset(b"host expect content-length content-type content-encoding accept-encoding".split())
 
 
 class UpstreamSurface:
@@ -86,8 +66,8 @@ class UpstreamSurface:
     def model_for(self, name: str, *, anything: bool = True) -> str | None:
         return self.config.model_for(name, anything=anything)
 
-    async def send(self, body: bytes, headers: Iterable[Field] = ()) -> UpstreamReply:
-        """Sends the exact bytes of a protected body and returns the answer with any status.
+    async def send(self, body: bytes, headers: Iterable[Field] = ()) -> tuple[int, bytes]:
+        """Sends the exact bytes of a protected body. Returns the status, whatever it is, and the decoded answer.
 
         `headers` are those that may cross. An `Authorization` among them is the client's own and overrides the
         configured key. Raises BadUpstream (`upstream_unreachable`; `upstream_invalid` for an answer that is too large,
@@ -106,11 +86,11 @@ class UpstreamSurface:
 
     async def complete(self, body: Body) -> Body:
         """Returns the answer as an object. Raises BadUpstream for an error status; `send` returns its body."""
-        reply = await self.send(dump(body))
-        if reply.status >= 400:
-            raise self._invalid(f"answered with status {reply.status}")
+        status, answer = await self.send(dump(body))
+        if status >= 400:
+            raise self._invalid(f"answered with status {status}")
         try:
-            return parse_object(reply.body)
+            return parse_object(answer)
         except BadRequest:
             raise self._invalid("answered with something that is not a JSON object") from None
 
@@ -131,7 +111,7 @@ class UpstreamSurface:
         if credential is not None:
             yield b"authorization", b"Bearer " + credential.encode("latin-1", "replace")
 
-    async def _exchange(self, request: httpx.Request) -> UpstreamReply:
+    async def _exchange(self, request: httpx.Request) -> tuple[int, bytes]:
         response = await self._client.send(request, stream=True)
         try:
             if response.is_redirect or 300 <= response.status_code < 400:
@@ -144,14 +124,11 @@ class UpstreamSurface:
         finally:
             await response.aclose()
         try:
-            body = decode(bytes(raw), response.headers.get("content-encoding"), self._limit)
+            coding = response.headers.get("content-encoding")
+            return response.status_code, decode(bytes(raw), coding, self._limit)
         except GatewayError:
             message = f"sent an answer that does not decode within {self._limit} bytes"
             raise self._invalid(message) from None
-        fields = tuple(
-            (name.lower(), value) for name, value in response.headers.raw if name.lower() not in _NOT_RETURNED
-        )
-        return UpstreamReply(response.status_code, fields, body)
 
     def _invalid(self, what: str) -> BadUpstream:
         return BadUpstream(f"The upstream `{self.id}` {what}.", code="upstream_invalid")
@@ -177,60 +154,18 @@ def _fault(error: Exception) -> Fault:
     return of_exception(error) or broken
 
 
-class UpstreamTable(Protocol):
-    """The settings of one upstream."""
-
-    @property
-    def base_url(self) -> str: ...
-    @property
-    def models(self) -> tuple[str, ...]: ...
-    @property
-    def trust(self) -> Trust: ...
-    @property
-    def default_model(self) -> str | None: ...
-    @property
-    def timeout_seconds(self) -> float | None: ...
-    @property
-    def ca_file(self) -> Path | None: ...
-
-
-class Secret(Protocol):
-    """A secret that its repr hides."""
-
-    def get_secret_value(self) -> str: ...
-
-
-class UpstreamSource(Protocol):
-    """The settings that this module uses."""
-
-    @property
-    def all_upstreams(self) -> Mapping[str, Any]: ...
-    @property
-    def upstream_timeout_seconds(self) -> float: ...
-    @property
-    def response_limit_bytes(self) -> int: ...
-
-    def upstream_api_key(self, name: str) -> Secret | None: ...
-
-
-def build(settings: UpstreamSource) -> Iterator[UpstreamSurface]:
+def build(settings: Settings) -> Iterator[UpstreamSurface]:
     """Builds a surface for every configured upstream, in the order of the settings."""
     for name, table in settings.all_upstreams.items():
         key = settings.upstream_api_key(name)
-        yield UpstreamSurface(
-            _config(name, table, key, settings.upstream_timeout_seconds),
-            response_limit=int(settings.response_limit_bytes),
+        config = UpstreamConfig(
+            name=name,
+            base_url=table.base_url,
+            api_key=key.get_secret_value() if key is not None else None,
+            models=table.models,
+            trust=table.trust,
+            default_model=table.default_model,
+            timeout_seconds=table.timeout_seconds or settings.upstream_timeout_seconds,
+            ca_file=table.ca_file,
         )
-
-
-def _config(name: str, table: UpstreamTable, key: Secret | None, timeout: float) -> UpstreamConfig:
-    return UpstreamConfig(
-        name=name,
-        base_url=table.base_url,
-        api_key=key.get_secret_value() if key is not None else None,
-        models=tuple(table.models),
-        trust=table.trust,
-        default_model=table.default_model,
-        timeout_seconds=float(table.timeout_seconds or timeout),
-        ca_file=table.ca_file,
-    )
+        yield UpstreamSurface(config, response_limit=settings.response_limit_bytes)

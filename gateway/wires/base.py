@@ -3,9 +3,6 @@
 Each file in this folder defines one wire as `WIRE`. Two wires with the same id fail at startup.
 """
 
-import importlib
-import importlib.util
-import pkgutil
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -15,6 +12,7 @@ from typing import Any, Literal, Protocol, TypeGuard
 from gateway.errors import GatewayError
 from gateway.http.strict_json import Json, is_json
 from gateway.models import PrivacyMode
+from gateway.plugins import plugin_modules
 from gateway.text.fields import JsonField, KeyField, MessageField, NameField, NumberField, TextField, can_identify, lead
 
 type Body = dict[str, Any]
@@ -50,6 +48,10 @@ class Conversation:
     def privacy_mode(self) -> PrivacyMode:
         """The mode asked for, else `standard`."""
         return self.mode or PrivacyMode.STANDARD
+
+    def texts(self) -> list[str]:
+        """Returns the texts of all fields in order."""
+        return [text for block in self.blocks for field in block for text in field.texts]
 
 
 @dataclass(slots=True)
@@ -106,46 +108,41 @@ class Wire(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """Collects the fields of a part of a request.
+def text_fields(
+    container: Any, key: Any, value: Json, structure: frozenset[str], attachments: set[str], name: str = ""
+) -> Iterator[MessageField]:
+    """Yields the fields under `container[key]`: strings, numbers and unknown keys.
 
     Skips keys in `structure`, which belong to the protocol, and plain words under `type`. Adds the kinds of opaque
-    content it meets to `attachments`.
+    content it meets to `attachments`. `name` is the unknown key of an enclosing list, which names the strings in it.
     """
+    is_named = isinstance(key, str)
+    if is_named:
+        name = "" if key in structure else key
+    if isinstance(value, str):
+        if _DATA_URI.match(value):
+            attachments.add("data")
+        elif value and key == "name" and key in structure:
+            yield NameField(container, key, value)
+        elif value:
+            yield TextField(container, key, value, lead(name))
+    elif isinstance(value, dict):
+        for inner, member in value.items():
+            if inner != "type" or not (isinstance(member, str) and _WORD.match(member)):
+                yield from text_fields(value, inner, member, structure, attachments)
+        yield from unknown_keys(value, structure)
+    elif isinstance(value, list):
+        for index, member in enumerate(value):
+            yield from text_fields(value, index, member, structure, attachments, name)
+    elif is_number(value) and can_identify(repr(value), is_named=is_named and name != ""):
+        yield NumberField(container, key, value, lead(name))
 
-    structure: frozenset[str]
-    attachments: set[str] = field(default_factory=set)
 
-    def fields(self, container: Any, key: Any, value: Json, name: str = "") -> Iterator[MessageField]:
-        """Yields the fields under `container[key]`: strings, numbers and unknown keys.
-
-        `name` is the unknown key of an enclosing list, which names the strings in it.
-        """
-        is_named = isinstance(key, str)
-        if is_named:
-            name = "" if key in self.structure else key
-        if isinstance(value, str):
-            if _DATA_URI.match(value):
-                self.attachments.add("data")
-            elif value and key == "name" and key in self.structure:
-                yield NameField(container, key, value)
-            elif value:
-                yield TextField(container, key, value, lead(name))
-        elif isinstance(value, dict):
-            for inner, member in value.items():
-                if inner != "type" or not (isinstance(member, str) and _WORD.match(member)):
-                    yield from self.fields(value, inner, member)
-            yield from self.keys(value)
-        elif isinstance(value, list):
-            for index, member in enumerate(value):
-                yield from self.fields(value, index, member, name)
-        elif is_number(value) and can_identify(repr(value), is_named=is_named and name != ""):
-            yield NumberField(container, key, value, lead(name))
-
-    def keys(self, value: Body) -> Iterator[MessageField]:
-        """Yields unknown keys. They follow the values of their object, whose fields refer to the old key."""
-        return (KeyField(value, name) for name in value if name not in self.structure)
+def unknown_keys(value: Body, structure: frozenset[str]) -> Iterator[MessageField]:
+    """Yields the keys that are not in `structure`. They follow the values of their object, whose fields refer to the
+    old key.
+    """
+    return (KeyField(value, name) for name in value if name not in structure)
 
 
 def is_number(value: Json) -> TypeGuard[int | float]:
@@ -181,20 +178,8 @@ class Wires:
 
     @classmethod
     def discover(cls, *extra: Path) -> "Wires":
-        found: list[Wire] = []
-        for info in pkgutil.iter_modules([str(Path(__file__).parent)]):
-            module = importlib.import_module(f"gateway.wires.{info.name}")
-            if hasattr(module, "WIRE"):
-                found.append(module.WIRE)
-        for folder in extra:
-            for info in pkgutil.iter_modules([str(folder)]):
-                spec = info.module_finder.find_spec(info.name, None)
-                if spec is None or spec.loader is None:
-                    continue
-                module = importlib.util.module_from_spec(spec)
-                spec.loader.exec_module(module)
-                found.append(module.WIRE)
-        return cls(found)
+        modules = plugin_modules("gateway.wires", extra)
+        return cls(module.WIRE for module in modules if hasattr(module, "WIRE"))
 
     def serving(self, method: str, path: str) -> Wire | None:
         return next((wire for wire in self._wires if wire.serves(method, path)), None)

@@ -12,7 +12,16 @@ from gateway.errors import BadRequest, GatewayError, Unprocessable
 from gateway.http.strict_json import dump, is_json, parse
 from gateway.models import LONGEST_TASK, PrivacyMode
 from gateway.text.fields import MessageField, NameField, SettingField, TextField, can_identify, lead
-from gateway.wires.base import AnswerText, Body, Conversation, Walk, answer_strings, is_number, json_field
+from gateway.wires.base import (
+    AnswerText,
+    Body,
+    Conversation,
+    answer_strings,
+    is_number,
+    json_field,
+    text_fields,
+    unknown_keys,
+)
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _TEXT_PARTS = frozenset({"text", "refusal", "input_text", "output_text", "thinking", "reasoning"})
@@ -36,6 +45,8 @@ maxItems uniqueItems prefixItems contains minProperties maxProperties patternPro
 dependentRequired dependentSchemas if then else readOnly writeOnly deprecated nullable
 """
 _KEYS = frozenset(_WORDS.split())
+# Members of an answer that hold no text, or whose text is read on its own.
+_ANSWER_KEYS = frozenset("choices id object model created usage system_fingerprint service_tier".split())
 # Fields of the prompt that a model reads before the messages. All others belong to the single request.
 _BEFORE_MESSAGES = ("tools", "functions", "response_format")
 # Numbers and words of the protocol that cannot contain private text. They are validated where they are read.
@@ -88,11 +99,11 @@ class ChatCompletions:
         if not isinstance(messages, list) or not messages:
             raise BadRequest("`messages` must be a non-empty list.", param="messages")
         conversation = Conversation(body, model, bool(stream), [], "")
-        walk = Walk(_KEYS)
+        attachments = set[str]()
         block: list[MessageField] = []
         for name in _BEFORE_MESSAGES:
             if name in body:
-                block += walk.fields(body, name, body[name])
+                block += _fields(body, name, body[name], attachments)
         first_cut = len(messages)
         for index, message in enumerate(messages):
             role = _check_message(message, index)
@@ -102,7 +113,7 @@ class ChatCompletions:
                 block = []
             if role == "user" and not conversation.seed and (text := _plain_text(message.get("content"))).strip():
                 conversation.seed, conversation.before_seed = text, len(conversation.blocks)
-            block += _message_slots(message, walk)
+            block += _message_fields(message, attachments)
         conversation.blocks.append(block)
         if not conversation.seed or conversation.before_seed:
             before = {name: body[name] for name in _BEFORE_MESSAGES if name in body}
@@ -112,10 +123,10 @@ class ChatCompletions:
             field
             for name, value in body.items()
             if name not in _BEFORE_MESSAGES and name not in _SETTINGS
-            for field in _own_fields(body, name, value, walk)
+            for field in _own_fields(body, name, value, attachments)
         ]
-        conversation.blocks.append([*own, *walk.keys(body)])
-        conversation.attachments = tuple(sorted(walk.attachments))
+        conversation.blocks.append([*own, *unknown_keys(body, _KEYS)])
+        conversation.attachments = tuple(sorted(attachments))
         conversation.task = extensions.get("svc_task")
         conversation.policy_id = extensions.get("svc_policy")
         conversation.mode = _mode(extensions.get("svc_privacy_mode"))
@@ -132,18 +143,8 @@ class ChatCompletions:
                     found += _answer_message(value, position)
                 elif name not in {"finish_reason", "index"}:
                     found += answer_strings(value, choice, name, position)
-        structure = {
-            "choices",
-            "id",
-            "object",
-            "model",
-            "created",
-            "usage",
-            "system_fingerprint",
-            "service_tier",
-        }
         for name, value in body.items():
-            if name not in structure:
+            if name not in _ANSWER_KEYS:
                 found += answer_strings(value, body, name, 0)
         return found
 
@@ -208,7 +209,7 @@ def _check_whole(body: Body, name: str, within: range | None = None) -> None:
         raise BadRequest(f"`{name}` must be from {within[0]} to {within[-1]}.", param=name)
 
 
-def _own_fields(body: Body, name: str, value: Any, walk: Walk) -> Iterator[MessageField]:
+def _own_fields(body: Body, name: str, value: Any, attachments: set[str]) -> Iterator[MessageField]:
     """Yields the fields of the single request. In `metadata`, every key is the caller's, even one of the protocol."""
     if name in _NUMBERS and is_number(value):
         if can_identify(repr(value), is_named=False):
@@ -216,7 +217,11 @@ def _own_fields(body: Body, name: str, value: Any, walk: Walk) -> Iterator[Messa
     elif name in _WHO and isinstance(value, str):
         yield NameField(body, name, value, lead("name"))
     else:
-        yield from (Walk(frozenset(), walk.attachments) if name == "metadata" else walk).fields(body, name, value)
+        yield from text_fields(body, name, value, frozenset() if name == "metadata" else _KEYS, attachments)
+
+
+def _fields(container: Any, key: Any, value: Any, attachments: set[str]) -> Iterator[MessageField]:
+    return text_fields(container, key, value, _KEYS, attachments)
 
 
 def _check_message(message: Any, index: int) -> str:
@@ -249,57 +254,57 @@ def _opening(stands_first: Body) -> str:
     return json.dumps(unmarked(stands_first), sort_keys=True)
 
 
-def _message_slots(message: Body, walk: Walk) -> Iterator[MessageField]:
+def _message_fields(message: Body, attachments: set[str]) -> Iterator[MessageField]:
     for name, value in message.items():
         if name == "role":
             continue
         if name == "content" and isinstance(value, list):
             for position, part in enumerate(value):
-                yield from _part_slots(value, position, part, walk)
+                yield from _part_fields(value, position, part, attachments)
         elif name == "tool_calls" and isinstance(value, list):
             for call in value:
-                yield from _call_slots(call, walk)
+                yield from _call_fields(call, attachments)
         elif name == "function_call" and isinstance(value, dict):
-            yield from _function_slots(value, walk)
+            yield from _function_fields(value, attachments)
         elif name == "content" and message["role"] in {"tool", "function"} and _is_json(value):
             yield json_field(message, name, value)
         elif name == "name" and isinstance(value, str) and message["role"] not in {"tool", "function"}:
             yield NameField(message, name, value, lead(name))
         else:
-            yield from walk.fields(message, name, value)
-    yield from walk.keys(message)
+            yield from _fields(message, name, value, attachments)
+    yield from unknown_keys(message, _KEYS)
 
 
-def _part_slots(parts: list[Any], position: int, part: Any, walk: Walk) -> Iterator[MessageField]:
+def _part_fields(parts: list[Any], position: int, part: Any, attachments: set[str]) -> Iterator[MessageField]:
     if not isinstance(part, dict | str):
         raise BadRequest("A content part must be an object.", param="messages")
     kind = part.get("type") if isinstance(part, dict) else "text"
     if not isinstance(kind, str) or kind not in _TEXT_PARTS:
-        walk.attachments.add(kind if isinstance(kind, str) else "unknown")
-    for field in walk.fields(parts, position, part):
+        attachments.add(kind if isinstance(kind, str) else "unknown")
+    for field in _fields(parts, position, part, attachments):
         if position and isinstance(field, TextField) and field.key in {position, "text"}:
             field.goes_on = True
         yield field
 
 
-def _call_slots(call: Any, walk: Walk) -> Iterator[MessageField]:
+def _call_fields(call: Any, attachments: set[str]) -> Iterator[MessageField]:
     if not isinstance(call, dict):
         raise BadRequest("A tool call must be an object.", param="messages")
     for name, value in call.items():
         if name == "function" and isinstance(value, dict):
-            yield from _function_slots(value, walk)
+            yield from _function_fields(value, attachments)
         else:
-            yield from walk.fields(call, name, value)
-    yield from walk.keys(call)
+            yield from _fields(call, name, value, attachments)
+    yield from unknown_keys(call, _KEYS)
 
 
-def _function_slots(function: Body, walk: Walk) -> Iterator[MessageField]:
+def _function_fields(function: Body, attachments: set[str]) -> Iterator[MessageField]:
     for name, value in function.items():
         if name == "arguments" and isinstance(value, str):
             yield json_field(function, name, value)
         else:
-            yield from walk.fields(function, name, value)
-    yield from walk.keys(function)
+            yield from _fields(function, name, value, attachments)
+    yield from unknown_keys(function, _KEYS)
 
 
 def _is_json(value: Any) -> bool:

@@ -10,6 +10,7 @@ from mitmproxy.tools.web.app import ClientConnection
 
 from addons.master import build_master
 from addons.options import COMMANDS, FREE, REQUIRED
+from gateway.config.settings import Settings, load_settings
 
 pytestmark = pytest.mark.slow
 
@@ -45,20 +46,12 @@ HARMFUL = {
 }
 
 
+def settings(folder: Path, **fields: Any) -> Settings:
+    return load_settings(None, certs_dir=folder, gateway_port=18000, proxy_port=18001, **{"web": False, **fields})
+
+
 def build(folder: Path, ours: Ours, *last: object, web: bool) -> master.Master:
-    return build_master(
-        [ours],
-        last,
-        host="127.0.0.1",
-        gateway_port=18000,
-        proxy_port=18001,
-        modes=[],
-        intercept_patterns=[r"^api\.example:443$"],
-        confdir=folder,
-        body_limit=1000,
-        upstream_ca=None,
-        web=("127.0.0.1", 0) if web else None,
-    )
+    return build_master(settings(folder, web=web, web_port=0, intercept_hosts=["api.example:443"]), [ours], last)
 
 
 def names(built: master.Master) -> list[str]:
@@ -186,33 +179,10 @@ async def test_no_command_reaches_beyond_the_list(tmp_path: Path, web: bool) -> 
 
 @pytest.mark.parametrize(("longest", "kept"), [(1, 600), (600, 630), (3600.5, 3631)])
 async def test_mitmproxy_waits_longer_than_we_do(tmp_path: Path, longest: float, kept: int) -> None:
-    built = build_master(
-        [Ours()],
-        host="127.0.0.1",
-        gateway_port=18000,
-        proxy_port=18001,
-        modes=[],
-        intercept_patterns=[],
-        confdir=tmp_path,
-        body_limit=1000,
-        upstream_ca=None,
-        web=None,
-        longest_wait=longest,
-    )
+    built = build_master(settings(tmp_path, upstream_timeout_seconds=longest), [Ours()])
     assert built.options.tcp_timeout == kept
 
 
 async def test_an_unknown_mode_is_refused(tmp_path: Path) -> None:
     with pytest.raises(exceptions.OptionsError):
-        build_master(
-            [Ours()],
-            host="127.0.0.1",
-            gateway_port=18000,
-            proxy_port=18001,
-            modes=["no-such-mode"],
-            intercept_patterns=[],
-            confdir=tmp_path,
-            body_limit=1000,
-            upstream_ca=None,
-            web=None,
-        )
+        build_master(settings(tmp_path, modes=["no-such-mode"]), [Ours()])

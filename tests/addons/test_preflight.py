@@ -8,7 +8,7 @@ from mitmproxy import exceptions
 
 from addons.master import build_master
 from addons.preflight import explained, prepared, refused_by_mitmproxy
-from gateway.config.settings import Settings, SettingsError
+from gateway.config.settings import Settings, SettingsError, load_settings
 from gateway.errors import NotFound, Unavailable, Unprocessable
 
 
@@ -90,18 +90,7 @@ def test_what_a_part_refuses_is_a_line_about_a_setting(error: NotFound, line: st
 
 async def test_of_what_mitmproxy_refuses_the_cause_is_told_not_what_followed(tmp_path: Path) -> None:
     with pytest.raises(exceptions.OptionsError) as refused:
-        build_master(
-            [],
-            host="127.0.0.1",
-            gateway_port=0,
-            proxy_port=0,
-            modes=[],
-            intercept_patterns=[],
-            confdir=tmp_path,
-            body_limit=1000,
-            upstream_ca=None,
-            web=None,
-        )
+        build_master(load_settings(None, certs_dir=tmp_path, gateway_port=0, proxy_port=0, web=False), [])
     told = str(refused_by_mitmproxy(refused.value))
     assert "Cannot spawn multiple servers on the same address" in told
     assert "is fixed" not in told

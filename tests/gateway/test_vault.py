@@ -41,6 +41,13 @@ def vault(store: Store, clock: Clock) -> Vault:
     return Vault(store, clock=clock)
 
 
+async def create(vault: Vault, caller: Caller, ttl_seconds: int, *, max_values: int = 10_000) -> OpenSession:
+    """A session that is empty and stored."""
+    session = vault.begin(caller, ttl_seconds, max_values=max_values)
+    await vault.remember(session, ())
+    return replace(session, row=None)
+
+
 async def reopen(vault: Vault, session: OpenSession, caller: Caller = ANNA) -> OpenSession:
     return await vault.open(session.grant.session_id, session.grant.session_token, caller)
 
@@ -50,7 +57,7 @@ def file_bytes(data_dir: Path) -> bytes:
 
 
 async def test_what_is_remembered_comes_back_in_order(vault: Vault) -> None:
-    session = await vault.create(ANNA, 3600)
+    session = await create(vault, ANNA, 3600)
     assert (session.known, session.urls, session.owner) == ((), frozenset(), ANNA.key_id)
     assert session.grant.expires_at == NOW + timedelta(hours=1)
     await vault.remember(session, [MAIL])
@@ -60,19 +67,19 @@ async def test_what_is_remembered_comes_back_in_order(vault: Vault) -> None:
 
 
 async def test_a_value_remembered_twice_is_one(vault: Vault) -> None:
-    session = await vault.create(ANNA, 3600)
+    session = await create(vault, ANNA, 3600)
     await asyncio.gather(*(vault.remember(session, [MAIL], [URL]) for _ in range(5)))
     assert (await reopen(vault, session)).known == (MAIL,)
 
 
 async def test_remembering_nothing_writes_nothing(vault: Vault, data_dir: Path) -> None:
-    session = await vault.create(ANNA, 3600)
+    session = await create(vault, ANNA, 3600)
     await vault.remember(session, [], [])
     assert (await reopen(vault, session)).known == ()
 
 
 async def test_each_session_has_keys_of_its_own(vault: Vault) -> None:
-    one, other = await vault.create(ANNA, 60), await vault.create(ANNA, 60)
+    one, other = await create(vault, ANNA, 60), await create(vault, ANNA, 60)
     assert len(one.placeholder_key) == 32
     assert one.placeholder_key != other.placeholder_key
     assert one.grant.session_id != other.grant.session_id
@@ -83,7 +90,7 @@ async def test_each_session_has_keys_of_its_own(vault: Vault) -> None:
 
 
 async def test_wrong_id_token_and_owner_look_the_same(vault: Vault) -> None:
-    session, other = await vault.create(ANNA, 60), await vault.create(ANNA, 60)
+    session, other = await create(vault, ANNA, 60), await create(vault, ANNA, 60)
     id, token = session.grant.session_id, session.grant.session_token
     said = set()
     for asked in (
@@ -108,7 +115,7 @@ async def test_wrong_id_token_and_owner_look_the_same(vault: Vault) -> None:
 
 
 async def test_too_late_is_told_only_to_who_has_the_token(vault: Vault, clock: Clock) -> None:
-    session = await vault.create(ANNA, 60)
+    session = await create(vault, ANNA, 60)
     clock.now += 59.9
     await reopen(vault, session)
     clock.now += 0.1
@@ -124,7 +131,7 @@ async def test_too_late_is_told_only_to_who_has_the_token(vault: Vault, clock: C
 
 
 async def test_a_session_that_expired_is_told_for_a_day_and_then_forgotten(vault: Vault, clock: Clock) -> None:
-    session, longer = await vault.create(ANNA, 60), await vault.create(ANNA, 7 * 86_400)
+    session, longer = await create(vault, ANNA, 60), await create(vault, ANNA, 7 * 86_400)
     await vault.remember(session, [MAIL])
     await vault.remember(longer, [NAME])
     assert await vault.purge(NOW) == 0
@@ -143,7 +150,7 @@ async def test_a_session_that_expired_is_told_for_a_day_and_then_forgotten(vault
 
 
 async def test_many_sessions_are_purged_at_once(vault: Vault) -> None:
-    sessions = await asyncio.gather(*(vault.create(ANNA, 60) for _ in range(1200)))
+    sessions = await asyncio.gather(*(create(vault, ANNA, 60) for _ in range(1200)))
     await asyncio.gather(*(vault.remember(session, [MAIL]) for session in sessions[:10]))
     assert await vault.purge(NOW + TOMBSTONE * 2) == 1200
     with pytest.raises(NotFound):
@@ -151,7 +158,7 @@ async def test_many_sessions_are_purged_at_once(vault: Vault) -> None:
 
 
 async def test_the_files_hold_no_value_and_no_credential(vault: Vault, store: Store, data_dir: Path) -> None:
-    session = await vault.create(ANNA, 3600)
+    session = await create(vault, ANNA, 3600)
     await vault.remember(session, [MAIL, NAME], [URL])
     await reopen(vault, session)
     while_open = file_bytes(data_dir)
@@ -164,7 +171,7 @@ async def test_the_files_hold_no_value_and_no_credential(vault: Vault, store: St
 
 
 async def test_purged_values_leave_the_files_even_sealed(vault: Vault, store: Store, data_dir: Path) -> None:
-    session = await vault.create(ANNA, 60)
+    session = await create(vault, ANNA, 60)
     await vault.remember(session, [MAIL])
     ((_, sealed),) = await store.read(lambda stored: stored.sessions.sealed(session.grant.session_id))
     assert sealed in file_bytes(data_dir)
@@ -177,7 +184,7 @@ async def test_purged_values_leave_the_files_even_sealed(vault: Vault, store: St
 
 
 async def test_the_size_of_a_row_tells_little(vault: Vault, store: Store) -> None:
-    short, longer = await vault.create(ANNA, 60), await vault.create(ANNA, 60)
+    short, longer = await create(vault, ANNA, 60), await create(vault, ANNA, 60)
     await vault.remember(short, [replace(MAIL, value="a@b.example")])
     await vault.remember(longer, [replace(MAIL, value="a.much.longer.address.than.that@b.example")])
     rows = await store.read(
@@ -203,7 +210,7 @@ TAMPERING = {
 
 @pytest.mark.parametrize("name", TAMPERING)
 async def test_changed_rows_open_to_nothing(name: str, vault: Vault, data_dir: Path) -> None:
-    sessions = [await vault.create(ANNA, 60) for _ in range(2)]
+    sessions = [await create(vault, ANNA, 60) for _ in range(2)]
     for session in sessions:
         await vault.remember(session, [MAIL])
         await vault.remember(session, [NAME])
@@ -217,7 +224,7 @@ async def test_changed_rows_open_to_nothing(name: str, vault: Vault, data_dir: P
 
 
 async def test_a_session_holds_so_many_values_and_no_more(vault: Vault) -> None:
-    session = await vault.create(ANNA, 60, max_values=3)
+    session = await create(vault, ANNA, 60, max_values=3)
     await vault.remember(session, [MAIL], [URL])
     with pytest.raises(Conflict):
         await vault.remember(session, [NAME, NAME])
@@ -234,7 +241,7 @@ async def test_two_stores_on_one_file_remember_together(vault: Vault, data_dir: 
     other_store = open_store(data_dir)
     try:
         other = Vault(other_store, clock=clock)
-        session = await vault.create(ANNA, 60)
+        session = await create(vault, ANNA, 60)
         values = [replace(MAIL, placeholder=f"[EMAIL_ADDRESS_{number:05}]") for number in range(20)]
         await asyncio.gather(
             *((vault if number % 2 else other).remember(session, [value]) for number, value in enumerate(values))
@@ -245,7 +252,7 @@ async def test_two_stores_on_one_file_remember_together(vault: Vault, data_dir: 
 
 
 async def test_two_at_once_never_give_one_placeholder_to_two_values(vault: Vault) -> None:
-    session = await vault.create(ANNA, 60)
+    session = await create(vault, ANNA, 60)
     await vault.remember(session, [NAME])
     first, second = await reopen(vault, session), await reopen(vault, session)
     await vault.remember(first, [MAIL])
@@ -263,7 +270,7 @@ async def test_two_at_once_never_give_one_placeholder_to_two_values(vault: Vault
 
 
 async def test_nothing_private_is_in_a_repr(vault: Vault) -> None:
-    session = await vault.create(ANNA, 60)
+    session = await create(vault, ANNA, 60)
     await vault.remember(session, [MAIL])
     text = repr(await reopen(vault, session)) + repr(vault)
     assert session.grant.session_token not in text
@@ -273,11 +280,11 @@ async def test_nothing_private_is_in_a_repr(vault: Vault) -> None:
 @pytest.mark.parametrize(("ttl", "most"), [(0, 1), (-1, 1), (60, 0)])
 async def test_a_session_needs_time_and_room(vault: Vault, ttl: int, most: int) -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        await vault.create(ANNA, ttl, max_values=most)
+        await create(vault, ANNA, ttl, max_values=most)
 
 
 async def test_a_closed_store_opens_no_session(vault: Vault, store: Store) -> None:
-    session = await vault.create(ANNA, 60)
+    session = await create(vault, ANNA, 60)
     store.close()
     with pytest.raises(GatewayError):
         await reopen(vault, session)

@@ -18,9 +18,10 @@ from gateway.detection.recognizers.person_name import PERSON
 from gateway.detection.recognizers.phone import PHONE_NUMBER
 from gateway.detection.recognizers.postal_address import STREET_ADDRESS
 from gateway.detection.recognizers.postal_code import POSTAL_CODE
+from gateway.detection.recognizers.secrets._judges import NO_VALUE, PASSWORD, SECRET
 from gateway.detection.recognizers.secrets._names import Kind, kind_of
-from gateway.detection.recognizers.secrets._value_classifier import PASSWORD, SECRET, is_chosen, is_made, is_very_made
-from gateway.detection.recognizers.secrets._vocabulary import NO_PASSWORD, NO_VALUE, PASSWORDS, SECRETS
+from gateway.detection.recognizers.secrets._value_classifier import is_chosen, is_made, is_very_made
+from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, WORDS
 from gateway.detection.recognizers.username import USERNAME
 
 
@@ -97,7 +98,7 @@ def _is_code(value: str) -> bool:
 
 
 def _is_password(value: str) -> bool:
-    if NO_VALUE.fullmatch(value) or value in NO_PASSWORD or _BRACKETED.fullmatch(value):
+    if NO_VALUE.fullmatch(value) or value in WORDS["no_password"] or _BRACKETED.fullmatch(value):
         return False
     return is_chosen(value, quoted=True)
 
@@ -144,8 +145,8 @@ _WORDS: tuple[tuple[str, Column], ...] = (
     (r"(?:bank[ _-]?)?sort[ _-]?code|blz|bankleitzahl", Column(BANK_BRANCH_CODE, 0.8, _is_branch)),
     (r"cvv2?|cvc2?", Column(CVV, 0.7, _is_code)),
     (rf"ssn|social[ _-]security{_NUMBER}", Column(US_SSN, 0.9, _is_ssn)),
-    (rf"(?:user[ _-]?)?(?:{PASSWORDS})", Column(PASSWORD, 0.8, _is_password)),
-    (SECRETS, Column(SECRET, 0.8, is_made)),
+    (rf"(?:user[ _-]?)?(?:{EXPRESSIONS['passwords']})", Column(PASSWORD, 0.8, _is_password)),
+    (EXPRESSIONS["secrets"], Column(SECRET, 0.8, is_made)),
 )
 # Whatever else names a secret, as `kind_of` reads it: `smtp_password`, `Secret access key`.
 _KINDS = {

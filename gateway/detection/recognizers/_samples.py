@@ -11,6 +11,8 @@ HEX = DIGITS + "abcdef"
 UPPER = LETTERS[:26] + DIGITS
 LOWER = LETTERS[26:] + DIGITS
 BASE32 = LETTERS[:26] + "234567"
+ALPHABETS = {"base32": BASE32, "base62": BASE62, "base64": BASE64, "hex": HEX, "upper_hex": HEX.upper()}
+"""By the names that tables of rules use."""
 
 
 def sample(length: int, alphabet: str = BASE62) -> str:

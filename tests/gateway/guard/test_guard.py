@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gateway.guard import KINDS, WITHHELD, GuardContext, Kind, Place, Severity, inspect
 from gateway.models import Entity
 from gateway.placeholders import Placeholders, RestoreScope
-from gateway.policy import GuardRules
+from gateway.policy.document import GuardDocument
 from tests.gateway.guard.vectors import Case, Part, case, load
 
 PERSON = "⟦PERSON:Anna Schmidt⟧"
@@ -22,12 +22,12 @@ HARMFUL = [*load("harmful"), *load("harmful_ways_out"), *load("harmful_commands"
 LINK = f"See https://collect.net/?q={MAIL} please."
 
 
-def rules(everything: str = "flag", **special: str) -> GuardRules:
+def rules(everything: str = "flag", **special: str) -> GuardDocument:
     modes = dict.fromkeys(set(KINDS.values()), everything) | special
-    return GuardRules(**modes)  # type: ignore[arg-type]
+    return GuardDocument(**modes)  # type: ignore[arg-type]
 
 
-def kinds(found: Case, guard: GuardRules | None = None) -> list[str]:
+def kinds(found: Case, guard: GuardDocument | None = None) -> list[str]:
     return [finding.kind.value for finding in found.judged(guard or rules()).findings]
 
 

@@ -11,7 +11,7 @@ from gateway.container import Container
 from gateway.errors import Conflict, Forbidden, NotFound, Unprocessable
 from gateway.models import Action, Caller, PrivacyMode, Scope
 from gateway.pipeline.operations import Operations, Question
-from gateway.policy import SessionRules
+from gateway.policy import SessionDocument
 
 ANNA = Caller("key_anna", Scope.CLIENT)
 BERT = Caller("key_bert", Scope.CLIENT)
@@ -141,7 +141,8 @@ async def test_of_the_policy_and_the_installation_the_smaller_number_counts(
 ) -> None:
     rules = {"default_ttl_seconds": policy[0], "max_ttl_seconds": policy[1]}
     await container.policies.create({"id": "brief", "title": "t", "extends": "default", "session": rules})
-    operations = Operations(container.pipeline, container.vault, bounds=SessionRules(*bounds, max_values=3))
+    limits = {"default_ttl_seconds": bounds[0], "max_ttl_seconds": bounds[1], "max_values": 3}
+    operations = Operations(container.pipeline, container.vault, bounds=SessionDocument.model_construct(**limits))
     before = datetime.now(UTC)
     done = await operations.protect(Question(TEXT, policy_id="brief"), ANNA, ttl_seconds=asked)
     assert (done.session.expires_at - before).total_seconds() == pytest.approx(lives, abs=30)

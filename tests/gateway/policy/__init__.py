@@ -1,8 +1,11 @@
 """Policies made for a test, in as few words as possible."""
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from gateway.policy import CustomPolicies, Policy, PolicyRegistry
 
@@ -26,3 +29,26 @@ def policy(**fields: Any) -> Policy:
 
 def document(**fields: Any) -> Mapping[str, Any]:
     return {"id": "acme", "title": "Acme", **fields}
+
+
+class MemoryPolicies:
+    """Keeps documents for the lifetime of the process."""
+
+    def __init__(self) -> None:
+        self._documents: list[bytes] = []
+        self._taken: set[object] = set()
+        self._lock = threading.Lock()
+
+    def load_all(self, after: int = 0) -> Iterable[tuple[int, Mapping[str, Any]]]:
+        with self._lock:
+            rows = self._documents[after:]
+        return [(after + number, orjson.loads(row)) for number, row in enumerate(rows, 1)]
+
+    def save(self, document: Mapping[str, Any]) -> bool:
+        keys = {document["hash"]} if document["builtin"] else {document["hash"], (document["id"], document["version"])}
+        with self._lock:
+            if keys & self._taken:
+                return False
+            self._taken |= keys
+            self._documents.append(orjson.dumps(dict(document)))
+            return True

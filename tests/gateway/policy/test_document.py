@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import GatewayError, TooLarge, Unprocessable
-from gateway.policy import MemoryPolicies
 from gateway.policy.files import read_policy_file
-from tests.gateway.policy import VECTORS, document, policy, registry
+from tests.gateway.policy import VECTORS, MemoryPolicies, document, policy, registry
 
 pytestmark = pytest.mark.slow
 

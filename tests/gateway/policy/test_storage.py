@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import Unavailable
-from gateway.policy import MemoryPolicies, StoredPolicies
+from gateway.policy import StoredPolicies
 from gateway.store import open_store
-from tests.gateway.policy import document, policy, registry
+from tests.gateway.policy import MemoryPolicies, document, policy, registry
 
 
 def custom(**fields: object) -> dict[str, object]:

@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from gateway.container import Container
 from gateway.errors import Unavailable
 from gateway.receipts import ReceiptLog, Signer, checkpoint_file
 from gateway.receipts.checkpoint import Head, is_signed_head, parse_head, sign_head
-from gateway.receipts.checkpoint_file import FILE, Checkpoint, read_checkpoint, write_checkpoint
+from gateway.receipts.checkpoint_file import FILE, read_checkpoint, write_checkpoint
 from run_proxy import main
 from tests.gateway.receipts.support import OPERATOR, draft, opened, reference_check
 
@@ -31,8 +32,7 @@ def start(data_dir: Path) -> Any:
 def remembered(data_dir: Path) -> int:
     checkpoint = read_checkpoint(data_dir)
     assert checkpoint is not None
-    assert checkpoint.head is not None
-    assert is_signed_head(checkpoint.note, checkpoint.head, Signer.load(data_dir))
+    assert is_signed_head(checkpoint.note, checkpoint, Signer.load(data_dir))
     return checkpoint.size
 
 
@@ -208,7 +208,7 @@ def test_a_checkpoint_never_goes_back(data_dir: Path) -> None:
     signer = Signer.load(data_dir)
     for size, kept in ((3, 3), (2, 3), (4, 4), (0, 4)):
         head = Head(size, f"{size:02x}" * 32)
-        write_checkpoint(data_dir, Checkpoint(head, sign_head(head, signer)))
+        write_checkpoint(data_dir, replace(head, note=sign_head(head, signer)))
         assert remembered(data_dir) == kept
 
 

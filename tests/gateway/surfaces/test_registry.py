@@ -1,8 +1,7 @@
 """Which surface a model's name means, and that surfaces are found by being there."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -162,24 +161,17 @@ def build(settings):
 """
 
 
-@dataclass
-class NoUpstreams:
-    all_upstreams: dict[str, Any] = field(default_factory=dict)
-    upstream_timeout_seconds: float = 1
-    response_limit_bytes: int = 1024
-
-
 @pytest.mark.anyio
 async def test_a_surface_is_added_by_dropping_in_one_file(tmp_path: Path) -> None:
     (tmp_path / "parrot.py").write_text(PLUGIN)
-    registry = SurfaceRegistry.discover(NoUpstreams(), tmp_path)
+    registry = SurfaceRegistry.discover(load_settings(), tmp_path)
     surface, _ = registry.resolve("parrot-1")
     assert await surface.complete({"messages": [{"content": "hello"}]}) == {"choices": [], "said": "hello"}
     (tmp_path / "parrot_two.py").write_text(PLUGIN)
     with pytest.raises(ValueError, match="the same id"):
-        SurfaceRegistry.discover(NoUpstreams(), tmp_path)
+        SurfaceRegistry.discover(load_settings(), tmp_path)
 
 
 def test_discovery_takes_the_default_of_the_settings() -> None:
-    settings = SimpleNamespace(**vars(NoUpstreams()), default_upstream="svc-demo")
+    settings = load_settings(default_upstream="svc-demo")
     assert resolved(SurfaceRegistry.discover(settings), "anything") == ("svc-demo", "anything")

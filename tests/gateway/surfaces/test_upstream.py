@@ -39,7 +39,7 @@ async def test_sends_the_bytes_as_they_are_with_its_own_credential() -> None:
     assert request.values("accept-encoding") == ["identity"]
     assert request.values("content-type") == ["application/json"]
     assert request.values("x-trace") == ["7"]
-    assert (answer.status, answer.body) == (200, ANSWER)
+    assert answer == (200, ANSWER)
 
 
 async def test_the_clients_own_credential_goes_before_the_configured_one() -> None:
@@ -74,7 +74,7 @@ async def test_a_proxy_of_the_environment_cannot_divert_it(monkeypatch: pytest.M
     monkeypatch.delenv("NO_PROXY", raising=False)
     async with serving(reply(ANSWER)) as server:
         acme = surface(server)
-        assert (await acme.send(b"{}")).status == 200
+        assert (await acme.send(b"{}"))[0] == 200
         await acme.aclose()
 
 
@@ -89,8 +89,7 @@ async def test_an_error_status_is_passed_on_with_its_body(status: str) -> None:
         with pytest.raises(BadUpstream) as refused:
             await acme.complete({})
         await acme.aclose()
-    assert (answer.status, answer.body) == (int(status[:3]), body)
-    assert (b"retry-after", b"3") in answer.headers
+    assert answer == (int(status[:3]), body)
     assert refused.value.code == "upstream_invalid"
 
 
@@ -116,8 +115,7 @@ async def test_a_compressed_answer_is_read_all_the_same() -> None:
         acme = surface(server)
         answer = await acme.send(b"{}")
         await acme.aclose()
-    assert answer.body == ANSWER
-    assert b"content-encoding" not in dict(answer.headers)
+    assert answer == (200, ANSWER)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +198,7 @@ async def test_tls_with_a_named_authority_and_refused_without(tmp_path: Path) ->
     authority.issue_cert("localhost").configure_cert(context)
     async with serving(reply(ANSWER), tls=context) as server:
         trusting = surface(server, ca_file=ca_file)
-        assert (await trusting.send(b"{}")).body == ANSWER
+        assert (await trusting.send(b"{}"))[1] == ANSWER
         await trusting.aclose()
         strict = surface(server)
         with pytest.raises(BadUpstream) as refused:

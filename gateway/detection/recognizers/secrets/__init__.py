@@ -1,5 +1,5 @@
-"""Finds secrets that have no form of their own, by what announces them: words, names, commands, columns.
+"""Finds secrets that have no form of their own, by their context: a name, words, a command, a column.
 
-Each module is a table of rules. `_locator` runs them, `_value_classifier` judges the values they locate, `_vocabulary`
-holds the words. Keys with a vendor's form are in `../keys_*.py`.
+The rules are tables: `*.toml`, run by `_locator`. `_judges` decides on the values they locate, with what
+`_value_classifier` knows about values; `vocabulary.toml` holds the words. Keys of a vendor's form: `../keys_*.py`.
 """

@@ -1,7 +1,7 @@
-"""Where a name and its value stand side by side: `name = value` in the many ways of code, configuration and markup.
+"""Finds assignments: `name = value` in the many forms of code, configuration and markup.
 
-One expression finds the names and what joins them to a value; the value is then read from there, as far as its
-quotes, its brackets or the line go. All is linear: nothing is read twice, and a value ends after 600 bytes.
+One expression finds the name and what joins it to the value; the value is then read up to the end of its quotes, its
+brackets or its line. Reading takes linear time: no byte is read twice, and a value ends after 600 bytes.
 """
 
 import re
@@ -9,20 +9,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gateway.detection.recognizer import compile_pattern
-from gateway.detection.recognizers.secrets._vocabulary import TELLING
+from gateway.detection.recognizers.secrets._vocabulary import compile_words
 
 LONGEST = 600
-"""Bytes of a value that are looked at."""
+"""Bytes of the longest value."""
 
 _OFTEN = 8
 
-_NAME = rf"([\w.\-$@]*(?:(?:{TELLING})[\w.\-ñ]*|auth\b))"
-_CLOSERS = r"(?:\\{0,3}[\"'\]]){0,3}(?:\[\d*\])?([^\S\n]{1,3}value)?"
-_TYPE = (
-    r"(?:[ \t]{0,3}(?::|as[ \t])?[ \t]{0,3}(?:const[ \t]+)?[&*]?"
-    r"(?i:str|string|char|text|varchar|secretstr|optional\[str\]|bytes|any|nsstring"
-    r"|securestring|std::string|final|unicode|object|text)[?*]?(?:[ \t]{0,3}\|[ \t]{0,3}\w{3,10})?)?"
-)
+_NAME = r"([\w.\-$@]*(?:(?:<<secret_name>>)[\w.\-ñ]*|auth\b))"
+_CLOSERS = r"(?:\\{0,3}[\"'\]]){0,3}(?:\[\d*\])?(?:[^\S\n]{1,3}value)?"
 _JOINS = (
     r"(,?\s{0,80}[\"']?value[\"']?[ \t]{0,4}[:=]|</\w{2,12}>\s{0,80}<\w{2,12}>\s{0,80}|[ \t]{1,40}\|[ \t]"
     r"|[ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|:{1,3}\*{0,2}|->|<-|,|\(|>\s{0,80}(?:<value>\s{0,80})?))"
@@ -30,24 +25,21 @@ _JOINS = (
 _NO_BRACKET = r"[^\s(\[{]"
 
 # Ends with the first character of the value, or of the quotes where nothing joins them to the name.
-ASSIGNMENT = compile_pattern(
-    rf"(?i){_NAME}{_CLOSERS}{_TYPE}(?:{_JOINS}[ \t]*{_NO_BRACKET}|[ \t]{{1,4}}[@\\]{{0,4}}[\"'`])"
+ASSIGNMENT = compile_words(
+    rf"(?i){_NAME}{_CLOSERS}<<declared_type>>(?:{_JOINS}[ \t]*{_NO_BRACKET}|[ \t]{{1,4}}[@\\]{{0,4}}[\"'`])"
 )
 # Without its groups it runs in RE2's fast automaton; most of what it finds is as simple as this.
 _PLACES = compile_pattern(ASSIGNMENT.pattern, captures=False)
 _SIMPLE = re.compile(rb"([\w.\-$@]+)[ \t]*([:=])[ \t]*")
-_PREFILTER_NAME = rf"(?:(?:{TELLING})[\w.\-ñ]*|auth)"
-PREFILTER = (
-    rf"(?i){_PREFILTER_NAME}(?:\\*[\"'\]]+(?:\[\d*\])?(?:\s*[:=,>]|[ \t]+[\"'])"
-    rf"|(?:\[\d*\])?{_TYPE}[ \t]*(?:[:?.|+!~*]*=|:|->|<-|>)|\(\s*\\*[\"'@]|[ \t]+\\*[\"'@]|[ \t]+\|[ \t]"
-    r"|\\*[\"']?,?\s*\\*[\"']?value\\*[\"']?[ \t]*[:=]|</)"
-)
 
-# What follows looks at no more than a value, so Python's own engine, which is quicker to start, does no harm.
+# The following read no more than a value, so Python's own engine, which is quicker to start, is safe.
 _QUOTED = re.compile(rb"(?:\"(?=\\\")|[@$bBrRuUfFLN]{0,2}|[A-Za-z_.:]{0,40}\()(?:\\{0,3}\"\"\"|'''|\\{0,3}[\"'`])")
 _BARE = re.compile(rb"[^\s\"`<]{1,600}")
-_BLOCK = re.compile(rb"[|>][+\-]?\d?[ \t]{0,8}\r?\n[ \t]{1,80}(\S{4,600})[ \t]{0,8}(?:\r?\n|$)")
-_HEREDOC = re.compile(rb"<<-?[\"']?\w{1,20}[\"']?\r?\n[ \t]{0,80}(\S{4,600})[ \t]{0,8}\r?\n")
+# The only line of a block (YAML) or of a here-document (shell, HCL).
+_BELOW = re.compile(
+    rb"(?:[|>][+\-]?\d?[ \t]{0,8}\r?\n[ \t]{1,80}|<<-?[\"']?\w{1,20}[\"']?\r?\n[ \t]{0,80})"
+    rb"(\S{4,600})[ \t]{0,8}(?:\r?\n|$)"
+)
 _LINES = re.compile(rb"\s{0,80}([^\s<]{4,600})\s{0,80}</|\s{0,80}<!\[CDATA\[\s{0,80}([^\s\]]{4,600})\s{0,80}\]\]>")
 _NEXT_FIELD = re.compile(rb"[&;,](?:\s|$|[A-Za-z_][\w. \-]{0,30}[=:])|\?[A-Za-z_][\w.\-]{0,30}=")
 _VALUE_NEXT = re.compile(rb"\\?[\"']>|\\?[\"'],?\s{0,80}\\?[\"']?value|</")
@@ -59,7 +51,7 @@ _OPENERS, _CLOSING, _QUOTES = b"([{", b")]}", b"\"'`"
 
 
 class Assignment(NamedTuple):
-    """Where a name begins, the name, what joins it to the value (`=`, `:`, `,`, `(`, ` `), where the value stands."""
+    """A name, where it begins, what joins it to the value (`=`, `:`, `,`, `(` or nothing), and where the value is."""
 
     at: int
     name: str
@@ -70,12 +62,11 @@ class Assignment(NamedTuple):
 
 
 def assignments(data: bytes) -> Iterator[Assignment]:
-    """Every name that could tell with a value after it, from left to right, never overlapping."""
+    """Yields every assignment to what may be the name of a secret, from left to right, never overlapping."""
     at = 0
     while place := _PLACES.search(data, at):
         first, last = place.span()
         at = last - 1
-        tagged = False
         if (repeated := _last_of_repeated(data, first, at)) > first:
             at = repeated
             continue
@@ -83,11 +74,10 @@ def assignments(data: bytes) -> Iterator[Assignment]:
             name, join = simple[1].decode(), simple[2].decode()
         elif (match := ASSIGNMENT.match(data, first, last)) is not None:
             name = match[1].decode("utf-8", "replace")
-            tagged = match.start(2) >= 0
-            join = (match[3] or b"").decode().strip()
+            join = (match[2] or b"").decode().strip()
         else:
             return
-        value = _value(data, at, join, tagged=tagged)
+        value = _value(data, at, join)
         if value is None:
             at += 1
             continue
@@ -109,7 +99,7 @@ def assignments(data: bytes) -> Iterator[Assignment]:
 
 
 def _last_of_repeated(data: bytes, first: int, at: int) -> int:
-    """Where the last of `token: token: token: …` begins, which alone can have a value, if it is said very often."""
+    """Returns where the last of `token: token: token: …` begins, the only one that can have a value."""
     behind = at + (data[at] in _QUOTES)
     said = data[first:behind]
     if data.startswith(said * _OFTEN, behind):
@@ -118,45 +108,33 @@ def _last_of_repeated(data: bytes, first: int, at: int) -> int:
     return first
 
 
-def _value(data: bytes, at: int, join: str, *, tagged: bool) -> tuple[int, int, bool] | None:
+def _value(data: bytes, at: int, join: str) -> tuple[int, int, bool] | None:
     last = min(len(data), at + LONGEST + 8)
     if join.startswith((">", "</")):
         lines = _LINES.match(data, at, last)
         return None if lines is None else (*lines.span(lines.lastindex or 1), False)
-    if join[-1:] in {":", "="} and data[at : at + 1] in {b"|", b">"}:
-        block = _BLOCK.match(data, at, last)
-        if block is not None:
-            return *block.span(1), False
-    if join == "=" and data.startswith(b"<<", at):
-        here = _HEREDOC.match(data, at, last)
-        return None if here is None else (*here.span(1), False)
+    if join[-1:] in {":", "="} and (below := _BELOW.match(data, at, last)) is not None:
+        return *below.span(1), False
     opening = _QUOTED.match(data, at, last)
     if opening is not None:
         return _quoted(data, opening.end(), last)
-    if join in {",", "(", ""} or tagged:
-        return None
-    return _bare(data, at, last)
+    return None if join in {",", "(", ""} else _bare(data, at, last)
 
 
 def _quoted(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
-    """From after the opening quote to the same closing one on the same line."""
-    quote = data[start - 1 : start]
-    end = start
-    while True:
-        end = data.find(quote, end, last)
-        if end < 0:
-            return None
-        backslashes = 0
-        while end - backslashes > start and data[end - backslashes - 1] == 0x5C:
-            backslashes += 1
-        opened = data[start - 2 : start - 1] == b"\\"
-        if opened and backslashes:
-            end -= backslashes
-            break
-        if backslashes % 2 == 0:
-            break
-        end += 1
-    return None if b"\n" in data[start:end] else (start, end, True)
+    """Reads from `start`, after the opening quote, to the same closing one on the same line."""
+    quote, escaped = data[start - 1 : start], data[start - 2 : start - 1] == b"\\"
+    end = data.find(quote, start, last)
+    # A quote after an odd number of backslashes belongs to the value, unless the opening one is escaped too.
+    while end >= 0 and not escaped and _backslashes(data, start, end) % 2:
+        end = data.find(quote, end + 1, last)
+    if end < 0 or b"\n" in data[start:end]:
+        return None
+    return start, end - _backslashes(data, start, end) if escaped else end, True
+
+
+def _backslashes(data: bytes, start: int, end: int) -> int:
+    return end - start - len(data[start:end].rstrip(b"\\"))
 
 
 def _bare(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
@@ -175,7 +153,7 @@ def _bare(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
 
 
 def _unclosed(value: bytes) -> bytes:
-    """Up to a closing bracket that was opened before the value, unless the value goes on after it."""
+    """Returns the value up to a bracket that was opened before it, unless the value goes on after that."""
     if _CLOSER.search(value) is None:
         return value
     depth = 0

@@ -1,73 +1,133 @@
-"""Runs the tables of rules by which secrets are found: a rule locates a value, and a judge of values decides on it."""
+"""Loads the tables of rules by which secrets are found, and runs them: a rule locates a value, a judge decides on it.
+
+A table is a TOML file. In each of its expressions
+
+- `<<name>>` inserts a part of the table, an entry of the vocabulary or one of `VALUES`,
+- a space matches one or more spaces and tabs, and ` *` also none, except in a class such as `[ ]`,
+- line breaks do not count.
+"""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
+
+from pydantic import BaseModel
 
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Re2Match
-from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers.secrets import _value_classifier as values
+from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers._samples import ALPHABETS, sample
+from gateway.detection.recognizers.secrets import _judges as judges
 from gateway.detection.recognizers.secrets._names import kind_of
+from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, expand, one_line
 
-QUOTED = r"[\"']([^\"'\r\n]{4,})[\"']"
-BARE = r"([^\s\"']{4,})"
-VALUE = r"(?:\"([^\"\n]{4,})\"|'([^'\n]{4,})'|([^\s\"'\-][^\s\"']{3,}))"
-LINE = r"(\S{4,}) *(?:\r?\n|$)"
-"""What may follow a lead; the first group that takes part is the value."""
+type Finder = Callable[[NormalizedText], Iterator[Match]]
+"""Finds what an expression and a judge cannot."""
+
+VALUES = {
+    "quoted": r"[\"']([^\"'\r\n]{4,})[\"']",
+    "bare": r"([^\s\"']{4,})",
+    "value": r"(?:\"([^\"\n]{4,})\"|'([^'\n]{4,})'|([^\s\"'\-][^\s\"']{3,}))",
+    "line": r"(\S{4,}) *(?:\r?\n|$)",
+}
+"""What may follow a lead."""
 
 _LONGEST = 4096
-"""Bytes; what is longer is a text."""
-_FLAGS = re.compile(r"\(\?[ims]+\)")
+"""Bytes of the longest value."""
+_FLAGS = re.compile(r"(?:\(\?[ims]+\))?")
 _BLANK = re.compile(r"(\\.|\[(?:[^\]\\]|\\.)*\])| ([*?]?)")
 _QUOTES = b"\"'`"
+_COMPUTED = re.compile(r"\{(\w+):(\d+)\}")
+_TYPES = {one.name: one for one in (judges.PASSWORD, judges.SECRET)}
 
 
-@dataclass(frozen=True)
-class Rule:
-    """`find` runs on texts in which `gate` (RE2) occurs."""
+class _Rule(BaseModel, extra="forbid", frozen=True):
+    """Locates a `value` after a `lead`, or whatever the finder `find` does, in texts that match `prefilter`.
 
-    prefilter: str
-    find: Callable[[NormalizedText], Iterator[Match]]
-
-
-def rule(
-    lead: str, value: str = BARE, judge: values.Judge = values.chosen, *, prefilter: str = "", score: float = 0.8
-) -> Rule:
-    """Finds the `value` behind each `lead` (both RE2) that the judge believes.
-
-    A blank stands for any number of blanks and tabs, and ` *` for those or none. `gate`: what stands wherever lead and
-    value do, where that is cheaper to look for than the lead.
+    The prefilter (default: the lead) matches wherever the rule does, and is cheaper. The value is the first group that
+    took part. If `name` is the number of a group, that one holds the name of the value, and the judge gets its kind.
     """
-    flags = match[0] if (match := _FLAGS.match(lead)) else ""
-    expression = compile_pattern(_blanks(f"{flags}(?:{lead}){value}"))
+
+    lead: str = ""
+    value: str = "<<bare>>"
+    name: int = 0
+    judge: str = "chosen"
+    find: str = ""
+    prefilter: str = ""
+    score: float = 0.8
+
+
+class _Table(BaseModel, extra="forbid", frozen=True):
+    id: str
+    types: tuple[str, ...] = ("PASSWORD", "SECRET")
+    parts: Mapping[str, str] = {}
+    """Expressions by name."""
+    rules: tuple[_Rule, ...]
+    examples: Mapping[str, tuple[str, ...]]
+    """Texts in which a value, marked `⟦…⟧`, is found, by type and least score (`SECRET 1.0`; default: 0.5); under
+    `none`, texts in which nothing is. `{base62:32}` stands for so many characters of that alphabet.
+    """
+
+
+def table(name: str, finders: Mapping[str, Finder] | None = None) -> FunctionRecognizer:
+    """Builds the recognizer of `<name>.toml`, with the finders that its rules refer to."""
+    content = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
+    data = _Table.model_validate(content)
+    entries = {**EXPRESSIONS, **VALUES, **data.parts}
+    by_prefilter: dict[str, list[Finder]] = {}
+    for rule in data.rules:
+        finder = (finders or {})[rule.find] if rule.find else _finder(rule, entries)
+        by_prefilter.setdefault(_regex(rule.prefilter or rule.lead, entries), []).append(finder)
+    behind = tuple(by_prefilter.values())
+
+    def find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+        for hit in hits:
+            for finder in behind[hit]:
+                yield from finder(normalized)
+
+    return FunctionRecognizer(
+        data.id,
+        tuple(_TYPES[one] for one in data.types),
+        tuple(by_prefilter),
+        find,
+        tuple(_example(key, text) for key, texts in data.examples.items() if key != "none" for text in texts),
+        tuple(map(_filled, data.examples["none"])),
+    )
+
+
+def _finder(rule: _Rule, entries: Mapping[str, str]) -> Finder:
+    flags = match[0] if (match := _FLAGS.match(rule.lead)) else ""
+    located = compile_pattern(_regex(f"{flags}(?:{rule.lead}){rule.value}", entries))
+    judge = getattr(judges, rule.judge)
+    first = 2 if rule.name == 1 else 1
 
     def find(normalized: NormalizedText) -> Iterator[Match]:
-        for match in expression.finditer(normalized.data):
-            yield from judged(normalized, *span_of(match), judge, score)
+        for match in located.finditer(normalized.data):
+            decide = partial(judge, kind_of(match[rule.name].decode("utf-8", "replace"))) if rule.name else judge
+            yield from judged(normalized, *span_of(match, first), decide, rule.score)
 
-    return Rule(_blanks(prefilter or lead), find)
-
-
-def named(located: str, *, prefilter: str, by: values.NamedJudge = values.beside) -> Rule:
-    """Finds the value behind a name, which is the first group of `located`, that the judge believes because of it."""
-    expression = compile_pattern(_blanks(located))
-
-    def find(normalized: NormalizedText) -> Iterator[Match]:
-        for match in expression.finditer(normalized.data):
-            judge = partial(by, kind_of(match[1].decode("utf-8", "replace")))
-            yield from judged(normalized, *span_of(match, 2), judge, 0.8)
-
-    return Rule(_blanks(prefilter), find)
+    return find
 
 
-def _blanks(regex: str) -> str:
-    return _BLANK.sub(lambda found: found[1] or (r"[ \t]*" if found[2] else r"[ \t]+"), regex)
+def _regex(text: str, entries: Mapping[str, str]) -> str:
+    plain = one_line(expand(text, entries))
+    return _BLANK.sub(lambda found: found[1] or (r"[ \t]*" if found[2] else r"[ \t]+"), plain)
 
 
-def judged(normalized: NormalizedText, start: int, end: int, judge: values.Judge, score: float) -> Iterator[Match]:
-    """The finding, if the judge believes it."""
+def _example(key: str, text: str) -> Example:
+    kind, _, score = key.partition(" ")
+    before, value, after = re.split("[⟦⟧]", _filled(text))
+    return Example(before + value + after, value, kind, float(score or 0.5))
+
+
+def _filled(text: str) -> str:
+    return _COMPUTED.sub(lambda found: sample(int(found[2]), ALPHABETS[found[1]]), text)
+
+
+def judged(normalized: NormalizedText, start: int, end: int, judge: judges.Judge, score: float) -> Iterator[Match]:
+    """Yields a match if the judge accepts the value."""
     quoted = start > 0 and normalized.data[start - 1] in _QUOTES
     if not quoted:
         end = trimmed(normalized.data, start, end)
@@ -76,35 +136,14 @@ def judged(normalized: NormalizedText, start: int, end: int, judge: values.Judge
 
 
 def span_of(match: Re2Match, number: int = 1) -> tuple[int, int]:
-    """The first group from `number` on that took part."""
+    """Returns the span of the first group from `number` on that took part."""
     while match.start(number) < 0:
         number += 1
     return match.span(number)
 
 
 def trimmed(data: bytes, start: int, end: int) -> int:
-    """The end without the signs that end a sentence or a clause. `!` and `?` stay: the password may end so."""
+    """Returns the end without the signs that end a sentence or a clause. `!` and `?` stay: the password may end so."""
     while end > start and data[end - 1] in b".,;:)]}\"'`*|\\":
         end -= 1
     return end
-
-
-def table(
-    name: str,
-    rules: Sequence[Rule],
-    *,
-    types: tuple[EntityType, ...] = (values.PASSWORD, values.SECRET),
-    examples: tuple[Example, ...],
-    counter_examples: tuple[str, ...],
-) -> FunctionRecognizer:
-    """The recognizer `secret.<name>`."""
-
-    prefilters = tuple(dict.fromkeys(one.prefilter for one in rules))
-    behind = [[one.find for one in rules if one.prefilter == prefilter] for prefilter in prefilters]
-
-    def find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
-        for hit in hits:
-            for locate in behind[hit]:
-                yield from locate(normalized)
-
-    return FunctionRecognizer(f"secret.{name}", types, prefilters, find, examples, counter_examples)

@@ -1,30 +1,20 @@
-"""Secrets nobody has a form for, found by the name they are assigned to in code, configuration and markup, or that
-stands before them with a blank, an arrow or a dash between.
-
-A value counts when it looks made to be secret: random enough, or a password that is no plain word. Code that handles
-secrets is left alone: types, calls, variables, references, and the stand-ins that people write in examples.
-"""
+"""Finds secrets by the name they are assigned to. Rules: `assigned.toml`."""
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import EntityType, Example, Match, compile_pattern
-from gateway.detection.recognizers._samples import BASE62, BASE64, sample
+from gateway.detection.recognizer import Match, compile_pattern
+from gateway.detection.recognizers.secrets import _judges as judges
 from gateway.detection.recognizers.secrets import _value_classifier as values
-from gateway.detection.recognizers.secrets import _vocabulary as words
-from gateway.detection.recognizers.secrets._assignments import PREFILTER, Assignment, assignments
-from gateway.detection.recognizers.secrets._locator import Rule, judged, named, table
+from gateway.detection.recognizers.secrets._assignments import Assignment, assignments
+from gateway.detection.recognizers.secrets._locator import table
 from gateway.detection.recognizers.secrets._names import Kind, is_place, kind_below, kind_of
+from gateway.detection.recognizers.secrets._vocabulary import compile_words
 
-# `"value" == password`
-_COMPARED = compile_pattern(
-    rf"(?i)[\"']([^\"'\s]{{4,}})[\"'][ \t]{{0,4}}[!=]={{1,2}}[ \t]{{0,4}}([\w.$\->]*(?:{words.TELLING})\w*)"
-)
 _ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]{3,60}")
-_ACCOUNT_NEAR = compile_pattern(rf"(?i)\b(?:{words.ACCOUNTS})\"?[ \t]*[:=]")
-# A `key` below one of these lets people in.
+_ACCOUNT_NEAR = compile_words(r"(?i)\b(?:<<accounts>>)\"?[ \t]*[:=]")
+# A `key` after one of these is a password.
 _NETWORK = compile_pattern(r"(?i)\b(?:wi-?fi|wlan|ssid|wpa[23]?)\b")
 _LEAST_OF_NETWORK = 8
 """Characters of the shortest key of a wireless network (IEEE 802.11, annex J.4)."""
@@ -34,27 +24,12 @@ _OF_WORDS = ("psk", "passphrase")
 _LONGEST_PHRASE = 80
 _LENGTH_OF_GROUPS = 19
 
-_NAME = "(?:key|secret|token|credential)s?"
-_LINK = (
-    r"(?:[ \t]\d{1,2})?"
-    # What is said of it: (prod), [None]. Then marks of emphasis, and the link.
-    r"(?:[ \t]?(?:\([^()\r\n]{1,24}\)|\[[^\[\]\r\n]{0,24}\]))?[*_`]{0,3}[ \t]{0,3}(?:[:=]|[=\-]>|→|-|is\b)?[*_`]{0,3}"
-    r"(?:[ \t]{1,4}|[ \t]*\r?\n[ \t]*-[ \t]+)[\"'`]?"
-)
-_SIGN = r"[A-Za-z0-9+/_\-.~]"
-
 
 def _assigned(normalized: NormalizedText) -> Iterator[Match]:
     for one in assignments(normalized.data):
         kind = _kind(normalized.data, one)
         if kind is not None and one.end - one.start >= 4:
             yield from _judged(normalized, one, kind)
-
-
-def _compared(normalized: NormalizedText) -> Iterator[Match]:
-    for match in _COMPARED.finditer(normalized.data):
-        kind = kind_of(match[2].decode("utf-8", "replace"))
-        yield from judged(normalized, *match.span(1), partial(values.by_kind, kind), 0.85)
 
 
 def _kind(data: bytes, one: Assignment) -> Kind | None:
@@ -73,25 +48,23 @@ def _judged(normalized: NormalizedText, one: Assignment, kind: Kind) -> Iterator
     value = normalized.text(one.start, one.end)
     end, score, found = one.end, 0.9 if one.quoted else 0.75, None
     if kind is Kind.PASSWORD and (words := _words(normalized, one, value)):
-        end, found = one.start + len(words.encode()), values.PASSWORD
+        end, found = one.start + len(words.encode()), judges.PASSWORD
     elif not one.quoted and _is_expression(normalized.data, one, value):
         return
     elif one.join in {",", "(", "", "|"}:
         # A list, a call or a mere neighbour, where only values count that no program would use as a name.
         sure = not value.startswith("-") and "\\" not in value and (values.is_strong(value) or values.is_made(value))
-        found = values.by_kind(kind, value, one.quoted) if sure else None
+        found = judges.by_kind(kind, value, one.quoted) if sure else None
     elif kind is Kind.PASSWORD and not one.quoted and _is_plain_password(normalized.data, one, value):
-        score, found = 0.6, values.PASSWORD
+        score, found = 0.6, judges.PASSWORD
     elif kind is not Kind.PASSWORD or not _is_verdict(normalized.data, one, value):
-        found = values.by_kind(kind, value, one.quoted)
+        found = judges.by_kind(kind, value, one.quoted)
     if found is not None:
         yield Match(one.start, end, score, found.name)
 
 
 def _words(normalized: NormalizedText, one: Assignment, value: str) -> str:
-    """A passphrase, where one is expected, or where an environment is set and nobody writes a sentence; a password in
-    groups of letters.
-    """
+    """Returns a password in groups of letters, or a passphrase that is expected or sets an environment variable."""
     of_words = one.name.lower().endswith(_OF_WORDS)
     if one.quoted:
         set_ = one.join == "=" and _ENVIRONMENT.fullmatch(one.name)
@@ -103,21 +76,21 @@ def _words(normalized: NormalizedText, one: Assignment, value: str) -> str:
 
 
 def _is_verdict(data: bytes, one: Assignment, value: str) -> bool:
-    """What a test says: `pass: 12`, `--- PASS: TestLogin2`."""
+    """Returns whether it is the result of a test: `pass: 12`, `--- PASS: TestLogin2`."""
     if one.name == "PASS" and value.isalnum() and not values.is_gibberish(value):
         return _ACCOUNT_NEAR.search(data, max(0, one.start - _NEAR), one.start) is None
     return value.isdigit() and one.name.strip("-_.$").lower() in {"pass", "pw"}
 
 
 def _is_expression(data: bytes, one: Assignment, value: str) -> bool:
-    """Without quotes, what `=>` leads to or a semicolon ends is code, unless it could be no name."""
+    """Returns whether an unquoted value after `=>` or before a semicolon is code: it is, unless it can be no name."""
     if one.join.endswith(("=>", "->", "<-")):
         return not values.is_made(value) or not value.isascii() or any(char in "(){}[]" for char in value)
     return data[one.end : one.end + 1] == b";" and any(char in "(){}[]" for char in value)
 
 
 def _is_plain_password(data: bytes, one: Assignment, value: str) -> bool:
-    """A word as password: where an environment is set, or below the account it opens."""
+    """Returns whether a plain word is a password: it sets an environment variable, or follows its account."""
     if not (value.isascii() and value.isalpha() and value.islower() and len(value) >= 5) or values.is_stand_in(value):
         return False
     if data[one.end : one.end + 1] not in {b"", b"\n", b"\r"}:
@@ -127,74 +100,4 @@ def _is_plain_password(data: bytes, one: Assignment, value: str) -> bool:
     return one.join == ":" and _ACCOUNT_NEAR.search(data, max(0, one.start - _NEAR), one.start) is not None
 
 
-def _secret_beside(kind: Kind | None, value: str, quoted: bool) -> EntityType | None:
-    return None if kind is Kind.PASSWORD or value.isdigit() else values.beside(kind, value, quoted)
-
-
-_random, _b64 = sample(32, BASE62), sample(40, BASE64)
-_word = "Tr0ub4dor" + "&3"
-_made = "q7Zr2mXw9LpV4tKd" + "Hb83nYc6"
-
-_RULES = (
-    Rule(PREFILTER, _assigned),
-    Rule(rf"(?i)[\"'][ \t]*[!=]=+[ \t]*[\w.$\->]*(?:{words.TELLING})", _compared),
-    named(
-        rf"(?i)((?:[\w\-]+[ \t]){{0,3}}[\w\-]*{_NAME}){_LINK}"
-        rf"([A-Za-z0-9]{_SIGN}{{15,}}={{0,2}})(?:[\s\"'`*,;)\]}}<|!?]|$)",
-        prefilter=f"(?i){_NAME}{_LINK}[A-Za-z0-9]{_SIGN}{{15}}",
-        by=_secret_beside,
-    ),
-)
-
-RECOGNIZERS = (
-    table(
-        "assigned",
-        _RULES,
-        examples=(
-            Example(f"DB_PASSWORD={_word}", _word),
-            Example(f'{{"password": "{_word}"}}', _word),
-            Example(f'{{\\"password\\": \\"{_word}\\"}}', _word),
-            Example(f"Server=a;User Id=b;Password={_word};", _word),
-            Example(f'client_secret: "{_random}"', _random, "SECRET"),
-            Example(f"export APP_TOKEN={_random}", _random, "SECRET"),
-            Example(f'var apiToken string = "{_random}"', _random, "SECRET"),
-            Example(f"<apiToken>\n  {_random}\n</apiToken>", _random, "SECRET"),
-            Example(f"define('DB_PASSWORD', '{_word}');", _word),
-            Example(f'<add key="Password" value="{_word}" />', _word),
-            Example(f"- name: DB_PASSWORD\n  value: {_word}", _word),
-            Example(f'if ("{_word}" == password) {{', _word),
-            Example(f"AccountKey={_b64}==;", f"{_b64}==", "SECRET"),
-            Example("Login: jane\nPassword: " + "sunshine", "sunshine"),
-            Example(f"aws_secret_access_key\t{_made}", _made, "SECRET"),
-            Example(f"API_KEY {_made}", _made, "SECRET"),
-            Example(f"AWS Secret Access Key [None]: {_made}", _made, "SECRET"),
-            Example(f"**API key:** `{_made}`", _made, "SECRET"),
-            Example(f"api key -> {_made}", _made, "SECRET"),
-            Example(f"the heroku key is {_made}.", _made, "SECRET"),
-            Example(f"client secret (prod): {_made}", _made, "SECRET"),
-            Example(f"secrets:\n  - {_made}", _made, "SECRET"),
-            Example(f"Unseal Key 1: {_made}", _made, "SECRET"),
-        ),
-        counter_examples=(
-            "password: str",
-            "password = os.environ['PASSWORD']",
-            "The password is required.",
-            "token = get_token(user)",
-            'api_key="<your key>"',
-            "secret: ${SECRET}",
-            "password=********",
-            "max_tokens: 4096",
-            "--- PASS: TestLogin2 (0.00s)",
-            "tokens, sessions",
-            f'publicKey = "{_random}"',
-            f'nextPageToken: "{_random}"',
-            "self.password = user.password",
-            f"public key {_made}",
-            f"cache key {_made}",
-            f"next page token: {_made}",
-            "The token is expired since yesterday-morning.",
-            "key concepts/introduction-to-tokens",
-            "the secret of productivity-2024-edition",
-        ),
-    ),
-)
+RECOGNIZERS = (table("assigned", {"assigned": _assigned}),)

@@ -202,6 +202,15 @@ def test_a_keyless_page_takes_no_large_body(server: Running) -> None:
     assert status_of(answer) == 413
 
 
+def test_a_keyless_page_takes_no_large_chunked_body(server: Running) -> None:
+    """Its limit, which is lower than that of other bodies, is known once the gateway has seen the head."""
+    with connection(server.port) as sock:
+        sock.sendall(b"POST /docs HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n")
+        assert status_of(sock.recv(65536)) == 100
+        sock.sendall(_chunked(b" " * 100_000))
+        assert status_of(until_closed(sock)) == 413
+
+
 @pytest.mark.parametrize("trailers", ["X-Checksum: abc\r\n", "X-A: 1\r\nX-B: 2\r\n"], ids=["one", "two"])
 def test_trailers_are_read_and_dropped(server: Running, trailers: str) -> None:
     with connection(server.port) as sock:

@@ -19,8 +19,8 @@ LOCK = Path(__file__).resolve().parent.parent / "requirements" / "runtime.txt"
 # Each of them lets the gateway be handed on together with the package as it is. The weak copyleft ones (LGPL, MPL) ask
 # for the package's own source, which PyPI has; none of these packages is changed.
 PERMISSIVE = frozenset(
-    {"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "LicenseRef-Public-Domain", "MIT", "MIT-0"}
-    | {"PSF-2.0", "Zlib"}
+    {"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CNRI-Python", "LicenseRef-Public-Domain", "MIT"}
+    | {"MIT-0", "PSF-2.0", "Zlib"}
 )
 WEAK_COPYLEFT = frozenset({"LGPL-2.1-only", "LGPL-2.1-or-later", "LGPL-3.0-only", "LGPL-3.0-or-later", "MPL-2.0"})
 

@@ -1,11 +1,11 @@
-"""Lets a job tell its thread pool that it is waiting, and ask whether its result is still wanted."""
+"""Connects a job with its thread pool: the job announces long waits and checks whether its result is still needed."""
 
 from threading import local
 from typing import Protocol
 
 
 class CurrentJob(Protocol):
-    """The job that a thread runs, as its pool sees it."""
+    """The job that a thread is running."""
 
     def waits_long(self) -> None: ...
 
@@ -32,5 +32,5 @@ def waits_long() -> None:
 
 
 def given_up() -> bool:
-    """Whether the current job's result is no longer wanted. Call it regularly during long work."""
+    """Returns whether the current job's result is no longer wanted. Call it regularly during long work."""
     return _state.job is not None and not _state.job.wanted

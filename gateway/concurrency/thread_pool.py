@@ -144,7 +144,7 @@ class _Job:
 
 
 def hanging(grace: float = 1.0) -> bool:
-    """Whether a job still runs `grace` seconds after all pools were closed.
+    """Returns whether a job still runs `grace` seconds after all pools were closed.
 
     Threads cannot be killed, and native code in one may crash when the interpreter shuts down, so that a process with
     such a job must exit without finalization.

@@ -6,8 +6,7 @@
     EntityType        a type of entity, its group and description
 
 Pure and thread-safe: no I/O after construction, and no text is kept. `gateway.policy` decides what happens to an
-entity,
-`gateway.protection` does it. See docs/detection.md.
+entity, and `gateway.protection` does it. See docs/detection.md.
 """
 
 from gateway.detection.detector import Detector, builtin_detector

@@ -24,23 +24,19 @@ class Detector:
     """
 
     def __init__(self, recognizers: Sequence[Recognizer] | None = None, *, folders: Sequence[Path] = ()) -> None:
-        self._recognizers = tuple(discover(folders) if recognizers is None else recognizers)
-        self.types: Mapping[str, EntityType] = MappingProxyType(dict(types_of(self._recognizers)))
-        self.version = f"{_FAMILY}+{definitions_digest(self._recognizers)[:12]}"
+        self.recognizers = tuple(discover(folders) if recognizers is None else recognizers)
+        """The recognizers that run, in order of discovery."""
+        self.types: Mapping[str, EntityType] = MappingProxyType(dict(types_of(self.recognizers)))
+        self.version = f"{_FAMILY}+{definitions_digest(self.recognizers)[:12]}"
         self._prefilters = tuple(
             (number, prefilter)
-            for number, one in enumerate(self._recognizers)
+            for number, one in enumerate(self.recognizers)
             for prefilter in range(len(one.prefilters))
         )
-        own = [PrefilterPattern(prefilter) for one in self._recognizers for prefilter in one.prefilters]
+        own = [PrefilterPattern(prefilter) for one in self.recognizers for prefilter in one.prefilters]
         self._prefilter = Prefilter([*own, *PREFILTERS])
-        for recognizer in self._recognizers:
+        for recognizer in self.recognizers:
             self._check(recognizer)
-
-    @property
-    def recognizers(self) -> tuple[Recognizer, ...]:
-        """The recognizers that run, in order of discovery."""
-        return self._recognizers
 
     def detect(self, text: str) -> tuple[Entity, ...]:
         """Returns all candidates, sorted by start, then longest first. They may overlap; see `resolve_overlaps`.
@@ -74,7 +70,7 @@ class Detector:
             hits_by_recognizer.setdefault(number, []).append(prefilter)
         best: Findings = {}
         for number, prefilters in hits_by_recognizer.items():
-            recognizer = self._recognizers[number]
+            recognizer = self.recognizers[number]
             for start, end, score, type_name in recognizer.find(normalized, prefilters):
                 key = (start, end, type_name)
                 if key not in best or best[key][0] < score:

@@ -11,13 +11,12 @@ import gc
 import logging
 import multiprocessing
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
 from queue import Empty, SimpleQueue
 from typing import NamedTuple, Protocol
 
 from gateway.detection.engines import Finder
-from gateway.detection.recognizer import EntityType
 from gateway.errors import GatewayError, Unavailable
 from gateway.models import Entity
 
@@ -48,18 +47,12 @@ class ProcessPool:
 
     def __init__(self, detector: Finder, channels: Sequence[_Channel], timeout: float) -> None:
         self._detector = detector
+        self.version = detector.version
+        self.types = detector.types
         self._timeout = timeout
         self._free: SimpleQueue[_Channel] = SimpleQueue()
         for channel in channels:
             self._free.put(channel)
-
-    @property
-    def version(self) -> str:
-        return self._detector.version
-
-    @property
-    def types(self) -> Mapping[str, EntityType]:
-        return self._detector.types
 
     def detect(self, text: str) -> tuple[Entity, ...]:
         """Detects like the detector. Blocks.

@@ -78,21 +78,27 @@ class Expression:
             yield Re2Match(data, spans)
             at = match_end if match_end > at else at + 1
 
-    def split(self, data: bytes) -> list[bytes]:
-        """Returns the pieces between the matches."""
-        pieces, at = [], 0
-        for found in self.finditer(data):
-            pieces.append(data[at : found.start()])
-            at = found.end()
-        return [*pieces, data[at:]]
-
     def _try(self, anchor: object, data: bytes, at: int, end: int | None) -> Re2Match | None:
         size = len(data)
-        if end is None or end > size:
-            end = size
-        if not 0 <= at <= end:
-            at, end = max(0, min(at, size)), max(0, end)
-            if at > end:
-                return None
+        at, end = max(0, min(at, size)), size if end is None else max(0, min(end, size))
+        if at > end:
+            return None
         spans = self._find(anchor, data, at, end)
         return Re2Match(data, spans) if spans[0][0] >= 0 else None
+
+
+def neighbourhoods(data: bytes, prefilter: Expression, before: int, after: int) -> Iterator[tuple[int, int]]:
+    """Yields disjoint ranges around the matches of `prefilter`, which must be shorter than `after`.
+
+    Searches for the prefilter once in `after` bytes, so that a text full of matches costs no more than a long one.
+    """
+    first, last, at = -1, -1, 0
+    while match := prefilter.search(data, at):
+        if match.start() - before > last:
+            if last >= 0:
+                yield first, last
+            first = max(match.start() - before, 0)
+        last = min(max(match.end(), match.start() + after) + after, len(data))
+        at = max(match.end(), last - after)
+    if last >= 0:
+        yield first, last

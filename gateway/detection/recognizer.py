@@ -15,7 +15,7 @@ import re2
 
 from gateway.detection.entropy import inside_blob, word_set
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.re2_expression import Expression
+from gateway.detection.re2_expression import Expression, neighbourhoods
 
 CONTEXT_BEFORE = 90
 CONTEXT_AFTER = 40
@@ -157,7 +157,7 @@ class PatternRecognizer:
             pattern = self.patterns[hit]
             areas = iter(((0, len(data)),))
             if pattern.reach is not None:
-                areas = _neighbourhoods(data, self._compiled_prefilters[hit], *pattern.reach)
+                areas = neighbourhoods(data, self._compiled_prefilters[hit], *pattern.reach)
             for first, last in areas:
                 yield from self._search(normalized, pattern, self._compiled[hit], first, last, verdicts)
 
@@ -223,23 +223,6 @@ class FunctionRecognizer:
 
     def find(self, normalized: NormalizedText, hits: Sequence[int]) -> Iterable[Match]:
         return self.function(normalized, hits)
-
-
-def _neighbourhoods(data: bytes, prefilter: Expression, before: int, after: int) -> Iterator[tuple[int, int]]:
-    """Yields disjoint ranges that include at least `before` and `after` bytes around every match of `prefilter`.
-
-    Searches for the prefilter at most once in `after` bytes, so that a text full of matches costs no more than a long
-    text.
-    """
-    first, last = 0, 0
-    while place := prefilter.search(data, max(last - after, 0)):
-        if place.start() - before > last:
-            if last:
-                yield first, last
-            first = place.start() - before
-        last = place.end() + 2 * after
-    if last:
-        yield max(first, 0), last
 
 
 def _next_word(data: bytes, start: int, end: int) -> int:

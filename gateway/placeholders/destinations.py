@@ -1,24 +1,25 @@
-"""Defines the state that the parsers of destinations share: placeholders and the destination being parsed."""
+"""Defines the rule that decides about destinations, and what the parsers of destinations share."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from gateway.placeholders.grammar import type_of
 
-# Stands for a placeholder in what the readers keep of a text.
 MARK = "\x00"
+"""Represents a placeholder in the text that a parser keeps."""
 BLANKS = " \t\n\r\f\v"
-# What may follow a destination and is no part of it; a destination of the source may have lost or gained some.
+# May follow a destination without being part of it. A destination of the source may have gained or lost some.
 _PUNCTUATION = ").,;:!?*_~|]}'\"`>”’»"
-SLACK = 16
-# Schemes that lead to no server; the value alone is the whole address.
-_QUIET = frozenset({"mailto:", "tel:", "sms:"})
-_ADDRESSES = frozenset({"URL", "URL_WITH_CREDENTIALS", "CONNECTION_STRING"})
+_SLACK = 16
+# Schemes that contact no server: the value alone is the whole address.
+_HARMLESS_SCHEMES = frozenset({"mailto:", "tel:", "sms:"})
+_ADDRESS_TYPES = frozenset({"URL", "URL_WITH_CREDENTIALS", "CONNECTION_STRING"})
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreScope:
-    """Where values may be restored: `urls` is the policy's rule, `source_urls` what the protected source held."""
+    """Where values may be restored. `urls` is the policy's rule, `source_urls` are the protected source's URLs."""
 
     urls: Literal["source", "never", "always"]
     source_urls: frozenset[str] = field(default=frozenset(), repr=False)
@@ -26,7 +27,10 @@ class RestoreScope:
 
 @dataclass(slots=True, eq=False)
 class Mark:
-    """A placeholder in a text. `own` means of this session; `bracketed` that it is written with a `]` at its end."""
+    """A placeholder in a text. `own` means of this session, `bracketed` that its spelling ends with `]`.
+
+    `waits` counts the destinations that have yet to decide about it.
+    """
 
     name: str
     own: bool
@@ -39,42 +43,41 @@ class Mark:
         return self.closed or not self.waits or not self.own
 
 
-class Ledger:
-    """The rule that destinations are judged by; without a scope it collects those that hold placeholders."""
+class UrlRule:
+    """Decides which destinations may receive values. Without a scope, collects those that hold placeholders."""
 
     def __init__(self, scope: RestoreScope | None) -> None:
-        self.scope = scope
+        self._scope = scope
         self.collected: set[str] = set()
-        self._limit: float | None = None
 
-    @property
+    @cached_property
     def limit(self) -> float:
-        """How long a destination can be and still be one of the source."""
-        if self._limit is None:
-            longest = max(map(len, self.scope.source_urls), default=0) if self.scope else float("inf")
-            self._limit = longest + SLACK
-        return self._limit
+        """The length up to which a destination may be one of the source."""
+        return max(map(len, self._scope.source_urls), default=0) + _SLACK if self._scope else float("inf")
 
     def allows(self, address: str, head: str | None, name: str) -> bool:
-        """Whether values may be restored in `address`. `head` is what stands before its only placeholder `name`."""
-        if self.scope is None:
+        """Returns whether values may be restored in `address`.
+
+        `head` is the text before `name` if that is the only placeholder and nothing follows it, else None.
+        """
+        if self._scope is None:
             self.collected.add(address)
             return False
-        if self.scope.urls != "source":
-            return self.scope.urls == "always"
-        alone = head is not None and (head in _QUIET or (not head and type_of(name) in _ADDRESSES))
-        return alone or address in self.scope.source_urls
+        if self._scope.urls != "source":
+            return self._scope.urls == "always"
+        alone = head is not None and (head in _HARMLESS_SCHEMES or (not head and type_of(name) in _ADDRESS_TYPES))
+        return alone or address in self._scope.source_urls
 
 
-class Region:
-    """A destination while it is read: its canonical spelling so far, and the placeholders that wait for its end.
+class Destination:
+    """A destination during parsing: its canonical spelling so far, and the placeholders that it decides about.
 
-    As soon as it cannot be allowed any more its placeholders are closed, so that no more text has to be waited for
-    than the longest destination of the source has.
+    Closes its placeholders as soon as it can no longer be allowed, so that a stream never holds back more text than
+    the longest destination of the source.
     """
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self, rule: UrlRule) -> None:
+        self._rule = rule
         self._parts: list[str] = []
         self._length = 0
         self._names: list[str] = []
@@ -82,18 +85,19 @@ class Region:
         self._head = ""
         self._tail = 0
         self._alone = True
-        self._settled = False
+        self._decided = False
 
     def text(self, piece: str) -> None:
-        if self._settled:
+        if self._decided:
             return
         if self._names:
             self._tail += len(piece)
-            self._alone = self._alone and self._tail <= SLACK and not piece.strip(_PUNCTUATION + BLANKS)
+            self._alone = self._alone and self._tail <= _SLACK and not piece.strip(_PUNCTUATION + BLANKS)
         self._add(piece)
 
     def mark(self, mark: Mark, *, waits: bool = True) -> None:
-        if self._settled:
+        """Adds a placeholder. It waits for the decision if `waits`."""
+        if self._decided:
             mark.closed = mark.closed or waits
             return
         if self._names:
@@ -109,22 +113,22 @@ class Region:
     def _add(self, piece: str) -> None:
         self._parts.append(piece)
         self._length += len(piece)
-        alone = self._alone and bool(self._names) and (not self._head or self._head in _QUIET)
-        if self._length > self._ledger.limit and not alone:
-            self._settle(allowed=False)
+        alone = self._alone and bool(self._names) and (not self._head or self._head in _HARMLESS_SCHEMES)
+        if self._length > self._rule.limit and not alone:
+            self._decide(allowed=False)
 
     def close(self) -> None:
-        """Ends the destination."""
-        if self._settled or not self._names:
-            self._settled = True
+        """Ends the destination and decides about its placeholders."""
+        if self._decided or not self._names:
+            self._decided = True
             return
         address = "".join(self._parts).strip(BLANKS)
         bare = address.rstrip(_PUNCTUATION)
-        address = bare if len(address) - len(bare) <= SLACK else address[:-SLACK]
-        self._settle(allowed=self._ledger.allows(address, self._head if self._alone else None, self._names[0]))
+        address = bare if len(address) - len(bare) <= _SLACK else address[:-_SLACK]
+        self._decide(allowed=self._rule.allows(address, self._head if self._alone else None, self._names[0]))
 
-    def _settle(self, *, allowed: bool) -> None:
-        self._settled = True
+    def _decide(self, *, allowed: bool) -> None:
+        self._decided = True
         self._parts.clear()
         for mark in self._waiting:
             mark.waits -= 1

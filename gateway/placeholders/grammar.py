@@ -2,8 +2,8 @@ r"""Defines the form of a placeholder, its tag, and the spellings that models us
 
     [TYPE_TAG]      TYPE = [A-Z][A-Z0-9]*(_[A-Z0-9]+)*      TAG = 5 to 26 characters of Crockford's base32
 
-A tag is cut from an HMAC over the value, so it authenticates itself: whatever a model changes around it (case,
-brackets, escapes, the underscore), type and tag together still name one value of one session, or none.
+A tag is part of an HMAC over the value, so it authenticates itself: whatever a model changes around it (case, brackets,
+escapes, the underscore), type and tag together still name one value of one session, or none.
 """
 
 import re
@@ -13,18 +13,17 @@ ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 SHORTEST_TAG = 5
 LONGEST_TAG = 26
 _DIGEST_BITS = 136
-# Crockford's decoding: O is read as zero, I and L as one; U is no character of a tag.
-_READ = str.maketrans("oOiIlLabcdefghjkmnpqrstvwxyz", "001111ABCDEFGHJKMNPQRSTVWXYZ")
-_READ_BYTES = bytes(ord(chr(code).translate(_READ)) for code in range(256))
+# Crockford's decoding: O is read as zero, I and L as one. Tags do not contain U.
+_DECODING = str.maketrans("oOiIlLabcdefghjkmnpqrstvwxyz", "001111ABCDEFGHJKMNPQRSTVWXYZ")
+_DECODING_BYTES = bytes(ord(chr(code).translate(_DECODING)) for code in range(256))
 
 _TYPE = re.compile(r"[A-Z][A-Z0-9]{0,63}(?:_[A-Z0-9]{1,63})*")
 _LONGEST_TYPE = 64
-# The core is taken as one run and split afterwards: no way for the expression to try a text twice.
+# Matches the core as one run, which is split afterwards, so that the expression never tries a text twice.
 CANONICAL = re.compile(r"\[([A-Z][A-Z0-9_]{6,90})\]")
 _CORE = re.compile(rf"({_TYPE.pattern})_[0-9A-HJKMNP-TV-Z]{{5,26}}")
 
-# Characters that are read as others, one for one, so that places in the text stay what they are: full-width forms,
-# typographic hyphens and spaces, brackets of other scripts.
+# Full-width forms, typographic hyphens and spaces, and brackets of other scripts; one for one, so that offsets stay.
 _FOLD = {
     **{chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"),
@@ -35,7 +34,7 @@ _FOLDABLE = re.compile(f"[{''.join(_FOLD)}]")
 
 
 class Found(NamedTuple):
-    """`text[start:end]` stands for `placeholder` (canonical form); `exact` if it is written that way."""
+    """`text[start:end]` is a spelling of `placeholder` (canonical form), `exact` if it is the canonical one."""
 
     start: int
     end: int
@@ -44,29 +43,29 @@ class Found(NamedTuple):
 
 
 def encode_tag(digest: bytes, length: int) -> str:
-    """The tag of a digest of 17 bytes or more; the shorter ones are the beginnings of the longer."""
+    """Returns the tag of a digest of at least 17 bytes. A shorter tag is the beginning of a longer one."""
     number = int.from_bytes(digest[:17]) >> (_DIGEST_BITS - 5 * length)
     return "".join([ALPHABET[(number >> shift) & 31] for shift in range(5 * length - 5, -1, -5)])
 
 
 def read_tag(written: str) -> str:
-    """A tag as Crockford's base32 reads it."""
-    return written.translate(_READ)
+    """Decodes a tag as Crockford's base32 does."""
+    return written.translate(_DECODING)
 
 
 def read_tags(data: bytes) -> bytes:
-    """The same for a text in Latin-1, so that tags can be searched for in it."""
-    return data.translate(_READ_BYTES)
+    """Decodes all characters of a Latin-1 text as `read_tag` does, so that it can be searched for tags."""
+    return data.translate(_DECODING_BYTES)
 
 
-def canonical(kind: str, tag: str) -> str:
-    """`[TYPE_TAG]`."""
-    return f"[{kind}_{tag}]"
+def canonical(type: str, tag: str) -> str:
+    """Returns `[TYPE_TAG]`."""
+    return f"[{type}_{tag}]"
 
 
-def is_type(kind: str) -> bool:
-    """Whether a name is valid as the type of a placeholder."""
-    return len(kind) <= _LONGEST_TYPE and _TYPE.fullmatch(kind) is not None
+def is_type(type: str) -> bool:
+    """Returns whether a name is valid as the type of a placeholder."""
+    return len(type) <= _LONGEST_TYPE and _TYPE.fullmatch(type) is not None
 
 
 def type_of(placeholder: str) -> str:
@@ -75,25 +74,25 @@ def type_of(placeholder: str) -> str:
 
 
 def looks_like_placeholder(text: str) -> list[Found]:
-    """Everything in the canonical form, whoever made it."""
+    """Finds everything in the canonical form, of any session."""
     if "[" not in text:
         return []
     return [Found(*m.span(), m[0], exact=True) for m in CANONICAL.finditer(text) if is_core(m[1])]
 
 
 def is_core(core: str) -> bool:
-    """Whether what stands between the brackets is a type and a tag."""
+    """Returns whether the text between the brackets consists of a type and a tag."""
     match = _CORE.fullmatch(core)
     return match is not None and match.end(1) <= _LONGEST_TYPE
 
 
 def fold(text: str) -> str:
-    """The text as the lenient finder reads it: as long as before, each character in its place."""
+    """Folds typographic variants of a text. Offsets stay the same."""
     return text if text.isascii() else _FOLDABLE.sub(lambda match: _FOLD[match[0]], text)
 
 
 def spellings(char: str, *entities: str) -> tuple[str, ...]:
-    r"""The ways to write a character: itself, escaped for Markdown, as HTML entity, JSON escape, percent-encoded."""
+    r"""Returns the spellings of a character: plain, escaped for Markdown, HTML entity, JSON escape, percent-encoded."""
     code = ord(char)
     escaped = (f"\\{char}", f"\\\\{char}") if char.isascii() else ()
     numeric = tuple(f"&#{zeros}{code};" for zeros in ("", "0", "00"))
@@ -105,7 +104,7 @@ def spellings(char: str, *entities: str) -> tuple[str, ...]:
 
 
 UNDERSCORE = spellings("_", "lowbar")
-# Kind of bracket: the spellings of the opening, of the closing one. Only a pair of one kind is taken as brackets.
+# Name of a pair -> the spellings of its opening and of its closing bracket, which must belong to the same pair.
 BRACKETS = {
     "square": (spellings("[", "lsqb", "lbrack"), spellings("]", "rsqb", "rbrack")),
     "angle": (spellings("<", "lt"), spellings(">", "gt")),

@@ -1,13 +1,13 @@
-"""Destinations in HTML: the values of attributes that name an address (HTML Living Standard, tokenization).
+"""Parses destinations in HTML: the values of attributes that hold an address (HTML Living Standard, tokenization).
 
-Which tag is really one, a renderer decides after reading code spans, comments and much else. So every `<` before a
-letter may begin a tag, also inside what looks like an attribute of another one, and all readings are followed side
-by side: a text can be outside of every tag, inside one, or inside a double- or single-quoted value.
+Whether a `<` starts a tag depends on code spans, comments and much else that only a renderer knows. Therefore any `<`
+before a letter may start one, even inside an apparent attribute of another tag, and the parser follows all
+possibilities at once: outside of every tag, inside one, or inside a double- or single-quoted value.
 """
 
 import re
 
-from gateway.placeholders.destinations import BLANKS, Ledger, Mark, Region
+from gateway.placeholders.destinations import BLANKS, Destination, Mark, UrlRule
 
 _TAG, _DOUBLE, _SINGLE = 1, 2, 4
 _QUOTED = {'"': _DOUBLE, "'": _SINGLE}
@@ -23,16 +23,17 @@ _ADDRESSES = frozenset(
 
 
 class Attributes:
-    """Reads a text in pieces. What it says depends on the text alone, not on where the pieces were cut."""
+    """Reads a text in pieces. The result depends on the text alone, not on where it is cut."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self, rule: UrlRule) -> None:
+        self._rule = rule
+        # The possible states, without the one outside of every tag, which is always possible.
         self._states = 0
         self._angle = False
-        # Behind `=`, where a value begins; `_word` is the end of what stood before.
+        # After `=`, where a value starts; `_word` is the end of the text before it.
         self._equals = False
         self._word = ""
-        self._open: list[tuple[Region, str]] = []
+        self._open: list[tuple[Destination, str]] = []
 
     def text(self, piece: str) -> None:
         at = 0
@@ -53,25 +54,26 @@ class Attributes:
                 self._angle = True
 
     def mark(self, mark: Mark) -> bool:
-        """Whether the placeholder lies in an address, which then decides about it."""
+        """Reads a placeholder. Returns whether it is inside an address, which then decides about it."""
         self._angle = False
         if self._equals:
             self._begin("")
         self._word = ""
-        for region, _ in self._open:
-            region.mark(mark)
+        for destination, _ in self._open:
+            destination.mark(mark)
         return bool(self._open)
 
-    def passed(self, mark: Mark) -> None:
-        """Nothing here begins with a placeholder."""
-
     def end(self) -> None:
-        for region, _ in self._open:
-            region.close()
+        for destination, _ in self._open:
+            destination.close()
         self._open.clear()
 
+    def _add(self, text: str) -> None:
+        for destination, _ in self._open:
+            destination.text(text)
+
     def _value(self, piece: str, at: int) -> int:
-        """Behind `=`: white space, then a quote or the first character of the value."""
+        """Reads what follows `=`: white space, then a quote or the first character of the value."""
         match = _BLANK.match(piece, at)
         stop = match.end() if match else at
         if stop > at:
@@ -89,20 +91,20 @@ class Attributes:
         return stop
 
     def _begin(self, quote: str) -> None:
-        """A value begins, in quotes or without."""
+        """Starts a value, in quotes or without."""
         self._equals = False
         name = _NAME.search(self._word.rstrip(BLANKS))
         if quote != ">" and name is not None and _NAME_PARTS.split(name[0].lower())[-1] in _ADDRESSES:
-            self._open.append((Region(self._ledger), quote))
+            self._open.append((Destination(self._rule), quote))
         self._word = ""
 
     def _step(self, piece: str, at: int) -> int:
+        """Reads up to the next character that matters, and that character."""
         unquoted = any(not quote for _, quote in self._open)
         match = (_EVENT_OR_BLANK if unquoted else _EVENT).search(piece, at)
         stop = match.start() if match else len(piece)
         if stop > at:
-            for region, _ in self._open:
-                region.text(piece[at:stop])
+            self._add(piece[at:stop])
             word = self._word + piece[at:stop]
             name = word.rstrip(BLANKS)
             self._word = name[-40:] + (" " if len(name) < len(word) else "")
@@ -116,15 +118,13 @@ class Attributes:
 
     def _blank(self, text: str) -> None:
         self._close("")
-        for region, _ in self._open:
-            region.text(text)
+        self._add(text)
         self._word = self._word.rstrip(BLANKS) + " "
 
     def _special(self, char: str, *, opens: bool) -> None:
-        """One of `<>="'`. `opens` says that a quote stands where a value begins."""
+        """Reads one of `<>="'`. `opens` says that it is a quote where a value starts."""
         self._close(char if char != ">" else "")
-        for region, _ in self._open:
-            region.text(char)
+        self._add(char)
         if char == "=":
             self._equals = bool(self._states & _TAG)
             return
@@ -143,8 +143,8 @@ class Attributes:
             self._states = states
 
     def _close(self, quote: str) -> None:
-        """Ends the values that `quote` ends, the unquoted ones if it is empty."""
-        for region, opened in self._open:
+        """Ends the values in quotes of this kind, or the unquoted ones if `quote` is empty."""
+        for destination, opened in self._open:
             if opened == quote:
-                region.close()
+                destination.close()
         self._open = [each for each in self._open if each[1] != quote]

@@ -14,14 +14,14 @@ from gateway.http.strict_json import is_json
 
 type Piece = tuple[int, int, str]
 
-# In front of the token of a JSON number in `Known.raw`. No spelling inside a JSON string holds this character bare.
 NUMBER = "\x00"
+"""Marks the token of a JSON number in `Known.raw`. No spelling inside a JSON string contains this character."""
 SHORTEST_NUMBER = 7
 
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.+-])-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?(?![\w.])", re.ASCII)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
-# What a strict reader takes between two quotes (RFC 8259 section 7).
+# What may be between the quotes of a string (RFC 8259, section 7).
 _INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
@@ -30,7 +30,7 @@ _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 class Literal:
     """`document[start:end]`, quotes included for a string. `value` is decoded; numbers keep their spelling.
 
-    `breaks` are pairs of decoded and raw offset, from each of which on the two run in step.
+    `breaks` are pairs of a decoded and a raw offset. From each pair to the next, the offsets advance together.
     """
 
     start: int
@@ -48,7 +48,7 @@ class Literal:
 
 
 def string_literals(document: str) -> list[Literal]:
-    """Every string of a JSON text, keys included. An unterminated one runs to the end."""
+    """Returns every string of a JSON text, including keys. An unterminated one extends to the end."""
     found = []
     for match in _STRING.finditer(document):
         closed = len(match[0]) > 1 and match[0].endswith('"')
@@ -59,7 +59,7 @@ def string_literals(document: str) -> list[Literal]:
 
 
 def number_literals(document: str) -> list[Literal]:
-    """Every number of a JSON text with at least `SHORTEST_NUMBER` digits: long enough to be an identifier."""
+    """Returns every number of a JSON text with at least `SHORTEST_NUMBER` digits, enough for an identifier."""
     found: list[Literal] = []
     position = 0
     for start, end in [*(match.span() for match in _STRING.finditer(document)), (len(document), len(document))]:
@@ -73,26 +73,26 @@ def number_literals(document: str) -> list[Literal]:
 
 
 def number_at(document: str, position: int) -> Literal | None:
-    """Returns the number that starts there, of any length."""
+    """Returns the number that starts at `position`, of any length."""
     match = _NUMBER.match(document, position)
     return Literal(*match.span(), match[0], ((0, match.start()),)) if match else None
 
 
 def escape_json(value: str) -> str:
-    """The value as it stands between the quotes of a JSON string; only what must be escaped is."""
+    """Returns the value as written between the quotes of a JSON string, with only the necessary escapes."""
     return json.dumps(value, ensure_ascii=False)[1:-1]
 
 
 def is_document(text: str) -> bool:
-    """Whether a text is a single JSON object or array, apart from white space."""
+    """Returns whether a text is a single JSON object or array, apart from white space."""
     return text.lstrip()[:1] in {"{", "["} and is_json(text.strip())
 
 
 def fitted(document: str, replacements: Iterable[Piece]) -> Iterator[Piece]:
-    """The replacements in the strings of a JSON document, so spelled that each string stays one string.
+    """Yields the replacements in the strings of a JSON document, spelled so that each string remains one string.
 
-    What fits as it stands is left so: it may come from a text that held JSON, and is spelled as it was there. Anything
-    else is escaped. Where not even that fits (half of an escape goes with what is replaced), nothing is.
+    A replacement that is valid in a string stays as it is, since it may come from a text that contained JSON. Any other
+    is escaped. Drops the replacements of a string that would be invalid even so, because they cut an escape in two.
     """
     waiting = deque(replacements)
     for literal in _STRING.finditer(document):
@@ -142,7 +142,7 @@ def _decode(raw: str, start: int) -> tuple[str, tuple[tuple[int, int], ...]]:
 
 
 def _character(raw: str, match: "re.Match[str]") -> tuple[str, int]:
-    """The character of an escape and where it ends; two escapes may spell one character (surrogates)."""
+    """Returns the character of an escape and the end of the escape, or of both escapes of a surrogate pair."""
     if match[1] is None:
         return _SHORT.get(match[2], match[2]), match.end()
     code = int(match[1], 16)
@@ -150,5 +150,5 @@ def _character(raw: str, match: "re.Match[str]") -> tuple[str, int]:
         low = _ESCAPE.match(raw, match.end())
         if low and low[1] and 0xDC00 <= int(low[1], 16) < 0xE000:
             return chr(0x10000 + ((code - 0xD800) << 10) + int(low[1], 16) - 0xDC00), low.end()
-    # A lone half cannot be text; it stands as the replacement character for the recognizers and keeps its spelling.
+    # Half a surrogate pair is no text. The recognizers get the replacement character; the spelling stays.
     return ("\ufffd" if 0xD800 <= code < 0xE000 else chr(code)), match.end()

@@ -1,97 +1,103 @@
-"""Markdown's destinations: of inline links and images, `](...)`, and of reference definitions, `]: ...` (CommonMark).
+"""Parses destinations in Markdown: of inline links and images, `](...)`, and of reference definitions, `]: ...`.
 
-Both readers are generous: what a sloppy renderer would take for a destination is one.
+Both parsers are generous: anything that a lenient renderer takes for a destination is one (CommonMark).
 """
 
 import re
 
-from gateway.placeholders.destinations import Ledger, Mark, Region
+from gateway.placeholders.destinations import Destination, Mark, UrlRule
 
 _BLANK = " \t\f\v\r"
 _SPECIAL = re.compile(rf"[()\\<>\n{_BLANK}]")
 _LEAD = re.compile(rf"[\n{_BLANK}]*")
 _WORD_END = re.compile(rf"[\n{_BLANK}]")
 _ANGLE_END = re.compile(r"[>\n]")
-# Where it is not sure that there is a destination at all: without one of these before the placeholder it leads to no
-# host of somebody else.
+# Where the text may not be a link at all, a placeholder without one of these before it names no host.
 _ADDRESS_LIKE = frozenset("/\\&%:?#=")
 
 
-class _BehindBracket:
-    """Finds `]` directly followed by a character, however the pieces are cut."""
+class _LinkParser:
+    """Finds the pair of characters that opens a destination, however the text is cut. Subclasses read the rest.
 
-    def __init__(self, character: str) -> None:
-        self._pair = "]" + character
-        self._bracket = self._by_mark = False
-        # Whether the bracket was the one of a placeholder. If that is restored, there is no link.
-        self.by_mark = False
+    `_phase` is empty outside of destinations. `_address` says whether there certainly is a destination.
+    """
 
-    def find(self, piece: str, start: int) -> int:
-        """Where the text behind the pair begins, or -1. To be called again from there, or with the next piece."""
-        bracket, self._bracket = self._bracket and start == 0, False
-        self.by_mark, self._by_mark = self._by_mark, False
-        if bracket and piece.startswith(self._pair[1]):
-            return 1
-        self.by_mark = False
-        at = piece.find(self._pair, start)
-        if at < 0:
-            self._bracket = piece.endswith("]")
-            return -1
-        return at + 2
+    _PAIR = ""
 
-    def forget(self) -> None:
-        """Other text has come in between."""
-        self._bracket = self._by_mark = False
-
-    def mark(self, mark: Mark) -> None:
-        self._bracket = self._by_mark = mark.bracketed
-
-
-class InlineDestinations:
-    """Reads a text in pieces: everything from `](` to the `)` that closes it, or to a blank line."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._opening = _BehindBracket("(")
-        # The destination, and with it title and all: what stands behind the destination is allowed as a whole only.
-        self._first: Region | None = None
-        self._whole = Region(ledger)
+    def __init__(self, rule: UrlRule) -> None:
+        self._rule = rule
         self._phase = ""
-        self._depth = 0
-        self._escaped = self._newline = False
         self._address = False
+        # Whether the text so far ends with `]`, and whether that belongs to a placeholder.
+        self._bracket = self._of_mark = False
 
     def text(self, piece: str) -> None:
         at = 0
         while at < len(piece):
             if self._phase:
-                self._opening.forget()
+                self._bracket = False
                 at = self._inside(piece, at)
                 continue
-            at = self._opening.find(piece, at)
-            if at < 0:
+            if self._bracket and piece.startswith(self._PAIR[1]):
+                at = 1
+                self._begin(of_mark=self._of_mark)
+            elif (found := piece.find(self._PAIR, at)) >= 0:
+                at = found + 2
+                self._begin(of_mark=False)
+            else:
+                self._bracket, self._of_mark = piece.endswith("]"), False
                 return
-            self._first, self._whole = Region(self._ledger), Region(self._ledger)
-            self._phase, self._depth, self._escaped, self._newline = "lead", 0, False, False
-            self._address = not self._opening.by_mark
+            self._bracket = False
 
     def mark(self, mark: Mark) -> bool:
-        """Whether the placeholder lies in a destination, which then decides about it."""
-        if not self._phase:
-            return False
+        """Reads a placeholder. Returns whether it is inside a destination, which then decides about it."""
+        self._bracket = self._of_mark = mark.bracketed
+        return bool(self._phase) and self._mark(mark)
+
+    def _begin(self, *, of_mark: bool) -> None:
+        """Starts a destination. `of_mark` says that the `]` before it belongs to a placeholder."""
+        raise NotImplementedError
+
+    def _inside(self, piece: str, at: int) -> int:
+        """Reads a part of `piece` inside a destination. Returns the offset up to which it has read."""
+        raise NotImplementedError
+
+    def _mark(self, mark: Mark) -> bool:
+        raise NotImplementedError
+
+
+class InlineLinks(_LinkParser):
+    """Reads everything from `](` to the closing `)` or to a blank line.
+
+    If a title follows the destination, its placeholders depend on the whole of both.
+    """
+
+    _PAIR = "]("
+
+    def __init__(self, rule: UrlRule) -> None:
+        super().__init__(rule)
+        self._destination: Destination | None = None
+        self._whole = Destination(rule)
+        self._depth = 0
+        self._escaped = self._newline = False
+
+    def _begin(self, *, of_mark: bool) -> None:
+        self._destination, self._whole = Destination(self._rule), Destination(self._rule)
+        self._phase, self._depth, self._escaped, self._newline = "lead", 0, False, False
+        # If the placeholder before `(` is restored, its bracket is gone and there is no link.
+        self._address = not of_mark
+
+    def _mark(self, mark: Mark) -> bool:
         self._escaped = self._newline = False
         if self._phase == "lead":
             self._phase = "bare"
-        if self._first is not None:
-            self._first.mark(mark, waits=self._address)
-        self._whole.mark(mark, waits=self._address and self._first is None)
+        if self._destination is not None:
+            self._destination.mark(mark, waits=self._address)
+        self._whole.mark(mark, waits=self._address and self._destination is None)
         return self._address
 
-    def passed(self, mark: Mark) -> None:
-        self._opening.mark(mark)
-
     def end(self) -> None:
-        self._end_first()
+        self._end_destination()
         self._whole.close()
         self._phase = ""
 
@@ -118,7 +124,7 @@ class InlineDestinations:
             self._phase = "angle"
         elif char == ">" and self._phase == "angle":
             self._whole.text(char)
-            self._end_first()
+            self._end_destination()
         else:
             self._escaped = char == "\\"
             if self._phase != "angle":
@@ -133,75 +139,73 @@ class InlineDestinations:
             self._newline = True
         self._whole.text(char)
         if self._phase == "bare":
-            self._end_first()
-        elif self._phase == "angle" and self._first is not None:
-            self._first.text(char)
+            self._end_destination()
+        elif self._phase == "angle" and self._destination is not None:
+            self._destination.text(char)
 
     def _add(self, text: str) -> None:
         self._newline = False
         self._address = self._address or not _ADDRESS_LIKE.isdisjoint(text)
         if self._phase == "lead":
             self._phase = "bare"
-        if self._first is not None:
-            self._first.text(text)
+        if self._destination is not None:
+            self._destination.text(text)
         self._whole.text(text)
 
-    def _end_first(self) -> None:
-        if self._first is not None:
-            self._first.close()
-            self._first = None
+    def _end_destination(self) -> None:
+        if self._destination is not None:
+            self._destination.close()
+            self._destination = None
             self._phase = "rest"
 
 
-class Definitions:
-    """Reads a text in pieces: the word or the `<...>` that follows `]:`."""
+class Definitions(_LinkParser):
+    """Reads the word or the `<...>` that follows `]:`."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._opening = _BehindBracket(":")
-        self._region = Region(ledger)
-        self._phase = ""
+    _PAIR = "]:"
+
+    def __init__(self, rule: UrlRule) -> None:
+        super().__init__(rule)
+        self._destination = Destination(rule)
         self._newlines = 0
-        self._address = False
         self._last = ""
 
-    def text(self, piece: str) -> None:
-        at = 0
-        while at < len(piece):
-            if self._phase:
-                self._opening.forget()
-            if self._phase == "lead":
-                at = self._lead(piece, at)
-            elif self._phase:
-                at = self._inside(piece, at)
-            else:
-                at = self._opening.find(piece, at)
-                if at < 0:
-                    return
-                self._begin()
+    def _begin(self, *, of_mark: bool = False) -> None:
+        self._phase, self._newlines, self._address, self._last = "lead", 0, False, ""
+        self._destination = Destination(self._rule)
 
-    def mark(self, mark: Mark) -> bool:
-        """Whether the placeholder lies in a destination, which then decides about it."""
+    def _mark(self, mark: Mark) -> bool:
         if self._phase == "lead":
             self._phase = "word"
-        if not self._phase:
-            return False
         self._last = ""
-        self._region.mark(mark, waits=self._address)
+        self._destination.mark(mark, waits=self._address)
         return self._address
 
-    def passed(self, mark: Mark) -> None:
-        self._opening.mark(mark)
-
     def end(self) -> None:
-        self._region.close()
+        self._destination.close()
         self._phase = ""
 
-    def _begin(self) -> None:
-        self._phase, self._newlines, self._address, self._last = "lead", 0, False, ""
-        self._region = Region(self._ledger)
+    def _inside(self, piece: str, at: int) -> int:
+        if self._phase == "lead":
+            return self._lead(piece, at)
+        match = (_ANGLE_END if self._phase == "angle" else _WORD_END).search(piece, at)
+        stop = match.start() if match else len(piece)
+        if stop > at:
+            text = piece[at:stop]
+            self._destination.text(text)
+            self._address = self._address or not _ADDRESS_LIKE.isdisjoint(text)
+            self._last = (self._last + text[-2:])[-2:]
+        if match is None:
+            return stop
+        is_definition = self._phase == "word" and self._last == self._PAIR
+        self.end()
+        if is_definition:
+            self._begin()
+            return stop
+        return stop + 1
 
     def _lead(self, piece: str, at: int) -> int:
+        """Reads the white space before the destination, which may hold one line break."""
         match = _LEAD.match(piece, at)
         stop = match.end() if match else at
         self._newlines += piece.count("\n", at, stop)
@@ -212,20 +216,3 @@ class Definitions:
             self._phase = "angle" if self._address else "word"
             return stop + self._address
         return stop
-
-    def _inside(self, piece: str, at: int) -> int:
-        match = (_ANGLE_END if self._phase == "angle" else _WORD_END).search(piece, at)
-        stop = match.start() if match else len(piece)
-        if stop > at:
-            text = piece[at:stop]
-            self._region.text(text)
-            self._address = self._address or not _ADDRESS_LIKE.isdisjoint(text)
-            self._last = (self._last + text[-2:])[-2:]
-        if match is None:
-            return stop
-        definition = self._phase == "word" and self._last == "]:"
-        self.end()
-        if definition:
-            self._begin()
-            return stop
-        return stop + 1

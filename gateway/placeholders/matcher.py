@@ -19,56 +19,58 @@ from gateway.placeholders.patterns import (
     unfinished,
 )
 
-# Stands for "a placeholder ended here": nothing that follows directly is a placeholder without brackets.
-TOUCHED = "x"
+TOUCHED = "\u00aa"
+"""Represents a placeholder in or next to a text. A letter, since a placeholder without brackets cannot touch another
+one; and not one that placeholders contain.
+"""
 # Beyond this number of tags, one search for the types is faster than one for each tag.
 _MOST_HEADS = 64
-# Before a brace these make it part of a template, a macro or a set of its own.
+# Before a brace, these make it part of a template, a macro or another set of braces.
 _BRACE_OWNERS = frozenset("{$\\#%@")
 
 
 @dataclass(slots=True, repr=False)
 class Vocabulary:
-    """What the finder has to know of a session: its placeholders (without brackets) and their types."""
+    """What the search needs to know of a session: its placeholders (without brackets) and their types."""
 
     cores: set[str] = field(default_factory=set)
-    kinds: frozenset[str] = frozenset()
-    # How tags begin, and how many words the longest type has: enough to see quickly that something is none of them.
+    types: frozenset[str] = frozenset()
+    # The beginnings of the tags, and the number of words in the longest type, which rule out most texts quickly.
     _heads: set[str] = field(default_factory=set)
     _words: int = 0
 
     def add(self, core: str) -> None:
-        kind, _, tag = core.rpartition("_")
+        type, _, tag = core.rpartition("_")
         self.cores.add(core)
         self._heads.add(tag[:SHORTEST_TAG])
-        if kind not in self.kinds:
-            self.kinds |= {kind}
-            self._words = max(self._words, kind.count("_") + 1)
+        if type not in self.types:
+            self.types |= {type}
+            self._words = max(self._words, type.count("_") + 1)
 
     def remove(self, core: str) -> None:
         self.cores.discard(core)
 
     def occurs_in(self, data: bytes) -> bool:
-        """Whether a tag may occur in a text. A few substring searches are cheaper than finding all types."""
+        """Returns whether a tag may occur in a text. A few substring searches are cheaper than finding all types."""
         read = read_tags(data)
         return len(self._heads) > _MOST_HEADS or any(head.encode() in read for head in self._heads)
 
     def may_hold_tag(self, text: str) -> bool:
-        """Whether one of the words behind the first begins like a tag."""
+        """Returns whether a word after the first begins like a tag."""
         return any(read_tag(word[:SHORTEST_TAG]) in self._heads for word in SEPARATORS.split(text)[1:])
 
-    def readings(self, text: str, start: int, end: int) -> list[tuple[str, int]]:
-        """Each way to read words from `start` on as a placeholder, and where it ends; the longest type first."""
+    def readings(self, text: str, start: int) -> list[tuple[str, int]]:
+        """Returns the placeholders that the words from `start` may spell, each with its end; the longest type first."""
         words: list[str] = []
         readings: list[tuple[str, int]] = []
         position = start
-        while len(words) <= self._words and (word := WORD.match(text, position, end)):
+        while len(words) <= self._words and (word := WORD.match(text, position)):
             if words and SHORTEST_TAG <= len(word[0]) <= LONGEST_TAG:
                 core = f"{'_'.join(words)}_{read_tag(word[0])}"
                 if core in self.cores:
                     readings.append((core, word.end()))
             words.append(word[0].upper())
-            separator = SEPARATORS.match(text, word.end(), end)
+            separator = SEPARATORS.match(text, word.end())
             if separator is None:
                 break
             position = separator.end()
@@ -76,33 +78,10 @@ class Vocabulary:
         return readings
 
 
-@dataclass(slots=True)
-class _Gap:
-    """Text between canonical placeholders: `start:end`. `before` is the character in front of `start`, or none.
-
-    `touches` says that a canonical placeholder begins at `end`.
-    """
-
-    text: str
-    start: int
-    end: int
-    before: str
-    touches: bool
-
-    def character_before(self, at: int) -> str:
-        return self.before if at == self.start else self.text[at - 1]
-
-    def character_at(self, at: int) -> str:
-        if at < self.end:
-            return self.text[at]
-        return TOUCHED if self.touches else ""
-
-
 def scan(text: str, vocabulary: Vocabulary, *, before: str = "") -> list[Found]:
-    """Everything in the canonical form and the lenient forms of the session's own, sorted and disjoint.
+    """Finds everything in the canonical form, and the lenient forms of the session's own; sorted and disjoint.
 
-    `before` is the character in front of the text where it is the continuation of another, `TOUCHED` behind a
-    placeholder.
+    If the text continues another, `before` is the character before it, or `TOUCHED` after a placeholder.
     """
     found: list[Found] = []
     if "[" in text:
@@ -118,63 +97,64 @@ def scan(text: str, vocabulary: Vocabulary, *, before: str = "") -> list[Found]:
 
 
 def open_end(text: str, vocabulary: Vocabulary) -> int:
-    """From where on the end of a text that goes on could become a placeholder; its length if it could not."""
-    return unfinished(vocabulary.kinds, bytes_of(fold(text)))
+    """Returns the offset from which the end of an incomplete text may become a placeholder; its length if it cannot."""
+    return unfinished(vocabulary.types, bytes_of(fold(text)))
 
 
 def _lenient(text: str, exact: list[Found], vocabulary: Vocabulary, before: str) -> list[Found]:
-    folded = fold(text)
-    # No candidate goes into a canonical one or out of it, for no candidate holds a bracket; so those are not looked at.
-    data = bytes_of(splice(folded, [(hit.start, hit.end, "?" * (hit.end - hit.start)) for hit in exact]))
+    masked = splice(fold(text), [(hit.start, hit.end, TOUCHED * (hit.end - hit.start)) for hit in exact])
+    data = bytes_of(masked)
     found: list[Found] = []
     if not vocabulary.occurs_in(data):
         return found
-    gap = _Gap(folded, 0, exact[0].start if exact else len(text), fold(before), bool(exact))
-    following = position = 0
-    while (span := candidate(vocabulary.kinds, data, position)) is not None:
+    low, before, position = 0, fold(before), 0
+    while (span := candidate(vocabulary.types, data, position)) is not None:
         start, end = span
-        while following < len(exact) and exact[following].end <= start:
-            following += 1
-            ends = exact[following].start if following < len(exact) else len(text)
-            gap = _Gap(folded, exact[following - 1].end, ends, TOUCHED, following < len(exact))
-        # A candidate that is none may have swallowed the beginning of one that is: the search goes on behind its first
+        # A rejected candidate may contain the beginning of a placeholder, so the search continues after its first
         # character.
         position = start + 1
-        if vocabulary.may_hold_tag(folded[start:end]) and (hit := _at(gap, start, vocabulary)) is not None:
+        if vocabulary.may_hold_tag(masked[start:end]) and (hit := _at(masked, start, low, before, vocabulary)):
             found.append(hit)
-            gap.start, gap.before = hit.end, TOUCHED
-            position = hit.end
+            low, before, position = hit.end, TOUCHED, hit.end
     return found
 
 
-def _at(gap: _Gap, start: int, vocabulary: Vocabulary) -> Found | None:
-    """The placeholder whose type begins at `start`, with its brackets, if one does."""
-    for core, end in vocabulary.readings(gap.text, start, gap.end):
-        brackets = _brackets(gap, start, end)
+def _at(text: str, start: int, low: int, before: str, vocabulary: Vocabulary) -> Found | None:
+    """Returns the placeholder whose type starts at `start`, with its brackets.
+
+    `low` is the end of the previous placeholder, or 0, and `before` the character before it.
+    """
+    for core, end in vocabulary.readings(text, start):
+        brackets = _brackets(text, start, end, low, before)
         if brackets is not None:
             return Found(*brackets, f"[{core}]", exact=False)
-        if not _is_word(gap.character_before(start)) and not _is_word(gap.character_at(end)):
+        if not any(map(_is_word, _neighbours(text, start, end, low, before))):
             return Found(start, end, f"[{core}]", exact=False)
     return None
 
 
-def _brackets(gap: _Gap, start: int, end: int) -> tuple[int, int] | None:
+def _brackets(text: str, start: int, end: int, low: int, before: str) -> tuple[int, int] | None:
     """Extends a span by the brackets around it, if any."""
-    left = max(gap.start, start - LONGEST_OPENING)
-    opening = OPENING.search(gap.text[left:start])
+    left = max(low, start - LONGEST_OPENING)
+    opening = OPENING.search(text[left:start])
     if opening is None or opening.lastgroup is None:
         return None
-    closing = CLOSING[opening.lastgroup].match(gap.text, end, gap.end)
+    closing = CLOSING[opening.lastgroup].match(text, end)
     if closing is None:
         return None
     first, last = left + opening.start(), closing.end()
-    owner, after = gap.character_before(first), gap.character_at(last)
+    owner, after = _neighbours(text, first, last, low, before)
     match opening.lastgroup:
         case "brace" if owner in _BRACE_OWNERS or _is_word(owner) or after == "}":
             return None
         case "tick" if "`" in {owner, after}:
             return None
     return first, last
+
+
+def _neighbours(text: str, start: int, end: int, low: int, before: str) -> tuple[str, str]:
+    """Returns the characters before and after a span, empty at the ends of the text."""
+    return before if start == low else text[start - 1], text[end : end + 1]
 
 
 def _is_word(char: str) -> bool:

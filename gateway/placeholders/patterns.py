@@ -18,21 +18,21 @@ _LONGEST = 512
 
 
 class _ForTypes:
-    """An expression kept for all types met so far, since which of them a session has changes with every request."""
+    """An expression for all types seen so far, because almost every request has a different set of types."""
 
-    def __init__(self, write: Callable[[Iterable[str]], str]) -> None:
-        self._write = write
-        self._kept: tuple[frozenset[str], re2._Regexp | None] = (frozenset(), None)
+    def __init__(self, build: Callable[[Iterable[str]], str]) -> None:
+        self._build = build
+        self._cached: tuple[frozenset[str], re2._Regexp | None] = (frozenset(), None)
 
-    def __call__(self, kinds: frozenset[str]) -> "re2._Regexp":
-        met, pattern = self._kept
-        if pattern is None or not kinds <= met:
-            together = met | kinds if len(met | kinds) <= _MOST_TYPES else kinds
+    def __call__(self, types: frozenset[str]) -> "re2._Regexp":
+        seen, pattern = self._cached
+        if pattern is None or not types <= seen:
+            merged = seen | types if len(seen | types) <= _MOST_TYPES else types
             pattern = re2.compile(
-                self._write(sorted(together, key=lambda kind: (-len(kind), kind))).encode("latin-1"), _options()
+                self._build(sorted(merged, key=lambda type: (-len(type), type))).encode("latin-1"), _options()
             )
-            # One assignment of a pair: another thread sees the old or the new, both of which fit together.
-            self._kept = (together, pattern)
+            # A single assignment, so that other threads never see types and expression that do not match.
+            self._cached = (merged, pattern)
         return pattern
 
 
@@ -45,26 +45,26 @@ def _options() -> re2.Options:
     return options
 
 
-def _starts(kinds: Iterable[str]) -> str:
-    names = "|".join(kind.replace("_", SEPARATOR) for kind in kinds)
+def _starts(types: Iterable[str]) -> str:
+    names = "|".join(type.replace("_", SEPARATOR) for type in types)
     return f"(?:{names}){SEPARATOR}[0-9A-Za-z]{{{SHORTEST_TAG}}}"
 
 
 def _beginnings(words: Iterable[str]) -> str:
-    """The proper, non-empty beginnings of the words."""
+    """Returns an expression for the proper, non-empty beginnings of the words."""
     return either(tuple(sorted({word[:length] for word in words for length in range(1, len(word))})))
 
 
-def _unfinished(kinds: Iterable[str]) -> str:
+def _unfinished(types: Iterable[str]) -> str:
     openings = tuple(word for opening, _ in BRACKETS.values() for word in opening)
     closings = tuple(word for _, closing in BRACKETS.values() for word in closing)
-    # Whether a brace or a backtick belongs to the placeholder shows only in the character behind it.
+    # Whether a brace or a backtick belongs to the placeholder depends on the character after it.
     closing = rf"{BLANK}(?:{_beginnings(closings)}|[}}`])?"
     tag = f"[0-9A-Za-z]{{1,{SHORTEST_TAG - 1}}}|[0-9A-Za-z]{{{SHORTEST_TAG},64}}(?:{closing})?"
     separator = rf" ?{_beginnings(UNDERSCORE)}"
-    firsts = tuple(sorted({kind.partition("_")[0] for kind in kinds}))
-    words = tuple(sorted({word for kind in kinds for word in kind.split("_")}))
-    # Any chain of words that types are made of: the expression stays small, and holds back a few words at most.
+    firsts = tuple(sorted({type.partition("_")[0] for type in types}))
+    words = tuple(sorted({word for type in types for word in type.split("_")}))
+    # Any sequence of words that occur in types. This keeps the expression small and holds back a few words at most.
     begun = rf"{either(firsts)}{SEPARATOR}(?:{either(words)}{SEPARATOR})*"
     last = rf"{_beginnings(words)}|{either(words)}(?:{separator})?|{tag}"
     cores = rf"{_beginnings(firsts)}|{either(firsts)}(?:{separator})?|{begun}(?:{last})?"
@@ -77,34 +77,34 @@ _start = _ForTypes(_starts)
 _end = _ForTypes(_unfinished)
 
 
-def prepare(kinds: Iterable[str]) -> None:
-    """Compiles the search for these types, which would make the first request that has one of them slower."""
-    _start(frozenset(kinds))
+def prepare(types: Iterable[str]) -> None:
+    """Compiles the search for these types in advance, so that it does not delay the first request with one of them."""
+    _start(frozenset(types))
 
 
 def bytes_of(folded: str) -> bytes:
-    """One byte for each character; those that no placeholder holds become a question mark."""
+    """Returns one byte for each character, a question mark for those that occur in no placeholder."""
     return folded.encode("latin-1", "replace")
 
 
-def candidate(kinds: frozenset[str], data: bytes, position: int) -> tuple[int, int] | None:
-    """The first span from `position` on that reads like a type of `kinds` and the first characters of a tag."""
-    match = _start(kinds).search(data, position)
+def candidate(types: frozenset[str], data: bytes, position: int) -> tuple[int, int] | None:
+    """Returns the first span from `position` on that looks like one of the types and the beginning of a tag."""
+    match = _start(types).search(data, position)
     return match.span() if match else None
 
 
-def unfinished(kinds: frozenset[str], data: bytes) -> int:
-    """From where on the end of `data` could, with more text, become a placeholder. The length of `data` if nothing."""
+def unfinished(types: frozenset[str], data: bytes) -> int:
+    """Returns the offset from which the end of `data` may become a placeholder with more text, or its length."""
     window = data[-_LONGEST:]
-    match = _end(kinds).search(window)
+    match = _end(types).search(window)
     return len(data) - len(window) + match.start() if match else len(data)
 
 
 WORD = re.compile(r"[0-9A-Za-z]{1,64}+")
 SEPARATORS = re.compile(SEPARATOR, re.IGNORECASE)
 OPENING = re.compile(
-    "(?:" + "|".join(f"(?P<{kind}>{either(words)})" for kind, (words, _) in BRACKETS.items()) + rf"){BLANK}\Z",
+    "(?:" + "|".join(f"(?P<{name}>{either(words)})" for name, (words, _) in BRACKETS.items()) + rf"){BLANK}\Z",
     re.IGNORECASE,
 )
-CLOSING = {kind: re.compile(BLANK + either(words), re.IGNORECASE) for kind, (_, words) in BRACKETS.items()}
+CLOSING = {name: re.compile(BLANK + either(words), re.IGNORECASE) for name, (_, words) in BRACKETS.items()}
 LONGEST_OPENING = max(len(word) for words, _ in BRACKETS.values() for word in words) + 2

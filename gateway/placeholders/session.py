@@ -30,8 +30,11 @@ from gateway.placeholders.url_policy import withheld
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Known:
-    """A value of a session. `raw` is its spelling inside a JSON document where that is not the canonical one:
-    escapes of its own, or, after `NUMBER`, the token of a JSON number."""
+    """A value of a session.
+
+    `raw` is its spelling inside a JSON document, if not canonical: with other escapes, or `NUMBER` and the token of a
+    JSON number.
+    """
 
     placeholder: str
     type: str
@@ -43,17 +46,17 @@ class Known:
 
     @property
     def number(self) -> str | None:
-        """The token of the JSON number that the value was, if it was one."""
+        """The token, if the value was a JSON number."""
         return self.raw.removeprefix(NUMBER) if self.raw and self.raw.startswith(NUMBER) else None
 
     @property
     def own(self) -> str | None:
-        """Its own spelling between the quotes of a JSON string, if it had one."""
+        """The spelling between the quotes of a JSON string, if not canonical."""
         return self.raw if self.raw and not self.raw.startswith(NUMBER) else None
 
     @property
     def spelled(self) -> str:
-        """The value between the quotes of a JSON string."""
+        """The value as written between the quotes of a JSON string."""
         return self.own or escape_json(self.value)
 
 
@@ -69,7 +72,7 @@ class Restored:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RestoredTree:
-    """The same for any JSON value."""
+    """A restored JSON value; see `Restored`."""
 
     value: Any
     resolved: int
@@ -94,14 +97,14 @@ class Placeholders:
     ) -> None:
         self._key = self._own_key = key
         self._opening_blocks, self._opening_key = opening_blocks, opening_key
-        # By the placeholder without its brackets.
+        # Keys are placeholders without brackets.
         self._by_core: dict[str, Known] = {}
         self._by_value: dict[tuple[str, str, str | None], str] = {}
         self.vocabulary = Vocabulary()
         self._fresh: dict[str, Known] = {}
         self._digests: dict[str, bytes] = {}
         self._taken: set[str] = set()
-        # The guard and the restoring read the same texts one after the other.
+        # The guard and the restoring search the same texts one after the other.
         self._scanned: dict[str, list[Found]] = {}
         self._closed: dict[tuple[str, RestoreScope], frozenset[int]] = {}
         for entry in known:
@@ -118,15 +121,13 @@ class Placeholders:
         self._key = self._opening_key if block < self._opening_blocks else self._own_key
 
     def mint(self, type: str, value: str, *, raw: str | None = None) -> str:
-        """The placeholder of a value; the same for the same value, whenever it is asked for.
+        """Returns the placeholder of a value, always the same for the same type, value and `raw` (see `Known`).
 
-        `raw` is its spelling inside a JSON string where that is not the canonical one, or `NUMBER` and the token of a
-        JSON number: such a value has a placeholder of its own. Where two values would share a tag, the later one gets
-        a longer tag. Raises ValueError for a type that is no upper-case name.
+        If two values share a tag, the later one gets a longer tag. Raises ValueError for an invalid type.
         """
         if (minted := self._by_value.get((type, value, raw))) is not None:
             return minted
-        if type not in self.vocabulary.kinds and not is_type(type):
+        if type not in self.vocabulary.types and not is_type(type):
             raise ValueError("a type is an upper-case name of 64 characters or fewer")
         return self._issue(
             type, value, raw, hmac.digest(self._key, b"".join(map(_framed, (type, value, raw))), "sha256")
@@ -139,16 +140,16 @@ class Placeholders:
         self._fresh[name], self._digests[name] = entry, digest
         return name
 
-    def _free(self, kind: str, digest: bytes) -> str:
+    def _free(self, type: str, digest: bytes) -> str:
         for length in range(SHORTEST_TAG, LONGEST_TAG + 1):
-            name = canonical(kind, encode_tag(digest, length))
+            name = canonical(type, encode_tag(digest, length))
             if name[1:-1] not in self._by_core and name not in self._taken:
                 return name
-        # 130 bits of an HMAC that meet twice, or a text that held every tag of a value beforehand.
+        # A collision of 130 bits of an HMAC, or a text that contains every tag of a value.
         raise OverflowError("no tag is left for this value")
 
     def reissue(self, placeholder: str) -> str:
-        """Gives a value minted here a longer tag, because the text holds the shorter one literally."""
+        """Gives a value minted here a longer tag, because the text contains the shorter one literally."""
         entry = self._fresh.pop(placeholder)
         del self._by_core[placeholder[1:-1]]
         self.vocabulary.remove(placeholder[1:-1])
@@ -181,7 +182,7 @@ class Placeholders:
         return self._by_core.get(placeholder[1:-1])
 
     def scan(self, text: str, *, before: str = "") -> list[Found]:
-        """What `find` gives, and with it everything else in the canonical form."""
+        """Finds what `find` does, and everything else in the canonical form."""
         if before:
             return scan(text, self.vocabulary, before=before)
         found = self._scanned.get(text)
@@ -190,14 +191,14 @@ class Placeholders:
         return found
 
     def closed(self, text: str, hits: Sequence[Found], rules: RestoreScope) -> frozenset[int]:
-        """Indexes of `hits`, the session's own in `text`, that the URL rule keeps closed."""
+        """Returns the indices of `hits`, the session's own in `text`, that the URL rule withholds."""
         known = self._closed.get((text, rules))
         if known is None:
             known = self._closed[text, rules] = withheld(text, hits, rules)
         return known
 
     def find(self, text: str) -> list[Found]:
-        """Where this session's placeholders stand in a text, lenient forms included."""
+        """Finds this session's placeholders in a text, including lenient forms."""
         return [hit for hit in self.scan(text) if hit.placeholder[1:-1] in self._by_core]
 
     def restore(self, text: str, *, rules: RestoreScope) -> Restored:
@@ -208,7 +209,7 @@ class Placeholders:
         return Restored(splice(text, ((h.start, h.end, e.value) for h, e in opened)), len(opened), kept, unknown)
 
     def restore_answer(self, text: str, *, rules: RestoreScope) -> Restored:
-        """The same for what a model wrote: a JSON document stays one, of the same shape, and its strings strings."""
+        """Restores the answer of a model. A JSON document stays a document of the same shape."""
         if not is_document(text):
             return self.restore(text, rules=rules)
         opened, kept, unknown = self._judge(text, rules)
@@ -218,7 +219,7 @@ class Placeholders:
     def _judge(
         self, text: str, rules: RestoreScope
     ) -> tuple[list[tuple[Found, Known]], tuple[str, ...], tuple[str, ...]]:
-        """What is to be opened, what stays closed by the URL rule, and what is nobody's."""
+        """Returns what to restore, what the URL rule withholds, and what is unknown."""
         own: list[tuple[Found, Known]] = []
         unknown: list[str] = []
         for hit in self.scan(text):
@@ -233,13 +234,13 @@ class Placeholders:
         return opened, kept, tuple(dict.fromkeys(unknown))
 
     def is_unknown(self, placeholder: str) -> bool:
-        """Whether something in the canonical form is to be reported: capitals in brackets alone are mostly words."""
-        return type_of(placeholder) in self.vocabulary.kinds or any(map(str.isdigit, placeholder.rpartition("_")[2]))
+        """Returns whether to report something in the canonical form. Capitals in brackets alone are mostly words."""
+        return type_of(placeholder) in self.vocabulary.types or any(map(str.isdigit, placeholder.rpartition("_")[2]))
 
     def restore_json(self, text: str, *, rules: RestoreScope) -> Restored:
-        """The same inside the strings of a JSON document, with JSON's escaping; everything else stays to the byte.
+        """Restores the strings of a JSON document, with JSON's escaping. All other bytes stay.
 
-        A string that is nothing but the placeholder of a number becomes the number again.
+        A string that consists of the placeholder of a number becomes the number again.
         """
         pieces: list[Piece] = []
         seen: list[Restored] = []
@@ -254,15 +255,15 @@ class Placeholders:
         return Restored(splice(text, pieces), *_sum(seen))
 
     def restore_tree(self, value: Any, *, rules: RestoreScope) -> RestoredTree:
-        """The same in every string and key of a parsed JSON value, which is left as it was; the result is a copy.
+        """Restores every string and key in a copy of a parsed JSON value, nested to any depth.
 
-        Keys that would become one keep their placeholders. Nesting may be of any depth.
+        Keys that would become equal keep their placeholders.
         """
         seen: list[Restored] = []
         top: list[Any] = [value]
         todo: list[list[Any] | dict[str, Any]] = [top]
         while todo:
-            # A copy already; its members are replaced by copies in turn.
+            # Is a copy already; copies replace its members.
             container = todo.pop()
             if isinstance(container, list):
                 container[:] = [self._member(member, rules, seen) for member in container]

@@ -12,33 +12,29 @@ from gateway.placeholders.url_policy import Destinations
 class StreamRestorer:
     """Restores a text that arrives in pieces. Pieces are strings, so the caller decodes UTF-8.
 
-    Holds back text that could still become a placeholder, and placeholders in incomplete destinations with the text
-    after them: at most the length of the longest destination of the source and a few characters.
+    Holds back text that may still become a placeholder, and placeholders in incomplete destinations with the text after
+    them: at most the length of the longest destination of the source and a few characters.
     """
 
     def __init__(self, placeholders: Placeholders, rules: RestoreScope) -> None:
         self._placeholders = placeholders
-        self._reader = None if rules.urls == "always" else Destinations(rules)
+        self._destinations = None if rules.urls == "always" else Destinations(rules)
         self._buffer = ""
         self._before = ""
         self._queue: deque[str | tuple[Mark, str]] = deque()
-        self._resolved = 0
         self._withheld: dict[str, None] = {}
         self._unknown: dict[str, None] = {}
-
-    @property
-    def resolved(self) -> int:
-        """How many placeholders were opened so far."""
-        return self._resolved
+        self.resolved = 0
+        """The number of placeholders restored so far."""
 
     @property
     def withheld(self) -> tuple[str, ...]:
-        """Placeholders that stayed closed by the URL rule so far."""
+        """Placeholders that the URL rule has kept so far."""
         return tuple(self._withheld)
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """What looked like a placeholder so far and was nobody's."""
+        """Canonical forms so far that belong to no value of the session."""
         return tuple(self._unknown)
 
     def feed(self, piece: str) -> str:
@@ -52,23 +48,23 @@ class StreamRestorer:
     def finish(self) -> str:
         """Ends the answer and returns the rest."""
         self._advance(len(self._buffer))
-        if self._reader is not None:
-            self._reader.end()
+        if self._destinations is not None:
+            self._destinations.end()
         return self._ready()
 
     def _advance(self, end: int) -> None:
-        """Takes the buffer up to `end`, in front of which everything is decided."""
+        """Reads the buffer up to `end`. More text cannot change what the placeholders before it are."""
         position = 0
         for hit in self._placeholders.scan(self._buffer, before=self._before):
             if not hit.exact and hit.end == end < len(self._buffer):
-                # What is held back could become a canonical placeholder, and then this one touches it and is none.
+                # The text after it may become a canonical placeholder, and then this one touches it and is none.
                 end = hit.start
             if hit.start >= end:
                 break
             self._text(self._buffer[position : hit.start])
             self._mark(hit)
             position = hit.end
-            # A backtick that closed this one could open another as well.
+            # `open_end` counts the backtick that closes a placeholder as one that may open another.
             end = max(end, position)
         self._text(self._buffer[position:end])
         self._buffer = self._buffer[end:]
@@ -77,8 +73,8 @@ class StreamRestorer:
         if text:
             self._before = text[-1]
             self._queue.append(text)
-            if self._reader is not None:
-                self._reader.text(text)
+            if self._destinations is not None:
+                self._destinations.text(text)
 
     def _mark(self, hit: Found) -> None:
         self._before = TOUCHED
@@ -86,8 +82,8 @@ class StreamRestorer:
         own = self._placeholders.get(hit.placeholder) is not None
         mark = Mark(hit.placeholder, own=own, bracketed=written.endswith("]"))
         self._queue.append((mark, written))
-        if self._reader is not None:
-            self._reader.mark(mark)
+        if self._destinations is not None:
+            self._destinations.mark(mark)
 
     def _ready(self) -> str:
         ready: list[str] = []
@@ -96,20 +92,19 @@ class StreamRestorer:
             if isinstance(head, str):
                 ready.append(head)
             elif head[0].decided:
-                ready.append(self._settle(*head))
+                ready.append(self._restored(*head))
             else:
                 break
             self._queue.popleft()
         return "".join(ready)
 
-    def _settle(self, mark: Mark, written: str) -> str:
+    def _restored(self, mark: Mark, written: str) -> str:
         entry = self._placeholders.get(mark.name)
-        if entry is None:
-            if self._placeholders.is_unknown(mark.name):
-                self._unknown[mark.name] = None
-            return written
-        if mark.closed:
+        if entry is not None and not mark.closed:
+            self.resolved += 1
+            return entry.value
+        if entry is not None:
             self._withheld[mark.name] = None
-            return written
-        self._resolved += 1
-        return entry.value
+        elif self._placeholders.is_unknown(mark.name):
+            self._unknown[mark.name] = None
+        return written

@@ -10,24 +10,28 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from gateway.placeholders.destinations import MARK, Ledger, Mark, RestoreScope
+from gateway.placeholders.destinations import MARK, Mark, RestoreScope, UrlRule
 from gateway.placeholders.grammar import Found, looks_like_placeholder
 from gateway.placeholders.html_attributes import Attributes
-from gateway.placeholders.markdown_links import Definitions, InlineDestinations
+from gateway.placeholders.markdown_links import Definitions, InlineLinks
 from gateway.placeholders.plain_urls import PlainUrls
+
+# What starts a destination that may contain white space: Markdown links and definitions, HTML.
+_OPENINGS = ("](", "]:", "<", "=")
+_AFTER_WORD = re.compile(r"[,.;!?]?(?:[ \n\t]|\Z)")
 
 
 class Destinations:
-    """Reads a text with its placeholders, in pieces of any size, and decides about each placeholder.
+    """Reads a text and its placeholders, in pieces of any size, and decides about each placeholder.
 
-    `Mark.decided` becomes true at the latest when the text has gone on beyond the destination, or with `end()`.
+    `Mark.decided` becomes true when the destination has ended, or on `end()`.
     """
 
     def __init__(self, scope: RestoreScope | None) -> None:
-        ledger = Ledger(scope)
-        self.collected = ledger.collected
-        self._plain = PlainUrls(ledger)
-        self._structures = (InlineDestinations(ledger), Definitions(ledger), Attributes(ledger))
+        rule = UrlRule(scope)
+        self.collected = rule.collected
+        self._plain = PlainUrls(rule)
+        self._structures = (InlineLinks(rule), Definitions(rule), Attributes(rule))
 
     def text(self, piece: str) -> None:
         if MARK in piece:
@@ -38,11 +42,9 @@ class Destinations:
             self._plain.text(piece)
 
     def mark(self, mark: Mark) -> None:
-        # What stands in a structure is judged by it alone: it knows best where its destination ends.
+        # A structure knows where its destination ends, so it alone decides about the placeholders in it.
         inside = [structure.mark(mark) for structure in self._structures]
         self._plain.mark(mark, waits=not any(inside))
-        for structure in self._structures:
-            structure.passed(mark)
 
     def end(self) -> None:
         for structure in self._structures:
@@ -50,7 +52,7 @@ class Destinations:
         self._plain.end()
 
     def read(self, text: str, hits: Sequence[Found], own: Sequence[bool]) -> list[Mark]:
-        """Reads a whole text with its placeholders, sorted and disjoint."""
+        """Reads a whole text with its placeholders, which are sorted and disjoint."""
         marks: list[Mark] = []
         position = 0
         for hit, is_own in zip(hits, own, strict=True):
@@ -64,9 +66,9 @@ class Destinations:
 
 
 def urls_with_placeholders(text: str) -> frozenset[str]:
-    """The destinations of a protected text that hold placeholders, in the form in which `RestoreScope` has them."""
+    """Returns the destinations of a protected text that contain placeholders, as `RestoreScope` takes them."""
     hits = looks_like_placeholder(text)
-    if not hits or _stand_free(text, hits):
+    if not hits or _are_words(text, hits):
         return frozenset()
     reader = Destinations(None)
     reader.read(text, hits, [True] * len(hits))
@@ -74,35 +76,29 @@ def urls_with_placeholders(text: str) -> frozenset[str]:
 
 
 def withheld(text: str, hits: Sequence[Found], scope: RestoreScope) -> frozenset[int]:
-    """Indexes of the hits that must not be opened where they stand. `hits` are the session's own, sorted."""
-    if scope.urls == "always" or not hits or _stand_free(text, hits):
+    """Returns the indices of the hits that must not be restored. `hits` are the session's own, sorted."""
+    if scope.urls == "always" or not hits or _are_words(text, hits):
         return frozenset()
     own = {hit.start for hit in hits}
     ends = [(hit.start, hit.end) for hit in hits]
     foreign = [hit for hit in looks_like_placeholder(text) if not _overlaps(ends, hit)]
     both = sorted((*hits, *foreign), key=lambda hit: hit.start) if foreign else hits
     marks = Destinations(scope).read(text, both, [hit.start in own for hit in both])
-    closed = [mark.closed for mark in marks if mark.own]
-    return frozenset(index for index, is_closed in enumerate(closed) if is_closed)
+    return frozenset(index for index, mark in enumerate([mark for mark in marks if mark.own]) if mark.closed)
 
 
-def _stand_free(text: str, hits: Sequence[Found]) -> bool:
-    """Whether every placeholder stands between white space, but for the punctuation of a sentence, in plain prose.
+def _are_words(text: str, hits: Sequence[Found]) -> bool:
+    """Returns whether every placeholder is a word of its own in plain prose, as in most texts.
 
-    No destination can hold such a one: in running text white space ends it, and what may hold white space needs a sign
-    that is not there. Most texts are done with this.
+    No destination contains such a word: in running text white space ends it, and one that may contain white space
+    needs an opening, which is missing.
     """
-    if any(sign in text for sign in _STRUCTURES) or ("(" in text and "url(" in text.lower()):
+    if any(opening in text for opening in _OPENINGS) or ("(" in text and "url(" in text.lower()):
         return False
     return all(
-        (hit.start == 0 or text[hit.start - 1] in " \n\t") and (_SENTENCE_GOES_ON.match(text, hit.end) is not None)
+        (hit.start == 0 or text[hit.start - 1] in " \n\t") and (_AFTER_WORD.match(text, hit.end) is not None)
         for hit in hits
     )
-
-
-# What begins a destination that white space does not end: Markdown links and definitions, HTML.
-_STRUCTURES = ("](", "]:", "<", "=")
-_SENTENCE_GOES_ON = re.compile(r"[,.;!?]?(?:[ \n\t]|\Z)")
 
 
 def _overlaps(spans: list[tuple[int, int]], hit: Found) -> bool:

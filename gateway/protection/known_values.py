@@ -15,6 +15,7 @@ from typing import NamedTuple
 from gateway.detection.deobfuscation import Findings, deobfuscate_known_values
 from gateway.detection.normalized_text import NormalizedText, normalize_text
 from gateway.detection.overlaps import overlapping
+from gateway.detection.word_lists import word_lists
 from gateway.protection.paired_markup import with_paired_markup
 from gateway.text.fields import Span, Spans
 
@@ -28,7 +29,7 @@ _NUMBER = re.compile(r"\d(?<![\w.]\d)(?:[ \-./()]{0,2}\d){6,24}(?!\w)")
 _PLUS = re.compile(r"(?<![\w.])\+")
 _LETTER = re.compile(r"[^\W\d_]")
 # A password that was found in a URL or connection string may also occur alone.
-_HOLD_PASSWORDS = frozenset(("CONNECTION_STRING", "URL_WITH_CREDENTIALS", "PASSWORD"))
+_CONTAIN_PASSWORDS = frozenset(("CONNECTION_STRING", "URL_WITH_CREDENTIALS", "PASSWORD"))
 _PASSWORD = re.compile(
     r"://[^\s:/@]*:([^\s@/]{4,})@|;\s*(?:password|pwd)=([^;\s]{4,})|\A[\w.\-]+:([^\s/]{4,})\Z", re.IGNORECASE
 )
@@ -43,31 +44,18 @@ _JOIN = re.compile(rf"{_BLANK.pattern}|[_.+,;|'\u2019\-]|%20")
 # A single word may be an ordinary word in lower case, so its case counts; longer values match in any case.
 _WAYS = _EXACT, _WHOLE, _JOINED, _BROKEN = range(4)
 _BETWEEN = {_JOINED: _JOIN, _BROKEN: _BLANK}
-# In text like this, a word need not be complete.
-_DRESSED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
-# Names that are ordinary words at the beginning of a sentence, or as often name a place, a month or a thing.
-_ORDINARY = frozenset(
-    """
-    angel april archer august austin baker ball banks bell best bill bishop black blue bond brown bush carolina case
-    chance charity chase cherry china christian church clay cook cooper crystal dallas dawn dean destiny diamond drew
-    earl east english faith field fields fisher ford forest fox france frank french garden georgia german gold grace
-    grant gray green grey hall harmony heath heaven holland holly home hope house houston hunter israel ivory jade
-    jasmine jewel jordan joyce judge july june king lake lane law lily little london long love madison major marble
-    mark marsh martin mason mercy miller moon north noble olive page paris park pearl penny phoenix pope post power
-    price prince queen rain read reed rich river rivers rock rose ruby rush sage sharp short silver sky small smart
-    snow south spring star stone storm street strong summer summers swift sydney taylor temple victor victory violet
-    virginia walker ward washington waters weaver wells west white wild will winter wise wolf wood woods young
-    """.split()
-)
+# In a name with such characters, the words may be incomplete.
+_OBFUSCATED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
+_ORDINARY = word_lists(__file__)["ordinary"]
 
 
 class _Form(NamedTuple):
-    """What all spellings have in common that are searched for by the same word."""
+    """A way to find values by one of their words."""
 
     way: int
     """One of `_WAYS`: what may separate the pieces, and whether case counts."""
     offset: int
-    """Where in the first piece the word begins."""
+    """The offset of the word in the first piece."""
     size: int
 
     def piece(self, text: str, lowered: str, at: int) -> str:
@@ -95,9 +83,8 @@ class Known:
     def copy(self) -> "Known":
         """Returns an independent copy."""
         other = Known()
-        other._spans, other._forms = dict(self._spans), dict(self._forms)
-        other._steps, other._leads, other._values = dict(self._steps), dict(self._leads), dict(self._values)
-        other._numbers, other._people = dict(self._numbers), set(self._people)
+        for name in self.__slots__:
+            setattr(other, name, getattr(self, name).copy())
         return other
 
     def add(self, texts: Sequence[str], found: Sequence[Spans]) -> None:
@@ -116,7 +103,7 @@ class Known:
         shown = value if value.isascii() else _text(normalize_text(value))
         if shown != value:
             self._spell(shown, span)
-        if span.type in _HOLD_PASSWORDS:
+        if span.type in _CONTAIN_PASSWORDS:
             for password in filter(None, chain.from_iterable(_PASSWORD.findall(value))):
                 # A plain word has other meanings: `postgres` is a user, a program and a password.
                 if not password.isalpha():
@@ -124,7 +111,7 @@ class Known:
         if span.type == "PERSON" and value not in self._people:
             self._people.add(value)
             words = _WORD.findall(shown)
-            for word in () if _DRESSED.search(shown) else _distinctive_words(words):
+            for word in () if _OBFUSCATED.search(shown) else _distinctive_words(words):
                 self._spell(word, span)
             if 2 <= len(words) <= 4 and len(value) >= _SHORTEST_JOINED:
                 self._file(value, [_lower(word) for word in words], _JOINED)
@@ -172,7 +159,7 @@ class Known:
             at = self._steps[step]
         values = self._values.get(at, ())
         # Values that are hidden the same way and differ only in case need one entry.
-        if not any(_alike(self._spans[value], self._spans[other]) for other in values):
+        if not any(self._spans[value][2:] == self._spans[other][2:] for other in values):
             self._values[at] = (*values, value)
 
     def repeats(self, text: str, spans: Spans) -> Spans:
@@ -192,18 +179,18 @@ class Known:
 
     def _occurrences(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Yields start, end and value of each occurrence, in the text and in its deobfuscated forms."""
-        view = normalize_text(text)
-        if _text(view) != text:
+        normalized = normalize_text(text)
+        if _text(normalized) != text:
             yield from self._find(text)
-        found = deobfuscate_known_values(view, self._search)
+        found = deobfuscate_known_values(normalized, self._search)
         if found:
-            spans = view.source_spans((start, end) for start, end, _ in found)
+            spans = normalized.source_spans((start, end) for start, end, _ in found)
             for (start, end), (_, _, value) in zip(spans, found, strict=True):
                 yield start, end, value
 
-    def _search(self, view: NormalizedText) -> Findings:
+    def _search(self, normalized: NormalizedText) -> Findings:
         """Searches a text for `deobfuscate_known_values`; the findings hold the value in place of the type."""
-        text = _text(view)
+        text = _text(normalized)
         if text.isascii():
             return dict.fromkeys(self._find(text), (1.0, ""))
         found: Findings = {}
@@ -249,7 +236,7 @@ class Known:
                 open_ += [(self._steps[step, p], at + len(p)) for p in pieces if lowered.startswith(p, at)]
 
     def _may_hold_number(self, text: str) -> bool:
-        """Tells whether a number may occur in another spelling than the one that is searched for anyway."""
+        """Returns whether a number may occur in a spelling other than its own, which is searched for anyway."""
         if not self._numbers:
             return False
         found = text.encode("utf-8", "replace").translate(None, _NO_DIGITS).decode()
@@ -289,12 +276,8 @@ def _lead(text: str, at: int) -> str:
     return found[0] if found else ""
 
 
-def _alike(one: Span, other: Span) -> bool:
-    return one[2:] == other[2:]
-
-
-def _text(view: NormalizedText) -> str:
-    return view.text(0, len(view.data))
+def _text(normalized: NormalizedText) -> str:
+    return normalized.text(0, len(normalized.data))
 
 
 def _size(text: str) -> int:

@@ -11,7 +11,7 @@ sentence that continues in the next part.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 from gateway.text.fields import MessageField, Span, Spans, TextField
 
@@ -73,20 +73,14 @@ def labelled_by_previous(before: str, text: str, find: Callable[[str], Spans], *
     ]
 
 
-def _runs(continuations: Sequence[int]) -> Iterator[range]:
+def _runs(numbers: Sequence[int]) -> Iterator[range]:
     """Groups consecutive numbers into ranges."""
-    first = last = -1
-    for number in continuations:
-        if number != last:
-            if first >= 0:
-                yield range(first, last)
-            first = number
-        last = number + 1
-    if first >= 0:
-        yield range(first, last)
+    for _, run in groupby(enumerate(numbers), lambda item: item[1] - item[0]):
+        (_, first), *rest = run
+        yield range(first, first + len(rest) + 1)
 
 
 def _may_go_on(before: str, after: str) -> bool:
-    """Tells whether at most one blank separates two pieces, one of which has digits or an `@`."""
+    """Returns whether at most one blank separates two pieces, one of which has digits or an `@`."""
     end, beginning = _BEFORE.search(before), _AFTER.match(after)
     return end is not None and beginning is not None and _TELLING.search(end[0] + beginning[0]) is not None

@@ -79,7 +79,7 @@ def lead(name: str) -> str:
 
 
 def can_identify(number: str, *, is_named: bool) -> bool:
-    """Whether a JSON number is long enough to be an identifier."""
+    """Returns whether a JSON number is long enough to be an identifier."""
     return sum(map(str.isdigit, number)) >= (_SHORTEST_NAMED_NUMBER if is_named else _SHORTEST_NUMBER)
 
 
@@ -90,30 +90,39 @@ def _after_lead(lead: int, spans: Spans) -> Spans:
     return [span._replace(start=max(0, span.start - lead), end=span.end - lead) for span in spans if span.end > lead]
 
 
-class TextField:
-    """A plain string at `container[key]`.
+class _OneText:
+    """A field with one text. `lead` precedes it for detection."""
 
-    `goes_on` says that a model reads it as a continuation of the previous text.
-    """
-
-    __slots__ = ("_lead", "_now", "container", "goes_on", "key", "texts")
+    __slots__ = ("_lead", "_now", "container", "key", "texts")
 
     def __init__(self, container: Any, key: Any, text: str, lead: str = "") -> None:
         self.container = container
         self.key = key
         self.texts = (lead + text,)
-        self.goes_on = False
         self._lead = len(lead)
         self._now = text
+
+    def protected(self) -> Sequence[str]:
+        return (self._now,)
+
+
+class TextField(_OneText):
+    """A plain string at `container[key]`.
+
+    `goes_on` says that a model reads it as a continuation of the previous text.
+    """
+
+    __slots__ = ("goes_on",)
+
+    def __init__(self, container: Any, key: Any, text: str, lead: str = "") -> None:
+        super().__init__(container, key, text, lead)
+        self.goes_on = False
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         if found := _after_lead(self._lead, spans[0]):
             text = self._now
             self._now = splice(text, found, lambda span: replace(span, text[span.start : span.end]))
             self.container[self.key] = self._now
-
-    def protected(self) -> Sequence[str]:
-        return (self._now,)
 
 
 class NameField(TextField):
@@ -134,53 +143,40 @@ class NameField(TextField):
             self.container[self.key] = self._now
 
 
-class KeyField:
+class KeyField(_OneText):
     """A key of an object. Replacing it keeps the order of keys.
 
     Apply it after the fields of the object's values, which refer to the old key.
     """
 
-    __slots__ = ("_now", "container", "texts")
+    __slots__ = ()
 
     def __init__(self, container: dict[str, Any], key: str) -> None:
-        self.container = container
-        self.texts = (key,)
-        self._now = key
+        super().__init__(container, key, key)
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         if not spans[0]:
             return
-        old = self.texts[0]
-        new = splice(old, spans[0], lambda span: replace(span, old[span.start : span.end]))
-        items = [(new if key == old else key, value) for key, value in self.container.items()]
+        old = self._now
+        self._now = splice(old, spans[0], lambda span: replace(span, old[span.start : span.end]))
+        items = [(self._now if key == old else key, value) for key, value in self.container.items()]
         self.container.clear()
         self.container.update(items)
-        self._now = new
-
-    def protected(self) -> Sequence[str]:
-        return (self._now,)
 
 
-class NumberField:
+class NumberField(_OneText):
     """A JSON number at `container[key]`. Any span in it replaces the whole number by a string."""
 
-    __slots__ = ("_lead", "_now", "container", "key", "texts")
+    __slots__ = ()
 
     def __init__(self, container: Any, key: Any, number: int | float, lead: str = "") -> None:
-        self.container = container
-        self.key = key
-        self._now = repr(number)
-        self._lead = len(lead)
-        self.texts = (lead + self._now,)
+        super().__init__(container, key, repr(number), lead)
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         if found := _after_lead(self._lead, spans[0]):
             token = self._now
             self._now = replace(_whole(found, len(token)), token, NUMBER + token)
             self.container[self.key] = self._now
-
-    def protected(self) -> Sequence[str]:
-        return (self._now,)
 
 
 class SettingField(NumberField):

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gateway.detection.word_lists import word_lists
+
 
 class BlockKind(StrEnum):
     HEADING = "heading"
@@ -51,17 +53,7 @@ _OPENING = "\"'“‘„«‹([{*_¿¡"
 _TERMINAL = re.compile(rf"[.!?…؟۔।॥]+[{re.escape(_CLOSING)}]*(?=\s)|[。！？｡]+[」』”’）】》〉\"')]*")
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
-# A full stop after these does not end a sentence; after those of the second set, only if a number follows.
-_ABBREVIATIONS = frozenset(
-    """
-    mr mrs ms messrs dr drs prof st sr jr vs etc inc ltd co corp dept approx est incl excl resp gen col lt sgt
-    capt rev hon al cf ed eds ca evtl ggf inkl bzw usw vgl str geb hr hrn fr frl dipl ing vorm nachm sog
-    zzgl abt gem gez mme mlle mm av bd env dott sig sigg avv geom rag sra srta dña pág núm ud uds lic
-    arq dhr mevr mw mej bijv blz enz zgn jl jan feb mar apr jun jul aug sep sept oct okt nov dec dez tue
-    wed thu fri
-    """.split()
-)
-_BEFORE_NUMBERS = frozenset("no nr art fig p pp abs sec vol ch min max ext tel num par para ziff bl z r n nº".split())
+_ABBREVIATIONS, _BEFORE_NUMBERS = word_lists(__file__).values()
 _HEADING_LONGEST = 80
 _SHORT_LINE = 45
 _FULL_LINE = 60
@@ -212,7 +204,7 @@ def _is_capitals(line: str) -> bool:
 
 
 def _is_list_of_lines(text: str, block: Block) -> bool:
-    """Whether a block is an address or a list without bullets: short lines, none of which continues in the next."""
+    """Returns whether a block is an address or a list without bullets: short lines that do not continue each other."""
     lines = lines_of(text, block.start, block.end)
     if len(lines) < 2 or any(end - start > _SHORT_LINE for start, end in lines):
         return False
@@ -242,7 +234,7 @@ def _borders(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _in_quotes(text: str, start: int, end: int) -> bool:
-    """Whether a quotation opened in `text[start:end]` is still open: 「はい。そうです。」と言った is one sentence."""
+    """Returns whether a quotation is open at `end`: 「はい。そうです。」と言った is one sentence."""
     start = max(start, end - _QUOTE_LONGEST)
     opened, closed = (sum(text.count(sign, start, end) for sign in signs) for signs in _QUOTES)
     return opened > closed

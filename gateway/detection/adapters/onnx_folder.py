@@ -1,9 +1,8 @@
-"""Loads an operator's token classification model from a folder names by an ONNX exporter.
+"""Loads an operator's token classification model from a folder that an ONNX exporter wrote.
 
 The folder contains `model.onnx`, `tokenizer.json`, and `config.json` with `id2label` (Hugging Face's layout). Labels
-are
-`O`, and `B-X` and `I-X` or plain `X`. The short names PER, LOC and ORG map to the gateway's types; all_types other
-label becomes a type of its own.
+are `O`, and `B-X` and `I-X` or plain `X`. The short names PER, LOC and ORG map to the gateway's types; any other label
+becomes a type of its own.
 """
 
 import json
@@ -11,8 +10,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from gateway.detection.ner import TokenClassifier
-from gateway.detection.ner.types import LOCATION, ORGANIZATION
+from gateway.detection.ner.engine import LOCATION, ORGANIZATION, TokenClassifier
 from gateway.detection.recognizer import EntityType
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")

@@ -11,16 +11,15 @@ from gateway.detection.deobfuscation import (
     base64,
     compatibility_characters,
     confusables,
-    encoded_words,
     entities,
     escapes,
     hexadecimal,
     identifiers,
     line_wrapping,
+    mail_encodings,
     markup,
     percent,
     question_answer,
-    quoted_printable,
     spaced,
     spelled_out,
 )
@@ -34,14 +33,14 @@ DEOBFUSCATIONS: tuple[Deobfuscation, ...] = (
     percent.DEOBFUSCATION,
     entities.DEOBFUSCATION,
     escapes.DEOBFUSCATION,
-    quoted_printable.DEOBFUSCATION,
+    mail_encodings.QUOTED_PRINTABLE,
     base64.DEOBFUSCATION,
     hexadecimal.DEOBFUSCATION,
     identifiers.DEOBFUSCATION,
     identifiers.FIGURES,
     markup.DEOBFUSCATION,
     question_answer.DEOBFUSCATION,
-    encoded_words.DEOBFUSCATION,
+    mail_encodings.ENCODED_WORDS,
     spelled_out.DEOBFUSCATION,
     confusables.DEOBFUSCATION,
     compatibility_characters.DEOBFUSCATION,
@@ -54,7 +53,7 @@ FOR_KNOWN_VALUES: tuple[Deobfuscation, ...] = (
     percent.DEOBFUSCATION,
     entities.DEOBFUSCATION,
     escapes.DEOBFUSCATION,
-    quoted_printable.DEOBFUSCATION,
+    mail_encodings.QUOTED_PRINTABLE,
     base64.FOR_KNOWN_VALUES,
     base64.WRAPPED_LINES,
     hexadecimal.FOR_KNOWN_VALUES,
@@ -62,7 +61,7 @@ FOR_KNOWN_VALUES: tuple[Deobfuscation, ...] = (
     confusables.DEOBFUSCATION,
     compatibility_characters.DEOBFUSCATION,
     spaced.DEOBFUSCATION,
-    encoded_words.DEOBFUSCATION,
+    mail_encodings.ENCODED_WORDS,
     line_wrapping.FOR_KNOWN_VALUES,
 )
 """Applied when searching for known values, which may consist of plain words."""
@@ -85,6 +84,8 @@ type Findings = dict[tuple[int, int, str], tuple[float, str]]
 """(start, end, type), in bytes of normalized text -> (score, recognizer)."""
 type Search = Callable[[NormalizedText], tuple[Findings, Sequence[int]]]
 """Returns the findings in a text as it is, and the sorted indices of the deobfuscations whose prefilters match it."""
+type _Layer = tuple[bytes, RewrittenText | None, Findings, Sequence[int]]
+"""A text, how it was rewritten, its findings, and the deobfuscations that may apply to it."""
 
 
 def deobfuscate(
@@ -99,11 +100,9 @@ def deobfuscate(
         return unchanged
     result = dict(unchanged)
     work = max(_WORK_FACTOR * len(normalized.data), _MIN_WORK)
-    layer: list[tuple[bytes, RewrittenText | None, Findings, Sequence[int]]] = [
-        (normalized.data, None, unchanged, applicable)
-    ]
+    layer: list[_Layer] = [(normalized.data, None, unchanged, applicable)]
     for _ in range(MAX_DEPTH):
-        inner: list[tuple[bytes, RewrittenText | None, Findings, Sequence[int]]] = []
+        inner: list[_Layer] = []
         for text, outer, found, applicable in layer:
             for kind, rewritten in _rewrites(text, [deobfuscations[number] for number in applicable], found, outer):
                 work -= len(rewritten.data)

@@ -3,11 +3,25 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-
-from gateway.detection.deobfuscation.rewrite import Edit
+from typing import NamedTuple
 
 type DetectedSpans = Sequence[tuple[int, int, float, str]]
 """Findings in the text before the rewrite: start and end in bytes, score, type; sorted."""
+
+
+class Edit(NamedTuple):
+    """Replaces `parent[start:end]` with `data`. A finding that overlaps the edit needs a score of at least `min_score`.
+
+    `unit` (bytes of the parent, bytes of `data`) divides the edit into units, between which a span may start or end;
+    without it, a span covers the whole edit. The last `separator` bytes of a unit only separate it from the next.
+    """
+
+    start: int
+    end: int
+    data: bytes
+    min_score: float = 0.0
+    unit: tuple[int, int] | None = None
+    separator: int = 0
 
 
 class RewriteKind(Enum):

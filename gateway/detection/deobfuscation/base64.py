@@ -9,10 +9,8 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
-from gateway.detection.deobfuscation.candidates import run_end, run_start
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.deobfuscation.characters import is_text
-from gateway.detection.deobfuscation.rewrite import Edit
 from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import compile_pattern
 
@@ -38,6 +36,7 @@ _PREFILTER_OF_WORDS = f"{_PREFILTER}|{_NON_ASCII}"
 _LIKELY, _LIKELY_WORDS = compile_pattern(_PREFILTER), compile_pattern(_PREFILTER_OF_WORDS)
 _PIECE = compile_pattern(r"[A-Za-z0-9]{10,}={0,2}")
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
+_RUN_END = re.compile(rb"[^A-Za-z0-9+/_\-]|\Z")
 _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 _SHORTEST_TEXT = 8
 _MAX_WHOLE = 96
@@ -53,8 +52,8 @@ _NOT_ASCII = bytes(range(0x80, 0x100))
 def _edits(data: bytes, detected: DetectedSpans, likely: Expression = _LIKELY) -> Iterator[Edit]:
     at = 0
     while match := likely.search(data, at):
-        start = run_start(data, match.start(), _ALPHABET)
-        at = end = run_end(data, match.start(), _ALPHABET)
+        start = _run_start(data, match.start())
+        at = end = next(_RUN_END.finditer(data, match.start())).start()
         end += data[end : end + 2].count(b"=")
         if _in_block(data, start, end):
             continue
@@ -67,6 +66,19 @@ def _edits(data: bytes, detected: DetectedSpans, likely: Expression = _LIKELY) -
                 edit = _decode_run(data, *piece.span())
                 if edit is not None:
                     yield edit
+
+
+def _run_start(data: bytes, at: int) -> int:
+    """Returns the start of the run that contains or ends at `at`. Looks back in growing steps, to stay linear."""
+    size = _SAMPLE
+    while at > 0:
+        low = max(0, at - size)
+        left = len(data[low:at].rstrip(_ALPHABET))
+        if left:
+            return low + left
+        at = low
+        size *= 4
+    return at
 
 
 def _join_lines(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:

@@ -6,7 +6,6 @@ import re2
 
 from gateway.detection.entropy import periodic_skip
 
-_CHUNK = 64
 _FIRST_LIMIT, _MIN_RUN = 160, 48
 TOP_DOMAINS = tuple(
     """
@@ -21,23 +20,6 @@ TOP_DOMAINS = tuple(
 def ends_as_host(address: bytes) -> bool:
     """Returns whether an address ends with one of TOP_DOMAINS."""
     return address.rpartition(b".")[2].decode("utf-8", "replace").lower() in TOP_DOMAINS
-
-
-def neighbourhoods(data: bytes, prefilter: "re2._Regexp", before: int, after: int) -> Iterator[tuple[int, int]]:
-    """Yields disjoint ranges around the matches of `prefilter` shorter than `after`.
-
-    Searches for the prefilter once in `after` bytes, so that a text full of matches costs no more than a long one.
-    """
-    first, last, at = -1, -1, 0
-    while match := prefilter.search(data, at):
-        if match.start() - before > last:
-            if last >= 0:
-                yield first, last
-            first = max(match.start() - before, 0)
-        last = min(max(match.end(), match.start() + after) + after, len(data))
-        at = max(match.end(), last - after)
-    if last >= 0:
-        yield first, last
 
 
 def find_runs(data: bytes, prefilter: "re2._Regexp", run: "re2._Regexp") -> Iterator["re2._Match"]:
@@ -59,29 +41,3 @@ def find_runs(data: bytes, prefilter: "re2._Regexp", run: "re2._Regexp") -> Iter
             yield found
             at = max(match.end() - 1, found.end() - 1) + periodic_skip(data, before, *found.span())
             before = found.start()
-
-
-def run_start(data: bytes, at: int, alphabet: bytes) -> int:
-    """Returns the start of the run of `alphabet` bytes that contains or ends at `at`."""
-    size = _CHUNK
-    while at > 0:
-        low = max(0, at - size)
-        left = len(data[low:at].rstrip(alphabet))
-        if left:
-            return low + left
-        at = low
-        size *= 4
-    return at
-
-
-def run_end(data: bytes, at: int, alphabet: bytes) -> int:
-    """Returns the end of the run of `alphabet` bytes that contains or starts at `at`."""
-    size = _CHUNK
-    while at < len(data):
-        chunk = data[at : at + size]
-        left = len(chunk.lstrip(alphabet))
-        if left:
-            return at + len(chunk) - left
-        at += len(chunk)
-        size *= 4
-    return at

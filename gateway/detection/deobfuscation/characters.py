@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from gateway.detection.deobfuscation.rewrite import Edit
+from gateway.detection.deobfuscation.base import Edit
 from gateway.detection.unicode_folding import FoldingTable
 
 _FOLDING = FoldingTable()

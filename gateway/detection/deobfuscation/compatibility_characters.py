@@ -5,9 +5,8 @@ be struck through or superscript. In the output of another deobfuscation, also f
 from collections.abc import Iterator
 from unicodedata import category, normalize
 
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.deobfuscation.characters import folded_character
-from gateway.detection.deobfuscation.rewrite import Edit
 from gateway.detection.recognizer import compile_pattern
 
 _SUPERSCRIPT = r"[\x{B2}\x{B3}\x{B9}\x{2070}-\x{2094}]"

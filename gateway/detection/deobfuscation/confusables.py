@@ -7,37 +7,12 @@ import re
 from collections.abc import Iterator
 
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
-from gateway.detection.deobfuscation.candidates import neighbourhoods
-from gateway.detection.deobfuscation.rewrite import Edit
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
+from gateway.detection.re2_expression import neighbourhoods
 from gateway.detection.recognizer import compile_pattern
+from gateway.detection.word_lists import word_lists
 
-_PAIRS = (
-    # Cyrillic
-    "АA ВB ЕE ЅS ІI ЈJ КK МM НH ОO РP СC ТT ХX УY аa еe оo рp сc уy хx ѕs іi јj һh ԁd ԛq ԝw ӏl ӀI ԌG ҮY ѵv ѴV гr кk "
-    "тt мm вb пn зз Ғғ ԚQ ԜW ьb Ьb ɡg "
-    # Greek
-    "ΑA ΒB ΕE ΖZ ΗH ΙI ΚK ΜM ΝN ΟO ΡP ΤT ΥY ΧX αa γy ιi κk νv οo ρp τt υu χx ϲc ϳj ϹC ηn ωw "
-    # Armenian, Cherokee, Coptic, Lisu
-    "օo սu հh ոn ցg զq Տտ ՏS ՕO ԼL "
-    "ᎪA ᏴB ᏟC ᎠD ᎬE ᏀG ᎻH ᎥI ᎫJ ᏦK ᏞL ᎷM ᏢP ᎡR ᏚS ᎢT ᏙV ᎳW ᏃZ "
-    "ⲀA ⲤC ⲈE ⲎH ⲒI ⲔK ⲘM ⲚN ⲞO ⲢP ⲦT ⲬX ⲟo ⲥc "
-    "ꓮA ꓐB ꓚC ꓓD ꓰE ꓝF ꓖG ꓧH ꓲI ꓙJ ꓗK ꓡL ꓟM ꓠN ꓳO ꓑP ꓣR ꓢS ꓔT ꓴU ꓦV ꓪW ꓫX ꓬY ꓜZ "
-    # Latin letters that do not occur in such values
-    "ıi ɑa ɩi ʟL ɪI ʀR ʏY ʙB ɢG ʜH ɴN ᴀA ᴄC ᴅD ᴇE ᴊJ ᴋK ᴍM ᴏO ᴘP ᴛT ᴜU ᴠV ᴡW ᴢZ ꜱS ꜰF ǀl ǃ! ոn ɡg ƅb ƽ5 Ƨ2 Ʒ3"
-)
-_LETTERS = {pair[0]: pair[1] for pair in _PAIRS.split() if pair[1].isascii()}
-# Digits that letters resemble, used in words whose only ASCII characters are digits.
-_DIGITS = {
-    **dict.fromkeys("ОоΟοՕօⲞⲟꓳᴏ", "0"),
-    **dict.fromkeys("ІӏӀΙⲒꓲǀіι", "1"),
-    **dict.fromkeys("ЗзƷ", "3"),
-    "б": "6",
-    "Ƨ": "2",
-    "ƽ": "5",
-    "Ч": "4",
-    "ч": "4",
-}
+_LETTERS, _DIGITS = ({pair[0]: pair[1] for pair in pairs} for pairs in word_lists(__file__).values())
 _TABLE = _LETTERS | _DIGITS
 _ALL = "".join(sorted({*_LETTERS, *_DIGITS}))
 _WORD = compile_pattern(rf"[{LETTERS}\d]+")

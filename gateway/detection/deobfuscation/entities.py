@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 from html.entities import html5
 
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.deobfuscation.characters import folded_character
-from gateway.detection.deobfuscation.rewrite import Edit
 
 # `&amp;amp;#64;` is `&amp;#64;` is `&#64;` is `@`. Browsers also accept a number without its semicolon.
 # A run of one repeated reference, or of ASCII numbers with equally many digits, becomes a single edit of any length.

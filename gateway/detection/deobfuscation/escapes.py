@@ -5,9 +5,8 @@ r"""Decodes escapes of string literals (RFC 8259, ECMAScript, C): `\u0040`, `\u{
 import re
 from collections.abc import Iterator
 
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.deobfuscation.characters import edits_for_run, folded_character
-from gateway.detection.deobfuscation.rewrite import Edit
 
 _SLASHES = re.compile(rb"\\+")
 _ESCAPE = re.compile(

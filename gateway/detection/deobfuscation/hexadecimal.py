@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.deobfuscation.characters import is_text
-from gateway.detection.deobfuscation.rewrite import Edit
 from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import compile_pattern
 

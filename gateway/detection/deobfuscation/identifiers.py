@@ -8,8 +8,7 @@ time, further labels by nesting.
 import re
 from collections.abc import Iterator
 
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
-from gateway.detection.deobfuscation.rewrite import Edit
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.recognizer import compile_pattern
 
 _REST = r"[\w.+/=@-]"

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from string import ascii_letters, digits
 
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.deobfuscation.candidates import ends_as_host
-from gateway.detection.deobfuscation.rewrite import Edit
 from gateway.detection.deobfuscation.spaced import in_table
 from gateway.detection.recognizer import compile_pattern
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
-from gateway.detection.deobfuscation.candidates import neighbourhoods
-from gateway.detection.deobfuscation.rewrite import Edit
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
+from gateway.detection.re2_expression import neighbourhoods
 from gateway.detection.recognizer import compile_pattern
 
 _INLINE = (

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.deobfuscation.characters import edits_for_bytes, edits_for_run, folded_character
-from gateway.detection.deobfuscation.rewrite import Edit
 
 _RUN = re.compile(rb"%[0-9A-Fa-f]{2}(?:%[0-9A-Fa-f]{2})*")
 # `%2540` is `%40` is `@`: each level of encoding inserts a 25.

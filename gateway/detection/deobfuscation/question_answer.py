@@ -5,8 +5,7 @@ The speaker's name and the time may come in between, as in messages and chat exp
 
 from collections.abc import Iterator
 
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
-from gateway.detection.deobfuscation.rewrite import Edit
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.recognizer import compile_pattern
 
 _QUESTION = r"(?:\?|\b(?:pls|plz|please|bitte|svp|por favor|per favore))[\"')*_.! ]{0,4}[ \t]{0,4}\r?\n"

@@ -6,7 +6,8 @@ Keeps only the surroundings of the edits, because the rest was searched before. 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import NamedTuple
+
+from gateway.detection.deobfuscation.base import Edit
 
 _BEFORE = 112
 _AFTER = 64
@@ -15,21 +16,6 @@ _GAP = b" \n\n "
 _MIN_GAP = _BEFORE + _AFTER
 _UNREACHABLE = 9.0
 _BY_START = itemgetter(0)
-
-
-class Edit(NamedTuple):
-    """Replaces `parent[start:end]` with `data`. A finding that overlaps the edit needs a score of at least `min_score`.
-
-    `unit` (bytes of the parent, bytes of `data`) divides the edit into units, between which a span may start or end;
-    without it, a span covers the whole edit. The last `separator` bytes of a unit only separate it from the next.
-    """
-
-    start: int
-    end: int
-    data: bytes
-    min_score: float = 0.0
-    unit: tuple[int, int] | None = None
-    separator: int = 0
 
 
 class RewrittenText:

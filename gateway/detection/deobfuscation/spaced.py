@@ -10,9 +10,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.deobfuscation.candidates import find_runs
-from gateway.detection.deobfuscation.rewrite import Edit
 from gateway.detection.entropy import phrases
 from gateway.detection.recognizer import any_word, compile_pattern
 

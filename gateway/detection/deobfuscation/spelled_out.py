@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import re2
 
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, RewriteKind
-from gateway.detection.deobfuscation.candidates import TOP_DOMAINS, neighbourhoods
-from gateway.detection.deobfuscation.rewrite import Edit
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
+from gateway.detection.deobfuscation.candidates import TOP_DOMAINS
 from gateway.detection.entropy import word_set
+from gateway.detection.re2_expression import neighbourhoods
 from gateway.detection.recognizer import compile_pattern
 
 _OPEN, _CLOSE = r"\s?[\[({<]\s?", r"\s?[\])}>]\s?"

@@ -4,7 +4,6 @@
     windows     splits a text into overlapping windows of word pieces
     inference   runs the model on its own threads
     spans       turns token labels into spans
-    types       maps the model's labels to entity types
     engine      the engine that `gateway.detection.engines` runs
 
 `training/` trains the model. `recognizers/person_name.py` finds names announced by context.

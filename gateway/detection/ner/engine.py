@@ -21,7 +21,6 @@ from gateway.detection.ner.inference import Inference, Input, Logits
 from gateway.detection.ner.labels import without_labels
 from gateway.detection.ner.ordinary_words import OrdinaryWords, WordList
 from gateway.detection.ner.spans import TokenLabel, label_spans
-from gateway.detection.ner.types import label_types
 from gateway.detection.ner.windows import Tokens, Window, split_text, tokenize, windows
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
@@ -29,6 +28,19 @@ from gateway.models import Entity
 
 MODEL = Path(__file__).parent / "model"
 
+LOCATION = EntityType("LOCATION", "address", "A city, region, country or other place.")
+ORGANIZATION = EntityType("ORGANIZATION", "organization", "A company, authority, team or other organization.")
+
+# Label of the model -> the recognizers' type for the same thing.
+_RECOGNIZER_TYPES = {
+    "PERSON": "PERSON",
+    "ADDRESS": "STREET_ADDRESS",
+    "DATE_OF_BIRTH": "DATE_OF_BIRTH",
+    "AGE": "AGE",
+    "USERNAME": "USERNAME",
+    "MEDICAL_RECORD": "MEDICAL_RECORD_NUMBER",
+    "ID": "ID_NUMBER",
+}
 _MIN_SCORE = 0.5
 # Types that the model decides. For all others its score is capped, so that a recognizer with a more specific type wins.
 _PRIMARY_TYPES = frozenset({"PERSON", "LOCATION", "ORGANIZATION", "STREET_ADDRESS"})
@@ -133,7 +145,8 @@ class BuiltinModel(TokenClassifier):
 
     def __init__(self, known: Mapping[str, EntityType], *, threads: int = 1, timeout: float = 10.0) -> None:
         labels = json.loads((MODEL / "labels.json").read_text())
-        types = label_types(known)
+        types = {"LOCATION": LOCATION, "ORGANIZATION": ORGANIZATION}
+        types |= {label: known[name] for label, name in _RECOGNIZER_TYPES.items() if name in known}
         super().__init__(MODEL, labels, types, id="names", features=True, threads=threads, timeout=timeout)
         self._ordinary = OrdinaryWords(MODEL / "ordinary.txt")
         self._given = WordList(MODEL / "given.txt")

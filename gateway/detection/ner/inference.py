@@ -43,10 +43,7 @@ class Input:
     types: tuple[int, ...] = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _QueuedWindow:
-    window: Input
-    future: "Future[Logits]"
+type _QueuedWindow = tuple[Input, Future[Logits]]
 
 
 class _FairQueue:
@@ -104,29 +101,24 @@ class Inference:
         for thread in self._threads:
             thread.start()
 
-    @property
-    def inputs(self) -> frozenset[str]:
-        """The names of the model's inputs."""
-        return frozenset(self._names)
-
     def logits(self, windows: Sequence[Input]) -> list[Logits]:
         """Returns the logits `[tokens, labels]` of each window; deterministic. Blocks. Do not call it on an event loop.
 
         Raises Unavailable if the model fails or exceeds the time limit.
         """
         deadline = monotonic() + self._timeout
-        waiting = {window: _QueuedWindow(window, Future()) for window in windows}
-        self._queue.put(waiting.values())
-        if len(waiting) >= _MANY_WINDOWS:
+        futures: dict[Input, Future[Logits]] = {window: Future() for window in windows}
+        self._queue.put(futures.items())
+        if len(futures) >= _MANY_WINDOWS:
             waits_long()
         try:
-            return [waiting[window].future.result(max(0.0, deadline - monotonic())) for window in windows]
+            return [futures[window].result(max(0.0, deadline - monotonic())) for window in windows]
         except TimeoutError:
             message = "Detection of names took too long; nothing was sent. Try a shorter text."
             raise Unavailable(message, code="detection_timeout", retry_after=1) from None
         finally:
-            for each in waiting.values():
-                each.future.cancel()
+            for future in futures.values():
+                future.cancel()
 
     def close(self) -> None:
         """Stops the threads after their current window, and waits up to `_GRACE` seconds."""
@@ -137,20 +129,21 @@ class Inference:
 
     def _work(self) -> None:
         _lower_priority()
-        while (waiting := self._queue.get()) is not None:
-            if waiting.future.set_running_or_notify_cancel():
-                self._run(waiting)
-            del waiting
+        while (queued := self._queue.get()) is not None:
+            window, future = queued
+            if future.set_running_or_notify_cancel():
+                self._run(window, future)
+            del queued, window, future
 
-    def _run(self, waiting: _QueuedWindow) -> None:
+    def _run(self, window: Input, future: Future[Logits]) -> None:
         try:
-            results = self._session.run(None, self._feed(waiting.window))
+            results = self._session.run(None, self._feed(window))
         except Exception as error:  # noqa: BLE001 - the thread must survive any failure; the caller gets the error
             _log.error("name detection failed: %s", type(error).__name__)
             message = "Detection of names failed; nothing was sent."
-            waiting.future.set_exception(Unavailable(message, code="detection_failed"))
+            future.set_exception(Unavailable(message, code="detection_failed"))
             return
-        waiting.future.set_result(results[0][0])
+        future.set_result(results[0][0])
 
     def _feed(self, window: Input) -> dict[str, NDArray[np.int64]]:
         ids = np.array([window.ids], np.int64)

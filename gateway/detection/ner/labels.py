@@ -9,33 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from gateway.detection.word_lists import word_lists
 from gateway.models import Entity
 
-# Labels anywhere, except as part of a street name after another word ("Via Nino Bixio").
-_LABELS = frozenset(
-    """
-    chi dič egn emso emšo ičo isikukood jmbg klienta mecanográfico oib pcp polisy rg umowy
-    aadhaar abn ahv allocataire apólice avs bic bsn btw bvn cedula cellphone celular cellulare clabe cnh cni cnp
-    cnpj contrato contratto contrat cpf cpr cui cuil cuit curp cédula dni dob dossier dowodu dowód dui ehliyet ein email
-    expediente factura fax gsm gstin handy hetu iban imei imss ine immatriculation insz itin iva kenteken kennz
-    kennzeichen kimlik krankenkasse kvnr körkort lanr matricola matricule matrícula medicare mobiel mobil mobiltelefon
-    mrn mva mwst mykad naf natel nhc nhs nie nif nin nino nip nipc nir niss npi nric nss nuss partita passaporte
-    passaporto passeport pasaporte paspoort passport paszport pesel phone placa plaka plakası plaque polis polisnr
-    polizza poliza póliza pps ppsn regon reisepass rfc rib ruc rut rvnr siren siret ssn ssns steuer svnr swift targa
-    tckn tel telefon telefone telefono telefoon telefón teléfono telemovel telemóvel telephone tessera tfn tlf tva
-    téléphone tél uen upn uscc utr vat vatin versicherten vin vkn vsnr whatsapp
-    geb geboren born né née nacido nacida nato nata naissance nacimiento nascita nascimento
-    """.split()
-)
-_ENDINGS = ("nummer", "nummern", "nummeret", "ausweis", "kennzeichen", "kennung", "datum", "konto")
-# Labels only before a sign or at the end, because they also name places: Idaho, Ort im Innkreis, Mobile in Alabama.
-_AMBIGUOUS_LABELS = frozenset(
-    "cap cell cep city id mobile ort plz postal postcode postleitzahl town wohnort zip".split()
-)
-_NUMBER_WORDS = frozenset(
-    "code id identity iva kimlik n nr no num number numer numero nummer numéro número sanitaria".split()
-)
-_PREPOSITIONS = frozenset("d da de del della di do du of".split())
+_LISTS = word_lists(__file__)
+_LABELS, _AMBIGUOUS_LABELS, _ENDINGS = _LISTS["labels"], _LISTS["ambiguous_labels"], tuple(_LISTS["endings"])
+_NUMBER_WORDS, _PREPOSITIONS = _LISTS["number_words"], _LISTS["prepositions"]
 _WORD = re.compile(r"[^\W_]+")
 _SIGN = re.compile(r"\s*(?:[:/=]|[+(]?\d{5})")
 _HYPHENATED = re.compile(r"-(?:nummer|nr|number|id)\b", re.IGNORECASE)

@@ -4,8 +4,9 @@ import hashlib
 import re
 from pathlib import Path
 
-from gateway.detection.ner.lowercase_words import LOWERCASE_WORDS
+from gateway.detection.word_lists import word_lists
 
+_LOWERCASE = word_lists(__file__)["lowercase"]
 _WORD = re.compile(r"[^\W_]+")
 _MODEL_NUMBER = re.compile(r"[A-Z]*\d+[A-Z]*")
 
@@ -38,7 +39,7 @@ class OrdinaryWords(WordList):
         words = _WORD.findall(text)
         return all(
             len(word) == 1
-            or word in LOWERCASE_WORDS
+            or word in _LOWERCASE
             or word.lower() in self
             or (len(words) > 1 and _MODEL_NUMBER.fullmatch(word))
             for word in words

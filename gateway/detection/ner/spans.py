@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gateway.detection.ner.titles import TITLES
+from gateway.detection.word_lists import word_lists
 
+_TITLES = word_lists(__file__)["titles"]
 _INNER = "-'’.&/@_"
 """Characters that join words when letters or digits are on both sides."""
 _POSSESSIVE = re.compile(r"(?:'s|’s|'|’)\Z", re.IGNORECASE)
@@ -97,7 +98,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _without_title(text: str, start: int, end: int) -> tuple[int, int]:
-    while (word := _WORD.search(text, start, end)) is not None and word[0].casefold() in TITLES and word.end() < end:
+    while (word := _WORD.search(text, start, end)) is not None and word[0].casefold() in _TITLES and word.end() < end:
         after = word.end()
         if text[after] == ".":
             after += 1

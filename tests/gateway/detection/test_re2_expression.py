@@ -26,8 +26,3 @@ def test_the_same_as_the_library(regex: str, data: bytes, at: int, end: int | No
     assert [one.span() for one in ours.finditer(data, at, end)] == [
         one.span() for one in theirs.finditer(data, at, end)
     ]
-
-
-def test_split() -> None:
-    assert Expression(re2.compile("-+")).split(b"a--b-c") == [b"a", b"b", b"c"]
-    assert Expression(re2.compile("-")).split(b"") == [b""]

@@ -1,4 +1,4 @@
-"""What a stream holds back, and for how long. That it gives what the whole gives is held in test_echo and test_urls."""
+"""What a stream holds back, and for how long. test_echo and test_url_policy compare its result with the whole text."""
 
 import pytest
 

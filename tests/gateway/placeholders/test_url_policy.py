@@ -1,4 +1,4 @@
-"""The URL rule: every attack, and everything that is none, by every path a text can take."""
+"""The URL rule: every attack and every harmless text, on every path that a text can take."""
 
 import json
 import random

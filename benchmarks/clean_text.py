@@ -75,7 +75,7 @@ def files_of(folder: Path, suffixes: Sequence[str]) -> Iterator[Path]:
 def look(text: str, name: str, seeker: Predictor, seen: SeenValues) -> None:
     """Adds what would be hidden in a text."""
     here = set()
-    for one in seeker.seek(text):
+    for one in seeker.predict(text):
         if not one.hidden:
             continue
         key = (one.type, text[one.start : one.end])

@@ -130,6 +130,10 @@ def test_the_wheel_holds_the_product_and_nothing_else(wheel: Path) -> None:
     assert {name for name in names if name.endswith(".py")} == modules | {"run_proxy.py"}
     policies = {f"gateway/policies/{file.name}" for file in (ROOT / "policies").glob("*.toml")}
     assert policies <= set(names)
+    data = {
+        str(file.relative_to(ROOT)) for kind in ("sql", "toml", "html") for file in ROOT.glob(f"gateway/**/*.{kind}")
+    }
+    assert data <= set(names)
     assert {Path(name).name for name in names if "/model/" in name} >= {"model.onnx", "tokenizer.json", "labels.json"}
     assert {Path(name).suffix for name in names if not name.startswith(info)} <= {
         ".py",
@@ -138,6 +142,10 @@ def test_the_wheel_holds_the_product_and_nothing_else(wheel: Path) -> None:
         ".json",
         ".onnx",
         ".txt",
+        ".sql",
+        ".html",
+        ".css",
+        ".js",
     }
 
 

@@ -1,12 +1,12 @@
 """Assesses a request as a whole: risk, route, task categories and warnings.
 
-    assess      all four, from findings and texts
-    evidence    findings counted by type
-    weights     how much one finding of a type counts
-    risk        how much harm a leak of the text could do
-    route       where the request may go
-    tasks       what the request asks for; the vocabulary is in task_words
-    warnings    what a person should know
+    assess      does all of it, from findings and texts
+    evidence    counts findings by type
+    weights     weighs a finding by its type
+    risk        rates the harm that a leak of the text could do
+    route       decides where the request may go
+    tasks       categorizes what the request asks for, by the words in tasks.toml
+    warnings    builds warnings for people
 
 Pure functions, cheap enough for every chat request. Finding entities is `gateway.detection`; docs/assessment.md states
 the rules.
@@ -54,10 +54,10 @@ def assess(
     tokens: int | None = None,
     advice: bool = True,
 ) -> Assessment:
-    """Judges a request: `entities` are what the policy hides, `kept` what was found and stays in clear.
+    """Assesses a request. `entities` are hidden by the policy, `kept` are found but stay in clear.
 
-    `attachments` are the kinds of what crosses unsearched; `tokens` the estimate for `texts`, if it is known. Without
-    `advice` there are neither task categories nor warnings, and the texts are read only where the route needs it.
+    `attachments` are the kinds of attachments that cross unsearched; `tokens` is the estimate for `texts`, if known.
+    Without `advice` there are no task categories or warnings, and the texts are read only if the route needs it.
     """
     size = sum(map(estimate, texts)) if tokens is None else tokens
     evidence = gather(entities, kept, types, policy, mode)

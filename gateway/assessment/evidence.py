@@ -1,7 +1,7 @@
 """Counts the entities of a request by type, as the input for risk, route and warnings.
 
-What is kept in clear is of three kinds. The policy says so for the type; or detection was too unsure; or the allow
-list names the value. Only the last is nothing to worry about.
+An entity is kept in clear for one of three reasons: the policy keeps its type, its score is too low, or the allow list
+names its value. Only the last is not a risk.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,11 +28,15 @@ class Finding(Protocol):
 
 @dataclass(slots=True)
 class Evidence:
-    """The entities of one type. `surest` is the highest confidence (0-1), `amount` their sum."""
+    """The entities of one type, with the policy's rule for it.
+
+    `surest` is the highest confidence (0-1), `amount` the sum of all.
+    """
 
     type: str
     group: str
     action: Action
+    min_score: float
     weight: Weight
     hidden: int = 0
     kept: int = 0
@@ -42,7 +46,7 @@ class Evidence:
 
     @property
     def present(self) -> int:
-        """Findings that are surely there, hidden or not."""
+        """The number of findings with a sufficient score, hidden or not."""
         return self.hidden + self.kept
 
 
@@ -55,27 +59,25 @@ def gather(
 ) -> Sequence[Evidence]:
     """Counts entities by type and sorts by type. `entities` are hidden, `kept` are not."""
     found: dict[str, Evidence] = {}
-    least: dict[str, float] = {}
-    for is_hidden, some in ((True, entities), (False, kept)):
-        for entity in some:
+    for is_hidden, findings in ((True, entities), (False, kept)):
+        for entity in findings:
             one = found.get(entity.type)
             if one is None:
                 kind = types.get(entity.type)
                 group = kind.group if kind is not None else "custom"
                 rule = policy.rule_for(entity.type, group, mode)
-                weight = weight_of(entity.type, group)
-                one = found[entity.type] = Evidence(entity.type, group, rule.action, weight)
-                least[entity.type] = rule.min_score
+                one = Evidence(entity.type, group, rule.action, rule.min_score, weight_of(entity.type, group))
+                found[entity.type] = one
+            confidence = entity.score
             if is_hidden:
                 one.hidden += 1
-                confidence = entity.score
-            elif entity.score < least[entity.type]:
+            elif entity.score < one.min_score:
                 one.unsure += 1
-                confidence = entity.score * _UNSURE
+                confidence *= _UNSURE
             elif one.action is Action.KEEP:
                 one.kept += 1
-                confidence = entity.score
             else:
+                # On the allow list.
                 continue
             one.amount += confidence
             one.surest = max(one.surest, confidence)

@@ -1,14 +1,14 @@
-"""How much harm a text could do if it leaked as it is: 0-100, with the reasons in words.
+"""Rates the harm that a text could do if it leaked unprotected: 0-100, with reasons.
 
-Four things are put together like independent chances of harm (1 - product of what is spared), so the score can
-only rise with every further finding:
+Four risks are combined like independent probabilities (1 - product of their complements), so every further finding can
+only raise the score:
 
-- what was found: each type's own harm, growing with its number towards 1.6 times that of one;
-- how identifying it is together: bits that narrow down one person, times what the findings tell about them;
-- how much there is;
-- how dense it stands.
+- the findings: the harm of each type, which grows with their number towards 1.6 times that of one;
+- their linkage: the bits that narrow down one person, times what the findings reveal about that person;
+- their amount;
+- their density.
 
-That harmless details identify together is the finding of L. Sweeney, "Simple Demographics Often Identify People
+That harmless details identify a person together was shown by L. Sweeney, "Simple Demographics Often Identify People
 Uniquely" (Carnegie Mellon University, Data Privacy Working Paper 3, 2000): ZIP code, sex and date of birth were
 unique for an estimated 87 % of the people in the United States.
 """
@@ -19,13 +19,13 @@ from gateway.assessment.evidence import Evidence
 from gateway.models import Risk, RiskLevel
 
 _ENOUGH_BITS = 28.0
-"""Singles out one in 270 million: a country. That is what a reader usually knows already."""
+"""Singles out one person in 270 million, a country, which a reader usually knows."""
 _MOST_BY_NUMBER = 0.6
 _MOST_BY_LINK = 0.65
 _MOST_BY_AMOUNT = 0.3
 _MOST_BY_DENSITY = 0.15
 _FEW = 4
-"""So many findings are what any letter has; only what is beyond them counts as much."""
+"""The number of findings in any letter. Amount and density count only further ones."""
 
 _LEVELS = ((75, RiskLevel.CRITICAL), (50, RiskLevel.HIGH), (25, RiskLevel.MEDIUM), (1, RiskLevel.LOW))
 
@@ -40,7 +40,7 @@ _PHRASES = {
 
 
 def rate(evidence: Sequence[Evidence], tokens: int) -> Risk:
-    """The risk of a text of about `tokens` tokens. Pure; never lower for more findings of the same text."""
+    """Rates a text of about `tokens` tokens. Further findings in the same text never lower the score."""
     spared = 1.0
     total = bits = bonds = strongest = 0.0
     for one in evidence:
@@ -68,7 +68,7 @@ def rate(evidence: Sequence[Evidence], tokens: int) -> Risk:
 
 
 def _saturating(amount: float, half: float) -> float:
-    """0 for nothing, a half for `half`, towards 1."""
+    """Grows from 0 towards 1, and is 0.5 at `half`."""
     return float(1 - 2 ** (-amount / half))
 
 

@@ -1,14 +1,21 @@
-"""What a request asks for: categories of the task, from its description or, without one, from the text.
+"""Categorizes what a request asks for, by its task description or else by its text.
 
-A text is read only where instructions stand: at the beginning and the end of the last messages. Each word is looked up
-once; the cost depends on the number of words read, which is bounded, and on nothing else.
+Of a text, only the beginning and the end of the last messages are read, where instructions usually are. Each word is
+looked up once, so the cost depends only on the number of words read, which is bounded. The words are in `tasks.toml`.
 """
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from gateway.assessment.task_words import ACTIONS, ASKING, CATEGORIES, NEEDS_VALUE
+_WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+CATEGORIES: dict[str, str] = _WORDS["categories"]
+_NEEDS_VALUE: dict[str, str] = _WORDS["needs_value"]
+_ACTIONS = frozenset(_WORDS["actions"].split())
+_QUESTION_WORDS = frozenset(_WORDS["question_words"].split())
 
 _TASK_MOST = 1000
 _END_MOST = 240
@@ -18,13 +25,13 @@ _GAP_MOST = 12
 _STEM = 4
 _WORD = re.compile(r"[^\W_]+|[!?.](?!\S)|\n\s*\n|[？¿。！]")
 _STOPS = frozenset("!?.\n？¿。！")
-"""First characters of what ends a sentence."""
+"""The first characters of the tokens that end a sentence."""
 _GAP = ".."
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`categories` in the order of task_words.CATEGORIES; `needs` are keys of task_words.NEEDS_VALUE."""
+    """`categories` in the order of CATEGORIES; `needs` are keys of `needs_value` in `tasks.toml`."""
 
     categories: tuple[str, ...]
     needs: frozenset[str]
@@ -32,7 +39,7 @@ class Reading:
 
 type _Places = tuple[tuple[str, ...], ...]
 
-# Too common to look a phrase up by.
+# Too common to index a phrase by.
 _COMMON = frozenset(
     "a all are as at check de del do el en for how i in is it la las le les los my o of on or que some that the this to"
     " un una with work you your".split()
@@ -69,18 +76,18 @@ class _Vocabulary:
             self._words.setdefault(entry, set()).add(name)
 
     def find(self, text: str, words: Sequence[str]) -> set[str]:
-        """Returns the lists with an entry in `text`. `words` are its words in lower case, with stops."""
+        """Returns the lists with an entry in `text`. `words` are its words and ends of sentences, in lower case."""
         found: set[str] = set()
-        said = set(words)
-        for word in said & self._words.keys():
+        distinct = set(words)
+        for word in distinct & self._words.keys():
             found |= self._words[word]
-        for word in said:
+        for word in distinct:
             for stem, name in self._stems.get(word[:_STEM], ()):
                 if name not in found and word.startswith(stem):
                     found.add(name)
-        telling = said & self._phrases.keys()
+        indexed = distinct & self._phrases.keys()
         for at, word in enumerate(words):
-            if word not in telling:
+            if word not in indexed:
                 continue
             for before, after, name in self._phrases[word]:
                 if name not in found and _follows(after, words, at + 1, 1) and _follows(before, words, at - 1, -1):
@@ -118,19 +125,18 @@ def _is(word: str, alternative: str) -> bool:
 
 
 _NEED = "need:"
-_VOCABULARY = _Vocabulary({**CATEGORIES, **{_NEED + name: words for name, words in NEEDS_VALUE.items()}})
-_ASKING = frozenset(ASKING.split())
+_VOCABULARY = _Vocabulary({**CATEGORIES, **{_NEED + name: words for name, words in _NEEDS_VALUE.items()}})
 
 
 def read_task(task: str | None, texts: Sequence[str]) -> Reading:
-    """The categories of `task`; without one (or a blank one), of where instructions stand in `texts`."""
-    said = (task[:_TASK_MOST] if task and not task.isspace() else _instructions(texts)).lower()
-    words = _WORD.findall(said)
-    found = _VOCABULARY.find(said, words)
-    if not found & ACTIONS and _asks(words):
+    """Reads `task`, or the instructions in `texts` if it is missing or blank."""
+    text = (task[:_TASK_MOST] if task and not task.isspace() else _instructions(texts)).lower()
+    words = _WORD.findall(text)
+    found = _VOCABULARY.find(text, words)
+    if not found & _ACTIONS and _asks(words):
         found.add("answer")
     categories = tuple(name for name in CATEGORIES if name in found)
-    return Reading(categories, frozenset(name for name in NEEDS_VALUE if _NEED + name in found))
+    return Reading(categories, frozenset(name for name in _NEEDS_VALUE if _NEED + name in found))
 
 
 def _asks(words: Sequence[str]) -> bool:
@@ -140,7 +146,7 @@ def _asks(words: Sequence[str]) -> bool:
     for word in words:
         if word in "¿？" or (word == "?" and asking):
             return True
-        asking = word in _ASKING or (asking and word[0] not in _STOPS)
+        asking = word in _QUESTION_WORDS or (asking and word[0] not in _STOPS)
     return False
 
 

@@ -1,12 +1,12 @@
-"""Measures detection on labelled text: what was found, what was hidden, and what should not have been.
+"""Measures detection on labelled text: what is found, what is hidden, and what is hidden wrongly.
 
     read_lines     documents and cases from the lines of a file
-    LabelMap       what a label means: its entity type, and whether it must be hidden
-    Predictor      what the gateway finds and hides in a text under a policy
-    score_documents, score_cases   the figures, and every disagreement
-    html_report    the disagreements as one page
+    LabelMap       maps a label to its entity type and whether it must be hidden
+    Predictor      finds what the gateway detects and hides in a text under a policy
+    score_documents, score_cases   compute the figures and list every disagreement
+    html_report    renders the disagreements as one page
 
-Pure: no files, no clock. The command is `gateway.cli.evaluate`; docs/evaluation.md explains the figures.
+Pure: opens no labelled file itself. The command is `gateway.cli.evaluate`; docs/evaluation.md explains the figures.
 """
 
 from gateway.evaluation.case_scoring import CasesScore, EntityScore, score_cases

@@ -1,4 +1,4 @@
-"""Defines disagreements between labels and detection, for review."""
+"""Defines disagreements between labels and detection."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A disagreement at position `at` of a labelled text. `type` is the common type."""
+    """A disagreement about `text[start:end]`. `type` is the common type."""
 
     kind: Kind
     type: str

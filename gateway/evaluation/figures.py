@@ -1,4 +1,4 @@
-"""The figures of an evaluation over documents: what is counted, and the ratios that follow."""
+"""Defines the counts over documents, and the ratios that follow from them."""
 
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ def _f1(precision: float | None, recall: float | None) -> float | None:
 
 @dataclass(slots=True)
 class TypeScore:
-    """One common type. Ratios are None where there is nothing to divide by."""
+    """The counts of one common type. A ratio is None if its denominator is zero."""
 
     type: str
     gold: int = 0
@@ -53,7 +53,7 @@ class TypeScore:
 
 @dataclass(slots=True)
 class LabelScore:
-    """One label of the set: how many of its spans are hidden wholly, and how many at all."""
+    """The counts of one label: spans that are hidden wholly, and spans of which any part is (`touched`)."""
 
     label: str
     type: str
@@ -65,13 +65,13 @@ class LabelScore:
 
 @dataclass(slots=True)
 class DocumentsScore:
-    """All documents of a file. Spans and documents are counts, `characters_*` count letters and digits."""
+    """The counts of a file. `characters` and `characters_*` count letters and digits."""
 
     documents: int = 0
     private_documents: int = 0
-    """Documents with anything that must be hidden."""
+    """Documents with a span that must be hidden."""
     hidden_documents: int = 0
-    """Those of them in which all of it is."""
+    """Private documents in which every such span is hidden."""
     required: int = 0
     required_hidden: int = 0
     required_touched: int = 0
@@ -79,23 +79,23 @@ class DocumentsScore:
     keep_touched: int = 0
     hidden_spans: int = 0
     false_alarms: int = 0
-    """Hidden spans that share nothing with any labelled span."""
+    """Hidden spans that overlap no labelled span."""
     characters: int = 0
     characters_hidden_rightly: int = 0
     characters_hidden_wrongly: int = 0
     characters_left: int = 0
-    """Of spans that must be hidden."""
+    """Characters of spans that must be hidden and are not."""
     types: dict[str, TypeScore] = field(default_factory=dict)
     labels: dict[str, LabelScore] = field(default_factory=dict)
 
     @property
     def recall(self) -> float | None:
-        """Of the spans that must be hidden, the share that is hidden wholly."""
+        """The share of spans to hide that are hidden wholly."""
         return _ratio(self.required_hidden, self.required)
 
     @property
     def over_redaction(self) -> float | None:
-        """Of the spans to keep, the share of which anything is hidden."""
+        """The share of spans to keep that are hidden at least in part."""
         return _ratio(self.keep_touched, self.keep)
 
     @property

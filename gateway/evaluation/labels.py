@@ -1,17 +1,20 @@
 """Maps the labels of data sets, and the gateway's own types, to common types and treatments.
 
-A label map is JSON: for each set (by the beginning of its file's name) each label's common type and treatment,
+A label map is JSON. For each data set, named by the beginning of its file names, it gives each label's common type and
+treatment:
 
     {"claims": {"NAME": {"common": "PERSON", "action": "redact"}, "*": {"common": "OTHER", "action": "ignore"}},
      "findings": {"API_KEY": "SECRET"}}
 
-where `*` is every other label, and `findings`, if it is there, says which common type a type of this gateway is.
+`*` is every other label. The optional `findings` maps types of the gateway to common types.
 """
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Self
 
 from gateway.errors import Unprocessable
@@ -38,37 +41,13 @@ class Meaning:
     treatment: Treatment
 
 
-# Where a label map does not name one of our types, its name or its group tells the kind. Only kinds that the map
-# itself speaks of are used. First match wins.
-_KINDS = tuple(
-    (re.compile(expression), common)
-    for expression, common in (
-        (r"PASSPORT", "PASSPORT"),
-        (r"DRIV(?:ER|ING)", "DRIVER_LICENSE"),
-        (r"VEHICLE|PLATE|VIN\b", "VEHICLE_ID"),
-        (r"PHONE|FAX", "PHONE"),
-        (r"CRYPTO|WALLET", "CRYPTO_ADDRESS"),
-        (r"VAT|TAX|(?:^|_)TIN(?:_|$)", "TAX_ID"),
-        (r"COMPANY|BUSINESS", "COMPANY_ID"),
-        (r"BANK|ROUTING|BIC", "BANK_ACCOUNT"),
-        (r"POSTAL|POSTCODE|ZIP", "ADDRESS"),
-        (r"EMAIL", "EMAIL"),
-    )
-)
-_GROUPS = {
-    "secret": "SECRET",
-    "person": "PERSON",
-    "address": "ADDRESS",
-    "organization": "ORGANIZATION",
-    "government_id": "NATIONAL_ID",
-    "health": "HEALTH_ID",
-}
-# Types of these groups that are something else than their group's name says.
+_COMMON: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+# Types that differ from the common type of their group.
 _APART = frozenset({"AGE", "DATE_OF_BIRTH", "TITLE", "NRP", "LOCATION"})
 
 
 class LabelMap:
-    """Maps set and label to a meaning. Without sections, every label means itself and must be hidden."""
+    """Maps the labels of data sets to meanings. In an empty map, every label means itself and must be hidden."""
 
     def __init__(self, sections: Mapping[str, Mapping[str, Meaning]], findings: Mapping[str, str]) -> None:
         self._sections = sections
@@ -77,12 +56,12 @@ class LabelMap:
 
     @classmethod
     def empty(cls) -> Self:
-        """For data labelled with this gateway's own types."""
+        """Returns the map for data that is labelled with the gateway's own types."""
         return cls({}, {})
 
     @classmethod
     def parse(cls, document: Any) -> Self:
-        """From decoded JSON. Raises Unprocessable, naming the set and label that cannot be used."""
+        """Reads decoded JSON. Raises Unprocessable, naming the set and label that are invalid."""
         if not isinstance(document, dict) or not all(isinstance(one, dict) for one in document.values()):
             raise Unprocessable("A label map must be an object of objects.")
         findings = document.get(_FINDINGS, {})
@@ -96,7 +75,7 @@ class LabelMap:
         return cls(sections, findings)
 
     def section(self, file_name: str) -> str:
-        """The set that a file belongs to: the longest name that its own begins with; empty if there is none."""
+        """Returns the set of a file: the longest set name that the file's name begins with, or an empty string."""
         fitting = [name for name in self._sections if re.match(rf"{re.escape(name)}(?![^\W_])", file_name)]
         return max(fitting, key=len, default="")
 
@@ -106,15 +85,15 @@ class LabelMap:
         return known.get(label) or known.get(_ANY) or Meaning(label, Treatment.REDACT)
 
     def common(self, section: str, type_name: str, group: str) -> str:
-        """The common type that a type of this gateway is, for a set."""
+        """Returns the common type of one of the gateway's types, for a set."""
         if type_name in self._findings:
             return self._findings[type_name]
         for known in (self._sections.get(section, {}), *self._sections.values()):
             if type_name in known:
                 return known[type_name].common
-        kinds = [common for expression, common in _KINDS if expression.search(type_name)]
+        kinds = [common for expression, common in _COMMON["names"].items() if re.search(expression, type_name)]
         if type_name not in _APART:
-            kinds.append(_GROUPS.get(group, type_name))
+            kinds.append(_COMMON["groups"].get(group, type_name))
         return next((kind for kind in kinds if kind in self._vocabulary), type_name)
 
 

@@ -1,4 +1,4 @@
-"""Labelled text in the common format: one JSON object a line, offsets in Unicode code points.
+"""Reads labelled text: one JSON object per line, with offsets in Unicode code points.
 
     document   {"id", "text", "spans": [{"start", "end", "label", "value"?}]}
     case       {"id", "entity", "text", "polarity": "positive" | "negative", "expected_spans": [[start, end]] | null}

@@ -1,4 +1,4 @@
-"""What the gateway finds and hides in a text: the same path a request takes, without a request."""
+"""Runs detection and policy on a text as for a request, and returns what is found and hidden."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from gateway.text.fields import TextField
 
 
 class Finding(NamedTuple):
-    """`text[start:end]` was taken for `type`. `hidden`: whether the policy keeps it from crossing."""
+    """`text[start:end]` was detected as `type`. `hidden` says whether the policy hides it."""
 
     type: str
     start: int
@@ -24,8 +24,9 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Predictor:
-    """A detector under a policy. `min_score`, if given, is how sure a finding must be in place of what the policy
-    says; it changes what counts as found, never what is hidden.
+    """A detector under a policy.
+
+    `min_score` replaces the policy's minimum scores. It changes what counts as found, never what is hidden.
     """
 
     protector: Protector
@@ -34,14 +35,14 @@ class Predictor:
     min_score: float | None = None
 
     def group(self, type_name: str) -> str:
-        """The group of a type; those of a policy's own lists and patterns are `custom`."""
+        """Returns the group of a type: `custom` for types that the policy defines."""
         kind = self.protector.types.get(type_name)
         return kind.group if kind else "custom"
 
-    def seek(self, text: str) -> tuple[Finding, ...]:
-        """What is hidden, and what is found but left in clear, each without overlaps, by start.
+    def predict(self, text: str) -> tuple[Finding, ...]:
+        """Returns what is hidden and what is found but kept, sorted by start.
 
-        A finding left in clear that lies wholly in a hidden one is not told apart from it.
+        Neither group overlaps itself. A kept finding within a hidden one is left out.
         """
         [found] = self.protector.find([[TextField({}, "text", text)]], self.policy, self.mode, block=False)
         hidden = [Finding(one.type, one.start, one.end, one.score, one.recognizer, True) for one in found.spans[0]]
@@ -61,6 +62,6 @@ class Predictor:
                 yield one
 
     def candidates(self, text: str) -> tuple[Entity, ...]:
-        """Everything found that counts, before overlaps are resolved: a value may be several things."""
+        """Returns everything that counts as found, before overlaps are resolved: a value may have several types."""
         found = (*self.protector.detect(text), *self.policy.find(text))
         return tuple(self._counting(found, text))

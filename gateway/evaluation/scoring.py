@@ -1,19 +1,18 @@
-"""Labelled documents are compared with what the gateway makes of them. Two questions, answered apart:
+"""Scores labelled documents, in two independent ways:
 
-- Is what is found of the right type, at the right place? Per type: precision, recall and F1 of exact spans, and by
-  overlap (recall over the labelled spans, precision over the found ones). A finding counts whatever the policy does
-  with it.
-- Is hidden what must be, and nothing else? Whatever the type: a labelled span is hidden when every word of it is
-  (see `characters`); a document is, when all that must be hidden in it is.
+- Findings have the right type and position. Counted per type, for exact spans and by overlap (recall over labelled
+  spans, precision over found ones), no matter what the policy does with a finding.
+- What must be hidden is hidden, and nothing else. Counted over all types: a labelled span is hidden if every
+  significant word is (see `characters`), and a document if everything in it that must be hidden is.
 
-Findings on spans to be ignored count for neither.
+Findings on spans that are ignored count for neither.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from gateway.evaluation.characters import covered, share, telling
+from gateway.evaluation.characters import covered, overlap, significant
 from gateway.evaluation.disagreements import Disagreement, Kind
 from gateway.evaluation.figures import DocumentsScore, LabelScore, TypeScore
 from gateway.evaluation.labels import LabelMap, Treatment
@@ -24,7 +23,7 @@ from gateway.models import PrivacyMode
 
 @dataclass(frozen=True, slots=True)
 class _Gold:
-    """A labelled span with what it means. `needed`: the positions that must be hidden for it to be hidden."""
+    """A labelled span and its meaning. `needed` are the positions that must be hidden."""
 
     span: GoldSpan
     type: str
@@ -38,18 +37,18 @@ class _Gold:
 
 def score_documents(
     documents: Iterable[Document],
-    seeker: Predictor,
+    predictor: Predictor,
     labels: LabelMap,
     section: str,
     *,
     types: Collection[str] = (),
     advance: Callable[[], None] = lambda: None,
 ) -> tuple[DocumentsScore, list[Disagreement]]:
-    """The figures and every disagreement, in the order of the documents.
+    """Returns the figures and every disagreement, in the order of the documents.
 
-    `types`: only these common types count, everything else is ignored. `advance` is called after each document.
+    If `types` are given, only these common types count. `advance` is called after each document.
     """
-    work = _Scoring(seeker, labels, section, frozenset(types))
+    work = _Scoring(predictor, labels, section, frozenset(types))
     for document in documents:
         work.add(document)
         advance()
@@ -58,13 +57,13 @@ def score_documents(
 
 
 class _Scoring:
-    def __init__(self, seeker: Predictor, labels: LabelMap, section: str, types: frozenset[str]) -> None:
-        self._seeker = seeker
+    def __init__(self, predictor: Predictor, labels: LabelMap, section: str, types: frozenset[str]) -> None:
+        self._predictor = predictor
         self._labels = labels
         self._section = section
         self._types = types
         required = {Treatment.REDACT}
-        if seeker.mode is PrivacyMode.STRICT:
+        if predictor.mode is PrivacyMode.STRICT:
             required.add(Treatment.OPTIONAL)
         self._required = frozenset(required)
         self._common: dict[str, str] = {}
@@ -73,7 +72,7 @@ class _Scoring:
 
     def add(self, document: Document) -> None:
         golds = [self._gold(document.text, span) for span in document.spans]
-        findings = self._seeker.seek(document.text)
+        findings = self._predictor.predict(document.text)
         counted = [one for one in findings if not self._types or self._type(one) in self._types]
         self._count_types(golds, counted)
         self._count_hidden(document, golds, findings, counted)
@@ -82,7 +81,7 @@ class _Scoring:
     def _type(self, finding: Finding) -> str:
         name = finding.type
         if name not in self._common:
-            self._common[name] = self._labels.common(self._section, name, self._seeker.group(name))
+            self._common[name] = self._labels.common(self._section, name, self._predictor.group(name))
         return self._common[name]
 
     def _gold(self, text: str, span: GoldSpan) -> _Gold:
@@ -90,7 +89,7 @@ class _Scoring:
         treatment = meaning.treatment
         if self._types and meaning.common not in self._types:
             treatment = Treatment.IGNORE
-        return _Gold(span, meaning.common, treatment, frozenset(telling(text, span.start, span.end)))
+        return _Gold(span, meaning.common, treatment, frozenset(significant(text, span.start, span.end)))
 
     def _count_types(self, golds: list[_Gold], counted: list[Finding]) -> None:
         gold_at: dict[str, set[Interval]] = defaultdict(set)
@@ -101,7 +100,7 @@ class _Scoring:
         ignored = [gold.at for gold in golds if gold.treatment is Treatment.IGNORE]
         for finding in counted:
             name, at = self._type(finding), (finding.start, finding.end)
-            if not share(ignored, at) or share(gold_at[name], at):
+            if not overlap(ignored, at) or overlap(gold_at[name], at):
                 found_at[name].add(at)
         for name in {*gold_at, *found_at}:
             wanted, found = gold_at[name], found_at[name]
@@ -111,8 +110,8 @@ class _Scoring:
             row.gold += len(wanted)
             row.found += len(found)
             row.exact += len(wanted & found)
-            row.gold_overlapped += sum(share(found, at) for at in wanted)
-            row.found_overlapped += sum(share(wanted, at) for at in found)
+            row.gold_overlapped += sum(overlap(found, at) for at in wanted)
+            row.found_overlapped += sum(overlap(wanted, at) for at in found)
 
     def _count_hidden(
         self, document: Document, golds: list[_Gold], findings: Iterable[Finding], counted: Iterable[Finding]
@@ -120,7 +119,7 @@ class _Scoring:
         score, text = self.score, document.text
         hidden = covered((one.start, one.end) for one in findings if one.hidden)
         score.documents += 1
-        open_spans = Counter[bool]()
+        must_hide: list[bool] = []
         for gold in golds:
             if gold.treatment is Treatment.IGNORE:
                 continue
@@ -134,12 +133,12 @@ class _Scoring:
                 score.required += 1
                 score.required_hidden += whole
                 score.required_touched += touched
-                open_spans[whole] += 1
+                must_hide.append(whole)
             elif gold.treatment is Treatment.KEEP:
                 score.keep += 1
                 score.keep_touched += touched
-        score.private_documents += bool(open_spans)
-        score.hidden_documents += bool(open_spans) and not open_spans[False]
+        score.private_documents += bool(must_hide)
+        score.hidden_documents += bool(must_hide) and all(must_hide)
 
         signs = {at for at, char in enumerate(text) if char.isalnum()}
         ignored = covered(gold.at for gold in golds if gold.treatment is Treatment.IGNORE)
@@ -157,28 +156,28 @@ class _Scoring:
     ) -> None:
         hidden = covered((one.start, one.end) for one in findings if one.hidden)
 
-        def say(kind: Kind, type_name: str, at: Interval) -> None:
+        def note(kind: Kind, type_name: str, at: Interval) -> None:
             place = Disagreement(kind, type_name, document.id, document.text, *at, document.spans, findings)
             self.disagreements.append(place)
 
         for gold in golds:
-            if kind := self._trouble(gold, hidden, findings):
-                say(kind, gold.type, gold.at)
+            if kind := self._kind_of(gold, hidden, findings):
+                note(kind, gold.type, gold.at)
         labelled = [gold.at for gold in golds]
         for finding in counted:
             at = (finding.start, finding.end)
-            if not share(labelled, at):
+            if not overlap(labelled, at):
                 self.score.false_alarms += finding.hidden
-                say(Kind.FALSE_ALARM if finding.hidden else Kind.FALSE_FINDING, self._type(finding), at)
+                note(Kind.FALSE_ALARM if finding.hidden else Kind.FALSE_FINDING, self._type(finding), at)
 
-    def _trouble(self, gold: _Gold, hidden: set[int], findings: Iterable[Finding]) -> Kind | None:
+    def _kind_of(self, gold: _Gold, hidden: set[int], findings: Iterable[Finding]) -> Kind | None:
         if gold.treatment is Treatment.IGNORE:
             return None
         if gold.treatment is Treatment.KEEP:
             return None if gold.needed.isdisjoint(hidden) else Kind.OVER_REDACTED
         if gold.treatment in self._required and not gold.needed <= hidden:
             return Kind.MISSED if gold.needed.isdisjoint(hidden) else Kind.PARTLY
-        there = [one for one in findings if share([(one.start, one.end)], gold.at)]
+        there = [one for one in findings if overlap([(one.start, one.end)], gold.at)]
         same = [one for one in there if self._type(one) == gold.type]
         if any((one.start, one.end) == gold.at for one in same):
             return None

@@ -1,4 +1,4 @@
-"""Receipts: what crossed, as counts and digests, chained and signed. See docs/receipts.md.
+"""Receipts record what crossed as counts and digests, chained and signed. See docs/receipts.md.
 
 drafts           what a record may contain
 records          canonical form, hash, signature
@@ -6,10 +6,12 @@ chain            appends records inside the store's transaction
 checkpoint       the signed head of the log
 checkpoint_file  the head as remembered outside the database
 consistency      checks that the log extends what is remembered
-verify           recomputes everything
+verify           recomputes records, chain and head
+log_walk         reads the whole log in chunks
 receipt_context  names the receipt of a request in later errors
 log              the interface of the log: append, read, verify
-key_loading      loads the signing key; never makes a new one beside existing records
+audit            verifies or exports the log from outside the gateway
+key_loading      loads the signing key; never makes a new one for existing records
 retry_queue      outcomes that wait for the store to recover
 
 Nothing here sees source text.

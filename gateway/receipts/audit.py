@@ -1,8 +1,4 @@
-"""The whole log, read from the database itself: every record verified, or every record written out.
-
-For a look from outside the running gateway. It may append meanwhile: each chunk is a snapshot of its own, and the head
-is read together with the last one, so that the two agree.
-"""
+"""Verifies or exports the whole log, for commands that run next to the gateway. The gateway may append meanwhile."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,43 +7,31 @@ from typing import Any
 
 from gateway.errors import NotFound
 from gateway.receipts.checkpoint import Head
-from gateway.receipts.consistency import check_checkpoint
 from gateway.receipts.drafts import is_request_id
+from gateway.receipts.log_walk import LogWalk
 from gateway.receipts.records import Record, decoded
 from gateway.receipts.signing import Signer
-from gateway.receipts.verify import (
-    ChainWalk,
-    Check,
-    Verification,
-    check_belonging,
-    check_filing,
-    check_head,
-    check_outcome,
-    check_record,
-    parse,
-)
-from gateway.store import ReadOnlyStore, Repositories
-from gateway.store.rows import StoredHead, StoredReceipt, StoredRecord
+from gateway.receipts.verify import Check, Verification, check_belonging, check_receipt, check_record, parse
+from gateway.store import ReadOnlyStore
+from gateway.store.rows import StoredReceipt, StoredRecord
 
 FORMAT = "privacy-gateway/receipts-export"
 FORMAT_VERSION = 1
 
-_CHUNK = 1000
-
 type Progress = Callable[[int], None]
-"""Is told how many records were read since it was told last."""
+"""Called after each chunk with the number of records in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What came of verifying the whole log. `broken_at` is the sequence of the first record that is not as written."""
+    """The result of verifying the whole log. `broken_at` is the sequence of the first record that was changed."""
 
     checks: tuple[Check, ...]
     size: int
     head: str
     broken_at: int | None
     policies: frozenset[str]
-    """The hashes of policies that the receipts name."""
+    """The hashes of the policies that the receipts name."""
 
     @property
     def valid(self) -> bool:
@@ -63,70 +47,62 @@ class Audit:
         }
 
 
-def audit(look: ReadOnlyStore, signer: Signer, remembered: Head | None, progress: Progress) -> Audit:
-    """Recomputes every record, its signature, its place in the chain, and the signed head; and compares the log with
-    the checkpoint that was `remembered` before. Raises Unavailable.
+def audit(store: ReadOnlyStore, signer: Signer, remembered: Head | None, progress: Progress) -> Audit:
+    """Recomputes every record, its signature, the chain and the signed head, and checks that the log extends the
+    `remembered` checkpoint. Raises Unavailable.
     """
-    walk = ChainWalk()
+    walk = LogWalk(signer, remembered)
     policies: set[str] = set()
     faults: dict[str, tuple[int, str]] = {}
-    reading = _Reading(look, progress)
-    for rows in reading:
-        walk.feed(rows)
+    for rows in _chunks(store, walk, progress):
         for row in rows:
-            for check in _checks(look, row, signer):
+            for check in _checks(store, row, signer):
                 if not check.ok:
                     faults.setdefault(check.name, (row.sequence, f"sequence {row.sequence}: {check.detail}"))
             policy = (parse(row.body) or {}).get("policy")
             if isinstance(policy, dict):
                 policies.add(str(policy.get("hash")))
-    checks = [walk.check()]
-    for name in ("hash", "signature", "outcome_receipt"):
-        fault = faults.get(name)
-        checks.append(Check(name, fault is None, fault[1] if fault else None))
-    checks.append(check_head(walk, reading.head, signer))
-    checks.append(look.read(lambda stored: check_checkpoint(stored.receipts, remembered, signer)))
-    broken = [sequence for sequence, _ in faults.values()] + ([walk.size + 1] if walk.broken else [])
-    return Audit(tuple(checks), walk.size, walk.head, min(broken, default=None), frozenset(policies))
+    chain, head, checkpoint = walk.checks
+    records = [
+        Check(name, name not in faults, faults.get(name, (0, None))[1])
+        for name in ("hash", "signature", "outcome_receipt")
+    ]
+    broken = [sequence for sequence, _ in faults.values()] + ([] if chain.ok else [walk.chain.size + 1])
+    checks = (chain, *records, head, checkpoint)
+    return Audit(checks, walk.chain.size, walk.chain.head, min(broken, default=None), frozenset(policies))
 
 
 def verify_receipt(
-    look: ReadOnlyStore, signer: Signer, remembered: Head | None, request_id: str, progress: Progress
+    store: ReadOnlyStore, signer: Signer, remembered: Head | None, request_id: str, progress: Progress
 ) -> Verification:
-    """One receipt and the chain that it stands in. Raises NotFound (`receipt_not_found`), Unavailable."""
-    filed = find(look, request_id)
-    checks = [*check_record(filed.record, signer), check_filing(filed.record)]
-    if filed.outcome is not None:
-        checks += check_outcome(filed.record, filed.outcome, signer)
-    walk = ChainWalk()
-    reading = _Reading(look, progress)
-    for rows in reading:
-        walk.feed(rows)
-    checks += [walk.check(), check_head(walk, reading.head, signer)]
-    checks.append(look.read(lambda stored: check_checkpoint(stored.receipts, remembered, signer)))
-    return Verification(request_id, tuple(checks), walk.size, walk.head)
+    """Verifies one receipt and the chain. Raises NotFound (`receipt_not_found`), Unavailable."""
+    filed = find(store, request_id)
+    walk = LogWalk(signer, remembered)
+    for _ in _chunks(store, walk, progress):
+        pass
+    return Verification(request_id, (*check_receipt(filed, signer), *walk.checks), walk.chain.size, walk.chain.head)
 
 
-def find(look: ReadOnlyStore, request_id: str) -> StoredReceipt:
-    """Whoever made the request. Raises NotFound (`receipt_not_found`)."""
+def find(store: ReadOnlyStore, request_id: str) -> StoredReceipt:
+    """Returns the receipt of a request, of any key. Raises NotFound (`receipt_not_found`)."""
     filed = None
     if is_request_id(request_id):
-        filed = look.read(lambda stored: stored.receipts.find(request_id, None))
+        filed = store.read(lambda stored: stored.receipts.find(request_id, None))
     if filed is None:
         message = "There is no such receipt. `receipts list` shows those there are."
         raise NotFound(message, code="receipt_not_found", param="request_id")
     return filed
 
 
-def size_of(look: ReadOnlyStore) -> int:
-    """How many records there are, receipts and outcomes together."""
-    return look.read(lambda stored: stored.receipts.count())
+def size_of(store: ReadOnlyStore) -> int:
+    """Counts all records, receipts and outcomes together."""
+    return store.read(lambda stored: stored.receipts.count())
 
 
-def export(look: ReadOnlyStore, signer: Signer, progress: Progress) -> Iterator[dict[str, Any]]:
-    """The log as JSON objects: a header with the public key, every record in the order of the chain, the signed head.
+def export(store: ReadOnlyStore, signer: Signer, progress: Progress) -> Iterator[dict[str, Any]]:
+    """Yields the log as JSON objects: a header with the public key, every record in order, and the signed head.
 
-    docs/receipts.md describes the format, and how to verify it with nothing of this gateway.
+    docs/receipts.md describes the format, and how to verify it without this gateway.
     """
     yield {
         "type": "header",
@@ -136,39 +112,24 @@ def export(look: ReadOnlyStore, signer: Signer, progress: Progress) -> Iterator[
         "key_id": signer.key_id,
         "public_key": signer.public_bytes.hex(),
     }
-    reading = _Reading(look, progress)
-    for rows in reading:
+    walk = LogWalk(signer)
+    for rows in _chunks(store, walk, progress):
         for row in rows:
             yield {"type": decoded(row.kind), "record": Record.from_stored(row).as_dict()}
-    if (head := reading.head) is not None:
+    if (head := walk.head) is not None:
         yield {"type": "head", "size": head.size, "hash": decoded(head.hash), "checkpoint": decoded(head.checkpoint)}
 
 
-class _Reading:
-    """Every record in ascending order, in chunks; afterwards `head` is the head that belongs to the last of them."""
-
-    def __init__(self, look: ReadOnlyStore, progress: Progress) -> None:
-        self._look = look
-        self._progress = progress
-        self.head: StoredHead | None = None
-
-    def __iter__(self) -> Iterator[list[StoredRecord]]:
-        after: int | None = None
-
-        def step(stored: Repositories) -> tuple[list[StoredRecord], StoredHead | None]:
-            return stored.receipts.after(after, _CHUNK), stored.receipts.head()
-
-        while True:
-            rows, self.head = self._look.read(step)
-            yield rows
-            self._progress(len(rows))
-            if len(rows) < _CHUNK:
-                return
-            after = rows[-1].sequence
+def _chunks(store: ReadOnlyStore, walk: LogWalk, progress: Progress) -> Iterator[list[StoredRecord]]:
+    more = True
+    while more:
+        more = store.read(walk.step)
+        yield walk.rows
+        progress(len(walk.rows))
 
 
-def _checks(look: ReadOnlyStore, row: StoredRecord, signer: Signer) -> Iterator[Check]:
+def _checks(store: ReadOnlyStore, row: StoredRecord, signer: Signer) -> Iterator[Check]:
     yield from check_record(row, signer)
     if row.kind == b"outcome":
-        filed = look.read(lambda stored: stored.receipts.find(decoded(row.request_id), None))
+        filed = store.read(lambda stored: stored.receipts.find(decoded(row.request_id), None))
         yield check_belonging(filed.record if filed else None, row)

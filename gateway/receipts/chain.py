@@ -1,7 +1,7 @@
-"""Extending the chain. All of it runs inside the store's write transaction, which one process at a time holds.
+"""Extends the chain, inside the store's write transaction, which one process at a time holds.
 
-Records are collected while a transaction is under way and written at its end, all in one statement: who shares a
-transaction also shares its cost.
+Records are collected during a transaction and written at its end in one statement, so that all requests of the
+transaction share its cost.
 """
 
 import logging
@@ -22,14 +22,14 @@ _log = logging.getLogger(__name__)
 
 
 class Chain:
-    """The end of the chain, from which alone it grows.
+    """Appends to the end of the chain.
 
-    It grows only from a head that this process just made or that carries the installation's signature. Else somebody
-    could cut records off and have the gateway itself sign what is left.
+    The chain grows only from a head that this process just wrote or that has the installation's signature. Otherwise an
+    attacker could cut records off and have the gateway sign the rest.
     """
 
     def __init__(self, signer: Signer, remember: Callable[[Head], None]) -> None:
-        """`remember` is told where the log ends when that is durable."""
+        """`remember` receives each new end of the log once it is durable."""
         self._signer = signer
         self._remember = remember
         self._remembered: Head | None = None
@@ -37,13 +37,13 @@ class Chain:
         self._new = False
         self._durable = 0
         self._made: Head | None = None
-        # Of the transaction under way: where the chain ends with what was collected, and what was.
+        # Of the current transaction: the records collected so far, and the end of the chain with them.
         self._end: Head | None = None
         self._rows: list[NewRecord] = []
         self._collected: dict[str, dict[str, tuple[str, str]]] = {}
 
     def open(self, receipts: Receipts, remembered: Head | None) -> None:
-        """Compares the log with the checkpoint that is `remembered`, and goes on from the later of the two."""
+        """Checks that the log extends the `remembered` checkpoint, and continues from the later of the two."""
         self._remembered = remembered
         self._new = is_new(receipts, remembered)
         self._fault = find_fault(receipts, remembered, self._signer)
@@ -59,7 +59,7 @@ class Chain:
                 self._passed(Head(head.size, decoded(head.hash), decoded(head.checkpoint)))
 
     def begin(self, receipts: Receipts) -> None:
-        """Signs the head of a new log, so that one without a head is one whose head was taken away."""
+        """Signs the head of a new log. A log without a head is then one whose head was removed."""
         head = receipts.head()
         if head is not None and is_signed(head, self._signer):
             self._new = False
@@ -67,23 +67,23 @@ class Chain:
             self._end = Head()
 
     def fault(self, receipts: Receipts) -> str | None:
-        """What is wrong with the log now, or was when it was opened."""
+        """Describes what is wrong with the log, now or when it was opened. None for a valid log."""
         return self._fault or find_fault(receipts, self._remembered, self._signer)
 
     @property
     def remembered(self) -> Head | None:
-        """The latest checkpoint that the log has to extend."""
+        """The latest checkpoint, which the log has to extend."""
         return self._remembered
 
     def filed(self, receipts: Receipts, request_id: str) -> dict[str, tuple[str, str]]:
-        """What the log has of a request: kind -> (owner, hash), with what the transaction under way collected."""
+        """The records of a request, including those of the current transaction: kind -> (owner, hash)."""
         stored = {kind: (owner, hash_) for kind, owner, hash_ in receipts.filed(request_id)}
         return stored | self._collected.get(request_id, {})
 
     def append(
         self, receipts: Receipts, kind: str, request_id: str, owner: str, body: Callable[[Head, str], Body]
     ) -> Record:
-        """Adds the record whose `body` follows from the head and the key's id. Raises Unavailable for a broken log."""
+        """Adds a record; `body` makes it from the head and the key's id. Raises Unavailable for a broken log."""
         end = self._end or self._head(receipts)
         record = seal(body(end, self._signer.key_id), self._signer)
         self._end = Head(record.sequence, record.hash)
@@ -93,7 +93,7 @@ class Chain:
         return record
 
     def write(self, receipts: Receipts) -> None:
-        """Writes what was collected, and signs where the log ends now: once for all of a transaction."""
+        """Writes the collected records and signs the new head, once for the whole transaction."""
         end = self._end
         if end is None:
             return
@@ -102,19 +102,19 @@ class Chain:
         receipts.set_head(end.size, end.hash, self._end.note)
 
     def committed(self) -> None:
-        """The transaction is durable."""
+        """Remembers the new end, which is durable."""
         if self._end is not None:
             self._new = False
             self._passed(self._end)
 
     def forget(self) -> None:
-        """The transaction ended, one way or the other."""
+        """Drops the collected records after a transaction, committed or not."""
         self._end = None
         self._rows.clear()
         self._collected.clear()
 
     def is_durable(self, record: Record) -> None:
-        """From now on a log that ends before this record has been cut."""
+        """Notes that a record is durable. A log that ends before it has been cut."""
         self._durable = max(self._durable, record.sequence)
 
     def _passed(self, head: Head) -> None:

@@ -1,6 +1,6 @@
-"""Whether the log extends the checkpoint that is remembered outside the database.
+"""Checks that the log extends the checkpoint that is remembered outside the database.
 
-Few and short queries, for a start and a health check; `verify` recomputes all records.
+The queries are few and short, for starts and health checks. `log_walk` recomputes all records.
 """
 
 from gateway.receipts.checkpoint import Head, is_signed_head
@@ -11,7 +11,7 @@ from gateway.store.interfaces import Receipts
 
 
 def has_records(receipts: Receipts) -> bool:
-    """Whether anything was ever recorded, also where the records are gone and only the head tells."""
+    """Whether anything was ever recorded. If the records were removed, the head still tells."""
     head = receipts.head()
     return (head is not None and head.size != 0) or receipts.bounds() is not None
 
@@ -22,7 +22,7 @@ def is_new(receipts: Receipts, remembered: Head | None) -> bool:
 
 
 def find_fault(receipts: Receipts, remembered: Head | None, signer: Signer) -> str | None:
-    """Why nothing may be appended to this log, in words without values; None for one that is good."""
+    """Says why nothing may be appended to this log, without values. None for a valid log."""
     if is_new(receipts, remembered):
         return None
     fault = _inconsistency(receipts, remembered, signer)
@@ -39,7 +39,7 @@ def find_fault(receipts: Receipts, remembered: Head | None, signer: Signer) -> s
 
 
 def check_checkpoint(receipts: Receipts, remembered: Head | None, signer: Signer) -> Check:
-    """Whether the log holds what the remembered checkpoint says that it held."""
+    """Checks that the log extends the remembered checkpoint."""
     fault = _inconsistency(receipts, remembered, signer)
     return Check("checkpoint", fault is None, fault)
 

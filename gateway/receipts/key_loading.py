@@ -1,4 +1,4 @@
-"""The signing key of a store that is opened: the one that signed what is there. None is made beside its records."""
+"""Loads the signing key of a store, which must be the one that signed its records."""
 
 import logging
 from pathlib import Path
@@ -17,12 +17,12 @@ _REMEDY = "restore it from the backup, or start with another `--data-dir DIR`"
 
 
 def signer_of(store: Store, data_dir: Path) -> Signer:
-    """The key in `data_dir`, made there when the store is new.
+    """Loads the key in `data_dir`, which is created for a new store.
 
-    Raises SettingsError for one that is missing, damaged or another one: nothing could be appended to the log, and a
-    new key beside it would hide that the old one is to be restored.
+    Raises SettingsError if the key is missing, damaged or not the one that signed the log. Nothing could be appended,
+    and a new key would hide that the old one has to be restored.
     """
-    # In this order: whoever starts at the same time makes the key before the first record.
+    # The store is read before the key: a process that starts at the same time creates its key before its first record.
     recorded, head = store.read_now(lambda stored: (has_records(stored.receipts), stored.receipts.head()))
     remembered = read_checkpoint(data_dir)
     is_there = (data_dir / FILE).exists()

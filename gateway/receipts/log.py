@@ -1,4 +1,4 @@
-"""The log of receipts: appended to before anything crosses, read and verified afterwards."""
+"""The receipt log: written before a request crosses, read and verified afterwards."""
 
 import asyncio
 import concurrent.futures
@@ -13,43 +13,33 @@ from gateway.errors import Conflict, NotFound, Unavailable
 from gateway.models import Caller, Scope
 from gateway.receipts.chain import Chain
 from gateway.receipts.checkpoint_file import CheckpointWriter, read_checkpoint
-from gateway.receipts.consistency import check_checkpoint
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft, is_request_id
+from gateway.receipts.log_walk import LogWalk
 from gateway.receipts.records import Receipt, Record, decoded, outcome_body, receipt_body
 from gateway.receipts.retry_queue import RetryQueue, Write
 from gateway.receipts.signing import Signer
-from gateway.receipts.verify import (
-    ChainWalk,
-    Check,
-    Verification,
-    check_filing,
-    check_head,
-    check_outcome,
-    check_record,
-)
+from gateway.receipts.verify import Verification, check_receipt
 from gateway.store import Repositories, Store
 from gateway.store.rows import StoredHead, StoredReceipt
 from gateway.usage import Counter
 
 _log = logging.getLogger(__name__)
 
-_CHUNK = 1000
-
 
 class ReceiptLog:
-    """Receipts of one installation. Clients see their own, operators all; what one may not see does not exist."""
+    """The receipts of one installation. Clients see their own, operators all; any other receipt is not found."""
 
     def __init__(self, store: Store, signer: Signer, folder: Path) -> None:
-        """`folder` is where a checkpoint is remembered, outside the store."""
+        """`folder` is where the checkpoint is remembered, outside the store."""
         self._store = store
         self._signer = signer
-        # Read first: other processes let the log grow before they remember it.
+        # Read before the log: other processes append first and remember the checkpoint second.
         remembered = read_checkpoint(folder)
         writer = CheckpointWriter(folder)
         store.on_close(writer.close)
         self._chain = Chain(signer, writer.put)
         store.read_now(lambda stored: self._chain.open(stored.receipts, remembered))
-        # Walking the chain is the most work that one request can ask for.
+        # Walking the chain is the most expensive request, so only one runs at a time.
         self._walking = asyncio.Lock()
         self._counter = Counter()
         store.before_commit(self._write_collected)
@@ -59,7 +49,7 @@ class ReceiptLog:
         store.submit(lambda stored: self._chain.begin(stored.receipts))
 
     def check(self) -> None:
-        """Whether the log is what it was when it was last written to. Raises Unavailable (`receipt_log_broken`)."""
+        """Raises Unavailable (`receipt_log_broken`) unless the log is as it was last written."""
         fault = self._store.read_now(lambda stored: self._chain.fault(stored.receipts))
         if fault is not None:
             message = f"The gateway is degraded and refuses requests, because the receipt log is broken: {fault}."
@@ -68,7 +58,7 @@ class ReceiptLog:
     async def append(self, draft: ReceiptDraft, owner: str) -> Receipt:
         """Writes a receipt for the key `owner`; durable on return.
 
-        Raises Unavailable when it cannot be, Conflict when the request already has one.
+        Raises Unavailable if it cannot be written, Conflict if the request already has one.
         """
 
         def write(stored: Repositories) -> Record:
@@ -100,15 +90,15 @@ class ReceiptLog:
         return Receipt(draft.request_id, record)
 
     def append_outcome(self, request_id: str, draft: OutcomeDraft, owner: str) -> None:
-        """Writes what came of the request, in the background. The first outcome of a request stands.
+        """Writes the outcome of a request in the background. Only the first one counts.
 
-        While the store cannot be written to, it waits in memory.
+        While the store cannot be written to, outcomes wait in memory.
         """
 
         def write(stored: Repositories) -> Record | None:
             found = self._chain.filed(stored.receipts, request_id)
             if "receipt" not in found or found["receipt"][0] != owner:
-                raise NotFound("There is no receipt that this would be the outcome of.", code="receipt_not_found")
+                raise NotFound("The request of this outcome has no receipt.", code="receipt_not_found")
             if "outcome" in found:
                 return None
             record = self._chain.append(
@@ -137,11 +127,11 @@ class ReceiptLog:
             submitted.add_done_callback(lambda done: self._outcome_written(write, done))
 
     async def get(self, request_id: str, caller: Caller) -> Receipt:
-        """One receipt with its outcome. Raises NotFound (`receipt_not_found`)."""
+        """Returns a receipt with its outcome. Raises NotFound (`receipt_not_found`)."""
         return Receipt.from_stored((await self._find(request_id, caller))[0])
 
     async def list(self, caller: Caller, limit: int, offset: int) -> tuple[list[Receipt], int]:
-        """A page of receipts, newest first, and how many there are."""
+        """Returns a page of receipts, newest first, and the number of all."""
         owner = _owner(caller)
         filed, total = await self._store.read(lambda stored: stored.receipts.page(owner, limit, offset))
         return [Receipt.from_stored(each) for each in filed], total
@@ -149,16 +139,15 @@ class ReceiptLog:
     async def verify(self, request_id: str, caller: Caller) -> Verification:
         """Recomputes the receipt's records and the whole chain. Raises NotFound (`receipt_not_found`)."""
         filed, _ = await self._find(request_id, caller)
-        checks = [*check_record(filed.record, self._signer), check_filing(filed.record)]
-        if filed.outcome is not None:
-            checks += check_outcome(filed.record, filed.outcome, self._signer)
         async with self._walking:
-            walk, head, checkpoint = await self._walk()
-        checks += [walk.check(), check_head(walk, head, self._signer), checkpoint]
-        return Verification(request_id, tuple(checks), walk.size, walk.head)
+            walk = LogWalk(self._signer, self._chain.remembered)
+            while await self._store.read(walk.step) and walk.chain.broken is None:
+                pass
+        checks = (*check_receipt(filed, self._signer), *walk.checks)
+        return Verification(request_id, checks, walk.chain.size, walk.chain.head)
 
     async def anchor_payload(self, request_id: str, caller: Caller) -> dict[str, Any]:
-        """What one would publish to commit to this receipt and to the log as it stands. Nothing is submitted.
+        """Returns what to publish in order to commit to this receipt and the log. Nothing is submitted.
 
         `payload_hash` is SHA-256 over the RFC 8785 form of the members `request_id`, `receipt_hash`, `outcome_hash` and
         `log`. Raises NotFound (`receipt_not_found`).
@@ -191,27 +180,6 @@ class ReceiptLog:
                 return filed, head
         raise NotFound("There is no such receipt.", code="receipt_not_found", param="request_id")
 
-    async def _walk(self) -> tuple[ChainWalk, StoredHead | None, Check]:
-        """Follows the whole chain in chunks, so that neither other readers nor the event loop wait for long.
-
-        The head is read together with the last chunk: they must agree, while others append.
-        """
-        walk, remembered = ChainWalk(), self._chain.remembered
-        after: int | None = None
-
-        def step(stored: Repositories) -> tuple[int | None, StoredHead | None, Check]:
-            receipts = stored.receipts
-            rows = receipts.after(after, _CHUNK)
-            walk.feed(rows)
-            more = len(rows) == _CHUNK and walk.broken is None
-            last = rows[-1].sequence if more else None
-            return last, receipts.head(), check_checkpoint(receipts, remembered, self._signer)
-
-        while True:
-            after, head, checkpoint = await self._store.read(step)
-            if after is None:
-                return walk, head, checkpoint
-
     def _write_collected(self, stored: Repositories) -> None:
         self._chain.write(stored.receipts)
         self._counter.write(stored)
@@ -236,5 +204,5 @@ class ReceiptLog:
 
 
 def _owner(caller: Caller) -> str | None:
-    """Whose receipts the caller may see; None for everybody's."""
+    """The key whose receipts the caller may see; None for all keys."""
     return None if caller.scope is Scope.OPERATOR else caller.key_id

@@ -1,4 +1,4 @@
-"""Records: what a receipt and its outcome look like, and what their hashes are taken over. Pure."""
+"""The bodies of receipts and outcomes, their canonical form, hash and signature. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,16 +28,16 @@ class Record:
 
     @classmethod
     def from_stored(cls, row: StoredRecord) -> Self:
-        """The record as it is stored, whole or damaged."""
+        """Reads a stored record, intact or damaged."""
         return cls(row.sequence, decoded(row.body), decoded(row.hash), decoded(row.signature))
 
     @property
     def day(self) -> str:
-        """The day it was written on, in UTC."""
+        """The day of creation, in UTC."""
         return str(orjson.loads(self.body)["created_at"])[:10]
 
     def as_dict(self) -> Body:
-        """The wire form. A record that somebody damaged in the database says so; verification says more."""
+        """The wire form. A damaged record is marked as `damaged`; verification gives the details."""
         try:
             body = {**orjson.loads(self.body)}
         except (orjson.JSONDecodeError, TypeError):
@@ -47,7 +47,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """A receipt, with the record of its outcome when there is one. Holds no source text."""
+    """A receipt and its outcome, if there is one. Holds no source text."""
 
     request_id: str
     record: Record
@@ -55,7 +55,7 @@ class Receipt:
 
     @classmethod
     def from_stored(cls, stored: StoredReceipt) -> Self:
-        """The receipt as it is stored, whole or damaged."""
+        """Reads a stored receipt, intact or damaged."""
         outcome = Record.from_stored(stored.outcome) if stored.outcome else None
         return cls(stored.request_id, Record.from_stored(stored.record), outcome)
 
@@ -72,7 +72,7 @@ class Receipt:
         return self.record.hash
 
     def as_dict(self) -> Body:
-        """The wire form. Without `hash`, `signature` and `outcome` it is what `hash` is taken over."""
+        """The wire form. `hash` covers it without `hash`, `signature` and `outcome`."""
         receipt = {"request_id": self.request_id, **self.record.as_dict()}
         if self.outcome is not None:
             receipt["outcome"] = self.outcome.as_dict()
@@ -122,29 +122,29 @@ def outcome_body(request_id: str, draft: OutcomeDraft, receipt_hash: str, head: 
 
 
 def seal(body: Body, signer: Signer) -> Record:
-    """Canonical form, hash and signature."""
+    """Signs a body: canonical form, hash and signature."""
     canonical = canonical_form(body)
     digest = sha256(canonical)
     return Record(body["sequence"], canonical.decode(), digest.hexdigest(), signer.sign(digest.digest()).hex())
 
 
 def canonical_form(body: Mapping[str, Any]) -> bytes:
-    """RFC 8785 for bodies as made here.
+    """The canonical form (RFC 8785) of a body made here.
 
-    Sorted keys and no spaces are all of it, because the drafts let in only ASCII that needs no escape, integers below
-    2^53, no fractions; and ASCII sorts the same in UTF-8 as in UTF-16. This takes half a microsecond where a complete
-    implementation takes 35; verification uses that one.
+    Sorted keys without spaces suffice, because drafts hold only ASCII that needs no escape and integers below 2^53, and
+    ASCII sorts the same in UTF-8 as in UTF-16. This takes half a microsecond; the complete implementation, which
+    verification uses, takes 35.
     """
     return orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
 
 
 def decoded(column: bytes | None) -> str:
-    """A stored column as text, whatever someone has put there."""
+    """A stored column as text, even if someone has changed it."""
     return (column or b"").decode(errors="replace")
 
 
 def _plain(counts: Mapping[str, int]) -> dict[str, int]:
-    """The keys may be members of an enumeration."""
+    """Turns keys that are members of an enumeration into plain strings."""
     return {str(name): number for name, number in counts.items()}
 
 

@@ -1,4 +1,4 @@
-"""Outcomes that the store could not take when they came: a disk that is full is not full for ever."""
+"""Keeps outcomes that could not be written, because the disk was full, say, and writes them later."""
 
 import concurrent.futures
 import logging
@@ -16,26 +16,28 @@ type Write = Callable[[Repositories], Record | None]
 _log = logging.getLogger(__name__)
 
 _MOST = 10_000
-# Few enough that who writes beside them does not wait for long.
+# A small batch, so that other writes do not wait for long.
 _AT_ONCE = 64
 
 
 class RetryQueue:
-    """What is still to be written, in order. Each attempt follows a transaction of somebody else, so that none is made
-    in vain again and again; whether a store that failed is well again, its own check tries.
+    """Writes that are still to be made, in order.
+
+    Each attempt follows another transaction, so that a failed store is not retried in a loop. The store's own check
+    finds out when it works again.
     """
 
     def __init__(self, store: Store, durable: Callable[[Record], None]) -> None:
         self._store = store
         self._durable = durable
-        # Added to by whoever's loop hears of a failure first; tried from the store's thread.
+        # Event loops add to it; the store's thread takes from it.
         self._lock = threading.Lock()
         self._waiting: deque[Write] = deque()
         self._trying = False
         store.after_transaction(self._try)
 
     def add(self, write: Write) -> bool:
-        """Whether there is room to keep it."""
+        """Queues a write. Returns False when the queue is full."""
         with self._lock:
             if len(self._waiting) >= _MOST:
                 return False

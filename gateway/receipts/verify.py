@@ -1,6 +1,6 @@
-"""Verification: a record by itself, the chain from its genesis, and the signed head. Pure; no row can make it fail.
+"""Verifies single records, the chain from its genesis, and the signed head. Pure; never raises for any row.
 
-Rows come as they are stored, and someone may have changed them: every column is bytes or None.
+Someone may have changed the rows, so every column is bytes or None.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,12 +13,12 @@ import rfc8785
 
 from gateway.receipts.checkpoint import GENESIS, Head, is_signed_head
 from gateway.receipts.signing import Signer
-from gateway.store.rows import StoredHead, StoredRecord
+from gateway.store.rows import StoredHead, StoredReceipt, StoredRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was recomputed; `detail` says in words what is wrong, without values."""
+    """The result of one check; `detail` describes the problem, without values."""
 
     name: str
     ok: bool
@@ -30,7 +30,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What came of verifying one receipt and the log it stands in."""
+    """The result of verifying one receipt and the log."""
 
     request_id: str
     checks: tuple[Check, ...]
@@ -49,7 +49,7 @@ class Verification:
 
 
 class ChainWalk:
-    """Follows the chain record by record from its genesis, and notes where it first breaks."""
+    """Follows the chain from its genesis up to the first break."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -57,7 +57,7 @@ class ChainWalk:
         self.broken: str | None = None
 
     def feed(self, rows: Iterable[StoredRecord]) -> None:
-        """The next records in ascending order."""
+        """Takes the next records, in ascending order."""
         for row in rows:
             if self.broken is None:
                 self.broken = self._follow(row)
@@ -84,7 +84,7 @@ class ChainWalk:
 
 
 def check_record(row: StoredRecord, signer: Signer, *, prefix: str = "") -> list[Check]:
-    """Hash and signature of one record, recomputed from the JSON it is served as."""
+    """Checks hash and signature of a record, recomputed from the JSON that clients receive."""
     body = parse(row.body)
     digest = _recomputed(body)
     hash_ok = digest is not None and digest.hex().encode() == row.hash == sha256(row.body or b"").hexdigest().encode()
@@ -97,27 +97,35 @@ def check_record(row: StoredRecord, signer: Signer, *, prefix: str = "") -> list
     return [*checks, Check(prefix + "signature", detail is None, detail)]
 
 
+def check_receipt(stored: StoredReceipt, signer: Signer) -> list[Check]:
+    """Checks the receipt's record, the columns it is stored under, and its outcome."""
+    checks = [*check_record(stored.record, signer), check_filing(stored.record)]
+    if stored.outcome is not None:
+        checks += check_outcome(stored.record, stored.outcome, signer)
+    return checks
+
+
 def check_outcome(receipt: StoredRecord, outcome: StoredRecord, signer: Signer) -> list[Check]:
-    """The outcome's own record, and that it is the outcome of this very receipt."""
+    """Checks the outcome's record and that it belongs to this receipt."""
     return [*check_record(outcome, signer, prefix="outcome_"), check_belonging(receipt, outcome)]
 
 
 def check_belonging(receipt: StoredRecord | None, outcome: StoredRecord) -> Check:
-    """Whether an outcome is the outcome of this very receipt."""
+    """Checks that an outcome belongs to this receipt."""
     named = str((parse(outcome.body) or {}).get("receipt_hash")).encode(errors="replace")
     ok = receipt is not None and receipt.hash is not None and named == receipt.hash
     return Check("outcome_receipt", ok, None if ok else "the outcome is of another receipt")
 
 
 def check_filing(row: StoredRecord) -> Check:
-    """Whether the record is kept under the names that stand in it."""
+    """Checks that the columns of a record match its body."""
     body = parse(row.body)
     ok = body is not None and body.get("sequence") == row.sequence and _is_what_it_is_filed_as(row, body)
     return Check("filing", ok, None if ok else "the record is filed as another")
 
 
 def check_head(walk: ChainWalk, row: StoredHead | None, signer: Signer) -> Check:
-    """Whether the chain ends where the signed head says that it ends."""
+    """Checks that the chain ends at the signed head."""
     detail = None
     if row is None:
         detail = "the signed head is missing"
@@ -131,7 +139,7 @@ def check_head(walk: ChainWalk, row: StoredHead | None, signer: Signer) -> Check
 
 
 def parse(body: bytes | None) -> dict[str, Any] | None:
-    """The JSON object, or None for whatever is none."""
+    """Parses a JSON object. Returns None for anything else."""
     try:
         value = orjson.loads(body or b"")
     except orjson.JSONDecodeError:
@@ -164,7 +172,7 @@ def is_signed(row: StoredHead, signer: Signer) -> bool:
 
 
 def _from_hex(text: bytes | None) -> bytes:
-    """Nothing for what is not the one way to write it."""
+    """Decodes lower-case hex. Returns no bytes for anything else."""
     try:
         content = bytes.fromhex((text or b"").decode("ascii"))
     except ValueError:

@@ -1,11 +1,11 @@
-"""Splits a text into protected compartments that can be worked on apart, and describes how to join the results.
+"""Divides a text into protected compartments for separate processing, and describes how to join the results.
 
     shard            text, findings and a session key -> compartments, outline, values
     rejoin           the protected text as a whole
     compartment_key  the placeholder key of one compartment
 
-In the order of work: `units` (where the text may be cut), `assignment` (which part goes where), `splitter` (protect and
-build), `outline`. Segmentation itself is `gateway.text.segmentation`; docs/sharding.md states the leak model.
+In order of use: `units` (where the text may be divided), `assignment` (which part goes where), `splitter` (protects and
+builds), `outline`. Segmentation itself is `gateway.text.segmentation`; docs/sharding.md states the leak model.
 """
 
 from gateway.sharding.outline import Heading, Outline, Piece, rejoin

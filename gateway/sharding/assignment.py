@@ -13,20 +13,20 @@ from dataclasses import dataclass
 from gateway.sharding.units import Unit
 
 _CLEAR, _HIDDEN = 2.0, 1.0
-"""What an identifier weighs in a pair: what stays in clear can be looked up elsewhere, a placeholder cannot."""
+"""The weight of an identifier in a pair. A kept identifier can be looked up elsewhere, a placeholder cannot."""
 _NEAR = 8.0
-"""Units after which a pair counts half."""
+"""The distance in units at which a pair counts half."""
 _LEAVING = 1.0
 _FILLING = 0.5
 _EVEN = 1.15
-"""So much more than its even share a compartment may get while another has room."""
+"""A compartment may exceed its even share by this factor while another has room."""
 _JOINT = 2.5
 """Tokens of the blank line between two pieces of a compartment."""
 
 _WORTH = 0.67
-"""Every further compartment must bring the linkage below this share of what it was."""
+"""Each further compartment must reduce the linkage to less than this share."""
 _LEAST_TOKENS = 40
-"""So much a compartment must get on average before one more is made without need."""
+"""Tokens that compartments must hold on average before another is added only to reduce the linkage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def spread(units: Sequence[Unit], kinds: Kinds, bound: float, most: int) -> Layo
         if best is None or price < least:
             best, least = layout, price
     if best is None:
-        # Spreading costs blank lines. Where there is no room for them, whole stretches must do.
+        # Spreading costs blank lines. If they do not fit, neighbouring units stay together.
         return _fill(units, [{}] * len(units), bound, min(most, len(units)))
     return best
 
@@ -104,7 +104,7 @@ def _fill(units: Sequence[Unit], kinds: Kinds, bound: float, count: int) -> Layo
 
 
 def _added(index: int, own: Mapping[str, bool], last: Mapping[str, tuple[int, float]]) -> float:
-    """What the identifiers of unit `index` add in a compartment where `last` says what stands where."""
+    """Returns the linkage that unit `index` adds. `last` holds the last unit of each kind, and its weight."""
     total = 0.0
     for kind, clear in own.items():
         weight = _CLEAR if clear else _HIDDEN
@@ -120,7 +120,7 @@ def _note(index: int, own: Mapping[str, bool], last: dict[str, tuple[int, float]
 
 
 def _without_gaps(places: list[int], count: int, total: float) -> Layout | None:
-    """Numbers the compartments in the order of the text; None if one stayed empty."""
+    """Numbers the compartments in the order of the text. Returns None if one is empty."""
     numbers: dict[int, int] = {}
     for place in places:
         numbers.setdefault(place, len(numbers))

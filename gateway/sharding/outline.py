@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 PIECE_BREAK = "\n\n"
-"""What stands between two pieces within a compartment. It is not part of the text."""
+"""Separates two pieces within a compartment. It is not part of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Outline:
 
 
 def rejoin(outline: Outline, protected_texts: Sequence[str]) -> str:
-    """The protected text as a whole, from the texts of all compartments. Restored, it is the source byte for byte."""
+    """Joins the texts of all compartments to the whole protected text. Restored, it is the source byte for byte."""
     parts: list[str] = []
     for join, piece in zip(outline.joins, outline.order, strict=False):
         parts += (join, protected_texts[piece.compartment][piece.start : piece.end])

@@ -1,4 +1,4 @@
-"""Parts of a text with their findings replaced."""
+"""Renders parts of a text with their findings replaced."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from gateway.text.token_estimate import weigh
 
 
 class Renderer:
-    """`replace(span, value)` says what stands in the place of each of the disjoint, sorted `spans`."""
+    """Replaces each of the disjoint, sorted `spans` of a text by `replace(span, value)`."""
 
     def __init__(self, text: str, spans: Sequence[Span], replace: Callable[[Span, str], str]) -> None:
         self._text = text
@@ -17,7 +17,7 @@ class Renderer:
         self._replace = replace
 
     def render(self, start: int, end: int) -> str:
-        """`text[start:end]`, protected. Both ends must lie outside of spans."""
+        """Returns `text[start:end]`, protected. Both ends must be outside of spans."""
         parts: list[str] = []
         position = start
         for index in range(bisect_left(self._starts, start), bisect_left(self._starts, end)):
@@ -28,7 +28,7 @@ class Renderer:
         return "".join(parts)
 
     def render_parts(self, start: int, middle: int, end: int) -> tuple[str, str]:
-        """`text[start:middle]` and `text[middle:end]`; a middle or end within a span moves outside of it."""
+        """Renders `text[start:middle]` and `text[middle:end]`. Moves a middle or end within a span out of it."""
         for index in range(bisect_left(self._starts, start), bisect_left(self._starts, end)):
             span = self._spans[index]
             if span.start < middle < span.end:
@@ -37,5 +37,5 @@ class Renderer:
         return self.render(start, middle), self.render(middle, end)
 
     def weigh(self, start: int, end: int) -> float:
-        """Tokens of `render(start, end)`, estimated."""
+        """Estimates the tokens of `render(start, end)`."""
         return weigh(self.render(start, end))

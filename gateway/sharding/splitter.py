@@ -1,7 +1,8 @@
 """Divides a text into protected compartments and an outline. Deterministic: the same key gives the same bytes."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -23,14 +24,14 @@ from gateway.text.token_estimate import estimate
 
 LEAST_COMPARTMENTS, MOST_COMPARTMENTS = 2, 8
 DEFAULT_BOUND = 8000
-"""Tokens of a compartment where the policy names no bound (`route.shard_tokens`)."""
+"""Tokens of a compartment if the policy sets no `route.shard_tokens`."""
 
 _SURE = 0.5
-_TELLING = 0.2
-"""Types of a smaller bond (a plain date, a web address) are not worth spreading."""
+_LEAST_BOND = 0.2
+"""Types with a smaller bond, such as a plain date or a web address, are not spread."""
 _ROUNDS = 8
 _WORST_TAG = "7K2Q4"
-"""No five characters of a tag are estimated at more tokens."""
+"""A tag with the highest token estimate that a tag can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,20 @@ def shard(
         message = f"`max_compartments` must be from {LEAST_COMPARTMENTS} to {MOST_COMPARTMENTS}."
         raise Unprocessable(message, param="max_compartments")
     bound = token_bound or policy.route.shard_tokens or DEFAULT_BOUND
-    one_way = _OneWay(types, policy, mode, session_key)
-    nominal = Renderer(text, spans, lambda span, value: _nominal(span, value, one_way))
+
+    def one_way(span: Span, value: str, compartment: int) -> str:
+        rule = policy.rule_for(span.type, _group(span.type, types), mode)
+        # The key differs by compartment, so that hashes link nothing.
+        return apply_action(rule, span.type, value, key=compartment_key(session_key, compartment))
+
+    def nominal(span: Span, value: str) -> str:
+        return f"[{span.type}_{_WORST_TAG}]" if span.action is Action.PLACEHOLDER else one_way(span, value, 0)
+
+    weigh = Renderer(text, spans, nominal).weigh
     for slack in (0.0, 0.02, 0.05, 0.1):
         # Rounding, and tags made longer for a collision, can make a compartment a little longer than planned.
         capacity = bound * (1 - slack) - 1
-        units, titles = units_of(text, spans, nominal.weigh, capacity)
+        units, titles = units_of(text, spans, weigh, capacity)
         if len(units) < 2:
             raise Unprocessable(
                 "The text has fewer than two sentences, so it cannot be divided; use /v1/protect.", param="text"
@@ -100,43 +109,27 @@ def shard(
     raise _too_long(units, capacity, bound, max_compartments)
 
 
-class _OneWay:
-    """What masks, hashes and the like make of a value. Hashes are keyed by compartment: they link nothing."""
-
-    def __init__(self, types: Mapping[str, EntityType], policy: Policy, mode: PrivacyMode, session_key: bytes) -> None:
-        self._types = types
-        self._policy = policy
-        self._mode = mode
-        self._session_key = session_key
-
-    def __call__(self, span: Span, value: str, compartment: int) -> str:
-        rule = self._policy.rule_for(span.type, _group(span.type, self._types), self._mode)
-        return apply_action(rule, span.type, value, key=compartment_key(self._session_key, compartment))
-
-
 def _group(type: str, types: Mapping[str, EntityType]) -> str:
     kind = types.get(type)
     return kind.group if kind is not None else "custom"
 
 
-def _nominal(span: Span, value: str, one_way: _OneWay) -> str:
-    return f"[{span.type}_{_WORST_TAG}]" if span.action is Action.PLACEHOLDER else one_way(span, value, 0)
+def _unit_at(units: Sequence[Unit], start: int) -> int:
+    """The index of the unit that holds the position `start`."""
+    return max(0, bisect_right(units, start, key=lambda unit: unit.start) - 1)
 
 
 def _kinds(
     units: Sequence[Unit], spans: Sequence[Span], kept: Iterable[Entity], types: Mapping[str, EntityType]
 ) -> list[dict[str, bool]]:
-    """Per unit the kinds of identifiers in it, and whether one of that kind stays in clear."""
-    found: list[tuple[int, str, bool]] = [(span.start, span.type, False) for span in spans]
+    """Returns for each unit the kinds of identifiers in it, and whether one of that kind is kept."""
+    found = [(span.start, span.type, False) for span in spans]
     found += [(one.start, one.type, True) for one in kept if one.score >= _SURE]
-    found.sort()
     kinds: list[dict[str, bool]] = [{} for _ in units]
-    at = 0
-    for start, type, clear in found:
-        while at + 1 < len(units) and units[at + 1].start <= start:
-            at += 1
-        if weight_of(type, _group(type, types)).bond >= _TELLING:
-            kinds[at][type] = kinds[at].get(type, False) or clear
+    for start, type, clear in sorted(found):
+        if weight_of(type, _group(type, types)).bond >= _LEAST_BOND:
+            own = kinds[_unit_at(units, start)]
+            own[type] = own.get(type, False) or clear
     return kinds
 
 
@@ -155,10 +148,10 @@ def _build(
     titles: Sequence[Title],
     layout: Layout,
     session_key: bytes,
-    one_way: _OneWay,
+    one_way: Callable[[Span, str, int], str],
 ) -> Sharded:
     runs = _runs(units, layout)
-    homes = _homes(spans, units, layout)
+    homes = {span.start: layout.places[_unit_at(units, span.start)] for span in spans}
     names, entries = _minted(text, spans, homes, layout.count, session_key)
 
     def piece(span: Span, value: str) -> str:
@@ -181,10 +174,9 @@ def _build(
             headings.append(Heading(title.level, place, at, at + len(own), own))
         order.append(Piece(place, offset, offset + len(rendered), units[first].title))
         joins.append(text[end : units[runs[number + 1][1]].start if number + 1 < len(runs) else len(text)])
-    counts: list[dict[str, int]] = [{} for _ in texts]
+    counts: list[Counter[str]] = [Counter() for _ in texts]
     for span in spans:
-        own_counts = counts[homes[span.start]]
-        own_counts[span.type] = own_counts.get(span.type, 0) + 1
+        counts[homes[span.start]][span.type] += 1
     compartments = tuple(
         Compartment(index, one, dict(sorted(counts[index].items())), estimate(one)) for index, one in enumerate(texts)
     )
@@ -193,7 +185,7 @@ def _build(
 
 
 def _runs(units: Sequence[Unit], layout: Layout) -> list[tuple[int, int, int]]:
-    """Compartment, first and last unit of each run of neighbours in one compartment; a heading begins a new one."""
+    """Returns compartment, first and last unit of each run of neighbours. A heading begins a new run."""
     runs: list[tuple[int, int, int]] = []
     for index, place in enumerate(layout.places):
         if runs and runs[-1][0] == place and units[index].title == units[index - 1].title:
@@ -203,23 +195,12 @@ def _runs(units: Sequence[Unit], layout: Layout) -> list[tuple[int, int, int]]:
     return runs
 
 
-def _homes(spans: Sequence[Span], units: Sequence[Unit], layout: Layout) -> dict[int, int]:
-    """The compartment of each span, by where it starts."""
-    homes: dict[int, int] = {}
-    at = 0
-    for span in spans:
-        while at + 1 < len(units) and units[at + 1].start <= span.start:
-            at += 1
-        homes[span.start] = layout.places[at]
-    return homes
-
-
 def _minted(
     text: str, spans: Sequence[Span], homes: Mapping[int, int], count: int, session_key: bytes
 ) -> tuple[dict[int, str], tuple[Known, ...]]:
-    """The placeholder of each span by where it starts, and all values.
+    """Returns the placeholder of each span by the span's start, and all values.
 
-    No placeholder is minted in two compartments, and none that the text holds literally (law 4).
+    No placeholder is in two compartments, and none occurs literally in the text (law 4).
     """
     keys = [compartment_key(session_key, index) for index in range(count)]
     avoid: set[str] = set()

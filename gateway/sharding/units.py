@@ -1,7 +1,7 @@
-"""The smallest pieces of a text that may be put apart: sentences, whole tables, whole blocks of code.
+"""Divides a text into units that may go to different compartments: sentences, whole tables, whole blocks of code.
 
-A heading stays with what follows it. No finding is ever cut. What is longer than a compartment is cut at its rows or
-lines if it is a table, code or a list of lines, and is otherwise left as it is: a sentence is not cut.
+A heading stays with what follows it. No finding is ever cut. A table or block of code that is longer than a compartment
+is cut between its lines; a sentence is never cut.
 """
 
 from bisect import bisect_left
@@ -12,7 +12,7 @@ from gateway.text.fields import Span
 from gateway.text.segmentation import Block, BlockKind, blocks, lines_of, sentences
 
 type Weigh = Callable[[int, int], float]
-"""Tokens of `text[start:end]` once it is protected."""
+"""Estimates the tokens of `text[start:end]` after protection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Title:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """`text[start:end]`, about `tokens` long when protected. `title` is the index of the heading it stands under."""
+    """`text[start:end]`, with about `tokens` tokens after protection. `title` is the index of its heading."""
 
     start: int
     end: int
@@ -35,10 +35,9 @@ class Unit:
 
 
 def units_of(text: str, spans: Sequence[Span], weigh: Weigh, bound: float) -> tuple[list[Unit], list[Title]]:
-    """The units of a text in order, and its headings. Between two units stands white space or nothing.
+    """Returns the units of a text in order, and its headings.
 
-    The first unit begins and the last ends where the first and last thing that is no white space does; every span
-    lies within one unit.
+    Only white space is outside of the units. Every span is within one unit.
     """
     found: list[Unit] = []
     titles: list[Title] = []
@@ -62,7 +61,7 @@ def _pieces(text: str, block: Block, weigh: Weigh, bound: float) -> Iterable[tup
 
 
 def _packed(lines: Sequence[tuple[int, int]], weigh: Weigh, bound: float) -> Iterable[tuple[int, int]]:
-    """As many lines together as fit: what was one block is cut as seldom as may be."""
+    """Joins as many lines as fit, so that a block is cut as rarely as possible."""
     start, end = lines[0]
     tokens = weigh(start, end)
     for first, last in lines[1:]:
@@ -76,13 +75,13 @@ def _packed(lines: Sequence[tuple[int, int]], weigh: Weigh, bound: float) -> Ite
 
 
 def _with_all_spans(units: Sequence[Unit], spans: Sequence[Span], weigh: Weigh) -> list[Unit]:
-    """Joins the units between which a span stands or into which it reaches, so that no border cuts a finding."""
+    """Joins the units that a span reaches into, so that no border cuts a finding."""
     if not units or not spans:
         return list(units)
     joined = [replace(units[0], start=min(units[0].start, spans[0].start))]
     for unit in units[1:]:
         before = joined[-1]
-        # Spans are disjoint: the last one that begins before the unit is the one that reaches farthest.
+        # Spans are disjoint, so the last one that begins before the unit reaches farthest.
         last = bisect_left(spans, unit.start, key=lambda span: span.start) - 1
         if last >= 0 and spans[last].end > before.end:
             joined[-1] = replace(before, end=unit.end, tokens=weigh(before.start, unit.end))
@@ -93,25 +92,21 @@ def _with_all_spans(units: Sequence[Unit], spans: Sequence[Span], weigh: Weigh) 
 
 
 def _with_headings(units: Sequence[Unit], titles: Sequence[Title], weigh: Weigh, bound: float) -> list[Unit]:
-    """Joins each heading with what follows it, if a compartment holds both."""
-    starts = {title.start for title in titles}
+    """Joins each heading with the unit after it, if both fit in a compartment."""
     joined: list[Unit] = []
-    pending = False
-    for unit in units:
-        if pending:
-            before = joined[-1]
-            tokens = weigh(before.start, unit.end)
+    for index, unit in enumerate(units):
+        if index and _is_heading(units[index - 1], titles):
+            start = joined[-1].start
+            tokens = weigh(start, unit.end)
             if tokens <= bound:
-                joined[-1] = Unit(before.start, unit.end, tokens, unit.title)
-                pending = _is_title(unit, starts, titles)
+                joined[-1] = Unit(start, unit.end, tokens, unit.title)
                 continue
         joined.append(unit)
-        pending = _is_title(unit, starts, titles)
     return joined
 
 
-def _is_title(unit: Unit, starts: set[int], titles: Sequence[Title]) -> bool:
-    if unit.start not in starts or unit.title is None:
+def _is_heading(unit: Unit, titles: Sequence[Title]) -> bool:
+    if unit.title is None:
         return False
     title = titles[unit.title]
     return title.start == unit.start and title.end >= unit.end

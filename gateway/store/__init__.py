@@ -1,4 +1,4 @@
-"""The one door to the database: interfaces, rows, and the backends that implement them. See docs/store.md.
+"""The only access to the database: interfaces, rows, and the backends that implement them. See docs/store.md.
 
 interfaces  what a backend provides and guarantees
 rows        the plain values that go in and come out

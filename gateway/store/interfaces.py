@@ -36,23 +36,18 @@ class Keys(Protocol):
 
     def add(self, key: KeyRow) -> None:
         """Raises ConstraintViolation when the id or the hash exists."""
-        ...
 
     def revoke(self, key_id: str, revoked_at: str) -> KeyRow | None:
         """Marks a key as revoked and returns it; None when there is none. The first `revoked_at` stays."""
-        ...
 
     def all(self) -> list[KeyRow]:
         """Every key, oldest first; of one second, in the order in which they were added."""
-        ...
 
     def active(self) -> list[KeyRow]:
         """The keys that are not revoked, in any order."""
-        ...
 
     def revision(self) -> int:
         """A number that grows with every change."""
-        ...
 
 
 class Sessions(Protocol):
@@ -60,33 +55,27 @@ class Sessions(Protocol):
 
     def add(self, session: SessionRow) -> None:
         """Raises ConstraintViolation when the id exists."""
-        ...
 
     def find(self, session_id: str) -> SessionRow | None:
         """The session, also after it expired, until `delete_emptied` removes it."""
-        ...
 
     def sealed(self, session_id: str, first: int = 0) -> list[SealedRow]:
         """The sealed rows from number `first` on, in ascending order."""
-        ...
 
     def append(self, session_id: str, row: SealedRow, values: int) -> None:
         """Adds a sealed row with that many values, and counts both.
 
         Raises ConstraintViolation when the number is taken or the session does not exist.
         """
-        ...
 
     def empty_expired(self, now: float, limit: int) -> int:
         """Deletes the sealed rows of at most `limit` sessions that expired by `now`, each once.
 
         Returns the number of sessions. What was deleted leaves the storage after `Store.erase_deleted_soon`.
         """
-        ...
 
     def delete_emptied(self, expired_by: float, limit: int) -> int:
         """Deletes at most `limit` emptied sessions that expired by `expired_by`. Returns how many."""
-        ...
 
 
 class Policies(Protocol):
@@ -97,18 +86,15 @@ class Policies(Protocol):
 
     def add(self, policy: PolicyRow) -> bool:
         """Adds a document; False when uniqueness forbids it, and then nothing is written."""
-        ...
 
     def after(self, position: int) -> list[tuple[int, str]]:
         """Position and document of everything added after `position`, in the order in which it was added.
 
         Positions are positive and increase with every document that any process adds.
         """
-        ...
 
     def by_hash(self, hash: str) -> str | None:
         """The document with this hash."""
-        ...
 
 
 class Receipts(Protocol):
@@ -120,43 +106,33 @@ class Receipts(Protocol):
 
     def add(self, records: Sequence[NewRecord]) -> None:
         """Adds records in one round trip. Raises ConstraintViolation when uniqueness forbids one of them."""
-        ...
 
     def set_head(self, size: int, hash: str, checkpoint: str) -> None:
         """Replaces the head."""
-        ...
 
     def head(self) -> StoredHead | None:
         """The head, or None when there is none."""
-        ...
 
     def filed(self, request_id: str) -> list[FiledRecord]:
         """What there is of a request, in any order."""
-        ...
 
     def find(self, request_id: str, owner: str | None) -> StoredReceipt | None:
         """The receipt of a request with its outcome, if it is of `owner`; of any owner for None."""
-        ...
 
     def page(self, owner: str | None, limit: int, offset: int) -> tuple[list[StoredReceipt], int]:
         """Receipts of `owner` (of all for None) with their outcomes, newest first, and how many there are in all."""
-        ...
 
     def after(self, sequence: int | None, limit: int) -> list[StoredRecord]:
         """The next records of both kinds in ascending order; for None from the first, whatever its number."""
-        ...
 
     def hash_at(self, sequence: int) -> bytes | None:
         """The hash stored with a record, or None when there is no such record."""
-        ...
 
     def bounds(self) -> tuple[int, int] | None:
         """The least and the greatest sequence, or None when there are no records. Takes microseconds."""
-        ...
 
     def count(self) -> int:
         """The number of records of both kinds."""
-        ...
 
 
 class Usage(Protocol):
@@ -167,15 +143,12 @@ class Usage(Protocol):
 
         Each combination of day, meter and name occurs at most once in `meters`.
         """
-        ...
 
     def totals(self) -> list[tuple[str, str, int]]:
         """Meter, name and the sum over all days, which stops at `LARGEST_NUMBER`."""
-        ...
 
     def days(self, limit: int) -> list[MeterRow]:
         """The newest `limit` days, in ascending order of day, meter and name. Leaves out the unknown day."""
-        ...
 
 
 class Repositories(Protocol):
@@ -210,47 +183,36 @@ class Store(Protocol):
         and must not write anything itself. Raises what `work` raises; Unavailable with the code `overloaded` when too
         many wait.
         """
-        ...
 
     def submit[T](self, work: Callable[[Repositories], T], *, collects: bool = False) -> concurrent.futures.Future[T]:
         """Runs `work` like `write`, from any thread and without waiting. The future is done when it is durable."""
-        ...
 
     async def read[T](self, work: Callable[[Repositories], T]) -> T:
         """Runs `work` on a snapshot that includes everything submitted before this call."""
-        ...
 
     def read_now[T](self, work: Callable[[Repositories], T]) -> T:
         """Runs `work` at once, on this thread, on what is committed. Only for queries of microseconds."""
-        ...
 
     def check(self) -> None:
         """Raises Unavailable unless the database is in place, answers, and can be written to."""
-        ...
 
     def before_commit(self, work: Callable[[Repositories], None]) -> None:
         """Runs `work` at the end of every transaction, inside it. If it fails, the transaction fails."""
-        ...
 
     def after_commit(self, work: Callable[[], None]) -> None:
         """Runs `work` after every transaction that became durable. It must be short and must not raise."""
-        ...
 
     def after_transaction(self, work: Callable[[], None]) -> None:
         """Runs `work` after every transaction, committed or not."""
-        ...
 
     def on_close(self, work: Callable[[], None]) -> None:
         """Runs `work` at the end of `close`."""
-        ...
 
     def erase_deleted_soon(self) -> None:
         """Removes deleted rows from every file of the database, as soon as no reader needs them."""
-        ...
 
     def close(self) -> None:
         """Completes what was submitted, then closes."""
-        ...
 
 
 class ReadOnlyStore(Protocol):
@@ -263,4 +225,3 @@ class ReadOnlyStore(Protocol):
 
     def read[T](self, work: Callable[[Repositories], T]) -> T:
         """Runs `work` on one snapshot, on the calling thread. Raises Unavailable when the database cannot be read."""
-        ...

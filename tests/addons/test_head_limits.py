@@ -10,10 +10,14 @@ import pytest
 from mitmproxy import version
 from mitmproxy.addons import next_layer
 from mitmproxy.addons.next_layer import NeedsMoreData
+from mitmproxy.proxy import commands, events, layer
+from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layers import http as http_layers
 from mitmproxy.proxy.layers.http import _http1
+from mitmproxy.test import taddons, tflow
 
-from addons.head_limits import BoundedBuffer, BoundedChunks, MessageLimits, host_header
+from addons.connection_limits import Clients
+from addons.head_limits import BoundedBuffer, BoundedChunks, MessageLimits, PrefaceLimit, host_header
 
 LIMITS = MessageLimits(head_bytes=200, head_lines=4, body_bytes=1000)
 TCP = cast(Any, SimpleNamespace(client=SimpleNamespace(transport_protocol="tcp")))
@@ -93,3 +97,26 @@ def test_the_host_of_a_head(data: bytes, host: str | None) -> None:
 def test_a_head_that_is_not_there_yet(data: bytes) -> None:
     with pytest.raises(NeedsMoreData):
         host_header(TCP, data, b"")
+
+
+@pytest.mark.parametrize(
+    ("pieces", "closed"),
+    [
+        ([b"a" * 65536], False),
+        ([b"a" * 65537], True),
+        ([b"a"] * 256, False),
+        ([b"a"] * 257, True),
+    ],
+    ids=["bytes", "too-many-bytes", "pieces", "too-many-pieces"],
+)
+def test_a_connection_of_an_unknown_protocol_is_closed_at_a_limit(pieces: list[bytes], closed: bool) -> None:
+    client = tflow.tclient_conn()
+    with taddons.context() as context:
+        undecided = layer.NextLayer(Context(client, context.options))
+        undecided.events = [events.DataReceived(client, piece) for piece in pieces]
+        PrefaceLimit(Clients()).next_layer(undecided)
+    assert (undecided.layer is not None) is closed
+    if undecided.layer is not None:
+        (command,) = undecided.layer.handle_event(events.Start())
+        assert isinstance(command, commands.CloseConnection)
+        assert command.connection is client

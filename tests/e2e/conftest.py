@@ -1,11 +1,14 @@
 """Real parts on loopback: a recording upstream over HTTP and over TLS, and the gateway in a process of its own."""
 
+import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import trustme
 
+from tests.e2e.raw import pushed
 from tests.e2e.server import COMMAND, Running, gateway
 from tests.e2e.upstream import Upstream, echo
 
@@ -60,3 +63,26 @@ def running(
     arguments += ("--intercept", f"localhost:{_tls.port}")
     with gateway(Path(folder), *arguments, web=True, environment=environment, command=COMMAND) as process:
         yield process
+
+
+@pytest.fixture
+def talker() -> Iterator[tuple[int, list[bytes]]]:
+    """An upstream that says, to every request, the bytes it is given, and what follows for as long as it is heard."""
+    said: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            while True:
+                try:
+                    taken, _ = listener.accept()
+                except OSError:
+                    return
+                with taken:
+                    taken.recv(65536)
+                    said.append(b"%d" % pushed(taken, said[0], len(said[0])))
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield listener.getsockname()[1], said
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join(10)

@@ -2,8 +2,11 @@
 
 import contextlib
 import socket
+import ssl
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 _PATIENCE = 20
 
@@ -60,6 +63,14 @@ def pushed(sock: socket.socket, piece: bytes, most: int) -> int:
         while sent < most:
             sent += sock.send(piece)
     return sent
+
+
+def cut_off(sock: socket.socket, piece: bytes) -> None:
+    """Floods the peer until it closes. Raises TimeoutError if it stops reading and keeps the connection."""
+    sock.settimeout(6)
+    with pytest.raises((ConnectionError, ssl.SSLError)):
+        for _ in range(40 * 1024 * 1024 // len(piece)):
+            sock.sendall(piece)
 
 
 def resident_mb(pid: int) -> int:

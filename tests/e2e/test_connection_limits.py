@@ -4,14 +4,23 @@ import json
 import socket
 import ssl
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 
 import pytest
 import trustme
 
-from tests.e2e.raw import answer_to, connection, one_answer, open_files, pushed, resident_mb, status_of, until_closed
+from tests.e2e.raw import (
+    answer_to,
+    connection,
+    cut_off,
+    one_answer,
+    open_files,
+    pushed,
+    resident_mb,
+    status_of,
+    until_closed,
+)
 from tests.e2e.server import OPERATOR_KEY, ROOT, Running, gateway
 from tests.e2e.upstream import Upstream
 
@@ -49,14 +58,6 @@ def _still_serves(server: Running) -> Iterator[None]:
 
 def _sized(body: bytes) -> str:
     return f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-
-
-def cut_off(sock: socket.socket, piece: bytes) -> None:
-    """Floods the peer until it closes. Raises TimeoutError if it stops reading and keeps the connection."""
-    sock.settimeout(6)
-    with pytest.raises((ConnectionError, ssl.SSLError)):
-        for _ in range(40 * MIB // len(piece)):
-            sock.sendall(piece)
 
 
 def _chunked(*pieces: bytes, trailers: str = "") -> bytes:
@@ -202,6 +203,15 @@ def test_a_keyless_page_takes_no_large_body(server: Running) -> None:
     assert status_of(answer) == 413
 
 
+def test_a_keyless_page_takes_no_large_chunked_body(server: Running) -> None:
+    """Its limit, which is lower than that of other bodies, is known once the gateway has seen the head."""
+    with connection(server.port) as sock:
+        sock.sendall(b"POST /docs HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n")
+        assert status_of(sock.recv(65536)) == 100
+        sock.sendall(_chunked(b" " * 100_000))
+        assert status_of(until_closed(sock)) == 413
+
+
 @pytest.mark.parametrize("trailers", ["X-Checksum: abc\r\n", "X-A: 1\r\nX-B: 2\r\n"], ids=["one", "two"])
 def test_trailers_are_read_and_dropped(server: Running, trailers: str) -> None:
     with connection(server.port) as sock:
@@ -300,29 +310,6 @@ def test_what_is_sent_before_a_tunnel_stands_is_not_hoarded(server: Running) -> 
             assert status_of(sock.recv(65536)) == 200
             assert pushed(sock, b"\x00" * 65536, 40 * MIB) < 20 * MIB
     assert resident_mb(server.process.pid) - before < 30
-
-
-@pytest.fixture
-def talker() -> Iterator[tuple[int, list[bytes]]]:
-    """An upstream that says, to every request, the bytes it is given, and what follows for as long as it is heard."""
-    said: list[bytes] = []
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def serve() -> None:
-            while True:
-                try:
-                    taken, _ = listener.accept()
-                except OSError:
-                    return
-                with taken:
-                    taken.recv(65536)
-                    said.append(b"%d" % pushed(taken, said[0], len(said[0])))
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield listener.getsockname()[1], said
-        listener.shutdown(socket.SHUT_RDWR)
-        thread.join(10)
 
 
 @pytest.mark.parametrize(

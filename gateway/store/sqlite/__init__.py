@@ -2,8 +2,8 @@
 
 store, read_only            implement the interfaces
 writer, readers             the threads and their connections
-connection                  how a connection is opened
-schema, migrations          the tables and how they came about
+connection                  opens connections
+migrations                  runs the scripts in schema/, which make the tables
 repositories                the five repositories below, over one connection
 keys, sessions, policies, receipts, usage
 """

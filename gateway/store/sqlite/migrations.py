@@ -1,17 +1,19 @@
-"""Migrations: decorated functions that run once each, in order, forward only. A released one never changes.
+"""Migrations: the scripts in `schema/` run once each, in the order of their numbers, forward only.
 
-sqlite-utils has a class of the same name. It records more, but commits each step by itself, and accepts a database of
-a newer version or of another program; both are refused here, and all steps share one transaction.
+sqlite-utils has migrations too. They record more, but commit each step by itself, and accept a database of a newer
+version or of another program; both are refused here, and all steps share one transaction.
 """
 
 import sqlite3
-from collections.abc import Callable, Set
+from collections.abc import Mapping, Set
+from pathlib import Path
 
 import sqlite_utils
 
 from gateway.store.errors import StoreError
 
-type Step = Callable[[sqlite_utils.Database], None]
+type Steps = Mapping[str, str]
+"""The SQL of each step by its id, in order. A database remembers a step by its id."""
 
 _TABLE = """
     CREATE TABLE IF NOT EXISTS migrations (
@@ -21,57 +23,47 @@ _TABLE = """
 """
 
 
-class Migrations:
-    """The steps of a schema. A database remembers a step by its id."""
+def read_steps(folder: Path) -> Steps:
+    """Reads the files `NNNN_name.sql` of a folder. Raises ValueError if two have the same number."""
+    steps = {file.stem: file.read_text("utf-8") for file in sorted(folder.glob("*.sql"))}
+    if len({id.partition("_")[0] for id in steps}) < len(steps):
+        raise ValueError("two migrations have the same number")
+    return steps
 
-    def __init__(self) -> None:
-        self._steps: dict[str, Step] = {}
 
-    def __call__(self, id: str) -> Callable[[Step], Step]:
-        """Registers the next step."""
+STEPS = read_steps(Path(__file__).with_name("schema"))
 
-        def register(step: Step) -> Step:
-            if id in self._steps:
-                raise ValueError(f"two migrations have the id {id}")
-            self._steps[id] = step
-            return step
 
-        return register
+def apply(db: sqlite_utils.Database, steps: Steps = STEPS) -> None:
+    """Applies all missing steps, or none of them. Raises StoreError.
 
-    def apply(self, db: sqlite_utils.Database) -> None:
-        """Applies all missing steps, or none of them. Raises StoreError.
-
-        SQLite's write lock is held throughout, so that only one of several starting processes does the work.
-        """
+    SQLite's write lock is held throughout, so that only one of several starting processes does the work.
+    """
+    try:
+        db.conn.execute("BEGIN IMMEDIATE")
         try:
-            db.conn.execute("BEGIN IMMEDIATE")
-            try:
-                self._apply_missing(db)
-            except BaseException:
-                db.conn.execute("ROLLBACK")
-                raise
-            db.conn.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise StoreError(
-                f"the database in data_dir cannot be brought up to date: {error.sqlite_errorname}"
-            ) from None
+            applied = _applied(db, steps.keys())
+            db.conn.execute(_TABLE)
+            for id, script in steps.items():
+                if id not in applied:
+                    # The connection's own method would commit first.
+                    db.executescript(script)
+                    db.conn.execute("INSERT INTO migrations (id) VALUES (?)", [id])
+        except BaseException:
+            db.conn.execute("ROLLBACK")
+            raise
+        db.conn.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise StoreError(f"the database in data_dir cannot be brought up to date: {error.sqlite_errorname}") from None
 
-    def check(self, db: sqlite_utils.Database) -> None:
-        """Raises StoreError unless the tables are those of this version; sqlite3.Error. Changes nothing."""
-        missing = self._steps.keys() - _applied(db, self._steps.keys())
-        if missing:
-            raise StoreError(
-                "the database in data_dir was made by an older version of the gateway; "
-                "start this version once to bring it up to date"
-            )
 
-    def _apply_missing(self, db: sqlite_utils.Database) -> None:
-        applied = _applied(db, self._steps.keys())
-        db.conn.execute(_TABLE)
-        for id, step in self._steps.items():
-            if id not in applied:
-                step(db)
-                db.conn.execute("INSERT INTO migrations (id) VALUES (?)", [id])
+def check(db: sqlite_utils.Database) -> None:
+    """Raises StoreError unless the tables are those of this version; sqlite3.Error. Changes nothing."""
+    if STEPS.keys() - _applied(db, STEPS.keys()):
+        raise StoreError(
+            "the database in data_dir was made by an older version of the gateway; "
+            "start this version once to bring it up to date"
+        )
 
 
 def _applied(db: sqlite_utils.Database, known: Set[str]) -> set[str]:

@@ -11,9 +11,9 @@ import sqlite_utils
 from gateway.errors import Unavailable
 from gateway.store.errors import StoreError
 from gateway.store.interfaces import Repositories
+from gateway.store.sqlite import migrations
 from gateway.store.sqlite.connection import connect_reader, error_name
 from gateway.store.sqlite.repositories import SqliteRepositories
-from gateway.store.sqlite.schema import migrations
 
 
 class SqliteReadOnlyStore:

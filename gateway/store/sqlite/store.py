@@ -11,10 +11,10 @@ import sqlite_utils
 
 from gateway.errors import Unavailable
 from gateway.store.interfaces import Repositories
+from gateway.store.sqlite import migrations
 from gateway.store.sqlite.connection import connect_writer
 from gateway.store.sqlite.readers import Readers
 from gateway.store.sqlite.repositories import SqliteRepositories
-from gateway.store.sqlite.schema import migrations
 from gateway.store.sqlite.writer import SUBMIT_LIMIT, WRITE_LIMIT, Operation, Writer
 
 
@@ -26,7 +26,7 @@ class SqliteStore:
         self._file = path.stat()
         self._db = db
         self._writer = Writer(SqliteRepositories(db))
-        self._writer.before_commit(lambda _: self._check_place())
+        self._writer.before_commit.append(lambda _: self._check_place())
         self._readers = Readers(path)
         self._on_close: list[Callable[[], None]] = []
         self._trial: concurrent.futures.Future[None] | None = None
@@ -72,21 +72,21 @@ class SqliteStore:
     def check(self) -> None:
         self._check_place()
         if self._writer.failed:
-            # While this fails, nobody may come to write; so it tries for the next call.
+            # Requests are refused while this fails, so the check itself tries to write, for the next call.
             if self._trial is None or self._trial.done():
                 self._trial = self.submit(lambda _: self._write_nothing_new())
             raise Unavailable("The database could not be written to when it was last tried.")
-        # Read what is committed: waiting for the writer would tell how busy it is, not whether it works.
+        # Reads what is committed. Waiting for the writer would measure its load, not whether it works.
         self.read_now(lambda repositories: repositories.receipts.bounds())
 
     def before_commit(self, work: Callable[[Repositories], None]) -> None:
-        self._writer.before_commit(work)
+        self._writer.before_commit.append(work)
 
     def after_commit(self, work: Callable[[], None]) -> None:
-        self._writer.after_commit(work)
+        self._writer.after_commit.append(work)
 
     def after_transaction(self, work: Callable[[], None]) -> None:
-        self._writer.after_transaction(work)
+        self._writer.after_transaction.append(work)
 
     def on_close(self, work: Callable[[], None]) -> None:
         self._on_close.append(work)

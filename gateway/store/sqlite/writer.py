@@ -1,6 +1,6 @@
-"""The one thread that writes. Everything queued goes into one transaction, so that all who wait share one fsync.
+"""The only thread that writes. All queued operations share one transaction and one fsync.
 
-Each operation runs in a savepoint of its own, so that one that fails undoes nothing else.
+Each operation runs in its own savepoint, so that one that fails undoes nothing else.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ WRITE_LIMIT = 4096
 # Work that follows from an accepted request, such as an outcome, still finds room when new requests do not.
 SUBMIT_LIMIT = 2 * WRITE_LIMIT
 _BATCH = 512
-# How long work that no request waits for may stay queued, to share a transaction with work that one does wait for.
+# How long work that no request waits for may stay queued, to share a transaction with work that one waits for.
 _PATIENCE_SECONDS = 0.025
 _EMPTYING_WAIT_MS = 50
 _EMPTYING_SECONDS = 1.0
@@ -36,7 +36,7 @@ _EMPTYING_SECONDS = 1.0
 
 @dataclass(slots=True)
 class Operation:
-    """Work, and the future of whoever waits for it. Without work it is a barrier, which only waits its turn.
+    """Work, and the future of its result. Without work it is a barrier, which only waits its turn.
 
     An operation that `collects` writes nothing itself; a `before_commit` hook writes what it collected.
     """
@@ -67,9 +67,10 @@ class Writer:
         self._closing = False
         self._wal_to_empty = False
         self._next_attempt = float("-inf")
-        self._before_commit: list[Callable[[Repositories], None]] = []
-        self._after_commit: list[Callable[[], None]] = []
-        self._after_transaction: list[Callable[[], None]] = []
+        # The hooks of `Store`.
+        self.before_commit: list[Callable[[Repositories], None]] = []
+        self.after_commit: list[Callable[[], None]] = []
+        self.after_transaction: list[Callable[[], None]] = []
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -95,21 +96,9 @@ class Writer:
             self._queue.append(operation)
             if operation.urgent:
                 self._urgent = True
-            # Of operations that are not urgent, the first has started the clock; the others need not wake the thread.
+            # The first operation starts the wait; further ones that are not urgent need not wake the thread.
             if operation.urgent or len(self._queue) in {1, _BATCH}:
                 self._changed.notify()
-
-    def before_commit(self, work: Callable[[Repositories], None]) -> None:
-        """Runs `work` at the end of every transaction, inside it. If it fails, the transaction fails."""
-        self._before_commit.append(work)
-
-    def after_commit(self, work: Callable[[], None]) -> None:
-        """Runs `work` after every transaction that is durable."""
-        self._after_commit.append(work)
-
-    def after_transaction(self, work: Callable[[], None]) -> None:
-        """Runs `work` after every transaction, committed or not."""
-        self._after_transaction.append(work)
 
     def empty_wal_soon(self) -> None:
         """Empties the write-ahead log as soon as no reader needs it, so that no file holds deleted rows."""
@@ -138,9 +127,9 @@ class Writer:
         self._repositories.db.close()
 
     def _take(self) -> list[Operation] | None:
-        """The next batch; empty when there is only the write-ahead log to empty, None at the end."""
+        """Returns the next batch, an empty one if only the write-ahead log is to be emptied, None at the end."""
         with self._changed:
-            # Retried after a while when readers were in the way.
+            # Emptying the log is retried after a while if readers were in the way.
             while not (self._queue or self._closing):
                 if not self._changed.wait(_EMPTYING_SECONDS if self._wal_to_empty else None) or self._wal_to_empty:
                     break
@@ -163,22 +152,22 @@ class Writer:
             for operation in batch:
                 if operation.work is not None:
                     self._do_one(operation, operation.work)
-            for work in self._before_commit:
+            for work in self.before_commit:
                 work(self._repositories)
             conn.execute("COMMIT")
         except Exception as error:  # noqa: BLE001 - the thread must survive every failure; the waiters are told
             _log.error("the store could not commit: %s", error_name(error))
             self._roll_back()
             for operation in batch:
-                # A barrier only says that everything before it is decided, and it is.
+                # A barrier only waits for everything before it, so it succeeds.
                 if operation.work is not None and operation.error is None:
                     operation.error = Unavailable("The store cannot write at the moment. Try again shortly.")
         else:
-            for hook in self._after_commit:
+            for hook in self.after_commit:
                 hook()
         finally:
             self._failed = any(isinstance(operation.error, Unavailable) for operation in batch)
-            for clear in self._after_transaction:
+            for clear in self.after_transaction:
                 clear()
 
     def _do_one(self, operation: Operation, work: Work) -> None:
@@ -193,7 +182,7 @@ class Writer:
                 operation.error = translated(error)
             else:
                 operation.error = RuntimeError(f"the work was ended by {error_name(error)}")
-            # A full disk, for one, ends the whole transaction by itself. Then this raises, and the batch fails.
+            # Some errors, such as a full disk, end the whole transaction. Then this raises, and the batch fails.
             if not operation.collects:
                 conn.execute("ROLLBACK TO operation")
         if not operation.collects:
@@ -207,7 +196,7 @@ class Writer:
             _log.error("the store could not roll back: %s", error_name(error))
 
     def _empty_wal(self) -> None:
-        """Gives up soon when readers are in the way, and leaves it for later: writes must not wait for them."""
+        """Empties the write-ahead log, or retries later if readers are in the way, so that writes need not wait."""
         conn = self._conn
         self._wal_to_empty = True
         try:
@@ -222,7 +211,7 @@ class Writer:
 
 
 def translated(error: Exception) -> Exception:
-    """The error as callers know it. A database that is full, locked or damaged is no mistake of theirs."""
+    """Translates an error for callers. A full, locked or damaged database is not their mistake."""
     if isinstance(error, sqlite3.IntegrityError):
         return ConstraintViolation(error_name(error))
     if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.ProgrammingError):
@@ -243,22 +232,22 @@ def _settle(batch: list[Operation]) -> None:
         if isinstance(operation.waiter, asyncio.Future):
             loops.setdefault(operation.waiter.get_loop(), []).append(operation)
         else:
-            _tell(operation)
+            _settle_one(operation)
     for loop, operations in loops.items():
         try:
-            loop.call_soon_threadsafe(_tell_all, operations)
+            loop.call_soon_threadsafe(_settle_on_loop, operations)
         except RuntimeError:
-            # The loop was closed meanwhile, and with it everyone who waited.
+            # The loop and all its waiters are gone.
             _log.debug("an event loop was closed before its %d writes were done", len(operations))
 
 
-def _tell_all(operations: list[Operation]) -> None:
+def _settle_on_loop(operations: list[Operation]) -> None:
     for operation in operations:
         if not operation.waiter.done():
-            _tell(operation)
+            _settle_one(operation)
 
 
-def _tell(operation: Operation) -> None:
+def _settle_one(operation: Operation) -> None:
     if operation.error is not None:
         operation.waiter.set_exception(operation.error)
     else:

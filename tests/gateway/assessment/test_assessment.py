@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.assessment import Assessment, assess
-from gateway.assessment.task_words import CATEGORIES
+from gateway.assessment.tasks import CATEGORIES
 from gateway.detection import EntityType, builtin_detector
 from gateway.models import Action, Entity, PrivacyMode, RiskLevel, RouteDecision
 from gateway.policy import Policy, PolicyRegistry

@@ -60,5 +60,5 @@ def test_look_alikes_are_treated_as_the_table_says() -> None:
 def test_a_look_alike(detector: Detector, case: dict[str, Any], mode: PrivacyMode) -> None:
     look = seeker(detector, mode)
     for number, pieces in enumerate(case["texts"]):
-        hidden = any(one.hidden for one in look.seek("".join(pieces)))
+        hidden = any(one.hidden for one in look.predict("".join(pieces)))
         assert hidden == (case[mode.value] == "hidden"), f"example {number}"

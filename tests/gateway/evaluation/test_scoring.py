@@ -124,7 +124,7 @@ def _score(
             wanted.write(json.dumps({"id": one.id, "text": one.text, "spans": spans}) + "\n")
             spans = [
                 {"start": each.start, "end": each.end, "label": each.type}
-                for each in look.seek(one.text)
+                for each in look.predict(one.text)
                 if each.hidden or not hidden_only
             ]
             found.write(json.dumps({"id": one.id, "text": one.text, "spans": spans}) + "\n")

@@ -6,12 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-import sqlite_utils
 
 from gateway.store import StoreError
-from gateway.store.sqlite import SqliteStore
+from gateway.store.sqlite import SqliteStore, migrations
 from gateway.store.sqlite.connection import connect_writer
-from gateway.store.sqlite.migrations import Migrations
 from gateway.usage import usage
 
 pytestmark = pytest.mark.slow
@@ -86,40 +84,35 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_step_that_fails_leaves_nothing_of_any_step(tmp_path: Path) -> None:
-    steps = Migrations()
-    steps("1")(lambda db: db.conn.execute("CREATE TABLE one (value TEXT)") and None)
-    steps("2")(lambda db: db.conn.execute("not SQL") and None)
     db = connect_writer(tmp_path / "gateway.db")
     with pytest.raises(StoreError):
-        steps.apply(db)
+        migrations.apply(db, {"1": "CREATE TABLE one (value TEXT);", "2": "CREATE TABLE two (value TEXT); not SQL;"})
     assert db.table_names() == []
     db.close()
 
 
 def test_steps_run_once_and_in_order(tmp_path: Path) -> None:
-    ran: list[str] = []
-    steps = Migrations()
-
-    def add(id: str) -> None:
-        @steps(id)
-        def _step(db: sqlite_utils.Database) -> None:
-            ran.append(id)
-
-    add("b")
-    add("a")
+    first = "CREATE TABLE ran (id TEXT); INSERT INTO ran VALUES ('b');"
+    steps = {"b": first, "a": "INSERT INTO ran VALUES ('a');"}
     db = connect_writer(tmp_path / "gateway.db")
-    steps.apply(db)
-    add("c")
-    steps.apply(db)
+    migrations.apply(db, steps)
+    migrations.apply(db, {**steps, "c": "INSERT INTO ran VALUES ('c');"})
+    ran = [id for (id,) in db.conn.execute("SELECT id FROM ran ORDER BY rowid")]
     db.close()
     assert ran == ["b", "a", "c"]
 
 
-def test_two_steps_of_one_name_are_a_mistake() -> None:
-    steps = Migrations()
-    steps("1")(lambda db: None)
+def test_steps_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for name in ("0002_a", "0001_b"):
+        (tmp_path / f"{name}.sql").write_text(f"-- {name}", encoding="utf-8")
+    assert list(migrations.read_steps(tmp_path).items()) == [("0001_b", "-- 0001_b"), ("0002_a", "-- 0002_a")]
+
+
+def test_two_steps_of_one_number_are_a_mistake(tmp_path: Path) -> None:
+    for name in ("0001_one", "0001_other"):
+        (tmp_path / f"{name}.sql").touch()
     with pytest.raises(ValueError, match="two migrations"):
-        steps("1")(lambda db: None)
+        migrations.read_steps(tmp_path)
 
 
 def test_several_processes_may_start_at_once(tmp_path: Path) -> None:

@@ -255,9 +255,10 @@ class Pipeline:
         return exchange
 
     def _placeholders(self, conversation: Conversation, caller: Caller) -> Placeholders:
-        seeds = conversation.opening, conversation.seed
-        opening, key = (conversation_key(self._installation_key, caller.key_id, seed) for seed in seeds)
-        return Placeholders(key, opening_blocks=conversation.before_seed, opening_key=opening)
+        key, before_seed = self._installation_key, conversation.before_seed
+        opening = conversation_key(key, caller.key_id, conversation.opening) if before_seed else b""
+        own = conversation_key(key, caller.key_id, conversation.seed)
+        return Placeholders(own, opening_blocks=before_seed, opening_key=opening)
 
     async def record(
         self,

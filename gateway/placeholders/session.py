@@ -10,9 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
 from gateway.placeholders.destinations import RestoreScope
 from gateway.placeholders.grammar import (
     LONGEST_TAG,
@@ -83,7 +80,8 @@ class RestoredTree:
 def conversation_key(installation_key: bytes, caller: str, seed: str) -> bytes:
     """Derives the 32-byte session key of a chat (HKDF-SHA256, RFC 5869). A conversation always has the same key."""
     context = b"".join(map(_framed, ("privacy-gateway conversation v1", caller, seed)))
-    return HKDF(SHA256(), 32, salt=None, info=context).derive(installation_key)
+    # One block of HKDF without a salt.
+    return _hmac(_hmac(bytes(32), installation_key), context + b"\x01")
 
 
 class Placeholders:
@@ -129,9 +127,7 @@ class Placeholders:
             return minted
         if type not in self.vocabulary.types and not is_type(type):
             raise ValueError("a type is an upper-case name of 64 characters or fewer")
-        return self._issue(
-            type, value, raw, hmac.digest(self._key, b"".join(map(_framed, (type, value, raw))), "sha256")
-        )
+        return self._issue(type, value, raw, _hmac(self._key, b"".join(map(_framed, (type, value, raw)))))
 
     def _issue(self, type: str, value: str, raw: str | None, digest: bytes) -> str:
         name = self._free(type, digest)
@@ -308,6 +304,11 @@ def _sum(seen: Iterable[Restored]) -> tuple[int, tuple[str, ...], tuple[str, ...
         kept.update(dict.fromkeys(each.withheld))
         unknown.update(dict.fromkeys(each.unknown))
     return resolved, tuple(kept), tuple(unknown)
+
+
+def _hmac(key: bytes, data: bytes) -> bytes:
+    """HMAC-SHA256. `hmac.digest` would give up the interpreter lock each time, and wait for it on the event loop."""
+    return hmac.new(key, data, "sha256").digest()
 
 
 def _framed(part: str | None) -> bytes:

@@ -5,6 +5,8 @@ import hmac
 import re
 
 import pytest
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from gateway.placeholders import NUMBER, Known, Placeholders, RestoreScope, conversation_key
 
@@ -130,6 +132,10 @@ def test_a_conversation_has_a_key_of_its_own() -> None:
     assert all(len(key) == 32 for key in keys)
     assert conversation_key(b"i" * 32, *base) in keys
     assert len(conversation_key(b"i" * 32, "c", "\ud800")) == 32
+    framed = b"".join(
+        len(part).to_bytes(8) + part for part in (b"privacy-gateway conversation v1", b"caller", b"hello")
+    )
+    assert conversation_key(b"i" * 32, *base) == HKDF(SHA256(), 32, salt=None, info=framed).derive(b"i" * 32)
 
 
 def test_the_first_blocks_of_a_conversation_may_have_a_key_of_their_own() -> None:

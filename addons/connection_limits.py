@@ -233,7 +233,9 @@ class ConnectionLimits:
         """Returns whether one more connection fits (in total, or of one address); closes an idle one to make it fit."""
         taken, most = len(self._clients), self._connections
         if address is not None:
-            taken, most = self._clients.count(address), self._settings.max_connections_per_address
+            # The same share of the connections where open files allow fewer than the settings.
+            share = self._settings.max_connections_per_address * self._connections // self._settings.max_connections
+            taken, most = self._clients.count(address), max(1, share)
         if taken < most:
             return True
         oldest = self._clients.longest_waiting(address)

@@ -20,9 +20,11 @@ _PLAIN_SPEAKERS = (
     "mitmproxy.addons.errorcheck",
 )
 _RARE_SECONDS = 10.0
-# mitmproxy appends the bytes that the client sent instead of a ClientHello.
-_NO_CLIENT_HELLO = "Client TLS handshake failed. Cannot parse ClientHello"
-_PLAIN_MESSAGES = re.compile(r"Client TLS handshake failed\. The client (?:does not trust|may not trust|disconnected)")
+# Messages about TLS with clients. mitmproxy appends the bytes in place of a ClientHello, or the name asked for.
+_CLIENT_TLS = re.compile(
+    r"Client TLS handshake failed\. (?:Cannot parse ClientHello"
+    r"|The client (?:does not trust|may not trust) the proxy's certificate|The client disconnected)"
+)
 
 
 class _Record(logging.LogRecord):
@@ -31,20 +33,15 @@ class _Record(logging.LogRecord):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         foreign = self.name.startswith(("mitmproxy", "tornado", "asyncio", "uvicorn", "httpx", "httpcore", "hpack"))
-        if foreign and not self.name.startswith(_PLAIN_SPEAKERS) and not self._plain():
-            known = isinstance(self.msg, str) and self.msg.startswith(_NO_CLIENT_HELLO)
+        if foreign and not self.name.startswith(_PLAIN_SPEAKERS):
+            known = _CLIENT_TLS.match(self.msg) if isinstance(self.msg, str) else None
             kind = f" ({self.exc_info[0].__name__})" if self.exc_info and self.exc_info[0] else ""
-            self.msg = (
-                _NO_CLIENT_HELLO if known else f"{self.name} reports a problem at {self.filename}:{self.lineno}{kind}"
-            )
+            self.msg = known[0] if known else f"{self.name} reports a problem at {self.filename}:{self.lineno}{kind}"
             self.args = ()
         if self.exc_info and self.exc_info[0]:
             # A traceback ends with the text of the exception, which may hold private text.
             self.exc_info = None
         self.exc_text = None
-
-    def _plain(self) -> bool:
-        return isinstance(self.msg, str) and _PLAIN_MESSAGES.match(self.msg) is not None
 
 
 class _JsonLines(logging.Formatter):

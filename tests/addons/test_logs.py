@@ -65,6 +65,13 @@ def test_what_is_no_client_hello_is_named_and_not_quoted(written: io.StringIO) -
     assert [line["message"] for line in lines(written)] == ["Client TLS handshake failed. Cannot parse ClientHello"]
 
 
+@pytest.mark.parametrize("trust", ["does not trust", "may not trust"])
+def test_the_name_that_a_client_asked_for_is_not_logged(written: io.StringIO, trust: str) -> None:
+    message = f"Client TLS handshake failed. The client {trust} the proxy's certificate"
+    logging.getLogger("mitmproxy.proxy.server").warning(f"{message} for {CANARY} (tlsv1 alert unknown ca)")
+    assert [line["message"] for line in lines(written)] == [message]
+
+
 def test_chatter_and_access_logs_stay_out(written: io.StringIO) -> None:
     logging.getLogger("mitmproxy.proxy.server").info(CANARY)
     logging.getLogger("tornado.access").error(CANARY)

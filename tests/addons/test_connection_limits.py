@@ -1,0 +1,23 @@
+"""The limits of connections, without a network."""
+
+import pytest
+
+from addons import connection_limits
+from addons.connection_limits import Clients, ClientState, ConnectionLimits
+from gateway.config.settings import Settings
+
+
+@pytest.mark.parametrize("affordable", [2048, 448])
+def test_one_address_gets_its_share_of_the_connections_that_open_files_allow(
+    affordable: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # None of the connections can be closed to make room.
+    monkeypatch.setattr(connection_limits, "_handler", lambda _: None)
+    clients = Clients()
+    settings = Settings(max_connections=2048, max_connections_per_address=1024)
+    limits = ConnectionLimits(clients, settings, affordable)
+    for number in range(affordable // 2):
+        assert limits._has_room("192.0.2.1")
+        clients.add(ClientState(str(number), "192.0.2.1"))
+    assert not limits._has_room("192.0.2.1")
+    assert limits._has_room("192.0.2.2")

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._id_labels import ACCOUNT_NUMBER, INSURANCE_NUMBER, MEDICAL_RECORD_NUMBER
-from gateway.detection.recognizers._numbers.us_types import US_DRIVER_LICENSE, US_SSN
 from gateway.detection.recognizers.date_of_birth import DATE_OF_BIRTH
 from gateway.detection.recognizers.person_name import PERSON
 from gateway.detection.recognizers.phone import PHONE_NUMBER
 from gateway.detection.recognizers.postal_address import STREET_ADDRESS
+from gateway.detection.recognizers.us_identifiers import US_DRIVER_LICENSE, US_SSN
 
 _HAS = {
     PERSON: re.compile(rb"[^\W\d_]{2}|[\x80-\xff]"),

@@ -2,13 +2,14 @@
 
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gateway.detection import Detector, Recognizer
-from gateway.detection.recognizers._numbers.number import SOCIAL, Number
+from gateway.detection.recognizers._numbers.number import Number
 from gateway.detection.recognizers._samples import LOWER, sample
 from gateway.detection.recognizers._vendor import vendor
 from gateway.models import PrivacyMode
@@ -28,8 +29,9 @@ def test_the_recognizer_of_the_walk_through_is_found_and_finds(tmp_path: Path) -
 
 def test_the_row_and_the_line_of_the_walk_through_are_sound() -> None:
     printed = (DOCS / "adding-a-recognizer.md").read_text("utf-8")
-    row, line = (part.split("```")[0] for part in printed.split("## A table row")[1].split("```python\n")[1:3])
-    number: Number = eval(row, {"Number": Number, "SOCIAL": SOCIAL})
+    section = printed.split("## A table row")[1]
+    row, line = (section.split(f"```{language}\n")[1].split("```")[0] for language in ("toml", "python"))
+    number = Number.model_validate(tomllib.loads(row)["numbers"][0])
     check = number.is_valid()
     assert check is not None
     assert check(number.example.replace(" ", ""))

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from gateway.detection import Detector, Recognizer
+from gateway.detection import Detector
 from gateway.detection.recognizers._numbers.number import Number
-from gateway.detection.recognizers._samples import LOWER, sample
-from gateway.detection.recognizers._vendor import vendor
+from gateway.detection.recognizers.keys import Key
 from gateway.models import PrivacyMode
 from tests.gateway.evaluation.words import seeker
 
@@ -30,13 +29,14 @@ def test_the_recognizer_of_the_walk_through_is_found_and_finds(tmp_path: Path) -
 def test_the_row_and_the_line_of_the_walk_through_are_sound() -> None:
     printed = (DOCS / "adding-a-recognizer.md").read_text("utf-8")
     section = printed.split("## A table row")[1]
-    row, line = (section.split(f"```{language}\n")[1].split("```")[0] for language in ("toml", "python"))
-    number = Number.model_validate(tomllib.loads(row)["numbers"][0])
+    numbers, keys = (tomllib.loads(part.split("```")[0]) for part in section.split("```toml\n")[1:])
+    number = Number.model_validate(numbers["numbers"][0])
     check = number.is_valid()
     assert check is not None
     assert check(number.example.replace(" ", ""))
     assert len(number.example) in {len(shape) for shape, _, _ in number.shapes()}
-    key: Recognizer = eval(line, {"vendor": vendor, "sample": sample, "LOWER": LOWER})
+    [(name, content)] = keys.items()
+    key = Key.model_validate(content).recognizer(name)
     [found] = Detector([key]).detect(f"curl -u {key.examples[0].value}: x")
     assert (found.type, found.recognizer) == ("API_KEY", "api_key.acme")
 

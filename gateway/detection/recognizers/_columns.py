@@ -156,8 +156,8 @@ _KINDS = {
 }
 _FORMS = (
     *((words, column) for words, column in _WORDS),
-    *((label_expression([label]), Column(label.type, label.score, _is_identifier)) for label in LABELS),
-    *((label.named, Column(label.type, label.score, _is_number)) for label in LABELS if label.named),
+    *((label_expression([label]), Column(label.type, label.score, _is_identifier)) for label in LABELS.values()),
+    *((label.named, Column(label.type, label.score, _is_number)) for label in LABELS.values() if label.named),
 )
 _SCAN = PatternSet([rf"(?i)\A(?:{words})\z" for words, _ in _FORMS])
 # What passes is counted, unless somebody's account stands beside it.

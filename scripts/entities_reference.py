@@ -137,9 +137,8 @@ def _checks(recognizer: Recognizer, name: str) -> Iterator[str]:
     function = getattr(recognizer, "function", None)
     rows = getattr(sys.modules.get(getattr(function, "__module__", "")), "NUMBERS", ())
     for row in rows:
-        check = getattr(row, "check", None)
-        if row.name == name and check is not None:
-            yield f"`{check}`" if isinstance(check, str) else _description(check)
+        if row.name == name and row.check:
+            yield f"`{row.check}`" if "." in row.check else _description(row.is_valid())
 
 
 def _description(check: Callable[..., object]) -> str:

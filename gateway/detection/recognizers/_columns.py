@@ -9,7 +9,6 @@ from gateway.detection.recognizer import EntityType, compile_pattern
 from gateway.detection.recognizers._dates import DATE, birth_date
 from gateway.detection.recognizers._id_labels import LABELS, label_expression
 from gateway.detection.recognizers._id_values import has_enough_digits, plausible
-from gateway.detection.recognizers._numbers.us_types import US_SSN
 from gateway.detection.recognizers.age import AGE
 from gateway.detection.recognizers.bank_account import BANK_BRANCH_CODE
 from gateway.detection.recognizers.date_of_birth import DATE_OF_BIRTH
@@ -22,6 +21,7 @@ from gateway.detection.recognizers.secrets._judges import NO_VALUE, PASSWORD, SE
 from gateway.detection.recognizers.secrets._names import Kind, kind_of
 from gateway.detection.recognizers.secrets._value_classifier import is_chosen, is_made, is_very_made
 from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, WORDS
+from gateway.detection.recognizers.us_identifiers import US_SSN
 from gateway.detection.recognizers.username import USERNAME
 
 
@@ -156,8 +156,8 @@ _KINDS = {
 }
 _FORMS = (
     *((words, column) for words, column in _WORDS),
-    *((label_expression([label]), Column(label.type, label.score, _is_identifier)) for label in LABELS),
-    *((label.named, Column(label.type, label.score, _is_number)) for label in LABELS if label.named),
+    *((label_expression([label]), Column(label.type, label.score, _is_identifier)) for label in LABELS.values()),
+    *((label.named, Column(label.type, label.score, _is_number)) for label in LABELS.values() if label.named),
 )
 _SCAN = PatternSet([rf"(?i)\A(?:{words})\z" for words, _ in _FORMS])
 # What passes is counted, unless somebody's account stands beside it.

@@ -8,7 +8,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from typing import NamedTuple
 
 import re2
@@ -23,34 +22,10 @@ from gateway.detection.recognizer import (
     FunctionRecognizer,
     Match,
 )
-from gateway.detection.recognizers._numbers import (
-    africa_oceania,
-    americas,
-    asia,
-    east_europe,
-    middle_east,
-    north_america,
-    north_europe,
-    south_europe,
-    west_europe,
-)
-from gateway.detection.recognizers._numbers.checks import varied, varied_digits
-from gateway.detection.recognizers._numbers.number import Check, Number, phrases_of
+from gateway.detection.recognizers._numbers.number import CATEGORIES, REGIONS, Check, load_numbers
 from gateway.detection.recognizers.payment_card import grouped_card
 
-NUMBERS: tuple[Number, ...] = tuple(
-    chain(
-        west_europe.NUMBERS,
-        south_europe.NUMBERS,
-        north_europe.NUMBERS,
-        east_europe.NUMBERS,
-        north_america.NUMBERS,
-        americas.NUMBERS,
-        asia.NUMBERS,
-        middle_east.NUMBERS,
-        africa_oceania.NUMBERS,
-    )
-)
+NUMBERS = tuple(number for region in REGIONS for number in load_numbers(region))
 
 _ANNOUNCED, _ANNOUNCED_UNCHECKED = 0.95, 0.75
 """Scores of a number near its own context words."""
@@ -156,10 +131,10 @@ def _table() -> _Table:
             places = tuple((at, ord(char), ord(char.lower())) for at, char in literals)
             fits.setdefault(shape.encode(), []).append(_Fit(row, places, score))
     words = re2.Set.SearchSet(re2.Options())
-    categories = list(dict.fromkeys(number.category for number in NUMBERS))
+    categories = list(CATEGORIES)
     category_of = tuple(len(NUMBERS) + categories.index(number.category) for number in NUMBERS)
-    for one in (*(number.words for number in NUMBERS), *(category.words for category in categories)):
-        words.Add(_announcing(one))
+    for phrases in (*(number.words for number in NUMBERS), *(one.words for one in CATEGORIES.values())):
+        words.Add(_announcing(phrases))
     words.Compile()
     return _Table(
         shapes={
@@ -176,7 +151,7 @@ def _table() -> _Table:
         ),
         words=words,
         checks=tuple(number.is_valid() for number in NUMBERS),
-        proves=tuple(number.check not in {None, varied, varied_digits} for number in NUMBERS),
+        proves=tuple(number.proves for number in NUMBERS),
         categories=category_of,
     )
 
@@ -189,10 +164,10 @@ def _prefix_shapes(longest: bytes) -> tuple[tuple[int, _Shape], ...]:
     return tuple((size, shapes[part]) for size in sizes if (part := longest[:size]) in shapes)
 
 
-def _announcing(words: str) -> str:
-    """Returns an expression for any of the phrases. Those of up to four letters match whole words only."""
+def _announcing(phrases: Sequence[str]) -> str:
+    """Returns an expression for any of `phrases`. Those of up to four letters match whole words only."""
     parts = []
-    for phrase in phrases_of(words):
+    for phrase in phrases:
         before = r"(?:\b|_)" if phrase[0].isascii() and phrase[0].isalnum() else ""
         after = r"(?:\b|_)" if len(phrase) <= 4 and phrase[-1].isascii() and phrase[-1].isalnum() else ""
         flags = "" if phrase.isupper() and phrase.isascii() else "(?i)"
@@ -300,8 +275,7 @@ RECOGNIZERS = (
         (_PREFILTER,),
         _find,
         examples=tuple(
-            Example(f"{phrases_of(number.words)[0]} {number.example}", number.example, number.name)
-            for number in NUMBERS
+            Example(f"{number.words[0]} {number.example}", number.example, number.name) for number in NUMBERS
         ),
         counter_examples=(
             "The build 123456789 was green again after that.",

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers._id_labels import ACCOUNT_NUMBER, INSURANCE_NUMBER, MEDICAL_RECORD_NUMBER
-from gateway.detection.recognizers._numbers.us_types import US_DRIVER_LICENSE, US_SSN
+from gateway.detection.recognizers._id_labels import LABELS
 from gateway.detection.recognizers.date_of_birth import DATE_OF_BIRTH
 from gateway.detection.recognizers.person_name import PERSON
 from gateway.detection.recognizers.phone import PHONE_NUMBER
 from gateway.detection.recognizers.postal_address import STREET_ADDRESS
+from gateway.detection.recognizers.us_identifiers import US_DRIVER_LICENSE, US_SSN
 
 _HAS = {
     PERSON: re.compile(rb"[^\W\d_]{2}|[\x80-\xff]"),
@@ -23,12 +23,12 @@ _HAS = {
 _ANYTHING = re.compile(rb"[A-Za-z0-9]")
 _SEGMENTS: dict[bytes, dict[int, EntityType]] = {
     b"PID": {
-        **dict.fromkeys((2, 3, 4, 21), MEDICAL_RECORD_NUMBER),
+        **dict.fromkeys((2, 3, 4, 21), LABELS["MEDICAL_RECORD_NUMBER"].type),
         **dict.fromkeys((5, 6, 9), PERSON),
         **dict.fromkeys((13, 14), PHONE_NUMBER),
         7: DATE_OF_BIRTH,
         11: STREET_ADDRESS,
-        18: ACCOUNT_NUMBER,
+        18: LABELS["ACCOUNT_NUMBER"].type,
         19: US_SSN,
         20: US_DRIVER_LICENSE,
     },
@@ -40,8 +40,8 @@ _SEGMENTS: dict[bytes, dict[int, EntityType]] = {
         8: DATE_OF_BIRTH,
         12: US_SSN,
     },
-    b"IN1": {16: PERSON, 18: DATE_OF_BIRTH, 19: STREET_ADDRESS, 36: INSURANCE_NUMBER},
-    b"PV1": {**dict.fromkeys((7, 8, 9, 17), PERSON), 19: MEDICAL_RECORD_NUMBER},
+    b"IN1": {16: PERSON, 18: DATE_OF_BIRTH, 19: STREET_ADDRESS, 36: LABELS["INSURANCE_NUMBER"].type},
+    b"PV1": {**dict.fromkeys((7, 8, 9, 17), PERSON), 19: LABELS["MEDICAL_RECORD_NUMBER"].type},
     b"ORC": {12: PERSON},
     b"OBR": {16: PERSON},
 }

@@ -10,16 +10,7 @@ from collections.abc import Iterator, Sequence
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.prefilter import PatternSet
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers import _id_labels as labels
-from gateway.detection.recognizers._id_labels import (
-    BOOKING_REFERENCE,
-    CASE_NUMBER,
-    LABELS,
-    REFERENCE_NUMBER,
-    Label,
-    label_expression,
-    thing_expression,
-)
+from gateway.detection.recognizers._id_labels import LABELS, Label, label_expression, thing_expression
 from gateway.detection.recognizers._id_values import VALUE, has_enough_digits, is_distinctive, plausible
 
 _COPULA = r"(?:is|was|are|reads|to|ist|war|lautet|est|était|es|era|è|é|foi|are|sono|has been|wurde)"
@@ -34,16 +25,17 @@ _BETWEEN = (
     r"(?:(?i:n[°ºo]\.?|#|№)[ \t]?)?"
 )
 _HEAD = r"((?:[A-Z]{1,4} )?(?:[A-Za-z]{1,6}[\-/_.#]?){0,2}\d)"
-_ANY_LABEL = label_expression(LABELS)
+_LABELS = tuple(LABELS.values())
+_ANY_LABEL = label_expression(_LABELS)
 # The thing itself, a sign or "is", then a number. Without a sign, only a distinctive number counts.
 _STATED = (
-    rf"(?:\b|_)((?i:{thing_expression(LABELS)}))(?:[\"'*_`]{{0,3}}[ \t]{{0,3}}[:=#][ \t\"'*`#]{{0,4}}"
+    rf"(?:\b|_)((?i:{thing_expression(_LABELS)}))(?:[\"'*_`]{{0,3}}[ \t]{{0,3}}[:=#][ \t\"'*`#]{{0,4}}"
     rf"|[ \t]+(?i:{_COPULA})[ \t:]+|[ ])"
 )
 _LABEL = rf"(?:\b|_)(?i:{_ANY_LABEL})"
 _NUMBERED = rf"(?:\b|_)((?i:{_ANY_LABEL}))(?i:{_BETWEEN}){_HEAD}"
 _BOOKED = (
-    rf"(?:\b|_)((?i:{label_expression([label for label in LABELS if label.type is BOOKING_REFERENCE])}))(?i:{_BETWEEN})"
+    rf"(?:\b|_)((?i:{label_expression([LABELS['BOOKING_REFERENCE']])}))(?i:{_BETWEEN})"
     r"([A-Z]{6})\b"
 )
 # "The file number limit is 1024": the label does not announce this number.
@@ -59,8 +51,8 @@ _PLACES = (compile_pattern(_NUMBERED), compile_pattern(_BOOKED), compile_pattern
 _BOOKED_ONLY, _NAMED = 1, 2
 _SEARCHED = ((0, _BOOKED_ONLY), (_NAMED,))
 """The expressions for each prefilter."""
-_BY_NAME = tuple(label for label in LABELS if label.named)
-_ANNOUNCED = PatternSet([rf"(?i)\A(?:{label_expression([label])})\z" for label in LABELS])
+_BY_NAME = tuple(label for label in _LABELS if label.named)
+_ANNOUNCED = PatternSet([rf"(?i)\A(?:{label_expression([label])})\z" for label in _LABELS])
 _NAMED_ALONE = PatternSet([rf"(?i)\A(?:{label.named})\z" for label in _BY_NAME])
 _AMBIGUOUS = frozenset(b"application applications autos cups permit pod ref reference sag sak".split())
 """Words with so many meanings that even after a sign only a distinctive number counts."""
@@ -87,23 +79,26 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
                 continue  # also excludes reStructuredText roles
             explicit = _EXPLICIT.search(data, place.end(1), start) is not None or place[1].endswith(b"#")
             end = value.end()
+            booking = label.name == "BOOKING_REFERENCE"
             if number == _NAMED and not (
-                is_distinctive(data[start:end], booking=label.type is BOOKING_REFERENCE, case=label.type is CASE_NUMBER)
+                is_distinctive(
+                    data[start:end], booking=label.name == "BOOKING_REFERENCE", case=label.name == "CASE_NUMBER"
+                )
                 if data[place.end(1) : start] == b" " or place[1].lower() in _AMBIGUOUS
                 else has_enough_digits(data[start:end])
             ):
                 continue
-            booked = label.type is BOOKING_REFERENCE and is_distinctive(data[start:end], booking=True)
+            booked = booking and is_distinctive(data[start:end], booking=True)
             if number == _BOOKED_ONLY or booked or plausible(data, start, end, explicit=explicit):
                 sure = explicit and number != _NAMED
-                sure |= label.type is REFERENCE_NUMBER and number == _NAMED
-                yield Match(start, end, label.score if sure else label.score - 0.1, label.type.name)
+                sure |= label.name == "REFERENCE_NUMBER" and number == _NAMED
+                yield Match(start, end, label.score if sure else label.score - 0.1, label.name)
                 at = end
 
 
 def _label(text: bytes, *, named: bool) -> Label | None:
     """Returns the label that a text matches."""
-    known, scan = (_BY_NAME, _NAMED_ALONE) if named else (LABELS, _ANNOUNCED)
+    known, scan = (_BY_NAME, _NAMED_ALONE) if named else (_LABELS, _ANNOUNCED)
     hits = scan.hits(text)
     return known[min(hits)] if hits else None
 
@@ -111,27 +106,27 @@ def _label(text: bytes, *, named: bool) -> Label | None:
 RECOGNIZERS = (
     FunctionRecognizer(
         "labelled.id",
-        tuple(label.type for label in LABELS),
+        tuple(label.type for label in _LABELS),
         (_LABEL, _STATED),
         _find,
         examples=(
-            Example("Customer ID: C-48213", "C-48213", labels.CUSTOMER_ID.name),
-            Example("Meine Kundennummer lautet 4711 2233.", "4711 2233", labels.CUSTOMER_ID.name),
-            Example("Kd.-Nr. 30012345", "30012345", labels.CUSTOMER_ID.name),
-            Example("n° de dossier : 2023-00418", "2023-00418", labels.CASE_NUMBER.name),
-            Example("mi número de cliente es 88120034", "88120034", labels.CUSTOMER_ID.name),
-            Example("matricola 0451278", "0451278", labels.EMPLOYEE_ID.name),
-            Example("polisnummer: 55.201.338", "55.201.338", labels.INSURANCE_NUMBER.name),
-            Example("MRN 00481516", "00481516", labels.MEDICAL_RECORD_NUMBER.name),
-            Example('{"employee_id": "E00712"}', "E00712", labels.EMPLOYEE_ID.name),
-            Example("<studentNumber>20231187</studentNumber>", "20231187", labels.STUDENT_ID.name),
-            Example('<input name="member_id" value="M-991233">', "M-991233", labels.MEMBERSHIP_ID.name),
-            Example("Vertragsnummer 7700-1234-01", "7700-1234-01", labels.CONTRACT_NUMBER.name),
-            Example("Passport: X1234567", "X1234567", labels.ID_NUMBER.name),
-            Example("under policy HG-771204 you are", "HG-771204", labels.INSURANCE_NUMBER.name),
-            Example("la réservation QX7T2L", "QX7T2L", labels.BOOKING_REFERENCE.name),
-            Example("booking reference XKQJRT", "XKQJRT", labels.BOOKING_REFERENCE.name),
-            Example("order number 4711-88213", "4711-88213", labels.ORDER_NUMBER.name, score=0.3),
+            Example("Customer ID: C-48213", "C-48213", "CUSTOMER_ID"),
+            Example("Meine Kundennummer lautet 4711 2233.", "4711 2233", "CUSTOMER_ID"),
+            Example("Kd.-Nr. 30012345", "30012345", "CUSTOMER_ID"),
+            Example("n° de dossier : 2023-00418", "2023-00418", "CASE_NUMBER"),
+            Example("mi número de cliente es 88120034", "88120034", "CUSTOMER_ID"),
+            Example("matricola 0451278", "0451278", "EMPLOYEE_ID"),
+            Example("polisnummer: 55.201.338", "55.201.338", "INSURANCE_NUMBER"),
+            Example("MRN 00481516", "00481516", "MEDICAL_RECORD_NUMBER"),
+            Example('{"employee_id": "E00712"}', "E00712", "EMPLOYEE_ID"),
+            Example("<studentNumber>20231187</studentNumber>", "20231187", "STUDENT_ID"),
+            Example('<input name="member_id" value="M-991233">', "M-991233", "MEMBERSHIP_ID"),
+            Example("Vertragsnummer 7700-1234-01", "7700-1234-01", "CONTRACT_NUMBER"),
+            Example("Passport: X1234567", "X1234567", "ID_NUMBER"),
+            Example("under policy HG-771204 you are", "HG-771204", "INSURANCE_NUMBER"),
+            Example("la réservation QX7T2L", "QX7T2L", "BOOKING_REFERENCE"),
+            Example("booking reference XKQJRT", "XKQJRT", "BOOKING_REFERENCE"),
+            Example("order number 4711-88213", "4711-88213", "ORDER_NUMBER", score=0.3),
         ),
         counter_examples=(
             "customer number two",

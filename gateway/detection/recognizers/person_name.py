@@ -1,21 +1,44 @@
-"""Names of people announced by plain words: introductions, salutations, titles, signatures and form fields.
+"""Names of people announced by plain words: introductions, salutations, titles, signatures and form fields. The words
+are in `person_name.toml`.
 
 The span excludes titles and possessives. A lower-case name counts after "my name is", or if it starts with a common
 given name.
 """
 
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel
 
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.entropy import word_set
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers._given_names import GIVEN_NAMES
-from gateway.detection.recognizers._name_cues import CUES, TITLE, TITLES, Cue
-from gateway.detection.recognizers._no_names import NO_NAMES
+from gateway.detection.recognizers.secrets._vocabulary import expand, one_line
 
 PERSON = EntityType("PERSON", "person", "The name of a person.")
+
+
+class _Cue(BaseModel, extra="forbid", frozen=True):
+    """Words that announce a name, and what the name must look like, as `person_name.toml` describes."""
+
+    name: str
+    regex: str
+    score: float
+    words: int = 1
+    lower: bool = False
+    weak: bool = False
+    field: bool = False
+
+
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_PARTS = {name: one_line(regex) for name, regex in _DATA["parts"].items()}
+_CUES = tuple(
+    _Cue.model_validate({**cue, "name": name, "regex": one_line(expand(cue["regex"], _PARTS))})
+    for name, cue in _DATA["cues"].items()
+)
+_WORDS = {name: frozenset(words.split()) for name, words in _DATA["words"].items()}
 
 _PARTICLE = (
     r"(?:van|von|der|den|de|del|della|di|da|dos|das|do|du|la|le|los|las|bin|binti|ibn|al|el|ter|ten|zu|zur|vom|af"
@@ -27,21 +50,14 @@ _ANY_CASE = rf"(?:[{LETTERS}][{LETTERS}'\-]*\.?(?:[ \t]+[{LETTERS}][{LETTERS}'\-
 _MAX_LENGTH = 160
 _SPACE = r"[ \t]+"
 
-_PREFILTERS = tuple(f"(?i){cue.regex}" for cue in CUES)
+_PREFILTERS = tuple(f"(?i){cue.regex}" for cue in _CUES)
 # A repeated cue announces one name.
-_CUE_PLACES = tuple(compile_pattern(f"(?i)(?:{cue.regex}){'+' if cue.regex.endswith(_SPACE) else ''}") for cue in CUES)
-_TITLED = compile_pattern(rf"(?:(?i:{TITLES})\b\.?[ \t]+)+")
-_NAMES = tuple(compile_pattern(_ANY_CASE if cue.lower else _NAME) for cue in CUES)
+_CUE_PLACES = tuple(compile_pattern(f"(?i)(?:{cue.regex}){'+' if cue.regex.endswith(_SPACE) else ''}") for cue in _CUES)
+_TITLED = compile_pattern(rf"(?:(?i:{_PARTS['titles']})\b\.?[ \t]+)+")
+_NAMES = tuple(compile_pattern(_ANY_CASE if cue.lower else _NAME) for cue in _CUES)
 _PART = re.compile(r"[^ \t]+")
 _STREET = compile_pattern(rf"\b\d+[ \t]+(?:[{LETTERS}'\-]+[ \t]+){{1,3}}$")
-_LOWER_PARTICLES = word_set(
-    "van von der den de del della di da dos das do du la le los las bin binti ibn al el ter ten zu vom y e"
-)
-_TITLE_WORDS = word_set(
-    "mr mrs ms miss mx dr prof professor doctor sir rev herr herrn frau mme mlle monsieur madame sr sra srta"
-    " señor señora don doña"
-)
-_NOT_FIRST_WORDS = frozenset(word.encode() for word in NO_NAMES - _TITLE_WORDS)
+_NOT_FIRST_WORDS = frozenset(word.encode() for word in _WORDS["no_names"] - _WORDS["titles"])
 _MAX_WORD = 40
 # As people write forms and letters; programs write keys in lower case, in quotes, or with `=`.
 _FORM_LINE = re.compile(rb"[ \t*_>|]*\**[A-Z][a-z]+\**[ \t]*:\**[ \t]*\**")
@@ -50,26 +66,21 @@ _FACTS = compile_pattern(
     r"|date of birth|dob|born|geb(?:oren|urtsdatum)?|n[eé]e? le|naissance|nacid[oa]|nacimiento|nat[oa] il|nascita"
     r"|nascimento|geboren|gender|ssn|passport|surname|patient|occupation|nationality|marital|iban|salary)\b"
 )
-_NO_LAST_WORDS = word_set(
-    "inc corp corporation ltd llc gmbh ag plc co company group bank services service solutions systems technologies"
-    " labs studio foundation institute university team project developers contributors authors actions plan usage"
-    " dashboard tests test notes code image settings report server"
-)
 _CONTRACTED = ("'m", "'re", "'ve", "'ll", "'d", "n't")
-_ALSO_WORDS = frozenset(b"miss don col gen hon fr ing sig lt hr sir rev mw dipl doctor la".split())
+_ALSO_WORDS = frozenset(word.encode() for word in _WORDS["also_words"])
 _ENDS = frozenset(b'\n\r.,;:!?)"]}>-<')
 
 
 def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
     data = normalized.data
     for hit in hits:
-        cue, name = CUES[hit], _NAMES[hit]
+        cue, name = _CUES[hit], _NAMES[hit]
         last = 0
         for place in _CUE_PLACES[hit].finditer(data):
             end = place.end()
             if end <= last or _never_a_name(data, end):
                 continue
-            if cue is TITLE and not _is_title(data, place.start(), place[0].split()[-1]):
+            if cue.name == "title" and not _is_title(data, place.start(), place[0].split()[-1]):
                 continue
             if titles := _TITLED.match(data, end, end + _MAX_LENGTH):
                 end = titles.end()
@@ -99,7 +110,7 @@ def _is_title(data: bytes, start: int, title: bytes) -> bool:
     return title not in {b"miss.", b"Miss."} and (title.endswith(b".") or title not in _ALSO_WORDS)
 
 
-def _name(normalized: NormalizedText, start: int, end: int, cue: Cue) -> Match | None:
+def _name(normalized: NormalizedText, start: int, end: int, cue: _Cue) -> Match | None:
     """Returns the words at the start of the span that form a name, or None if the first is not a name."""
     text = normalized.data[start:end].decode("utf-8", "replace")
     words: list[str] = []
@@ -108,7 +119,7 @@ def _name(normalized: NormalizedText, start: int, end: int, cue: Cue) -> Match |
         word = part[0]
         bare = word.removesuffix(".") if len(word) > 2 else word
         bare = bare.removesuffix("'s").removesuffix("'")
-        if not words and bare.lower() in _TITLE_WORDS:
+        if not words and bare.lower() in _WORDS["titles"]:
             return None
         if not _continues_name(words, bare):
             break
@@ -116,7 +127,7 @@ def _name(normalized: NormalizedText, start: int, end: int, cue: Cue) -> Match |
         last = part.start() + len(bare)
         if bare != word:
             break
-    while words and words[-1].lower() in _LOWER_PARTICLES:
+    while words and words[-1].lower() in _WORDS["particles"]:
         last = max(text.rfind(" ", 0, last), 0)
         words.pop()
     if not words or len(words) < cue.words:
@@ -132,9 +143,9 @@ def _name(normalized: NormalizedText, start: int, end: int, cue: Cue) -> Match |
 
 def _is_person(data: bytes, start: int, end: int, words: list[str]) -> bool:
     """Returns whether a general field contains a person: a common name, a form line, or other personal data nearby."""
-    if words[0].lower() in GIVEN_NAMES:
+    if words[0].lower() in _WORDS["given_names"]:
         return True
-    if words[-1].lower() in _NO_LAST_WORDS:
+    if words[-1].lower() in _WORDS["no_last_words"]:
         return False
     key = data[data.rfind(b"\n", max(0, start - _MAX_WORD), start) + 1 : start]
     if _FORM_LINE.fullmatch(key) and data[end : end + 1] in {b"", b"\n", b"\r", b" ", b","}:
@@ -144,19 +155,19 @@ def _is_person(data: bytes, start: int, end: int, words: list[str]) -> bool:
 
 def _continues_name(words: list[str], word: str) -> bool:
     """Returns whether `word` can continue a name: after a capitalized word, it must be capitalized or a particle."""
-    if words and word in _LOWER_PARTICLES:
+    if words and word in _WORDS["particles"]:
         return True
     lower = word.lower()
-    if lower in NO_NAMES or lower.endswith(_CONTRACTED):
+    if lower in _WORDS["no_names"] or lower.endswith(_CONTRACTED):
         return False
     if not words or words[0][0].isupper():
         return not words or word[0].isupper()
     return len(words) < 3 and word[0].islower()
 
 
-def _name_score(words: list[str], cue: Cue, after: bytes) -> float | None:
+def _name_score(words: list[str], cue: _Cue, after: bytes) -> float | None:
     """Returns the score of a name, or None. In lower case or after a weak cue, it must look like a name."""
-    known = words[0].lower() in GIVEN_NAMES
+    known = words[0].lower() in _WORDS["given_names"]
     capital = words[0][0].isupper()
     if len("".join(words).replace(".", "")) < 2:
         return None

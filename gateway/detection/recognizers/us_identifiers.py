@@ -2,10 +2,13 @@
 licences of any form after context words. `government_numbers.py` finds unseparated digits.
 """
 
-from gateway.detection.recognizer import Example, Pattern, PatternRecognizer
+from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers._checks import digits_of, separators
 from gateway.detection.recognizers._numbers.checks_world import us_itin, us_ssn
-from gateway.detection.recognizers._numbers.us_types import US_DRIVER_LICENSE, US_ITIN, US_SSN
+
+US_SSN = EntityType("US_SSN", "government_id", "A United States Social Security number.")
+US_ITIN = EntityType("US_ITIN", "government_id", "A United States individual taxpayer identification number.")
+US_DRIVER_LICENSE = EntityType("US_DRIVER_LICENSE", "government_id", "The number of a driving licence of a US state.")
 
 
 def _ssn(value: str) -> bool | None:

@@ -5,9 +5,9 @@ Plates are certain only after context words. `government_numbers.py` covers Turk
 
 import re
 
-from gateway.detection.entropy import phrases, word_set
+from gateway.detection.entropy import phrases
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
-from gateway.detection.recognizers._plate_areas import GERMAN_AREAS
+from gateway.detection.word_lists import word_lists
 
 VIN = EntityType("VIN", "device", "The identification number of a vehicle.")
 LICENSE_PLATE = EntityType("LICENSE_PLATE", "device", "The licence plate of a vehicle.")
@@ -16,6 +16,7 @@ UK_VEHICLE_REGISTRATION = EntityType(
 )
 DE_KFZ = EntityType("DE_KFZ", "device", "The licence plate of a vehicle in Germany.")
 
+_AREAS = word_lists(__file__)
 _VALUES = dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", (*range(1, 9), *range(1, 6), 7, 9, *range(2, 10)), strict=True))
 _WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
 _PLATE_WORDS = phrases(
@@ -43,8 +44,6 @@ _PLATE_WORD = (
 _PLAIN_PLATE = (
     r"([A-Z]{2,3}[ \-]?\d{3,4}(?:[ \-]?[A-Z]{1,3})?|\d[A-Z]{3}\d{3}|\d{2} ?[A-Z]{1,3} ?\d{2,4}|[A-Z]{3}\d[A-Z]\d{2})\b"
 )
-# Standards, patents and computer hardware.
-_OTHER_PLATES = word_set("ansi astm bs din en iso sae us ep wo rtx gtx atx")
 _MIXED = re.compile(r"(?=.*\d)(?=.*[A-Z])[A-Z0-9 .\-]+")
 
 
@@ -76,11 +75,11 @@ def _uk_suffix(value: str) -> bool | None:
 
 
 def _german(value: str) -> bool | None:
-    return None if re.split(r"[ \-]", value, maxsplit=1)[0].upper() in GERMAN_AREAS else False
+    return None if re.split(r"[ \-]", value, maxsplit=1)[0].upper() in _AREAS["german_areas"] else False
 
 
 def _plate(value: str) -> bool | None:
-    if re.split(r"[ \-]", value, maxsplit=1)[0].lower() in _OTHER_PLATES:
+    if re.split(r"[ \-]", value, maxsplit=1)[0].lower() in _AREAS["no_areas"]:
         return False
     return None if _MIXED.fullmatch(value.upper()) and 4 <= sum(char.isalnum() for char in value) <= 9 else False
 

@@ -2,15 +2,15 @@
 
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gateway.detection import Detector, Recognizer
-from gateway.detection.recognizers._numbers.number import SOCIAL, Number
-from gateway.detection.recognizers._samples import LOWER, sample
-from gateway.detection.recognizers._vendor import vendor
+from gateway.detection import Detector
+from gateway.detection.recognizers._numbers.number import Number
+from gateway.detection.recognizers.keys import Key
 from gateway.models import PrivacyMode
 from tests.gateway.evaluation.words import seeker
 
@@ -28,13 +28,15 @@ def test_the_recognizer_of_the_walk_through_is_found_and_finds(tmp_path: Path) -
 
 def test_the_row_and_the_line_of_the_walk_through_are_sound() -> None:
     printed = (DOCS / "adding-a-recognizer.md").read_text("utf-8")
-    row, line = (part.split("```")[0] for part in printed.split("## A table row")[1].split("```python\n")[1:3])
-    number: Number = eval(row, {"Number": Number, "SOCIAL": SOCIAL})
+    section = printed.split("## A table row")[1]
+    numbers, keys = (tomllib.loads(part.split("```")[0]) for part in section.split("```toml\n")[1:])
+    number = Number.model_validate(numbers["numbers"][0])
     check = number.is_valid()
     assert check is not None
     assert check(number.example.replace(" ", ""))
     assert len(number.example) in {len(shape) for shape, _, _ in number.shapes()}
-    key: Recognizer = eval(line, {"vendor": vendor, "sample": sample, "LOWER": LOWER})
+    [(name, content)] = keys.items()
+    key = Key.model_validate(content).recognizer(name)
     [found] = Detector([key]).detect(f"curl -u {key.examples[0].value}: x")
     assert (found.type, found.recognizer) == ("API_KEY", "api_key.acme")
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Re2Match
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers._samples import ALPHABETS, sample
+from gateway.detection.recognizers._samples import filled
 from gateway.detection.recognizers.secrets import _judges as judges
 from gateway.detection.recognizers.secrets._names import kind_of
 from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, expand, one_line
@@ -39,7 +39,6 @@ _LONGEST = 4096
 _FLAGS = re.compile(r"(?:\(\?[ims]+\))?")
 _BLANK = re.compile(r"(\\.|\[(?:[^\]\\]|\\.)*\])| ([*?]?)")
 _QUOTES = b"\"'`"
-_COMPUTED = re.compile(r"\{(\w+):(\d+)\}")
 _TYPES = {one.name: one for one in (judges.PASSWORD, judges.SECRET)}
 
 
@@ -93,7 +92,7 @@ def table(name: str, finders: Mapping[str, Finder] | None = None) -> FunctionRec
         tuple(by_prefilter),
         find,
         tuple(_example(key, text) for key, texts in data.examples.items() if key != "none" for text in texts),
-        tuple(map(_filled, data.examples["none"])),
+        tuple(map(filled, data.examples["none"])),
     )
 
 
@@ -118,12 +117,8 @@ def _regex(text: str, entries: Mapping[str, str]) -> str:
 
 def _example(key: str, text: str) -> Example:
     kind, _, score = key.partition(" ")
-    before, value, after = re.split("[⟦⟧]", _filled(text))
+    before, value, after = re.split("[⟦⟧]", filled(text))
     return Example(before + value + after, value, kind, float(score or 0.5))
-
-
-def _filled(text: str) -> str:
-    return _COMPUTED.sub(lambda found: sample(int(found[2]), ALPHABETS[found[1]]), text)
 
 
 def judged(normalized: NormalizedText, start: int, end: int, judge: judges.Judge, score: float) -> Iterator[Match]:

@@ -1,22 +1,43 @@
-"""Checksums and contents of issued keys, where their vendors have published them. A right one is certain; a wrong one
-says nothing, since older keys have none and people cut and change what they paste.
+"""Checks of keys: checksums that vendors have published, and contents that issued keys never have.
+
+A correct checksum is certain (True). A wrong one is no evidence, because older keys have none and people shorten and
+change what they paste. False: not a key. None: undecided.
 """
 
 import base64
 import binascii
 from zlib import crc32
 
-from gateway.detection.recognizers._vendor import no_dummy
-from gateway.detection.recognizers.secrets._value_classifier import is_gibberish
+from gateway.detection.recognizer import compile_pattern
+from gateway.detection.recognizers._published_keys import is_published
+from gateway.detection.recognizers.secrets._value_classifier import is_dummy, is_gibberish, is_made
 
+_FILLED_IN = compile_pattern(r"(?i:x{6}|example|your[_\-a-z]*(?:key|token|secret)|placeholder|here\n?$|redacted)")
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _CHECK_DIGITS = 6
+
+
+def no_dummy(value: str) -> bool | None:
+    """Returns False for dummy keys in documentation: keyboard rows, `EXAMPLE`, and published keys. Else None."""
+    return False if is_dummy(value[-40:]) or is_published(value) or _FILLED_IN.search(value.encode()) else None
+
+
+def no_keyboard_row(value: str) -> bool | None:
+    return False if is_dummy(value) else None
+
+
+def made(value: str) -> bool | None:
+    return None if is_made(value) else False
+
+
+def varied(value: str) -> bool | None:
+    return None if len(set(value)) > 5 else False
 
 
 def github_crc(value: str) -> bool | None:
     """The last six characters are the CRC-32 of what is between the prefix and them, in base 62.
 
-    GitHub: "Behind GitHub's new authentication token formats" (2021); npm's tokens are made the same way.
+    GitHub: "Behind GitHub's new authentication token formats" (2021). npm's tokens have the same form.
     """
     body = value.rpartition("_")[2]
     if len(body) > _CHECK_DIGITS and _base62(crc32(body[:-_CHECK_DIGITS].encode())) == body[-_CHECK_DIGITS:]:
@@ -25,7 +46,7 @@ def github_crc(value: str) -> bool | None:
 
 
 def trailing_crc(value: str) -> bool | None:
-    """The last eight characters are the CRC-32 of what stands before their separator, in hex (Grafana, Atlassian)."""
+    """The last eight characters are the CRC-32 of what precedes their separator, in hex (Grafana, Atlassian)."""
     head, check = value[:-9], value[-8:]
     try:
         if int(check, 16) in {crc32(head.encode()), crc32(value[:-8].encode())}:
@@ -36,14 +57,14 @@ def trailing_crc(value: str) -> bool | None:
 
 
 def aws_key(value: str) -> bool | None:
-    """No documentation key (`...EXAMPLE`) and none of `X`; the account number in a real one decodes to 12 digits."""
+    """Excludes the keys of documentation (`...EXAMPLE`) and rows of `X`."""
     if value.endswith("EXAMPLE") or set(value[4:]) <= {"X"} or "XXXXXX" in value:
         return False
     return None
 
 
 def macaroon(value: str) -> bool | None:
-    """A PyPI token is a macaroon, whose first packet names the place it is for."""
+    """A PyPI token is a macaroon, whose first packet names the index that it is for."""
     body = value.removeprefix("pypi-")
     try:
         decoded = base64.urlsafe_b64decode(body[: len(body) // 4 * 4])
@@ -53,8 +74,9 @@ def macaroon(value: str) -> bool | None:
 
 
 def mixed(value: str) -> bool | None:
-    """For short bodies that words could fill: capitals, small letters and digits, or what no words look like.
-    One sign in five the same is base64 of small numbers.
+    """For short bodies that could be words: requires capitals, lower case and digits, or gibberish.
+
+    If one character in five is the same, the value is base64 of small numbers.
     """
     body = value[2:]
     if max(7, len(body) // 5) < max(map(body.count, set(body)), default=0):
@@ -70,6 +92,13 @@ def slack(value: str) -> bool | None:
     if len(set(tail)) < 5 or not any(char.isdigit() for char in body) or "xxxx" in value.lower():
         return False
     return False if value.lower().endswith("here") else None
+
+
+def short_artifactory(value: str) -> bool | None:
+    """Accepts shortened and stand-in forms too, unless they could be a name in a program."""
+    body = value[3:]
+    low = body.islower() and not set(body) & set("aeiou")
+    return None if low or (sum(map(str.isdigit, body)) >= 2 and is_made(value)) else False
 
 
 def _base62(number: int) -> str:

@@ -27,6 +27,6 @@ def is_date(year: int, month: int, day: int) -> bool:
     """Returns whether a calendar date exists."""
     try:
         date(year, month, day)
-    except ValueError:
+    except (ValueError, OverflowError):  # `date` converts to C integers before it checks the range
         return False
     return True

@@ -10,6 +10,7 @@ from mitmproxy import http
 from mitmproxy.proxy.mode_specs import ReverseMode
 
 from addons.flow_metadata import Notes
+from addons.streamed_answers import StreamedAnswer
 from gateway.ipc.messages import ForwardedRequest, Listener
 from gateway.models import ReceiptRef
 from gateway.wires import Wire
@@ -24,7 +25,7 @@ class FlowState:
     gateway handles it. `headers` are the client's own, including credentials. `forwarded` is the protected request,
     `answer` the client's answer and `guard` the verdict on it. `shown` is the copy that operators see, with its
     `notes`; `receipt` names the receipt of a call that was not forwarded. `late` tells that the upstream timed out.
-    `watch` reports a flow that is dropped before it ends.
+    `stream` is the answer while it streams. `watch` reports a flow that is dropped before it ends.
     """
 
     request_id: str
@@ -43,6 +44,7 @@ class FlowState:
     notes: Notes | None = None
     receipt: ReceiptRef | None = None
     late: bool = False
+    stream: StreamedAnswer | None = field(default=None, repr=False)
     watch: "finalize[Any, Any] | None" = field(default=None, repr=False)
 
 

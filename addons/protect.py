@@ -23,6 +23,7 @@ from addons.forwarding import send_to
 from addons.mitm_errors import answer_for
 from addons.operator_view import Review
 from addons.refusals import Refusals
+from addons.streamed_answers import StreamedAnswer, prepare_head, stream_of
 from addons.upstream_faults import fault_of
 from gateway.auth.credentials import KeySearch, scrub_secrets, secrets_of
 from gateway.errors import BadUpstream, GatewayError, NotFound, Unauthorized, Unavailable
@@ -177,6 +178,12 @@ class Protect:
         response.headers = seal(response.headers)
         response.headers["x-svc-request-id"] = state.request_id
         response.stream = False
+        plan = state.forwarded.stream if state.forwarded else None
+        if plan is not None and state.wire is not None and flow.request.http_version != "HTTP/1.0":
+            stream = stream_of(state.wire, plan, response, limit=self._limit)
+            if stream is not None:
+                state.stream = StreamedAnswer(stream, state.secrets, keeps=self._review.view is not None)
+                prepare_head(response, state.stream)
 
     @fail_closed
     async def response(self, flow: http.HTTPFlow) -> None:
@@ -187,6 +194,9 @@ class Protect:
             raise exceptions.AddonHalt
         response = flow.response
         response.data.trailers = None
+        if state.stream is not None:
+            await self._end_stream(flow, state, state.stream)
+            return
         received = self._received(response, state)
         if _redirects(response):
             self._stop_redirect(flow, state)
@@ -197,6 +207,17 @@ class Protect:
         self._review.answered(flow, state)
         if state.answer is None:
             self._states.remove(flow)
+
+    async def _end_stream(self, flow: http.HTTPFlow, state: FlowState, stream: StreamedAnswer) -> None:
+        """Has the gateway record a stream that the client has got, and shows it to operators."""
+        assert flow.response is not None
+        try:
+            state.guard = await self._gateway.end(state.request_id, stream.end(flow.response.status_code))
+        except GatewayError as error:
+            _log.error("the outcome of a stream could not be recorded: %s", error.code)
+        flow.response.data.content = stream.received
+        self._review.answered(flow, state)
+        self._states.remove(flow)
 
     def _received(self, response: http.Response, state: FlowState) -> bytes:
         """Decodes the upstream's body into the flow, with quoted credentials scrubbed, and returns it."""

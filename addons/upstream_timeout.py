@@ -1,4 +1,5 @@
-"""Limits how long an upstream may take, from the release of the request to the last byte of the response.
+"""Limits how long an upstream may take, from the release of the request to the last byte of the response. A stream may
+take as long as its next byte comes in that time.
 
 mitmproxy waits for as long as a byte arrives now and then; when none does, it disconnects the
 client without a response.
@@ -44,6 +45,13 @@ class UpstreamTimeouts:
         state = self._states.of(flow) if flow is not None and flow.live else None
         if flow is None or state is None:
             return
+        if state.stream is not None:
+            loop = asyncio.get_running_loop()
+            seconds = state.forwarded.timeout_seconds if state.forwarded else None
+            due = state.stream.last_piece + (seconds or 0)
+            if due > loop.time():
+                self._timers[flow] = loop.call_at(due, self._end, known)
+                return
         handler = ctx.master.addons.get("proxyserver").connections.get(flow.client_conn.id)
         if handler is None:
             return

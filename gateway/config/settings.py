@@ -124,6 +124,12 @@ class Settings(BaseSettings):
         "are refused.",
     )
 
+    streaming: bool = Field(
+        False,
+        description="Whether clients of the gateway's listener may ask for streamed answers (`stream` true). The proxy"
+        " always streams, because its clients cannot be changed.",
+    )
+
     default_policy: str = Field("default", min_length=1, description="Policy of requests that do not name one.")
     detection: Literal["patterns", "full"] = Field(
         "full",

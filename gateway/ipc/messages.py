@@ -1,11 +1,17 @@
 """The messages between a listener and the gateway: plain values, since the two may be separate processes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
+from gateway.detection.recognizer import EntityType
+from gateway.guard.verdict import GuardAction
 from gateway.http.types import Address, Field
 from gateway.models import ReceiptRef
+from gateway.placeholders import Placeholders, RestoreScope
+from gateway.policy.document import GuardDocument
+from gateway.wires import AnswerText, Body, Framing
 
 
 class Listener(Enum):
@@ -34,8 +40,44 @@ class Call(NamedTuple):
     editable: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class StreamPlan:
+    """What restoring a streamed answer takes. It is never stored.
+
+    `request` is the protected request. `note` is the gateway's member of the last event, if the client gets one.
+    `hold` keeps every text until it is complete.
+    """
+
+    placeholders: Placeholders = field(repr=False)
+    scope: RestoreScope = field(repr=False)
+    guard: GuardDocument
+    types: Mapping[str, EntityType] = field(repr=False)
+    request: bytes = field(repr=False)
+    request_id: str
+    framing: Framing = "sse"
+    note: Body | None = field(default=None, repr=False)
+    tool_arguments: bool = True
+    hold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEnd:
+    """How a streamed answer ended, and what it said.
+
+    `action` is the strictest of the guard's actions so far. `texts` are protected, as the upstream sent them.
+    """
+
+    outcome: str
+    status: int
+    tokens: tuple[int, int] | None
+    action: GuardAction
+    texts: Sequence[AnswerText] = field(repr=False)
+
+
 class ForwardedRequest(NamedTuple):
     """What may be forwarded to `url`. `receipt` is None for a call that carries no text.
+
+    With a `stream`, the answer may be a stream, which the listener restores; it then calls `end` instead of `close`.
 
     `upstream` is the name of a configured upstream; it is empty for a host that the client chose. The answer may take
     `timeout_seconds`. `placeholders` are those in the request, each once; `hidden` tells whether anything was hidden.
@@ -49,6 +91,7 @@ class ForwardedRequest(NamedTuple):
     placeholders: Sequence[str] = ()
     upstream: str = ""
     timeout_seconds: float | None = None
+    stream: StreamPlan | None = None
 
 
 class NativeResponse(NamedTuple):
@@ -89,6 +132,9 @@ class Gateway(Protocol):
 
     async def close(self, request_id: str, status: int, body: bytes, annotate: bool) -> RestoredAnswer:
         """Guards and restores the upstream's answer, and records the outcome."""
+
+    async def end(self, request_id: str, end: StreamEnd) -> dict[str, Any] | None:
+        """Records the outcome of a streamed answer, and returns the guard's verdict on all of it."""
 
     async def edit(self, request_id: str, edited: bytes) -> ForwardedRequest:
         """Checks an operator's edit of the body and writes a receipt for it. Raises EditRefused."""

@@ -11,7 +11,7 @@ from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import Policy
 from gateway.protection.protector import Protected
 from gateway.receipts import Receipt
-from gateway.wires import Body, Wire
+from gateway.wires import Body, Framing, Wire
 
 
 @dataclass(slots=True)
@@ -19,7 +19,8 @@ class Exchange:
     """One request under way, from `Pipeline.open` to `Pipeline.close`. Exists in memory only and is never stored.
 
     `body` and `headers` are what may go to `destination`. `source` is the request as received, kept only where an
-    operator may edit it; `edit` is the request id of that edit's receipt.
+    operator may edit it; `edit` is the request id of that edit's receipt. `framing` is set if
+    the answer may be a stream.
     """
 
     request_id: str
@@ -35,6 +36,7 @@ class Exchange:
     protected: Protected = field(repr=False)
     placeholders: Placeholders = field(repr=False)
     scope: RestoreScope = field(repr=False)
+    framing: Framing | None = None
     verdict: Verdict | None = None
     closed: bool = False
     source: bytes | None = field(default=None, repr=False)

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from math import ceil
 
@@ -17,10 +18,12 @@ from gateway.errors import BadRequest, BadUpstream, Forbidden, GatewayError, Not
 from gateway.guard import GuardContext, inspect
 from gateway.http.strict_json import dump, is_json, parse_object
 from gateway.http.types import Field
-from gateway.models import Caller, RiskLevel, Route, RouteDecision, Trust
+from gateway.ipc.messages import StreamEnd, StreamPlan
+from gateway.models import Caller, Entity, RiskLevel, Route, RouteDecision, Trust
 from gateway.pipeline.destination import Destination
 from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.header_policy import clean, forwarded_headers
+from gateway.pipeline.streaming import CONTENT_FILTERED, AnswerStream
 from gateway.placeholders import (
     Placeholders,
     RestoreScope,
@@ -38,7 +41,6 @@ _log = logging.getLogger(__name__)
 
 # Bytes. Shorter answers take a few milliseconds, less than handing them to another thread would cost.
 _THREAD_THRESHOLD = 16 * 1024
-CONTENT_FILTERED = "The answer was withheld by the privacy policy."
 
 
 class Pipeline:
@@ -193,19 +195,24 @@ class Pipeline:
         request_id: str,
         operation: str = "chat",
         source: bytes | None = None,
+        streams: bool = False,
     ) -> Exchange:
         """Protects a parsed request in place and returns it as an exchange; its receipt is durable on return.
 
-        `source` is the request as received; pass it where an operator may edit the request.
+        `source` is the request as received; pass it where an operator may edit the request. `streams` tells whether the
+        answer may be a stream.
 
         Raises GatewayError for everything that must not be forwarded.
         """
         conversation = wire.read(body)
-        if conversation.stream:
-            message = "Streaming is not supported; send the request with `stream` false."
+        if conversation.stream and not streams:
+            message = "Streaming is off; send `stream` false, or have the operator switch on the setting `streaming`."
             raise BadRequest(message, code="streaming_not_supported", param="stream")
         policy = self.policy(conversation.policy_id, param="svc_policy" if operation == "chat" else "policy_id")
         mode = conversation.privacy_mode
+        if conversation.stream and not policy.streaming.allowed:
+            message = "The policy does not allow streamed answers; send `stream` false."
+            raise BadRequest(message, code="streaming_not_supported", param="stream")
         if conversation.attachments and policy.attachments == "refuse":
             message = "The request holds attachments; they cannot be protected, and the policy does not let them pass."
             raise UnsupportedMedia(message, code="attachment_refused", param="messages")
@@ -247,6 +254,7 @@ class Pipeline:
             placeholders,
             RestoreScope(policy.restore.urls, protected.urls),
             source=source,
+            framing=conversation.framing if conversation.stream else None,
         )
         if refused is not None:
             self.fail(exchange, "refused")
@@ -291,6 +299,45 @@ class Pipeline:
         )
         return await self._receipts.append(draft, caller.key_id)
 
+    def stream_plan(self, exchange: Exchange, *, annotate: bool) -> StreamPlan | None:
+        """Returns what a listener needs to restore a streamed answer on the fly.
+
+        None if the answer is no stream, or if the guard has to see all of it first.
+        """
+        policy = exchange.policy
+        late = policy.streaming.guard == "hold" or policy.guard.new_sensitive_value in {"redact", "replace"}
+        return None if late or exchange.framing is None else self._plan(exchange, annotate=annotate, hold=False)
+
+    def _plan(self, exchange: Exchange, *, annotate: bool, hold: bool) -> StreamPlan:
+        return StreamPlan(
+            exchange.placeholders,
+            exchange.scope,
+            exchange.policy.guard,
+            dict(self._protector.types),
+            exchange.body,
+            exchange.request_id,
+            exchange.framing or "sse",
+            exchange.note() if annotate else None,
+            exchange.policy.restore.tool_arguments,
+            hold,
+        )
+
+    async def end(self, exchange: Exchange, end: StreamEnd) -> None:
+        """Records the outcome of a streamed answer, after the guard's last look at all of it."""
+
+        def last_look() -> None:
+            context = self._guard_context(exchange, end.texts)
+            seen = inspect(end.texts, context, exchange.policy.guard)
+            # What has been sent was only what the guard let pass, whatever it would make of the whole.
+            taken = end.action if end.action != "pass" or seen.action == "pass" else "flag"
+            exchange.verdict = replace(seen, action=taken)
+
+        try:
+            await asyncio.to_thread(last_look)
+        except Exception as error:  # noqa: BLE001 - the answer is complete; only its report is not
+            _log.error("the report on a stream failed: %s", type(error).__name__)
+        self._finish(exchange, end.outcome, end.status, end.tokens)
+
     async def close(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
         """Guards the upstream's answer, restores it for the client, and records the outcome.
 
@@ -305,6 +352,8 @@ class Pipeline:
         restored = body
         outcome = "answered" if status < 400 else "upstream_error"
         tokens: tuple[int, int] | None = None
+        if exchange.framing is not None and status < 400 and not body.lstrip().startswith(b"{"):
+            return self._close_stream(exchange, status, body, annotate=annotate)
         try:
             answer = parse_object(body)
             tokens = exchange.wire.usage(answer)
@@ -324,15 +373,33 @@ class Pipeline:
             raise BadUpstream("The upstream's answer is not a JSON object.", code="upstream_invalid")
         return restored
 
-    def _restore(self, exchange: Exchange, answer: Body) -> str:
-        texts = exchange.wire.answer_texts(answer)
-        context = GuardContext(
+    def _close_stream(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
+        """Restores a streamed answer that the policy holds until the guard has seen all of it."""
+
+        def detect(text: str) -> Sequence[Entity]:
+            return self._patterns.detect(text, exchange.placeholders)
+
+        plan = self._plan(exchange, annotate=annotate, hold=True)
+        stream = AnswerStream(exchange.wire, plan, limit=len(body), detect=detect)
+        restored = stream.feed(body) + stream.finish()
+        end = stream.result(status)
+        seen = inspect(end.texts, self._guard_context(exchange, end.texts), exchange.policy.guard)
+        exchange.verdict = replace(seen, action=end.action)
+        self._finish(exchange, end.outcome, status, end.tokens)
+        return restored
+
+    def _guard_context(self, exchange: Exchange, texts: Sequence[AnswerText]) -> GuardContext:
+        return GuardContext(
             exchange.placeholders,
             exchange.scope,
             request=exchange.body,
             types=self._protector.types,
             entities=[self._patterns.detect(text.text, exchange.placeholders) for text in texts],
         )
+
+    def _restore(self, exchange: Exchange, answer: Body) -> str:
+        texts = exchange.wire.answer_texts(answer)
+        context = self._guard_context(exchange, texts)
         verdict = inspect(texts, context, exchange.policy.guard)
         exchange.verdict = verdict
         if verdict.action == "replace":

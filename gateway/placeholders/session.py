@@ -149,7 +149,7 @@ class Placeholders:
         entry = self._fresh.pop(placeholder)
         del self._by_core[placeholder[1:-1]]
         self.vocabulary.remove(placeholder[1:-1])
-        self._forget()
+        self.forget_texts()
         del self._by_value[entry.type, entry.value, entry.raw]
         self._taken.add(placeholder)
         return self._issue(entry.type, entry.value, entry.raw, self._digests.pop(placeholder))
@@ -159,9 +159,10 @@ class Placeholders:
         self._by_core[core] = entry
         self._by_value[entry.type, entry.value, entry.raw] = entry.placeholder
         self.vocabulary.add(core)
-        self._forget()
+        self.forget_texts()
 
-    def _forget(self) -> None:
+    def forget_texts(self) -> None:
+        """Drops what is remembered of texts that were searched."""
         self._scanned.clear()
         self._closed.clear()
 

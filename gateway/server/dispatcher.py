@@ -9,7 +9,7 @@ from gateway.container import Container
 from gateway.errors import BadRequest, EditRefused, NotFound
 from gateway.http.content_encoding import decode
 from gateway.http.strict_json import check_media_type, parse_object
-from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse, RestoredAnswer
+from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse, RestoredAnswer, StreamEnd
 from gateway.models import Caller
 from gateway.pipeline.exchange import Exchange
 from gateway.wires import Wire
@@ -62,30 +62,30 @@ class Dispatcher:
         destination = self._chat.destination_for(body.get("model"), call.fields)
         if not destination.url:
             return await self._serve(call, caller)
-        return self._forward(
-            await self._pipeline.open(
-                wire,
-                body,
-                caller,
-                destination,
-                request_id=call.request_id,
-                source=source if call.editable else None,
-            )
+        exchange = await self._pipeline.open(
+            wire,
+            body,
+            caller,
+            destination,
+            request_id=call.request_id,
+            source=source if call.editable else None,
+            streams=self._settings.streaming,
         )
+        return self._forward(exchange, annotate=True)
 
     async def _open_proxied_chat(self, call: Call, wire: Wire) -> ForwardedRequest:
         source = self._decode(call)
         body = parse_object(source)
-        return self._forward(
-            await self._pipeline.open(
-                wire,
-                body,
-                self._callers.authenticate_proxied(call.path, call.fields),
-                self._chat.host_for(body.get("model"), call.origin, call.path, call.fields),
-                request_id=call.request_id,
-                source=source if call.editable else None,
-            )
+        exchange = await self._pipeline.open(
+            wire,
+            body,
+            self._callers.authenticate_proxied(call.path, call.fields),
+            self._chat.host_for(body.get("model"), call.origin, call.path, call.fields),
+            request_id=call.request_id,
+            source=source if call.editable else None,
+            streams=True,
         )
+        return self._forward(exchange, annotate=False)
 
     async def _forward_textless(self, call: Call) -> ForwardedRequest:
         if call.content:
@@ -111,7 +111,7 @@ class Dispatcher:
     def _decode(self, call: Call) -> bytes:
         return decode(call.content, _header(call, b"content-encoding"), self._settings.body_limit_bytes)
 
-    def _forward(self, exchange: Exchange) -> ForwardedRequest:
+    def _forward(self, exchange: Exchange, *, annotate: bool) -> ForwardedRequest:
         self._exchanges[exchange.request_id] = exchange
         destination, protected = exchange.destination, exchange.protected
         minted = [each.placeholder for each in protected.transformations if each.placeholder]
@@ -124,6 +124,7 @@ class Dispatcher:
             list(dict.fromkeys(minted)),
             destination.upstream,
             destination.timeout_seconds,
+            self._pipeline.stream_plan(exchange, annotate=annotate),
         )
 
     async def close(self, request_id: str, status: int, body: bytes, annotate: bool) -> RestoredAnswer:
@@ -132,6 +133,13 @@ class Dispatcher:
             return RestoredAnswer(body)
         restored = await self._pipeline.close(exchange, status, body, annotate=annotate)
         return RestoredAnswer(restored, exchange.verdict.as_dict() if exchange.verdict else None)
+
+    async def end(self, request_id: str, end: StreamEnd) -> dict[str, Any] | None:
+        exchange = self._exchanges.pop(request_id, None)
+        if exchange is None:
+            return None
+        await self._pipeline.end(exchange, end)
+        return exchange.verdict.as_dict() if exchange.verdict else None
 
     async def edit(self, request_id: str, edited: bytes) -> ForwardedRequest:
         exchange = self._exchanges.get(request_id)

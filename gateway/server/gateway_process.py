@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gateway.concurrency.event_loop import run
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError
-from gateway.ipc.messages import Call, ForwardedRequest, Gateway, NativeResponse, RestoredAnswer
+from gateway.ipc.messages import Call, ForwardedRequest, Gateway, NativeResponse, RestoredAnswer, StreamEnd
 from gateway.ipc.rpc import Link, answer
 
 if TYPE_CHECKING:
@@ -56,6 +56,10 @@ class RemoteGateway:
     async def close(self, request_id: str, status: int, body: bytes, annotate: bool) -> RestoredAnswer:
         restored: RestoredAnswer = await self._link.call("close", request_id, status, body, annotate)
         return restored
+
+    async def end(self, request_id: str, end: StreamEnd) -> dict[str, Any] | None:
+        verdict: dict[str, Any] | None = await self._link.call("end", request_id, end)
+        return verdict
 
     async def edit(self, request_id: str, edited: bytes) -> ForwardedRequest:
         forwarded: ForwardedRequest = await self._link.call("edit", request_id, edited)
@@ -174,7 +178,7 @@ async def _serve(end: socket.socket, settings: Settings, patterns: "Finder") -> 
         async def begin() -> str | None:
             gateway, first_key = await stack.enter_async_context(_local_gateway(settings, patterns))
             calls.update(check_head=gateway.check_head, open=gateway.open, close=gateway.close)
-            calls.update(edit=gateway.edit, fail=gateway.fail)
+            calls.update(end=gateway.end, edit=gateway.edit, fail=gateway.fail)
             # All objects so far live as long as the process, so the collector need not scan them.
             gc.collect()
             gc.freeze()

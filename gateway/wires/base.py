@@ -16,6 +16,10 @@ from gateway.plugins import plugin_modules
 from gateway.text.fields import JsonField, KeyField, MessageField, NameField, NumberField, TextField, can_identify, lead
 
 type Body = dict[str, Any]
+type Framing = Literal["sse", "json-array"]
+"""How the events of a streamed answer are divided: as server-sent events, or as the items of a JSON array."""
+type Channel = tuple[str | int, ...]
+"""Names a text of a streamed answer that grows event by event."""
 
 _DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
 _WORD = re.compile(r"[a-z][a-z_]{0,31}\Z")
@@ -43,6 +47,7 @@ class Conversation:
     task: str | None = None
     policy_id: str | None = None
     mode: PrivacyMode | None = None
+    framing: Framing = "sse"
 
     @property
     def privacy_mode(self) -> PrivacyMode:
@@ -59,6 +64,7 @@ class AnswerText:
     """A string at `container[key]` in a choice of an answer.
 
     `json` marks tool-call arguments, `data` content that is not text, such as audio, in which nothing is restored.
+    In an event of a streamed answer, `channel` names the text that this string continues; without one it is complete.
     """
 
     container: Any
@@ -67,6 +73,47 @@ class AnswerText:
     kind: Literal["text", "json", "data"] = "text"
     choice: int = 0
     tool: str | None = field(default=None, repr=False)
+    channel: Channel | None = None
+
+
+class EventFormat(Protocol):
+    """How a wire streams an answer. Every event is a JSON object."""
+
+    @property
+    def names_events(self) -> bool:
+        """Whether each server-sent event has its `type` as its name."""
+        ...
+
+    def texts(self, event: Body) -> list[AnswerText]:
+        """Returns the strings of an event that are text."""
+        ...
+
+    def ends(self, event: Body, channel: Channel | None) -> bool:
+        """Whether nothing continues `channel` after this event."""
+        ...
+
+    def continued(self, channel: Channel, text: str, last: Body) -> Body:
+        """Returns an event that continues `channel` by `text`. `last` is the last event that continued it."""
+        ...
+
+    def usage(self, event: Body) -> tuple[int | None, int | None]:
+        """Returns the input and output tokens that an event reports. Later events count."""
+        ...
+
+    def is_last(self, event: Body) -> bool:
+        """Whether this is the event to put the gateway's own member into."""
+        ...
+
+    def refusal(self, message: str, like: Body) -> list[Body | bytes]:
+        """Returns the events that end an answer with the finish reason `content_filter`.
+
+        `like` is an earlier event, empty if there was none. Bytes are written as they are.
+        """
+        ...
+
+    def error(self, error: GatewayError, request_id: str) -> Body:
+        """Returns the event that reports an error to clients of this wire."""
+        ...
 
 
 class Wire(Protocol):
@@ -74,6 +121,11 @@ class Wire(Protocol):
 
     @property
     def id(self) -> str: ...
+
+    @property
+    def stream(self) -> EventFormat:
+        """How answers are streamed."""
+        ...
 
     def serves(self, method: str, path: str) -> bool:
         """Whether this is a model call of this wire. `path` has no query."""

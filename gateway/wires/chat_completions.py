@@ -15,6 +15,7 @@ from gateway.text.fields import MessageField, NameField, SettingField, TextField
 from gateway.wires.base import (
     AnswerText,
     Body,
+    Channel,
     Conversation,
     answer_strings,
     is_number,
@@ -60,16 +61,70 @@ _NUMBERS = frozenset(
 )
 # Fields that identify the end user. Only their name tells detection so.
 _WHO = frozenset({"user", "safety_identifier"})
+# Members of every event of an answer.
+_SHARED: tuple[str, ...] = ("id", "object", "created", "model")
+# Strings of a delta that come at once.
+_WHOLE = frozenset({"role", "id", "type", "name", "index", "finish_reason", "obfuscation"})
 _CHOICES = range(1, 129)
 _EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
 # Field names of native calls, which the protocol does not have, and their equivalents.
 _NATIVE = {"policy": "svc_policy", "policy_id": "svc_policy", "privacy_mode": "svc_privacy_mode"}
 
 
+class ChatCompletionChunks:
+    """The events of a streamed answer: `chat.completion.chunk`, of which a delta continues the strings of a message."""
+
+    names_events = False
+
+    def texts(self, event: Body) -> list[AnswerText]:
+        found: list[AnswerText] = []
+        for choice in _choices(event):
+            number = _index(choice)
+            for name, value in choice.items():
+                if name == "delta" and isinstance(value, dict):
+                    found += _delta_texts(value, (number,))
+                elif name not in {"finish_reason", "index"}:
+                    found += answer_strings(value, choice, name, number)
+        return found
+
+    def ends(self, event: Body, channel: Channel | None) -> bool:
+        """A finish reason ends all texts of its choice."""
+        return channel is not None and any(
+            _index(choice) == channel[0] and choice.get("finish_reason") is not None for choice in _choices(event)
+        )
+
+    def continued(self, channel: Channel, text: str, last: Body) -> Body:
+        number, *path = channel
+        delta: Any = text
+        for name in reversed(path):
+            delta = [{"index": name, **delta}] if isinstance(name, int) else {name: delta}
+        return {**_envelope(last), "choices": [{"index": number, "delta": delta, "finish_reason": None}]}
+
+    def usage(self, event: Body) -> tuple[int | None, int | None]:
+        return WIRE.usage(event) or (None, None)
+
+    def is_last(self, event: Body) -> bool:
+        """The event with the usage, which follows all choices, or else the first with a finish reason."""
+        return isinstance(event.get("usage"), dict) or any(
+            choice.get("finish_reason") is not None for choice in _choices(event)
+        )
+
+    def refusal(self, message: str, like: Body) -> list[Body | bytes]:
+        numbers = [_index(choice) for choice in _choices(like)] or [0]
+        choices = [
+            {"index": number, "delta": {"content": message}, "finish_reason": "content_filter"} for number in numbers
+        ]
+        return [{**_envelope(like), "choices": choices}, b"data: [DONE]\n\n"]
+
+    def error(self, error: GatewayError, request_id: str) -> Body:
+        return error.body(request_id)
+
+
 class ChatCompletions:
     """The wire. Stateless."""
 
     id = "chat-completions"
+    stream = ChatCompletionChunks()
 
     def serves(self, method: str, path: str) -> bool:
         return method == "POST" and _PATH.match(path) is not None
@@ -309,6 +364,42 @@ def _function_fields(function: Body, attachments: set[str]) -> Iterator[MessageF
 
 def _is_json(value: Any) -> bool:
     return isinstance(value, str) and value.lstrip()[:1] in {"{", "["}
+
+
+def _choices(event: Body) -> list[Body]:
+    choices = event.get("choices")
+    return [choice for choice in choices if isinstance(choice, dict)] if isinstance(choices, list) else []
+
+
+def _index(choice: Body) -> int:
+    index = choice.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def _envelope(event: Body) -> Body:
+    """Returns the members that all events of an answer share."""
+    return {"object": "chat.completion.chunk", **{name: event[name] for name in _SHARED if name in event}}
+
+
+def _delta_texts(delta: Body, path: Channel, name: str = "") -> Iterator[AnswerText]:
+    """Yields the strings of a delta. Those of ids and names are complete, all others continue."""
+    choice = path[0]
+    assert isinstance(choice, int)
+    for key, value in delta.items():
+        if isinstance(value, dict):
+            yield from _delta_texts(value, (*path, key), name)
+        elif isinstance(value, list):
+            for position, item in enumerate(value):
+                if isinstance(item, dict):
+                    at = item.get("index")
+                    yield from _delta_texts(item, (*path, key, at if isinstance(at, int) else position), key)
+                else:
+                    yield from answer_strings(item, value, position, choice)
+        elif isinstance(value, str) and key not in _WHOLE:
+            kind: Any = "json" if key in {"arguments", "input"} else "data" if key == "data" else "text"
+            yield AnswerText(delta, key, value, kind, choice, channel=(*path, key))
+        elif isinstance(value, str) and key == "name":
+            yield AnswerText(delta, key, value, choice=choice)
 
 
 def _answer_message(message: Body, choice: int) -> Iterator[AnswerText]:

@@ -1,0 +1,64 @@
+"""Restores streamed answers as they pass, through mitmproxy's `flow.response.stream`.
+
+The client gets the restored bytes; the flow keeps the upstream's, as everywhere.
+"""
+
+from asyncio import get_running_loop
+from collections.abc import Callable
+
+from mitmproxy import http
+
+from gateway.auth.credentials import scrub_secrets
+from gateway.ipc.messages import StreamEnd, StreamPlan
+from gateway.pipeline.streaming import AnswerStream
+from gateway.wires import Wire
+
+# Bytes of an answer that operators see.
+_SHOWN = 1024 * 1024
+_MEDIA_TYPES = {"sse": "text/event-stream", "json-array": "application/json"}
+
+
+class StreamedAnswer:
+    """The stream of one flow. mitmproxy calls it with each piece of the body, and with nothing at the end.
+
+    `secrets` are scrubbed. `keeps` tells whether the upstream's bytes are kept for operators.
+    """
+
+    def __init__(self, stream: AnswerStream, secrets: frozenset[bytes], *, keeps: bool) -> None:
+        self._stream = stream
+        self._secrets = secrets
+        self._keeps = keeps
+        self._received = bytearray()
+        self.last_piece = get_running_loop().time()
+        """When the upstream last sent anything, on the clock of the event loop."""
+
+    def __call__(self, piece: bytes) -> bytes:
+        self.last_piece = get_running_loop().time()
+        if self._keeps and len(self._received) < _SHOWN:
+            self._received += piece
+        ready = self._stream.feed(piece) if piece else self._stream.finish()
+        return scrub_secrets(ready, self._secrets)
+
+    @property
+    def received(self) -> bytes:
+        """What the upstream sent, as operators see it."""
+        return scrub_secrets(bytes(self._received), self._secrets)
+
+    def end(self, status: int) -> StreamEnd:
+        """Returns how the stream ended."""
+        return self._stream.result(status)
+
+
+def stream_of(wire: Wire, plan: StreamPlan, response: http.Response, *, limit: int) -> AnswerStream | None:
+    """Returns what restores a response on the fly, or None if that is not the stream that was asked for."""
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    is_stream = kind == _MEDIA_TYPES[plan.framing] and response.status_code == 200
+    is_plain = response.headers.get("content-encoding", "identity").lower() == "identity"
+    return AnswerStream(wire, plan, limit=limit) if is_stream and is_plain else None
+
+
+def prepare_head(response: http.Response, answer: Callable[[bytes], bytes]) -> None:
+    """Has mitmproxy pass the body through `answer`, whose length is not known (RFC 9112 section 7.1)."""
+    response.headers.pop("content-length", None)
+    response.headers["transfer-encoding"] = "chunked"
+    response.stream = answer

@@ -1,0 +1,169 @@
+"""Turns the body of a streamed answer, as the upstream sends it, into the body for the client."""
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from gateway.errors import BadUpstream, GatewayError
+from gateway.guard import GuardContext
+from gateway.http.strict_json import dump
+from gateway.ipc.messages import StreamEnd, StreamPlan
+from gateway.pipeline.streaming.channels import Channel, Detect, Guarded, Withheld
+from gateway.pipeline.streaming.framing import Event, reader
+from gateway.wires import AnswerText, Body, Wire
+from gateway.wires import Channel as ChannelId
+
+_log = logging.getLogger(__name__)
+
+CONTENT_FILTERED = "The answer was withheld by the privacy policy."
+
+
+class AnswerStream:
+    """One streamed answer of at most `limit` bytes.
+
+    Its methods never raise: what fails ends the answer with what is safe.
+    """
+
+    def __init__(self, wire: Wire, plan: StreamPlan, *, limit: int, detect: Detect | None = None) -> None:
+        self._wire = wire
+        self._plan = plan
+        self._reader = reader(plan.framing)
+        context = GuardContext(plan.placeholders, plan.scope, plan.request, plan.types)
+        self._guarded = Guarded(context, plan.guard, plan.tool_arguments, detect)
+        self._channels: dict[ChannelId, Channel] = {}
+        # The last event of each channel, from which one with the held rest can be made.
+        self._last: dict[ChannelId, tuple[Event, Body]] = {}
+        self._texts: list[AnswerText] = []
+        self._tokens: list[int | None] = [None, None]
+        self._left = limit
+        self._outcome = "unfinished"
+        self._noted = plan.note is None
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more of the answer is passed on."""
+        return self._outcome in {"guarded", "restore_failed", "unreadable_answer"}
+
+    def feed(self, piece: bytes) -> bytes:
+        """Adds a piece of the upstream's body and returns what the client gets for it."""
+        if self.ended:
+            return b""
+        self._left -= len(piece)
+        return b"".join(self._safely(self._reader.feed(piece)))
+
+    def finish(self) -> bytes:
+        """Ends the body and returns the rest."""
+        if self.ended:
+            return b""
+        rest = [*self._safely(self._reader.finish())]
+        if not self.ended:
+            rest += self._safely(iter((Event(b""),)), last=True)
+        if self._outcome == "unfinished":
+            self._outcome = "answered"
+        return b"".join(rest)
+
+    def result(self, status: int) -> StreamEnd:
+        """Returns how it ended, for the outcome record."""
+        grown = [channel.part for channel in self._channels.values()]
+        given = self._tokens
+        tokens = (given[0] or 0, given[1] or 0) if any(count is not None for count in given) else None
+        return StreamEnd(self._outcome, status, tokens, self._guarded.action, [*grown, *self._texts])
+
+    def _safely(self, events: Iterator[Event], *, last: bool = False) -> Iterator[bytes]:
+        try:
+            if self._left < 0:
+                raise BadUpstream("The upstream's answer is too large.", code="upstream_invalid")
+            for event in events:
+                yield from self._end_all() if last else self._event(event)
+        except Withheld:
+            self._outcome = "guarded"
+            yield from self._written(self._wire.stream.refusal(CONTENT_FILTERED, self._like()))
+        except GatewayError as error:
+            self._outcome = "unreadable_answer"
+            yield from self._written([self._wire.stream.error(error, self._plan.request_id)])
+        except Exception as error:  # noqa: BLE001 - ends with what is safe; a message may hold private text
+            _log.error("restoring a stream failed: %s", type(error).__name__)
+            self._outcome = "restore_failed"
+            failed = BadUpstream("The gateway could not restore the rest of the answer.", code="upstream_invalid")
+            yield from self._written([self._wire.stream.error(failed, self._plan.request_id)])
+
+    def _event(self, event: Event) -> Iterator[bytes]:
+        if not event.data or event.data == b"[DONE]":
+            if event.data:
+                yield from self._end_all()
+            yield event.raw
+            return
+        try:
+            body: Any = orjson.loads(event.data)
+        except orjson.JSONDecodeError:
+            raise BadUpstream("The upstream sent an event that is not JSON.", code="upstream_invalid") from None
+        if not isinstance(body, dict):
+            raise BadUpstream("The upstream sent an event that is not a JSON object.", code="upstream_invalid")
+        stream = self._wire.stream
+        for index, count in enumerate(stream.usage(body)):
+            if count is not None:
+                self._tokens[index] = count
+        texts = stream.texts(body)
+        fed = {text.channel for text in texts if text.channel is not None}
+        ending = [channel for channel in [*self._last] if stream.ends(body, channel)]
+        for channel in ending:
+            if channel not in fed:
+                yield from self._end(channel)
+        changed = False
+        for text in texts:
+            ready = self._restored(text, is_last=text.channel in ending or stream.ends(body, text.channel))
+            if ready != text.text:
+                text.container[text.key] = ready
+                changed = True
+            if text.channel is not None:
+                self._last[text.channel] = (event, body)
+        if not self._noted and stream.is_last(body):
+            self._noted = changed = True
+            self._wire.annotate(body, {**(self._plan.note or {}), "guard": {"action": self._guarded.action}})
+        elif "svc" in body:
+            self._wire.annotate(body, None)
+            changed = True
+        yield self._reader.write(dump(body), event) if changed else event.raw
+
+    def _restored(self, text: AnswerText, *, is_last: bool) -> str:
+        if text.channel is None:
+            self._texts.append(text)
+            return self._guarded.whole(text)
+        channel = self._channels.get(text.channel)
+        if channel is None:
+            channel = self._channels[text.channel] = Channel(self._guarded, text.kind, text.choice, self._plan.hold)
+        ready = channel.feed(text.text)
+        if is_last:
+            ready += self._finished(text.channel)
+        return ready
+
+    def _finished(self, channel: ChannelId) -> str:
+        self._last.pop(channel, None)
+        return self._channels[channel].finish()
+
+    def _end(self, channel: ChannelId) -> Iterator[bytes]:
+        """Yields an event with what a channel still holds."""
+        event, last = self._last[channel]
+        rest = self._finished(channel)
+        if rest:
+            body = self._wire.stream.continued(channel, rest, last)
+            yield self._reader.write(dump(body), event)
+
+    def _end_all(self) -> Iterator[bytes]:
+        for channel in [*self._last]:
+            yield from self._end(channel)
+
+    def _like(self) -> Body:
+        """Returns an earlier event, for its ids."""
+        return next((body for _, body in reversed([*self._last.values()])), {})
+
+    def _written(self, bodies: list[Body | bytes]) -> Iterator[bytes]:
+        for body in bodies:
+            if isinstance(body, bytes):
+                yield body
+                continue
+            kind = body.get("type")
+            name = kind.encode() if self._wire.stream.names_events and isinstance(kind, str) else b""
+            yield self._reader.write(dump(body), Event(b"", b"", name))

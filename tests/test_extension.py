@@ -53,6 +53,8 @@ class Telegram:
     """One text there, one text back."""
 
     id = "telegram"
+    family = "openai"
+    stream = None
 
     def serves(self, method, path):
         return (method, path) == ("POST", "/telegram")
@@ -60,7 +62,10 @@ class Telegram:
     def harmless(self, method, path):
         return False
 
-    def read(self, body):
+    def method_path(self, path, model):
+        return "telegram"
+
+    def read(self, body, path=""):
         slots = [TextField(body, "text", body["text"])]
         return Conversation(body, body["model"], False, [slots], body["text"], policy_id=body.pop("policy"))
 

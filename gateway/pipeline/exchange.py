@@ -36,6 +36,7 @@ class Exchange:
     protected: Protected = field(repr=False)
     placeholders: Placeholders = field(repr=False)
     scope: RestoreScope = field(repr=False)
+    path: str = ""
     framing: Framing | None = None
     verdict: Verdict | None = None
     closed: bool = False

@@ -11,6 +11,7 @@ of bytes that were never forwarded.
 import re
 from collections.abc import Iterator
 from datetime import date
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -55,7 +56,7 @@ class OperatorEdits:
 
     def _check(self, exchange: Exchange, source: bytes, edited: bytes) -> tuple[bytes, int]:
         """Returns the body that may cross and the estimate of its tokens. Raises EditRefused."""
-        read = exchange.wire.read
+        read = partial(exchange.wire.read, path=exchange.path)
         try:
             body = parse_object(edited)
             after = read(body)

@@ -195,17 +195,18 @@ class Pipeline:
         request_id: str,
         operation: str = "chat",
         source: bytes | None = None,
+        path: str = "",
         streams: bool = False,
     ) -> Exchange:
         """Protects a parsed request in place and returns it as an exchange; its receipt is durable on return.
 
-        `source` is the request as received; pass it where an operator may edit the request. `streams` tells whether the
-        answer may be a stream.
+        `source` is the request as received; pass it where an operator may edit the request. `path` is that
+        of the call. `streams` tells whether the answer may be a stream.
 
         Raises GatewayError for everything that must not be forwarded.
         """
-        conversation = wire.read(body)
-        if conversation.stream and not streams:
+        conversation = wire.read(body, path)
+        if conversation.stream and not (streams and wire.stream):
             message = "Streaming is off; send `stream` false, or have the operator switch on the setting `streaming`."
             raise BadRequest(message, code="streaming_not_supported", param="stream")
         policy = self.policy(conversation.policy_id, param="svc_policy" if operation == "chat" else "policy_id")
@@ -254,6 +255,7 @@ class Pipeline:
             placeholders,
             RestoreScope(policy.restore.urls, protected.urls),
             source=source,
+            path=path,
             framing=conversation.framing if conversation.stream else None,
         )
         if refused is not None:

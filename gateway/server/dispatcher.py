@@ -69,6 +69,7 @@ class Dispatcher:
             destination,
             request_id=call.request_id,
             source=source if call.editable else None,
+            path=call.path.partition("?")[0],
             streams=self._settings.streaming,
         )
         return self._forward(exchange, annotate=True)
@@ -83,6 +84,7 @@ class Dispatcher:
             self._chat.host_for(body.get("model"), call.origin, call.path, call.fields),
             request_id=call.request_id,
             source=source if call.editable else None,
+            path=call.path.partition("?")[0],
             streams=True,
         )
         return self._forward(exchange, annotate=False)

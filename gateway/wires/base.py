@@ -3,26 +3,23 @@
 Each file in this folder defines one wire as `WIRE`. Two wires with the same id fail at startup.
 """
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeGuard
+from typing import Any, Literal, Protocol
 
 from gateway.errors import GatewayError
-from gateway.http.strict_json import Json, is_json
 from gateway.models import PrivacyMode
 from gateway.plugins import plugin_modules
-from gateway.text.fields import JsonField, KeyField, MessageField, NameField, NumberField, TextField, can_identify, lead
+from gateway.text.fields import MessageField
 
 type Body = dict[str, Any]
+type Family = Literal["openai", "anthropic", "gemini"]
+"""The API of a provider: its paths, where keys go, and the shape of its errors."""
 type Framing = Literal["sse", "json-array"]
 """How the events of a streamed answer are divided: as server-sent events, or as the items of a JSON array."""
 type Channel = tuple[str | int, ...]
 """Names a text of a streamed answer that grows event by event."""
-
-_DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
-_WORD = re.compile(r"[a-z][a-z_]{0,31}\Z")
 
 
 @dataclass(slots=True)
@@ -123,8 +120,13 @@ class Wire(Protocol):
     def id(self) -> str: ...
 
     @property
-    def stream(self) -> EventFormat:
-        """How answers are streamed."""
+    def stream(self) -> EventFormat | None:
+        """How answers are streamed, if they ever are."""
+        ...
+
+    @property
+    def family(self) -> Family:
+        """The provider's API that the wire is part of."""
         ...
 
     def serves(self, method: str, path: str) -> bool:
@@ -135,8 +137,12 @@ class Wire(Protocol):
         """Whether this call never carries text (a list of models) and may pass without a body."""
         ...
 
-    def read(self, body: Body) -> Conversation:
-        """Parses a request. Raises BadRequest if it violates the protocol."""
+    def method_path(self, path: str, model: str) -> str:
+        """Returns the path of the same API method below an upstream's base URL, for the model `model` there."""
+        ...
+
+    def read(self, body: Body, path: str = "") -> Conversation:
+        """Parses a request to `path`. Raises BadRequest if it violates the protocol."""
         ...
 
     def answer_texts(self, body: Body) -> list[AnswerText]:
@@ -158,65 +164,6 @@ class Wire(Protocol):
     def error_body(self, error: GatewayError, request_id: str) -> Body:
         """Returns an error in the format that clients of this wire expect."""
         ...
-
-
-def text_fields(
-    container: Any, key: Any, value: Json, structure: frozenset[str], attachments: set[str], name: str = ""
-) -> Iterator[MessageField]:
-    """Yields the fields under `container[key]`: strings, numbers and unknown keys.
-
-    Skips keys in `structure`, which belong to the protocol, and plain words under `type`. Adds the kinds of opaque
-    content it meets to `attachments`. `name` is the unknown key of an enclosing list, which names the strings in it.
-    """
-    is_named = isinstance(key, str)
-    if is_named:
-        name = "" if key in structure else key
-    if isinstance(value, str):
-        if _DATA_URI.match(value):
-            attachments.add("data")
-        elif value and key == "name" and key in structure:
-            yield NameField(container, key, value)
-        elif value:
-            yield TextField(container, key, value, lead(name))
-    elif isinstance(value, dict):
-        for inner, member in value.items():
-            if inner != "type" or not (isinstance(member, str) and _WORD.match(member)):
-                yield from text_fields(value, inner, member, structure, attachments)
-        yield from unknown_keys(value, structure)
-    elif isinstance(value, list):
-        for index, member in enumerate(value):
-            yield from text_fields(value, index, member, structure, attachments, name)
-    elif is_number(value) and can_identify(repr(value), is_named=is_named and name != ""):
-        yield NumberField(container, key, value, lead(name))
-
-
-def unknown_keys(value: Body, structure: frozenset[str]) -> Iterator[MessageField]:
-    """Yields the keys that are not in `structure`. They follow the values of their object, whose fields refer to the
-    old key.
-    """
-    return (KeyField(value, name) for name in value if name not in structure)
-
-
-def is_number(value: Json) -> TypeGuard[int | float]:
-    """Whether a JSON value is a number, which excludes booleans."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def json_field(container: Any, key: Any, value: str) -> MessageField:
-    """Returns the field of a string that should be a JSON document. If it is not, all of it is text."""
-    return JsonField(container, key, value) if is_json(value) else TextField(container, key, value)
-
-
-def answer_strings(value: Any, container: Any, key: Any, choice: int) -> Iterator[AnswerText]:
-    """Yields every string under `value` as plain text."""
-    if isinstance(value, str):
-        yield AnswerText(container, key, value, choice=choice)
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield from answer_strings(inner, value, name, choice)
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from answer_strings(inner, value, index, choice)
 
 
 class Wires:

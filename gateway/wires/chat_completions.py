@@ -3,23 +3,24 @@
 Everything that is not known to be structure is text: unknown fields, parts and keys are searched like a message.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from gateway.errors import BadRequest, GatewayError, Unprocessable
+from gateway.errors import BadRequest, GatewayError
 from gateway.http.strict_json import dump, is_json, parse
-from gateway.models import LONGEST_TASK, PrivacyMode
 from gateway.text.fields import MessageField, NameField, SettingField, TextField, can_identify, lead
-from gateway.wires.base import (
-    AnswerText,
-    Body,
-    Channel,
-    Conversation,
+from gateway.wires.base import AnswerText, Body, Channel, Conversation, Family
+from gateway.wires.reading import (
+    SCHEMA_KEYS,
     answer_strings,
+    check_whole,
     is_number,
     json_field,
+    model_of,
+    opening_of,
+    streams,
+    take_own,
     text_fields,
     unknown_keys,
 )
@@ -27,10 +28,9 @@ from gateway.wires.base import (
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _TEXT_PARTS = frozenset({"text", "refusal", "input_text", "output_text", "thinking", "reasoning"})
 _PATH = re.compile(r"(?:/[\w.-]+)*/chat/completions\Z")
-_MODEL = re.compile(r"[\w@][\w.:/@+-]{0,255}\Z", re.ASCII)
 _MODELS = re.compile(r"/(?:openai/)?v1/models(?:/[\w.:-]+)?\Z")
 
-# Keys of the protocol and of JSON Schema. Any other key could be private and is searched.
+# Keys of the protocol. Any other key could be private and is searched.
 _WORDS = """
 model messages role content name tool_calls tool_call_id function arguments id type text refusal index image_url url
 detail input_audio data format file file_id file_data filename audio voice expires_at transcript tools functions
@@ -39,13 +39,9 @@ schema metadata user prediction stop stream stream_options include_usage include
 temperature top_p top_k min_p frequency_penalty presence_penalty repetition_penalty max_tokens max_completion_tokens
 seed logprobs top_logprobs service_tier store reasoning_effort reasoning reasoning_content verbosity
 web_search_options user_location approximate search_context_size safety_identifier prompt_cache_key
-prompt_cache_retention cache_control mode allowed_tools grammar syntax definition properties required
-additionalProperties items enum const default examples title anyOf oneOf allOf not $ref $defs $schema $id
-definitions minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern minItems
-maxItems uniqueItems prefixItems contains minProperties maxProperties patternProperties propertyNames
-dependentRequired dependentSchemas if then else readOnly writeOnly deprecated nullable
+prompt_cache_retention cache_control mode allowed_tools grammar syntax
 """
-_KEYS = frozenset(_WORDS.split())
+_KEYS = SCHEMA_KEYS | frozenset(_WORDS.split())
 # Members of an answer that hold no text, or whose text is read on its own.
 _ANSWER_KEYS = frozenset("choices id object model created usage system_fingerprint service_tier".split())
 # Fields of the prompt that a model reads before the messages. All others belong to the single request.
@@ -66,9 +62,6 @@ _SHARED: tuple[str, ...] = ("id", "object", "created", "model")
 # Strings of a delta that come at once.
 _WHOLE = frozenset({"role", "id", "type", "name", "index", "finish_reason", "obfuscation"})
 _CHOICES = range(1, 129)
-_EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
-# Field names of native calls, which the protocol does not have, and their equivalents.
-_NATIVE = {"policy": "svc_policy", "policy_id": "svc_policy", "privacy_mode": "svc_privacy_mode"}
 
 
 class ChatCompletionChunks:
@@ -124,6 +117,7 @@ class ChatCompletions:
     """The wire. Stateless."""
 
     id = "chat-completions"
+    family: Family = "openai"
     stream = ChatCompletionChunks()
 
     def serves(self, method: str, path: str) -> bool:
@@ -132,28 +126,18 @@ class ChatCompletions:
     def harmless(self, method: str, path: str) -> bool:
         return method in {"GET", "HEAD"} and _MODELS.match(path) is not None
 
-    def read(self, body: Body) -> Conversation:
-        extensions = {name: _optional_text(body, name) for name in _EXTENSIONS if name in body}
-        for name in extensions:
-            del body[name]
-        if any(name.lower().startswith("svc_") for name in body):
-            # A misspelt field would have no effect and would be forwarded.
-            raise Unprocessable(f"Unknown `svc_` field; supported: {', '.join(_EXTENSIONS)}.")
-        for name in body:
-            if (ours := _NATIVE.get(name.lower())) is not None:
-                raise Unprocessable(f"`{name}` has no effect in chat completions; use `{ours}` instead.", param=name)
-        model = body.get("model")
-        if not isinstance(model, str) or not _MODEL.match(model):
-            raise BadRequest("`model` must be the name of a model, without spaces.", param="model")
-        stream = body.get("stream", False)
-        if stream is not None and not isinstance(stream, bool):
-            raise BadRequest("`stream` must be true or false.", param="stream")
-        _check_whole(body, "seed")
-        _check_whole(body, "n", _CHOICES)
+    def method_path(self, path: str, model: str) -> str:
+        return "chat/completions"
+
+    def read(self, body: Body, path: str = "") -> Conversation:
+        own = take_own(body)
+        model, stream = model_of(body), streams(body)
+        check_whole(body, "seed")
+        check_whole(body, "n", _CHOICES)
         messages = body.get("messages")
         if not isinstance(messages, list) or not messages:
             raise BadRequest("`messages` must be a non-empty list.", param="messages")
-        conversation = Conversation(body, model, bool(stream), [], "")
+        conversation = Conversation(body, model, stream, [], "")
         attachments = set[str]()
         block: list[MessageField] = []
         for name in _BEFORE_MESSAGES:
@@ -172,19 +156,17 @@ class ChatCompletions:
         conversation.blocks.append(block)
         if not conversation.seed or conversation.before_seed:
             before = {name: body[name] for name in _BEFORE_MESSAGES if name in body}
-            conversation.opening = _opening({**before, "messages": messages[:first_cut]})
+            conversation.opening = opening_of({**before, "messages": messages[:first_cut]})
             conversation.seed = conversation.seed or conversation.opening
-        own = [
+        settings = [
             field
             for name, value in body.items()
             if name not in _BEFORE_MESSAGES and name not in _SETTINGS
             for field in _own_fields(body, name, value, attachments)
         ]
-        conversation.blocks.append([*own, *unknown_keys(body, _KEYS)])
+        conversation.blocks.append([*settings, *unknown_keys(body, _KEYS)])
         conversation.attachments = tuple(sorted(attachments))
-        conversation.task = extensions.get("svc_task")
-        conversation.policy_id = extensions.get("svc_policy")
-        conversation.mode = _mode(extensions.get("svc_privacy_mode"))
+        own.put(conversation)
         return conversation
 
     def answer_texts(self, body: Body) -> list[AnswerText]:
@@ -234,36 +216,6 @@ class ChatCompletions:
         return error.body(request_id)
 
 
-def _optional_text(body: Body, name: str) -> str | None:
-    value = body[name]
-    if value is not None and not isinstance(value, str):
-        raise Unprocessable(f"`{name}` must be a string.", param=name)
-    if name == "svc_policy" and value == "":
-        # An invalid policy name must not silently select the default policy.
-        raise Unprocessable(f"`{name}` must name a policy.", param=name)
-    if name == "svc_task" and value is not None and len(value) > LONGEST_TASK:
-        raise Unprocessable(f"`{name}` must have at most {LONGEST_TASK} characters.", param=name)
-    return value
-
-
-def _mode(value: str | None) -> PrivacyMode | None:
-    if value is None:
-        return None
-    try:
-        return PrivacyMode(value)
-    except ValueError:
-        message = "`svc_privacy_mode` must be one of: standard, strict."
-        raise Unprocessable(message, param="svc_privacy_mode") from None
-
-
-def _check_whole(body: Body, name: str, within: range | None = None) -> None:
-    value = body.get(name)
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-        raise BadRequest(f"`{name}` must be an integer.", param=name)
-    if value is not None and within is not None and value not in within:
-        raise BadRequest(f"`{name}` must be from {within[0]} to {within[-1]}.", param=name)
-
-
 def _own_fields(body: Body, name: str, value: Any, attachments: set[str]) -> Iterator[MessageField]:
     """Yields the fields of the single request. In `metadata`, every key is the caller's, even one of the protocol."""
     if name in _NUMBERS and is_number(value):
@@ -296,17 +248,6 @@ def _plain_text(content: Any) -> str:
         return content
     parts = content if isinstance(content, list) else []
     return "\n".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str))
-
-
-def _opening(stands_first: Body) -> str:
-    """Returns the start of a conversation without prompt-cache markers, which clients move at every turn."""
-
-    def unmarked(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: unmarked(member) for name, member in value.items() if name != "cache_control"}
-        return [unmarked(member) for member in value] if isinstance(value, list) else value
-
-    return json.dumps(unmarked(stands_first), sort_keys=True)
 
 
 def _message_fields(message: Body, attachments: set[str]) -> Iterator[MessageField]:

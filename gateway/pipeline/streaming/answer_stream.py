@@ -27,7 +27,9 @@ class AnswerStream:
     """
 
     def __init__(self, wire: Wire, plan: StreamPlan, *, limit: int, detect: Detect | None = None) -> None:
+        assert wire.stream is not None
         self._wire = wire
+        self._format = wire.stream
         self._plan = plan
         self._reader = reader(plan.framing)
         context = GuardContext(plan.placeholders, plan.scope, plan.request, plan.types)
@@ -79,15 +81,15 @@ class AnswerStream:
                 yield from self._end_all() if last else self._event(event)
         except Withheld:
             self._outcome = "guarded"
-            yield from self._written(self._wire.stream.refusal(CONTENT_FILTERED, self._like()))
+            yield from self._written(self._format.refusal(CONTENT_FILTERED, self._like()))
         except GatewayError as error:
             self._outcome = "unreadable_answer"
-            yield from self._written([self._wire.stream.error(error, self._plan.request_id)])
+            yield from self._written([self._format.error(error, self._plan.request_id)])
         except Exception as error:  # noqa: BLE001 - ends with what is safe; a message may hold private text
             _log.error("restoring a stream failed: %s", type(error).__name__)
             self._outcome = "restore_failed"
             failed = BadUpstream("The gateway could not restore the rest of the answer.", code="upstream_invalid")
-            yield from self._written([self._wire.stream.error(failed, self._plan.request_id)])
+            yield from self._written([self._format.error(failed, self._plan.request_id)])
 
     def _event(self, event: Event) -> Iterator[bytes]:
         if not event.data or event.data == b"[DONE]":
@@ -101,7 +103,7 @@ class AnswerStream:
             raise BadUpstream("The upstream sent an event that is not JSON.", code="upstream_invalid") from None
         if not isinstance(body, dict):
             raise BadUpstream("The upstream sent an event that is not a JSON object.", code="upstream_invalid")
-        stream = self._wire.stream
+        stream = self._format
         for index, count in enumerate(stream.usage(body)):
             if count is not None:
                 self._tokens[index] = count
@@ -148,7 +150,7 @@ class AnswerStream:
         event, last = self._last[channel]
         rest = self._finished(channel)
         if rest:
-            body = self._wire.stream.continued(channel, rest, last)
+            body = self._format.continued(channel, rest, last)
             yield self._reader.write(dump(body), event)
 
     def _end_all(self) -> Iterator[bytes]:
@@ -165,5 +167,5 @@ class AnswerStream:
                 yield body
                 continue
             kind = body.get("type")
-            name = kind.encode() if self._wire.stream.names_events and isinstance(kind, str) else b""
+            name = kind.encode() if self._format.names_events and isinstance(kind, str) else b""
             yield self._reader.write(dump(body), Event(b"", b"", name))

@@ -1,0 +1,172 @@
+"""What the wires share: the gateway's own fields of a request, texts in JSON values, the keys of JSON Schema."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeGuard
+
+from gateway.errors import BadRequest, Unprocessable
+from gateway.http.strict_json import Json, is_json
+from gateway.models import LONGEST_TASK, PrivacyMode
+from gateway.text.fields import JsonField, KeyField, MessageField, NameField, NumberField, TextField, can_identify, lead
+from gateway.wires.base import AnswerText, Body, Conversation
+
+# Keys of JSON Schema, which describe tools and formats.
+SCHEMA_KEYS = frozenset(
+    """
+    json_schema schema strict definition properties required additionalProperties items enum const default examples
+    title description anyOf oneOf allOf not $ref $defs $schema $id definitions minimum maximum exclusiveMinimum
+    exclusiveMaximum multipleOf minLength maxLength pattern minItems maxItems uniqueItems prefixItems contains
+    minProperties maxProperties patternProperties propertyNames dependentRequired dependentSchemas if then else readOnly
+    writeOnly deprecated nullable type format name
+    """.split()
+)
+
+_MODEL = re.compile(r"[\w@][\w.:/@+-]{0,255}\Z", re.ASCII)
+_EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
+# Field names of native calls, which no wire has, and their equivalents.
+_NATIVE = {"policy": "svc_policy", "policy_id": "svc_policy", "privacy_mode": "svc_privacy_mode"}
+_DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
+_WORD = re.compile(r"[a-z][a-z_]{0,31}\Z")
+
+
+class Own(NamedTuple):
+    """The gateway's own fields of a request."""
+
+    task: str | None
+    policy_id: str | None
+    mode: PrivacyMode | None
+
+    def put(self, conversation: Conversation) -> None:
+        """Sets them on a conversation."""
+        conversation.task, conversation.policy_id, conversation.mode = self
+
+
+def take_own(body: Body) -> Own:
+    """Removes the `svc_` fields from a request. Raises Unprocessable for unknown and for native ones."""
+    given = {name: _optional_text(body, name) for name in _EXTENSIONS if name in body}
+    for name in given:
+        del body[name]
+    if any(name.lower().startswith("svc_") for name in body):
+        # A misspelt field would have no effect and would be forwarded.
+        raise Unprocessable(f"Unknown `svc_` field; supported: {', '.join(_EXTENSIONS)}.")
+    for name in body:
+        if (ours := _NATIVE.get(name.lower())) is not None:
+            raise Unprocessable(f"`{name}` has no effect in model calls; use `{ours}` instead.", param=name)
+    return Own(given.get("svc_task"), given.get("svc_policy"), _mode(given.get("svc_privacy_mode")))
+
+
+def model_of(body: Body) -> str:
+    """Returns the name of the model. Raises BadRequest."""
+    model = body.get("model")
+    if not isinstance(model, str) or not _MODEL.match(model):
+        raise BadRequest("`model` must be the name of a model, without spaces.", param="model")
+    return model
+
+
+def streams(body: Body) -> bool:
+    """Returns whether a stream is asked for. Raises BadRequest."""
+    stream = body.get("stream", False)
+    if stream is not None and not isinstance(stream, bool):
+        raise BadRequest("`stream` must be true or false.", param="stream")
+    return bool(stream)
+
+
+def _optional_text(body: Body, name: str) -> str | None:
+    value = body[name]
+    if value is not None and not isinstance(value, str):
+        raise Unprocessable(f"`{name}` must be a string.", param=name)
+    if name == "svc_policy" and value == "":
+        # An invalid policy name must not silently select the default policy.
+        raise Unprocessable(f"`{name}` must name a policy.", param=name)
+    if name == "svc_task" and value is not None and len(value) > LONGEST_TASK:
+        raise Unprocessable(f"`{name}` must have at most {LONGEST_TASK} characters.", param=name)
+    return value
+
+
+def _mode(value: str | None) -> PrivacyMode | None:
+    if value is None:
+        return None
+    try:
+        return PrivacyMode(value)
+    except ValueError:
+        message = "`svc_privacy_mode` must be one of: standard, strict."
+        raise Unprocessable(message, param="svc_privacy_mode") from None
+
+
+def check_whole(body: Body, name: str, within: range | None = None) -> None:
+    value = body.get(name)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise BadRequest(f"`{name}` must be an integer.", param=name)
+    if value is not None and within is not None and value not in within:
+        raise BadRequest(f"`{name}` must be from {within[0]} to {within[-1]}.", param=name)
+
+
+def opening_of(first: Body) -> str:
+    """Returns the start of a conversation without prompt-cache markers, which clients move at every turn."""
+
+    def unmarked(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: unmarked(member) for name, member in value.items() if name != "cache_control"}
+        return [unmarked(member) for member in value] if isinstance(value, list) else value
+
+    return json.dumps(unmarked(first), sort_keys=True)
+
+
+def text_fields(
+    container: Any, key: Any, value: Json, structure: frozenset[str], attachments: set[str], name: str = ""
+) -> Iterator[MessageField]:
+    """Yields the fields under `container[key]`: strings, numbers and unknown keys.
+
+    Skips keys in `structure`, which belong to the protocol, and plain words under `type`. Adds the kinds of opaque
+    content it meets to `attachments`. `name` is the unknown key of an enclosing list, which names the strings in it.
+    """
+    is_named = isinstance(key, str)
+    if is_named:
+        name = "" if key in structure else key
+    if isinstance(value, str):
+        if _DATA_URI.match(value):
+            attachments.add("data")
+        elif value and key == "name" and key in structure:
+            yield NameField(container, key, value)
+        elif value:
+            yield TextField(container, key, value, lead(name))
+    elif isinstance(value, dict):
+        for inner, member in value.items():
+            if inner != "type" or not (isinstance(member, str) and _WORD.match(member)):
+                yield from text_fields(value, inner, member, structure, attachments)
+        yield from unknown_keys(value, structure)
+    elif isinstance(value, list):
+        for index, member in enumerate(value):
+            yield from text_fields(value, index, member, structure, attachments, name)
+    elif is_number(value) and can_identify(repr(value), is_named=is_named and name != ""):
+        yield NumberField(container, key, value, lead(name))
+
+
+def unknown_keys(value: Body, structure: frozenset[str]) -> Iterator[MessageField]:
+    """Yields the keys that are not in `structure`. They follow the values of their object, whose fields refer to the
+    old key.
+    """
+    return (KeyField(value, name) for name in value if name not in structure)
+
+
+def is_number(value: Json) -> TypeGuard[int | float]:
+    """Whether a JSON value is a number, which excludes booleans."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def json_field(container: Any, key: Any, value: str) -> MessageField:
+    """Returns the field of a string that should be a JSON document. If it is not, all of it is text."""
+    return JsonField(container, key, value) if is_json(value) else TextField(container, key, value)
+
+
+def answer_strings(value: Any, container: Any, key: Any, choice: int) -> Iterator[AnswerText]:
+    """Yields every string under `value` as plain text."""
+    if isinstance(value, str):
+        yield AnswerText(container, key, value, choice=choice)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from answer_strings(inner, value, name, choice)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from answer_strings(inner, value, index, choice)

@@ -62,6 +62,12 @@ class Telegram:
     def harmless(self, method, path):
         return False
 
+    def model(self, body, path):
+        return body["model"]
+
+    def set_model(self, body, model):
+        body["model"] = model
+
     def method_path(self, path, model):
         return "telegram"
 

@@ -234,7 +234,7 @@ class Pipeline:
             return protected, assessment, headers
 
         protected, assessment, headers = await self._workers.run(job)
-        body["model"] = destination.model
+        wire.set_model(body, destination.model)
         crossing = dump(body)
         refused = _refusal(assessment.route, destination)
         receipt = await self.record(

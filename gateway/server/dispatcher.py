@@ -59,7 +59,8 @@ class Dispatcher:
         check_media_type(_header(call, b"content-type"))
         source = self._decode(call)
         body = parse_object(source)
-        destination = self._chat.destination_for(body.get("model"), call.fields)
+        model = wire.model(body, call.path.partition("?")[0])
+        destination = self._chat.destination_for(model, call.fields)
         if not destination.url:
             return await self._serve(call, caller)
         exchange = await self._pipeline.open(
@@ -81,7 +82,7 @@ class Dispatcher:
             wire,
             body,
             self._callers.authenticate_proxied(call.path, call.fields),
-            self._chat.host_for(body.get("model"), call.origin, call.path, call.fields),
+            self._chat.host_for(wire.model(body, call.path.partition("?")[0]), call.origin, call.path, call.fields),
             request_id=call.request_id,
             source=source if call.editable else None,
             path=call.path.partition("?")[0],

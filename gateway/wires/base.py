@@ -137,6 +137,14 @@ class Wire(Protocol):
         """Whether this call never carries text (a list of models) and may pass without a body."""
         ...
 
+    def model(self, body: Body, path: str) -> object:
+        """Returns the model that a request to `path` names, as sent and unchecked."""
+        ...
+
+    def set_model(self, body: Body, model: str) -> None:
+        """Names the model in a request body, where the wire has it there."""
+        ...
+
     def method_path(self, path: str, model: str) -> str:
         """Returns the path of the same API method below an upstream's base URL, for the model `model` there."""
         ...

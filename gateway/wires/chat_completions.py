@@ -126,6 +126,12 @@ class ChatCompletions:
     def harmless(self, method: str, path: str) -> bool:
         return method in {"GET", "HEAD"} and _MODELS.match(path) is not None
 
+    def model(self, body: Body, path: str) -> object:
+        return body.get("model")
+
+    def set_model(self, body: Body, model: str) -> None:
+        body["model"] = model
+
     def method_path(self, path: str, model: str) -> str:
         return "chat/completions"
 

@@ -46,6 +46,10 @@ class GuardContext:
     types: Mapping[str, EntityType] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     entities: Sequence[Sequence[Entity]] = field(default=(), repr=False)
 
+    def sent(self, text: str) -> bool:
+        """Whether a string, or a part of one, of the request reads like this."""
+        return dump(text)[1:-1] in self.request
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:

@@ -400,7 +400,13 @@ class Pipeline:
         )
 
     def _restore(self, exchange: Exchange, answer: Body) -> str:
-        texts = exchange.wire.answer_texts(answer)
+        found = exchange.wire.answer_texts(answer)
+        request = GuardContext(exchange.placeholders, exchange.scope, exchange.body)
+        # The model did not say what the upstream repeats of the request.
+        echoes: list[AnswerText] = []
+        texts: list[AnswerText] = []
+        for text in found:
+            (echoes if text.kind == "echo" and request.sent(text.text) else texts).append(text)
         context = self._guard_context(exchange, texts)
         verdict = inspect(texts, context, exchange.policy.guard)
         exchange.verdict = verdict
@@ -409,6 +415,8 @@ class Pipeline:
             return "replaced"
         for position, text in enumerate(texts):
             self._restore_text(exchange, text, verdict.redacted(position, text.text))
+        for text in echoes:
+            self._restore_text(exchange, text, text.text)
         return "restored"
 
     def _restore_text(self, exchange: Exchange, text: AnswerText, content: str) -> None:

@@ -37,6 +37,12 @@ class AnswerStream:
         self._channels: dict[ChannelId, Channel] = {}
         # The last event of each channel, from which one with the held rest can be made.
         self._last: dict[ChannelId, tuple[Event, Body]] = {}
+        # What the client got of each channel so far, and for each text that is complete. Wires repeat texts, and the
+        # repetition must read like what went before.
+        self._ready: dict[ChannelId, list[str]] = {}
+        self._given: dict[tuple[str, str], str] = {}
+        self._first: Body = {}
+        self._latest: Body = {}
         self._texts: list[AnswerText] = []
         self._tokens: list[int | None] = [None, None]
         self._left = limit
@@ -103,6 +109,7 @@ class AnswerStream:
             raise BadUpstream("The upstream sent an event that is not JSON.", code="upstream_invalid") from None
         if not isinstance(body, dict):
             raise BadUpstream("The upstream sent an event that is not a JSON object.", code="upstream_invalid")
+        self._first, self._latest = self._first or body, body
         stream = self._format
         for index, count in enumerate(stream.usage(body)):
             if count is not None:
@@ -124,26 +131,41 @@ class AnswerStream:
         if not self._noted and stream.is_last(body):
             self._noted = changed = True
             self._wire.annotate(body, {**(self._plan.note or {}), "guard": {"action": self._guarded.action}})
-        elif "svc" in body:
+        elif b'"svc"' in event.data:
             self._wire.annotate(body, None)
             changed = True
         yield self._reader.write(dump(body), event) if changed else event.raw
 
     def _restored(self, text: AnswerText, *, is_last: bool) -> str:
         if text.channel is None:
-            self._texts.append(text)
-            return self._guarded.whole(text)
+            return self._complete(text)
         channel = self._channels.get(text.channel)
         if channel is None:
             channel = self._channels[text.channel] = Channel(self._guarded, text.kind, text.choice, self._plan.hold)
         ready = channel.feed(text.text)
+        self._ready.setdefault(text.channel, []).append(ready)
         if is_last:
             ready += self._finished(text.channel)
         return ready
 
+    def _complete(self, text: AnswerText) -> str:
+        known = self._given.get((text.kind, text.text))
+        if known is not None:
+            return known
+        if text.kind != "echo":
+            self._texts.append(text)
+        elif not self._guarded.context.sent(text.text):
+            text.kind = "text"
+            return self._complete(text)
+        given = self._given[text.kind, text.text] = self._guarded.whole(text)
+        return given
+
     def _finished(self, channel: ChannelId) -> str:
         self._last.pop(channel, None)
-        return self._channels[channel].finish()
+        grown, ready = self._channels[channel], self._ready[channel]
+        ready.append(grown.finish())
+        self._given[grown.kind, grown.text] = "".join(ready)
+        return ready[-1]
 
     def _end(self, channel: ChannelId) -> Iterator[bytes]:
         """Yields an event with what a channel still holds."""
@@ -158,8 +180,8 @@ class AnswerStream:
             yield from self._end(channel)
 
     def _like(self) -> Body:
-        """Returns an earlier event, for its ids."""
-        return next((body for _, body in reversed([*self._last.values()])), {})
+        """Returns what is known of the answer's ids."""
+        return {**self._first, **self._latest}
 
     def _written(self, bodies: list[Body | bytes]) -> Iterator[bytes]:
         for body in bodies:

@@ -78,7 +78,7 @@ class Channel:
     """One growing text."""
 
     guarded: Guarded
-    kind: Literal["text", "json", "data"] = "text"
+    kind: Literal["text", "json", "data", "echo"] = "text"
     choice: int = 0
     hold: bool = False
     text: str = ""

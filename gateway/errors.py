@@ -1,9 +1,9 @@
 """Defines the errors that the gateway answers with. `gateway/api/error_handlers.py` turns them into responses.
 
 GatewayError
-├── BadRequest            400  invalid_json, invalid_encoding, invalid_request, streaming_not_supported,
-│   │                          upgrade_refused
+├── BadRequest            400  invalid_json, invalid_encoding, invalid_request, streaming_not_supported
 │   ├── LateRequest       408  request_timeout
+│   ├── UpgradeRefused    426  upgrade_refused
 │   └── HeadTooLarge      431  head_too_large
 ├── Unauthorized          401  unauthorized
 ├── Forbidden             403  forbidden, blocked_by_policy, local_surface_required, stopped_by_operator
@@ -83,6 +83,12 @@ class BadRequest(GatewayError):
 
 class LateRequest(BadRequest):
     status, default_code = 408, "request_timeout"
+
+
+class UpgradeRefused(BadRequest):
+    """426, since clients that try a WebSocket first then fall back to POST at once."""
+
+    status, default_code = 426, "upgrade_refused"
 
 
 class HeadTooLarge(BadRequest):

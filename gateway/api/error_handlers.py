@@ -100,9 +100,9 @@ def _authentication_error(request: Request) -> GatewayError | None:
     """Returns the error of an unauthenticated request below `/v1`, so that unknown paths require a key, too."""
     if not request.url.path.startswith("/v1/") or hasattr(request.state, "caller"):
         return None
-    headers, callers = request.headers, request.app.state.container.callers
+    callers = request.app.state.container.callers
     try:
-        callers.authenticate(headers.get("authorization"), headers.get("x-svc-key"))
+        callers.authenticate(request.headers.raw, request.url.query)
     except GatewayError as refusal:
         return refusal
     return None

@@ -84,7 +84,7 @@ class NativeRoute(APIRoute):
             request.state.request_id = new_request_id()
             # The dispatcher in this process may have authenticated already. The rate limit counts a request once.
             caller = getattr(request.state, "caller", None) or container.callers.authenticate(
-                request.headers.get("authorization"), request.headers.get("x-svc-key")
+                request.headers.raw, request.url.query
             )
             if operators_only and caller.scope is not KeyScope.OPERATOR:
                 raise Forbidden("This operation requires a key with operator scope. Use an operator's key.")

@@ -1,7 +1,8 @@
 """Identifies the caller of a request: by its gateway key or, on the proxy, by the credential meant for the provider."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from urllib.parse import parse_qs
 
 from gateway.auth.api_keys import KeyRing
 from gateway.auth.credentials import PROVIDER_CREDENTIALS, KeySearch, refuse_repeated
@@ -23,26 +24,24 @@ class Callers:
         self._key_search = key_search
         self._digest_key = digest_key
 
-    def authenticate(self, authorization: str | None, svc_key: str | None) -> Caller:
+    def authenticate(self, fields: Iterable[Field], query: str = "") -> Caller:
         """Identifies the caller and counts the request against the key's rate.
 
         Raises Unauthorized, and TooManyRequests beyond the rate.
         """
-        caller = self.identify(authorization, svc_key)
+        caller = self.identify(fields, query)
         self._limits.check(caller.key_id)
         return caller
 
-    def identify(self, authorization: str | None, svc_key: str | None) -> Caller:
-        """Identifies the caller by `X-SVC-Key`, else by `Authorization: Bearer`, without counting the request.
+    def identify(self, fields: Iterable[Field], query: str = "") -> Caller:
+        """Identifies the caller by its gateway key, without counting the request.
 
-        Raises Unauthorized.
+        The key is in `X-SVC-Key`, else where a provider's client puts its own: `Authorization: Bearer`, `x-api-key`,
+        `api-key`, `x-goog-api-key` or the query's `key`. Raises Unauthorized.
         """
-        secret = svc_key
-        if secret is None and authorization is not None:
-            scheme, _, value = authorization.partition(" ")
-            secret = value.strip() if scheme.lower() == "bearer" else None
+        secret = _gateway_key({name.lower(): value.decode("utf-8", "surrogateescape") for name, value in fields}, query)
         if not secret:
-            raise Unauthorized("Send a key as `Authorization: Bearer …` or `X-SVC-Key`.")
+            raise Unauthorized("Send a gateway key as `Authorization: Bearer …`, `X-SVC-Key` or your client's API key.")
         return self._keys.authenticate(secret)
 
     def authenticate_proxied(self, path: str, fields: Sequence[Field]) -> Caller:
@@ -58,21 +57,35 @@ class Callers:
             raise Unauthorized("A gateway key was sent outside `X-SVC-Key`, where the provider would read it.")
         given = {name.lower(): value for name, value in fields}
         if b"x-svc-key" in given:
-            return self.authenticate(None, given[b"x-svc-key"].decode("latin-1"))
+            return self.authenticate([(b"x-svc-key", given[b"x-svc-key"])])
         sent = [given[name] for name in sorted(PROVIDER_CREDENTIALS) if name in given]
         key_id = "proxy_" + sha256(self._digest_key + b"\n".join(sent)).hexdigest()[:16]
         return Caller(key_id, Scope.CLIENT, identified=any(sent))
 
-    def sends_own_credential(self, fields: Sequence[Field]) -> bool:
-        """Tells whether `Authorization` is meant for the upstream: it is where `X-SVC-Key` holds the gateway key.
+    def own_credentials(self, fields: Sequence[Field]) -> frozenset[bytes]:
+        """Returns the headers with the client's own credentials for the upstream, if `X-SVC-Key` has the gateway key.
 
         A gateway key sent there by mistake does not count, so it never reaches the upstream.
         """
         given = {name.lower(): value for name, value in fields}
-        own = given.get(b"authorization") if b"x-svc-key" in given else None
-        return own is not None and not self._key_search.in_bytes(own)
+        if b"x-svc-key" not in given:
+            return frozenset()
+        return frozenset(
+            name for name in PROVIDER_CREDENTIALS & given.keys() if not self._key_search.in_bytes(given[name])
+        )
 
     def refuse_gateway_key(self, fields: Sequence[Field]) -> None:
         """Raises BadRequest if header fields that go to the upstream hold a gateway key."""
         if self._key_search.in_fields(fields):
             raise BadRequest("A gateway key was sent in a header that goes to the upstream; send it as `X-SVC-Key`.")
+
+
+def _gateway_key(given: Mapping[bytes, str], query: str) -> str | None:
+    if b"x-svc-key" in given:
+        return given[b"x-svc-key"]
+    scheme, _, value = given.get(b"authorization", "").partition(" ")
+    found = [value.strip() if scheme.lower() == "bearer" else ""]
+    found += [given.get(name, "") for name in (b"x-api-key", b"api-key", b"x-goog-api-key")]
+    if "key=" in query:
+        found += parse_qs(query).get("key", [])
+    return next(filter(None, found), None)

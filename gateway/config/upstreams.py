@@ -1,7 +1,7 @@
 """Defines the settings of one upstream."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FilePath
@@ -44,7 +44,10 @@ class UpstreamSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     base_url: Url = Field(
-        description="Base URL of its chat-completions API, as you would give it to an SDK: `https://host/v1`."
+        description="Base URL of its API, as you would give it to an SDK: `https://host/v1` for OpenAI's."
+    )
+    wire: Literal["openai", "anthropic", "gemini"] = Field(
+        "openai", description="The API it speaks: OpenAI's, Anthropic's or Gemini's. It serves calls of that API only."
     )
     api_key_env: str | None = Field(
         None,

@@ -49,30 +49,35 @@ class ChatHandler:
         self._forward = forward
         self._proxy_seconds = proxy_seconds
 
-    def destination_for(self, model: object, fields: Sequence[Field]) -> Destination:
-        """Returns the configured upstream or the surface that serves a model. The latter has no `url`.
+    def destination_for(self, wire: Wire, body: Body, path: str, fields: Sequence[Field]) -> Destination:
+        """Returns the configured upstream or the surface for a request to `path`. The latter has no `url`.
 
-        Where the client sends its gateway key as `X-SVC-Key`, its `Authorization` is forwarded to the upstream. Raises
+        Where the client sends its gateway key as `X-SVC-Key`, its own credentials are forwarded to the upstream. Raises
         BadRequest for a repeated credential and for a gateway key in a header that would be forwarded; BadRequest and
         NotFound (`model_not_found`) for the model.
         """
-        return self._destination(*self._surfaces.resolve(model), fields)
+        surface, model = self._surfaces.resolve(wire.model(body, path.partition("?")[0]), wire.family)
+        return self._destination(surface, model, wire, path, fields)
 
-    def _destination(self, surface: Surface, model: str, fields: Sequence[Field]) -> Destination:
+    def _destination(self, surface: Surface, model: str, wire: Wire, path: str, fields: Sequence[Field]) -> Destination:
         if not isinstance(surface, UpstreamSurface):
             return Destination(model, surface.trust)
         refuse_repeated(fields)
-        config, own = surface.config, self._callers.sends_own_credential(fields)
+        config, own = surface.config, self._callers.own_credentials(fields)
         self._callers.refuse_gateway_key(forwardable(fields, self._forward))
+        place, _, query = path.partition("?")
+        query = "&".join(part for part in query.split("&") if part and not part.startswith("key="))
+        url = config.endpoint(wire.method_path(place, model))
         return Destination(
             model,
             config.trust,
-            config.endpoint(),
+            f"{url}?{query}" if query else url,
             config.name,
             config.timeout_seconds,
             fields,
-            credential=None if own else config.api_key,
-            credentials=frozenset({b"authorization"}) if own else frozenset(),
+            query=query,
+            credential=None if own else config.credential,
+            credentials=own,
             forward=self._forward,
         )
 
@@ -104,18 +109,19 @@ class ChatHandler:
         return destination, await self._pipeline.forwarded_headers(destination, caller)
 
     async def answer(
-        self, wire: Wire, body: Body, caller: Caller, fields: Sequence[Field]
+        self, wire: Wire, body: Body, caller: Caller, path: str, fields: Sequence[Field]
     ) -> tuple[Exchange, int, bytes]:
         """Serves a request to its end: opens it, has the upstream or surface answer, closes it.
 
         Returns the exchange, the status and the body for the client.
         """
-        surface, model = self._surfaces.resolve(body.get("model"))
-        destination = self._destination(surface, model, fields)
-        exchange = await self._pipeline.open(wire, body, caller, destination, request_id=new_request_id())
+        place = path.partition("?")[0]
+        surface, model = self._surfaces.resolve(wire.model(body, place), wire.family)
+        destination = self._destination(surface, model, wire, path, fields)
+        exchange = await self._pipeline.open(wire, body, caller, destination, request_id=new_request_id(), path=place)
         with self._pipeline.answering(exchange):
             if isinstance(surface, UpstreamSurface):
-                status, reply = await surface.send(exchange.body, exchange.headers)
+                status, reply = await surface.send(exchange.body, exchange.headers, destination.url)
                 content = scrub_secrets(reply, secrets_of(exchange.headers))
             else:
                 status, content = 200, dump(await surface.complete(body))

@@ -15,8 +15,8 @@ class Destination:
     of a configured upstream; it is empty for a host that the client chose. An answer may take `timeout_seconds`.
 
     `fields` are the client's header fields; `path` and `query` are set where they are the client's own. `credential`
-    replaces the client's credentials; without it, those named in `credentials` are forwarded. `forward` names headers
-    to forward in addition to the harmless ones.
+    is a header field that replaces the client's credentials; without it, those named in `credentials` are forwarded.
+    `forward` names headers to forward in addition to the harmless ones.
     """
 
     model: str
@@ -27,6 +27,6 @@ class Destination:
     fields: Sequence[Field] = field(default=(), repr=False)
     path: str = field(default="", repr=False)
     query: str = field(default="", repr=False)
-    credential: str | None = field(default=None, repr=False)
+    credential: Field | None = field(default=None, repr=False)
     credentials: frozenset[bytes] = frozenset()
     forward: frozenset[bytes] = frozenset()

@@ -73,7 +73,7 @@ def forwarded_headers(
     ]
     crossing += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
     if destination.credential is not None:
-        crossing.append((b"authorization", b"Bearer " + destination.credential.encode("latin-1")))
+        crossing.append(destination.credential)
     else:
         given = [(name, value) for name, value in destination.fields if name.lower() in destination.credentials]
         for name, value in given:

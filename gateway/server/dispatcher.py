@@ -6,7 +6,7 @@ from gateway.api.asgi_client import AsgiApp, serve
 from gateway.api.error_handlers import unknown_path
 from gateway.auth.credentials import refuse_repeated
 from gateway.container import Container
-from gateway.errors import BadRequest, EditRefused, NotFound
+from gateway.errors import EditRefused, NotFound, UpgradeRefused
 from gateway.http.content_encoding import decode
 from gateway.http.strict_json import check_media_type, parse_object
 from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse, RestoredAnswer, StreamEnd
@@ -31,12 +31,12 @@ class Dispatcher:
     async def check_head(self, call: Call) -> int:
         settings = self._settings
         refuse_repeated(call.fields)
-        key = _header(call, b"x-svc-key")
+        path, _, query = call.path.partition("?")
         if call.listener is Listener.PROXY:
-            if key is not None:
-                self._callers.identify(None, key)
-        elif call.path.startswith("/v1/"):
-            self._callers.identify(_header(call, b"authorization"), key)
+            if _header(call, b"x-svc-key") is not None:
+                self._callers.identify(call.fields)
+        elif path.startswith("/v1/") or self._wires.serving(call.method, path) is not None:
+            self._callers.identify(call.fields, query)
         else:
             # Public pages, none of which takes a body.
             return min(settings.head_limit_bytes, settings.body_limit_bytes)
@@ -44,23 +44,23 @@ class Dispatcher:
 
     async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
         path = call.path.partition("?")[0]
+        if any(name.lower() == b"upgrade" for name, _ in call.fields):
+            raise UpgradeRefused("The gateway speaks no WebSocket; send the request as an HTTP POST.", param="Upgrade")
+        wire = self._wires.serving(call.method, path)
         if "%" in path:
             raise unknown_path(path)
-        if any(name.lower() == b"upgrade" for name, _ in call.fields):
-            raise BadRequest("The gateway does not upgrade connections.", code="upgrade_refused", param="Upgrade")
-        wire = self._wires.serving(call.method, path)
         if call.listener is Listener.GATEWAY:
             refuse_repeated(call.fields)
             return await (self._serve(call) if wire is None else self._open_chat(call, wire))
         return await (self._forward_textless(call) if wire is None else self._open_proxied_chat(call, wire))
 
     async def _open_chat(self, call: Call, wire: Wire) -> ForwardedRequest | NativeResponse:
-        caller = self._callers.authenticate(_header(call, b"authorization"), _header(call, b"x-svc-key"))
+        path, _, query = call.path.partition("?")
+        caller = self._callers.authenticate(call.fields, query)
         check_media_type(_header(call, b"content-type"))
         source = self._decode(call)
         body = parse_object(source)
-        model = wire.model(body, call.path.partition("?")[0])
-        destination = self._chat.destination_for(model, call.fields)
+        destination = self._chat.destination_for(wire, body, call.path, call.fields)
         if not destination.url:
             return await self._serve(call, caller)
         exchange = await self._pipeline.open(
@@ -70,7 +70,7 @@ class Dispatcher:
             destination,
             request_id=call.request_id,
             source=source if call.editable else None,
-            path=call.path.partition("?")[0],
+            path=path,
             streams=self._settings.streaming,
         )
         return self._forward(exchange, annotate=True)

@@ -4,19 +4,25 @@ A module of this folder (or of a folder passed to `discover`) that defines `buil
 its surfaces. Two surfaces with the same id, or that list the same model name, fail at startup.
 """
 
+import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from gateway.config.settings import CONFIGURED_UPSTREAM, Settings
 from gateway.errors import BadRequest, NotFound
+from gateway.http.types import Field
 from gateway.models import Trust
 from gateway.plugins import plugin_modules
 
 type Body = dict[str, Any]
+type Family = Literal["openai", "anthropic", "gemini"]
+
+_VERSION = re.compile(r"/v\d+(?:alpha|beta)?\d*\Z")
+_VERSIONED = re.compile(r"\Av\d+(?:alpha|beta)?\d*/")
 
 _GLOB = frozenset("*?[")
 
@@ -45,7 +51,10 @@ class Surface(Protocol):
 
 @runtime_checkable
 class PatternSurface(Surface, Protocol):
-    """A surface that also serves models it does not list."""
+    """A surface that also serves models it does not list, by the calls of one family."""
+
+    @property
+    def family(self) -> Family: ...
 
     def model_for(self, name: str, *, anything: bool = True) -> str | None:
         """Returns the model to request for `name`; None if this surface does not serve it.
@@ -78,10 +87,28 @@ class UpstreamConfig:
     default_model: str | None = None
     timeout_seconds: float = 600.0
     ca_file: Path | None = None
+    family: Family = "openai"
 
     def endpoint(self, path: str = "chat/completions") -> str:
-        """Returns the URL of an API method."""
-        return f"{self.base_url.rstrip('/')}/{path.lstrip('/')}"
+        """Returns the URL of an API method. A version at the end of the base URL replaces that of the path."""
+        base = self.base_url.rstrip("/")
+        if _VERSION.search(base):
+            path = _VERSIONED.sub("", path)
+        return f"{base}/{path}"
+
+    @property
+    def credential(self) -> Field | None:
+        """Returns the header field with the configured key."""
+        if self.api_key is None:
+            return None
+        value = self.api_key.encode("latin-1", "replace")
+        match self.family:
+            case "anthropic":
+                return b"x-api-key", value
+            case "gemini":
+                return b"x-goog-api-key", value
+            case "openai":
+                return b"authorization", b"Bearer " + value
 
     @property
     def plain_models(self) -> tuple[str, ...]:
@@ -142,8 +169,8 @@ class SurfaceRegistry:
         """Whether any surface is inside the trust boundary."""
         return any(surface.trust is Trust.LOCAL for surface in self._surfaces)
 
-    def resolve(self, model: object) -> tuple[Surface, str]:
-        """Returns the surface for a model's name, and the name to request from it.
+    def resolve(self, model: object, family: Family = "openai") -> tuple[Surface, str]:
+        """Returns the surface of a family for a model's name, and the name to request from it.
 
         Tries an exact name, `configured-upstream`, the patterns of each upstream (`*` last), and the default upstream.
         Raises BadRequest if `model` is not a name, NotFound (`model_not_found`) if no surface serves it.
@@ -151,17 +178,22 @@ class SurfaceRegistry:
         if not isinstance(model, str) or not model:
             raise BadRequest("`model` must be a non-empty string.", param="model")
         exact = self._exact.get(model)
-        if exact is not None:
+        if exact is not None and _family(exact) == family:
             return exact, _asked(exact, model)
-        if model == CONFIGURED_UPSTREAM and self._configured is not None:
-            return self._configured, _asked(self._configured, self._configured.id)
+        patterned = [surface for surface in self._patterned if _family(surface) == family]
+        if model == CONFIGURED_UPSTREAM:
+            first = next((each for each in (self._configured, *patterned) if each and _family(each) == family), None)
+            if first is not None:
+                return first, _asked(first, first.id)
         for anything in (False, True):
-            for surface in self._patterned:
+            for surface in patterned:
                 if (name := surface.model_for(model, anything=anything)) is not None:
                     return surface, name
-        if self._default is not None:
+        if self._default is not None and _family(self._default) == family:
             return self._default, model
         message = "No surface serves this model; GET /v1/models lists the available ones."
+        if family != "openai" and not patterned:
+            message = f'No upstream speaks this API; the operator adds one with `wire = "{family}"` in the settings.'
         raise NotFound(message, code="model_not_found", param="model")
 
     def model(self, name: str) -> Body:
@@ -186,6 +218,10 @@ class SurfaceRegistry:
         for surface in self._surfaces:
             if isinstance(surface, Closing):
                 await surface.aclose()
+
+
+def _family(surface: Surface) -> Family:
+    return surface.family if isinstance(surface, PatternSurface) else "openai"
 
 
 def _asked(surface: Surface, name: str) -> str:

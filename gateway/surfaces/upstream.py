@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 
+from gateway.auth.credentials import PROVIDER_CREDENTIALS
 from gateway.config.settings import Settings
 from gateway.errors import BadRequest, BadUpstream, GatewayError
 from gateway.http.content_encoding import decode
@@ -19,7 +20,7 @@ from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
 from gateway.http.upstream_failures import Fault, of_exception
 from gateway.models import Trust
-from gateway.surfaces.base import Body, UpstreamConfig
+from gateway.surfaces.base import Body, Family, UpstreamConfig
 
 _LIMITS = httpx.Limits(max_connections=256, max_keepalive_connections=64, keepalive_expiry=30)
 _CONNECT_SECONDS = 10.0
@@ -57,6 +58,10 @@ class UpstreamSurface:
         return self.config.name
 
     @property
+    def family(self) -> Family:
+        return self.config.family
+
+    @property
     def trust(self) -> Trust:
         return self.config.trust
 
@@ -66,15 +71,16 @@ class UpstreamSurface:
     def model_for(self, name: str, *, anything: bool = True) -> str | None:
         return self.config.model_for(name, anything=anything)
 
-    async def send(self, body: bytes, headers: Iterable[Field] = ()) -> tuple[int, bytes]:
+    async def send(self, body: bytes, headers: Iterable[Field] = (), url: str | None = None) -> tuple[int, bytes]:
         """Sends the exact bytes of a protected body. Returns the status, whatever it is, and the decoded answer.
 
-        `headers` are those that may cross. An `Authorization` among them is the client's own and overrides the
-        configured key. Raises BadUpstream (`upstream_unreachable`; `upstream_invalid` for an answer that is too large,
-        does not decode, or is a redirect) and UpstreamTimeout.
+        `url` is that of the API method, by default of chat completions. `headers` are those that may cross. A
+        credential among them is the client's own and overrides the configured key. Raises BadUpstream
+        (`upstream_unreachable`; `upstream_invalid` for an answer that is too large, does not decode, or is a redirect)
+        and UpstreamTimeout.
         """
         request = self._client.build_request(
-            "POST", self.config.endpoint(), content=body, headers=list(self._fields(headers))
+            "POST", url or self.config.endpoint(), content=body, headers=list(self._fields(headers))
         )
         try:
             async with asyncio.timeout(self.config.timeout_seconds):
@@ -101,15 +107,15 @@ class UpstreamSurface:
         yield b"content-type", b"application/json"
         # Uncompressed answers save work on both sides. Compressed ones are accepted nevertheless.
         yield b"accept-encoding", b"identity"
-        credential = self.config.api_key
+        credential = self.config.credential
         for name, value in headers:
             lowered = name.lower()
-            if lowered == b"authorization":
+            if lowered in PROVIDER_CREDENTIALS:
                 credential = None
             if lowered not in _NOT_SENT:
                 yield lowered, value
         if credential is not None:
-            yield b"authorization", b"Bearer " + credential.encode("latin-1", "replace")
+            yield credential
 
     async def _exchange(self, request: httpx.Request) -> tuple[int, bytes]:
         response = await self._client.send(request, stream=True)
@@ -161,6 +167,7 @@ def build(settings: Settings) -> Iterator[UpstreamSurface]:
         config = UpstreamConfig(
             name=name,
             base_url=table.base_url,
+            family=table.wire,
             api_key=key.get_secret_value() if key is not None else None,
             models=table.models,
             trust=table.trust,

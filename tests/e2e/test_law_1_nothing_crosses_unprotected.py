@@ -202,7 +202,7 @@ def test_a_websocket_upgrade(entrance: tuple[httpx.Client, Upstream]) -> None:
         "sec-websocket-version": "13",
         "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
     }
-    refused(client.get("/v1/realtime", headers=headers), 400, "upgrade_refused")
+    refused(client.get("/v1/realtime", headers=headers), 426, "upgrade_refused")
     assert not upstream.recorded
 
 

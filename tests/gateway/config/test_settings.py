@@ -110,7 +110,7 @@ class TestRefusals:
         assert problems(config=written(tmp_path, text)).startswith("upstreams.a.api_key: unknown setting")
 
     @pytest.mark.parametrize(
-        "variable", ["SVC_GATEWAY_PROT", "SVC_HOST__NAME", "SVC_", "SVC_GATEWAY-PORT", "SVC_STREAMING"]
+        "variable", ["SVC_GATEWAY_PROT", "SVC_HOST__NAME", "SVC_", "SVC_GATEWAY-PORT", "SVC_STREAMED"]
     )
     def test_an_unknown_variable_is_named(self, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(variable, PRIVATE)

@@ -22,7 +22,7 @@ def cross(
     protector: Protector,
     policy: Policy,
     *fields: tuple[bytes, bytes],
-    credential: str | None = None,
+    credential: tuple[bytes, bytes] | None = None,
     keep: bool = False,
     forward: tuple[bytes, ...] = (),
 ) -> dict[bytes, bytes]:
@@ -204,7 +204,7 @@ def test_a_credential_of_any_kind_crosses(protector: Protector, policy: Policy, 
 
 
 def test_the_upstreams_own_credential_takes_the_place_of_the_clients(protector: Protector, policy: Policy) -> None:
-    crossing = cross(protector, policy, (b"authorization", KEY), credential="theirs")
+    crossing = cross(protector, policy, (b"authorization", KEY), credential=(b"authorization", b"Bearer theirs"))
     assert crossing == {**WRITTEN, b"authorization": b"Bearer theirs"}
 
 

@@ -14,17 +14,18 @@ from gateway.models import Entity
 from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.streaming import CONTENT_FILTERED, AnswerStream
 from gateway.protection.protector import Protector
-from gateway.wires import AnswerText, Body
+from gateway.wires import AnswerText, Body, Resumable
 
 _log = logging.getLogger(__name__)
 
 
 class Answer(NamedTuple):
-    """An answer for the client, and what the outcome record says of it."""
+    """An answer for the client, and what the outcome record says of it. By `ids` a later request may continue it."""
 
     body: bytes
     outcome: str
     tokens: tuple[int, int] | None = None
+    ids: tuple[str, ...] = ()
 
 
 class Answers:
@@ -64,11 +65,12 @@ class Answers:
                 return self._restore_stream(exchange, status, body, annotate=annotate)
             answer = parse_object(body)
             tokens = exchange.wire.usage(answer)
+            ids = exchange.wire.answer_ids(answer) if isinstance(exchange.wire, Resumable) and status < 400 else ()
             if not self._restore_texts(exchange, answer):
                 outcome = "guarded"
             if annotate:
                 exchange.wire.annotate(answer, exchange.note() if status < 400 else None)
-            return Answer(dump(answer), outcome, tokens)
+            return Answer(dump(answer), outcome, tokens, ids)
         except GatewayError:
             return Answer(body, "unreadable_answer" if status < 400 else outcome, tokens)
         except Exception as error:  # noqa: BLE001 - the client gets the unrestored answer
@@ -105,7 +107,7 @@ class Answers:
         restored = stream.feed(body) + stream.finish()
         end = stream.result(status)
         self.review(exchange, end)
-        return Answer(restored, end.outcome, end.tokens)
+        return Answer(restored, end.outcome, end.tokens, end.ids)
 
     def review(self, exchange: Exchange, end: StreamEnd) -> None:
         """Has the guard look at all that was streamed. Sets the exchange's verdict. Never raises."""

@@ -30,7 +30,8 @@ class Conversation:
     form of a block depends only on it and the blocks before it, so that the next turn repeats the same bytes (law
     5). The placeholder key is derived from `seed`, the first text of a user. The first `before_seed` blocks may
     have been sent without that text, so their key is derived from `opening`, which is in the first of them. Without
-    a user's text, the opening is the seed. `continues` names an earlier answer whose texts are not sent again.
+    a user's text, the opening is the seed. `continues` names an earlier answer whose texts are not sent again,
+    and `resumable` says that this answer may be continued so.
     """
 
     body: Body
@@ -46,6 +47,7 @@ class Conversation:
     mode: PrivacyMode | None = None
     framing: Framing = "sse"
     continues: str = ""
+    resumable: bool = False
 
     @property
     def privacy_mode(self) -> PrivacyMode:

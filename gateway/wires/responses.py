@@ -186,6 +186,7 @@ class Responses:
         conversation.blocks.append([*settings, *keys_outside(body, KEYS)])
         conversation.attachments = tuple(sorted(attachments))
         conversation.continues = _continued(body)
+        conversation.resumable = body.get("store") is not False
         own.put(conversation)
         return conversation
 

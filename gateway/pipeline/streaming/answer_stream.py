@@ -12,7 +12,7 @@ from gateway.http.strict_json import dump
 from gateway.ipc.messages import StreamEnd, StreamPlan
 from gateway.pipeline.streaming.channels import Channel, Detect, Guarded, Withheld
 from gateway.pipeline.streaming.framing import Event, reader
-from gateway.wires import AnswerText, Body, Wire
+from gateway.wires import AnswerText, Body, Resumable, Wire
 from gateway.wires import Channel as ChannelId
 
 _log = logging.getLogger(__name__)
@@ -43,6 +43,7 @@ class AnswerStream:
         self._given: dict[tuple[str, str], str] = {}
         self._first: Body = {}
         self._latest: Body = {}
+        self._ids: tuple[str, ...] = ()
         self._texts: list[AnswerText] = []
         self._tokens: list[int | None] = [None, None]
         self._left = limit
@@ -77,7 +78,7 @@ class AnswerStream:
         grown = [channel.part for channel in self._channels.values()]
         given = self._tokens
         tokens = (given[0] or 0, given[1] or 0) if any(count is not None for count in given) else None
-        return StreamEnd(self._outcome, status, tokens, self._guarded.action, [*grown, *self._texts])
+        return StreamEnd(self._outcome, status, tokens, self._guarded.action, [*grown, *self._texts], self._ids)
 
     def _safely(self, events: Iterator[Event], *, last: bool = False) -> Iterator[bytes]:
         try:
@@ -101,7 +102,9 @@ class AnswerStream:
         if not event.data or event.data == b"[DONE]":
             if event.data:
                 yield from self._end_all()
-            yield event.raw
+            # SDKs fail on a name without data, which is half of an event.
+            if event.data or not event.name:
+                yield event.raw
             return
         try:
             body: Any = orjson.loads(event.data)
@@ -109,7 +112,10 @@ class AnswerStream:
             raise BadUpstream("The upstream sent an event that is not JSON.", code="upstream_invalid") from None
         if not isinstance(body, dict):
             raise BadUpstream("The upstream sent an event that is not a JSON object.", code="upstream_invalid")
-        self._first, self._latest = self._first or body, body
+        if not self._first:
+            self._first = body
+            self._ids = self._wire.answer_ids(body) if isinstance(self._wire, Resumable) else ()
+        self._latest = body
         stream = self._format
         for index, count in enumerate(stream.usage(body)):
             if count is not None:
@@ -152,12 +158,12 @@ class AnswerStream:
         known = self._given.get((text.kind, text.text))
         if known is not None:
             return known
-        if text.kind != "echo":
+        if text.kind == "echo" and self._guarded.context.sent(text.text):
+            given = self._guarded.restored(text)
+        else:
             self._texts.append(text)
-        elif not self._guarded.context.sent(text.text):
-            text.kind = "text"
-            return self._complete(text)
-        given = self._given[text.kind, text.text] = self._guarded.whole(text)
+            given = self._guarded.whole(text)
+        self._given[text.kind, text.text] = given
         return given
 
     def _finished(self, channel: ChannelId) -> str:

@@ -240,7 +240,7 @@ SHORT: list[Body] = [{**OUTPUT[1], "content": [{"type": "output_text", "text": f
 
 
 @pytest.mark.parametrize(("output", "step"), [(SHORT, 3), (OUTPUT, 101)])
-def test_cut_at_every_byte(output: list[Body], step: int) -> None:
+def test_cut_into_bytes_and_anywhere(output: list[Body], step: int) -> None:
     source = stream(1, output)
     whole, _ = replay(WIRE, [source], plan(PLACEHOLDERS, REQUEST))
     one_by_one, _ = replay(WIRE, (source[i : i + 1] for i in range(len(source))), plan(PLACEHOLDERS, REQUEST))

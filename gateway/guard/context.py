@@ -15,11 +15,12 @@ from gateway.http.strict_json import dump, parse_object
 from gateway.models import Entity
 from gateway.placeholders import Placeholders, RestoreScope
 
+_HISTORY = ("messages", "input")
 # What calls of tools and their results are called: by the role of a message, a member of it, and the end of a type.
 _TOOLS = frozenset({"tool", "function"})
 _CALLS = frozenset({"tool_calls", "function_call"})
-_CALL_TYPES = ("tool_use",)
-_RESULT_TYPES = ("tool_result",)
+_CALL_TYPES = ("tool_use", "_call")
+_RESULT_TYPES = ("tool_result", "_output")
 
 
 class AnswerPart(Protocol):
@@ -114,11 +115,8 @@ def _without_tools(request: str, placeholders: frozenset[str]) -> str:
         body = parse_object(request)
     except BadRequest:
         return request
-    messages = body.get("messages")
-    if not isinstance(messages, list):
-        return request
-    kept = [_said(message, placeholders) for message in messages if _is_said(message, placeholders)]
-    return dump({**body, "messages": kept}).decode()
+    said = {name: _said(body[name], placeholders) for name in _HISTORY if isinstance(body.get(name), list)}
+    return dump({**body, **said}).decode() if said else request
 
 
 def _said(value: Any, placeholders: frozenset[str]) -> Any:

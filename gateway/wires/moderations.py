@@ -32,9 +32,6 @@ class Moderations:
     def serves(self, method: str, path: str) -> bool:
         return method == "POST" and _PATH.match(path) is not None
 
-    def harmless(self, method: str, path: str) -> bool:
-        return False
-
     def model(self, body: Body, path: str) -> object:
         return body.get("model", _DEFAULT_MODEL)
 

@@ -16,7 +16,6 @@ from gateway.wires.responses_answers import event_texts, response_texts, withhel
 from gateway.wires.responses_items import KEYS, OWN_KEYS, is_made, item_fields, member_fields, user_text
 
 _PATH = re.compile(r"(?:/[\w.-]+)*/(responses(?:/compact|/input_tokens)?)\Z")
-_READS = re.compile(r"/(?:openai/)?(?:v1/)?responses/[\w-]+(?:/input_items)?\Z")
 
 # Fields of the prompt that a model reads before the items. All others belong to the single request.
 _BEFORE_ITEMS = ("tools", "instructions", "prompt", "text")
@@ -131,9 +130,6 @@ class Responses:
 
     def serves(self, method: str, path: str) -> bool:
         return method == "POST" and _PATH.match(path) is not None
-
-    def harmless(self, method: str, path: str) -> bool:
-        return method in {"GET", "HEAD"} and _READS.match(path) is not None
 
     def model(self, body: Body, path: str) -> object:
         return body.get("model")

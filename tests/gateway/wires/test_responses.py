@@ -422,16 +422,3 @@ def test_the_calls_it_serves(method: str, path: str, below: str | None) -> None:
     assert (wire is WIRE) is (below is not None)
     if below is not None:
         assert WIRE.method_path(path, "gpt-5") == below
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "harmless"),
-    [
-        ("GET", "/v1/responses/resp_1", True),
-        ("GET", "/openai/v1/responses/resp_1/input_items", True),
-        ("POST", "/v1/responses/resp_1/cancel", False),
-        ("GET", "/v1/responses/a/b", False),
-    ],
-)
-def test_the_calls_that_carry_no_text(method: str, path: str, harmless: bool) -> None:
-    assert Wires.discover().harmless(method, path) is harmless

@@ -104,7 +104,8 @@ class EventFormat(Protocol):
     def refusal(self, message: str, like: Body) -> list[Body | bytes]:
         """Returns the events that end an answer with the finish reason `content_filter`.
 
-        `like` is an earlier event, empty if there was none. Bytes are written as they are.
+        `like` is the event in which the reason was found, else the last one; empty if there was none. Bytes are written
+        as they are.
         """
         ...
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeGuard
 
 from gateway.errors import BadRequest, Unprocessable
-from gateway.http.strict_json import Json, is_json
+from gateway.http.strict_json import Json, is_json, parse
 from gateway.models import LONGEST_TASK, PrivacyMode
 from gateway.text.fields import JsonField, KeyField, MessageField, NameField, NumberField, TextField, can_identify, lead
 from gateway.wires.base import AnswerText, Body, Conversation
@@ -170,3 +170,22 @@ def answer_strings(value: Any, container: Any, key: Any, choice: int) -> Iterato
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from answer_strings(inner, value, index, choice)
+
+
+# Base64, also that for URLs, with digits and letters of both cases: numbers, codes and names rarely have all three.
+_OPAQUE = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])[A-Za-z0-9+/_-]{16,}={0,2}\Z")
+
+
+def is_opaque(value: Json) -> TypeGuard[str]:
+    """Whether a value looks like a signature or encrypted content, which only the provider can read."""
+    return isinstance(value, str) and _OPAQUE.match(value) is not None
+
+
+class DocumentWriter:
+    """Writes a restored JSON document back to a member that is not a string."""
+
+    def __init__(self, container: Body) -> None:
+        self._container = container
+
+    def __setitem__(self, name: str, text: str) -> None:
+        self._container[name] = parse(text) if is_json(text) else text

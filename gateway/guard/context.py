@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 from gateway.detection.recognizer import EntityType
 from gateway.errors import BadRequest
@@ -15,8 +15,11 @@ from gateway.http.strict_json import dump, parse_object
 from gateway.models import Entity
 from gateway.placeholders import Placeholders, RestoreScope
 
+# What calls of tools and their results are called: by the role of a message, a member of it, and the end of a type.
 _TOOLS = frozenset({"tool", "function"})
 _CALLS = frozenset({"tool_calls", "function_call"})
+_CALL_TYPES = ("tool_use",)
+_RESULT_TYPES = ("tool_result",)
 
 
 class AnswerPart(Protocol):
@@ -110,12 +113,28 @@ def _without_tools(request: str, placeholders: frozenset[str]) -> str:
     messages = body.get("messages")
     if not isinstance(messages, list):
         return request
-    kept = [
-        {name: value for name, value in message.items() if name not in _CALLS}
-        for message in messages
-        if isinstance(message, dict) and (message.get("role") not in _TOOLS or _contains(message, placeholders))
-    ]
+    kept = [_said(message, placeholders) for message in messages if _is_said(message, placeholders)]
     return dump({**body, "messages": kept}).decode()
+
+
+def _said(value: Any, placeholders: frozenset[str]) -> Any:
+    """A message without the calls and results among its members and blocks."""
+    if isinstance(value, list):
+        return [_said(each, placeholders) for each in value if _is_said(each, placeholders)]
+    if isinstance(value, dict):
+        return {name: _said(member, placeholders) for name, member in value.items() if name not in _CALLS}
+    return value
+
+
+def _is_said(value: Any, placeholders: frozenset[str]) -> bool:
+    if not isinstance(value, dict):
+        return True
+    kind = value.get("type")
+    kind = kind if isinstance(kind, str) else ""
+    if kind.endswith(_CALL_TYPES):
+        return False
+    is_result = kind.endswith(_RESULT_TYPES) or value.get("role") in _TOOLS
+    return not is_result or _contains(value, placeholders)
 
 
 def _contains(message: Mapping[str, object], placeholders: frozenset[str]) -> bool:

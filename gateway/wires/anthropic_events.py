@@ -180,7 +180,7 @@ def _strings(members: Body, container: Body) -> Iterator[AnswerText]:
     """Yields the strings under members of a container, but for types and what only the provider can read."""
     for name, value in members.items():
         if isinstance(value, str):
-            if name != "type" and not (name in _OPAQUE and is_opaque(value)):
+            if value and name != "type" and not (name in _OPAQUE and is_opaque(value)):
                 yield AnswerText(container, name, value)
         elif isinstance(value, dict):
             yield from _strings(value, value)

@@ -117,7 +117,8 @@ class Review:
         """Lists a call that the gateway answered itself."""
         assert flow.response is not None
         refusal = code_of(flow.response)
-        if refusal is not None or (answered.route or "").startswith("/v1/"):
+        is_api = (answered.route or "").startswith("/v1/") or state.listener is Listener.PROXY
+        if refusal is not None or is_api:
             self._list_metadata(flow, state, answered.status, refusal, answered.receipt, answered.route, answered.guard)
 
     def hold(self, held: http.HTTPFlow) -> None:

@@ -25,7 +25,8 @@ from gateway.pipeline.operations import Operations
 from gateway.pipeline.operator_edits import OperatorEdits
 from gateway.pipeline.pipeline import Pipeline
 from gateway.placeholders import prepare
-from gateway.policy import PolicyRegistry, SessionDocument, StoredPolicies
+from gateway.policy import PolicyRegistry, SessionDocument
+from gateway.policy.storage import StoredPolicies
 from gateway.protection.protector import Protector
 from gateway.receipts import Check, ReceiptLog, Verification
 from gateway.receipts.consistency import has_records

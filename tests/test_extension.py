@@ -59,9 +59,6 @@ class Telegram:
     def serves(self, method, path):
         return (method, path) == ("POST", "/telegram")
 
-    def harmless(self, method, path):
-        return False
-
     def model(self, body, path):
         return body["model"]
 

@@ -6,8 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gateway.config.settings import Settings
-from gateway.policy import Policy, PolicyRegistry, StoredPolicies
+from gateway.policy import Policy, PolicyRegistry
 from gateway.policy.files import read_policy_file
+from gateway.policy.storage import StoredPolicies
 from gateway.store import open_store, store_exists
 
 

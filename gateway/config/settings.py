@@ -130,6 +130,12 @@ class Settings(BaseSettings):
         " always streams, because its clients cannot be changed.",
     )
 
+    telemetry: Literal["drop", "protect"] = Field(
+        "drop",
+        description="What becomes of known reports that proxy clients send on their own use, such as traces: dropped"
+        " with 202, or protected as any JSON. They never pass as they are.",
+    )
+
     default_policy: str = Field("default", min_length=1, description="Policy of requests that do not name one.")
     detection: Literal["patterns", "full"] = Field(
         "full",

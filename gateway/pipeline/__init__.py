@@ -2,6 +2,7 @@
 
 chat            finds the destination of chat requests and serves those that mitmproxy does not forward
 pipeline        opens and closes exchanges
+answers         guards and restores answers; `streaming` restores those that arrive event by event
 exchange        the state of one request between the two
 destination     where a call goes, and what of its head may go with it
 header_policy   which headers are forwarded

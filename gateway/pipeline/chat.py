@@ -11,7 +11,6 @@ from typing import Any
 
 from gateway.auth.callers import Callers
 from gateway.auth.credentials import PROVIDER_CREDENTIALS, refuse_repeated, scrub_secrets, secrets_of
-from gateway.errors import NotFound
 from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
 from gateway.ids import new_request_id
@@ -95,15 +94,11 @@ class ChatHandler:
             forward=self._forward,
         )
 
-    async def textless(
-        self, method: str, origin: str, path: str, fields: Sequence[Field]
-    ) -> tuple[Destination, list[Field]]:
-        """Returns the destination of a proxied call that carries no text, and the header fields that may go there.
+    async def textless(self, origin: str, path: str, fields: Sequence[Field]) -> tuple[Destination, list[Field]]:
+        """Returns the destination of a proxied call without a body, and the header fields that may go there.
 
-        `path` is as sent, including the query. Raises NotFound (`unknown_route`) for any other call.
+        `path` is as sent, including the query. Raises NotFound (`unknown_route`) if it holds private text.
         """
-        if not self._wires.harmless(method, path.partition("?")[0]):
-            raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
         caller = self._callers.authenticate_proxied(path, fields)
         destination = self.host_for(None, origin, path, fields)
         return destination, await self._pipeline.forwarded_headers(destination, caller)

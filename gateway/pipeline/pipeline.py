@@ -8,22 +8,20 @@ import asyncio
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from hashlib import sha256
 from math import ceil
 
 from gateway.assessment import Assessment, Finding, assess
 from gateway.concurrency.thread_pool import Workers
 from gateway.errors import BadRequest, BadUpstream, Forbidden, GatewayError, NotFound, UnsupportedMedia
-from gateway.guard import GuardContext, inspect
-from gateway.http.strict_json import dump, is_json, parse_object
+from gateway.http.strict_json import dump
 from gateway.http.types import Field
 from gateway.ipc.messages import StreamEnd, StreamPlan
-from gateway.models import Caller, Entity, RiskLevel, Route, RouteDecision, Trust
+from gateway.models import Caller, RiskLevel, Route, RouteDecision, Trust
+from gateway.pipeline.answers import Answers
 from gateway.pipeline.destination import Destination
 from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.header_policy import clean, forwarded_headers
-from gateway.pipeline.streaming import CONTENT_FILTERED, AnswerStream
 from gateway.placeholders import (
     Placeholders,
     RestoreScope,
@@ -35,7 +33,7 @@ from gateway.protection.protector import Found, Protected, Protector
 from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog, attach_to_errors
 from gateway.sharding import Sharded, shard
 from gateway.text.token_estimate import estimate, weigh
-from gateway.wires import AnswerText, Body, Conversation, Wire
+from gateway.wires import Body, Conversation, Wire
 
 _log = logging.getLogger(__name__)
 
@@ -73,6 +71,7 @@ class Pipeline:
         self._default_policy = default_policy
         self._local_available = local_available
         self._engine = (engine_version, model_hash)
+        self._answers = Answers(patterns, protector.types)
 
     def policy(self, policy_id: str | None, *, param: str = "policy_id") -> Policy:
         """Returns the policy named in the field `param`, else the default. Raises NotFound (`policy_not_found`)."""
@@ -306,38 +305,11 @@ class Pipeline:
 
         None if the answer is no stream, or if the guard has to see all of it first.
         """
-        policy = exchange.policy
-        late = policy.streaming.guard == "hold" or policy.guard.new_sensitive_value in {"redact", "replace"}
-        return None if late or exchange.framing is None else self._plan(exchange, annotate=annotate, hold=False)
-
-    def _plan(self, exchange: Exchange, *, annotate: bool, hold: bool) -> StreamPlan:
-        return StreamPlan(
-            exchange.placeholders,
-            exchange.scope,
-            exchange.policy.guard,
-            dict(self._protector.types),
-            exchange.body,
-            exchange.request_id,
-            exchange.framing or "sse",
-            exchange.note() if annotate else None,
-            exchange.policy.restore.tool_arguments,
-            hold,
-        )
+        return None if self._answers.is_held(exchange) else self._answers.plan(exchange, annotate=annotate)
 
     async def end(self, exchange: Exchange, end: StreamEnd) -> None:
         """Records the outcome of a streamed answer, after the guard's last look at all of it."""
-
-        def last_look() -> None:
-            context = self._guard_context(exchange, end.texts)
-            seen = inspect(end.texts, context, exchange.policy.guard)
-            # What has been sent was only what the guard let pass, whatever it would make of the whole.
-            taken = end.action if end.action != "pass" or seen.action == "pass" else "flag"
-            exchange.verdict = replace(seen, action=taken)
-
-        try:
-            await asyncio.to_thread(last_look)
-        except Exception as error:  # noqa: BLE001 - the answer is complete; only its report is not
-            _log.error("the report on a stream failed: %s", type(error).__name__)
+        await asyncio.to_thread(self._answers.review, exchange, end)
         self._finish(exchange, end.outcome, end.status, end.tokens)
 
     async def close(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
@@ -347,78 +319,13 @@ class Pipeline:
         (`upstream_invalid`). Otherwise an unreadable answer is returned unchanged, including its placeholders.
         """
         if len(body) > _THREAD_THRESHOLD:
-            return await asyncio.to_thread(self._close, exchange, status, body, annotate=annotate)
-        return self._close(exchange, status, body, annotate=annotate)
-
-    def _close(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
-        restored = body
-        outcome = "answered" if status < 400 else "upstream_error"
-        tokens: tuple[int, int] | None = None
-        if exchange.framing is not None and status < 400 and not body.lstrip().startswith(b"{"):
-            return self._close_stream(exchange, status, body, annotate=annotate)
-        try:
-            answer = parse_object(body)
-            tokens = exchange.wire.usage(answer)
-            if self._restore(exchange, answer) == "replaced":
-                outcome = "guarded"
-            if annotate:
-                exchange.wire.annotate(answer, exchange.note() if status < 400 else None)
-            restored = dump(answer)
-        except GatewayError:
-            if status < 400:
-                outcome = "unreadable_answer"
-        except Exception as error:  # noqa: BLE001 - the client gets the unrestored answer
-            _log.error("restoring failed: %s", type(error).__name__)
-            outcome = "restore_failed"
-        self._finish(exchange, outcome, status, tokens)
-        if annotate and outcome == "unreadable_answer":
+            answer = await asyncio.to_thread(self._answers.restore, exchange, status, body, annotate=annotate)
+        else:
+            answer = self._answers.restore(exchange, status, body, annotate=annotate)
+        self._finish(exchange, answer.outcome, status, answer.tokens)
+        if annotate and answer.outcome == "unreadable_answer":
             raise BadUpstream("The upstream's answer is not a JSON object.", code="upstream_invalid")
-        return restored
-
-    def _close_stream(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
-        """Restores a streamed answer that the policy holds until the guard has seen all of it."""
-
-        def detect(text: str) -> Sequence[Entity]:
-            return self._patterns.detect(text, exchange.placeholders)
-
-        plan = self._plan(exchange, annotate=annotate, hold=True)
-        stream = AnswerStream(exchange.wire, plan, limit=len(body), detect=detect)
-        restored = stream.feed(body) + stream.finish()
-        end = stream.result(status)
-        seen = inspect(end.texts, self._guard_context(exchange, end.texts), exchange.policy.guard)
-        exchange.verdict = replace(seen, action=end.action)
-        self._finish(exchange, end.outcome, status, end.tokens)
-        return restored
-
-    def _guard_context(self, exchange: Exchange, texts: Sequence[AnswerText]) -> GuardContext:
-        return GuardContext(
-            exchange.placeholders,
-            exchange.scope,
-            request=exchange.body,
-            types=self._protector.types,
-            entities=[self._patterns.detect(text.text, exchange.placeholders) for text in texts],
-        )
-
-    def _restore(self, exchange: Exchange, answer: Body) -> str:
-        texts = exchange.wire.answer_texts(answer)
-        context = self._guard_context(exchange, texts)
-        verdict = inspect(texts, context, exchange.policy.guard)
-        exchange.verdict = verdict
-        if verdict.action == "replace":
-            exchange.wire.refuse_answer(answer, CONTENT_FILTERED)
-            return "replaced"
-        for position, text in enumerate(texts):
-            self._restore_text(exchange, text, verdict.redacted(position, text.text))
-        return "restored"
-
-    def _restore_text(self, exchange: Exchange, text: AnswerText, content: str) -> None:
-        if text.kind == "json" and is_json(content):
-            if exchange.policy.restore.tool_arguments:
-                content = exchange.placeholders.restore_json(content, rules=exchange.scope).text
-        elif text.kind != "data":
-            content = exchange.placeholders.restore_answer(content, rules=exchange.scope).text
-        if content != text.text:
-            text.container[text.key] = content
+        return answer.body
 
     @contextmanager
     def answering(self, exchange: Exchange) -> Iterator[None]:

@@ -12,7 +12,6 @@ patterns. `gateway.protection` applies it. See docs/policies.md.
 from gateway.policy.document import SessionDocument
 from gateway.policy.model import Policy, RouteRules, Rule, RuleOptions
 from gateway.policy.registry import CustomPolicies, PolicyRegistry
-from gateway.policy.storage import StoredPolicies
 
 __all__ = [
     "CustomPolicies",
@@ -22,5 +21,4 @@ __all__ = [
     "Rule",
     "RuleOptions",
     "SessionDocument",
-    "StoredPolicies",
 ]

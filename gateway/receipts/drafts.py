@@ -9,8 +9,19 @@ from gateway.models import Action, PolicyRef, RiskLevel, RouteDecision
 from gateway.policy.document import GuardDocument
 
 OPERATIONS = frozenset(
-    {"analyze", "chat", "completions", "edit", "embeddings", "messages", "playground", "protect", "reconstruct"}
-    | {"responses", "shard"}
+    {
+        "analyze",
+        "chat",
+        "completions",
+        "edit",
+        "embeddings",
+        "messages",
+        "other",
+        "playground",
+        "protect",
+        "reconstruct",
+    }
+    | {"reconstruct", "responses", "shard"}
 )
 OUTCOMES = frozenset(
     {"answered", "guarded", "refused", "failed", "cancelled", "timeout", "upstream_error", "upstream_unreachable"}

@@ -6,13 +6,17 @@ from gateway.api.asgi_client import AsgiApp, serve
 from gateway.api.error_handlers import unknown_path
 from gateway.auth.credentials import refuse_repeated
 from gateway.container import Container
-from gateway.errors import EditRefused, NotFound, UpgradeRefused
+from gateway.errors import EditRefused, NotFound, UnsupportedMedia, UpgradeRefused
 from gateway.http.content_encoding import decode
 from gateway.http.strict_json import check_media_type, parse_object
 from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse, RestoredAnswer, StreamEnd
 from gateway.models import Caller
 from gateway.pipeline.exchange import Exchange
 from gateway.wires import Wire
+from gateway.wires.other_json import OTHER_JSON
+
+# Reports of clients on their own use, which repeat whole conversations.
+_TELEMETRY = ("/v1/traces/ingest", "/api/event_logging/", "/api/claude_code/metrics")
 
 
 class Dispatcher:
@@ -52,7 +56,7 @@ class Dispatcher:
         if call.listener is Listener.GATEWAY:
             refuse_repeated(call.fields)
             return await (self._serve(call) if wire is None else self._open_chat(call, wire))
-        return await (self._forward_textless(call) if wire is None else self._open_proxied_chat(call, wire))
+        return await (self._open_other(call) if wire is None else self._open_proxied(call, wire, "chat"))
 
     async def _open_chat(self, call: Call, wire: Wire) -> ForwardedRequest | NativeResponse:
         path, _, query = call.path.partition("?")
@@ -75,7 +79,7 @@ class Dispatcher:
         )
         return self._forward(exchange, annotate=True)
 
-    async def _open_proxied_chat(self, call: Call, wire: Wire) -> ForwardedRequest:
+    async def _open_proxied(self, call: Call, wire: Wire, operation: str) -> ForwardedRequest:
         source = self._decode(call)
         body = parse_object(source)
         exchange = await self._pipeline.open(
@@ -85,16 +89,33 @@ class Dispatcher:
             self._chat.host_for(wire.model(body, call.path.partition("?")[0]), call.origin, call.path, call.fields),
             request_id=call.request_id,
             source=source if call.editable else None,
+            operation=operation,
             path=call.path.partition("?")[0],
             streams=True,
         )
         return self._forward(exchange, annotate=False)
 
-    async def _forward_textless(self, call: Call) -> ForwardedRequest:
-        if call.content:
-            raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
-        destination, headers = await self._chat.textless(call.method, call.origin, call.path, call.fields)
-        return ForwardedRequest(destination.url, headers, b"", timeout_seconds=destination.timeout_seconds)
+    async def _open_other(self, call: Call) -> ForwardedRequest | NativeResponse:
+        """Handles a proxied call that no wire knows: drops telemetry, protects JSON, refuses all other bodies.
+
+        Calls that read something pass without a body. Raises NotFound (`unknown_route`) and UnsupportedMedia.
+        """
+        path = call.path.partition("?")[0]
+        if not call.content:
+            if call.method not in {"GET", "HEAD"}:
+                raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
+            destination, headers = await self._chat.textless(call.origin, call.path, call.fields)
+            return ForwardedRequest(destination.url, headers, b"", timeout_seconds=destination.timeout_seconds)
+        telemetry = next((known for known in _TELEMETRY if path.startswith(known)), None)
+        if telemetry is not None and self._settings.telemetry == "drop":
+            self._callers.authenticate_proxied(call.path, call.fields)
+            return NativeResponse(202, [(b"content-type", b"application/json")], b"{}", telemetry)
+        try:
+            check_media_type(_header(call, b"content-type"))
+        except UnsupportedMedia:
+            message = "Only JSON can be protected; this body (a file, audio, an image, a batch) does not leave."
+            raise UnsupportedMedia(message, param="Content-Type") from None
+        return await self._open_proxied(call, OTHER_JSON, "other")
 
     async def _serve(self, call: Call, caller: Caller | None = None) -> NativeResponse:
         """Has the ASGI application answer. A `caller` that is known already is not counted against its rate again."""

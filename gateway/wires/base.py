@@ -134,10 +134,6 @@ class Wire(Protocol):
         """Whether this is a model call of this wire. `path` has no query."""
         ...
 
-    def harmless(self, method: str, path: str) -> bool:
-        """Whether this call never carries text (a list of models) and may pass without a body."""
-        ...
-
     def model(self, body: Body, path: str) -> object:
         """Returns the model that a request to `path` names, as sent and unchecked."""
         ...
@@ -191,6 +187,3 @@ class Wires:
 
     def serving(self, method: str, path: str) -> Wire | None:
         return next((wire for wire in self._wires if wire.serves(method, path)), None)
-
-    def harmless(self, method: str, path: str) -> bool:
-        return any(wire.harmless(method, path) for wire in self._wires)

@@ -29,7 +29,6 @@ from gateway.wires.reading import (
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _TEXT_PARTS = frozenset({"text", "refusal", "input_text", "output_text", "thinking", "reasoning"})
 _PATH = re.compile(r"(?:/[\w.-]+)*/chat/completions\Z")
-_MODELS = re.compile(r"/(?:openai/)?v1/models(?:/[\w.:-]+)?\Z")
 
 # Keys of the protocol. Any other key could be private and is searched.
 _WORDS = """
@@ -123,9 +122,6 @@ class ChatCompletions:
 
     def serves(self, method: str, path: str) -> bool:
         return method == "POST" and _PATH.match(path) is not None
-
-    def harmless(self, method: str, path: str) -> bool:
-        return method in {"GET", "HEAD"} and _MODELS.match(path) is not None
 
     def model(self, body: Body, path: str) -> object:
         return body.get("model")

@@ -66,7 +66,6 @@ BODIES = {
     "no messages": (said([]), 400, "invalid_request"),
     "unknown role": (said([{"role": CANARY, "content": "x"}]), 400, "invalid_request"),
     "content is a number": (said([{"role": "user", "content": 7}]), 400, "invalid_request"),
-    "streaming": (json.dumps({**CHAT, "stream": True}).encode(), 400, "streaming_not_supported"),
     "image": (
         said([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}]}]),
         415,
@@ -156,14 +155,43 @@ def test_a_body_over_the_limit(entrance: tuple[httpx.Client, Upstream]) -> None:
     assert not upstream.recorded
 
 
-@pytest.mark.parametrize("path", ["/v1/responses", "/v1/embeddings", "/v1/files", "/", "/v1/chat/completions/extra"])
+@pytest.mark.parametrize("path", ["/v1/files", "/", "/v1/chat/completions/extra"])
 def test_an_unknown_route(entrance: tuple[httpx.Client, Upstream], path: str) -> None:
+    """The gateway has none. The proxy protects what is JSON and refuses the rest."""
     client, upstream = entrance
+    upstream.answer = lambda _: Reply(b"{}")
     answer = client.post(path, json=CHAT)
-    assert answer.status_code == 404
-    assert answer.json()["error"]["code"] in {"not_found", "unknown_route"}
+    if upstream.scheme == "http":
+        assert answer.status_code in {404, 405}
+    else:
+        assert answer.status_code == 200
+        assert CANARY.encode() not in upstream.seen
+        upstream.recorded.clear()
+        form = {"content-type": "multipart/form-data; boundary=x"}
+        refused(client.post(path, content=CANARY.encode(), headers=form), 415, "unsupported_media_type")
+        assert client.post(path).status_code == 404
     assert client.get(f"{path}?q={CANARY}").status_code in {404, 405}
     assert not upstream.recorded
+
+
+@pytest.mark.parametrize("path", ["/v1/traces/ingest", "/api/event_logging/v2/batch"])
+def test_telemetry_is_dropped(running: Running, tls_upstream: Upstream, path: str) -> None:
+    context = ssl.create_default_context(cafile=str(running.ca))
+    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
+        answer = client.post(path, json={"data": [{"input": CANARY}]})
+        assert answer.status_code == 202
+    assert not tls_upstream.recorded
+
+
+def test_a_call_that_reads_something_passes(running: Running, tls_upstream: Upstream) -> None:
+    tls_upstream.answer = lambda _: Reply(b'{"flags": []}')
+    context = ssl.create_default_context(cafile=str(running.ca))
+    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
+        answer = client.get("/api/claude_code/settings", headers={"cookie": CANARY, "x-note": CANARY})
+        assert answer.json() == {"flags": []}
+        assert client.get(f"/api/settings/{CANARY}").status_code == 404
+    assert len(tls_upstream.recorded) == 1
+    assert CANARY.encode() not in tls_upstream.seen
 
 
 def test_an_unknown_field_is_scanned(entrance: tuple[httpx.Client, Upstream]) -> None:

@@ -41,7 +41,7 @@ class AnswerStream:
         self._texts: list[AnswerText] = []
         self._tokens: list[int | None] = [None, None]
         self._left = limit
-        self._outcome = "unfinished"
+        self._outcome = "failed"
         self._noted = plan.note is None
 
     @property
@@ -63,7 +63,7 @@ class AnswerStream:
         rest = [*self._safely(self._reader.finish())]
         if not self.ended:
             rest += self._safely(iter((Event(b""),)), last=True)
-        if self._outcome == "unfinished":
+        if self._outcome == "failed":
             self._outcome = "answered"
         return b"".join(rest)
 

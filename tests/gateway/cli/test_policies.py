@@ -12,7 +12,8 @@ import pytest
 
 from gateway.cli.policies import add_commands
 from gateway.config.settings import BUILTIN_POLICIES, Settings, load_settings
-from gateway.policy import PolicyRegistry, StoredPolicies
+from gateway.policy import PolicyRegistry
+from gateway.policy.storage import StoredPolicies
 from gateway.store import open_store
 
 EMAIL = "jane.roe@example.org"

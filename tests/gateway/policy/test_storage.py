@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import Unavailable
-from gateway.policy import StoredPolicies
+from gateway.policy.storage import StoredPolicies
 from gateway.store import open_store
 from tests.gateway.policy import MemoryPolicies, document, policy, registry
 

@@ -369,18 +369,3 @@ class TestAnswers:
 )
 def test_the_calls_it_serves(method: str, path: str, served: bool) -> None:
     assert (Wires.discover().serving(method, path) is WIRE) is served
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "harmless"),
-    [
-        ("GET", "/v1/models", True),
-        ("HEAD", "/v1/models/gpt-5", True),
-        ("POST", "/v1/models", False),
-        ("DELETE", "/v1/models/gpt-5", False),
-        ("GET", "/v1/models/a/b", False),
-        ("GET", "/v1/files", False),
-    ],
-)
-def test_the_calls_that_carry_no_text(method: str, path: str, harmless: bool) -> None:
-    assert Wires.discover().harmless(method, path) is harmless

@@ -1,0 +1,130 @@
+"""Guards and restores answers that have arrived as a whole, and reviews those that were streamed."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from gateway.detection.recognizer import EntityType
+from gateway.errors import GatewayError
+from gateway.guard import GuardContext, inspect
+from gateway.http.strict_json import dump, is_json, parse_object
+from gateway.ipc.messages import StreamEnd, StreamPlan
+from gateway.models import Entity
+from gateway.pipeline.exchange import Exchange
+from gateway.pipeline.streaming import CONTENT_FILTERED, AnswerStream
+from gateway.protection.protector import Protector
+from gateway.wires import AnswerText, Body
+
+_log = logging.getLogger(__name__)
+
+
+class Answer(NamedTuple):
+    """An answer for the client, and what the outcome record says of it."""
+
+    body: bytes
+    outcome: str
+    tokens: tuple[int, int] | None = None
+
+
+class Answers:
+    """Restores answers. `patterns` detects new values in them; `types` are the known entity types."""
+
+    def __init__(self, patterns: Protector, types: Mapping[str, EntityType]) -> None:
+        self._patterns = patterns
+        self._types = types
+
+    def is_held(self, exchange: Exchange) -> bool:
+        """Tells whether the answer is no stream, or one that the guard has to see as a whole first."""
+        policy = exchange.policy
+        late = policy.streaming.guard == "hold" or policy.guard.new_sensitive_value in {"redact", "replace"}
+        return late or exchange.framing is None
+
+    def plan(self, exchange: Exchange, *, annotate: bool, hold: bool = False) -> StreamPlan:
+        """Returns what restoring a streamed answer takes."""
+        return StreamPlan(
+            exchange.placeholders,
+            exchange.scope,
+            exchange.policy.guard,
+            dict(self._types),
+            exchange.body,
+            exchange.request_id,
+            exchange.framing or "sse",
+            exchange.note() if annotate else None,
+            exchange.policy.restore.tool_arguments,
+            hold,
+        )
+
+    def restore(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> Answer:
+        """Guards and restores a body. Sets the exchange's verdict. Never raises."""
+        outcome = "answered" if status < 400 else "upstream_error"
+        tokens: tuple[int, int] | None = None
+        try:
+            if exchange.framing is not None and status < 400 and not body.lstrip().startswith(b"{"):
+                return self._restore_stream(exchange, status, body, annotate=annotate)
+            answer = parse_object(body)
+            tokens = exchange.wire.usage(answer)
+            if not self._restore_texts(exchange, answer):
+                outcome = "guarded"
+            if annotate:
+                exchange.wire.annotate(answer, exchange.note() if status < 400 else None)
+            return Answer(dump(answer), outcome, tokens)
+        except GatewayError:
+            return Answer(body, "unreadable_answer" if status < 400 else outcome, tokens)
+        except Exception as error:  # noqa: BLE001 - the client gets the unrestored answer
+            _log.error("restoring failed: %s", type(error).__name__)
+            return Answer(body, "restore_failed", tokens)
+
+    def _restore_texts(self, exchange: Exchange, answer: Body) -> bool:
+        """Returns whether the guard lets the answer pass."""
+        texts = exchange.wire.answer_texts(answer)
+        verdict = exchange.verdict = inspect(texts, self._context(exchange, texts), exchange.policy.guard)
+        if verdict.action == "replace":
+            exchange.wire.refuse_answer(answer, CONTENT_FILTERED)
+            return False
+        for position, text in enumerate(texts):
+            _restore_text(exchange, text, verdict.redacted(position, text.text))
+        return True
+
+    def _restore_stream(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> Answer:
+        """Restores a streamed answer of which the guard has to see every text as a whole."""
+
+        def detect(text: str) -> Sequence[Entity]:
+            return self._patterns.detect(text, exchange.placeholders)
+
+        plan = self.plan(exchange, annotate=annotate, hold=True)
+        stream = AnswerStream(exchange.wire, plan, limit=len(body), detect=detect)
+        restored = stream.feed(body) + stream.finish()
+        end = stream.result(status)
+        self.review(exchange, end)
+        return Answer(restored, end.outcome, end.tokens)
+
+    def review(self, exchange: Exchange, end: StreamEnd) -> None:
+        """Has the guard look at all that was streamed. Sets the exchange's verdict. Never raises."""
+        try:
+            seen = inspect(end.texts, self._context(exchange, end.texts), exchange.policy.guard)
+        except Exception as error:  # noqa: BLE001 - the answer is complete; only its report is not
+            _log.error("the review of a stream failed: %s", type(error).__name__)
+            return
+        # Only what the guard let pass has been sent, whatever it makes of the whole.
+        missed = end.action == "pass" and seen.action != "pass"
+        exchange.verdict = replace(seen, action="flag" if missed else end.action)
+
+    def _context(self, exchange: Exchange, texts: Sequence[AnswerText]) -> GuardContext:
+        return GuardContext(
+            exchange.placeholders,
+            exchange.scope,
+            request=exchange.body,
+            types=self._types,
+            entities=[self._patterns.detect(text.text, exchange.placeholders) for text in texts],
+        )
+
+
+def _restore_text(exchange: Exchange, text: AnswerText, content: str) -> None:
+    if text.kind == "json" and is_json(content):
+        if exchange.policy.restore.tool_arguments:
+            content = exchange.placeholders.restore_json(content, rules=exchange.scope).text
+    elif text.kind != "data":
+        content = exchange.placeholders.restore_answer(content, rules=exchange.scope).text
+    if content != text.text:
+        text.container[text.key] = content

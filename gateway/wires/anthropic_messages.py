@@ -25,8 +25,7 @@ from gateway.wires.reading import (
 )
 
 # Not the messages of OpenAI's threads.
-_PATH = re.compile(r"(?!.*/threads/)(?:/[\w.-]+)*/messages(?P<count>/count_tokens)?\Z")
-_MODELS = re.compile(r"/(?:anthropic/)?v1/models(?:/[\w.:-]+)?\Z")
+_PATH = re.compile(r"(?!.*/threads/)(?:/[\w.-]+)*/messages(?:/count_tokens)?\Z")
 _ROLES = frozenset({"user", "assistant", "system"})
 # Fields that are read on their own: those that a model reads, and words that are validated. All others belong to the
 # single request.
@@ -46,9 +45,6 @@ class AnthropicMessages:
 
     def serves(self, method: str, path: str) -> bool:
         return method == "POST" and _PATH.match(path) is not None
-
-    def harmless(self, method: str, path: str) -> bool:
-        return method in {"GET", "HEAD"} and _MODELS.match(path) is not None
 
     def model(self, body: Body, path: str) -> object:
         return body.get("model")

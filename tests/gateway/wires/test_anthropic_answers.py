@@ -146,17 +146,3 @@ def test_an_error_has_the_type_of_its_cause(error: GatewayError, kind: str) -> N
 def test_the_calls_it_serves(method: str, path: str, served: str | None) -> None:
     wire = Wires.discover().serving(method, path)
     assert (wire.method_path(path, "m") if wire is WIRE else None) == served
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "harmless"),
-    [
-        ("GET", "/v1/models", True),
-        ("HEAD", "/anthropic/v1/models/claude-x", True),
-        ("POST", "/v1/models", False),
-        ("GET", "/v1/models/a/b", False),
-        ("GET", "/v1/files", False),
-    ],
-)
-def test_the_calls_that_carry_no_text(method: str, path: str, harmless: bool) -> None:
-    assert WIRE.harmless(method, path) is harmless

@@ -224,7 +224,7 @@ def _native_routes() -> APIRouter:
 
     @router.get("/models", **documented("models", ModelListReply))
     async def models(request: Request) -> Response:
-        return _json({"object": "list", "data": _container(request).surfaces.models()})
+        return _json({"object": "list", "data": await _container(request).surfaces.models()})
 
     @router.get("/models/{model:path}", **documented("model", ModelReply))
     async def model(request: Request, model: ModelName) -> Response:

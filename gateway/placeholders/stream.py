@@ -45,6 +45,13 @@ class StreamRestorer:
         self._advance(open_end(self._buffer, self._placeholders.vocabulary))
         return self._ready()
 
+    def pass_text(self, piece: str) -> str:
+        """Adds a piece that holds no placeholder, complete or begun, and returns the text that is ready."""
+        if self._buffer:
+            return self.feed(piece)
+        self._text(piece)
+        return self._ready()
+
     def finish(self) -> str:
         """Ends the answer and returns the rest."""
         self._advance(len(self._buffer))

@@ -6,6 +6,7 @@ its surfaces. Two surfaces with the same id, or that list the same model name, f
 
 import re
 import time
+from asyncio import gather
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -61,6 +62,15 @@ class PatternSurface(Surface, Protocol):
 
         Ignores the pattern `*` unless `anything` is true.
         """
+        ...
+
+
+@runtime_checkable
+class ListingSurface(Surface, Protocol):
+    """A surface that can be asked for more models than its settings name."""
+
+    async def listed(self) -> tuple[str, ...]:
+        """Returns the names of the models that it lists and serves; none if it does not answer."""
         ...
 
 
@@ -201,11 +211,15 @@ class SurfaceRegistry:
         surface, _ = self.resolve(name)
         return {"id": name, "object": "model", "created": self._created, "owned_by": _owner(surface.id)}
 
-    def models(self) -> list[Body]:
-        """Returns the `data` of the models list of the chat-completions API."""
+    async def models(self) -> list[Body]:
+        """Returns the `data` of the models list of the OpenAI API, with the models that upstreams list themselves."""
         names: dict[str, str] = {}
         for surface in self._surfaces:
             names |= dict.fromkeys((surface.id, *surface.models()), surface.id)
+        listing = [surface for surface in self._surfaces if isinstance(surface, ListingSurface)]
+        for surface, listed in zip(listing, await gather(*(each.listed() for each in listing)), strict=True):
+            for name in listed:
+                names.setdefault(name, surface.id)
         if self._configured is not None:
             names.setdefault(CONFIGURED_UPSTREAM, self._configured.id)
         return [

@@ -5,9 +5,11 @@ It does not return redirects either, because a client that followed one would se
 """
 
 import asyncio
+import re
 import ssl
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from time import monotonic
 
 import httpx
 
@@ -24,6 +26,10 @@ from gateway.surfaces.base import Body, Family, UpstreamConfig
 
 _LIMITS = httpx.Limits(max_connections=256, max_keepalive_connections=64, keepalive_expiry=30)
 _CONNECT_SECONDS = 10.0
+# How long an upstream's list of models counts, and how long it may take.
+_LIST_SECONDS = 300.0
+_LIST_WAIT = 5.0
+_MODEL = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,255}\Z")
 
 # Fields that this module sets, and those that end with each hop.
 _NOT_SENT = HOP_BY_HOP | frozenset(b"host expect content-length content-type content-encoding accept-encoding".split())
@@ -38,6 +44,8 @@ class UpstreamSurface:
     def __init__(self, config: UpstreamConfig, *, response_limit: int = 32 * 1024 * 1024) -> None:
         self.config = config
         self._limit = response_limit
+        self._listed: tuple[str, ...] = ()
+        self._list_again = 0.0
         seconds = config.timeout_seconds
         self._client = httpx.AsyncClient(
             http1=True,
@@ -70,6 +78,30 @@ class UpstreamSurface:
 
     def model_for(self, name: str, *, anything: bool = True) -> str | None:
         return self.config.model_for(name, anything=anything)
+
+    async def listed(self) -> tuple[str, ...]:
+        """Returns the names that the upstream lists and this surface serves. Asks again after five minutes at most."""
+        if monotonic() >= self._list_again:
+            self._list_again = monotonic() + _LIST_SECONDS
+            self._listed = await self._list()
+        return self._listed
+
+    async def _list(self) -> tuple[str, ...]:
+        headers = [field for field in (self.config.credential,) if field is not None]
+        if self.family == "anthropic":
+            headers.append((b"anthropic-version", b"2023-06-01"))
+        path = "models" if self.family == "openai" else "v1/models" if self.family == "anthropic" else "v1beta/models"
+        request = self._client.build_request("GET", self.config.endpoint(path), headers=headers)
+        try:
+            async with asyncio.timeout(min(_LIST_WAIT, self.config.timeout_seconds)):
+                _, answer = await self._exchange(request)
+            body = parse_object(answer)
+        except (TimeoutError, httpx.TransportError, GatewayError):
+            return ()
+        entries = body.get("data") or body.get("models")
+        given = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+        names = [str(entry.get("id") or entry.get("name")).removeprefix("models/") for entry in given]
+        return tuple(name for name in names if _MODEL.match(name) and self.model_for(name) is not None)
 
     async def send(self, body: bytes, headers: Iterable[Field] = (), url: str | None = None) -> tuple[int, bytes]:
         """Sends the exact bytes of a protected body. Returns the status, whatever it is, and the decoded answer.

@@ -121,7 +121,7 @@ class Channel:
             if not self._held:
                 start = self._first_placeholder()
                 if start > self._passed:
-                    ready += self._restorer.feed(self.text[self._passed : start])
+                    ready += self._restorer.pass_text(self.text[self._passed : start])
                     self._passed = start
                 if not self._held:
                     break

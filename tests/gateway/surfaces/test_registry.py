@@ -94,20 +94,23 @@ def test_what_cannot_be_told_apart_fails_at_start() -> None:
         SurfaceRegistry([Fixed("a")], default="b")
 
 
-def test_the_models_list() -> None:
+@pytest.mark.anyio
+async def test_the_models_list() -> None:
     registry = SurfaceRegistry([DemoSurface(), upstream("acme", "gpt-*", "acme-one")], created=1)
-    assert registry.models() == [
+    assert await registry.models() == [
         {"id": "svc-demo", "object": "model", "created": 1, "owned_by": "svc"},
         {"id": "acme", "object": "model", "created": 1, "owned_by": "acme"},
         {"id": "acme-one", "object": "model", "created": 1, "owned_by": "acme"},
         {"id": "configured-upstream", "object": "model", "created": 1, "owned_by": "acme"},
     ]
-    assert [model["id"] for model in SurfaceRegistry([DemoSurface()]).models()] == ["svc-demo"]
+    assert [model["id"] for model in await SurfaceRegistry([DemoSurface()]).models()] == ["svc-demo"]
 
 
-def test_one_model() -> None:
+@pytest.mark.anyio
+async def test_one_model() -> None:
     registry = SurfaceRegistry([DemoSurface(), upstream("acme", "gpt-*", "org/one")], created=1)
-    assert [registry.model(each["id"]) for each in registry.models()] == registry.models()
+    listed = await registry.models()
+    assert [registry.model(each["id"]) for each in listed] == listed
     assert registry.model("gpt-5") == {"id": "gpt-5", "object": "model", "created": 1, "owned_by": "acme"}
     with pytest.raises(NotFound) as refused:
         registry.model("unheard-of")

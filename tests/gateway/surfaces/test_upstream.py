@@ -234,3 +234,36 @@ async def test_the_key_is_in_no_repr() -> None:
     acme = UpstreamSurface(UpstreamConfig("acme", "https://localhost/v1", KEY, trust=Trust.LOCAL))
     assert KEY not in repr(acme) + repr(acme.config) + str(vars(acme))
     await acme.aclose()
+
+
+@pytest.mark.parametrize(
+    ("wire", "line", "credential", "listed"),
+    [
+        (
+            "openai",
+            "GET /v1/models HTTP/1.1",
+            "authorization",
+            {"data": [{"id": "m-1"}, {"id": "x"}, {"id": "m 2"}]},
+        ),
+        ("anthropic", "GET /v1/models HTTP/1.1", "x-api-key", {"data": [{"type": "model", "id": "m-1"}, {"id": 7}]}),
+        ("gemini", "GET /v1/models HTTP/1.1", "x-goog-api-key", {"models": [{"name": "models/m-1"}, "m-2"]}),
+    ],
+)
+async def test_lists_the_models_that_it_serves(
+    wire: str, line: str, credential: str, listed: dict[str, object]
+) -> None:
+    async with serving(reply(json.dumps(listed).encode())) as server:
+        acme = surface(server, family=wire, models=("m*",))
+        assert await acme.listed() == ("m-1",)
+        assert await acme.listed() == ("m-1",)
+        await acme.aclose()
+    (request,) = server.requests
+    assert request.line == line
+    assert KEY in request.values(credential)[0]
+
+
+async def test_an_upstream_without_a_list_lists_nothing() -> None:
+    async with serving(reply(b"not found", status="404 Not Found")) as server:
+        acme = surface(server)
+        assert await acme.listed() == ()
+        await acme.aclose()

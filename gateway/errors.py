@@ -31,6 +31,9 @@ from typing import ClassVar, Self
 
 from gateway.models import ReceiptRef
 
+# Client errors that may pass when the request is sent again.
+_WORTH_RETRYING = frozenset({408, 409, 429})
+
 
 class GatewayError(Exception):
     """An error with an HTTP status, a stable `code` and, if it concerns a field, the field's name as `param`.
@@ -74,6 +77,9 @@ class GatewayError(Exception):
             fields["retry-after"] = str(self.retry_after)
         if self.status == 401:
             fields["www-authenticate"] = "Bearer"
+        if self.status < 500 and self.status not in _WORTH_RETRYING:
+            # The SDKs of providers obey it. Without it, some clients repeat a request with a wrong key for minutes.
+            fields["x-should-retry"] = "false"
         return fields
 
 

@@ -15,7 +15,7 @@ it can return. Quote the `request_id`, which is also in the header `x-svc-reques
 log contains it.
 
 Retry only after 429, 502, 503 and 504, and wait for the seconds in `Retry-After` where that header is present. Other
-errors recur until the request, the policy or the settings change.
+errors recur until the request, the policy or the settings change; the header `x-should-retry: false` tells SDKs so.
 
 | status | code | meaning | what to do |
 |---|---|---|---|

@@ -108,8 +108,8 @@ class EventFormat(Protocol):
     def refusal(self, message: str, like: Body) -> list[Body | bytes]:
         """Returns the events that end an answer with the finish reason `content_filter`.
 
-        `like` has the members of the first event and of the latest, which replaces those of the same name; it is
-        empty if there was none. Bytes are written as they are.
+        `like` is the event in which the reason was found, else the last one, with the first event's members that it
+        lacks; empty if there was none. Bytes are written as they are.
         """
         ...
 

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from gateway.errors import BadRequest, GatewayError
-from gateway.http.strict_json import dump, is_json, parse
+from gateway.http.strict_json import dump
 from gateway.text.fields import MessageField, NameField, SettingField, TextField, can_identify, lead
 from gateway.wires.base import AnswerText, Body, Channel, Conversation, Family
 from gateway.wires.reading import (
     SCHEMA_KEYS,
+    DocumentWriter,
     answer_strings,
     check_whole,
     is_number,
@@ -374,21 +375,11 @@ def _answer_call(call: Any, choice: int) -> Iterator[AnswerText]:
         if name in {"function", "custom"} and isinstance(value, dict):
             yield from _answer_call(value, choice)
         elif isinstance(value, dict | list):
-            yield AnswerText(_Document(call), name, dump(value).decode(), kind="json", choice=choice, tool=label)
+            yield AnswerText(DocumentWriter(call), name, dump(value).decode(), kind="json", choice=choice, tool=label)
         elif name in {"arguments", "input"} and isinstance(value, str):
             yield AnswerText(call, name, value, kind="json", choice=choice, tool=label)
         elif name != "type":
             yield from answer_strings(value, call, name, choice)
-
-
-class _Document:
-    """Writes restored arguments back into a call whose arguments were not a string."""
-
-    def __init__(self, call: Body) -> None:
-        self._call = call
-
-    def __setitem__(self, name: str, text: str) -> None:
-        self._call[name] = parse(text) if is_json(text) else text
 
 
 WIRE = ChatCompletions()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeGuard
 
 from gateway.errors import BadRequest, Unprocessable
-from gateway.http.strict_json import Json, is_json
+from gateway.http.strict_json import Json, is_json, parse
 from gateway.models import LONGEST_TASK, PrivacyMode
 from gateway.text.fields import (
     JsonField,
@@ -40,7 +40,6 @@ _DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
 _WORD = re.compile(r"[a-z][a-z_]{0,31}\Z")
 # Fields that identify the end user. Only their name tells detection so.
 _WHO = frozenset({"user", "safety_identifier"})
-_OPAQUE = re.compile(r"[A-Za-z0-9+/=_-]{16,}\Z")
 
 
 class Own(NamedTuple):
@@ -185,11 +184,6 @@ def answer_strings(value: Any, container: Any, key: Any, choice: int) -> Iterato
             yield from answer_strings(inner, value, index, choice)
 
 
-def opaque(value: Json) -> bool:
-    """Whether this looks like encrypted or signed content, which must cross byte for byte."""
-    return isinstance(value, str) and _OPAQUE.match(value) is not None
-
-
 def refuse_token_numbers(body: Body, option: str = "") -> None:
     """Raises BadRequest for a list of numbers anywhere: token numbers are text that cannot be searched."""
     for name, value in body.items():
@@ -235,3 +229,22 @@ def put_note(target: Body, note: Body | None) -> None:
     target.pop("svc", None)
     if note is not None:
         target["svc"] = note
+
+
+# Base64, also that for URLs, with digits and letters of both cases: numbers, codes and names rarely have all three.
+_OPAQUE = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])[A-Za-z0-9+/_-]{16,}={0,2}\Z")
+
+
+def is_opaque(value: Json) -> TypeGuard[str]:
+    """Whether a value looks like a signature or encrypted content, which only the provider can read."""
+    return isinstance(value, str) and _OPAQUE.match(value) is not None
+
+
+class DocumentWriter:
+    """Writes a restored JSON document back to a member that is not a string."""
+
+    def __init__(self, container: Body) -> None:
+        self._container = container
+
+    def __setitem__(self, name: str, text: str) -> None:
+        self._container[name] = parse(text) if is_json(text) else text

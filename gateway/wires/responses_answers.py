@@ -6,9 +6,9 @@
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from gateway.http.strict_json import dump, is_json, parse
+from gateway.http.strict_json import dump
 from gateway.wires.base import AnswerText, Body, Channel
-from gateway.wires.reading import opaque
+from gateway.wires.reading import DocumentWriter, is_opaque
 
 type Kind = Literal["text", "json", "data", "echo"]
 
@@ -69,7 +69,7 @@ def item_texts(item: Any, container: Any, key: Any, choice: int) -> Iterator[Ans
         if member in _NO_TEXT or (kind == "image_generation_call" and member == "result"):
             continue
         if isinstance(value, dict | list) and (member == "arguments" or _RUN.get(str(kind)) == member):
-            yield AnswerText(_Document(item), member, dump(value).decode(), "json", choice, tool)
+            yield AnswerText(DocumentWriter(item), member, dump(value).decode(), "json", choice, tool)
         else:
             yield from _texts(value, item, member, choice, tool=tool)
 
@@ -107,7 +107,7 @@ def _texts(
 ) -> Iterator[AnswerText]:
     """Yields every string under `value` but ids, words of the protocol and encrypted content."""
     if isinstance(value, str):
-        if key == "type" or (key == "encrypted_content" and opaque(value)) or value[:5] == "data:":
+        if key == "type" or (key == "encrypted_content" and is_opaque(value)) or value[:5] == "data:":
             return
         is_input = kind == "text" and key in _JSON
         yield AnswerText(container, key, value, "json" if is_input else kind, choice, tool if is_input else None)
@@ -118,13 +118,3 @@ def _texts(
     elif isinstance(value, list):
         for position, inner in enumerate(value):
             yield from _texts(inner, value, position, choice, kind, tool)
-
-
-class _Document:
-    """Writes restored text back into a member that is not a string."""
-
-    def __init__(self, item: Body) -> None:
-        self._item = item
-
-    def __setitem__(self, name: str, text: str) -> None:
-        self._item[name] = parse(text) if is_json(text) else text

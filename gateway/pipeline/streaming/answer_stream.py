@@ -88,7 +88,7 @@ class AnswerStream:
                 yield from self._end_all() if last else self._event(event)
         except Withheld:
             self._outcome = "guarded"
-            yield from self._written(self._format.refusal(CONTENT_FILTERED, self._like()))
+            yield from self._written(self._format.refusal(CONTENT_FILTERED, self._first | self._latest))
         except GatewayError as error:
             self._outcome = "unreadable_answer"
             yield from self._written([self._format.error(error, self._plan.request_id)])
@@ -179,21 +179,20 @@ class AnswerStream:
         rest = self._finished(channel)
         if rest:
             body = self._format.continued(channel, rest, last)
-            yield self._reader.write(dump(body), event)
+            yield self._reader.write(dump(body), event._replace(name=self._name(body)))
 
     def _end_all(self) -> Iterator[bytes]:
         for channel in [*self._last]:
             yield from self._end(channel)
-
-    def _like(self) -> Body:
-        """Returns what is known of the answer's ids."""
-        return {**self._first, **self._latest}
 
     def _written(self, bodies: list[Body | bytes]) -> Iterator[bytes]:
         for body in bodies:
             if isinstance(body, bytes):
                 yield body
                 continue
-            kind = body.get("type")
-            name = kind.encode() if self._format.names_events and isinstance(kind, str) else b""
-            yield self._reader.write(dump(body), Event(b"", b"", name))
+            yield self._reader.write(dump(body), Event(b"", b"", self._name(body)))
+
+    def _name(self, body: Body) -> bytes:
+        """Returns the name of an event of this wire's own, empty where events have none."""
+        kind = body.get("type")
+        return kind.encode() if self._format.names_events and isinstance(kind, str) else b""

@@ -1,0 +1,226 @@
+"""Reads the answers of the Anthropic wire: messages, the events that stream them, and their errors.
+
+A thinking block with a signature is left as it came: its placeholders stay, so that the signature is valid when the
+client sends the block back. In a stream the signature follows its text, so no thinking is changed there.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from gateway.errors import GatewayError
+from gateway.http.strict_json import dump
+from gateway.wires.base import AnswerText, Body, Channel
+from gateway.wires.reading import DocumentWriter, answer_strings, is_opaque
+
+# Members of a message that hold no text, or whose text is read on its own.
+_MESSAGE_KEYS = frozenset(
+    """
+    id type role model content stop_reason usage input_tokens container context_management diagnostics
+    input_transformations
+    """.split()
+)
+_OPAQUE = frozenset("signature data encrypted_content encrypted_index encrypted_stdout".split())
+# Members of an event that hold no text, or whose text is read on its own.
+_EVENT_KEYS = frozenset("type index message content_block delta usage context_management svc".split())
+# The strings of a delta that continue those of earlier ones, with the types of the deltas.
+_GROWING = {"text": "text_delta", "partial_json": "input_json_delta"}
+_DELTA_KEYS = frozenset("type thinking stop_reason container".split())
+_USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+# HTTP status -> type of an error. Any other below 500 is `invalid_request_error`, and `api_error` from there on.
+_ERROR_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    504: "timeout_error",
+}
+# Codes whose type differs from that of their status. Clients take `not_found_error` for a wrong name of a model.
+_CODE_TYPES = {"model_not_found": "not_found_error", "overloaded": "overloaded_error"}
+
+
+class MessageEvents:
+    """The events of a streamed answer. Each block of content starts, grows by deltas and stops, one after the other."""
+
+    names_events = True
+
+    def texts(self, event: Body) -> list[AnswerText]:
+        found: list[AnswerText] = []
+        match event:
+            case {"type": "message_start", "message": dict(message)}:
+                found += message_texts(message)
+            case {"type": "content_block_start", "content_block": dict(block)}:
+                found += _start_texts(block, _index(event))
+            case {"type": "content_block_delta", "delta": dict(delta)}:
+                found += _delta_texts(delta, _index(event))
+            case {"delta": dict(delta)}:
+                found += _strings({name: value for name, value in delta.items() if name not in _DELTA_KEYS}, delta)
+        for name, value in event.items():
+            if name not in _EVENT_KEYS:
+                found += answer_strings(value, event, name, 0)
+        return found
+
+    def ends(self, event: Body, channel: Channel | None) -> bool:
+        """The stop of a block ends its texts, and the end of the message or an error all of them."""
+        if channel is None:
+            return False
+        kind = event.get("type")
+        return kind in {"message_delta", "message_stop", "error"} or (
+            kind == "content_block_stop" and _index(event) == channel[0]
+        )
+
+    def continued(self, channel: Channel, text: str, last: Body) -> Body:
+        index, name = channel
+        return _delta(index, {"type": _GROWING[str(name)], str(name): text})
+
+    def usage(self, event: Body) -> tuple[int | None, int | None]:
+        message = event.get("message")
+        usage = message.get("usage") if isinstance(message, dict) else event.get("usage")
+        return tokens(usage) if isinstance(usage, dict) else (None, None)
+
+    def is_last(self, event: Body) -> bool:
+        """The event with the reason why the message ended, or else the last of all."""
+        delta = event.get("delta")
+        is_stopped = isinstance(delta, dict) and delta.get("stop_reason") is not None
+        return event.get("type") == "message_stop" or (event.get("type") == "message_delta" and is_stopped)
+
+    def refusal(self, message: str, like: Body) -> list[Body | bytes]:
+        events: list[Body | bytes] = []
+        index, kind = _index(like), like.get("type")
+        if not like or kind == "message_start":
+            given = like.get("message")
+            start = _empty_message(given if isinstance(given, dict) else {})
+            events.append({"type": "message_start", "message": start})
+        elif kind in {"content_block_delta", "content_block_stop"}:
+            events.append({"type": "content_block_stop", "index": index})
+            index += 1
+        return [
+            *events,
+            {"type": "content_block_start", "index": index, "content_block": {"type": "text", "text": ""}},
+            _delta(index, {"type": "text_delta", "text": message}),
+            {"type": "content_block_stop", "index": index},
+            {
+                "type": "message_delta",
+                "delta": {"stop_reason": "refusal", "stop_sequence": None},
+                "usage": {"output_tokens": 0},
+            },
+            {"type": "message_stop"},
+        ]
+
+    def error(self, error: GatewayError, request_id: str) -> Body:
+        return error_body(error, request_id)
+
+
+def error_body(error: GatewayError, request_id: str) -> Body:
+    """Returns an error as the API describes it. The SDKs show its `message` and give its code as `error_code`."""
+    kind = _ERROR_TYPES.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
+    details = {"error_code": error.code, **({"param": error.param} if error.param else {})}
+    shown = {"type": _CODE_TYPES.get(error.code, kind), "message": error.message, "details": details}
+    return {"type": "error", "error": shown, "request_id": request_id}
+
+
+def message_texts(message: Body) -> Iterator[AnswerText]:
+    """Yields the strings of a message that are text."""
+    content = message.get("content")
+    for block in content if isinstance(content, list) else []:
+        if isinstance(block, dict):
+            yield from _block_texts(block)
+    if isinstance(content, str):
+        yield AnswerText(message, "content", content)
+    for name, value in message.items():
+        if name not in _MESSAGE_KEYS:
+            yield from answer_strings(value, message, name, 0)
+
+
+def tokens(usage: Body) -> tuple[int | None, int | None]:
+    """Returns the input tokens, cached ones included, and the output tokens that a `usage` reports."""
+    given = [_count(usage.get(name)) for name in _USAGE]
+    read = None if given[0] is None else sum(count for count in given if count is not None)
+    return read, _count(usage.get("output_tokens"))
+
+
+def refuse(body: Body, message: str) -> None:
+    """Replaces all of a message but what identifies it."""
+    empty = _empty_message(body)
+    body.clear()
+    body |= empty | {"content": [{"type": "text", "text": message}], "stop_reason": "refusal"}
+
+
+def _empty_message(given: Body) -> Body:
+    usage = given.get("usage")
+    counts = usage if isinstance(usage, dict) else {"input_tokens": 0, "output_tokens": 0}
+    return {
+        "id": given.get("id", ""),
+        "type": "message",
+        "role": "assistant",
+        "model": given.get("model", ""),
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": counts,
+    }
+
+
+def _block_texts(block: Body) -> Iterator[AnswerText]:
+    """Yields the strings of a complete block. The input of a tool is one document."""
+    kind, tool = block.get("type"), block.get("name")
+    if kind == "thinking" and block.get("signature"):
+        return
+    is_call = isinstance(kind, str) and kind.endswith("tool_use")
+    for name, value in block.items():
+        if is_call and name == "input" and value and isinstance(value, dict | list):
+            label = tool if isinstance(tool, str) else None
+            yield AnswerText(DocumentWriter(block), name, dump(value).decode(), kind="json", tool=label)
+        elif is_call and name == "input" and isinstance(value, str):
+            yield AnswerText(block, name, value, kind="json", tool=tool if isinstance(tool, str) else None)
+        else:
+            yield from _strings({name: value}, block)
+
+
+def _strings(members: Body, container: Body) -> Iterator[AnswerText]:
+    """Yields the strings under members of a container, but for types and what only the provider can read."""
+    for name, value in members.items():
+        if isinstance(value, str):
+            if value and name != "type" and not (name in _OPAQUE and is_opaque(value)):
+                yield AnswerText(container, name, value)
+        elif isinstance(value, dict):
+            yield from _strings(value, value)
+        elif isinstance(value, list):
+            for position, item in enumerate(value):
+                if isinstance(item, dict):
+                    yield from _strings(item, item)
+                else:
+                    yield from answer_strings(item, value, position, 0)
+
+
+def _start_texts(block: Body, index: int) -> Iterator[AnswerText]:
+    """Yields the strings of a block as it starts. Its text may go on."""
+    kind, text = block.get("type"), block.get("text")
+    if kind == "thinking":
+        return
+    if kind == "text" and isinstance(text, str):
+        yield AnswerText(block, "text", text, channel=(index, "text"))
+        yield from _strings({name: value for name, value in block.items() if name != "text"}, block)
+    else:
+        yield from _block_texts(block)
+
+
+def _delta_texts(delta: Body, index: int) -> Iterator[AnswerText]:
+    for name, value in delta.items():
+        if name in _GROWING and isinstance(value, str):
+            kind: Any = "json" if name == "partial_json" else "text"
+            yield AnswerText(delta, name, value, kind, channel=(index, name))
+        elif name not in _DELTA_KEYS:
+            yield from _strings({name: value}, delta)
+
+
+def _delta(index: Any, delta: Body) -> Body:
+    return {"type": "content_block_delta", "index": index, "delta": delta}
+
+
+def _index(event: Body) -> int:
+    index = event.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

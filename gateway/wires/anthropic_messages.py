@@ -1,0 +1,193 @@
+"""Implements the Anthropic wire (POST …/messages and …/messages/count_tokens) of the Anthropic API reference.
+
+Everything that is not known to be structure is text: unknown fields, blocks and keys are searched like a message.
+`anthropic_request.py` reads the parts of a request, `anthropic_events.py` the answers.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from gateway.errors import BadRequest, GatewayError
+from gateway.text.fields import MessageField, NameField, SettingField, can_identify, lead
+from gateway.wires.anthropic_events import MessageEvents, error_body, message_texts, refuse, tokens
+from gateway.wires.anthropic_request import KEYS, RequestReader
+from gateway.wires.base import AnswerText, Body, Conversation, Family
+from gateway.wires.reading import (
+    check_whole,
+    is_number,
+    json_field,
+    model_of,
+    opening_of,
+    streams,
+    take_own,
+    unknown_keys,
+)
+
+# Not the messages of OpenAI's threads.
+_PATH = re.compile(r"(?!.*/threads/)(?:/[\w.-]+)*/messages(?:/count_tokens)?\Z")
+_ROLES = frozenset({"user", "assistant", "system"})
+# Fields that are read on their own: those that a model reads, and words that are validated. All others belong to the
+# single request.
+_READ = frozenset({"model", "messages", "stream", "tools", "system", "output_format"})
+# Fields that must be numbers.
+_NUMBERS = frozenset("max_tokens temperature top_p top_k".split())
+# Claude Code starts its system prompt with a header that differs in every request. The provider takes it out again.
+_BILLING = "x-anthropic-billing-header:"
+
+
+class AnthropicMessages:
+    """The wire. Stateless."""
+
+    id = "anthropic-messages"
+    family: Family = "anthropic"
+    stream = MessageEvents()
+
+    def serves(self, method: str, path: str) -> bool:
+        return method == "POST" and _PATH.match(path) is not None
+
+    def model(self, body: Body, path: str) -> object:
+        return body.get("model")
+
+    def set_model(self, body: Body, model: str) -> None:
+        body["model"] = model
+
+    def method_path(self, path: str, model: str) -> str:
+        return "v1/messages/count_tokens" if path.endswith("/count_tokens") else "v1/messages"
+
+    def read(self, body: Body, path: str = "") -> Conversation:
+        own = take_own(body)
+        model, stream = model_of(body), streams(body)
+        check_whole(body, "max_tokens")
+        messages = body.get("messages")
+        if not isinstance(messages, list) or not messages:
+            raise BadRequest("`messages` must be a non-empty list.", param="messages")
+        conversation = Conversation(body, model, stream, [], "")
+        reader = RequestReader()
+        block = [*_before_messages(body, reader)]
+        first_cut = len(messages)
+        for index, message in enumerate(messages):
+            role = _check_role(message, index)
+            if role == "assistant" and block:
+                first_cut = min(first_cut, index)
+                conversation.blocks.append(block)
+                block = []
+            if role == "user" and not conversation.seed and (text := _plain_text(message.get("content"))).strip():
+                conversation.seed, conversation.before_seed = text, len(conversation.blocks)
+            block += _message_fields(message, reader, f"messages[{index}].content")
+        conversation.blocks.append(block)
+        if not conversation.seed or conversation.before_seed:
+            conversation.opening = opening_of({**_lasting(body), "messages": messages[:first_cut]})
+            conversation.seed = conversation.seed or conversation.opening
+        settings = [*_settings(body, reader)]
+        conversation.blocks.append([*reader.late, *settings, *unknown_keys(body, KEYS)])
+        conversation.attachments = tuple(sorted(reader.attachments))
+        own.put(conversation)
+        return conversation
+
+    def answer_texts(self, body: Body) -> list[AnswerText]:
+        return [*message_texts(body)]
+
+    def usage(self, body: Body) -> tuple[int, int] | None:
+        usage = body.get("usage")
+        if isinstance(usage, dict):
+            read, written = tokens(usage)
+            return None if read is None or written is None else (read, written)
+        counted, _ = tokens(body)
+        return None if counted is None else (counted, 0)
+
+    def annotate(self, body: Body, note: Body | None) -> None:
+        body.pop("svc", None)
+        if note is not None:
+            body["svc"] = note
+
+    def refuse_answer(self, body: Body, message: str) -> None:
+        refuse(body, message)
+
+    def error_body(self, error: GatewayError, request_id: str) -> Body:
+        return error_body(error, request_id)
+
+
+def _check_role(message: Any, index: int) -> str:
+    where = f"messages[{index}]"
+    if not isinstance(message, dict):
+        raise BadRequest(f"`{where}` must be an object.", param=where)
+    role = message.get("role")
+    if not isinstance(role, str) or role not in _ROLES:
+        raise BadRequest(f"`{where}.role` must be one of: {', '.join(sorted(_ROLES))}.", param=f"{where}.role")
+    return role
+
+
+def _plain_text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    return "\n".join(each["text"] for each in blocks if isinstance(each, dict) and isinstance(each.get("text"), str))
+
+
+def _is_billing(block: Any) -> bool:
+    text = block.get("text") if isinstance(block, dict) else None
+    return isinstance(text, str) and text.startswith(_BILLING)
+
+
+def _system(body: Body) -> tuple[Body, Body]:
+    """Divides the blocks of the system prompt into those that stay and those that differ in every request."""
+    system = body.get("system")
+    if not isinstance(system, list):
+        return body, {}
+    billed = [block for block in system if _is_billing(block)]
+    return {"system": [block for block in system if not _is_billing(block)]}, {"system": billed}
+
+
+def _lasting(body: Body) -> Body:
+    """Returns what precedes the messages at every turn of a conversation."""
+    system, _ = _system(body)
+    return {name: given[name] for name, given in (("tools", body), ("system", system)) if name in given}
+
+
+def _before_messages(body: Body, reader: RequestReader) -> Iterator[MessageField]:
+    if "tools" in body:
+        yield from reader.fields(body, "tools", body["tools"])
+    system, billed = _system(body)
+    yield from reader.content(system, "system", "system")
+    reader.late += reader.content(billed, "system", "system")
+    if "output_format" in body:
+        yield from reader.fields(body, "output_format", body["output_format"])
+    config = body.get("output_config")
+    if isinstance(config, dict) and "format" in config:
+        yield from reader.fields(config, "format", config["format"])
+
+
+def _message_fields(message: Body, reader: RequestReader, where: str) -> Iterator[MessageField]:
+    yield from reader.content(message, "content", where)
+    yield from reader.members(message, frozenset({"role", "content"}))
+
+
+def _settings(body: Body, reader: RequestReader) -> Iterator[MessageField]:
+    """Yields the fields of the single request."""
+    for name, value in body.items():
+        if name in _READ:
+            continue
+        if name in _NUMBERS and is_number(value):
+            if can_identify(repr(value), is_named=False):
+                yield SettingField(body, name, value)
+        elif name == "metadata" and isinstance(value, dict):
+            yield from _metadata(value, reader)
+        elif name == "output_config" and isinstance(value, dict):
+            yield from reader.members(value, frozenset({"format"}))
+        else:
+            yield from reader.fields(body, name, value)
+
+
+def _metadata(metadata: Body, reader: RequestReader) -> Iterator[MessageField]:
+    """Yields the fields of `metadata`, of which every key is the caller's. `user_id` may be a JSON document."""
+    for name, value in metadata.items():
+        if name == "user_id" and isinstance(value, str) and value:
+            is_document = value.lstrip().startswith("{")
+            yield json_field(metadata, name, value) if is_document else NameField(metadata, name, value, lead("name"))
+        else:
+            yield from reader.values(metadata, name, value)
+    yield from unknown_keys(metadata, frozenset({"user_id"}))
+
+
+WIRE = AnthropicMessages()

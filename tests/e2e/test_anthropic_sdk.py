@@ -1,0 +1,177 @@
+"""Anthropic's own SDK through both listeners: it gets its own words back, and the upstream sees none of them."""
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import httpx2
+import pytest
+import trustme
+
+from tests.e2e.server import OPERATOR_KEY, Running, gateway
+from tests.e2e.upstream import Recorded, Reply, Upstream
+from tests.gateway.wires.test_anthropic_streams import SIGNED, block, end, in_pieces, sse, start
+
+CARD, MAIL = "4111 1111 1111 1111", "anna.schmidt@acme.test"
+SAID = f"I am {MAIL}, my card is {CARD}."
+TOOL: Any = {
+    "name": "send",
+    "description": "Sends a note.",
+    "input_schema": {"type": "object", "properties": {"note": {"type": "string"}}},
+}
+
+
+def last_text(request: Recorded) -> str:
+    """The user's latest words, as they crossed."""
+    content = request.json["messages"][-1]["content"]
+    if isinstance(content, str):
+        return content
+    one = content[-1]
+    text: str = one.get("text") or one["content"]
+    return text
+
+
+def provider(request: Recorded) -> Reply:
+    """Thinks about the latest words, says them, and calls a tool with them: once."""
+    if request.path.endswith("/count_tokens"):
+        return Reply(json.dumps({"input_tokens": 2095}).encode())
+    said = last_text(request)
+    calls = request.json.get("tools") and len(request.json["messages"]) == 1
+    thinking = {"type": "thinking", "thinking": f"They say: {said}", "signature": SIGNED}
+    text = {"type": "text", "text": said}
+    call = {"type": "tool_use", "id": "toolu_1", "name": "send", "input": {"note": said}}
+    reason = "tool_use" if calls else "end_turn"
+    if request.json.get("stream"):
+        bodies = [
+            *block(
+                0,
+                {"type": "thinking", "thinking": "", "signature": ""},
+                *in_pieces("thinking_delta", "thinking", thinking["thinking"]),
+                {"type": "signature_delta", "signature": SIGNED},
+            ),
+            *block(1, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", said)),
+        ]
+        if calls:
+            arguments = in_pieces("input_json_delta", "partial_json", json.dumps(call["input"]))
+            bodies += block(2, {**call, "input": {}}, *arguments)
+        return Reply(sse(start(), *bodies, *end(reason)), headers={"content-type": "text/event-stream"})
+    content = [thinking, text, call] if calls else [thinking, text]
+    message = {**start()["message"], "content": content, "stop_reason": reason, "stop_sequence": None}
+    return Reply(json.dumps(message).encode())
+
+
+@pytest.fixture(scope="module")
+def served(
+    tmp_path_factory: pytest.TempPathFactory, _plain: Upstream, _tls: Upstream, authority: trustme.CA
+) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("anthropic")
+    authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
+    settings = folder / "gateway.toml"
+    settings.write_text(
+        f'streaming = true\n[upstreams.claude]\nwire = "anthropic"\nbase_url = "{_plain.url}"\nmodels = ["claude-*"]\n'
+    )
+    arguments = ("--config", str(settings), "--upstream-ca", str(folder / "upstream-ca.pem"))
+    with gateway(Path(folder), *arguments, "--intercept", f"localhost:{_tls.port}") as running:
+        yield running
+
+
+@pytest.fixture(params=["gateway", "proxy"])
+def spoken(
+    request: pytest.FixtureRequest, served: Running, upstream: Upstream, tls_upstream: Upstream
+) -> Iterator[tuple[anthropic.Anthropic, Upstream]]:
+    """A client of each listener, with the upstream behind it."""
+    with contextlib.ExitStack() as stack:
+        if request.param == "gateway":
+            reached = upstream
+            http = stack.enter_context(httpx2.Client(trust_env=False))
+            client = anthropic.Anthropic(api_key=OPERATOR_KEY, base_url=served.url, http_client=http, max_retries=0)
+        else:
+            import ssl
+
+            reached = tls_upstream
+            trust = ssl.create_default_context(cafile=str(served.ca))
+            http = stack.enter_context(httpx2.Client(trust_env=False, proxy=served.proxy, verify=trust))
+            key = "key-of-the-provider"
+            client = anthropic.Anthropic(api_key=key, base_url=reached.url, http_client=http, max_retries=0)
+        reached.answer = provider
+        yield client, reached
+
+
+def ask(client: anthropic.Anthropic, messages: Any, *, streamed: bool) -> Any:
+    fields: Any = {"model": "claude-x", "max_tokens": 1000, "messages": messages, "tools": [TOOL]}
+    if not streamed:
+        return client.messages.create(**fields)
+    with client.messages.stream(**fields) as stream:
+        return stream.get_final_message()
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_conversation_with_a_tool(spoken: tuple[anthropic.Anthropic, Upstream], streamed: bool) -> None:
+    client, upstream = spoken
+    messages: list[Any] = [{"role": "user", "content": SAID}]
+    first = ask(client, messages, streamed=streamed)
+    thinking, text, call = first.content
+    assert text.text == SAID
+    assert call.input == {"note": SAID}
+    assert (thinking.signature, first.stop_reason) == (SIGNED, "tool_use")
+    assert MAIL not in thinking.thinking
+    results = [{"type": "tool_result", "tool_use_id": call.id, "content": f"Sent to {MAIL}."}]
+    messages += [{"role": "assistant", "content": first.content}, {"role": "user", "content": results}]
+    second = ask(client, messages, streamed=streamed)
+    assert second.content[1].text == f"Sent to {MAIL}."
+    earlier, later = upstream.recorded
+    assert later.json["messages"][:1] == earlier.json["messages"]
+    # The provider gets its own block back, as it wrote it.
+    assert later.json["messages"][1]["content"][0]["thinking"] == f"They say: {last_text(earlier)}"
+    assert later.json["messages"][1]["content"][0]["signature"] == SIGNED
+    for private in (MAIL, CARD, OPERATOR_KEY):
+        assert private.encode() not in upstream.seen
+
+
+def test_tokens_are_counted(spoken: tuple[anthropic.Anthropic, Upstream]) -> None:
+    client, upstream = spoken
+    counted = client.messages.count_tokens(model="claude-x", messages=[{"role": "user", "content": SAID}])
+    assert counted.input_tokens == 2095
+    assert upstream.recorded[0].path == "/v1/messages/count_tokens"
+    assert MAIL.encode() not in upstream.seen
+
+
+def test_the_path_of_agents(served: Running, upstream: Upstream) -> None:
+    upstream.answer = provider
+    body = {"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": SAID}]}
+    with served.client() as client:
+        answer = client.post("/v1/messages?beta=true", json=body)
+        assert answer.json()["content"][1]["text"] == SAID
+        assert answer.json()["svc"]["request_id"]
+        assert client.post("/messages", json=body).status_code == 200
+    assert upstream.recorded[0].query == "beta=true"
+
+
+def test_the_sdk_shows_what_was_refused(served: Running) -> None:
+    """It repeats nothing, and the message says what to do."""
+    asked: list[httpx2.Request] = []
+    http = httpx2.Client(trust_env=False, event_hooks={"request": [asked.append]})
+    fields: Any = {"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": "a"}]}
+    with http:
+        wrong = anthropic.Anthropic(api_key="nobody", base_url=served.url, http_client=http)
+        with pytest.raises(anthropic.AuthenticationError) as refused:
+            wrong.messages.create(**fields)
+        assert refused.value.response.headers["x-should-retry"] == "false"
+        right = anthropic.Anthropic(api_key=OPERATOR_KEY, base_url=served.url, http_client=http)
+        with pytest.raises(anthropic.NotFoundError) as missing:
+            right.messages.create(**{**fields, "model": "gpt-x"})
+        with pytest.raises(anthropic.BadRequestError) as secret:
+            right.beta.messages.create(
+                **fields,
+                mcp_servers=[{"type": "url", "name": "m", "url": "https://a.test/", "authorization_token": "a"}],
+            )
+    assert [error.value.type for error in (refused, missing, secret)] == [
+        "authentication_error",
+        "not_found_error",
+        "invalid_request_error",
+    ]
+    assert "authorization_token" in str(secret.value.api_message)
+    assert len(asked) == 3

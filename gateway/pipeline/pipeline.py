@@ -238,7 +238,7 @@ class Pipeline:
 
         protected, assessment, headers = await self._workers.run(job)
         wire.set_model(body, destination.model)
-        crossing = dump(body)
+        crossing = dump(body) if body else b""
         refused = _refusal(assessment.route, destination)
         receipt = await self.record(
             request_id, operation, caller, policy, crossing, protected, assessment, crossed=refused is None

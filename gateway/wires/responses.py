@@ -7,6 +7,7 @@ placeholders of the earlier turns are restored while the gateway remembers them 
 import re
 from typing import Any
 
+from gateway.config.settings import CONFIGURED_UPSTREAM
 from gateway.errors import BadRequest, GatewayError
 from gateway.text.fields import MessageField, TextField
 from gateway.wires.base import AnswerText, Body, Channel, Conversation, Family
@@ -16,6 +17,8 @@ from gateway.wires.responses_answers import event_texts, response_texts, withhel
 from gateway.wires.responses_items import KEYS, OWN_KEYS, is_made, item_fields, member_fields, user_text
 
 _PATH = re.compile(r"(?:/[\w.-]+)*/(responses(?:/compact|/input_tokens)?)\Z")
+# Reading a response that is stored.
+_STORED = re.compile(r"(?:/[\w.-]+)*/(responses/(\w+))\Z", re.ASCII)
 
 # Fields of the prompt that a model reads before the items. All others belong to the single request.
 _BEFORE_ITEMS = ("tools", "instructions", "prompt", "text")
@@ -129,19 +132,23 @@ class Responses:
     stream = ResponseEvents()
 
     def serves(self, method: str, path: str) -> bool:
-        return method == "POST" and _PATH.match(path) is not None
+        """Whether this creates something, or reads a response, which may hold placeholders."""
+        return (_PATH if method == "POST" else _STORED).match(path) is not None and method in {"POST", "GET"}
 
     def model(self, body: Body, path: str) -> object:
-        return body.get("model")
+        return body.get("model") if body or _PATH.match(path) else CONFIGURED_UPSTREAM
 
     def set_model(self, body: Body, model: str) -> None:
-        body["model"] = model
+        if body:
+            body["model"] = model
 
     def method_path(self, path: str, model: str) -> str:
-        found = _PATH.match(path)
+        found = _PATH.match(path) or _STORED.match(path)
         return found[1] if found else "responses"
 
     def read(self, body: Body, path: str = "") -> Conversation:
+        if not body and not _PATH.match(path) and (stored := _STORED.match(path)):
+            return Conversation(body, "", False, [[]], "", continues=stored[2])
         own = take_own(body)
         conversation = Conversation(body, model_of(body), streams(body), [], "")
         attachments = set[str]()

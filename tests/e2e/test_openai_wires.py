@@ -24,12 +24,12 @@ CARD = "4111 1111 1111 1111"
 ASKED = f"Card {CARD} of {MAIL}, please. Grüße"
 
 
-def response(text: str, number: int) -> dict[str, Any]:
+def response(text: str) -> dict[str, Any]:
     part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
     call = {"id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "send", "status": "completed"}
     said = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [part]}
     return {
-        "id": f"resp_{number}",
+        "id": "resp_0",
         "object": "response",
         "created_at": 1,
         "model": "gpt-5",
@@ -71,6 +71,10 @@ class Script:
         self.said: dict[str, str] = {}
 
     def __call__(self, request: Recorded) -> Reply:
+        stored = request.path.rpartition("/v1/responses/")[2]
+        if request.method == "GET":
+            assert request.body == b""
+            return self.reply({**response(self.said[stored]), "id": stored})
         body = request.json
         kind = request.path.rpartition("/v1/")[2].rpartition("openai/")[2]
         if kind == "responses":
@@ -93,9 +97,9 @@ class Script:
     def respond(self, body: dict[str, Any]) -> Reply:
         earlier = body.get("previous_response_id")
         text = self.said[earlier] if earlier else body["input"][0]["content"]
-        name = f"resp_{len(self.said)}"
+        name = f"resp_68a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5{len(self.said):03}"
         self.said[name] = text
-        whole = {**response(text, len(self.said) - 1), "usage": None}
+        whole = {**response(text), "id": name, "usage": None}
         if not body.get("stream"):
             return self.reply(whole)
         blocks = [
@@ -152,7 +156,17 @@ def test_a_response(sdk: tuple[openai.OpenAI, Upstream]) -> None:
     assert json.loads(got.output[1].arguments) == {"text": ASKED}  # type: ignore[union-attr]
     again = client.responses.create(model="gpt-5", input="What did I say?", previous_response_id=got.id)
     assert again.output_text == ASKED
+    assert client.responses.retrieve(got.id).output_text == ASKED
     assert nothing_crossed(upstream)
+
+
+def test_an_id_that_is_private_does_not_cross(sdk: tuple[openai.OpenAI, Upstream]) -> None:
+    client, upstream = sdk
+    with pytest.raises(openai.NotFoundError):
+        client.responses.retrieve(CARD.replace(" ", ""))
+    with pytest.raises(openai.NotFoundError):
+        client.responses.retrieve("resp_" + CARD.replace(" ", ""))
+    assert upstream.recorded == []
 
 
 def test_a_streamed_response(sdk: tuple[openai.OpenAI, Upstream]) -> None:

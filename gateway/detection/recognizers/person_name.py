@@ -6,16 +6,14 @@ given name.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from pydantic import BaseModel
 
+from gateway.config.data_files import expand, one_line, read_toml
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers.secrets._vocabulary import expand, one_line
 
 PERSON = EntityType("PERSON", "person", "The name of a person.")
 
@@ -32,7 +30,7 @@ class _Cue(BaseModel, extra="forbid", frozen=True):
     field: bool = False
 
 
-_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_DATA = read_toml(__file__)
 _PARTS = {name: one_line(regex) for name, regex in _DATA["parts"].items()}
 _CUES = tuple(
     _Cue.model_validate({**cue, "name": name, "regex": one_line(expand(cue["regex"], _PARTS))})

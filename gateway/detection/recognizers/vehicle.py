@@ -5,9 +5,9 @@ Plates are certain only after context words. `government_numbers.py` covers Turk
 
 import re
 
+from gateway.config.data_files import word_lists
 from gateway.detection.entropy import phrases
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
-from gateway.detection.word_lists import word_lists
 
 VIN = EntityType("VIN", "device", "The identification number of a vehicle.")
 LICENSE_PLATE = EntityType("LICENSE_PLATE", "device", "The licence plate of a vehicle.")

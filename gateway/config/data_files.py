@@ -17,8 +17,9 @@ def read_toml(module: str, name: str = "") -> dict[str, Any]:
 
 
 def word_lists(module: str) -> Mapping[str, frozenset[str]]:
-    """Returns the lists in a module's file. Words are separated by white space."""
-    return {name: frozenset(words.split()) for name, words in read_toml(module).items()}
+    """Returns the lists in a module's file, or in its table `words` if there is one. White space separates words."""
+    content = read_toml(module)
+    return {name: frozenset(words.split()) for name, words in content.get("words", content).items()}
 
 
 def expand(text: str, entries: Mapping[str, str]) -> str:

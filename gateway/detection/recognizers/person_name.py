@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel
 
-from gateway.config.data_files import expand, one_line, read_toml
+from gateway.config.data_files import expand, one_line, read_toml, word_lists
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
@@ -36,7 +36,7 @@ _CUES = tuple(
     _Cue.model_validate({**cue, "name": name, "regex": one_line(expand(cue["regex"], _PARTS))})
     for name, cue in _DATA["cues"].items()
 )
-_WORDS = {name: frozenset(words.split()) for name, words in _DATA["words"].items()}
+_WORDS = word_lists(__file__)
 
 _PARTICLE = (
     r"(?:van|von|der|den|de|del|della|di|da|dos|das|do|du|la|le|los|las|bin|binti|ibn|al|el|ter|ten|zu|zur|vom|af"

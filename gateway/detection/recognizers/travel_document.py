@@ -4,7 +4,8 @@ of birth and expiry, separated by fillers.
 
 import re
 
-from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
+from gateway.detection.recognizer import EntityType
+from gateway.detection.recognizers._pattern_table import pattern_table
 
 TRAVEL_DOCUMENT_ZONE = EntityType(
     "TRAVEL_DOCUMENT_ZONE", "government_id", "A line of the machine-readable zone of a passport, visa or identity card."
@@ -12,7 +13,6 @@ TRAVEL_DOCUMENT_ZONE = EntityType(
 
 _DATES = re.compile(r"(\d{6})(\d)[A-Z<]{0,3}[MFX<](\d{6})(\d)")
 _NUMBER = re.compile(r"[A-Z][A-Z<][A-Z<]{3}([A-Z0-9<]{9})(\d)")
-_NAMES = r"[A-Z]+(?:<[A-Z]+)*<<[A-Z]+(?:<[A-Z]+)*<{2,}"
 
 
 def _digit(field: str) -> str:
@@ -35,40 +35,4 @@ def _numbered(value: str) -> bool:
     return bool(number and _digit(number[1]) == number[2])
 
 
-RECOGNIZERS = (
-    PatternRecognizer(
-        "travel_document.names",
-        TRAVEL_DOCUMENT_ZONE,
-        (Pattern(rf"\b[PVIAC][A-Z<][A-Z]{{3}}{_NAMES}", 0.9), Pattern(rf"(?m)^{_NAMES}$", 0.7)),
-        blobs=True,
-        examples=(
-            Example("P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<", "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<"),
-            Example("front\nERIKSSON<<ANNA<MARIA<<<<<<<<<<\nback", "ERIKSSON<<ANNA<MARIA<<<<<<<<<<"),
-        ),
-        counter_examples=("MASK<<BITS", "x = FLAG<<SHIFT<<1;", "<<EOF"),
-    ),
-    PatternRecognizer(
-        "travel_document.dates",
-        TRAVEL_DOCUMENT_ZONE,
-        (
-            Pattern(r"\b[A-Z0-9<]{9}[\d<][A-Z<]{3}\d{7}[MFX<]\d{7}[A-Z0-9<]{8,16}", 0.9, prefilter=r"\d{7}[MFX<]\d{7}"),
-            Pattern(r"\b\d{7}[MFX<]\d{7}[A-Z<]{3}[A-Z0-9<]{11}\d\b", 0.9),
-        ),
-        validator=_dated,
-        blobs=True,
-        examples=(
-            Example("L898902C36UTO7408122F1204159ZE184226B<<<<<10", "L898902C36UTO7408122F1204159ZE184226B<<<<<10"),
-            Example("7408122F1204159UTO<<<<<<<<<<<6", "7408122F1204159UTO<<<<<<<<<<<6"),
-        ),
-        counter_examples=("L898902C36UTO7408123F1204159ZE184226B1234510",),
-    ),
-    PatternRecognizer(
-        "travel_document.number",
-        TRAVEL_DOCUMENT_ZONE,
-        (Pattern(r"\b[IAC][A-Z<][A-Z<]{3}[A-Z0-9<]{9}\d[A-Z0-9<]{7,}<{4,}", 0.9, prefilter=r"<{4}"),),
-        validator=_numbered,
-        blobs=True,
-        examples=(Example("I<UTOD231458907<<<<<<<<<<<<<<<", "I<UTOD231458907<<<<<<<<<<<<<<<"),),
-        counter_examples=("I<UTOD231458908<<<<<<<<<<<<<<<",),
-    ),
-)
+RECOGNIZERS = pattern_table(__file__, (TRAVEL_DOCUMENT_ZONE,), {"dated": _dated, "numbered": _numbered})

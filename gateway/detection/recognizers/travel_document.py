@@ -5,6 +5,7 @@ of birth and expiry, separated by fillers.
 import re
 
 from gateway.detection.recognizer import EntityType
+from gateway.detection.recognizers._checks import icao_digit
 from gateway.detection.recognizers._pattern_table import pattern_table
 
 TRAVEL_DOCUMENT_ZONE = EntityType(
@@ -15,24 +16,18 @@ _DATES = re.compile(r"(\d{6})(\d)[A-Z<]{0,3}[MFX<](\d{6})(\d)")
 _NUMBER = re.compile(r"[A-Z][A-Z<][A-Z<]{3}([A-Z0-9<]{9})(\d)")
 
 
-def _digit(field: str) -> str:
-    """Computes the check digit: weights 7, 3, 1; A is 10, fillers are 0."""
-    values = (0 if char == "<" else int(char, 36) for char in field)
-    return str(sum(value * (7, 3, 1)[at % 3] for at, value in enumerate(values)) % 10)
-
-
 def _dated(value: str) -> bool | None:
     """Verifies the check digits of both dates. With fillers, the form suffices."""
     dates = _DATES.search(value)
     if "<<" in value:
         return None
-    return bool(dates and _digit(dates[1]) == dates[2] and _digit(dates[3]) == dates[4])
+    return bool(dates and icao_digit(dates[1]) == dates[2] and icao_digit(dates[3]) == dates[4])
 
 
 def _numbered(value: str) -> bool:
     """Verifies the check digit of the document number."""
     number = _NUMBER.match(value)
-    return bool(number and _digit(number[1]) == number[2])
+    return bool(number and icao_digit(number[1]) == number[2])
 
 
 RECOGNIZERS = pattern_table(__file__, (TRAVEL_DOCUMENT_ZONE,), {"dated": _dated, "numbered": _numbered})

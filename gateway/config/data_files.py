@@ -29,6 +29,11 @@ def expand(text: str, entries: Mapping[str, str]) -> str:
     return text
 
 
+def expressions(parts: Mapping[str, str]) -> Mapping[str, str]:
+    """Returns expressions by name, each on one line and with the others that it names."""
+    return {name: one_line(expand(text, parts)) for name, text in parts.items()}
+
+
 def one_line(regex: str) -> str:
     """Removes line breaks and the indentation behind them, which serve only the reader of an expression."""
     return _LINE_BREAK.sub("", regex)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel
 
-from gateway.config.data_files import expand, one_line, read_toml, word_lists
+from gateway.config.data_files import expand, expressions, one_line, read_toml, word_lists
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
@@ -31,7 +31,7 @@ class _Cue(BaseModel, extra="forbid", frozen=True):
 
 
 _DATA = read_toml(__file__)
-_PARTS = {name: one_line(regex) for name, regex in _DATA["parts"].items()}
+_PARTS = expressions(_DATA["parts"])
 _CUES = tuple(
     _Cue.model_validate({**cue, "name": name, "regex": one_line(expand(cue["regex"], _PARTS))})
     for name, cue in _DATA["cues"].items()

@@ -92,10 +92,7 @@ def _handles(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]
     data = normalized.data
     for place in _HANDLE.finditer(data):
         start, end = place.span(1)
-        if (
-            data[end : end + 1] in (b"(", b"/", b"@", b"{", b"=", b"\\")
-            or place[1].lower().decode() in _DECORATORS
-        ):
+        if data[end : end + 1] in (b"(", b"/", b"@", b"{", b"=", b"\\") or place[1].lower().decode() in _DECORATORS:
             continue
         if data[end : end + 1] == b"." and data[end + 1 : end + 2].isalpha():
             continue

@@ -260,6 +260,13 @@ class BoundedServer(_Bounded, _http1.Http1Server):
         else:
             yield from super().send(event)
 
+    def make_pipe(self) -> Commands:
+        assert self.request is not None
+        # After CONNECT, the client sends a head or a ClientHello; an upgraded connection is a tunnel at once.
+        connects = self.request.method.upper() == "CONNECT"
+        self.clients.mark(self._client, Phase.HEAD if connects else Phase.TUNNEL)
+        yield from super().make_pipe()
+
     def mark_done(self, *, request: bool = False, response: bool = False) -> Commands:
         if request:
             self.clients.mark(self._client, Phase.BUSY)

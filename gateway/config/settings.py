@@ -183,6 +183,10 @@ class Settings(BaseSettings):
     idle_timeout_seconds: Seconds = Field(
         120, description="How long a connection is kept that waits for its next request."
     )
+    tunnel_timeout_seconds: Seconds = Field(
+        600,
+        description="How long a tunnel to a host that is not intercepted is kept while neither side sends anything.",
+    )
     max_connections: int = Field(
         2048,
         ge=1,

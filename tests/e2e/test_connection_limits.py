@@ -4,6 +4,7 @@ import json
 import socket
 import ssl
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 
@@ -43,6 +44,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, _tls: Upstream, authority: 
         "SVC_BODY_LIMIT_BYTES": str(LIMIT),
         "SVC_HEAD_TIMEOUT_SECONDS": "3",
         "SVC_IDLE_TIMEOUT_SECONDS": "4",
+        "SVC_TUNNEL_TIMEOUT_SECONDS": "4",
     }
     with gateway(folder, *arguments, environment=environment, command=FEW_FILES) as running:
         yield running
@@ -305,9 +307,7 @@ def test_what_is_sent_before_a_tunnel_stands_is_not_hoarded(server: Running) -> 
             waiting.setblocking(False)
             waiting.connect_ex(full.getsockname())
         with connection(server.proxy_port) as sock:
-            place = f"127.0.0.1:{full.getsockname()[1]}"
-            sock.sendall(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode())
-            assert status_of(sock.recv(65536)) == 200
+            connected(sock, f"127.0.0.1:{full.getsockname()[1]}")
             assert pushed(sock, b"\x00" * 65536, 40 * MIB) < 20 * MIB
     assert resident_mb(server.process.pid) - before < 30
 
@@ -337,14 +337,49 @@ def test_an_upstream_may_send_trailers(server: Running, talker: tuple[int, list[
     assert answer.endswith(b"5\r\nhello\r\n0\r\n\r\n")
 
 
+def connected(sock: socket.socket, place: str) -> None:
+    """Opens a tunnel to `place` on a connection to the proxy."""
+    sock.sendall(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode())
+    assert status_of(sock.recv(65536)) == 200
+
+
+def client_hello() -> bytes:
+    sent = ssl.MemoryBIO()
+    with pytest.raises(ssl.SSLWantReadError):
+        ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), sent, server_hostname="a.test").do_handshake()
+    return sent.read()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"], ids=["not-intercepted", "intercepted"])
+def test_a_client_that_is_silent_after_connect_is_closed(server: Running, tls_upstream: Upstream, host: str) -> None:
+    with connection(server.proxy_port) as sock:
+        connected(sock, f"{host}:{tls_upstream.port}")
+        assert until_closed(sock) == b""
+
+
+@pytest.mark.parametrize("first", [b"\x00", client_hello()], ids=["raw", "tls"])
+def test_a_tunnel_is_closed_when_neither_side_sends(server: Running, first: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as host, connection(server.proxy_port) as sock:
+        connected(sock, f"127.0.0.1:{host.getsockname()[1]}")
+        sock.sendall(first)
+        with host.accept()[0] as far:
+            far.settimeout(20)
+            # Longer than each of the time limits.
+            for _ in range(6):
+                far.sendall(b".")
+                assert sock.recv(65536) == b"."
+                time.sleep(1)
+            assert until_closed(sock) == b""
+            assert until_closed(far) == first
+
+
 @contextmanager
 def tunnel(server: Running, upstream: Upstream) -> Iterator[tuple[ssl.SSLSocket, str]]:
     """A TLS connection through the proxy, and the beginning of a request on it."""
     place = f"localhost:{upstream.port}"
     context = ssl.create_default_context(cafile=server.ca)
     with connection(server.proxy_port) as sock:
-        sock.sendall(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode())
-        assert status_of(sock.recv(65536)) == 200
+        connected(sock, place)
         with context.wrap_socket(sock, server_hostname="localhost") as secure:
             yield secure, HEAD.replace("Host: gateway", f"Host: {place}")
 

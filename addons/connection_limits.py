@@ -114,6 +114,7 @@ class Clients:
     def __init__(self) -> None:
         self._all: dict[str, ClientState] = {}
         self._waiting: dict[str, ClientState] = {}
+        self.unreadable = RareWarning("refused requests whose head or body could not be read: %d")
         self._addresses: Counter[str] = Counter()
 
     def __len__(self) -> int:
@@ -164,11 +165,10 @@ class ConnectionLimits:
         self._settings = settings
         self._connections = connections
         self._sweeping: asyncio.Task[None] | None = None
-        self._refused = RareWarning(
-            "refused %d connections: the limit `max_connections` or `max_connections_per_address` is reached"
-        )
-        self._evicted = RareWarning("closed %d idle connections to make room for new ones")
-        self._late = RareWarning("closed %d connections: their request did not arrive in time")
+        self._refused = RareWarning("refused connections beyond `max_connections` or `max_connections_per_address`: %d")
+        self._evicted = RareWarning("closed idle connections to make room for new ones: %d")
+        self._late = RareWarning("closed connections whose request did not arrive in time: %d")
+        self._warnings = (self._refused, self._evicted, self._late, clients.unreadable)
 
     def running(self) -> None:
         if self._sweeping is None:
@@ -177,6 +177,8 @@ class ConnectionLimits:
     def done(self) -> None:
         if self._sweeping is not None:
             self._sweeping.cancel()
+        for each in self._warnings:
+            each.flush(at_once=True)
 
     def client_connected(self, client: connection.Client) -> None:
         address = str(client.peername[0]) if client.peername else ""
@@ -258,6 +260,8 @@ class ConnectionLimits:
     async def _sweep(self) -> None:
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
+            for each in self._warnings:
+                each.flush()
             for state in self._clients:
                 if not self._is_late(state, monotonic()):
                     continue

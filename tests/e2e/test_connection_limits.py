@@ -1,12 +1,14 @@
 """A client without a key can hold up nobody: what it may send, keep open and leave unfinished is bounded."""
 
 import json
+import re
 import socket
 import ssl
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 
 import pytest
 import trustme
@@ -96,8 +98,10 @@ def test_a_head_without_end_is_refused_before_it_fills_memory(server: Running, l
         "GET http://a.test/ HTTP/1.1\r\nHost: a\r\nX: y\r\n" + " folded\r\n" * 300 + "\r\n",
         "GET http://a.test/" + "a" * 70_000 + " HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET http://a.test/ HTTP/1.1\r\nHost: a\r\nX: " + "y" * 70_000 + "\r\n\r\n",
+        "GET http://a.test/ HTTP/1.1\r\nX: " + "y" * 70_000 + "\r\n\r\n",
+        "GET http://a.test/ HTTP/1.1\r\nX: " + "y" * 200_000,
     ],
-    ids=["20000-fields", "300-fields", "folded", "long-target", "long-field"],
+    ids=["20000-fields", "300-fields", "folded", "long-target", "long-field", "no-host", "no-host-and-no-end"],
 )
 def test_a_head_beyond_the_limits_is_refused_and_closed(server: Running, listener: str, head: str) -> None:
     answer = answer_to(getattr(server, listener), head.encode())
@@ -416,3 +420,12 @@ def test_inside_tls_a_refused_body_is_cut_off(server: Running, tls_upstream: Ups
             secure.sendall(f"{post}Transfer-Encoding: chunked\r\n\r\n".encode())
             cut_off(secure, piece * (1 + 65536 // len(piece)))
             assert status_of(one_answer(secure)) in (400, 413)
+
+
+def test_every_request_that_cannot_be_read_is_counted_in_the_log(tmp_path: Path) -> None:
+    with gateway(tmp_path, environment={"SVC_DETECTION": "patterns"}) as running:
+        for _ in range(23):
+            assert status_of(answer_to(running.port, b"BAD\r\n\r\n")) == 400
+    counts = re.findall(r"refused requests whose head or body could not be read: (\d+)", running.output())
+    assert sum(map(int, counts)) == 23
+    assert len(counts) == 2

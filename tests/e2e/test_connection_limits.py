@@ -3,15 +3,12 @@
 import json
 import re
 import socket
-import ssl
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-import trustme
 
 from tests.e2e.raw import (
     answer_to,
@@ -37,18 +34,15 @@ LIMIT = 256 * 1024
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, _tls: Upstream, authority: trustme.CA) -> Iterator[Running]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("gateway")
-    authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
-    arguments = ("--intercept", f"localhost:{_tls.port}", "--upstream-ca", str(folder / "upstream-ca.pem"))
     environment = {
         "SVC_DETECTION": "patterns",
         "SVC_BODY_LIMIT_BYTES": str(LIMIT),
         "SVC_HEAD_TIMEOUT_SECONDS": "3",
         "SVC_IDLE_TIMEOUT_SECONDS": "4",
-        "SVC_TUNNEL_TIMEOUT_SECONDS": "4",
     }
-    with gateway(folder, *arguments, environment=environment, command=FEW_FILES) as running:
+    with gateway(folder, environment=environment, command=FEW_FILES) as running:
         yield running
         assert "Traceback" not in running.output()
         assert "reports a problem" not in running.output()
@@ -64,7 +58,7 @@ def _sized(body: bytes) -> str:
     return f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
 
 
-def _chunked(*pieces: bytes, trailers: str = "") -> bytes:
+def chunked(*pieces: bytes, trailers: str = "") -> bytes:
     body = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
     return body + f"0\r\n{trailers}\r\n".encode()
 
@@ -214,7 +208,7 @@ def test_a_keyless_page_takes_no_large_chunked_body(server: Running) -> None:
     with connection(server.port) as sock:
         sock.sendall(b"POST /docs HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n")
         assert status_of(sock.recv(65536)) == 100
-        sock.sendall(_chunked(b" " * 100_000))
+        sock.sendall(chunked(b" " * 100_000))
         assert status_of(until_closed(sock)) == 413
 
 
@@ -223,14 +217,14 @@ def test_trailers_are_read_and_dropped(server: Running, trailers: str) -> None:
     with connection(server.port) as sock:
         for _ in range(2):
             request = f"{HEAD}{KEY}Transfer-Encoding: chunked\r\n\r\n".encode()
-            sock.sendall(request + _chunked(CHAT[:20], CHAT[20:], trailers=trailers))
+            sock.sendall(request + chunked(CHAT[:20], CHAT[20:], trailers=trailers))
             assert status_of(one_answer(sock)) == 200
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        _chunked(*[b" "] * 30_000),
+        chunked(*[b" "] * 30_000),
         b"1" + b"0" * 8000,
         b"1;" + b"x" * 8000,
         b"zz\r\n",
@@ -250,7 +244,7 @@ def test_a_chunked_body_that_breaks_the_rules_is_refused_and_closed(server: Runn
 def test_a_body_in_small_chunks_is_read(server: Running) -> None:
     pieces = [CHAT[at : at + 3] for at in range(0, len(CHAT), 3)] + [b" "] * 10_000
     request = f"{HEAD}{KEY}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
-    assert status_of(answer_to(server.port, request + _chunked(*pieces))) == 200
+    assert status_of(answer_to(server.port, request + chunked(*pieces))) == 200
 
 
 @pytest.mark.parametrize(
@@ -300,22 +294,6 @@ def test_requests_sent_ahead_are_not_hoarded(server: Running, upstream: Upstream
             assert pushed(sock, b"a" * 65536, 40 * MIB) < 20 * MIB
 
 
-def test_what_is_sent_before_a_tunnel_stands_is_not_hoarded(server: Running) -> None:
-    before = resident_mb(server.process.pid)
-    # A listener whose queue is full answers no connection attempt.
-    with closing(socket.socket()) as full, ExitStack() as queue:
-        full.bind(("127.0.0.1", 0))
-        full.listen(0)
-        for _ in range(4):
-            waiting = queue.enter_context(socket.socket())
-            waiting.setblocking(False)
-            waiting.connect_ex(full.getsockname())
-        with connection(server.proxy_port) as sock:
-            connected(sock, f"127.0.0.1:{full.getsockname()[1]}")
-            assert pushed(sock, b"\x00" * 65536, 40 * MIB) < 20 * MIB
-    assert resident_mb(server.process.pid) - before < 30
-
-
 @pytest.mark.parametrize(
     "head",
     [b"HTTP/1.1 200 OK\r\nX: " + b"y" * 40 * MIB, b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 20_000 + b"\r\n"],
@@ -334,92 +312,11 @@ def test_an_upstream_head_beyond_the_limits_is_a_bad_gateway(
 
 def test_an_upstream_may_send_trailers(server: Running, talker: tuple[int, list[bytes]]) -> None:
     port, said = talker
-    said.append(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + _chunked(b"hello", trailers="X-A: 1\r\n"))
+    said.append(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked(b"hello", trailers="X-A: 1\r\n"))
     request = f"GET http://127.0.0.1:{port}/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
     answer = answer_to(server.proxy_port, request.encode())
     assert status_of(answer) == 200
     assert answer.endswith(b"5\r\nhello\r\n0\r\n\r\n")
-
-
-def connected(sock: socket.socket, place: str) -> None:
-    """Opens a tunnel to `place` on a connection to the proxy."""
-    sock.sendall(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode())
-    assert status_of(sock.recv(65536)) == 200
-
-
-def client_hello() -> bytes:
-    sent = ssl.MemoryBIO()
-    with pytest.raises(ssl.SSLWantReadError):
-        ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), sent, server_hostname="a.test").do_handshake()
-    return sent.read()
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"], ids=["not-intercepted", "intercepted"])
-def test_a_client_that_is_silent_after_connect_is_closed(server: Running, tls_upstream: Upstream, host: str) -> None:
-    with connection(server.proxy_port) as sock:
-        connected(sock, f"{host}:{tls_upstream.port}")
-        assert until_closed(sock) == b""
-
-
-@pytest.mark.parametrize("first", [b"\x00", client_hello()], ids=["raw", "tls"])
-def test_a_tunnel_is_closed_when_neither_side_sends(server: Running, first: bytes) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as host, connection(server.proxy_port) as sock:
-        connected(sock, f"127.0.0.1:{host.getsockname()[1]}")
-        sock.sendall(first)
-        with host.accept()[0] as far:
-            far.settimeout(20)
-            # Longer than each of the time limits.
-            for _ in range(6):
-                far.sendall(b".")
-                assert sock.recv(65536) == b"."
-                time.sleep(1)
-            assert until_closed(sock) == b""
-            assert until_closed(far) == first
-
-
-@contextmanager
-def tunnel(server: Running, upstream: Upstream) -> Iterator[tuple[ssl.SSLSocket, str]]:
-    """A TLS connection through the proxy, and the beginning of a request on it."""
-    place = f"localhost:{upstream.port}"
-    context = ssl.create_default_context(cafile=server.ca)
-    with connection(server.proxy_port) as sock:
-        connected(sock, place)
-        with context.wrap_socket(sock, server_hostname="localhost") as secure:
-            yield secure, HEAD.replace("Host: gateway", f"Host: {place}")
-
-
-def test_inside_tls_the_same_holds(server: Running, tls_upstream: Upstream) -> None:
-    """What the proxy decrypts is read by the same rules, and a tunnel to it outlives its first request."""
-    with tunnel(server, tls_upstream) as (secure, post):
-        for _ in range(2):
-            secure.sendall(f"{post}Transfer-Encoding: chunked\r\n\r\n".encode() + _chunked(CHAT, trailers="X-A: 1\r\n"))
-            assert status_of(one_answer(secure)) == 200
-        secure.sendall(f"{post}X-SVC-Key: svck_not-a-key\r\nContent-Length: 200000\r\n\r\n".encode())
-        assert status_of(one_answer(secure)) == 401
-    with tunnel(server, tls_upstream) as (secure, post):
-        secure.sendall(f"{post}X: {'y' * 70_000}\r\n\r\n".encode())
-        assert status_of(one_answer(secure)) == 431
-
-
-@pytest.mark.parametrize(
-    "begun",
-    ["Content-Le", "Content-Length: 100\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n"],
-    ids=["head", "body", "chunk"],
-)
-def test_inside_tls_a_client_that_falls_silent_is_let_go(server: Running, tls_upstream: Upstream, begun: str) -> None:
-    with tunnel(server, tls_upstream) as (secure, post):
-        secure.sendall(f"{post}{begun}".encode())
-        assert status_of(one_answer(secure)) == 408
-        assert until_closed(secure) == b""
-
-
-@pytest.mark.parametrize("piece", [b"10000\r\n" + b" " * 0x10000 + b"\r\n", b"zz\r\n"], ids=["over-limit", "no-size"])
-def test_inside_tls_a_refused_body_is_cut_off(server: Running, tls_upstream: Upstream, piece: bytes) -> None:
-    for _ in range(8):
-        with tunnel(server, tls_upstream) as (secure, post):
-            secure.sendall(f"{post}Transfer-Encoding: chunked\r\n\r\n".encode())
-            cut_off(secure, piece * (1 + 65536 // len(piece)))
-            assert status_of(one_answer(secure)) in (400, 413)
 
 
 def test_every_request_that_cannot_be_read_is_counted_in_the_log(tmp_path: Path) -> None:

@@ -378,7 +378,7 @@ def _problem(place: tuple[int | str, ...], kind: str, message: str) -> str:
     if kind == "extra_forbidden":
         model = Settings if len(names) == 1 else UpstreamSettings
         return _unknown(".".join(names), sorted(model.model_fields))
-    text = message.removeprefix("Value error, ")
+    text = re.sub(r"^(?:Input|String|Value|List) should ", "must ", message.removeprefix("Value error, "))
     return f"{'.'.join(names)}: {text}" if names else text
 
 

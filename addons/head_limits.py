@@ -30,7 +30,8 @@ from mitmproxy.proxy.layers.http._events import (
 
 from addons.connection_limits import Clients, Phase
 from addons.mitm_errors import error_page
-from gateway.errors import BadRequest, GatewayError, HeadTooLarge, TooLarge
+from gateway.errors import BadRequest, GatewayError, HeadTooLarge
+from gateway.http.content_encoding import too_large
 
 # A body may have this many chunks of any size, plus one for every so many bytes.
 _FREE_CHUNKS, _BYTES_PER_CHUNK = 16_384, 256
@@ -197,10 +198,14 @@ class BoundedServer(_Bounded, _http1.Http1Server):
     def _read_parts(self) -> tuple[list[bytes], bool]:
         parts, ended = super()._read_parts()
         self._received += sum(map(len, parts))
-        limit = self._client.body_limit if self._client is not None else None
-        if self._received > (self.limits.body_bytes if limit is None else limit) and not self._passes_through():
+        if self._received > self._body_limit and not self._passes_through():
             raise _BodyTooLarge("body too large")
         return parts, ended
+
+    @property
+    def _body_limit(self) -> int:
+        limit = self._client.body_limit if self._client is not None else None
+        return self.limits.body_bytes if limit is None else limit
 
     def _passes_through(self) -> bool:
         return self.request is not None and bool(self.request.stream)
@@ -209,7 +214,7 @@ class BoundedServer(_Bounded, _http1.Http1Server):
         if self._answered():
             yield commands.CloseConnection(self.conn)
         elif isinstance(error, _BodyTooLarge):
-            yield from self._refuse(TooLarge("The body is too large; shorten the request."))
+            yield from self._refuse(too_large(self._body_limit))
         else:
             yield from self._refuse(BadRequest("The request body cannot be read: it breaks the rules of HTTP/1.1."))
         yield ReceiveHttp(RequestProtocolError(self.stream_id, "unreadable body", ErrorCode.GENERIC_CLIENT_ERROR))

@@ -175,7 +175,9 @@ def test_a_chunked_body_over_the_limit_is_refused_and_closed(server: Running) ->
         piece = b"4000\r\n" + b" " * 0x4000 + b"\r\n"
         for _ in range(LIMIT // 0x4000 + 1):
             sock.sendall(piece)
-        assert status_of(until_closed(sock)) == 413
+        answer = until_closed(sock)
+    assert status_of(answer) == 413
+    assert f"The body is larger than {LIMIT} bytes; send a smaller one." in answer.decode()
 
 
 def test_a_chunked_body_over_the_limit_is_refused_after_continue(server: Running) -> None:

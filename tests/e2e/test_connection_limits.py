@@ -4,6 +4,7 @@ import json
 import re
 import socket
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -144,6 +145,16 @@ def test_a_body_that_is_on_its_way_does_not_hide_the_refusal(server: Running) ->
     with connection(server.port) as sock:
         sock.sendall(f"{HEAD}Content-Length: {LIMIT - 1}\r\n\r\n".encode() + b" " * (LIMIT - 1))
         assert status_of(until_closed(sock)) == 401
+
+
+def test_a_refusal_closes_only_the_gateways_side_at_first(server: Running) -> None:
+    """The client reads the end of the answer while it may still send, and its data is not answered by a reset."""
+    with connection(server.port) as sock:
+        sock.sendall(f"{HEAD}Content-Length: {LIMIT - 1}\r\n\r\n".encode())
+        assert status_of(until_closed(sock)) == 401
+        for _ in range(5):
+            sock.sendall(b" " * 1024)
+            time.sleep(0.1)
 
 
 def test_a_flood_after_the_refusal_is_cut_off(server: Running) -> None:

@@ -9,14 +9,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from gateway.guard.context import Hit, Source
+from gateway.guard.context import GuardContext
 from gateway.guard.part_views import Reading
 from gateway.guard.patterns import Patterns, expression, matches
 from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
-from gateway.guard.verdict import Kind, Severity
-from gateway.placeholders import Found
+from gateway.guard.verdict import Hit, Kind, Severity
+from gateway.placeholders import Found, splice
 
-# Replaces each character of a placeholder.
+# Replaces each character of a placeholder: one that nobody writes.
 _MASK = "\ue000"
 _PATTERNS = Patterns(__file__, tag=f"{_MASK}++", phone=PHONE)
 
@@ -51,36 +51,26 @@ _QUOTED = _PATTERNS.compiled("quoted", re.DOTALL | re.MULTILINE)
 _BORDER = re.compile(r"[.!?](?=\s|$)|\n")
 
 
-def instructions(
-    reading: Reading, found: Sequence[Found], source: Source, untrusted: UntrustedDestinations
-) -> Iterator[Hit]:
+def instructions(reading: Reading, found: Sequence[Found], context: GuardContext) -> Iterator[Hit]:
     """Instructions in words to reveal or to send. `found` are the session's placeholders in the text."""
-    masked = _masked(reading.text, found)
+    masked = splice(reading.text, ((hit.start, hit.end, _MASK * (hit.end - hit.start)) for hit in found))
     surroundings = _Surroundings(reading.text)
     for wording in (_REVEAL, _SEND) if reading.names_a_place else (_REVEAL,):
         for match in wording.found(masked):
             target = next((value for value in match.groupdict().values() if value), None)
-            if target is not None and not _is_untrusted(target, untrusted):
+            if target is not None and not _is_untrusted(target, context.untrusted):
                 continue
-            if surroundings.only_mentions(match.start()) or source.holds_loosely(reading.text[slice(*match.span())]):
+            if surroundings.only_mentions(match.start()) or context.source.holds_loosely(
+                reading.text[slice(*match.span())]
+            ):
                 continue
             yield Hit(wording.kind, *surroundings.sentence(*match.span()), Severity.HIGH)
-
-
-def _masked(text: str, found: Sequence[Found]) -> str:
-    """The text with every placeholder as a run of one character that nobody writes, offsets unchanged."""
-    parts: list[str] = []
-    position = 0
-    for hit in found:
-        parts += (text[position : hit.start], _MASK * (hit.end - hit.start))
-        position = hit.end
-    return "".join([*parts, text[position:]])
 
 
 def _is_untrusted(target: str, untrusted: UntrustedDestinations) -> bool:
     address = target.rstrip(").,;:!?*`\"'")
     if address.startswith("@"):
-        return untrusted.handle(address)
+        return untrusted.text(address)
     if "//" in address:
         return untrusted.url(address)
     if "@" in address:

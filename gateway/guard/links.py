@@ -1,4 +1,4 @@
-"""Finds placeholders in links that the request did not contain.
+"""Finds placeholders, plain or encoded, and encoded values in links that the request did not contain.
 
 Where a link begins and which links the request contained is decided by the rule that also keeps placeholders closed
 there (gateway/placeholders/url_policy.py); a value is reported here exactly where it is not restored.
@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
-from gateway.guard.context import Hit
-from gateway.guard.patterns import Patterns
+from gateway.guard.context import GuardContext
+from gateway.guard.patterns import Patterns, expression, matches
 from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
-from gateway.guard.verdict import Kind, Severity
-from gateway.placeholders import Found, Placeholders, RestoreScope, UrlRule, looks_like_placeholder, withheld
+from gateway.guard.verdict import Hit, Kind, Severity
+from gateway.placeholders import Found, RestoreScope, UrlRule, looks_like_placeholder, withheld
 
+URL = expression(r"(?:\b[a-z][a-z0-9+.-]{1,20}:)?//[^\s\pZ\"'<>`\\]+|\bwww\.[^\s\pZ\"'<>`\\]+")
 _PATTERNS = Patterns(__file__)
 _LOADING, _SCHEME, _ACTIVE, _TO_HOST = map(_PATTERNS.compiled, ("loading", "scheme", "active", "to_host"))
 _BEFORE = 600
@@ -31,31 +32,29 @@ class _NamedHosts(UrlRule):
 
     limit = float("inf")
 
-    def __init__(self, scope: RestoreScope, placeholders: Placeholders, untrusted: UntrustedDestinations) -> None:
+    def __init__(self, context: GuardContext, scope: RestoreScope) -> None:
         super().__init__(scope)
-        self._placeholders = placeholders
-        self._untrusted = untrusted
+        self._context = context
 
     def allows(self, address: str, head: str | None, name: str) -> bool:
         return super().allows(address, head, name) or self._leads_home(address)
 
     def _leads_home(self, address: str) -> bool:
+        value_of = self._context.placeholders.get
         match = _TO_HOST.fullmatch(address)
-        host = self._placeholders.get(f"{match['host']}]") if match else None
-        if not match or not host or not self._untrusted.named_host(host):
+        host = value_of(f"{match['host']}]") if match else None
+        if not match or not host or not self._context.untrusted.named_host(host):
             return False
-        users = [self._placeholders.get(hit.placeholder) for hit in looks_like_placeholder(match["user"] or "")]
+        users = [value_of(hit.placeholder) for hit in looks_like_placeholder(match["user"] or "")]
         return all(user and not _SIGNS.search(user.value) for user in users)
 
 
-def in_links(
-    text: str, found: Sequence[Found], placeholders: Placeholders, scope: RestoreScope, untrusted: UntrustedDestinations
-) -> Iterator[Hit]:
+def in_links(text: str, found: Sequence[Found], context: GuardContext) -> Iterator[Hit]:
     """The session's placeholders in such links. A hit covers the link."""
-    scope = RestoreScope("source", scope.source_urls)
-    closed = placeholders.closed(text, found, scope)
+    scope = RestoreScope("source", context.scope.source_urls)
+    closed = context.placeholders.closed(text, found, scope)
     if closed:
-        closed = withheld(text, found, _NamedHosts(scope, placeholders, untrusted))
+        closed = withheld(text, found, _NamedHosts(context, scope))
     last = -1
     for index in sorted(closed):
         hit = found[index]
@@ -63,11 +62,22 @@ def in_links(
             continue
         before = text[max(0, hit.start - _BEFORE) : hit.start]
         scheme = _SCHEME.search(before)
-        if scheme and not _does_harm(scheme, text, hit, untrusted):
+        if scheme and not _does_harm(scheme, text, hit, context.untrusted):
             continue
         loading = None if scheme else _LOADING.search(before)
         start, last = _link(text, hit)
         yield Hit(Kind.PLACEHOLDER_IN_MARKUP if loading else Kind.PLACEHOLDER_IN_URL, start, last, Severity.HIGH)
+
+
+def encoded_in_links(text: str, found: Sequence[Found], context: GuardContext) -> Iterator[Hit]:
+    """Links without a placeholder in which one, its tag or a value is encoded."""
+    for start, (said,) in matches(URL, text):
+        address = said or ""
+        if any(start <= hit.start < start + len(address) for hit in found):
+            continue
+        link = address.rstrip(").,;:!?*_~|]")
+        if context.values.are_hidden_in(link) and not context.source.holds(link):
+            yield Hit(Kind.ENCODED_EXFILTRATION, start, start + len(link), Severity.HIGH)
 
 
 def _does_harm(scheme: re.Match[str], text: str, hit: Found, untrusted: UntrustedDestinations) -> bool:

@@ -5,14 +5,14 @@ The client runs a tool with the restored arguments, so this is where an injected
 
 from collections.abc import Iterator, Sequence
 
-from gateway.guard.context import GuardContext, Hit
-from gateway.guard.encodings import URL
+from gateway.guard.context import GuardContext
 from gateway.guard.exfiltration import leaving
+from gateway.guard.links import URL
 from gateway.guard.part_views import Reading
 from gateway.guard.patterns import Patterns
 from gateway.guard.shell_commands import Commands, is_program
-from gateway.guard.untrusted_destinations import MAIL, PHONE, UntrustedDestinations
-from gateway.guard.verdict import Kind, Severity
+from gateway.guard.untrusted_destinations import MAIL, PHONE, Source, UntrustedDestinations
+from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Found
 
 _PATTERNS = Patterns(__file__, mail=MAIL, phone=PHONE)
@@ -22,10 +22,10 @@ _DESTINED, _DIALLED, _DESCRIBED, _RUN = map(_PATTERNS.compiled, ("destined", "di
 _CONTACTS = frozenset({"EMAIL_ADDRESS", "PHONE_NUMBER"})
 
 
-def exfiltrating(
-    reading: Reading, found: Sequence[Found], context: GuardContext, untrusted: UntrustedDestinations
-) -> Iterator[Hit]:
+def exfiltrating(reading: Reading, found: Sequence[Found], context: GuardContext) -> Iterator[Hit]:
     """The session's placeholders in a tool call's arguments that go to an untrusted destination."""
+    named = Source(context.request, named_for=frozenset(hit.placeholder for hit in found))
+    untrusted = UntrustedDestinations(named, by_name=False)
     places = [hit.start for hit in found]
     if any(_is_untrusted(value, key, untrusted) for key, value in reading.fields()):
         going = set(places)
@@ -60,7 +60,8 @@ def _confided(
     if not secrets or kinds.isdisjoint(_CONTACTS):
         return
     keys = reading.keys()
-    recipients = (keys[reading.literal_at(at)] for at, it in known if it.type in _CONTACTS and untrusted.hidden(it))
+    contacts = [at for at, entry in known if entry.type in _CONTACTS and untrusted.text(entry.placeholder)]
+    recipients = (keys[reading.literal_at(at)] for at in contacts)
     if any(_DESTINED.search(key) or _DIALLED.search(key) for key in recipients):
         yield from (at for at, entry in known if entry.type in secrets)
 

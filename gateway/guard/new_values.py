@@ -23,7 +23,10 @@ _TEST_CARDS = re.compile(r"4000000000\d{6}")
 _TELLING = _PATTERNS.compiled("telling")
 # RFC 2606 and 6761: names that will never be anyone's.
 _RESERVED_DOMAIN = re.compile(r"(?:^|\.)(?:example\.(?:com|net|org|edu)|example|test|invalid|localhost|local)$")
-_NOT_A_PERSONS = frozenset(getattr(PhoneNumberType, name) for name in _WORDS["public_numbers"])
+_SERVICES = frozenset(getattr(PhoneNumberType, name) for name in _WORDS["services"])
+_FIXED = frozenset({PhoneNumberType.FIXED_LINE, PhoneNumberType.FIXED_LINE_OR_MOBILE})
+# 555-0100 to 555-0199.
+_FICTIONAL = tuple(f"555{last:04}" for last in range(100, 200))
 _SURE = 0.75
 # Public by nature, though financial; or made up by the model as often as not.
 _NOBODYS = frozenset({"BIC_CODE", "ABA_ROUTING_NUMBER", "PASSWORD", "SECRET"})
@@ -90,15 +93,14 @@ def _is_public_mail(address: str) -> bool:
 
 
 def _is_public_phone(number: str, *, of_a_person: bool) -> bool:
-    """Whether a number is an office's, a service's or a film's. Where mobile and fixed ones look alike, `of_a_person`,
-    which says that a person is named near it, decides."""
-    digits = compact(number)
-    if re.search(r"55501\d\d$", digits):
+    """Whether a number is an office's, a service's or a film's.
+
+    `of_a_person` tells that a person is named near it, and decides where it may be an office's as well as a person's.
+    """
+    if compact(number).endswith(_FICTIONAL):
         return True
     try:
         kind = phonenumbers.number_type(phonenumbers.parse(number, None))
     except phonenumbers.NumberParseException:
-        return not of_a_person
-    if kind == PhoneNumberType.FIXED_LINE_OR_MOBILE:
-        return not of_a_person
-    return kind in _NOT_A_PERSONS and not (of_a_person and kind == PhoneNumberType.FIXED_LINE)
+        kind = PhoneNumberType.FIXED_LINE
+    return kind in _SERVICES or (kind in _FIXED and not of_a_person)

@@ -53,8 +53,6 @@ class Reading:
     def to_source(self, start: int, end: int) -> Span:
         """A stretch of `text` as one of what was read, within the string in which it begins."""
         index = self.literal_at(start)
-        if not self._found:
-            return start, end
         first, last = self.literals[index]
         return self._found[index].raw_span(start - first, min(end, last) - first)
 

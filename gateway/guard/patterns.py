@@ -4,8 +4,10 @@ RE2 searches bytes; offsets here are in characters.
 """
 
 import re
+import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +70,9 @@ def matches(wanted: Expression, text: str) -> Iterator[tuple[int, list[str | Non
             at,
             [None if said is None else said.decode("utf-8", "surrogatepass") for said in (match[0], *match.groups())],
         )
+
+
+def covers(spans: Sequence[tuple[int, int]], at: int) -> bool:
+    """Whether one of the spans, which are sorted and disjoint, contains an offset."""
+    index = bisect_right(spans, (at, sys.maxsize)) - 1
+    return index >= 0 and at < spans[index][1]

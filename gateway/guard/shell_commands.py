@@ -26,7 +26,7 @@ _SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/\s]+)")
 _PULLING = frozenset({"build", "create", "pull", "run"})
 _PUNCTUATION = frozenset("();<>|&")
 _DEEPEST = 4
-_SHORTEST_NUMBER, _SHORTEST_COMMAND = 8, 5
+_SHORTEST_NUMBER = 8
 
 
 def mentioned(text: str) -> bool:
@@ -126,8 +126,6 @@ class Commands:
     def _read(self, text: str, depth: int) -> Iterator[tuple[list[str], bool]]:
         """The commands of a text: words without their quotes, variables filled in; and whether they are outermost."""
         is_outer = depth == _DEEPEST
-        if len(text) < _SHORTEST_COMMAND:
-            return
         if not (self._has_aliases or mentioned(text) or (is_outer and self._any_program and "//" in text)):
             return
         text = _ESCAPED.sub("escaped.unknown", _IFS.sub(" ", text.replace("\\\n", "")))

@@ -59,23 +59,18 @@ def _confided(
     secrets = {kind for kind in kinds if (about := context.types.get(kind)) and about.group == "secret"}
     if not secrets or kinds.isdisjoint(_CONTACTS):
         return
-    keys = reading.keys()
     contacts = [at for at, entry in known if entry.type in _CONTACTS and untrusted.text(entry.placeholder)]
-    recipients = (keys[reading.literal_at(at)] for at in contacts)
-    if any(_DESTINED.search(key) or _DIALLED.search(key) for key in recipients):
+    if any(_DESTINED.search(key) or _DIALLED.search(key) for key in map(reading.key_at, contacts)):
         yield from (at for at, entry in known if entry.type in secrets)
 
 
 def _sent(reading: Reading, places: Sequence[int], untrusted: UntrustedDestinations) -> Iterator[int]:
     """The places that a command or code in one of the strings takes along, or a command whose words they are."""
-    keyed = [
-        (span, reading.text[slice(*span)], key) for span, key in zip(reading.literals, reading.keys(), strict=True)
-    ]
-    words = [text for _, text, key in keyed if key and not _DESCRIBED.search(key)]
+    words = [text for _, text, key in reading.strings if key and not _DESCRIBED.search(key)]
     program = next((index for index, word in enumerate(words) if is_program(word)), None)
     if program is not None and Commands("", untrusted).sends(words[program:]):
         yield from places
-    for (start, end), text, key in keyed:
-        if inside := [place - start for place in places if start <= place < end]:
+    for start, text, key in reading.strings:
+        if inside := [place - start for place in places if start <= place < start + len(text)]:
             taken = leaving(text, inside, untrusted, is_code=True, is_command=_RUN.search(key) is not None)
             yield from (start + place for place in taken)

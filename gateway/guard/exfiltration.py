@@ -17,8 +17,7 @@ from gateway.guard.untrusted_destinations import UntrustedDestinations
 
 _PATTERNS = Patterns(__file__)
 _SENDER = _PATTERNS.expression("sender")
-_MAILS = re.compile(r"mail|send_?message|smtp", re.IGNORECASE)
-_PUSH = _PATTERNS.compiled("push")
+_MAILS, _PUSH, _URL, _WORD = map(_PATTERNS.compiled, ("mails", "push", "url", "word"))
 _PAGE, _READS_FIELDS, _READS_ALL = map(_PATTERNS.compiled, ("page", "reads_fields", "reads_all"))
 _BLOCK_PIPE = _PATTERNS.compiled("block_pipe")
 _TARGET, _GIVEN, _COPIES_FILES = map(_PATTERNS.compiled, ("target", "given", "copies_files"))
@@ -28,8 +27,6 @@ _HANDLER = _PATTERNS.compiled("handler", 0)
 _FAR = 2000
 # Kinds of destinations, as bits: hosts, mailboxes, and what a command was found to send to.
 _HOST, _MAIL, _ANY = 1, 2, 4
-_URL = re.compile(r"//[^\s\"'`${]*")
-_WORD = re.compile(r"[\w.~/*-]+")
 
 
 def leaving(

@@ -11,20 +11,16 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
 from gateway.guard.context import GuardContext
-from gateway.guard.patterns import Patterns, expression, matches
+from gateway.guard.patterns import Patterns, matches
 from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
 from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Found, RestoreScope, UrlRule, looks_like_placeholder, withheld
 
-URL = expression(r"(?:\b[a-z][a-z0-9+.-]{1,20}:)?//[^\s\pZ\"'<>`\\]+|\bwww\.[^\s\pZ\"'<>`\\]+")
-_PATTERNS = Patterns(__file__)
+_PATTERNS = Patterns(__file__, phone=PHONE)
+URL = _PATTERNS.expression("url")
 _LOADING, _SCHEME, _ACTIVE, _TO_HOST = map(_PATTERNS.compiled, ("loading", "scheme", "active", "to_host"))
+_SIGNS, _START, _REST, _NUMBER = map(_PATTERNS.compiled, ("signs", "start", "rest", "number"))
 _BEFORE = 600
-# A value before a host must not contain what would end the host.
-_SIGNS = re.compile(r"[/\\?#@\s]")
-_NUMBER = re.compile(PHONE)
-_START = re.compile(r"[^\s\"'<>`]*\Z")
-_REST = re.compile(r"[^\s\"'<>`)]*")
 
 
 class _NamedHosts(UrlRule):

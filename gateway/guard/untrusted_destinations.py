@@ -22,16 +22,12 @@ _WORDS = _PATTERNS.words
 MAIL, PHONE = map(_PATTERNS.filled, ("{mail}", "{phone}"))
 _URL, _MAIL, _QUOTED = map(_PATTERNS.expression, ("url", "mail", "quoted"))
 _WHOLE, _HOST, _SENDER, _STAND_IN = map(_PATTERNS.compiled, ("whole", "host", "sender", "stand_in"))
-_NOBODY = _PATTERNS.compiled("nobody", 0)
+_TEMPLATE, _NUMERIC, _NOBODY = map(_PATTERNS.compiled, ("template", "numeric", "nobody"))
 _TOOLS = frozenset({"tool", "function"})
 _CALLS = frozenset({"tool_calls", "function_call"})
 # The types of hidden values that can be a host.
 _HOST_TYPES = frozenset({"IP_ADDRESS", "URL"})
-# Variables in the name of a host: only what follows the last one is known.
-_TEMPLATE = re.compile(r".*(?:\$?\{[^}]*\}|\$\w+|%[sdv])", re.DOTALL)
 _PRIVATE = [ip_network(each) for each in ("0.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
-# What the C library's inet_aton takes for an address: one to four numbers of base ten, eight or sixteen.
-_NUMERIC = re.compile(r"(?:0x[\da-f]+|\d+)(?:\.(?:0x[\da-f]+|\d+)){0,3}\Z")
 _PRIVATE_NAMES = tuple(f".{name}" for name in _WORDS["private"])
 _SHORTEST_OWNER = 5
 # No name is longer (RFC 1035, 2.3.4).

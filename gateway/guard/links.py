@@ -50,7 +50,7 @@ def in_links(text: str, found: Sequence[Found], context: GuardContext) -> Iterat
     scope = RestoreScope("source", context.scope.source_urls)
     closed = context.placeholders.closed(text, found, scope)
     if closed:
-        closed = withheld(text, found, _NamedHosts(context, scope))
+        closed = withheld(text, found, scope, _NamedHosts(context, scope))
     last = -1
     for index in sorted(closed):
         hit = found[index]

@@ -32,10 +32,12 @@ class Reading:
         self.json = is_json
         self._document = text
         self._whole = whole
-        self._found = [Literal(0, len(text), text, ((0, 0),))]
+        # Empty for a text, which is its own source.
+        self._literals: list[Literal] = []
         if is_json and not whole:
-            self._found = sorted([*string_literals(text), *number_literals(text)], key=attrgetter("start"))
-        self.text = "\n".join(literal.value for literal in self._found)
+            self._literals = sorted([*string_literals(text), *number_literals(text)], key=attrgetter("start"))
+            text = "\n".join(literal.value for literal in self._literals)
+        self.text = text
 
     @cached_property
     def names_a_place(self) -> bool:
@@ -50,8 +52,8 @@ class Reading:
         """
         # What a list that is the whole document belongs to.
         at, current = 0, "[]"
-        strings: list[tuple[int, str, str]] = []
-        for literal in self._found:
+        strings: list[tuple[int, str, str]] = [] if self._literals else [(0, self.text, current)]
+        for literal in self._literals:
             is_key = _COLON.match(self._document, literal.end) is not None
             current = literal.value if is_key else current
             strings.append((at, literal.value, "" if is_key else current))
@@ -64,9 +66,11 @@ class Reading:
 
     def to_source(self, start: int, end: int) -> tuple[int, int]:
         """A span of `text` as one of what was read, within the string in which it begins."""
+        if not self._literals:
+            return start, end
         index = self._index(start)
         first, value, _ = self.strings[index]
-        return self._found[index].raw_span(start - first, min(end - first, len(value)))
+        return self._literals[index].raw_span(start - first, min(end - first, len(value)))
 
     def fields(self) -> Iterator[tuple[str, str]]:
         """Keys with their values, also those of a document in a string; of what is no document, its lines."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.placeholders.destinations import RestoreScope, UrlRule
+from gateway.placeholders.destinations import RestoreScope
 from gateway.placeholders.grammar import (
     LONGEST_TAG,
     SHORTEST_TAG,
@@ -188,11 +188,9 @@ class Placeholders:
 
     def closed(self, text: str, hits: Sequence[Found], rules: RestoreScope) -> frozenset[int]:
         """Returns the indices of `hits`, the session's own in `text`, that the URL rule withholds."""
-        if rules.urls == "always":
-            return frozenset()
         known = self._closed.get((text, rules))
         if known is None:
-            known = self._closed[text, rules] = withheld(text, hits, UrlRule(rules))
+            known = self._closed[text, rules] = withheld(text, hits, rules)
         return known
 
     def find(self, text: str) -> list[Found]:

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from gateway.placeholders.destinations import MARK, Mark, UrlRule
+from gateway.placeholders.destinations import MARK, Mark, RestoreScope, UrlRule
 from gateway.placeholders.grammar import Found, looks_like_placeholder
 from gateway.placeholders.html_attributes import Attributes
 from gateway.placeholders.markdown_links import Definitions, InlineLinks
@@ -73,15 +73,18 @@ def urls_with_placeholders(text: str) -> frozenset[str]:
     return frozenset(rule.collected)
 
 
-def withheld(text: str, hits: Sequence[Found], rule: UrlRule) -> frozenset[int]:
-    """Returns the indices of the hits that must not be restored. `hits` are the session's own, sorted."""
-    if not hits or _are_words(text, hits):
+def withheld(text: str, hits: Sequence[Found], scope: RestoreScope, rule: UrlRule | None = None) -> frozenset[int]:
+    """Returns the indices of the hits that must not be restored. `hits` are the session's own, sorted.
+
+    `rule` decides about destinations in place of the scope's own rule.
+    """
+    if scope.urls == "always" or not hits or _are_words(text, hits):
         return frozenset()
     own = {hit.start for hit in hits}
     ends = [(hit.start, hit.end) for hit in hits]
     foreign = [hit for hit in looks_like_placeholder(text) if not _overlaps(ends, hit)]
     both = sorted((*hits, *foreign), key=lambda hit: hit.start) if foreign else hits
-    marks = Destinations(rule).read(text, both, [hit.start in own for hit in both])
+    marks = Destinations(rule or UrlRule(scope)).read(text, both, [hit.start in own for hit in both])
     return frozenset(index for index, mark in enumerate([mark for mark in marks if mark.own]) if mark.closed)
 
 

@@ -4,7 +4,9 @@ RE2 searches bytes; offsets here are in characters.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import re2
@@ -67,3 +69,9 @@ def matches(wanted: Expression, text: str) -> Iterator[tuple[int, list[str | Non
             at,
             [None if said is None else said.decode("utf-8", "surrogatepass") for said in (match[0], *match.groups())],
         )
+
+
+def covers(spans: Sequence[tuple[int, int]], at: int) -> bool:
+    """Whether one of the spans, which are sorted and disjoint, contains an offset."""
+    index = bisect_right(spans, (at, sys.maxsize)) - 1
+    return index >= 0 and at < spans[index][1]

@@ -162,9 +162,9 @@ def test_a_response(sdk: tuple[openai.OpenAI, Upstream]) -> None:
 
 def test_an_id_that_is_private_does_not_cross(sdk: tuple[openai.OpenAI, Upstream]) -> None:
     client, upstream = sdk
-    with pytest.raises(openai.NotFoundError):
+    with pytest.raises(openai.BadRequestError):
         client.responses.retrieve(CARD.replace(" ", ""))
-    with pytest.raises(openai.NotFoundError):
+    with pytest.raises(openai.BadRequestError):
         client.responses.retrieve("resp_" + CARD.replace(" ", ""))
     assert upstream.recorded == []
 

@@ -84,7 +84,7 @@ class PolicyRegistry:
         if policy is None and self._refresh_after_miss():
             policy = self._find(id, version)
         if policy is None:
-            message = "There is no such policy. `GET /v1/policies` lists all policies."
+            message = "There is no such policy. `policies list` or `GET /v1/policies` shows those there are."
             raise NotFound(message, code="policy_not_found", param="policy_id")
         if not policy.builtin:
             self._refresh_in_background()

@@ -96,9 +96,7 @@ def prepared(settings: Settings) -> Settings:
 def explained(error: GatewayError) -> SettingsError:
     """Returns an error raised during the start as a problem of the settings."""
     if error.code == "policy_not_found":
-        return SettingsError(
-            f"default_policy: there is no such policy; `{COMMAND} policies list` shows those there are"
-        )
+        return SettingsError(f"default_policy: there is no such policy; `{COMMAND} policies list` shows them all")
     return SettingsError(f"policies_dir: {error.message}" if isinstance(error, Unprocessable) else error.message)
 
 

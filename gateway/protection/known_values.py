@@ -64,7 +64,7 @@ class _Form(NamedTuple):
         return (text if self.way == _EXACT else lowered)[start : start + self.size] if start >= 0 else ""
 
 
-class Known:
+class KnownValues:
     """The values hidden in a request so far, indexed for searching. Its repr shows no text."""
 
     __slots__ = ("_forms", "_leads", "_numbers", "_people", "_spans", "_steps", "_values")
@@ -80,9 +80,9 @@ class Known:
         self._numbers: dict[str, str] = {}
         self._people: set[str] = set()
 
-    def copy(self) -> "Known":
+    def copy(self) -> "KnownValues":
         """Returns an independent copy."""
-        other = Known()
+        other = KnownValues()
         for name in self.__slots__:
             setattr(other, name, getattr(self, name).copy())
         return other

@@ -21,7 +21,7 @@ from gateway.guard.canonical_text import compact
 from gateway.models import Action, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 from gateway.policy import Policy, PolicyRegistry
-from gateway.protection.known_values import Known
+from gateway.protection.known_values import KnownValues
 from gateway.protection.protector import Protector
 from gateway.text.fields import Span, TextField
 from tests.gateway.detection.deobfuscation.test_deobfuscation import DRESSES
@@ -274,7 +274,7 @@ def test_twice_the_values_with_shared_words_cost_twice_as_much(shared: str) -> N
     def calls(size: int) -> int:
         values = [spelling(str(number)) for number in range(size)]
         text = " ".join(f"Yesterday {value} went to see Klaus." for value in values)
-        known, count = Known(), 0
+        known, count = KnownValues(), 0
 
         def counted(frame: object, event: str, argument: object) -> None:
             nonlocal count

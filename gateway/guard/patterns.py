@@ -5,14 +5,13 @@ RE2 searches bytes; offsets here are in characters.
 
 import re
 import sys
-import tomllib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import re2
 
+from gateway.config.data_files import read_toml
 from gateway.detection.re2_expression import Expression
 
 
@@ -24,7 +23,7 @@ class Patterns:
     """
 
     def __init__(self, module: str, **more: str) -> None:
-        self.table: dict[str, Any] = tomllib.loads(Path(module).with_suffix(".toml").read_text("utf-8"))
+        self.table: dict[str, Any] = read_toml(module)
         words: Mapping[str, str] = self.table.get("words", {})
         self.words = {name: frozenset(each.split()) for name, each in words.items()}
         alternatives = {name: "|".join(sorted(each)) for name, each in self.words.items()}

@@ -313,7 +313,7 @@ PARTS |= {"key_lower": PARTS["key"].lower(), "token": "Zk3" * 9, "token_upper": 
 def test_a_specific_value_is_hidden_within_a_longer_word_and_no_other_is(row: dict[str, str], others: int) -> None:
     value, text, left = (row[name].format(**PARTS) for name in ("value", "text", "left"))
     values = [value, *(f"name{number}@host{number}.example" for number in range(others))]
-    known = Known()
+    known = KnownValues()
     known.add(values, [(Span(0, len(each), "SECRET", Action.PLACEHOLDER, 0.9, "test"),) for each in values])
     for span in reversed(known.repeats(text, ())):
         text = text[: span.start] + text[span.end :]

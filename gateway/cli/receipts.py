@@ -25,7 +25,7 @@ from gateway.config.settings import Settings, SettingsError
 from gateway.errors import Unavailable
 from gateway.http.strict_json import dump
 from gateway.policy import PolicyRegistry
-from gateway.policy.resolve import load
+from gateway.policy.inheritance import load
 from gateway.receipts import Check, Signer, Verification
 from gateway.receipts.audit import Audit, audit, export, find, size_of, verify_receipt
 from gateway.receipts.checkpoint_file import read_checkpoint

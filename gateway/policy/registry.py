@@ -15,8 +15,8 @@ from typing import Any, Protocol
 from gateway.errors import Conflict, GatewayError, NotFound, Unavailable, Unprocessable
 from gateway.policy.document import PolicyDocument, parse
 from gateway.policy.files import read_policy_file
+from gateway.policy.inheritance import load, resolve
 from gateway.policy.model import Policy
-from gateway.policy.resolve import load, resolve
 
 MAX_CUSTOM_POLICIES = 256
 MAX_CUSTOM_VERSIONS = 4096

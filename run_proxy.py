@@ -23,7 +23,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or (given[0].startswith("-") and given[0] not in {"-h", "--help", "--version"}):
         given.insert(0, "serve")
-    options = _parser(given[0]).parse_args(given)
+    parser = _parser(given[0])
+    options, unknown = parser.parse_known_args(given)
+    if unknown:
+        hint = f"; the command comes first: {PROGRAM} {unknown[0]} …" if unknown[0] in (*_COMMANDS, "ca") else ""
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     try:
         return int(options.run(options))
     except KeyboardInterrupt:
@@ -101,6 +105,7 @@ def _serve(options: argparse.Namespace) -> int:
 
     settings = _settings(options)
     set_up_logging(settings.log_level, json_lines=settings.log_json)
+    print("Starting the Privacy Gateway. Its addresses follow when it is ready.", flush=True)
     with forked(settings) as end:
         # mitmproxy takes a while to load, and neither the other commands nor the gateway's process needs it.
         from addons.server import serve
@@ -118,12 +123,13 @@ def _ca(options: argparse.Namespace) -> int:
     from addons.preflight import authority
     from gateway.cli.console import print_json
 
-    folder = _settings(options).certs_dir
+    settings = _settings(options)
+    folder, proxy = settings.certs_dir, f"http://{settings.host}:{settings.proxy_port or 'PORT'}"
     certificate = authority(folder)
     if options.json:
         print_json({"certificate": str(certificate.resolve()), "bundle": str(bundle_of(folder).resolve())})
     else:
-        print(describe_authority(folder))
+        print(describe_authority(folder, proxy))
     return 0
 
 

@@ -48,8 +48,11 @@ def upstream_authorities(folder: Path, extra: Sequence[Path]) -> Path | None:
     return bundle
 
 
-def describe_authority(folder: Path) -> str:
-    """Returns instructions, with commands to copy, for trusting the authority on this machine."""
+def describe_authority(folder: Path, proxy: str) -> str:
+    """Returns instructions, with commands to copy, for trusting the authority on this machine.
+
+    `proxy` is the URL of the proxy.
+    """
     certificate = make_authority(folder).resolve()
     bundle = bundle_of(folder).resolve()
     trust = {
@@ -63,7 +66,7 @@ def describe_authority(folder: Path) -> str:
             f"The proxy's certificate authority: {certificate}",
             "",
             "For one program, without touching the system:",
-            "  export HTTPS_PROXY=http://127.0.0.1:8080",
+            f"  export HTTPS_PROXY={proxy}",
             f"  export SSL_CERT_FILE={bundle}   # Python (httpx, openai), Go",
             f"  export REQUESTS_CA_BUNDLE={bundle} CURL_CA_BUNDLE={bundle}   # requests, curl",
             f"  export NODE_EXTRA_CA_CERTS={certificate}   # Node.js",

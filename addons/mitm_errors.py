@@ -11,7 +11,8 @@ from mitmproxy import http
 from mitmproxy.net.http import http1
 from mitmproxy.proxy.layers.http import _http1
 
-from gateway.errors import BadRequest, GatewayError, InternalError, TooLarge
+from gateway.errors import BadRequest, GatewayError, InternalError
+from gateway.http.content_encoding import too_large
 from gateway.http.strict_json import dump
 from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
@@ -34,7 +35,7 @@ def answer_for(request_id: str, error: GatewayError | None = None) -> None:
 def _error_for(status: int) -> GatewayError:
     match status:
         case 413:
-            return TooLarge("The body is too large; shorten the request.")
+            return too_large()
         case 502 | 503:
             return Fault.UNKNOWN.error()
         case 504:

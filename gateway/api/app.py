@@ -236,7 +236,8 @@ def _native_routes() -> APIRouter:
         wire = container.wires.serving("POST", path)
         if wire is None:
             raise unknown_path(path)
-        exchange, status, answer = await container.chat.answer(wire, body, caller, request.headers.raw)
+        query = request.scope["query_string"].decode("latin-1")
+        exchange, status, answer = await container.chat.answer(wire, body, caller, request.headers.raw, query)
         _report_exchange(request, exchange)
         return Response(answer, status, {"x-svc-request-id": exchange.request_id}, media_type="application/json")
 

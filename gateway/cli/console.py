@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gateway.config.settings import Settings, SettingsError
-from gateway.errors import GatewayError
-from gateway.store import ReadOnlyStore, open_read_only
+from gateway.errors import GatewayError, Unavailable
+from gateway.receipts.checkpoint_file import read_checkpoint
+from gateway.store import ReadOnlyStore, open_read_only, store_exists
 
 type Loader = Callable[[argparse.Namespace], Settings]
 type AddFolders = Callable[[argparse.ArgumentParser], None]
@@ -36,6 +37,7 @@ def add_store_command(
         as_json = getattr(options, "json", False)
         try:
             settings = load(options)
+            _refuse_lost_store(settings)
             with open_read_only(settings.data_dir) as look:
                 return action(look, settings, options)
         except SettingsError as error:
@@ -51,6 +53,15 @@ def add_store_command(
         return 1
 
     parser.set_defaults(run=run)
+
+
+def _refuse_lost_store(settings: Settings) -> None:
+    """Raises Unavailable (`receipt_log_broken`) if there was a store with receipts, and it is gone."""
+    folder = settings.data_dir
+    remembered = read_checkpoint(folder) if folder.is_dir() and not store_exists(folder) else None
+    if remembered is not None and remembered.size:
+        message = "gateway.db is missing from data_dir, and receipts.checkpoint says that it had receipts; restore both"
+        raise Unavailable(f"{message} from the same backup", code="receipt_log_broken")
 
 
 def print_json(value: Any) -> None:

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from errno import ENOENT
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
 import orjson
@@ -21,6 +20,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from gateway.cli.console import AddFolders, Loader, Subparsers, add_store_command, print_json, progress
+from gateway.config.durable_files import replacing
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import Unavailable
 from gateway.http.strict_json import dump
@@ -155,18 +155,10 @@ def _output(path: Path | None) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    # A temporary file first: a failed export must not store like a shorter log. Readable by its owner only.
     if not path.parent.is_dir():
         raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path))
-    with NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as draft:
-        try:
-            yield draft
-            draft.flush()
-            os.fsync(draft.fileno())
-            Path(draft.name).replace(path)
-        except BaseException:
-            Path(draft.name).unlink(missing_ok=True)
-            raise
+    with replacing(path) as draft:  # a failed export must not look like a shorter log
+        yield draft
 
 
 def _signer(settings: Settings) -> Signer:

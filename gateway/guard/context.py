@@ -1,6 +1,5 @@
 """What the guard must know to judge an answer: the session, the request, and what recognizers found in the answer."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,15 +7,10 @@ from types import MappingProxyType
 from typing import Protocol
 
 from gateway.detection.recognizer import EntityType
-from gateway.errors import BadRequest
-from gateway.guard.canonical_text import compact
-from gateway.guard.verdict import Kind, Severity
-from gateway.http.strict_json import dump, parse_object
+from gateway.guard.session_values import SessionValues
+from gateway.guard.untrusted_destinations import Source, UntrustedDestinations
 from gateway.models import Entity
 from gateway.placeholders import Placeholders, RestoreScope
-
-_TOOLS = frozenset({"tool", "function"})
-_CALLS = frozenset({"tool_calls", "function_call"})
 
 
 class AnswerPart(Protocol):
@@ -32,7 +26,7 @@ class AnswerPart(Protocol):
     def key(self) -> object: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GuardContext:
     """The request behind an answer. `request` is what crossed, as it crossed: protected, JSON or plain text.
 
@@ -46,78 +40,15 @@ class GuardContext:
     types: Mapping[str, EntityType] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     entities: Sequence[Sequence[Entity]] = field(default=(), repr=False)
 
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One finding: `text[start:end]` of a reading."""
-
-    kind: Kind
-    start: int
-    end: int
-    severity: Severity
-
-
-class Source:
-    """Tells what the protected request contains. Parses it only when asked.
-
-    `named_for`: only what can say where these placeholders may go. The result of a tool may be anybody's, and the call
-    of one is the model's; but a result that contains all of them, as a file with a password and its host does, counts.
-    """
-
-    def __init__(self, request: bytes, *, named_for: frozenset[str] | None = None) -> None:
-        self._request = request
-        self._named_for = named_for
+    @cached_property
+    def source(self) -> Source:
+        return Source(self.request)
 
     @cached_property
-    def text(self) -> str:
-        """In lower case; JSON's escapes of white space are white space."""
-        text = self._request.decode("utf-8", "replace")
-        if self._named_for is not None:
-            text = _without_tools(text, self._named_for)
-        return re.sub(r'\\[nrt"]', " ", text.lower())
+    def untrusted(self) -> UntrustedDestinations:
+        """Destinations in the text of an answer."""
+        return UntrustedDestinations(Source(self.request, named_for=frozenset()), by_name=True)
 
     @cached_property
-    def _compact(self) -> str:
-        return compact(self.text)
-
-    def holds(self, text: str) -> bool:
-        """Whether it contains a text, in any letter case."""
-        return text.lower() in self.text
-
-    def names(self, word: str, *, whole: bool = False) -> bool:
-        """Whether it contains a word, in lower case, by itself; a host also within a longer one, unless `whole`."""
-        text, at = self.text, self.text.find(word)
-        while at >= 0:
-            before, after = text[at - 1 : at], text[at + len(word) : at + len(word) + 1]
-            is_longer = whole and before == "." and not text.endswith("www.", 0, at)
-            if not (before.isalnum() or before == "-" or after.isalnum() or after == "-" or is_longer):
-                return True
-            at = text.find(word, at + 1)
-        return False
-
-    def holds_loosely(self, text: str) -> bool:
-        """Whether it contains the letters and digits of a text, however separated."""
-        wanted = compact(text)
-        return bool(wanted) and wanted in self._compact
-
-
-def _without_tools(request: str, placeholders: frozenset[str]) -> str:
-    """A conversation without calls of tools and their results, except results that contain all the placeholders."""
-    try:
-        body = parse_object(request)
-    except BadRequest:
-        return request
-    messages = body.get("messages")
-    if not isinstance(messages, list):
-        return request
-    kept = [
-        {name: value for name, value in message.items() if name not in _CALLS}
-        for message in messages
-        if isinstance(message, dict) and (message.get("role") not in _TOOLS or _contains(message, placeholders))
-    ]
-    return dump({**body, "messages": kept}).decode()
-
-
-def _contains(message: Mapping[str, object], placeholders: frozenset[str]) -> bool:
-    text = dump(message).decode()
-    return bool(placeholders) and all(placeholder in text for placeholder in placeholders)
+    def values(self) -> SessionValues:
+        return SessionValues(self.placeholders, self.types)

@@ -10,15 +10,14 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from gateway.guard.patterns import Patterns, holds, matches
+from gateway.guard.patterns import Patterns, covers, holds, matches
 from gateway.guard.shell_commands import Commands, first_mention, mentioned
 from gateway.guard.statements import split_statements
 from gateway.guard.untrusted_destinations import UntrustedDestinations
 
 _PATTERNS = Patterns(__file__)
 _SENDER = _PATTERNS.expression("sender")
-_MAILS = re.compile(r"mail|send_?message|smtp", re.IGNORECASE)
-_PUSH = _PATTERNS.compiled("push")
+_MAILS, _PUSH, _URL, _WORD = map(_PATTERNS.compiled, ("mails", "push", "url", "word"))
 _PAGE, _READS_FIELDS, _READS_ALL = map(_PATTERNS.compiled, ("page", "reads_fields", "reads_all"))
 _BLOCK_PIPE = _PATTERNS.compiled("block_pipe")
 _TARGET, _GIVEN, _COPIES_FILES = map(_PATTERNS.compiled, ("target", "given", "copies_files"))
@@ -28,8 +27,6 @@ _HANDLER = _PATTERNS.compiled("handler", 0)
 _FAR = 2000
 # Kinds of destinations, as bits: hosts, mailboxes, and what a command was found to send to.
 _HOST, _MAIL, _ANY = 1, 2, 4
-_URL = re.compile(r"//[^\s\"'`${]*")
-_WORD = re.compile(r"[\w.~/*-]+")
 
 
 def leaving(
@@ -48,12 +45,12 @@ def leaving(
     is_command_named = mentioned(text)
     if not destinations and not is_command_named:
         return {}
-    taken: dict[int, bool] = {}
+    by_code = by_page = 0
     if is_command or is_command_named or holds(_SENDER, text):
-        taken = _Flow(text, places, untrusted, is_code=is_code).leaving(destinations, is_command=is_command)
+        by_code, by_page = _Flow(text, places, untrusted, is_code=is_code).sent(destinations, is_command=is_command)
     if destinations and _sends_fields(text, untrusted):
-        taken |= dict.fromkeys(_in_fields(text, places), True)
-    return taken
+        by_page |= _in_fields(text, places)
+    return {place: bool(by_page >> index & 1) for index, place in enumerate(places) if (by_code | by_page) >> index & 1}
 
 
 class _Flow:
@@ -72,11 +69,12 @@ class _Flow:
         self._functions = {match[match.lastindex or 0] for match in _FUNCTION.finditer(text)}
         self._assigned = {match[1] for said in self._said if (match := _TARGET.match(said)) and match[2]}
 
-    def leaving(self, destinations: Sequence[tuple[int, bool]], *, is_command: bool) -> dict[int, bool]:
+    def sent(self, destinations: Sequence[tuple[int, bool]], *, is_command: bool) -> tuple[int, int]:
+        """The places that commands and code send, and those that a page sends by itself."""
         commands = Commands(self._text, self._untrusted, any_program=is_command)
         senders = self._senders(commands)
         if commands.takes_everything:
-            return dict.fromkeys(self._places, False)
+            return self._all, 0
         own = [(self._own(index), *self._names(said)) for index, said in enumerate(self._said)]
         named = [_ANY] * len(own)
         for at, is_mail in destinations:
@@ -85,7 +83,7 @@ class _Flow:
                 named[index] |= _MAIL if is_mail else _HOST
         carried: dict[str, int] = {}
         led: dict[str, int] = {}
-        sent = {False: 0, True: 0}
+        by_code = by_page = 0
         # Twice, as functions are defined before they are called.
         for _ in range(2):
             piped = 0
@@ -98,16 +96,14 @@ class _Flow:
                     taken |= piped
                 piped = taken
                 for at, kinds in senders.get(index, ()):
-                    if taken and kinds & to:
-                        sent[self._is_page(at)] |= taken
+                    if kinds & to and self._is_page(at):
+                        by_page |= taken
+                    elif kinds & to:
+                        by_code |= taken
                 for name in given:
                     carried[name] = carried.get(name, 0) | taken
                     led[name] = led.get(name, 0) | (to & ~_ANY)
-        return {
-            place: bool(sent[True] >> index & 1)
-            for index, place in enumerate(self._places)
-            if (sent[True] | sent[False]) >> index & 1
-        }
+        return by_code, by_page
 
     def _senders(self, commands: Commands) -> dict[int, list[tuple[int, int]]]:
         """By statement: where something sends, and to which kinds of destinations."""
@@ -129,16 +125,19 @@ class _Flow:
         said, statement = self._said[index], self._statements[index]
         is_block_piped = _BLOCK_PIPE.search(self._text[max(0, statement.start - 20) : statement.start])
         if _PAGE.search(said) or _READS_ALL.search(said) or (statement.is_piped and is_block_piped):
-            return (1 << len(self._places)) - 1
+            return self._all
         places = self._fields if _READS_FIELDS.search(said) else 0
         for start, end in statement.spans():
             places |= (1 << bisect_left(self._places, end)) - (1 << bisect_left(self._places, start))
         return places
 
+    @property
+    def _all(self) -> int:
+        return (1 << len(self._places)) - 1
+
     @cached_property
     def _fields(self) -> int:
-        fields = set(_in_fields(self._text, self._places))
-        return sum(1 << index for index, place in enumerate(self._places) if place in fields)
+        return _in_fields(self._text, self._places)
 
     def _names(self, said: str) -> tuple[set[str], set[str]]:
         """The names that a statement takes values from, and those that it gives values to."""
@@ -189,13 +188,10 @@ def _folders(file: str) -> Iterator[str]:
         yield from (str(path), path.name, *map(str, path.parents))
 
 
-def _in_fields(text: str, places: Sequence[int]) -> Iterator[int]:
+def _in_fields(text: str, places: Sequence[int]) -> int:
     """The places in fields of forms and other elements that a page can read."""
     fields = [match.span() for match in _FIELD.finditer(text)]
-    for place in places:
-        at = bisect_right(fields, (place, len(text))) - 1
-        if at >= 0 and place < fields[at][1]:
-            yield place
+    return sum(1 << index for index, place in enumerate(places) if covers(fields, place))
 
 
 def _sends_fields(text: str, untrusted: UntrustedDestinations) -> bool:

@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from operator import attrgetter, itemgetter
 
 from gateway.detection.alphabet import LETTERS
 from gateway.guard.context import AnswerPart
@@ -20,11 +21,9 @@ _ADDRESS = _PATTERNS.expression("address")
 _FIELD = _PATTERNS.compiled("field", re.IGNORECASE | re.MULTILINE)
 _COLON = re.compile(r"\s*:")
 
-type Span = tuple[int, int]
-
 
 class Reading:
-    """`text` is what is inspected. Of a JSON document it is the strings, a line each, and `literals` are their spans.
+    """`text` is what is inspected. Of a JSON document it is the strings and long numbers, a line each.
 
     `whole`: the document is read as one string, without quotes.
     """
@@ -33,30 +32,45 @@ class Reading:
         self.json = is_json
         self._document = text
         self._whole = whole
-        self._found = [Literal(0, len(text), text, ((0, 0),))]
+        # Empty for a text, which is its own source.
+        self._literals: list[Literal] = []
         if is_json and not whole:
-            literals = [*string_literals(text), *number_literals(text)]
-            self._found = sorted(literals, key=lambda literal: literal.start)
-        self.literals: list[Span] = []
-        at = 0
-        for literal in self._found:
-            self.literals.append((at, at + len(literal.value)))
-            at += len(literal.value) + 1
-        self._starts = [start for start, _ in self.literals]
-        self.text = "\n".join(literal.value for literal in self._found)
+            self._literals = sorted([*string_literals(text), *number_literals(text)], key=attrgetter("start"))
+            text = "\n".join(literal.value for literal in self._literals)
+        self.text = text
 
     @cached_property
     def names_a_place(self) -> bool:
         """Whether anything in it looks like an address: without one nothing can be sent to one."""
         return holds(_ADDRESS, self.text)
 
-    def to_source(self, start: int, end: int) -> Span:
-        """A stretch of `text` as one of what was read, within the string in which it begins."""
-        index = self.literal_at(start)
-        if not self._found:
+    @cached_property
+    def strings(self) -> list[tuple[int, str, str]]:
+        """The lines of `text`: where each begins, the line, and the key that it is the value of.
+
+        In an array that is the key of the array; of a key it is empty.
+        """
+        # What a list that is the whole document belongs to.
+        at, current = 0, "[]"
+        strings: list[tuple[int, str, str]] = [] if self._literals else [(0, self.text, current)]
+        for literal in self._literals:
+            is_key = _COLON.match(self._document, literal.end) is not None
+            current = literal.value if is_key else current
+            strings.append((at, literal.value, "" if is_key else current))
+            at += len(literal.value) + 1
+        return strings
+
+    def key_at(self, offset: int) -> str:
+        """The key of the string that holds a character of `text`."""
+        return self.strings[self._index(offset)][2]
+
+    def to_source(self, start: int, end: int) -> tuple[int, int]:
+        """A span of `text` as one of what was read, within the string in which it begins."""
+        if not self._literals:
             return start, end
-        first, last = self.literals[index]
-        return self._found[index].raw_span(start - first, min(end, last) - first)
+        index = self._index(start)
+        first, value, _ = self.strings[index]
+        return self._literals[index].raw_span(start - first, min(end - first, len(value)))
 
     def fields(self) -> Iterator[tuple[str, str]]:
         """Keys with their values, also those of a document in a string; of what is no document, its lines."""
@@ -64,25 +78,13 @@ class Reading:
             for key, value, tag, inner in _FIELD.findall(self.text):
                 yield key or tag, value or inner
             return
-        for key, literal in zip(self.keys(), self._found, strict=True):
-            yield key, literal.value
-            if literal.value[:1] in ("{", "[") and is_json(literal.value):
-                yield from Reading(literal.value, is_json=True).fields()
+        for _, value, key in self.strings:
+            yield key, value
+            if value[:1] in ("{", "[") and is_json(value):
+                yield from Reading(value, is_json=True).fields()
 
-    def keys(self) -> list[str]:
-        """For each of the literals the key it is the value of, in an array that of the array; empty for keys."""
-        keys: list[str] = []
-        # What a list that is the whole document belongs to.
-        current = "[]"
-        for literal in self._found:
-            is_key = _COLON.match(self._document, literal.end) is not None
-            current = literal.value if is_key else current
-            keys.append("" if is_key else current)
-        return keys
-
-    def literal_at(self, offset: int) -> int:
-        """Which of the literals holds a character of `text`."""
-        return max(0, bisect_right(self._starts, offset) - 1)
+    def _index(self, offset: int) -> int:
+        return max(0, bisect_right(self.strings, offset, key=itemgetter(0)) - 1)
 
 
 def readings(parts: Sequence[AnswerPart]) -> Iterator[Reading]:

@@ -4,13 +4,14 @@ RE2 searches bytes; offsets here are in characters.
 """
 
 import re
-import tomllib
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import re2
 
+from gateway.config.data_files import read_toml
 from gateway.detection.re2_expression import Expression
 
 
@@ -22,7 +23,7 @@ class Patterns:
     """
 
     def __init__(self, module: str, **more: str) -> None:
-        self.table: dict[str, Any] = tomllib.loads(Path(module).with_suffix(".toml").read_text("utf-8"))
+        self.table: dict[str, Any] = read_toml(module)
         words: Mapping[str, str] = self.table.get("words", {})
         self.words = {name: frozenset(each.split()) for name, each in words.items()}
         alternatives = {name: "|".join(sorted(each)) for name, each in self.words.items()}
@@ -68,3 +69,9 @@ def matches(wanted: Expression, text: str) -> Iterator[tuple[int, list[str | Non
             at,
             [None if said is None else said.decode("utf-8", "surrogatepass") for said in (match[0], *match.groups())],
         )
+
+
+def covers(spans: Sequence[tuple[int, int]], at: int) -> bool:
+    """Whether one of the spans, which are sorted and disjoint, contains an offset."""
+    index = bisect_right(spans, (at, sys.maxsize)) - 1
+    return index >= 0 and at < spans[index][1]

@@ -12,21 +12,14 @@ _PATTERNS = Patterns(__file__)
 _WORDS = _PATTERNS.words
 _PROGRAMS = _WORDS["programs"] | _WORDS["ambiguous_programs"]
 _MENTIONED = _PATTERNS.expression("mentioned")
-_LEADING, _CONNECTION, _VARIABLE = map(_PATTERNS.compiled, ("leading", "connection", "variable"))
-_EXPANDED, _VALUE_OPTION = map(_PATTERNS.compiled, ("expanded", "value_option"))
-_ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
-# What hides a host from a reader: escapes in `$'...'`.
-_ESCAPED = re.compile(r"\$'[^'\\]*\\[xu0-7][^']*'")
-_IFS = re.compile(r"\$\{?IFS\b(?:[^}\s]{0,20}\})?")
-_INNER = re.compile(r"[$<>]\(([^()]*)\)|`([^`]*)`")
+_WHOLE_URL, _HOST, _SOCKET, _CONNECTION = map(_PATTERNS.compiled, ("whole_url", "host", "socket", "connection"))
+_LEADING, _ASSIGNED, _VARIABLE, _EXPANDED = map(_PATTERNS.compiled, ("leading", "assigned", "variable", "expanded"))
+_ESCAPED, _BLANK, _INNER, _VALUE_OPTION = map(_PATTERNS.compiled, ("escaped", "blank", "inner", "value_option"))
 _UNKNOWN = "${}"
-_HOST = re.compile(r"(?:[^/@\s]*@)?(\[[^\]]*\]|[^:/\s,=]+)(?::|/|,|\Z)")
-_WHOLE_URL = re.compile(r"(?:[a-z][\w+.-]{1,20}:)?//\S+\Z", re.I)
-_SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/\s]+)")
 _PULLING = frozenset({"build", "create", "pull", "run"})
 _PUNCTUATION = frozenset("();<>|&")
 _DEEPEST = 4
-_SHORTEST_NUMBER, _SHORTEST_COMMAND = 8, 5
+_SHORTEST_NUMBER = 8
 
 
 def mentioned(text: str) -> bool:
@@ -126,11 +119,9 @@ class Commands:
     def _read(self, text: str, depth: int) -> Iterator[tuple[list[str], bool]]:
         """The commands of a text: words without their quotes, variables filled in; and whether they are outermost."""
         is_outer = depth == _DEEPEST
-        if len(text) < _SHORTEST_COMMAND:
-            return
         if not (self._has_aliases or mentioned(text) or (is_outer and self._any_program and "//" in text)):
             return
-        text = _ESCAPED.sub("escaped.unknown", _IFS.sub(" ", text.replace("\\\n", "")))
+        text = _ESCAPED.sub("escaped.unknown", _BLANK.sub(" ", text.replace("\\\n", "")))
         if "$" in text and len(filled := _EXPANDED.sub(self._value, text)) <= 4 * len(text) + 1000:
             text = filled
         inner: list[str] = []

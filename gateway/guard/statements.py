@@ -107,10 +107,8 @@ class _Splitter:
                 self.end(start, end)
             case "border" if innermost in ("", "{"):
                 self.end(start, end)
-            case "pipe" if not innermost:
-                self.end(start, end, is_pipe=True)
-            case "line" | "blank" if not innermost:
-                self.end(start, end)
+            case "pipe" | "line" | "blank" as kind if not innermost:
+                self.end(start, end, is_pipe=kind == "pipe")
             case _:
                 pass
         return end

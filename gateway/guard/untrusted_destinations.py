@@ -5,15 +5,16 @@ the reader, such as `example.com` (RFC 2606) and `your-server.com`.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from html import unescape
 from ipaddress import ip_address, ip_network
 from socket import inet_aton
 
+from gateway.errors import BadRequest
 from gateway.guard.canonical_text import compact
-from gateway.guard.context import Source
 from gateway.guard.patterns import Patterns, matches
-from gateway.guard.test_values import is_nobodys_name
+from gateway.http.strict_json import dump, parse_object
 from gateway.placeholders import Known
 
 _PATTERNS = Patterns(__file__)
@@ -21,17 +22,82 @@ _WORDS = _PATTERNS.words
 MAIL, PHONE = map(_PATTERNS.filled, ("{mail}", "{phone}"))
 _URL, _MAIL, _QUOTED = map(_PATTERNS.expression, ("url", "mail", "quoted"))
 _WHOLE, _HOST, _SENDER, _STAND_IN = map(_PATTERNS.compiled, ("whole", "host", "sender", "stand_in"))
+_TEMPLATE, _NUMERIC, _NOBODY = map(_PATTERNS.compiled, ("template", "numeric", "nobody"))
+_TOOLS = frozenset({"tool", "function"})
+_CALLS = frozenset({"tool_calls", "function_call"})
 # The types of hidden values that can be a host.
 _HOST_TYPES = frozenset({"IP_ADDRESS", "URL"})
-# Variables in the name of a host: only what follows the last one is known.
-_TEMPLATE = re.compile(r".*(?:\$?\{[^}]*\}|\$\w+|%[sdv])", re.DOTALL)
 _PRIVATE = [ip_network(each) for each in ("0.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
-# What the C library's inet_aton takes for an address: one to four numbers of base ten, eight or sixteen.
-_NUMERIC = re.compile(r"(?:0x[\da-f]+|\d+)(?:\.(?:0x[\da-f]+|\d+)){0,3}\Z")
 _PRIVATE_NAMES = tuple(f".{name}" for name in _WORDS["private"])
 _SHORTEST_OWNER = 5
 # No name is longer (RFC 1035, 2.3.4).
 _LONGEST = 255
+
+
+class Source:
+    """Tells what the protected request contains. Parses it only when asked.
+
+    `named_for`: only what can say where these placeholders may go. The result of a tool may be anybody's, and the call
+    of one is the model's; but a result that contains all of them, as a file with a password and its host does, counts.
+    """
+
+    def __init__(self, request: bytes, *, named_for: frozenset[str] | None = None) -> None:
+        self._request = request
+        self._named_for = named_for
+
+    @cached_property
+    def text(self) -> str:
+        """In lower case; JSON's escapes of white space are white space."""
+        text = self._request.decode("utf-8", "replace")
+        if self._named_for is not None:
+            text = _without_tools(text, self._named_for)
+        return re.sub(r'\\[nrt"]', " ", text.lower())
+
+    @cached_property
+    def _compact(self) -> str:
+        return compact(self.text)
+
+    def holds(self, text: str) -> bool:
+        """Whether it contains a text, in any letter case."""
+        return text.lower() in self.text
+
+    def names(self, word: str, *, whole: bool = False) -> bool:
+        """Whether it contains a word, in lower case, by itself; a host also within a longer one, unless `whole`."""
+        text, at = self.text, self.text.find(word)
+        while at >= 0:
+            before, after = text[at - 1 : at], text[at + len(word) : at + len(word) + 1]
+            is_longer = whole and before == "." and not text.endswith("www.", 0, at)
+            if not (before.isalnum() or before == "-" or after.isalnum() or after == "-" or is_longer):
+                return True
+            at = text.find(word, at + 1)
+        return False
+
+    def holds_loosely(self, text: str) -> bool:
+        """Whether it contains the letters and digits of a text, however separated."""
+        wanted = compact(text)
+        return bool(wanted) and wanted in self._compact
+
+
+def _without_tools(request: str, placeholders: frozenset[str]) -> str:
+    """A conversation without calls of tools and their results, except results that contain all the placeholders."""
+    try:
+        body = parse_object(request)
+    except BadRequest:
+        return request
+    messages = body.get("messages")
+    if not isinstance(messages, list):
+        return request
+    kept = [
+        {name: value for name, value in message.items() if name not in _CALLS}
+        for message in messages
+        if isinstance(message, dict) and (message.get("role") not in _TOOLS or _holds_all(message, placeholders))
+    ]
+    return dump({**body, "messages": kept}).decode()
+
+
+def _holds_all(message: Mapping[str, object], placeholders: frozenset[str]) -> bool:
+    text = dump(message).decode()
+    return bool(placeholders) and all(placeholder in text for placeholder in placeholders)
 
 
 class UntrustedDestinations:
@@ -64,13 +130,14 @@ class UntrustedDestinations:
         owner = labels[owned]
         return self._by_name and len(owner) >= _SHORTEST_OWNER and self._source.names(owner)
 
-    def hidden(self, known: Known) -> bool:
-        """Whether the request did not name a hidden value."""
-        return not self._source.holds(known.placeholder)
+    def text(self, text: str) -> bool:
+        """A placeholder, or a name on a messenger with its `@`."""
+        return not self._source.holds(text)
 
     def named_host(self, known: Known) -> bool:
         """Whether a hidden value is a host, and the request named it."""
-        return known.type in _HOST_TYPES and _HOST.fullmatch(known.value) is not None and not self.hidden(known)
+        is_host = known.type in _HOST_TYPES and _HOST.fullmatch(known.value) is not None
+        return is_host and self._source.holds(known.placeholder)
 
     def mail(self, address: str) -> bool:
         local, _, domain = address.lower().rpartition("@")
@@ -79,11 +146,7 @@ class UntrustedDestinations:
         return not self._source.names(address.lower()) and (domain in _WORDS["shared"] or self.host(domain))
 
     def number(self, number: str) -> bool:
-        return not self._source.holds_loosely(compact(number))
-
-    def handle(self, name: str) -> bool:
-        """A name on a messenger, with its `@`."""
-        return not self._source.holds(name)
+        return not self._source.holds_loosely(number)
 
     def url(self, text: str) -> bool:
         """Any URL in a text."""
@@ -119,6 +182,11 @@ class UntrustedDestinations:
         """The value of an HTML attribute."""
         plain = re.sub(r"[\t\n\r]", "", unescape(value)).strip().replace("\\", "/")
         return self.mailbox(plain) if plain[:7].lower() == "mailto:" else self.url(plain)
+
+
+def is_nobodys_name(local: str) -> bool:
+    """Whether the part of an address before its `@`, in lower case, is nobody's: `your.name`, `jane.doe`."""
+    return _NOBODY.fullmatch(local) is not None
 
 
 def is_file_name(name: str) -> bool:

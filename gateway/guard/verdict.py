@@ -6,6 +6,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal
 
+from gateway.placeholders import splice
+
 type GuardAction = Literal["pass", "flag", "redact", "replace"]
 type Spans = Sequence[tuple[int, int]]
 
@@ -47,6 +49,16 @@ KINDS: Mapping[Kind, str] = MappingProxyType({kind: _SHARED_RULES.get(kind, kind
 
 
 @dataclass(frozen=True, slots=True)
+class Hit:
+    """One finding: `text[start:end]` of a reading."""
+
+    kind: Kind
+    start: int
+    end: int
+    severity: Severity
+
+
+@dataclass(frozen=True, slots=True)
 class GuardFinding:
     """The findings of one kind and severity."""
 
@@ -70,12 +82,7 @@ class Verdict:
 
     def redacted(self, part: int, text: str) -> str:
         """The text of a part as it was inspected, without what must not stay in it."""
-        pieces: list[str] = []
-        position = 0
-        for start, end in self._spans.get(part, ()):
-            pieces += (text[position:start], WITHHELD)
-            position = end
-        return "".join([*pieces, text[position:]]) if pieces else text
+        return splice(text, ((start, end, WITHHELD) for start, end in self._spans.get(part, ())))
 
     def as_dict(self) -> dict[str, Any]:
         """The `guard` member of an answer and of an outcome record."""

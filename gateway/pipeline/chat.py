@@ -49,18 +49,18 @@ class ChatHandler:
         self._forward = forward
         self._proxy_seconds = proxy_seconds
 
-    def destination_for(self, model: object, fields: Sequence[Field]) -> Destination:
+    def destination_for(self, model: object, fields: Sequence[Field], query: str) -> Destination:
         """Returns the configured upstream or the surface that serves a model. The latter has no `url`.
 
         Where the client sends its gateway key as `X-SVC-Key`, its `Authorization` is forwarded to the upstream. Raises
         BadRequest for a repeated credential and for a gateway key in a header that would be forwarded; BadRequest and
         NotFound (`model_not_found`) for the model.
         """
-        return self._destination(*self._surfaces.resolve(model), fields)
+        return self._destination(*self._surfaces.resolve(model), fields, query)
 
-    def _destination(self, surface: Surface, model: str, fields: Sequence[Field]) -> Destination:
+    def _destination(self, surface: Surface, model: str, fields: Sequence[Field], query: str) -> Destination:
         if not isinstance(surface, UpstreamSurface):
-            return Destination(model, surface.trust)
+            return Destination(model, surface.trust, query=query)
         refuse_repeated(fields)
         config, own = surface.config, self._callers.sends_own_credential(fields)
         self._callers.refuse_gateway_key(forwardable(fields, self._forward))
@@ -71,6 +71,7 @@ class ChatHandler:
             config.name,
             config.timeout_seconds,
             fields,
+            query=query,
             credential=None if own else config.api_key,
             credentials=frozenset({b"authorization"}) if own else frozenset(),
             forward=self._forward,
@@ -104,14 +105,14 @@ class ChatHandler:
         return destination, await self._pipeline.forwarded_headers(destination, caller)
 
     async def answer(
-        self, wire: Wire, body: Body, caller: Caller, fields: Sequence[Field]
+        self, wire: Wire, body: Body, caller: Caller, fields: Sequence[Field], query: str
     ) -> tuple[Exchange, int, bytes]:
         """Serves a request to its end: opens it, has the upstream or surface answer, closes it.
 
         Returns the exchange, the status and the body for the client.
         """
         surface, model = self._surfaces.resolve(body.get("model"))
-        destination = self._destination(surface, model, fields)
+        destination = self._destination(surface, model, fields, query)
         exchange = await self._pipeline.open(wire, body, caller, destination, request_id=new_request_id())
         with self._pipeline.answering(exchange):
             if isinstance(surface, UpstreamSurface):

@@ -14,7 +14,7 @@ class Destination:
     `model` is the model's name there, `trust` tells whether that is inside the trust boundary. `upstream` is the name
     of a configured upstream; it is empty for a host that the client chose. An answer may take `timeout_seconds`.
 
-    `fields` are the client's header fields; `path` and `query` are set where they are the client's own. `credential`
+    `fields` and `query` are the client's; so is `path`, which is empty where the gateway defines it. `credential`
     replaces the client's credentials; without it, those named in `credentials` are forwarded. `forward` names headers
     to forward in addition to the harmless ones.
     """

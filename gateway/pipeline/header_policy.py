@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import unquote_plus
 
-from gateway.errors import BadRequest, NotFound
+from gateway.errors import BadRequest
 from gateway.http.header_names import HARMLESS
 from gateway.http.types import Field
 from gateway.models import PrivacyMode
@@ -52,14 +52,17 @@ def forwarded_headers(
 
     `patterns` searches paths and credentials, whose words are names of models and deployments, not of people.
 
-    Raises NotFound (`unknown_route`) for a path or query with private text, and BadRequest for a credential header that
-    holds something else, and for credentials that differ.
+    Raises BadRequest for a path or query with private text, for a credential header that holds something else, and for
+    credentials that differ.
     """
     patterns = patterns or protector
     values = [value for value in hidden if len(value) >= _SHORTEST_VALUE]
     for where, text, search in (("path", destination.path, patterns), ("query", destination.query, protector)):
         if not clean(text, search, policy, values, remember_for=remember_for):
-            raise NotFound(f"The {where} of the request holds private text, which cannot cross.", code="unknown_route")
+            message = (
+                f"The {where} of the request holds private text, and nothing was sent; remove it from the {where}."
+            )
+            raise BadRequest(message, param=where)
     candidates = forwardable(destination.fields, destination.forward)
     block = [_text_field(name.lower(), value) for name, value in candidates]
     found = protector.find([block], policy, mode, remember_for=remember_for)[0]

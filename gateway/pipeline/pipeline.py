@@ -132,7 +132,7 @@ class Pipeline:
         return await self._workers.run(self._protect, conversation, policy, placeholders, caller, advice=True)
 
     async def forwarded_headers(self, destination: Destination, caller: Caller) -> list[Field]:
-        """Returns the header fields of a call without text. Raises NotFound (`unknown_route`) and BadRequest."""
+        """Returns the header fields of a call without text. Raises BadRequest."""
         policy = self.policy(None)
 
         def job() -> list[Field]:
@@ -217,8 +217,6 @@ class Pipeline:
             if not clean(destination.model, self._patterns, policy, remember_for=memory):
                 raise BadRequest("`model` is not the name of a model.", param="model")
             protected, assessment = self._protect(conversation, policy, placeholders, caller, advice=False)
-            if not destination.url:
-                return protected, assessment, []
             hidden = [entry.value for entry in placeholders.entries()]
             headers = forwarded_headers(
                 destination, self._protector, policy, mode, hidden, patterns=self._patterns, remember_for=memory

@@ -15,10 +15,10 @@ from itertools import accumulate, chain, compress
 from sys import byteorder
 from typing import NamedTuple
 
+from gateway.config.data_files import word_lists
 from gateway.detection.deobfuscation import Findings, deobfuscate_known_values
 from gateway.detection.normalized_text import NormalizedText, normalize_text
 from gateway.detection.overlaps import overlapping
-from gateway.detection.word_lists import word_lists
 from gateway.protection.paired_markup import with_paired_markup
 from gateway.text.fields import Span, Spans
 

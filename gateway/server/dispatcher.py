@@ -59,7 +59,7 @@ class Dispatcher:
         check_media_type(_header(call, b"content-type"))
         source = self._decode(call)
         body = parse_object(source)
-        destination = self._chat.destination_for(body.get("model"), call.fields)
+        destination = self._chat.destination_for(body.get("model"), call.fields, call.path.partition("?")[2])
         if not destination.url:
             return await self._serve(call, caller)
         return self._forward(

@@ -190,7 +190,12 @@ def test_private_text_in_headers_and_query_stays(entrance: tuple[httpx.Client, U
     headers = {"x-user": CANARY, "referer": f"https://intern/{CANARY}", "user-agent": f"tool ({CANARY})"}
     answer = client.post("/v1/chat/completions", json=CHAT, headers=headers)
     assert answer.status_code == 200
-    client.post(f"/v1/chat/completions?who={CANARY}", json=CHAT)
+    for model in (CHAT["model"], "svc-demo"):
+        refused = client.post(f"/v1/chat/completions?who={CANARY}", json={**CHAT, "model": model})
+        assert refused.status_code == 400
+        assert "query of the request holds private text" in refused.json()["error"]["message"]
+        assert "canary" not in refused.text
+    assert client.post("/v1/chat/completions?api-version=2024-10-21", json=CHAT).status_code == 200
     assert b"canary" not in upstream.seen
 
 
@@ -292,7 +297,7 @@ def test_a_query_with_private_text(running: Running, tls_upstream: Upstream, mai
     context = ssl.create_default_context(cafile=str(running.ca))
     with httpx.Client(proxy=running.proxy, verify=context, trust_env=False) as client:
         answer = client.post(f"{tls_upstream.url}/v1/chat/completions?user={mail}", json=CHAT)
-    assert answer.status_code == 404
+    assert answer.status_code == 400
     assert not tls_upstream.recorded
 
 

@@ -6,11 +6,11 @@ Affects only words that mix ASCII letters or digits with confusables; words in a
 import re
 from collections.abc import Iterator
 
+from gateway.config.data_files import word_lists
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.re2_expression import neighbourhoods
 from gateway.detection.recognizer import compile_pattern
-from gateway.detection.word_lists import word_lists
 
 _LETTERS, _DIGITS = ({pair[0]: pair[1] for pair in pairs} for pairs in word_lists(__file__).values())
 _TABLE = _LETTERS | _DIGITS

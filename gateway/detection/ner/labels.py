@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from gateway.detection.word_lists import word_lists
+from gateway.config.data_files import word_lists
 from gateway.models import Entity
 
 _LISTS = word_lists(__file__)

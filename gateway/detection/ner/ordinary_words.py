@@ -4,7 +4,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from gateway.detection.word_lists import word_lists
+from gateway.config.data_files import word_lists
 
 _LOWERCASE = word_lists(__file__)["lowercase"]
 _WORD = re.compile(r"[^\W_]+")

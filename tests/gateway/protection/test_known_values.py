@@ -70,7 +70,6 @@ SPELLINGS: dict[str, Spelling] = {
     "base32 without padding": lambda name: base64.b32encode(name.encode()).decode().rstrip("="),
     "base32 of more": lambda name: base64.b32encode(f"dear {name}, all the best".encode()).decode(),
     "base32 in lower case": lambda name: base64.b32encode(f"dear {name}, all the best".encode()).decode().lower(),
-    "base32 after a word": lambda name: f"ID{base64.b32encode(name.encode()).decode()}",
     "hex": lambda name: name.encode().hex(),
     "hex with spaces": lambda name: name.encode().hex(" "),
     "percent": lambda name: "".join(f"%{byte:02X}" for byte in name.encode()),

@@ -8,20 +8,19 @@ A table is a TOML file. In each of its expressions
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 from pydantic import BaseModel
 
+from gateway.config.data_files import expand, one_line, read_toml
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Re2Match
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._samples import filled
 from gateway.detection.recognizers.secrets import _judges as judges
 from gateway.detection.recognizers.secrets._names import kind_of
-from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, expand, one_line
+from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS
 
 type Finder = Callable[[NormalizedText], Iterator[Match]]
 """Finds what an expression and a judge cannot."""
@@ -72,7 +71,7 @@ class _Table(BaseModel, extra="forbid", frozen=True):
 
 def table(name: str, finders: Mapping[str, Finder] | None = None) -> FunctionRecognizer:
     """Builds the recognizer of `<name>.toml`, with the finders that its rules refer to."""
-    content = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
+    content = read_toml(__file__, name)
     data = _Table.model_validate(content)
     entries = {**EXPRESSIONS, **VALUES, **data.parts}
     by_prefilter: dict[str, list[Finder]] = {}

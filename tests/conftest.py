@@ -11,6 +11,10 @@ from hypothesis import settings
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
+# The developer's own settings would change what is tested, and what is started by tests.
+for _variable in [name for name in os.environ if name.startswith("SVC_")]:
+    del os.environ[_variable]
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # One worker runs a whole file, so these start first: one that started last would keep the others waiting for it.
@@ -51,13 +55,6 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def anyio_backend() -> str:
     """The gateway runs on asyncio alone, as mitmproxy does."""
     return "asyncio"
-
-
-@pytest.fixture(autouse=True)
-def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The developer's own SVC_* variables would change what is tested, and what is started by tests."""
-    for variable in [name for name in os.environ if name.startswith("SVC_")]:
-        monkeypatch.delenv(variable)
 
 
 @pytest.fixture

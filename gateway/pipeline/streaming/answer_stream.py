@@ -63,6 +63,8 @@ class AnswerStream:
         rest = [*self._safely(self._reader.finish())]
         if not self.ended:
             rest += self._safely(iter((Event(b""),)), last=True)
+        if not self.ended:
+            rest.append(self._reader.close())
         if self._outcome == "failed":
             self._outcome = "answered"
         return b"".join(rest)
@@ -116,8 +118,10 @@ class AnswerStream:
             if channel not in fed:
                 yield from self._end(channel)
         changed = False
+        last = {text.channel: text for text in texts}
         for text in texts:
-            ready = self._restored(text, is_last=text.channel in ending or stream.ends(body, text.channel))
+            is_last = last[text.channel] is text and (text.channel in ending or stream.ends(body, text.channel))
+            ready = self._restored(text, is_last=is_last)
             if ready != text.text:
                 text.container[text.key] = ready
                 changed = True
@@ -165,6 +169,7 @@ class AnswerStream:
                 yield body
                 continue
             yield self._reader.write(dump(body), Event(b"", b"", self._name(body)))
+        yield self._reader.close(early=True)
 
     def _name(self, body: Body) -> bytes:
         """Returns the name of an event of this wire's own, empty where events have none."""

@@ -84,12 +84,20 @@ class Channel:
     text: str = ""
     """All that arrived, protected as it came."""
     _passed: int = 0
+    # A text may go on after its end, where another kind of content interrupted it. What clients show as one text is
+    # guarded and restored as one: this is what the client got for the text up to `_given_to`.
+    _given: str = ""
+    _given_to: int = 0
+    _has_ended: bool = False
     _held: bool = False
     _is_document: bool = False
     _restorer: StreamRestorer = field(init=False)
 
     def __post_init__(self) -> None:
-        self._restorer = StreamRestorer(self.guarded.context.placeholders, self.guarded.context.scope)
+        self._restorer = self._new_restorer()
+
+    def _new_restorer(self) -> StreamRestorer:
+        return StreamRestorer(self.guarded.context.placeholders, self.guarded.context.scope)
 
     @property
     def part(self) -> AnswerText:
@@ -98,6 +106,10 @@ class Channel:
 
     def feed(self, piece: str) -> str:
         """Adds a piece and returns the text that is ready. Raises Withheld."""
+        if self._has_ended:
+            self._has_ended = False
+            self._restorer = self._new_restorer()
+            self._restorer.skip(self.text[-_CONTEXT:])
         self.text += piece
         if self.kind == "data" or not (self.hold or self.guarded.context.placeholders):
             self._passed = len(self.text)
@@ -109,7 +121,8 @@ class Channel:
         return self._until_placeholder() if self._is_document else self._prose()
 
     def finish(self) -> str:
-        """Ends the text and returns the rest. Raises Withheld."""
+        """Ends the text, until more of it is fed, and returns the rest. Raises Withheld."""
+        self._has_ended = True
         if self._is_document or self.kind == "json" or self.hold:
             return self._whole() if self._passed < len(self.text) else ""
         rest = self._decide(len(self.text)) if self._passed < len(self.text) else ""
@@ -187,9 +200,9 @@ class Channel:
         return ready
 
     def _whole(self) -> str:
-        head = self.text[: self._passed]
+        head = self._given + self.text[self._given_to : self._passed]
         restored = self.guarded.whole(self._part(self.text))
-        self._passed = len(self.text)
+        self._given, self._given_to, self._passed, self._held = restored, len(self.text), len(self.text), False
         if not restored.startswith(head):
             # The guard found something in what has already passed.
             raise Withheld

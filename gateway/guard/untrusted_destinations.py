@@ -25,9 +25,12 @@ _URL, _MAIL, _QUOTED = map(_PATTERNS.expression, ("url", "mail", "quoted"))
 _WHOLE, _HOST, _SENDER, _STAND_IN = map(_PATTERNS.compiled, ("whole", "host", "sender", "stand_in"))
 _TEMPLATE, _NUMERIC, _NOBODY = map(_PATTERNS.compiled, ("template", "numeric", "nobody"))
 _TOOLS = frozenset({"tool", "function"})
-_CALLS = frozenset({"tool_calls", "function_call"})
+_CALLS = frozenset({"tool_calls", "function_call", "functionCall", "toolCall", "executableCode"})
+# Members of a part that hold the result of a tool.
+_RESULTS = frozenset({"functionResponse", "function_response", "toolResponse", "codeExecutionResult"})
 _CALL_TYPES = ("tool_use",)
 _RESULT_TYPES = ("tool_result",)
+_HISTORY = ("messages", "contents")
 # The types of hidden values that can be a host.
 _HOST_TYPES = frozenset({"IP_ADDRESS", "URL"})
 _PRIVATE = [ip_network(each) for each in ("0.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
@@ -87,11 +90,8 @@ def _without_tools(request: str, placeholders: frozenset[str]) -> str:
         body = parse_object(request)
     except BadRequest:
         return request
-    messages = body.get("messages")
-    if not isinstance(messages, list):
-        return request
-    kept = [_said(message, placeholders) for message in messages if _is_said(message, placeholders)]
-    return dump({**body, "messages": kept}).decode()
+    said = {name: _said(body[name], placeholders) for name in _HISTORY if isinstance(body.get(name), dict | list)}
+    return dump({**body, **said}).decode() if said else request
 
 
 def _said(value: Any, placeholders: frozenset[str]) -> Any:
@@ -99,7 +99,8 @@ def _said(value: Any, placeholders: frozenset[str]) -> Any:
     if isinstance(value, list):
         return [_said(each, placeholders) for each in value if _is_said(each, placeholders)]
     if isinstance(value, dict):
-        return {name: _said(member, placeholders) for name, member in value.items() if name not in _CALLS}
+        members = {name: member for name, member in value.items() if name not in _CALLS}
+        return {name: _said(member, placeholders) for name, member in members.items() if _is_said(member, placeholders)}
     return value
 
 
@@ -110,7 +111,7 @@ def _is_said(value: Any, placeholders: frozenset[str]) -> bool:
     kind = kind if isinstance(kind, str) else ""
     if kind.endswith(_CALL_TYPES):
         return False
-    is_result = kind.endswith(_RESULT_TYPES) or value.get("role") in _TOOLS
+    is_result = kind.endswith(_RESULT_TYPES) or value.get("role") in _TOOLS or not _RESULTS.isdisjoint(value)
     return not is_result or _holds_all(value, placeholders)
 
 

@@ -204,7 +204,7 @@ class Pipeline:
 
         Raises GatewayError for everything that must not be forwarded.
         """
-        conversation = wire.read(body, path)
+        conversation = wire.read(body, f"{path}?{destination.query}" if destination.query else path)
         if conversation.stream and not (streams and wire.stream):
             message = "Streaming is off; send `stream` false, or have the operator switch on the setting `streaming`."
             raise BadRequest(message, code="streaming_not_supported", param="stream")

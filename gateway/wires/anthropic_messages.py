@@ -22,6 +22,7 @@ from gateway.wires.reading import (
     streams,
     take_own,
     unknown_keys,
+    value_fields,
 )
 
 # Not the messages of OpenAI's threads.
@@ -172,21 +173,21 @@ def _settings(body: Body, reader: RequestReader) -> Iterator[MessageField]:
             if can_identify(repr(value), is_named=False):
                 yield SettingField(body, name, value)
         elif name == "metadata" and isinstance(value, dict):
-            yield from _metadata(value, reader)
+            yield from _metadata(value)
         elif name == "output_config" and isinstance(value, dict):
             yield from reader.members(value, frozenset({"format"}))
         else:
             yield from reader.fields(body, name, value)
 
 
-def _metadata(metadata: Body, reader: RequestReader) -> Iterator[MessageField]:
+def _metadata(metadata: Body) -> Iterator[MessageField]:
     """Yields the fields of `metadata`, of which every key is the caller's. `user_id` may be a JSON document."""
     for name, value in metadata.items():
         if name == "user_id" and isinstance(value, str) and value:
             is_document = value.lstrip().startswith("{")
             yield json_field(metadata, name, value) if is_document else NameField(metadata, name, value, lead("name"))
         else:
-            yield from reader.values(metadata, name, value)
+            yield from value_fields(metadata, name, value)
     yield from unknown_keys(metadata, frozenset({"user_id"}))
 
 

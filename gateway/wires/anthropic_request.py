@@ -19,7 +19,6 @@ from gateway.errors import BadRequest
 from gateway.http.strict_json import Json
 from gateway.placeholders.grammar import looks_like_placeholder
 from gateway.text.fields import (
-    KeyField,
     MessageField,
     NameField,
     NumberField,
@@ -30,7 +29,7 @@ from gateway.text.fields import (
     lead,
 )
 from gateway.wires.base import Body
-from gateway.wires.reading import SCHEMA_KEYS, is_number, is_opaque, json_field, unknown_keys
+from gateway.wires.reading import SCHEMA_KEYS, is_number, is_opaque, json_field, unknown_keys, value_fields
 
 # Keys of the protocol. Any other key could be private and is searched.
 _WORDS = """
@@ -216,7 +215,7 @@ class RequestReader:
             if name == "cache_control" and isinstance(member, dict) and member.get("type") == "ephemeral":
                 self.late += self.fields(value, name, member)
             elif name == "input_examples" or (name == "input" and _is_call(kind)):
-                yield from self.values(value, name, member)
+                yield from value_fields(value, name, member)
             elif name == "data" and isinstance(member, str) and self._is_opaque_data(kind, member):
                 continue
             elif name == "source" and isinstance(member, dict) and isinstance(member.get("content"), list):
@@ -232,23 +231,6 @@ class RequestReader:
             self.attachments.add("base64")
             return True
         return kind == "redacted_thinking" and is_opaque(data)
-
-    def values(self, container: Any, key: Any, value: Json, under: str = "") -> Iterator[MessageField]:
-        """Yields the fields under `container[key]` where every key is the caller's, even one of the protocol."""
-        is_named = isinstance(key, str)
-        under = key if is_named else under
-        if isinstance(value, str):
-            if value:
-                yield TextField(container, key, value, lead(under))
-        elif isinstance(value, dict):
-            for name, member in value.items():
-                yield from self.values(value, name, member)
-            yield from (KeyField(value, name) for name in value)
-        elif isinstance(value, list):
-            for index, member in enumerate(value):
-                yield from self.values(value, index, member, under)
-        elif is_number(value) and can_identify(repr(value), is_named=is_named):
-            yield NumberField(container, key, value, lead(under))
 
 
 def _is_call(kind: object) -> bool:

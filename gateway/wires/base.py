@@ -147,7 +147,7 @@ class Wire(Protocol):
         ...
 
     def read(self, body: Body, path: str = "") -> Conversation:
-        """Parses a request to `path`. Raises BadRequest if it violates the protocol."""
+        """Parses a request to `path`, which may have a query. Raises BadRequest if it violates the protocol."""
         ...
 
     def answer_texts(self, body: Body) -> list[AnswerText]:

@@ -189,3 +189,28 @@ class DocumentWriter:
 
     def __setitem__(self, name: str, text: str) -> None:
         self._container[name] = parse(text) if is_json(text) else text
+
+
+def value_fields(
+    container: Any, key: Any, value: Json, *, under: str = "", documents: bool = False
+) -> Iterator[MessageField]:
+    """Yields the fields under `container[key]` where every key is the caller's, even one of the protocol.
+
+    `under` is the key of an enclosing list. With `documents`, a string may be a JSON document.
+    """
+    is_named = isinstance(key, str)
+    under = key if is_named else under
+    if isinstance(value, str):
+        if documents and value.lstrip()[:1] in {"{", "["}:
+            yield json_field(container, key, value)
+        elif value:
+            yield TextField(container, key, value, lead(under))
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            yield from value_fields(value, name, member, documents=documents)
+        yield from (KeyField(value, name) for name in value)
+    elif isinstance(value, list):
+        for index, member in enumerate(value):
+            yield from value_fields(value, index, member, under=under, documents=documents)
+    elif is_number(value) and can_identify(repr(value), is_named=is_named):
+        yield NumberField(container, key, value, lead(under))

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -56,8 +57,9 @@ def _parser(command: str) -> argparse.ArgumentParser:
     serve.add_argument("--upstream", metavar="URL", help="base URL of the upstream `configured-upstream`")
     serve.add_argument("--upstream-model", metavar="MODEL", help="model asked for as `configured-upstream`")
     serve.add_argument("--upstream-ca", type=Path, metavar="FILE", help="further authority to trust for upstreams")
-    serve.add_argument("--intercept", action="append", metavar="HOST", help="decrypt this host too (repeatable)")
-    serve.add_argument("--mode", action="append", metavar="MODE", help="further mitmproxy mode (repeatable)")
+    repeatable = partial(serve.add_argument, action="append")
+    repeatable("--intercept", dest="intercept_also", metavar="HOST", help="decrypt this host too (repeatable)")
+    repeatable("--mode", dest="modes", metavar="MODE", help="further mitmproxy mode (repeatable)")
     serve.set_defaults(run=_serve)
 
     ca = commands.add_parser("ca", help="where the proxy's certificate authority is and how to trust it")
@@ -80,21 +82,8 @@ def _add_folders(parser: argparse.ArgumentParser) -> None:
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    known = {
-        "host": "host",
-        "web": "web",
-        "gateway_port": "gateway_port",
-        "proxy_port": "proxy_port",
-        "web_port": "web_port",
-        "data_dir": "data_dir",
-        "certs_dir": "certs_dir",
-        "upstream": "upstream",
-        "upstream_model": "upstream_model",
-        "upstream_ca": "upstream_ca",
-        "intercept": "intercept_also",
-        "mode": "modes",
-    }
-    return load_settings(options.config, **{setting: getattr(options, name, None) for name, setting in known.items()})
+    given = {name: value for name, value in vars(options).items() if name in Settings.model_fields}
+    return load_settings(options.config, **given)
 
 
 def _serve(options: argparse.Namespace) -> int:

@@ -49,10 +49,7 @@ def upstream_authorities(folder: Path, extra: Sequence[Path]) -> Path | None:
 
 
 def describe_authority(folder: Path, proxy: str) -> str:
-    """Returns instructions, with commands to copy, for trusting the authority on this machine.
-
-    `proxy` is the URL of the proxy.
-    """
+    """Returns instructions, with commands to copy, for trusting the authority of `proxy` (a URL) on this machine."""
     certificate = make_authority(folder).resolve()
     bundle = bundle_of(folder).resolve()
     trust = {

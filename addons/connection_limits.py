@@ -218,16 +218,13 @@ class ConnectionLimits:
                 transport.handler.cancel("too many upstream connections")
 
     def server_connected(self, data: ServerConnectionHookData) -> None:
-        self._opened(data)
+        self.server_connect_error(data)
         state = self._clients.of(data.client)
         if state is not None:
             # Where there is no request, a connected upstream is the only sign of a tunnel.
             self._clients.mark(state, Phase.TUNNEL if state.phase in (Phase.IDLE, Phase.HEAD) else Phase.BUSY)
 
     def server_connect_error(self, data: ServerConnectionHookData) -> None:
-        self._opened(data)
-
-    def _opened(self, data: ServerConnectionHookData) -> None:
         state = self._clients.of(data.client)
         if state is not None and state.reader is not None and data.server.id in state.opening:
             state.opening.remove(data.server.id)
@@ -285,17 +282,14 @@ class ConnectionLimits:
                 silent = now - state.reader.read_at if state.reader is not None else 0.0
                 return spent > self._settings.body_timeout_seconds or silent > self._settings.head_timeout_seconds
             case Phase.TUNNEL:
-                return _silent_seconds(state) > self._settings.tunnel_timeout_seconds
+                # The time of the last event of any kind, in either direction.
+                handler = _handler(state.id)
+                silent = time() - handler.timeout_watchdog.last_activity if handler is not None else 0.0
+                return silent > self._settings.tunnel_timeout_seconds
             case Phase.CLOSING:
                 return spent > _LINGER_SECONDS
             case _:
                 return False
-
-
-def _silent_seconds(state: ClientState) -> float:
-    """Returns how long neither the client nor its upstreams have sent anything."""
-    handler = _handler(state.id)
-    return time() - handler.timeout_watchdog.last_activity if handler is not None else 0.0
 
 
 def _answer_late(state: ClientState) -> None:

@@ -5,7 +5,6 @@ against mitmproxy 12.2; `tests/addons/test_head_limits.py` fails when the intern
 """
 
 import abc
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -56,8 +55,7 @@ class MessageLimits:
 
 
 class _HeadTooLarge(h11.RemoteProtocolError):
-    def __init__(self) -> None:
-        super().__init__("head too large")
+    pass
 
 
 class _BodyTooLarge(h11.RemoteProtocolError):
@@ -79,7 +77,7 @@ class BoundedBuffer(ReceiveBuffer):
             # The first line is the request or status line.
             too_large = len(lines) > self._limits.head_lines + 1 or sum(map(len, lines)) > self._limits.head_bytes
         if too_large:
-            raise _HeadTooLarge
+            raise _HeadTooLarge("head too large")
         return lines
 
 
@@ -198,7 +196,8 @@ class BoundedServer(_Bounded, _http1.Http1Server):
     def _read_parts(self) -> tuple[list[bytes], bool]:
         parts, ended = super()._read_parts()
         self._received += sum(map(len, parts))
-        if self._received > self._body_limit and not self._passes_through():
+        passes_through = self.request is not None and self.request.stream
+        if self._received > self._body_limit and not passes_through:
             raise _BodyTooLarge("body too large")
         return parts, ended
 
@@ -206,9 +205,6 @@ class BoundedServer(_Bounded, _http1.Http1Server):
     def _body_limit(self) -> int:
         limit = self._client.body_limit if self._client is not None else None
         return self.limits.body_bytes if limit is None else limit
-
-    def _passes_through(self) -> bool:
-        return self.request is not None and bool(self.request.stream)
 
     def _unreadable(self, error: h11.ProtocolError) -> Commands:
         if self._answered():
@@ -351,8 +347,8 @@ def host_header(context: Context, data_client: bytes, data_server: bytes) -> str
     """
     if context.client.transport_protocol != "tcp" or data_server or not _starts_like_http(data_client):
         return None
-    for line in _complete_lines(data_client):
-        if not line:
+    for line in data_client.split(b"\n")[1:-1]:
+        if line in (b"", b"\r"):
             return None
         name, _, value = line.partition(b":")
         if name.lower() == b"host":
@@ -364,11 +360,6 @@ def host_header(context: Context, data_client: bytes, data_server: bytes) -> str
 
 def _starts_like_http(data: bytes) -> bool:
     return data[:3].isalpha() and b"HTTP/" in data.partition(b"\n")[0]
-
-
-def _complete_lines(data: bytes) -> Iterator[bytes]:
-    *complete, _ = data.split(b"\n")
-    yield from (line.removesuffix(b"\r") for line in complete[1:])
 
 
 def bound_messages(limits: MessageLimits, clients: Clients) -> None:

@@ -72,10 +72,7 @@ def set_up_logging(level: str, *, json_lines: bool) -> None:
 
 
 class RareWarning:
-    """A warning with a count of its occurrences, logged at most once in ten seconds.
-
-    Logs the first occurrence at once; `flush` has to be called for those that follow.
-    """
+    """A warning with a count of its occurrences, logged at most once in ten seconds, by `count` or `flush`."""
 
     def __init__(self, message: str) -> None:
         self._message = message

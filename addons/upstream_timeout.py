@@ -29,15 +29,11 @@ class UpstreamTimeouts:
         self._timers[flow] = loop.call_later(state.forwarded.timeout_seconds, self._end, ref(flow))
 
     def response(self, flow: http.HTTPFlow) -> None:
-        self._forget(flow)
-
-    def error(self, flow: http.HTTPFlow) -> None:
-        self._forget(flow)
-
-    def _forget(self, flow: http.HTTPFlow) -> None:
         timer = self._timers.pop(flow, None)
         if timer is not None:
             timer.cancel()
+
+    error = response
 
     def _end(self, known: "ref[http.HTTPFlow]") -> None:
         """Closes the upstream connection, or aborts connecting. The error that follows answers the client."""

@@ -21,6 +21,8 @@ type AddFolders = Callable[[argparse.ArgumentParser], None]
 type Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 type StoreAction = Callable[[ReadOnlyStore, Settings, argparse.Namespace], int]
 
+_LOST = "gateway.db is missing from data_dir, and receipts.checkpoint says that it had receipts; restore both together"
+
 
 def add_store_command(
     parser: argparse.ArgumentParser, add_folders: AddFolders, load: Loader, action: StoreAction, *, json: bool = True
@@ -37,8 +39,11 @@ def add_store_command(
         as_json = getattr(options, "json", False)
         try:
             settings = load(options)
-            _refuse_lost_store(settings)
-            with open_read_only(settings.data_dir) as look:
+            folder = settings.data_dir
+            lost = read_checkpoint(folder) if folder.is_dir() and not store_exists(folder) else None
+            if lost is not None and lost.size:
+                raise Unavailable(_LOST, code="receipt_log_broken")
+            with open_read_only(folder) as look:
                 return action(look, settings, options)
         except SettingsError as error:
             print_error("; ".join(error.problems), "unusable_settings", None, as_json=as_json)
@@ -53,15 +58,6 @@ def add_store_command(
         return 1
 
     parser.set_defaults(run=run)
-
-
-def _refuse_lost_store(settings: Settings) -> None:
-    """Raises Unavailable (`receipt_log_broken`) if there was a store with receipts, and it is gone."""
-    folder = settings.data_dir
-    remembered = read_checkpoint(folder) if folder.is_dir() and not store_exists(folder) else None
-    if remembered is not None and remembered.size:
-        message = "gateway.db is missing from data_dir, and receipts.checkpoint says that it had receipts; restore both"
-        raise Unavailable(f"{message} from the same backup", code="receipt_log_broken")
 
 
 def print_json(value: Any) -> None:

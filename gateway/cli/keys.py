@@ -81,9 +81,9 @@ async def _list(keys: KeyRing, options: argparse.Namespace) -> None:
     if options.json:
         print_json(rows)
         return
-    days = (Column(name, no_wrap=True) for name in ("Scope", "Created", "Revoked"))
-    key = Column("Key", no_wrap=True, min_width=20)
-    table = Table(key, Column("Label", overflow="fold"), *days, box=None, padding=(0, 1, 0, 0))
+    names = ("Key", "Label", "Scope", "Created", "Revoked")
+    columns = (Column(name, no_wrap=name != "Label", overflow="fold") for name in names)
+    table = Table(*columns, box=None, padding=(0, 1, 0, 0))
     for row in rows:
         dates = (str(row[name] or "")[:10] for name in ("created_at", "revoked_at"))
         table.add_row(row["key_id"], Text(row["label"]), row["scope"], *dates)

@@ -5,9 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings
-from gateway.errors import NotFound
 from gateway.policy import Policy, PolicyRegistry
 from gateway.policy.files import read_policy_file
 from gateway.policy.storage import StoredPolicies
@@ -29,14 +27,6 @@ def open_registry(settings: Settings) -> Iterator[PolicyRegistry]:
 
 def load_policy(name: str, registry: PolicyRegistry) -> Policy:
     """Loads a policy by file, id, `id@version` or hash. Raises GatewayError, OSError."""
-    try:
-        return _load(name, registry)
-    except NotFound as error:
-        message = f"There is no such policy. `{COMMAND} policies list` shows those there are."
-        raise NotFound(message, code=error.code, param=error.param) from None
-
-
-def _load(name: str, registry: PolicyRegistry) -> Policy:
     if name.endswith((".toml", ".json")):
         path = Path(name)
         return registry.preview(read_policy_file(path))

@@ -196,8 +196,7 @@ class Settings(BaseSettings):
         120, description="How long a connection is kept that waits for its next request."
     )
     tunnel_timeout_seconds: Seconds = Field(
-        600,
-        description="How long a tunnel to a host that is not intercepted is kept while neither side sends anything.",
+        600, description="How long a tunnel to a host that is not intercepted may be silent in both directions."
     )
     max_connections: int = Field(
         2048,

@@ -9,6 +9,7 @@ from typing import Protocol
 from gateway.detection.recognizer import EntityType
 from gateway.guard.session_values import SessionValues
 from gateway.guard.untrusted_destinations import Source, UntrustedDestinations
+from gateway.http.strict_json import dump
 from gateway.models import Entity
 from gateway.placeholders import Placeholders, RestoreScope
 
@@ -39,6 +40,10 @@ class GuardContext:
     request: bytes = field(default=b"", repr=False)
     types: Mapping[str, EntityType] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     entities: Sequence[Sequence[Entity]] = field(default=(), repr=False)
+
+    def sent(self, text: str) -> bool:
+        """Whether a string, or a part of one, of the request reads like this."""
+        return dump(text)[1:-1] in self.request
 
     @cached_property
     def source(self) -> Source:

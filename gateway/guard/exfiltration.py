@@ -75,7 +75,7 @@ class _Flow:
         senders = self._senders(commands)
         if commands.takes_everything:
             return self._all, 0
-        own = [(self._own(index), *self._names(said)) for index, said in enumerate(self._said)]
+        own = [(self._own(index), *self._used_and_given(said)) for index, said in enumerate(self._said)]
         named = [_ANY] * len(own)
         for at, is_mail in destinations:
             # Between two statements is a comment.
@@ -109,8 +109,8 @@ class _Flow:
         """By statement: where something sends, and to which kinds of destinations."""
         found: dict[int, list[tuple[int, int]]] = {}
         for at, (said,) in matches(_SENDER, self._text):
-            kinds = _MAIL if _MAILS.search(said or "") else _HOST
-            found.setdefault(self._at(at), []).append((at, _MAIL | _HOST if _PUSH.match(said or "") else kinds))
+            kinds = _MAIL if _MAILS.search(said) else _HOST
+            found.setdefault(self._at(at), []).append((at, _MAIL | _HOST if _PUSH.match(said) else kinds))
         for index, statement in enumerate(self._statements):
             said = self._text[statement.start : statement.end]
             if commands.send(said):
@@ -139,9 +139,9 @@ class _Flow:
     def _fields(self) -> int:
         return _in_fields(self._text, self._places)
 
-    def _names(self, said: str) -> tuple[set[str], set[str]]:
+    def _used_and_given(self, said: str) -> tuple[set[str], set[str]]:
         """The names that a statement takes values from, and those that it gives values to."""
-        used = names(said)
+        used = _names(said)
         if _FUNCTION.search(said):
             return used, used
         given = self._functions & used
@@ -154,7 +154,7 @@ class _Flow:
             for word in said.split()[1:]:
                 given.update(_folders(word.strip("'\"")))
         if target and target[2]:
-            used = names(said[target.end() :])
+            used = _names(said[target.end() :])
         return (used | {"origin"} if _PUSH.search(said) else used), given
 
     def _at(self, offset: int) -> int:
@@ -168,7 +168,7 @@ class _Flow:
         return opened > closed or _HANDLER.search(before[-400:]) is not None
 
 
-def names(text: str) -> set[str]:
+def _names(text: str) -> set[str]:
     """Variables and files that a text names."""
     found: set[str] = set()
     for word in _WORD.findall(_URL.sub(" ", text)):

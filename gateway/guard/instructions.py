@@ -38,7 +38,7 @@ class _Wording:
     def found(self, text: str) -> Iterator[re.Match[str]]:
         """The instructions in a text whose placeholders are masked."""
         for start, (said, verb) in matches(self._verb, text):
-            match = self._whole.match(text, start + len(said or "") - len(verb or ""))
+            match = self._whole.match(text, start + len(said) - len(verb))
             if match:
                 yield match
 
@@ -77,7 +77,7 @@ def instructions(reading: Reading, found: Sequence[Found], context: GuardContext
 def _is_untrusted(target: str, untrusted: UntrustedDestinations) -> bool:
     address = target.rstrip(").,;:!?*`\"'")
     if address.startswith("@"):
-        return untrusted.text(address)
+        return untrusted.unnamed(address)
     if "//" in address:
         return untrusted.url(address)
     if "@" in address:

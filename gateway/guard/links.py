@@ -67,8 +67,7 @@ def in_links(text: str, found: Sequence[Found], context: GuardContext) -> Iterat
 
 def encoded_in_links(text: str, found: Sequence[Found], context: GuardContext) -> Iterator[Hit]:
     """Links without a placeholder in which one, its tag or a value is encoded."""
-    for start, (said,) in matches(URL, text):
-        address = said or ""
+    for start, (address,) in matches(URL, text):
         if any(start <= hit.start < start + len(address) for hit in found):
             continue
         link = address.rstrip(").,;:!?*_~|]")

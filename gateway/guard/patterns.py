@@ -57,18 +57,15 @@ def holds(wanted: Expression, text: str) -> bool:
     return wanted.search(text.encode("utf-8", "surrogatepass")) is not None
 
 
-def matches(wanted: Expression, text: str) -> Iterator[tuple[int, list[str | None]]]:
-    """Where each match begins, and what it and its groups are; None for a group that took no part."""
+def matches(wanted: Expression, text: str) -> Iterator[tuple[int, list[str]]]:
+    """Where each match begins, and what it and its groups are; empty for a group that took no part."""
     data = text.encode("utf-8", "surrogatepass")
     plain = len(data) == len(text)
     at = seen = 0
     for match in wanted.finditer(data):
         begin = match.start()
         at, seen = begin if plain else at + len(data[seen:begin].decode("utf-8", "surrogatepass")), begin
-        yield (
-            at,
-            [None if said is None else said.decode("utf-8", "surrogatepass") for said in (match[0], *match.groups())],
-        )
+        yield at, [(group or b"").decode("utf-8", "surrogatepass") for group in (match[0], *match.groups())]
 
 
 def covers(spans: Sequence[tuple[int, int]], at: int) -> bool:

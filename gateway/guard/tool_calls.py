@@ -55,13 +55,10 @@ def _confided(
 ) -> Iterator[int]:
     """The secrets in a call to a hidden recipient that only a tool named. Other values go there with every reply."""
     known = [(hit.start, entry) for hit in found if (entry := context.placeholders.get(hit.placeholder))]
-    kinds = {entry.type for _, entry in known}
-    secrets = {kind for kind in kinds if (about := context.types.get(kind)) and about.group == "secret"}
-    if not secrets or kinds.isdisjoint(_CONTACTS):
-        return
-    contacts = [at for at, entry in known if entry.type in _CONTACTS and untrusted.text(entry.placeholder)]
-    if any(_DESTINED.search(key) or _DIALLED.search(key) for key in map(reading.key_at, contacts)):
-        yield from (at for at, entry in known if entry.type in secrets)
+    secrets = [at for at, it in known if (about := context.types.get(it.type)) and about.group == "secret"]
+    contacts = (at for at, it in known if it.type in _CONTACTS and untrusted.unnamed(it.placeholder))
+    if secrets and any(_DESTINED.search(key) or _DIALLED.search(key) for key in map(reading.key_at, contacts)):
+        yield from secrets
 
 
 def _sent(reading: Reading, places: Sequence[int], untrusted: UntrustedDestinations) -> Iterator[int]:

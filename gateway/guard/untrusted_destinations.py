@@ -28,12 +28,12 @@ _TOOLS = frozenset({"tool", "function"})
 _CALLS = frozenset({"tool_calls", "function_call", "functionCall", "toolCall", "executableCode"})
 # Members of a part that hold the result of a tool.
 _RESULTS = frozenset({"functionResponse", "function_response", "toolResponse", "codeExecutionResult"})
-_CALL_TYPES = ("tool_use",)
-_RESULT_TYPES = ("tool_result",)
-_HISTORY = ("messages", "contents")
+_CALL_TYPES = ("tool_use", "_call")
+_RESULT_TYPES = ("tool_result", "_output")
+_HISTORY = ("messages", "input", "contents")
 # The types of hidden values that can be a host.
 _HOST_TYPES = frozenset({"IP_ADDRESS", "URL"})
-_PRIVATE = [ip_network(each) for each in ("0.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
+_OWN = [ip_network(each) for each in _PATTERNS.table["own_networks"]]
 _PRIVATE_NAMES = tuple(f".{name}" for name in _WORDS["private"])
 _SHORTEST_OWNER = 5
 # No name is longer (RFC 1035, 2.3.4).
@@ -150,7 +150,7 @@ class UntrustedDestinations:
         owner = labels[owned]
         return self._by_name and len(owner) >= _SHORTEST_OWNER and self._source.names(owner)
 
-    def text(self, text: str) -> bool:
+    def unnamed(self, text: str) -> bool:
         """A placeholder, or a name on a messenger with its `@`."""
         return not self._source.holds(text)
 
@@ -161,9 +161,9 @@ class UntrustedDestinations:
 
     def mail(self, address: str) -> bool:
         local, _, domain = address.lower().rpartition("@")
-        if f".{domain}".endswith(_PRIVATE_NAMES) or _STAND_IN.match(domain) or is_nobodys_name(local):
+        if is_nobodys_name(local) or self._source.names(address.lower()):
             return False
-        return not self._source.names(address.lower()) and (domain in _WORDS["shared"] or self.host(domain))
+        return domain in _WORDS["shared"] or self.host(domain)
 
     def number(self, number: str) -> bool:
         return not self._source.holds_loosely(number)
@@ -174,8 +174,8 @@ class UntrustedDestinations:
 
     def _urls(self, text: str) -> Iterator[int]:
         for at, (_, scheme, host) in matches(_URL, text):
-            is_bucket = scheme in _WORDS["buckets"] and not self._source.names((host or "").lower())
-            if is_bucket or self.host(host or ""):
+            is_bucket = scheme in _WORDS["buckets"] and not self._source.names(host.lower())
+            if is_bucket or self.host(host):
                 yield at
 
     def mailbox(self, text: str) -> bool:
@@ -184,7 +184,7 @@ class UntrustedDestinations:
 
     def _mailboxes(self, text: str) -> Iterator[int]:
         for at, (address,) in matches(_MAIL, text) if "@" in text else ():
-            if self.mail(address or "") and not _SENDER.search(text[max(0, at - 24) : at]):
+            if self.mail(address) and not _SENDER.search(text[max(0, at - 24) : at]):
                 yield at
 
     def found(self, text: str) -> list[tuple[int, bool]]:
@@ -220,7 +220,7 @@ def _is_own(host: str) -> bool:
     if is_number or ":" in host:
         try:
             address = ip_address(inet_aton(host) if is_number else host)
-            return address.is_loopback or address.is_unspecified or any(address in network for network in _PRIVATE)
+            return address.is_loopback or any(address in network for network in _OWN)
         except (OSError, ValueError):
             pass
     return "." not in host or f".{host}".endswith(_PRIVATE_NAMES)

@@ -9,7 +9,6 @@ from typing import Any, Literal
 from gateway.placeholders import splice
 
 type GuardAction = Literal["pass", "flag", "redact", "replace"]
-type Spans = Sequence[tuple[int, int]]
 
 WITHHELD = "[withheld]"
 """Replaces what the guard removes from an answer. No placeholder can look like it."""
@@ -78,7 +77,7 @@ class Verdict:
 
     action: GuardAction = "pass"
     findings: tuple[GuardFinding, ...] = ()
-    _spans: Mapping[int, Spans] = field(default_factory=dict, repr=False, compare=False)
+    _spans: Mapping[int, Sequence[tuple[int, int]]] = field(default_factory=dict, repr=False, compare=False)
 
     def redacted(self, part: int, text: str) -> str:
         """The text of a part as it was inspected, without what must not stay in it."""

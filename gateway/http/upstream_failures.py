@@ -15,7 +15,6 @@ _UNRESOLVED = frozenset(value for name, value in vars(socket).items() if name.st
 # X509_V_ERR_… of OpenSSL's x509_vfy.h.
 _CERT_NOT_YET_VALID, _CERT_EXPIRED = 9, 10
 _HOSTNAME_MISMATCH, _IP_ADDRESS_MISMATCH = 62, 64
-# For a client that asks the proxy for a listener, such as a browser on the port of the proxy.
 _OWN_ADDRESS = (
     "This address is one of the gateway's own listeners, and the proxy does not connect to them. To use the proxy, set"
     " it as `HTTPS_PROXY` and request a provider's host. For the gateway's API and `/docs`, open its port directly."

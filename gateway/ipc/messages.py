@@ -64,7 +64,8 @@ class StreamPlan:
 class StreamEnd:
     """How a streamed answer ended, and what it said.
 
-    `action` is the strictest of the guard's actions so far. `texts` are protected, as the upstream sent them.
+    `action` is the strictest of the guard's actions so far. `texts` are protected, as the upstream sent them. By `ids`
+    a later request may continue the answer.
     """
 
     outcome: str
@@ -72,6 +73,7 @@ class StreamEnd:
     tokens: tuple[int, int] | None
     action: GuardAction
     texts: Sequence[AnswerText] = field(repr=False)
+    ids: tuple[str, ...] = ()
 
 
 class ForwardedRequest(NamedTuple):

@@ -66,7 +66,8 @@ class ChatHandler:
         refuse_repeated(fields)
         config, own = surface.config, self._callers.own_credentials(fields)
         self._callers.refuse_gateway_key(forwardable(fields, self._forward))
-        url = config.endpoint(wire.method_path(place, model))
+        method = wire.method_path(place, model)
+        url = config.endpoint(method)
         return Destination(
             model,
             config.trust,
@@ -74,6 +75,7 @@ class ChatHandler:
             config.name,
             config.timeout_seconds,
             fields,
+            path=f"/{method}",
             query=query,
             credential=None if own else config.credential,
             credentials=own,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from gateway.http.types import Field
 from gateway.models import Trust
@@ -30,3 +31,8 @@ class Destination:
     credential: Field | None = field(default=None, repr=False)
     credentials: frozenset[bytes] = frozenset()
     forward: frozenset[bytes] = frozenset()
+
+    @property
+    def provider(self) -> str:
+        """Identifies who answers: a configured upstream, or the host."""
+        return self.upstream or urlsplit(self.url).netloc

@@ -79,7 +79,7 @@ class _Form(NamedTuple):
         return (text if self.way == _EXACT else lowered)[start : start + self.size] if start >= 0 else ""
 
 
-class Known:
+class KnownValues:
     """The values hidden in a request so far, indexed for searching. Its repr shows no text."""
 
     __slots__ = ("_forms", "_leads", "_people", "_plain", "_spans", "_steps", "_values", "_windows")
@@ -98,9 +98,9 @@ class Known:
         self._windows: dict[int, tuple[tuple[int, int], ...]] = {}
         self._people: set[str] = set()
 
-    def copy(self) -> "Known":
+    def copy(self) -> "KnownValues":
         """Returns an independent copy."""
-        other = Known()
+        other = KnownValues()
         for name in self.__slots__:
             setattr(other, name, getattr(self, name).copy())
         return other

@@ -43,10 +43,7 @@ class Chain:
         self._collected: dict[str, dict[str, tuple[str, str]]] = {}
 
     def open(self, receipts: Receipts, remembered: Head | None, counted: int) -> None:
-        """Checks that the log extends the `remembered` checkpoint, and continues from the later of the two.
-
-        `counted` is how many records the usage meters count.
-        """
+        """Checks that the log extends the `remembered` checkpoint and has the `counted` records, and continues it."""
         self._remembered = remembered
         self._fault = find_fault(receipts, remembered, self._signer, counted)
         if self._fault is not None:

@@ -22,10 +22,7 @@ def is_new(receipts: Receipts, remembered: Head | None) -> bool:
 
 
 def find_fault(receipts: Receipts, remembered: Head | None, signer: Signer, counted: int = 0) -> str | None:
-    """Says why nothing may be appended to this log, without values. None for a valid log.
-
-    `counted` is how many records the usage meters count.
-    """
+    """Says why nothing may be appended to a log with `counted` records in the usage meters. None for a valid log."""
     fault = _inconsistency(receipts, remembered, signer) or _shortage(receipts, counted)
     if fault is not None or is_new(receipts, remembered):
         return fault

@@ -27,13 +27,12 @@ class LogWalk:
         """The chain, the signed head and the remembered checkpoint, as of the last step."""
         self._signer = signer
         self._remembered = remembered
-        self._counted: int | None = None
+        self._counted = 0
 
     def step(self, stored: Repositories) -> bool:
         """Reads the next chunk into `rows`. Returns whether there may be another."""
-        if self._counted is None:
-            # Once: the log only grows.
-            self._counted = counted_records(stored.usage)
+        # Once is enough: the log only grows.
+        self._counted = self._counted or counted_records(stored.usage)
         last = self.rows[-1].sequence if self.rows else None
         self.rows = stored.receipts.after(last, _CHUNK)
         self.head = stored.receipts.head()

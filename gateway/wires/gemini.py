@@ -13,7 +13,7 @@ from gateway.text.fields import MessageField
 from gateway.wires.base import AnswerText, Body, Conversation, Family
 from gateway.wires.gemini_answers import ResponseEvents, error_body, refuse, response_texts, tokens
 from gateway.wires.gemini_request import KEYS, RequestReader, camel, check_role, items, plain_text
-from gateway.wires.reading import opening_of, take_own, unknown_keys
+from gateway.wires.reading import opening_of, put_note, take_own, unknown_keys
 
 # A path of the Gemini API or of Vertex AI, also below the path of a base URL and without a version.
 _PATH = re.compile(
@@ -119,9 +119,7 @@ class Gemini:
         return None if read is None else (read, written or 0)
 
     def annotate(self, body: Body, note: Body | None) -> None:
-        body.pop("svc", None)
-        if note is not None:
-            body["svc"] = note
+        put_note(body, note)
 
     def refuse_answer(self, body: Body, message: str) -> None:
         refuse(body, message)

@@ -8,7 +8,17 @@ from typing import Any, NamedTuple, TypeGuard
 from gateway.errors import BadRequest, Unprocessable
 from gateway.http.strict_json import Json, is_json, parse
 from gateway.models import LONGEST_TASK, PrivacyMode
-from gateway.text.fields import JsonField, KeyField, MessageField, NameField, NumberField, TextField, can_identify, lead
+from gateway.text.fields import (
+    JsonField,
+    KeyField,
+    MessageField,
+    NameField,
+    NumberField,
+    SettingField,
+    TextField,
+    can_identify,
+    lead,
+)
 from gateway.wires.base import AnswerText, Body, Conversation
 
 # Keys of JSON Schema, which describe tools and formats.
@@ -28,6 +38,8 @@ _EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
 _NATIVE = {"policy": "svc_policy", "policy_id": "svc_policy", "privacy_mode": "svc_privacy_mode"}
 _DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
 _WORD = re.compile(r"[a-z][a-z_]{0,31}\Z")
+# Fields that identify the end user. Only their name tells detection so.
+_WHO = frozenset({"user", "safety_identifier"})
 
 
 class Own(NamedTuple):
@@ -170,6 +182,53 @@ def answer_strings(value: Any, container: Any, key: Any, choice: int) -> Iterato
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from answer_strings(inner, value, index, choice)
+
+
+def refuse_token_numbers(body: Body, option: str = "") -> None:
+    """Raises BadRequest for a list of numbers anywhere: token numbers are text that cannot be searched."""
+    for name, value in body.items():
+        if _has_number_list(value):
+            advice = f" {option}" if option else ""
+            message = f"`{name}` holds token numbers, which the gateway cannot protect; send text.{advice}"
+            raise BadRequest(message, param=name)
+
+
+def _has_number_list(value: Json) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_number_list, value.values()))
+    return isinstance(value, list) and any(is_number(item) or _has_number_list(item) for item in value)
+
+
+def setting_fields(
+    body: Body, name: str, value: Json, structure: frozenset[str], numbers: frozenset[str], attachments: set[str]
+) -> Iterator[MessageField]:
+    """Yields the fields of a member of a request that belongs to the single request.
+
+    Those in `numbers` stay numbers. In `metadata`, every key is the caller's, even one of the protocol.
+    """
+    if name in numbers and is_number(value):
+        if can_identify(repr(value), is_named=False):
+            yield SettingField(body, name, value)
+    elif name in _WHO and isinstance(value, str):
+        yield NameField(body, name, value, lead("name"))
+    else:
+        yield from text_fields(body, name, value, frozenset() if name == "metadata" else structure, attachments)
+
+
+def token_counts(usage: Json, inputs: str, outputs: str) -> tuple[int, int] | None:
+    """Returns the input and output tokens of an answer's usage, if it has both."""
+    counts = (usage.get(inputs), usage.get(outputs)) if isinstance(usage, dict) else ()
+    match counts:
+        case (int(given), int(made)) if given >= 0 and made >= 0:
+            return given, made
+    return None
+
+
+def put_note(target: Body, note: Body | None) -> None:
+    """Sets the gateway's own member, replacing any that the upstream sent."""
+    target.pop("svc", None)
+    if note is not None:
+        target["svc"] = note
 
 
 # Base64, also that for URLs, with digits and letters of both cases: numbers, codes and names rarely have all three.

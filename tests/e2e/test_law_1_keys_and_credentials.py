@@ -3,7 +3,7 @@
 import http.client
 import json
 import ssl
-from base64 import b64encode
+from base64 import b32encode, b64encode
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -42,6 +42,9 @@ def spellings(key: str) -> dict[str, str]:
         "percent-encoded": "Bearer " + "".join(f"%{ord(char):02X}" for char in key),
         "percent-encoded twice": "Bearer " + quote("".join(f"%{ord(char):02X}" for char in key)),
         "hexadecimal": key.encode().hex(),
+        "base32": b32encode(f"me:{key}".encode()).decode(),
+        "base32 in lower case": b32encode(key.encode()).decode().lower(),
+        "capitals": key.upper(),
         "JSON": json.dumps({"key": key}).replace("_", "\\u005f"),
         "HTML": key.replace("_", "&#95;").replace("v", "&#x76;"),
         "behind a prefix": f"x-{key}",
@@ -109,6 +112,26 @@ def test_a_credential_that_is_sent_twice_is_refused(
     assert not tls_upstream.recorded
 
 
+def test_two_different_credentials_of_a_provider_are_refused(proxied: httpx.Client, tls_upstream: Upstream) -> None:
+    """A client that sends both would give one provider the key of another."""
+    both = {"authorization": OTHER, "x-api-key": "a-key-of-another-provider"}
+    for headers in (both, {**both, "x-svc-key": OPERATOR_KEY}):
+        assert proxied.post("/v1/chat/completions", json=CHAT, headers=headers).status_code == 400
+        assert proxied.get("/v1/models", headers=headers).status_code == 400
+    assert not tls_upstream.recorded
+
+
+@pytest.mark.parametrize("name", ["authorization", "x-api-key", "api-key", "x-goog-api-key"])
+def test_one_credential_crosses_in_the_header_that_the_client_chose(
+    proxied: httpx.Client, tls_upstream: Upstream, name: str
+) -> None:
+    """Also where a client repeats it in a second header, as some do for hosts that read either."""
+    value = OTHER if name == "authorization" else OTHER.removeprefix("Bearer ")
+    for headers in ({name: value}, {name: value, "authorization": OTHER}):
+        assert proxied.post("/v1/chat/completions", json=CHAT, headers=headers).status_code == 200
+        assert tls_upstream.recorded[-1].header(name) == value
+
+
 def _plain(
     running: Running, upstream: Upstream, *fields: tuple[str, str], path: str = "/x"
 ) -> http.client.HTTPResponse:
@@ -161,6 +184,8 @@ def quoted(key: str) -> dict[str, str]:
         "HTML": "".join(f"&#{ord(char)};" for char in key),
         "hexadecimal": key.encode().hex(),
         "base64": b64encode(key.encode()).decode(),
+        "base32": b32encode(key.encode()).decode(),
+        "capitals": key.upper(),
         "base64 of a header": b64encode(f"Bearer {key}".encode()).decode(),
     }
 
@@ -248,7 +273,7 @@ def test_private_text_in_an_address_is_refused(
     proxied: httpx.Client, tls_upstream: Upstream, method: str, path: str
 ) -> None:
     answer = proxied.request(method, path, json=CHAT if method == "POST" else None)
-    assert answer.status_code == 404
+    assert answer.status_code == 400
     assert not tls_upstream.recorded
 
 

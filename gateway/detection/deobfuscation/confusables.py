@@ -29,7 +29,7 @@ _BEFORE = re.compile(rf"[A-Za-z]{_JOINT}".encode())
 _AFTER = re.compile(rf"{_JOINT}[A-Za-z]".encode())
 
 
-def _edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+def _confusable_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     for first, last in neighbourhoods(data, _COMPILED_PREFILTER, 64, 64):
         at = first
         while match := _MIXED.search(data, at, last):
@@ -56,4 +56,4 @@ def _word_edits(data: bytes, word: str, start: int, end: int) -> Iterator[Edit]:
         at += size
 
 
-DEOBFUSCATION = Deobfuscation("confusables", RewriteKind.DECODE, _PREFILTER, _edits)
+DEOBFUSCATION = Deobfuscation("confusables", RewriteKind.DECODE, _PREFILTER, _confusable_edits)

@@ -18,8 +18,8 @@ from gateway.detection.recognizers.person_name import PERSON
 from gateway.detection.recognizers.phone import PHONE_NUMBER
 from gateway.detection.recognizers.postal_address import STREET_ADDRESS
 from gateway.detection.recognizers.postal_code import POSTAL_CODE
-from gateway.detection.recognizers.secrets._judges import NO_VALUE, PASSWORD, SECRET
 from gateway.detection.recognizers.secrets._names import Kind, kind_of
+from gateway.detection.recognizers.secrets._value_checks import NO_VALUE, PASSWORD, SECRET
 from gateway.detection.recognizers.secrets._value_classifier import is_chosen, is_made, is_very_made
 from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, WORDS
 from gateway.detection.recognizers.us_identifiers import US_SSN

@@ -12,7 +12,7 @@ from gateway.http.strict_json import dump
 from gateway.ipc.messages import StreamEnd, StreamPlan
 from gateway.pipeline.streaming.channels import Channel, Detect, Guarded, Withheld
 from gateway.pipeline.streaming.framing import Event, reader
-from gateway.wires import AnswerText, Body, Wire
+from gateway.wires import AnswerText, Body, Resumable, Wire
 from gateway.wires import Channel as ChannelId
 
 _log = logging.getLogger(__name__)
@@ -37,7 +37,13 @@ class AnswerStream:
         self._channels: dict[ChannelId, Channel] = {}
         # The last event of each channel, from which one with the held rest can be made.
         self._last: dict[ChannelId, tuple[Event, Body]] = {}
+        # What the client got of each channel so far, and for each text that is complete. Wires repeat texts, and the
+        # repetition must read like what went before.
+        self._ready: dict[ChannelId, list[str]] = {}
+        self._given: dict[tuple[str, str], str] = {}
+        self._first: Body = {}
         self._latest: Body = {}
+        self._ids: tuple[str, ...] = ()
         self._texts: list[AnswerText] = []
         self._tokens: list[int | None] = [None, None]
         self._left = limit
@@ -74,7 +80,7 @@ class AnswerStream:
         grown = [channel.part for channel in self._channels.values()]
         given = self._tokens
         tokens = (given[0] or 0, given[1] or 0) if any(count is not None for count in given) else None
-        return StreamEnd(self._outcome, status, tokens, self._guarded.action, [*grown, *self._texts])
+        return StreamEnd(self._outcome, status, tokens, self._guarded.action, [*grown, *self._texts], self._ids)
 
     def _safely(self, events: Iterator[Event], *, last: bool = False) -> Iterator[bytes]:
         try:
@@ -84,7 +90,7 @@ class AnswerStream:
                 yield from self._end_all() if last else self._event(event)
         except Withheld:
             self._outcome = "guarded"
-            yield from self._written(self._format.refusal(CONTENT_FILTERED, self._latest))
+            yield from self._written(self._format.refusal(CONTENT_FILTERED, self._first | self._latest))
         except GatewayError as error:
             self._outcome = "unreadable_answer"
             yield from self._written([self._format.error(error, self._plan.request_id)])
@@ -98,7 +104,9 @@ class AnswerStream:
         if not event.data or event.data == b"[DONE]":
             if event.data:
                 yield from self._end_all()
-            yield event.raw
+            # SDKs fail on a name without data, which is half of an event.
+            if event.data or not event.name:
+                yield event.raw
             return
         try:
             body: Any = orjson.loads(event.data)
@@ -106,6 +114,9 @@ class AnswerStream:
             raise BadUpstream("The upstream sent an event that is not JSON.", code="upstream_invalid") from None
         if not isinstance(body, dict):
             raise BadUpstream("The upstream sent an event that is not a JSON object.", code="upstream_invalid")
+        if not self._first:
+            self._first = body
+            self._ids = self._wire.answer_ids(body) if isinstance(self._wire, Resumable) else ()
         self._latest = body
         stream = self._format
         for index, count in enumerate(stream.usage(body)):
@@ -130,26 +141,41 @@ class AnswerStream:
         if not self._noted and stream.is_last(body):
             self._noted = changed = True
             self._wire.annotate(body, {**(self._plan.note or {}), "guard": {"action": self._guarded.action}})
-        elif "svc" in body:
+        elif b'"svc"' in event.data:
             self._wire.annotate(body, None)
             changed = True
         yield self._reader.write(dump(body), event) if changed else event.raw
 
     def _restored(self, text: AnswerText, *, is_last: bool) -> str:
         if text.channel is None:
-            self._texts.append(text)
-            return self._guarded.whole(text)
+            return self._complete(text)
         channel = self._channels.get(text.channel)
         if channel is None:
             channel = self._channels[text.channel] = Channel(self._guarded, text.kind, text.choice, self._plan.hold)
         ready = channel.feed(text.text)
+        self._ready.setdefault(text.channel, []).append(ready)
         if is_last:
             ready += self._finished(text.channel)
         return ready
 
+    def _complete(self, text: AnswerText) -> str:
+        known = self._given.get((text.kind, text.text))
+        if known is not None:
+            return known
+        if text.kind == "echo" and self._guarded.context.sent(text.text):
+            given = self._guarded.restored(text)
+        else:
+            self._texts.append(text)
+            given = self._guarded.whole(text)
+        self._given[text.kind, text.text] = given
+        return given
+
     def _finished(self, channel: ChannelId) -> str:
         self._last.pop(channel, None)
-        return self._channels[channel].finish()
+        grown, ready = self._channels[channel], self._ready[channel]
+        ready.append(grown.finish())
+        self._given[grown.kind, grown.text] = "".join(ready)
+        return ready[-1]
 
     def _end(self, channel: ChannelId) -> Iterator[bytes]:
         """Yields an event with what a channel still holds."""

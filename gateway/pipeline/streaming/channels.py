@@ -64,10 +64,14 @@ class Guarded:
 
     def whole(self, piece: AnswerText) -> str:
         """Guards and restores a text that is complete."""
-        placeholders, scope = self.context.placeholders, self.context.scope
-        if piece.kind == "data" or (self.detect is None and not placeholders.find(piece.text)):
+        if piece.kind == "data" or (self.detect is None and not self.context.placeholders.find(piece.text)):
             return piece.text
-        text = self.verdict([piece]).redacted(0, piece.text)
+        return self.restored(piece, self.verdict([piece]).redacted(0, piece.text))
+
+    def restored(self, piece: AnswerText, text: str | None = None) -> str:
+        """Restores a text as it came, or what the guard left of it."""
+        placeholders, scope = self.context.placeholders, self.context.scope
+        text = piece.text if text is None else text
         if piece.kind == "json" and is_json(text):
             return placeholders.restore_json(text, rules=scope).text if self.restores_arguments else text
         return placeholders.restore_answer(text, rules=scope).text
@@ -78,7 +82,7 @@ class Channel:
     """One growing text."""
 
     guarded: Guarded
-    kind: Literal["text", "json", "data"] = "text"
+    kind: Literal["text", "json", "data", "echo"] = "text"
     choice: int = 0
     hold: bool = False
     text: str = ""

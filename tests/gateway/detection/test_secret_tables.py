@@ -50,7 +50,7 @@ def test_a_table_is_a_recognizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ("rule", "error"),
     [
         ("prefliter = 'x'", ValidationError),
-        ("judge = 'nobody'", AttributeError),
+        ("check = 'nobody'", AttributeError),
         ("find = 'nothing'", KeyError),
         ("value = '<<nothing>>'", KeyError),
     ],

@@ -158,6 +158,17 @@ def test_the_clients_credentials_cross_only_where_they_are_the_upstreams(
     assert cross(protector, policy, (name, KEY), keep=True) == {**WRITTEN, name.lower(): KEY}
 
 
+def test_two_different_credentials_do_not_cross(protector: Protector, policy: Policy) -> None:
+    """One of them may be another provider's. Some clients repeat theirs in the header of another protocol."""
+    other = b"sk-" + b"another4711" * 4
+    with pytest.raises(BadRequest) as refused:
+        cross(protector, policy, (b"Authorization", KEY), (b"X-API-Key", other), keep=True)
+    assert refused.value.message == "Two different credentials were sent; send only the one that the provider reads."
+    same = cross(protector, policy, (b"Authorization", KEY), (b"Api-Key", KEY.removeprefix(b"Bearer ")), keep=True)
+    assert same == {**WRITTEN, b"authorization": KEY, b"api-key": KEY.removeprefix(b"Bearer ")}
+    assert cross(protector, policy, (b"Authorization", KEY), (b"X-API-Key", other)) == WRITTEN
+
+
 NO_CREDENTIALS = {
     "a card": CARD.encode(),
     "a card after a scheme": f"Bearer {CARD}".encode(),
@@ -218,6 +229,8 @@ def test_the_upstreams_own_credential_takes_the_place_of_the_clients(protector: 
         ("who=anna%2540acme.test", False),
         ("api-version=2024-10-21", True),
         ("alt=sse", True),
+        ("limit=20&offset=100&page=3", True),
+        ("a=4539&b=5787&c=6362&d=1486", False),
         *((f"x={quote(value)}", False) for value in dressed(CARD).values()),
     ],
 )
@@ -257,6 +270,12 @@ def test_a_path_with_private_text_goes_nowhere(protector: Protector, policy: Pol
         forwarded_headers(Destination("", path=path.format(value.decode())), protector, policy)
     assert refused.value.param == "path"
     assert CARD not in str(refused.value)
+
+
+@pytest.mark.parametrize("path", ["/v1/models/4539/5787/6362/1486", "/openai/4539/5787/6362/1486/chat/completions"])
+def test_a_number_that_is_split_over_a_path_goes_nowhere(protector: Protector, policy: Policy, path: str) -> None:
+    with pytest.raises(BadRequest):
+        forwarded_headers(Destination("", path=path), protector, policy)
 
 
 @pytest.mark.parametrize("place", ["path", "query"])

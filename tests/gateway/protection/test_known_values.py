@@ -21,7 +21,7 @@ from gateway.guard.canonical_text import compact
 from gateway.models import Action, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 from gateway.policy import Policy, PolicyRegistry
-from gateway.protection.known_values import Known
+from gateway.protection.known_values import KnownValues
 from gateway.protection.protector import Protector
 from gateway.text.fields import Span, TextField
 from tests.gateway.detection.deobfuscation.test_deobfuscation import DRESSES
@@ -66,6 +66,10 @@ SPELLINGS: dict[str, Spelling] = {
     "base64 in lines": lambda name: base64.encodebytes(f"{PROSE}{name}, {PROSE}".encode()).decode(),
     "base64 in quoted lines": lambda name: base64.encodebytes(f"{PROSE}{name}".encode()).decode().replace("\n", "\n> "),
     "base64 in a link": lambda name: f"https://a.example/?q={base64.urlsafe_b64encode(name.encode()).decode()}",
+    "base32": lambda name: base64.b32encode(name.encode()).decode(),
+    "base32 without padding": lambda name: base64.b32encode(name.encode()).decode().rstrip("="),
+    "base32 of more": lambda name: base64.b32encode(f"dear {name}, all the best".encode()).decode(),
+    "base32 in lower case": lambda name: base64.b32encode(f"dear {name}, all the best".encode()).decode().lower(),
     "hex": lambda name: name.encode().hex(),
     "hex with spaces": lambda name: name.encode().hex(" "),
     "percent": lambda name: "".join(f"%{byte:02X}" for byte in name.encode()),
@@ -275,7 +279,7 @@ def test_twice_the_values_with_shared_words_cost_twice_as_much(shared: str) -> N
     def calls(size: int) -> int:
         values = [spelling(str(number)) for number in range(size)]
         text = " ".join(f"Yesterday {value} went to see Klaus." for value in values)
-        known, count = Known(), 0
+        known, count = KnownValues(), 0
 
         def counted(frame: object, event: str, argument: object) -> None:
             nonlocal count
@@ -313,7 +317,7 @@ PARTS |= {"key_lower": PARTS["key"].lower(), "token": "Zk3" * 9, "token_upper": 
 def test_a_specific_value_is_hidden_within_a_longer_word_and_no_other_is(row: dict[str, str], others: int) -> None:
     value, text, left = (row[name].format(**PARTS) for name in ("value", "text", "left"))
     values = [value, *(f"name{number}@host{number}.example" for number in range(others))]
-    known = Known()
+    known = KnownValues()
     known.add(values, [(Span(0, len(each), "SECRET", Action.PLACEHOLDER, 0.9, "test"),) for each in values])
     for span in reversed(known.repeats(text, ())):
         text = text[: span.start] + text[span.end :]

@@ -1,11 +1,11 @@
-"""Finds secrets by the name they are assigned to. Rules: `assigned.toml`."""
+"""Finds secrets by the name they are assigned to. Rules: `assigned_values.toml`."""
 
 import re
 from collections.abc import Iterator
 
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Match, compile_pattern
-from gateway.detection.recognizers.secrets import _judges as judges
+from gateway.detection.recognizers.secrets import _value_checks as checks
 from gateway.detection.recognizers.secrets import _value_classifier as values
 from gateway.detection.recognizers.secrets._assignments import Assignment, assignments
 from gateway.detection.recognizers.secrets._locator import table
@@ -29,7 +29,7 @@ def _assigned(normalized: NormalizedText) -> Iterator[Match]:
     for one in assignments(normalized.data):
         kind = _kind(normalized.data, one)
         if kind is not None and one.end - one.start >= 4:
-            yield from _judged(normalized, one, kind)
+            yield from _checked(normalized, one, kind)
 
 
 def _kind(data: bytes, one: Assignment) -> Kind | None:
@@ -44,21 +44,21 @@ def _kind(data: bytes, one: Assignment) -> Kind | None:
     return kind
 
 
-def _judged(normalized: NormalizedText, one: Assignment, kind: Kind) -> Iterator[Match]:
+def _checked(normalized: NormalizedText, one: Assignment, kind: Kind) -> Iterator[Match]:
     value = normalized.text(one.start, one.end)
     end, score, found = one.end, 0.9 if one.quoted else 0.75, None
     if kind is Kind.PASSWORD and (words := _words(normalized, one, value)):
-        end, found = one.start + len(words.encode()), judges.PASSWORD
+        end, found = one.start + len(words.encode()), checks.PASSWORD
     elif not one.quoted and _is_expression(normalized.data, one, value):
         return
     elif one.join in {",", "(", "", "|"}:
         # A list, a call or a mere neighbour, where only values count that no program would use as a name.
         sure = not value.startswith("-") and "\\" not in value and (values.is_strong(value) or values.is_made(value))
-        found = judges.by_kind(kind, value, one.quoted) if sure else None
+        found = checks.by_kind(kind, value, one.quoted) if sure else None
     elif kind is Kind.PASSWORD and not one.quoted and _is_plain_password(normalized.data, one, value):
-        score, found = 0.6, judges.PASSWORD
+        score, found = 0.6, checks.PASSWORD
     elif kind is not Kind.PASSWORD or not _is_verdict(normalized.data, one, value):
-        found = judges.by_kind(kind, value, one.quoted)
+        found = checks.by_kind(kind, value, one.quoted)
     if found is not None:
         yield Match(one.start, end, score, found.name)
 
@@ -100,4 +100,4 @@ def _is_plain_password(data: bytes, one: Assignment, value: str) -> bool:
     return one.join == ":" and _ACCOUNT_NEAR.search(data, max(0, one.start - _NEAR), one.start) is not None
 
 
-RECOGNIZERS = (table("assigned", {"assigned": _assigned}),)
+RECOGNIZERS = (table("assigned_values", {"assigned": _assigned}),)

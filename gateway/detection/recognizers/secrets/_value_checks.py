@@ -1,4 +1,4 @@
-"""Decides what a located value is. Judges differ in what else could be in the place that a rule describes; tables
+"""Decides what a located value is. Checks differ in what else could be in the place that a rule describes; tables
 name them.
 """
 
@@ -15,9 +15,9 @@ from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS
 PASSWORD = EntityType("PASSWORD", "secret", "A password or passphrase.")
 SECRET = EntityType("SECRET", "secret", "A token, key or other secret of no known vendor.")
 
-type Judge = Callable[[str, bool], EntityType | None]
+type Check = Callable[[str, bool], EntityType | None]
 """Gets a value, and whether it is in quotes. Returns its type, or None if it is no secret."""
-type NamedJudge = Callable[[Kind | None, str, bool], EntityType | None]
+type NamedCheck = Callable[[Kind | None, str, bool], EntityType | None]
 """The same, for the value of a name of that kind."""
 
 NO_VALUE = re.compile(EXPRESSIONS["no_value"])

@@ -90,9 +90,7 @@ class ResponseEvents:
         return [_refusal(like, message, [_index(candidate) for candidate in _candidates(like)])]
 
     def error(self, error: GatewayError, request_id: str) -> Body:
-        """Returns an error that also ends the candidate: the Python SDK does not look for errors in events."""
-        end = {"content": {"parts": [], "role": "model"}, "finishReason": "OTHER", "finishMessage": error.message}
-        return {**error_body(error, request_id), "candidates": [{**end, "index": 0}]}
+        return error_body(error, request_id)
 
 
 def error_body(error: GatewayError, request_id: str) -> Body:

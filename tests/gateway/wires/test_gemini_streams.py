@@ -9,7 +9,6 @@ import orjson
 import pytest
 
 from gateway.config.settings import BUILTIN_POLICIES
-from gateway.errors import Unavailable
 from gateway.ipc.messages import StreamPlan
 from gateway.models import PrivacyMode
 from gateway.pipeline.streaming import CONTENT_FILTERED, AnswerStream
@@ -262,14 +261,6 @@ def test_an_unreadable_event_ends_the_answer_with_an_error(session: Session, fra
     found = session.restored([body], framing)
     assert len(found) == before + 1
     assert found[-1]["error"]["status"] == "UNAVAILABLE"
-    assert found[-1]["candidates"][0]["finishReason"] == "OTHER"
-
-
-def test_errors_of_the_gateway_say_what_to_show() -> None:
-    error = Unavailable("Try again.")
-    shown = WIRE.stream.error(error, "req_1")
-    assert shown["error"] == WIRE.error_body(error, "req_1")["error"]
-    assert shown["candidates"][0]["finishMessage"] == "Try again."
 
 
 def test_an_error_of_the_upstream_passes(session: Session) -> None:

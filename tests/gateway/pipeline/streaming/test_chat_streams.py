@@ -239,7 +239,6 @@ def test_what_restoring_leaves_alone_crosses_byte_for_byte(session: Session) -> 
         b"id: 7\nretry: 10\nevent: message\ndata:" + orjson.dumps(chunk({"content": "Hi,"})) + b"\r\n\r\n",
         b'data: {"choices" :[ {"index":0,\ndata: "delta": {"content": "tw1 \\u00e4 1.50"}, "x": 1e3 } ] }\n\n',
         b'data: {"choices":[],"obfuscation":"aB3","usage":null}\n\n',
-        b"event: ping\n\n",
         event(chunk({}, 0, "stop")),
         DONE,
     ]

@@ -23,7 +23,7 @@ type Detect = Callable[[str], Sequence[Entity]]
 
 # Characters of text before a held stretch that the guard sees with it.
 _CONTEXT = 4096
-_FENCE = re.compile(r"^[ >\t]*(?:```|~~~)", re.MULTILINE)
+_FENCE = re.compile(r"```|~~~")
 # What commands, markup and addresses are made of. Without any of it, a sentence cannot send anything.
 _CODE = re.compile(r"[`<>|$={}\\]|://|www\.|^(?: {4}|\t)|\]\(", re.MULTILINE)
 _SENTENCE = re.compile(r"[.!?…:;][\"')\]»”]*[ \t]|[。！？]|\n")

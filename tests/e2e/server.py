@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,10 +76,11 @@ def gateway(
     web: bool = False,
     environment: dict[str, str] | None = None,
     command: Sequence[str] = (),
+    prepare: Callable[[], object] | None = None,
 ) -> Iterator[Running]:
     """Starts a gateway with its data below `folder` and stops it again.
 
-    Forked from a process that has it loaded, unless there is a `command` that starts it.
+    Forked from a process that has it loaded, and calls `prepare` first; or else started by a `command`.
     """
     port, proxy_port, web_port = free_port(), free_port(), free_port()
     data, certs, log = folder / "data", folder / "certs", folder / "gateway.log"
@@ -95,7 +96,7 @@ def gateway(
         with log.open("ab") as output:
             process = subprocess.Popen([*command, *given], stdout=output, stderr=output, env=env, cwd=folder)
     else:
-        process = Program(given, env, folder, stdout=log, stderr=log)
+        process = Program(given, env, folder, stdout=log, stderr=log, prepare=prepare)
     running = Running(process, port, proxy_port, web_port if web else None, data, certs, log)
     try:
         _wait(running)

@@ -18,7 +18,7 @@ import zstandard
 
 from gateway.detection import Detector
 from gateway.models import Entity
-from tests.e2e.server import OPERATOR_KEY, Running, gateway
+from tests.e2e.server import OPERATOR_KEY, PLAIN, Running, gateway
 from tests.e2e.upstream import Reply, Upstream
 
 CANARY = "canary.law-one@acme.test"
@@ -32,7 +32,7 @@ def entrance(
 ) -> Iterator[tuple[httpx.Client, Upstream]]:
     """A client at each listener, with the upstream it leads to."""
     if request.param == "gateway":
-        with httpx.Client(base_url=running.url, headers=KEY, trust_env=False, timeout=30) as client:
+        with httpx.Client(base_url=running.url, headers=KEY, trust_env=False, verify=PLAIN, timeout=30) as client:
             yield client, upstream
     else:
         context = ssl.create_default_context(cafile=str(running.ca))
@@ -267,7 +267,7 @@ def test_the_gateway_itself_redirects_nowhere(running: Running) -> None:
 
 
 def test_plain_http_to_an_intercepted_host_by_its_host_header(running: Running, tls_upstream: Upstream) -> None:
-    with httpx.Client(proxy=running.proxy, trust_env=False) as client:
+    with httpx.Client(proxy=running.proxy, trust_env=False, verify=PLAIN) as client:
         headers = {"host": f"localhost:{tls_upstream.port}"}
         client.post(f"http://127.0.0.1:{tls_upstream.port}/v1/chat/completions", json=CHAT, headers=headers)
     assert b"canary" not in tls_upstream.seen
@@ -335,7 +335,7 @@ def test_a_key_of_ours_beside_the_providers_has_to_be_valid(running: Running, tl
 
 def test_our_own_keys_do_not_cross(running: Running, upstream: Upstream) -> None:
     headers = KEY | {"x-svc-key": OPERATOR_KEY, "api-key": OPERATOR_KEY, "cookie": f"k={OPERATOR_KEY}"}
-    answer = httpx.post(f"{running.url}/v1/chat/completions", json=CHAT, headers=headers, trust_env=False)
+    answer = httpx.post(f"{running.url}/v1/chat/completions", json=CHAT, headers=headers, trust_env=False, verify=PLAIN)
     assert answer.status_code == 200
     assert OPERATOR_KEY.encode() not in upstream.seen
 

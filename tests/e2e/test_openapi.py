@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.server import OPERATOR_KEY, ROOT, Running, gateway
+from tests.e2e.server import OPERATOR_KEY, PLAIN, ROOT, Running, gateway
 
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
 
@@ -27,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def document(server: Running) -> dict[str, Any]:
-    answer = httpx.get(f"{server.url}/openapi.json", trust_env=False)
+    answer = httpx.get(f"{server.url}/openapi.json", trust_env=False, verify=PLAIN)
     assert answer.status_code == 200
     return dict(answer.json())
 

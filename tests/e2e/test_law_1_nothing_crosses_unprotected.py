@@ -5,9 +5,10 @@ import http.client
 import json
 import socket
 import ssl
-import sys
+import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import brotli
@@ -15,7 +16,9 @@ import httpx
 import pytest
 import zstandard
 
-from tests.e2e.server import OPERATOR_KEY, Running, gateway
+from gateway.detection import Detector
+from gateway.models import Entity
+from tests.e2e.server import OPERATOR_KEY, PLAIN, Running, gateway
 from tests.e2e.upstream import Reply, Upstream
 
 CANARY = "canary.law-one@acme.test"
@@ -29,7 +32,7 @@ def entrance(
 ) -> Iterator[tuple[httpx.Client, Upstream]]:
     """A client at each listener, with the upstream it leads to."""
     if request.param == "gateway":
-        with httpx.Client(base_url=running.url, headers=KEY, trust_env=False, timeout=30) as client:
+        with httpx.Client(base_url=running.url, headers=KEY, trust_env=False, verify=PLAIN, timeout=30) as client:
             yield client, upstream
     else:
         context = ssl.create_default_context(cafile=str(running.ca))
@@ -258,7 +261,7 @@ def test_the_gateway_itself_redirects_nowhere(running: Running) -> None:
 
 
 def test_plain_http_to_an_intercepted_host_by_its_host_header(running: Running, tls_upstream: Upstream) -> None:
-    with httpx.Client(proxy=running.proxy, trust_env=False) as client:
+    with httpx.Client(proxy=running.proxy, trust_env=False, verify=PLAIN) as client:
         headers = {"host": f"localhost:{tls_upstream.port}"}
         client.post(f"http://127.0.0.1:{tls_upstream.port}/v1/chat/completions", json=CHAT, headers=headers)
     assert b"canary" not in tls_upstream.seen
@@ -326,7 +329,7 @@ def test_a_key_of_ours_beside_the_providers_has_to_be_valid(running: Running, tl
 
 def test_our_own_keys_do_not_cross(running: Running, upstream: Upstream) -> None:
     headers = KEY | {"x-svc-key": OPERATOR_KEY, "api-key": OPERATOR_KEY, "cookie": f"k={OPERATOR_KEY}"}
-    answer = httpx.post(f"{running.url}/v1/chat/completions", json=CHAT, headers=headers, trust_env=False)
+    answer = httpx.post(f"{running.url}/v1/chat/completions", json=CHAT, headers=headers, trust_env=False, verify=PLAIN)
     assert answer.status_code == 200
     assert OPERATOR_KEY.encode() not in upstream.seen
 
@@ -337,10 +340,17 @@ def test_a_key_that_the_upstream_quotes_is_not_passed_on(running: Running, upstr
         assert "upstream-key-of-the-tests" not in client.post("/v1/chat/completions", json=CHAT).text
 
 
-def test_a_crowded_text_does_not_hold_up_the_rest(running: Running, upstream: Upstream) -> None:
-    """20,000 different values in one message: work that grew with their square would take minutes."""
+def test_a_crowded_text_does_not_hold_up_the_rest(tmp_path: Path, upstream: Upstream) -> None:
+    """20,000 different values in one message: work that grew with their square would take minutes.
+
+    Without the model, which would read on for most of the time and find nothing.
+    """
     crowded = " ".join(f"user{n}@host{n}.test" for n in range(20000))
-    with running.client() as client:
+    patterns = {"SVC_DETECTION": "patterns"}
+    with (
+        gateway(tmp_path, "--upstream", f"{upstream.url}/v1", environment=patterns) as running,
+        running.client() as client,
+    ):
         client.timeout = 60
         for text in (crowded, "4111 " * 50000, "Dear " * 50000):
             body = {**CHAT, "messages": [{"role": "user", "content": text}]}
@@ -348,24 +358,34 @@ def test_a_crowded_text_does_not_hold_up_the_rest(running: Running, upstream: Up
             assert client.post("/v1/chat/completions", json=CHAT).status_code == 200
 
 
-FAULTS = {
-    "raises": "raise ValueError(text)",
-    "hangs": "import time; time.sleep(60)",
-    "loops": "while True: pass",
-}
+def raises() -> None:
+    raise ValueError(CANARY)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_faulty_detector(fault: str, tmp_path: Path, upstream: Upstream) -> None:
+def hangs() -> None:
+    time.sleep(60)
+
+
+def loops() -> None:
+    while True:
+        pass
+
+
+def faulty(fault: Callable[[], None]) -> None:
+    """Has detection run into the fault at every text with a canary in it."""
+    sound = Detector.detect
+
+    def detect(self: Detector, text: str) -> tuple[Entity, ...]:
+        if CANARY in text:
+            fault()
+        return sound(self, text)
+
+    Detector.detect = detect  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("fault", [raises, hangs, loops])
+def test_a_faulty_detector(fault: Callable[[], None], tmp_path: Path, upstream: Upstream) -> None:
     """A detector that raises or hangs is a refusal, and the gateway goes on serving what needs no detection."""
-    launcher = tmp_path / "faulty.py"
-    root = Path(__file__).parents[2]
-    launcher.write_text(
-        f"import sys\nsys.path.insert(0, {str(root)!r})\nfrom gateway.detection import Detector\n"
-        "sound = Detector.detect\n"
-        f"def detect(self, text):\n    if 'canary' not in text: return sound(self, text)\n    {FAULTS[fault]}\n"
-        "Detector.detect = detect\nimport run_proxy\nsys.exit(run_proxy.main())\n"
-    )
     environment = {"SVC_DETECTION_TIMEOUT_SECONDS": "0.5"}
     with (
         gateway(
@@ -373,7 +393,7 @@ def test_a_faulty_detector(fault: str, tmp_path: Path, upstream: Upstream) -> No
             "--upstream",
             f"{upstream.url}/v1",
             environment=environment,
-            command=[sys.executable, str(launcher)],
+            prepare=partial(faulty, fault),
         ) as running,
         running.client() as client,
     ):
@@ -383,7 +403,7 @@ def test_a_faulty_detector(fault: str, tmp_path: Path, upstream: Upstream) -> No
             "/v1/analyze": {"text": CANARY},
         }.items():
             answer = client.post(path, json=body)
-            refused(answer, 503, "detection_failed" if fault == "raises" else "detection_timeout")
+            refused(answer, 503, "detection_failed" if fault is raises else "detection_timeout")
         assert client.get("/healthz").status_code == 200
         assert "canary" not in running.output()
     assert not upstream.recorded

@@ -1,4 +1,4 @@
-"""Law 1: detection that fails, hangs or has much to do refuses the request, and the gateway goes on serving."""
+"""Detection that fails, hangs or has much to do refuses the request, and the gateway goes on serving."""
 
 import time
 from collections.abc import Callable

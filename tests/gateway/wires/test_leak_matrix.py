@@ -297,6 +297,7 @@ WIRES = {
 async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Container]:
     settings = load_settings(None, data_dir=tmp_path_factory.mktemp("matrix"), detection="patterns")
     async with await Container.start(settings, builtin_detector()) as running:
+        await running.policies.create({"id": "files", "title": "Files", "extends": "default", "attachments": "pass"})
         yield running
 
 
@@ -337,3 +338,23 @@ async def test_no_value_crosses(container: Container, name: str, kind: str) -> N
             leaked.append(position)
     assert leaked == []
     assert refused <= 3
+
+
+@pytest.mark.parametrize("name", WIRES)
+async def test_text_in_a_data_url_does_not_cross(container: Container, name: str) -> None:
+    """Where a policy lets files pass, what is no file in base64 is text."""
+    wire: Wire
+    wire, positions, path = WIRES[name]
+    value = "anna.keller@acme.test"
+    for said in (
+        f"data:,{value}",
+        f"data:text/plain;charset=utf-8,{quote(value)}",
+        f"data:text/plain;{value};base64,QUJD",
+    ):
+        for position, body in positions(said):
+            policy = {} if wire is OTHER_JSON else {"svc_policy": "files"}
+            try:
+                crossed = await crossing(container, wire, {**json.loads(json.dumps(body)), **policy}, path)
+            except GatewayError:
+                continue
+            assert not any(spelled in crossed for spelled in spellings(value)), position

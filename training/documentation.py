@@ -2,7 +2,7 @@
 `lists/technical.en.txt` from the documentation of the installed packages.
 
 The model knows the English of letters and news. In manuals, instructions for agents and descriptions of tools, it takes
-words such as "worktree" for names. Only single words are kept, which at least two packages use; names of people drop
+words such as "worktree" for names. Only single words are kept, which at least three packages use; names of people drop
 out in `ordinary.py`.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 LIST = Path(__file__).parent / "lists" / "technical.en.txt"
 _HEADER = """\
-# Words that the documentation of at least two Python packages writes in small letters.
+# Words that the documentation of at least three Python packages writes in small letters.
 # Written by `python -m training.documentation`; the words alone are facts, and no text of a package is in here.
 """
 # No parts of names, addresses, paths and identifiers.
@@ -22,8 +22,8 @@ _WORD = re.compile(r"(?<![\w.@/\-'’])[a-z]{3,20}(?![\w/@'’]|[.\-]\w)")
 _DOCSTRING = re.compile(r'"""(.*?)"""', re.DOTALL)
 _COMMENT = re.compile(r"^\s*#\s(.*)$", re.MULTILINE)
 _PROSE = frozenset({".md", ".rst", ".txt"})
-_OFTEN = 2
-_PACKAGES = 2
+_OFTEN = 5
+_PACKAGES = 3
 _WIDTH = 118
 
 

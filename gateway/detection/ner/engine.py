@@ -49,6 +49,7 @@ _WORD_TYPES = frozenset({"PERSON", "USERNAME"})
 _DIGIT_TYPES = frozenset({"MEDICAL_RECORD_NUMBER", "ID_NUMBER"})
 # Commits, colours and error codes.
 _HEX = re.compile(r"0x[0-9A-Fa-f]+|(?=\d*[a-f])[0-9a-f]{6,12}")
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _CELL = re.compile(r"[^\s\u00a0]+(?:[ \u00a0][^\s\u00a0]+)*")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _MIN_DIGITS = 6
@@ -176,6 +177,8 @@ class BuiltinModel(TokenClassifier):
             return
         if one.type in _DIGIT_TYPES and (not any(char.isdigit() for char in value) or _HEX.fullmatch(value)):
             return
+        if one.type in _DIGIT_TYPES and _is_in_uuid(text, one.start, one.end):
+            return
         if one.type == "STREET_ADDRESS" and value.islower() and value.isalpha() and value in self._ordinary:
             return
         if one.type == "STREET_ADDRESS" and _DOSE.search(value):
@@ -204,6 +207,12 @@ def _is_technical(text: str, start: int, end: int) -> bool:
         _CODE_SUFFIX.match(text, end) is not None
         or _CODE_PREFIX.search(text, max(0, start - _BEFORE), start) is not None
     )
+
+
+def _is_in_uuid(text: str, start: int, end: int) -> bool:
+    """Whether a span is a part of a UUID, which the recognizers judge as a whole."""
+    around = _UUID.finditer(text, max(0, start - 36), end + 36)
+    return any(one.start() <= start and end <= one.end() and one.end() - one.start() > end - start for one in around)
 
 
 def _tokenizer(file: Path) -> Tokenizer:

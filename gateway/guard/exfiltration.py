@@ -7,7 +7,7 @@ files, objects, parameters. What is only near it stays.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from html import unescape
 from pathlib import PurePosixPath
 
 from gateway.guard.patterns import Patterns, covers, holds, matches
@@ -18,8 +18,7 @@ from gateway.guard.untrusted_destinations import UntrustedDestinations
 _PATTERNS = Patterns(__file__)
 _SENDER = _PATTERNS.expression("sender")
 _MAILS, _PUSH, _URL, _WORD = map(_PATTERNS.compiled, ("mails", "push", "url", "word"))
-_PAGE, _READS_FIELDS, _READS_ALL = map(_PATTERNS.compiled, ("page", "reads_fields", "reads_all"))
-_BLOCK_PIPE = _PATTERNS.compiled("block_pipe")
+_READS_ALL, _BLOCK_PIPE = map(_PATTERNS.compiled, ("reads_all", "block_pipe"))
 _TARGET, _GIVEN, _COPIES_FILES = map(_PATTERNS.compiled, ("target", "given", "copies_files"))
 _FUNCTION = _PATTERNS.compiled("function", re.MULTILINE)
 _FIELD, _FORM, _STYLE = map(_PATTERNS.compiled, ("field", "form", "style"))
@@ -124,9 +123,9 @@ class _Flow:
         """The places that a statement contains, or reads from the page."""
         said, statement = self._said[index], self._statements[index]
         is_block_piped = _BLOCK_PIPE.search(self._text[max(0, statement.start - 20) : statement.start])
-        if _PAGE.search(said) or _READS_ALL.search(said) or (statement.is_piped and is_block_piped):
+        if _READS_ALL.search(said) or (statement.is_piped and is_block_piped):
             return self._all
-        places = self._fields if _READS_FIELDS.search(said) else 0
+        places = 0
         for start, end in statement.spans():
             places |= (1 << bisect_left(self._places, end)) - (1 << bisect_left(self._places, start))
         return places
@@ -134,10 +133,6 @@ class _Flow:
     @property
     def _all(self) -> int:
         return (1 << len(self._places)) - 1
-
-    @cached_property
-    def _fields(self) -> int:
-        return _in_fields(self._text, self._places)
 
     def _used_and_given(self, said: str) -> tuple[set[str], set[str]]:
         """The names that a statement takes values from, and those that it gives values to."""
@@ -196,7 +191,11 @@ def _in_fields(text: str, places: Sequence[int]) -> int:
 
 def _sends_fields(text: str, untrusted: UntrustedDestinations) -> bool:
     """Whether a form or a style sheet sends fields to an untrusted destination."""
-    if any(untrusted.url(match[0]) for match in _STYLE.finditer(text)):
+    if any(untrusted.urls(match[0]) for match in _STYLE.finditer(text)):
         return True
     values = [next(filter(None, match.groups()), "") for match in _FORM.finditer(text)]
-    return "" in values and any(map(untrusted.address, values))
+    addresses = [re.sub(r"[\t\n\r]", "", unescape(value)).strip().replace("\\", "/") for value in values]
+    return "" in values and any(
+        untrusted.mailboxes(address) if address[:7].lower() == "mailto:" else untrusted.urls(address)
+        for address in addresses
+    )

@@ -45,7 +45,6 @@ class _Wording:
 
 _REVEAL, _SEND = _Wording(Kind.INSTRUCTION_TO_REVEAL), _Wording(Kind.INSTRUCTION_TO_SEND)
 _EXPLAINING = _PATTERNS.compiled("explaining")
-_NUMBER = re.compile(PHONE)
 _QUOTED = _PATTERNS.compiled("quoted", re.DOTALL | re.MULTILINE)
 _BORDER = re.compile(r"[.!?](?=\s|$)|\n")
 
@@ -78,8 +77,5 @@ def _is_untrusted(target: str, untrusted: UntrustedDestinations) -> bool:
     address = target.rstrip(").,;:!?*`\"'")
     if address.startswith("@"):
         return untrusted.unnamed(address)
-    if "//" in address:
-        return untrusted.url(address)
-    if "@" in address:
-        return untrusted.mailbox(address)
-    return untrusted.whole(address) or (_NUMBER.fullmatch(address) is not None and untrusted.number(address))
+    is_part = untrusted.urls(address) or untrusted.mailboxes(address) or untrusted.numbers(address)
+    return bool(is_part) or untrusted.whole(address)

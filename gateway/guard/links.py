@@ -12,14 +12,14 @@ from urllib.parse import unquote
 
 from gateway.guard.context import GuardContext
 from gateway.guard.patterns import Patterns, matches
-from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
+from gateway.guard.untrusted_destinations import UntrustedDestinations
 from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Found, RestoreScope, UrlRule, looks_like_placeholder, withheld
 
-_PATTERNS = Patterns(__file__, phone=PHONE)
+_PATTERNS = Patterns(__file__)
 URL = _PATTERNS.expression("url")
 _LOADING, _SCHEME, _ACTIVE, _TO_HOST = map(_PATTERNS.compiled, ("loading", "scheme", "active", "to_host"))
-_SIGNS, _START, _REST, _NUMBER = map(_PATTERNS.compiled, ("signs", "start", "rest", "number"))
+_SIGNS, _START, _REST = map(_PATTERNS.compiled, ("signs", "start", "rest"))
 _BEFORE = 600
 
 
@@ -81,7 +81,7 @@ def _does_harm(scheme: re.Match[str], text: str, hit: Found, untrusted: Untruste
         return scheme[3].lower() != "data" or _ACTIVE.search(unquote(scheme[4])) is not None
     rest = _REST.match(text, hit.end)
     whole = unquote(scheme[2] + text[hit.start : rest.end() if rest else hit.end])
-    return untrusted.mailbox(whole) or any(map(untrusted.number, _NUMBER.findall(whole.partition("?")[0])))
+    return bool(untrusted.mailboxes(whole) or untrusted.numbers(whole.partition("?")[0]))
 
 
 def _link(text: str, hit: Found) -> tuple[int, int]:

@@ -188,9 +188,7 @@ def _is_own(host: str) -> bool:
     """This machine or its network: no dot, a reserved name, an address that is not routed."""
     is_number = _NUMERIC.match(host) is not None
     if is_number or ":" in host:
-        try:
+        with suppress(OSError, ValueError):
             address = ip_address(inet_aton(host) if is_number else host)
             return address.is_loopback or any(address in network for network in _OWN)
-        except (OSError, ValueError):
-            pass
     return "." not in host or f".{host}".endswith(_PRIVATE_NAMES)

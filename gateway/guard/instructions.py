@@ -76,6 +76,6 @@ def instructions(reading: Reading, found: Sequence[Found], context: GuardContext
 def _is_untrusted(target: str, untrusted: UntrustedDestinations) -> bool:
     address = target.rstrip(").,;:!?*`\"'")
     if address.startswith("@"):
-        return untrusted.unnamed(address)
+        return not untrusted.source.holds(address)
     is_part = untrusted.urls(address) or untrusted.mailboxes(address) or untrusted.numbers(address)
     return bool(is_part) or untrusted.whole(address)

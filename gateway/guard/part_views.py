@@ -23,97 +23,95 @@ _COLON = re.compile(r"\s*:")
 
 
 class Reading:
-    """`text` is what is inspected. Of a JSON document it is the strings and long numbers, a line each.
+    """Parts that belong together. `text` is what is inspected: of a JSON document, its strings and long numbers.
 
     `whole`: the document is read as one string, without quotes.
     """
 
-    def __init__(self, text: str, *, is_json: bool, whole: bool = False) -> None:
-        self.json = is_json
-        self._document = text
+    def __init__(self, parts: Sequence[AnswerPart], *, whole: bool = False) -> None:
+        self.kind = parts[0].kind
+        self._parts = parts
         self._whole = whole
+        self.text = "".join(part.text for part in parts)
         # Empty for a text, which is its own source.
-        self._literals: list[Literal] = []
-        if is_json and not whole:
-            self._literals = sorted([*string_literals(text), *number_literals(text)], key=attrgetter("start"))
-            text = "\n".join(literal.value for literal in self._literals)
-        self.text = text
+        self._literals = _literals(self.text) if self.kind == "json" and not whole else []
+        self.strings = [(0, self.text, "[]")]
+        """The lines of `text`: where each begins, the line, and the key that it is the value of."""
+        if self._literals:
+            self.strings = _strings(self.text, self._literals)
+            self.text = "\n".join(literal.value for literal in self._literals)
 
     @cached_property
     def names_a_place(self) -> bool:
         """Whether anything in it looks like an address: without one nothing can be sent to one."""
         return holds(_ADDRESS, self.text)
 
-    @cached_property
-    def strings(self) -> list[tuple[int, str, str]]:
-        """The lines of `text`: where each begins, the line, and the key that it is the value of.
-
-        In an array that is the key of the array; of a key it is empty.
-        """
-        # What a list that is the whole document belongs to.
-        at, current = 0, "[]"
-        strings: list[tuple[int, str, str]] = [] if self._literals else [(0, self.text, current)]
-        for literal in self._literals:
-            is_key = _COLON.match(self._document, literal.end) is not None
-            current = literal.value if is_key else current
-            strings.append((at, literal.value, "" if is_key else current))
-            at += len(literal.value) + 1
-        return strings
-
     def key_at(self, offset: int) -> str:
         """The key of the string that holds a character of `text`."""
         return self.strings[self._index(offset)][2]
 
-    def to_source(self, start: int, end: int) -> tuple[int, int]:
-        """A span of `text` as one of what was read, within the string in which it begins."""
-        if not self._literals:
-            return start, end
-        index = self._index(start)
-        first, value, _ = self.strings[index]
-        return self._literals[index].raw_span(start - first, min(end - first, len(value)))
+    def to_source(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+        """A span of `text`, within the string in which it begins, as spans of the parts: index, start, end."""
+        if self._literals:
+            index = self._index(start)
+            first, value, _ = self.strings[index]
+            start, end = self._literals[index].raw_span(start - first, min(end - first, len(value)))
+        for index, part in enumerate(self._parts):
+            if max(start, 0) < min(end, len(part.text)):
+                yield index, max(start, 0), min(end, len(part.text))
+            start, end = start - len(part.text), end - len(part.text)
 
     def fields(self) -> Iterator[tuple[str, str]]:
         """Keys with their values, also those of a document in a string; of what is no document, its lines."""
         if self._whole:
-            for key, value, tag, inner in _FIELD.findall(self.text):
-                yield key or tag, value or inner
-            return
-        for _, value, key in self.strings:
-            yield key, value
-            if value[:1] in ("{", "[") and is_json(value):
-                yield from Reading(value, is_json=True).fields()
+            yield from ((key or tag, value or inner) for key, value, tag, inner in _FIELD.findall(self.text))
+        else:
+            yield from _fields(self.strings)
 
     def _index(self, offset: int) -> int:
         return max(0, bisect_right(self.strings, offset, key=itemgetter(0)) - 1)
 
 
+def _literals(document: str) -> list[Literal]:
+    return sorted([*string_literals(document), *number_literals(document)], key=attrgetter("start"))
+
+
+def _strings(document: str, literals: Sequence[Literal]) -> list[tuple[int, str, str]]:
+    """The values of a document's literals with their offsets and keys. In an array, the key is that of the array."""
+    # What a list that is the whole document belongs to.
+    at, current = 0, "[]"
+    strings: list[tuple[int, str, str]] = []
+    for literal in literals:
+        is_key = _COLON.match(document, literal.end) is not None
+        current = literal.value if is_key else current
+        strings.append((at, literal.value, "" if is_key else current))
+        at += len(literal.value) + 1
+    return strings
+
+
+def _fields(strings: Sequence[tuple[int, str, str]]) -> Iterator[tuple[str, str]]:
+    for _, value, key in strings:
+        yield key, value
+        if value[:1] in ("{", "[") and is_json(value):
+            yield from _fields(_strings(value, _literals(value)))
+
+
 def readings(parts: Sequence[AnswerPart]) -> Iterator[Reading]:
     """The ways to read parts that belong together."""
-    text, is_call = "".join(part.text for part in parts), parts[0].kind == "json"
-    yield Reading(text, is_json=is_call)
-    if is_call and not is_json(text):
-        yield Reading(text, is_json=True, whole=True)
+    reading = Reading(parts)
+    yield reading
+    if reading.kind == "json" and not is_json(parts[0].text):
+        yield Reading(parts, whole=True)
 
 
 def runs(parts: Sequence[AnswerPart]) -> list[list[int]]:
     """The indices of the parts; the text parts of one message, which a client shows as one text, are together."""
-    found: list[list[int]] = []
-    current: list[int] = []
+    found: dict[tuple[int, int], list[int]] = {}
+    first = 0
     for index, part in enumerate(parts):
-        if part.kind == part.key == "text" and current and parts[current[0]].choice == part.choice:
-            current.append(index)
-            continue
-        found.append([index])
+        is_text = part.kind == part.key == "text"
         # Between two such parts is the type of the next one.
-        current = found[-1] if part.kind == part.key == "text" else current if part.key == "type" else []
-    return found
-
-
-def split(parts: Sequence[AnswerPart], start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """A stretch of parts that were read together as those of each: index, start, end."""
-    at = 0
-    for index, part in enumerate(parts):
-        first, last = max(start - at, 0), min(end - at, len(part.text))
-        if first < last:
-            yield index, first, last
-        at += len(part.text)
+        if not is_text and part.key != "type":
+            first = index
+        found.setdefault((first, part.choice) if is_text else (index, -1), []).append(index)
+    return list(found.values())

@@ -125,8 +125,7 @@ class Commands:
             if not _PUNCTUATION.issuperset(token) or not token:
                 words.append(token)
             elif words and token[0] not in "<>":
-                if self._has_aliases:
-                    words[:1] = self._variables.get(words[0], words[0]).split()
+                words[:1] = self._variables.get(words[0], words[0]).split()
                 yield words, depth == _DEEPEST
                 words = []
         if depth:

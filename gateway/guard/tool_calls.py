@@ -54,7 +54,7 @@ def _confided(
     """The secrets in a call to a hidden recipient that only a tool named. Other values go there with every reply."""
     known = [(hit.start, entry) for hit in found if (entry := context.placeholders.get(hit.placeholder))]
     secrets = [at for at, it in known if (about := context.types.get(it.type)) and about.group == "secret"]
-    contacts = (at for at, it in known if it.type in _CONTACTS and untrusted.unnamed(it.placeholder))
+    contacts = (at for at, it in known if it.type in _CONTACTS and not untrusted.source.holds(it.placeholder))
     if secrets and any(_DESTINED.search(key) for key in map(reading.key_at, contacts)):
         yield from secrets
 

@@ -15,13 +15,12 @@ from gateway.errors import BadRequest
 from gateway.guard.canonical_text import compact
 from gateway.guard.patterns import Patterns, matches
 from gateway.http.strict_json import dump, parse_object
-from gateway.placeholders import Known
 
 _PATTERNS = Patterns(__file__)
 _WORDS = _PATTERNS.words
-MAIL, PHONE = map(_PATTERNS.filled, ("{mail}", "{phone}"))
+HOST, MAIL, PHONE = map(_PATTERNS.filled, ("{host}", "{mail}", "{phone}"))
 _URL, _MAIL, _QUOTED = map(_PATTERNS.expression, ("url", "mail", "quoted"))
-_WHOLE, _HOST, _SENDER, _STAND_IN = map(_PATTERNS.compiled, ("whole", "host", "sender", "stand_in"))
+_WHOLE, _SENDER, _STAND_IN = map(_PATTERNS.compiled, ("whole", "sender", "stand_in"))
 _TEMPLATE, _NUMERIC, _NOBODY, _PHONE = map(_PATTERNS.compiled, ("template", "numeric", "nobody", "phone"))
 # What marks the calls of tools and their results in the messages of all wires.
 _CALLS = frozenset({"tool_calls", "function_call", "functionCall", "toolCall", "executableCode"})
@@ -29,8 +28,6 @@ _CALL_TYPES = ("tool_use", "_call")
 _RESULTS = frozenset({"functionResponse", "function_response", "toolResponse", "codeExecutionResult"})
 _RESULT_TYPES = ("tool_result", "_output")
 _RESULT_ROLES = ("tool", "function")
-# The types of hidden values that can be a host.
-_HOST_TYPES = frozenset({"IP_ADDRESS", "URL"})
 _OWN = [ip_network(each) for each in _PATTERNS.table["own_networks"]]
 _PRIVATE_NAMES = tuple(f".{name}" for name in _WORDS["private"])
 _SHORTEST_OWNER = 5
@@ -106,7 +103,7 @@ class UntrustedDestinations:
     """
 
     def __init__(self, source: Source, *, by_name: bool) -> None:
-        self._source = source
+        self.source = source
         self._by_name = by_name
         self._known: dict[str, bool] = {}
 
@@ -118,38 +115,29 @@ class UntrustedDestinations:
         return self._known[host]
 
     def _named(self, name: str) -> bool:
-        if self._source.names(name):
+        if self.source.names(name):
             return True
         labels = name.split(".")
         owned = len(labels) - 2 - (len(labels) > 2 and labels[-2] in _WORDS["second_level"] and len(labels[-1]) == 2)
         if ".".join(labels[-2:]) in _WORDS["shared"] or owned < 0:
             return False
-        if any(self._source.names(".".join(labels[first:]), whole=True) for first in range(1, owned + 1)):
+        if any(self.source.names(".".join(labels[first:]), whole=True) for first in range(1, owned + 1)):
             return True
         owner = labels[owned]
-        return self._by_name and len(owner) >= _SHORTEST_OWNER and self._source.names(owner)
-
-    def unnamed(self, text: str) -> bool:
-        """A placeholder, or a name on a messenger with its `@`."""
-        return not self._source.holds(text)
-
-    def named_host(self, known: Known) -> bool:
-        """Whether a hidden value is a host, and the request named it."""
-        is_host = known.type in _HOST_TYPES and _HOST.fullmatch(known.value) is not None
-        return is_host and self._source.holds(known.placeholder)
+        return self._by_name and len(owner) >= _SHORTEST_OWNER and self.source.names(owner)
 
     def mail(self, address: str) -> bool:
         local, _, domain = address.lower().rpartition("@")
-        if is_nobodys_name(local) or self._source.names(address.lower()):
+        if is_nobodys_name(local) or self.source.names(address.lower()):
             return False
         return domain in _WORDS["shared"] or self.host(domain)
 
     def _url(self, scheme: str, host: str) -> bool:
-        return not self._source.names(host.lower()) if scheme in _WORDS["buckets"] else self.host(host)
+        return not self.source.names(host.lower()) if scheme in _WORDS["buckets"] else self.host(host)
 
     def numbers(self, text: str) -> list[int]:
         """Where in a text telephone numbers begin."""
-        return [match.start() for match in _PHONE.finditer(text) if not self._source.holds_loosely(match[0])]
+        return [match.start() for match in _PHONE.finditer(text) if not self.source.holds_loosely(match[0])]
 
     def urls(self, text: str) -> list[int]:
         """Where in a text URLs begin."""

@@ -81,7 +81,8 @@ class Commands:
             return False
         if name in _WORDS["copies"]:
             # Only the last one is where a copy goes.
-            arguments = [word for word in arguments if not word.startswith("-")][-1:]
+            last = [word for word in arguments if not word.startswith("-")][-1:]
+            arguments = [*last, *(word for word in arguments if word.startswith("-"))]
         is_pulled = not _PULLING.isdisjoint(arguments)
         for before, word in pairwise(["", *arguments]):
             if _VALUE_OPTION.fullmatch(before) or (is_pulled and word.partition("/")[0] in _WORDS["registries"]):

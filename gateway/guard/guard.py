@@ -10,7 +10,7 @@ from gateway.guard.exfiltration import leaving
 from gateway.guard.instructions import instructions
 from gateway.guard.links import encoded_in_links, in_links
 from gateway.guard.new_values import new_values
-from gateway.guard.part_views import Reading, readings, runs
+from gateway.guard.readings import Reading, readings, runs
 from gateway.guard.tool_calls import exfiltrating
 from gateway.guard.verdict import KINDS, GuardAction, GuardFinding, Hit, Kind, Severity, Verdict
 from gateway.placeholders import Found

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from gateway.detection.re2_expression import Expression
 from gateway.guard.context import GuardContext
-from gateway.guard.part_views import Reading
 from gateway.guard.patterns import Patterns, covers, expression, matches
+from gateway.guard.readings import Reading
 from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
 from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Found, splice

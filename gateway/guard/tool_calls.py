@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from gateway.guard.context import GuardContext
 from gateway.guard.exfiltration import leaving
 from gateway.guard.links import URL
-from gateway.guard.part_views import Reading
 from gateway.guard.patterns import Patterns
+from gateway.guard.readings import Reading
 from gateway.guard.shell_commands import Commands, is_program
 from gateway.guard.untrusted_destinations import MAIL, Source, UntrustedDestinations
 from gateway.guard.verdict import Hit, Kind, Severity

@@ -81,8 +81,9 @@ def unknown_path(path: str) -> NotFound:
     expected = next((word for word in words if word not in _PATH_PREFIXES), "") in _PROVIDER_CALLS
     problem = "This call is not supported yet" if expected else "The gateway does not know this call"
     return NotFound(
-        f"{problem}, and nothing was sent. Supported provider calls: POST /v1/chat/completions, GET /v1/models and "
-        "GET /v1/models/{model}; GET /docs lists the gateway's own."
+        f"{problem}, and nothing was sent. Supported provider calls: GET /v1/models, POST /v1/chat/completions and, "
+        "for models of upstreams, /v1/completions, /v1/responses, /v1/embeddings, /v1/moderations, /v1/messages and "
+        "/v1beta/models/{model}:generateContent; GET /docs lists the gateway's own."
     )
 
 

@@ -29,7 +29,7 @@ from gateway.text.fields import (
     lead,
 )
 from gateway.wires.base import Body
-from gateway.wires.reading import SCHEMA_KEYS, is_number, is_opaque, json_field, unknown_keys, value_fields
+from gateway.wires.reading import SCHEMA_KEYS, is_file, is_number, is_opaque, json_field, unknown_keys, value_fields
 
 # Keys of the protocol. Any other key could be private and is searched.
 _WORDS = """
@@ -75,8 +75,6 @@ _ALLOWED = {
 _ALLOWED_WORDS = {member: frozenset(words.split()) for member, words in _ALLOWED.items()}
 # The types of tools and edits end with a date.
 _TYPE = re.compile(r"[a-z][a-z_]{0,47}\Z|[a-z][a-z_]{0,39}(?:bm25)?_20[2-9]\d[01]\d[0-3]\d\Z")
-_DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
-_ENCODED_URI = re.compile(r"\s*data:[a-z]+/[\w.+-]+;base64,[A-Za-z0-9+/\s]*={0,2}\s*\Z", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/_\-\s]*={0,2}\s*\Z")
 # Kinds of blocks whose strings are all they hold. Others are attachments.
 _TEXT_KINDS = frozenset(
@@ -197,10 +195,8 @@ class RequestReader:
     def _string(self, container: Any, key: Any, value: str, under: str, label: str) -> Iterator[MessageField]:
         if not value or value in _ALLOWED_WORDS.get(under, ()) or (under in _OPAQUE and is_opaque(value)):
             return
-        if _DATA_URI.match(value):
-            self.attachments.add("data")
-            if _ENCODED_URI.match(value):
-                return
+        if is_file(value, self.attachments):
+            return
         yield NameField(container, key, value) if key in _NAMES else TextField(container, key, value, label)
 
     def members(self, value: Body, besides: frozenset[str] = frozenset()) -> Iterator[MessageField]:

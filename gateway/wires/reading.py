@@ -37,6 +37,7 @@ _EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
 # Field names of native calls, which no wire has, and their equivalents.
 _NATIVE = {"policy": "svc_policy", "policy_id": "svc_policy", "privacy_mode": "svc_privacy_mode"}
 _DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
+_ENCODED_URI = re.compile(r"\s*data:[a-z]+/[\w.+-]+;base64,[A-Za-z0-9+/\s]*={0,2}\s*\Z", re.IGNORECASE)
 _WORD = re.compile(r"[a-z][a-z_]{0,31}\Z")
 # Fields that identify the end user. Only their name tells detection so.
 _WHO = frozenset({"user", "safety_identifier"})
@@ -137,9 +138,9 @@ def text_fields(
     if is_named:
         name = "" if key in structure else key
     if isinstance(value, str):
-        if _DATA_URI.match(value):
-            attachments.add("data")
-        elif value and key == "name" and key in structure:
+        if is_file(value, attachments):
+            return
+        if value and key == "name" and key in structure:
             yield NameField(container, key, value)
         elif value:
             yield TextField(container, key, value, lead(name))
@@ -153,6 +154,14 @@ def text_fields(
             yield from text_fields(value, index, member, structure, attachments, name)
     elif is_number(value) and can_identify(repr(value), is_named=is_named and name != ""):
         yield NumberField(container, key, value, lead(name))
+
+
+def is_file(value: str, attachments: set[str]) -> bool:
+    """Whether a string is a data URL (RFC 2397) in base64. Every data URL counts as an attachment."""
+    if _DATA_URI.match(value) is None:
+        return False
+    attachments.add("data")
+    return _ENCODED_URI.match(value) is not None
 
 
 def unknown_keys(value: Body, structure: frozenset[str]) -> Iterator[MessageField]:

@@ -7,6 +7,7 @@ files, objects, parameters. What is only near it stays.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from html import unescape
 from pathlib import PurePosixPath
 
@@ -18,7 +19,7 @@ from gateway.guard.untrusted_destinations import UntrustedDestinations
 _PATTERNS = Patterns(__file__)
 _SENDER = _PATTERNS.expression("sender")
 _MAILS, _PUSH, _URL, _WORD = map(_PATTERNS.compiled, ("mails", "push", "url", "word"))
-_READS_ALL, _BLOCK_PIPE = map(_PATTERNS.compiled, ("reads_all", "block_pipe"))
+_READS_ALL, _READS_FIELDS, _BLOCK_PIPE = map(_PATTERNS.compiled, ("reads_all", "reads_fields", "block_pipe"))
 _TARGET, _GIVEN, _COPIES_FILES = map(_PATTERNS.compiled, ("target", "given", "copies_files"))
 _FUNCTION = _PATTERNS.compiled("function", re.MULTILINE)
 _FIELD, _FORM, _STYLE = map(_PATTERNS.compiled, ("field", "form", "style"))
@@ -116,10 +117,14 @@ class _Flow:
         is_block_piped = _BLOCK_PIPE.search(self._text[max(0, statement.start - 20) : statement.start])
         if _READS_ALL.search(said) or (statement.is_piped and is_block_piped):
             return self._between(0, len(self._text))
-        places = 0
+        places = self._fields if _READS_FIELDS.search(said) else 0
         for start, end in statement.spans():
             places |= self._between(start, end)
         return places
+
+    @cached_property
+    def _fields(self) -> int:
+        return _in_fields(self._text, self._places)
 
     def _between(self, start: int, end: int) -> int:
         first, last = (bisect_left(self._places, at) + _FIRST_PLACE for at in (start, end))
@@ -181,5 +186,9 @@ def _sent_fields(text: str, places: Sequence[int], untrusted: UntrustedDestinati
     has_form = "" in values and any(untrusted.urls(address) or untrusted.mailboxes(address) for address in addresses)
     if not has_form and not any(untrusted.urls(match[0]) for match in _STYLE.finditer(text)):
         return 0
+    return _in_fields(text, places)
+
+
+def _in_fields(text: str, places: Sequence[int]) -> int:
     fields = [match.span() for match in _FIELD.finditer(text)]
     return sum(1 << index for index, place in enumerate(places, _FIRST_PLACE) if covers(fields, place))

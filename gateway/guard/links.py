@@ -62,12 +62,13 @@ def in_links(text: str, found: Sequence[Found], context: GuardContext) -> Iterat
             continue
         before = text[max(0, hit.start - _BEFORE) : hit.start]
         scheme = _SCHEME.search(before)
-        if scheme and not _does_harm(scheme, text, hit, context.untrusted):
+        start, end = _link(text, hit)
+        if scheme and not _does_harm(scheme, text[hit.start : end], context.untrusted):
             continue
         loading = None if scheme else _LOADING.search(before)
         kind = Kind.PLACEHOLDER_IN_MARKUP if loading else Kind.PLACEHOLDER_IN_URL
-        start, last = _link(text, hit)
-        yield Hit(kind, start, last, Severity.HIGH)
+        last = end
+        yield Hit(kind, start, end, Severity.HIGH)
 
 
 def encoded_in_links(text: str, found: Sequence[Found], context: GuardContext) -> Iterator[Hit]:
@@ -80,12 +81,11 @@ def encoded_in_links(text: str, found: Sequence[Found], context: GuardContext) -
             yield Hit(Kind.ENCODED_EXFILTRATION, start, start + len(link), Severity.HIGH)
 
 
-def _does_harm(scheme: re.Match[str], text: str, hit: Found, untrusted: UntrustedDestinations) -> bool:
+def _does_harm(scheme: re.Match[str], rest: str, untrusted: UntrustedDestinations) -> bool:
     """Whether an address without a server takes a value to an untrusted destination, or into a program."""
     if scheme[3]:
         return scheme[3].lower() != "data" or _ACTIVE.search(unquote(scheme[4])) is not None
-    rest = _REST.match(text, hit.end)
-    whole = unquote(scheme[2] + text[hit.start : rest.end() if rest else hit.end])
+    whole = unquote(scheme[2] + rest)
     return bool(untrusted.mailboxes(whole) or untrusted.numbers(whole.partition("?")[0]))
 
 

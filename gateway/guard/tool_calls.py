@@ -45,7 +45,10 @@ def _is_untrusted(literal: str, key: str, untrusted: UntrustedDestinations) -> b
     if _RECIPIENTS.match(text):
         return bool(untrusted.mailboxes(text))
     is_destined = _DESTINED.search(key) is not None
-    return (is_destined and bool(untrusted.numbers(text))) or ((is_destined or "/" in text) and untrusted.whole(text))
+    # `tel:+49...`
+    if is_destined and 0 in untrusted.numbers(text.rpartition(":")[2].lstrip()):
+        return True
+    return (is_destined or "/" in text) and untrusted.whole(text)
 
 
 def _confided(

@@ -57,6 +57,8 @@ _DOSE = re.compile(r"\d ?(?:mg|mcg|µg|ml|UI|IE|IU)\b")
 # Directly before or after a word, these make it part of a path, command, address or program identifier.
 _CODE_PREFIX = re.compile(r"(?:~/|\.\w{0,5}/|\b(?:bin|etc|usr|lib|opt|var|tmp|src|dev)/|\w-)\Z")
 _BEFORE = 8
+# `result.isReal`
+_MEMBER = re.compile(r"\.[a-z]+[A-Z]\w*")
 _CODE_SUFFIX = re.compile(r"://|[.(]\w|-\w|\(\)")
 
 
@@ -166,6 +168,8 @@ class BuiltinModel(TokenClassifier):
         """Corrects the model's typical errors: drops ordinary words, labels and plain numbers from an entity."""
         value = text[one.start : one.end]
         if one.type == "USERNAME" and _is_technical(text, one.start, one.end):
+            return
+        if one.type == "PERSON" and _MEMBER.fullmatch(text, max(0, one.start - 1), one.end):
             return
         if one.type in _WORD_TYPES:
             yield from self._without_ordinary_cells(text, one)

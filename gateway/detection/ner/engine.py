@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from gateway.concurrency.job_context import given_up
+from gateway.detection.ner.address_labels import without_labels
 from gateway.detection.ner.given_names import label_given_names
 from gateway.detection.ner.inference import Inference, Input, Logits
-from gateway.detection.ner.labels import without_labels
 from gateway.detection.ner.ordinary_words import OrdinaryWords, WordList
 from gateway.detection.ner.spans import TokenLabel, label_spans
 from gateway.detection.ner.windows import Tokens, Window, split_text, tokenize, windows

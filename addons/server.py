@@ -7,7 +7,6 @@ import socket
 from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
 
-from addons.certificate_authority import bundle_of
 from addons.connection_limits import Clients, ConnectionLimits
 from addons.flow_state import FlowStates
 from addons.graceful_shutdown import GracefulShutdown
@@ -25,6 +24,7 @@ from addons.replay import NoReplay
 from addons.response_delivery import ResponseDelivery
 from addons.upstream_timeout import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
+from gateway.config.authority_files import bundle_of
 from gateway.config.host_patterns import host_matcher
 from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings

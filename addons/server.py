@@ -7,7 +7,6 @@ import socket
 from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
 
-from addons.certificate_authority import bundle_of
 from addons.connection_limits import Clients, ConnectionLimits
 from addons.fail_closed import Refusals
 from addons.flow_state import FlowStates
@@ -24,6 +23,7 @@ from addons.protect import Protect
 from addons.response_delivery import ResponseDelivery
 from addons.upstream_faults import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
+from gateway.config.authority_files import bundle_of
 from gateway.config.host_patterns import host_matcher
 from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings

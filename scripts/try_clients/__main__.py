@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import platform
 import re
 import secrets
 import ssl
@@ -23,6 +24,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "clients.md"
 PROMPT = f"My card is {CARD}, my mail is {MAIL}. Save the card three times with the tool, then repeat it."
 _SECONDS = 240
+# Older releases of Node.js do not read the variables of a proxy.
+_NODE = f"node-{sys.platform}-{'arm64' if platform.machine() in {'arm64', 'aarch64'} else 'x64'}@24"
 _TABLE = re.compile(r"(?<=<!-- made by scripts/try_clients -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
@@ -75,9 +78,9 @@ class Setting:
             f'intercept_hosts = ["localhost:{self.tls.port}"]\nupstream_ca = "{self.folder / "upstream-ca.pem"}"',
             f'data_dir = "{self.folder / "data"}"\ncerts_dir = "{self.folder / "certs"}"',
         ]
-        for api, model in MODELS.items():
+        for api in MODELS:
             base = f"http://127.0.0.1:{self.plain.port}{'/v1' if api == 'openai' else ''}"
-            lines += [f"[upstreams.{api}]", f'base_url = "{base}"', f'wire = "{api}"', f'models = ["{model}"]']
+            lines += [f"[upstreams.{api}]", f'base_url = "{base}"', f'wire = "{api}"', 'models = ["*"]']
             lines.append('api_key_env = "UPSTREAM"')
         return "\n".join(lines)
 
@@ -132,7 +135,8 @@ def install(client: Client, cache: Path) -> None:
     (folder / "package.json").touch()
     if not (folder / "package.json").read_text():
         (folder / "package.json").write_text("{}")
-    missing = [name for name in client.packages if not (folder / "node_modules" / name).exists()]
+    wanted = (*client.packages, *((_NODE,) if client.kind == "node" else ()))
+    missing = [name for name in wanted if not (folder / "node_modules" / name.partition("@24")[0]).exists()]
     if missing:
         npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", *missing]
         subprocess.run(npm, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -182,7 +186,7 @@ def run(client: Client, entrance: str, cache: Path, setting: Setting, *, stream:
             file.write_text(text.format(**filled))
         home.mkdir(exist_ok=True)
         environment = {
-            "PATH": os.pathsep.join([str(cache / "npm" / "node_modules" / ".bin"), os.environ["PATH"]]),
+            "PATH": os.pathsep.join([*_programs(client, cache), os.environ["PATH"]]),
             "HOME": str(home),
             "BASE": base,
             "KEY": key,
@@ -206,6 +210,12 @@ def run(client: Client, entrance: str, cache: Path, setting: Setting, *, stream:
         except subprocess.TimeoutExpired:
             return "no end in time"
         return _problem(client, done, upstream, work)
+
+
+def _programs(client: Client, cache: Path) -> list[str]:
+    modules = cache / "npm" / "node_modules"
+    own = [str(modules / _NODE.partition("@")[0] / "bin")] if client.kind == "node" else []
+    return [*own, str(modules / ".bin")]
 
 
 def _through_proxy(setting: Setting) -> Mapping[str, str]:

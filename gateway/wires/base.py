@@ -65,7 +65,9 @@ class AnswerText:
 
     `json` marks tool-call arguments, `data` content that is not text, such as audio, in which nothing is restored, and
     `echo` what is a part of the request, repeated by the upstream and not said by the model.
-    In an event of a streamed answer, `channel` names the text that this string continues; without one it is complete.
+    `tool` is the tool of a call, given with its name and with its arguments. In an event of a streamed answer,
+    `channel` names the text that this string continues; without one it is complete. Events that continue a call
+    may omit its tool.
     """
 
     container: Any

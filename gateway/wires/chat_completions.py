@@ -343,7 +343,7 @@ def _delta_texts(delta: Body, path: Channel, name: str = "") -> Iterator[AnswerT
             kind: Any = "json" if key in {"arguments", "input"} else "data" if key == "data" else "text"
             yield AnswerText(delta, key, value, kind, choice, channel=(*path, key))
         elif isinstance(value, str) and key == "name":
-            yield AnswerText(delta, key, value, choice=choice)
+            yield AnswerText(delta, key, value, choice=choice, tool=value)
 
 
 def _answer_message(message: Body, choice: int) -> Iterator[AnswerText]:

@@ -133,7 +133,8 @@ def text_fields(
     """Yields the fields under `container[key]`: strings, numbers and unknown keys.
 
     Skips keys in `structure`, which belong to the protocol, plain words under `type`, and prompt-cache markers, which
-    wander from turn to turn. Adds the kinds of opaque content it meets to `attachments`. `name` is the unknown key of an enclosing list, which names the strings in it.
+    wander from turn to turn. Adds the kinds of opaque content it meets to `attachments`. `name` is the unknown key of
+    an enclosing list, which names the strings in it.
     """
     is_named = isinstance(key, str)
     if is_named:

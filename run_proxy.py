@@ -16,7 +16,7 @@ from gateway.config.settings import Settings, SettingsError, load_settings
 
 # The modules of all commands but `serve` and `ca`. They load libraries that start threads, which `serve` must not: it
 # forks.
-_COMMANDS = ("keys", "policies", "receipts", "usage", "evaluate")
+_COMMANDS = ("keys", "policies", "receipts", "usage", "evaluate", "env", "exec", "doctor")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -108,9 +108,10 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _ca(options: argparse.Namespace) -> int:
-    from addons.certificate_authority import bundle_of, describe_authority
+    from addons.certificate_authority import describe_authority
     from addons.preflight import authority
     from gateway.cli.console import print_json
+    from gateway.config.authority_files import bundle_of
 
     settings = _settings(options)
     folder, proxy = settings.certs_dir, f"http://{settings.host}:{settings.proxy_port or 'PORT'}"

@@ -1,7 +1,8 @@
 """The fail-closed wrapper around every hook of the gateway's addons.
 
 mitmproxy logs an addon's exception and forwards the flow unchanged. This wrapper turns an exception into an error
-response, removes body and destination from the request, and keeps the flow from later addons.
+response, removes body and destination from the request, and keeps the flow from later addons. `Refusals` completes it
+for the client, the record and operators.
 """
 
 import asyncio
@@ -13,9 +14,12 @@ from typing import Any
 
 from mitmproxy import exceptions, http
 
+from addons.flow_state import FlowStates
+from addons.operator_view import Review
 from gateway.errors import GatewayError, InternalError
 from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
+from gateway.ipc.messages import Gateway
 
 # The destination of unprotected flows. RFC 2606 reserves `.invalid`, so the name never resolves.
 DEAD_END = ("unprotected.invalid", 1)
@@ -49,6 +53,25 @@ def answer_with(
         # Keeps `Content-Length` without a body (RFC 9110 section 9.3.2).
         response.data.content = b""
     return response
+
+
+class Refusals:
+    """Formats refusals for the client's wire, records their outcome, and shows them to operators."""
+
+    def __init__(self, states: FlowStates, review: Review, gateway: Gateway) -> None:
+        self._states = states
+        self._review = review
+        self._gateway = gateway
+
+    def shape(self, flow: http.HTTPFlow, error: GatewayError, outcome: str) -> None:
+        """Replaces the plain answer; called by an addon's `refused`."""
+        state = self._states.of(flow)
+        if state is None:
+            return
+        body = state.wire.error_body(error, state.request_id) if state.wire else None
+        refuse(flow, error, state.request_id, body)
+        self._gateway.fail(state.request_id, outcome)
+        self._review.refused(flow, state, error)
 
 
 def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:

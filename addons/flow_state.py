@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary, finalize
 from mitmproxy import http
 from mitmproxy.proxy.mode_specs import ReverseMode
 
-from addons.flow_metadata import Notes
+from addons.flow_copies import Notes
 from addons.streamed_answers import StreamedAnswer
 from gateway.ipc.messages import ForwardedRequest, Listener
 from gateway.models import ReceiptRef

@@ -17,12 +17,11 @@ from mitmproxy.net.http.http1 import assemble_response, expected_http_body_size
 
 from addons.connection_limits import Clients
 from addons.credentials import scrub, scrub_answer, seal, without_proxy_headers
-from addons.fail_closed import answer_with, disarm, fail_closed
+from addons.fail_closed import Refusals, answer_with, disarm, fail_closed
 from addons.flow_state import FlowState, FlowStates, listener_of
 from addons.forwarding import send_to
 from addons.mitm_errors import answer_for
 from addons.operator_view import Review
-from addons.refusals import Refusals
 from addons.streamed_answers import StreamedAnswer, prepare_head, stream_of
 from addons.upstream_faults import fault_of
 from gateway.auth.credentials import KeySearch, scrub_secrets, secrets_of

@@ -17,6 +17,7 @@ from gateway.policy import Policy
 from gateway.policy.document import GuardDocument
 from gateway.protection.protector import Protector
 from gateway.wires.anthropic_messages import WIRE
+from tests.chunkings import CHUNKINGS, STEP
 
 type Body = dict[str, Any]
 
@@ -214,7 +215,7 @@ def test_an_answer_cut_at_every_byte(session: Session) -> None:
     whole = session.restored([data])
     check(session, whole)
     assert session.restored([data[at : at + 1] for at in range(len(data))]) == whole
-    in_two(session, 11)
+    in_two(session, STEP)
 
 
 def in_two(session: Session, step: int) -> None:
@@ -233,13 +234,7 @@ def in_chunks(session: Session, times: int) -> None:
 
 
 def test_answers_in_random_chunks(session: Session) -> None:
-    in_chunks(session, 100)
-
-
-@pytest.mark.slow
-def test_answers_in_ten_thousand_random_chunkings(session: Session) -> None:
-    in_two(session, 1)
-    in_chunks(session, 10_000)
+    in_chunks(session, CHUNKINGS)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 10**6])

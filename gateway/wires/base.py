@@ -172,10 +172,6 @@ class Wire(Protocol):
         """Replaces every choice of an answer by `message`, with the finish reason `content_filter`."""
         ...
 
-    def error_body(self, error: GatewayError, request_id: str) -> Body:
-        """Returns an error in the format that clients of this wire expect."""
-        ...
-
 
 @runtime_checkable
 class Resumable(Protocol):

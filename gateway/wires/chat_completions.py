@@ -215,9 +215,6 @@ class ChatCompletions:
             for index in range(count)
         ]
 
-    def error_body(self, error: GatewayError, request_id: str) -> Body:
-        return error.body(request_id)
-
 
 def _own_fields(body: Body, name: str, value: Any, attachments: set[str]) -> Iterator[MessageField]:
     """Yields the fields of the single request. In `metadata`, every key is the caller's, even one of the protocol."""

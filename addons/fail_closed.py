@@ -20,6 +20,8 @@ from gateway.errors import GatewayError, InternalError
 from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
 from gateway.ipc.messages import Gateway
+from gateway.wires import Family
+from gateway.wires.error_shapes import shaped
 
 # The destination of unprotected flows. RFC 2606 reserves `.invalid`, so the name never resolves.
 DEAD_END = ("unprotected.invalid", 1)
@@ -36,19 +38,18 @@ def disarm(flow: http.HTTPFlow) -> None:
     flow.request.data.authority = b""
 
 
-def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, body: dict[str, object] | None = None) -> None:
+def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, family: Family = "openai") -> None:
     """Answers the client with `error` and removes body and destination from the request."""
     disarm(flow)
     flow.request.content = b""
-    flow.response = answer_with(error, request_id, flow.request.method, body)
+    flow.response = answer_with(error, request_id, flow.request.method, family)
 
 
-def answer_with(
-    error: GatewayError, request_id: str, method: str, body: dict[str, object] | None = None
-) -> http.Response:
-    """Returns the response for an error, with `body` in place of the default one."""
+def answer_with(error: GatewayError, request_id: str, method: str, family: Family = "openai") -> http.Response:
+    """Returns the response for an error, as clients of the API `family` expect it."""
     headers = {"content-type": "application/json", **error.headers(request_id)}
-    response = http.Response.make(error.status, dump(body or error.body(request_id)), headers)
+    status, body = shaped(error, request_id, family)
+    response = http.Response.make(status, dump(body), headers)
     if method == "HEAD":
         # Keeps `Content-Length` without a body (RFC 9110 section 9.3.2).
         response.data.content = b""
@@ -68,8 +69,7 @@ class Refusals:
         state = self._states.of(flow)
         if state is None:
             return
-        body = state.wire.error_body(error, state.request_id) if state.wire else None
-        refuse(flow, error, state.request_id, body)
+        refuse(flow, error, state.request_id, state.family)
         self._gateway.fail(state.request_id, outcome)
         self._review.refused(flow, state, error)
 

@@ -17,6 +17,7 @@ from mitmproxy.flow import Error, Flow
 
 from addons.credentials import scrub
 from gateway.models import ReceiptRef
+from gateway.wires.error_shapes import code_in
 
 _KEY = "privacy_gateway"
 # Methods that may be shown; any other word could be private.
@@ -166,7 +167,7 @@ def code_of(response: http.Response) -> str | None:
     if response.status_code < 400:
         return None
     try:
-        code = orjson.loads(response.raw_content or b"")["error"]["code"]
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        code = ""
+        code = code_in(orjson.loads(response.raw_content or b""))
+    except orjson.JSONDecodeError:
+        code = None
     return code if isinstance(code, str) and _CODE.fullmatch(code) else f"status {response.status_code}"

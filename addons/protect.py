@@ -252,8 +252,7 @@ class Protect:
         """Refuses a redirect: a client that followed it would send its plain text there. Operators still see it."""
         error = BadUpstream("The upstream answered with a redirect, which is not passed on.", code="upstream_invalid")
         self._review.answered(flow, state, error)
-        body = state.wire.error_body(error, state.request_id) if state.wire else None
-        flow.response = answer_with(error, state.request_id, flow.request.method, body)
+        flow.response = answer_with(error, state.request_id, flow.request.method, state.family)
         self._gateway.fail(state.request_id, "upstream_error")
         self._states.remove(flow)
 
@@ -273,7 +272,7 @@ class Protect:
         name = state.forwarded.upstream if state.forwarded else ""
         if fault is not None:
             fault.report(f"`{name}`" if name else self._host(state), state.request_id)
-        answer_for(state.request_id, fault.error(name) if fault is not None else None)
+        answer_for(state.request_id, fault.error(name) if fault is not None else None, state.family)
         self._states.remove(flow)
 
     def _host(self, state: FlowState) -> str:

@@ -20,6 +20,7 @@ from gateway.errors import (
 )
 from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
+from gateway.wires.error_shapes import family_of, shaped
 
 _log = logging.getLogger(__name__)
 
@@ -113,8 +114,9 @@ def error_response(error: GatewayError, request: Request) -> Response:
     """Returns the response for an error."""
     request_id = getattr(request.state, "request_id", None) or new_request_id()
     # Not every host of this application removes the body of a response to HEAD (RFC 9110 section 9.3.2).
-    content = b"" if request.method == "HEAD" else dump(error.body(request_id))
-    return Response(content, error.status, error.headers(request_id), media_type="application/json")
+    status, body = shaped(error, request_id, family_of(request.headers.raw))
+    content = b"" if request.method == "HEAD" else dump(body)
+    return Response(content, status, error.headers(request_id), media_type="application/json")
 
 
 def is_identifier(text: str) -> bool:

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from gateway.errors import BadRequest, GatewayError
+from gateway.errors import BadRequest
 from gateway.text.fields import MessageField, NameField, SettingField, can_identify, lead
-from gateway.wires.anthropic_events import MessageEvents, error_body, message_texts, refuse, tokens
+from gateway.wires.anthropic_events import MessageEvents, message_texts, refuse, tokens
 from gateway.wires.anthropic_request import KEYS, RequestReader
 from gateway.wires.base import AnswerText, Body, Conversation, Family
 from gateway.wires.reading import (
@@ -104,9 +104,6 @@ class AnthropicMessages:
 
     def refuse_answer(self, body: Body, message: str) -> None:
         refuse(body, message)
-
-    def error_body(self, error: GatewayError, request_id: str) -> Body:
-        return error_body(error, request_id)
 
 
 def _check_role(message: Any, index: int) -> str:

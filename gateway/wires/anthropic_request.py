@@ -75,7 +75,7 @@ _ALLOWED = {
 _ALLOWED_WORDS = {member: frozenset(words.split()) for member, words in _ALLOWED.items()}
 # The types of tools and edits end with a date.
 _TYPE = re.compile(r"[a-z][a-z_]{0,47}\Z|[a-z][a-z_]{0,39}(?:bm25)?_20[2-9]\d[01]\d[0-3]\d\Z")
-_BASE64 = re.compile(r"[A-Za-z0-9+/_\-\s]*={0,2}\s*\Z")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_\-\r\n]*={0,2}\s*\Z")
 # Kinds of blocks whose strings are all they hold. Others are attachments.
 _TEXT_KINDS = frozenset(
     """

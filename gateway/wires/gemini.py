@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 from urllib.parse import parse_qs
 
-from gateway.errors import BadRequest, GatewayError
+from gateway.errors import BadRequest
 from gateway.text.fields import MessageField
 from gateway.wires.base import AnswerText, Body, Conversation, Family
-from gateway.wires.gemini_answers import ResponseEvents, error_body, refuse, response_texts, tokens
+from gateway.wires.gemini_answers import ResponseEvents, refuse, response_texts, tokens
 from gateway.wires.gemini_request import KEYS, RequestReader, camel, check_role, items, plain_text
 from gateway.wires.reading import opening_of, put_note, take_own, unknown_keys
 
@@ -123,9 +123,6 @@ class Gemini:
 
     def refuse_answer(self, body: Body, message: str) -> None:
         refuse(body, message)
-
-    def error_body(self, error: GatewayError, request_id: str) -> Body:
-        return error_body(error, request_id)
 
 
 def _alternatives(query: str) -> list[str]:

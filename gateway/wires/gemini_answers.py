@@ -222,6 +222,8 @@ def _call_texts(call: Body, index: int, *, streamed: bool) -> Iterator[AnswerTex
                 if isinstance(each, dict) and isinstance(each.get("stringValue"), str):
                     channel = (index, "args", str(each.get("jsonPath")))
                     yield AnswerText(each, "stringValue", each["stringValue"], "json", index, label, channel)
+        elif name == "name" and label:
+            yield AnswerText(call, name, label, choice=index, tool=label)
         else:
             yield from _strings({name: value}, call, index)
 

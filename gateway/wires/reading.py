@@ -37,8 +37,9 @@ _EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
 # Field names of native calls, which no wire has, and their equivalents.
 _NATIVE = {"policy": "svc_policy", "policy_id": "svc_policy", "privacy_mode": "svc_privacy_mode"}
 _DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
-_ENCODED_URI = re.compile(r"\s*data:[a-z]+/[\w.+-]+;base64,[A-Za-z0-9+/\s]*={0,2}\s*\Z", re.IGNORECASE)
+_ENCODED_URI = re.compile(r"\s*data:[a-z]+/[\w.+-]+;base64,[A-Za-z0-9+/\r\n]*={0,2}\s*\Z", re.IGNORECASE)
 _WORD = re.compile(r"[a-z][a-z_]{0,31}\Z")
+_CACHE_MARKERS = ({"type": "ephemeral"}, *({"type": "ephemeral", "ttl": ttl} for ttl in ("5m", "1h")))
 # Fields that identify the end user. Only their name tells detection so.
 _WHO = frozenset({"user", "safety_identifier"})
 
@@ -131,8 +132,9 @@ def text_fields(
 ) -> Iterator[MessageField]:
     """Yields the fields under `container[key]`: strings, numbers and unknown keys.
 
-    Skips keys in `structure`, which belong to the protocol, and plain words under `type`. Adds the kinds of opaque
-    content it meets to `attachments`. `name` is the unknown key of an enclosing list, which names the strings in it.
+    Skips keys in `structure`, which belong to the protocol, plain words under `type`, and prompt-cache markers, which
+    wander from turn to turn. Adds the kinds of opaque content it meets to `attachments`. `name` is the unknown key of
+    an enclosing list, which names the strings in it.
     """
     is_named = isinstance(key, str)
     if is_named:
@@ -145,6 +147,8 @@ def text_fields(
         elif value:
             yield TextField(container, key, value, lead(name))
     elif isinstance(value, dict):
+        if key == "cache_control" and value in _CACHE_MARKERS:
+            return
         for inner, member in value.items():
             if inner != "type" or not (isinstance(member, str) and _WORD.match(member)):
                 yield from text_fields(value, inner, member, structure, attachments)

@@ -218,9 +218,6 @@ class Responses:
         body["output"] = [withheld_message(message)]
         body["status"], body["incomplete_details"] = "incomplete", {"reason": "content_filter"}
 
-    def error_body(self, error: GatewayError, request_id: str) -> Body:
-        return error.body(request_id)
-
 
 def _check_tools(tools: Any) -> None:
     for tool in tools if isinstance(tools, list) else []:

@@ -12,11 +12,11 @@ from typing import Literal
 
 from gateway.guard import GuardContext, Verdict, inspect
 from gateway.guard.verdict import GuardAction
-from gateway.http.strict_json import is_json
 from gateway.models import Entity
+from gateway.pipeline.restoring import restored
 from gateway.placeholders import StreamRestorer
 from gateway.placeholders.matcher import open_end, scan
-from gateway.policy.document import GuardDocument
+from gateway.policy.document import GuardDocument, RestoreDocument
 from gateway.wires import AnswerText
 
 type Detect = Callable[[str], Sequence[Entity]]
@@ -46,7 +46,7 @@ class Guarded:
 
     context: GuardContext
     rules: GuardDocument
-    restores_arguments: bool = True
+    restore: RestoreDocument = field(default_factory=RestoreDocument)
     detect: Detect | None = None
     action: GuardAction = "pass"
 
@@ -70,11 +70,8 @@ class Guarded:
 
     def restored(self, piece: AnswerText, text: str | None = None) -> str:
         """Restores a text as it came, or what the guard left of it."""
-        placeholders, scope = self.context.placeholders, self.context.scope
-        text = piece.text if text is None else text
-        if piece.kind == "json" and is_json(text):
-            return placeholders.restore_json(text, rules=scope).text if self.restores_arguments else text
-        return placeholders.restore_answer(text, rules=scope).text
+        left = piece.text if text is None else text
+        return restored(piece, left, self.context.placeholders, self.context.scope, self.restore)
 
 
 @dataclass(slots=True)
@@ -84,6 +81,7 @@ class Channel:
     guarded: Guarded
     kind: Literal["text", "json", "data", "echo"] = "text"
     choice: int = 0
+    tool: str | None = None
     hold: bool = False
     text: str = ""
     """All that arrived, protected as it came."""
@@ -194,7 +192,8 @@ class Channel:
         return self._restorer.feed(stretch)
 
     def _part(self, text: str) -> AnswerText:
-        return AnswerText(None, "arguments" if self.kind == "json" else "text", text, self.kind, self.choice)
+        name = "arguments" if self.kind == "json" else "text"
+        return AnswerText(None, name, text, self.kind, self.choice, self.tool)
 
     def _until_placeholder(self) -> str:
         if self._held:

@@ -16,6 +16,7 @@ from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import Policy
 from gateway.policy.document import GuardDocument
 from gateway.protection.protector import Protector
+from gateway.wires.anthropic_events import error_body
 from gateway.wires.anthropic_messages import WIRE
 from tests.chunkings import CHUNKINGS, STEP
 
@@ -281,7 +282,7 @@ def test_the_gateways_errors_have_the_shape_of_the_providers(session: Session) -
     assert got[-1][0] == "error"
     assert got[-1][1]["error"]["type"] == "api_error"
     shown = WIRE.stream.error(Unavailable("Later.", code="overloaded"), "r")
-    assert shown == WIRE.error_body(Unavailable("Later.", code="overloaded"), "r")
+    assert shown == error_body(Unavailable("Later.", code="overloaded"), "r")
 
 
 class TestRefusals:

@@ -22,6 +22,7 @@ from gateway.errors import (
 )
 from gateway.guard.untrusted_destinations import Source
 from gateway.wires.gemini import WIRE
+from gateway.wires.gemini_answers import error_body
 
 type Body = dict[str, Any]
 
@@ -144,7 +145,7 @@ ERRORS: list[tuple[GatewayError, int, str]] = [
 @pytest.mark.parametrize(("error", "code", "status"), ERRORS)
 def test_errors_have_the_shape_of_the_api(error: GatewayError, code: int, status: str) -> None:
     error.param = "contents"
-    shown = WIRE.error_body(error, "req_1")["error"]
+    shown = error_body(error, "req_1")["error"]
     assert (shown["code"], shown["message"], shown["status"]) == (code, "No.", status)
     (info,) = shown["details"]
     assert info["reason"] == error.code.upper()

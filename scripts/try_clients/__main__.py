@@ -209,6 +209,8 @@ def run(client: Client, entrance: str, cache: Path, setting: Setting, *, stream:
             )
         except subprocess.TimeoutExpired:
             return "no end in time"
+        except FileNotFoundError:
+            return "no such program"
         return _problem(client, done, upstream, work)
 
 

@@ -22,6 +22,7 @@ _LONGEST = (
     "test_openapi.py",
     "test_connection_limits.py",
     "test_nothing_phones_home.py",
+    "test_faulty_detection.py",
     "test_law_1_nothing_crosses_unprotected.py",
     "test_law_2_an_edit_lets_nothing_out.py",
     "test_mitmweb_browser.py",

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gateway.detection.overlaps import overlapping
 from gateway.guard.context import AnswerPart, GuardContext
@@ -9,7 +10,7 @@ from gateway.guard.exfiltration import leaving
 from gateway.guard.instructions import instructions
 from gateway.guard.links import encoded_in_links, in_links
 from gateway.guard.new_values import new_values
-from gateway.guard.part_views import Reading, readings, runs, split
+from gateway.guard.readings import Reading, readings, runs
 from gateway.guard.tool_calls import exfiltrating
 from gateway.guard.verdict import KINDS, GuardAction, GuardFinding, Hit, Kind, Severity, Verdict
 from gateway.placeholders import Found
@@ -52,9 +53,11 @@ def _hits(parts: Sequence[AnswerPart], context: GuardContext, *, kinds: frozense
     """The findings of some kinds, each with the index of its part, offsets of the part's text."""
     # Two readings of a part have findings in common.
     found: list[dict[Hit, None]] = [{} for _ in parts]
-    for indices in runs(parts):
-        for index, hit in _in_run([parts[index] for index in indices], context):
-            found[indices[index]][hit] = None
+    for run in runs(parts):
+        for reading in readings([parts[index] for index in run]):
+            for hit in _in_reading(reading, context):
+                for index, start, end in reading.to_source(hit.start, hit.end):
+                    found[run[index]][replace(hit, start=start, end=end)] = None
     if Kind.NEW_SENSITIVE_VALUE in kinds:
         for part, entities, hits in zip(parts, context.entities, found, strict=False):
             taken = [(hit.start, hit.end) for hit in hits]
@@ -62,26 +65,17 @@ def _hits(parts: Sequence[AnswerPart], context: GuardContext, *, kinds: frozense
     yield from ((index, hit) for index, hits in enumerate(found) for hit in hits if hit.kind in kinds)
 
 
-def _in_run(parts: Sequence[AnswerPart], context: GuardContext) -> Iterator[tuple[int, Hit]]:
-    """The findings in parts that a reader puts together."""
-    if parts[0].kind == "data":
-        # Nothing a person reads: a value has no business there.
-        for found in context.placeholders.find(parts[0].text):
-            yield 0, Hit(Kind.PLACEHOLDER_IN_URL, found.start, found.end, Severity.HIGH)
-    for reading in readings(parts):
-        for hit in _in_reading(reading, context):
-            for index, start, end in split(parts, *reading.to_source(hit.start, hit.end)):
-                yield index, Hit(hit.kind, start, end, hit.severity)
-
-
 def _in_reading(reading: Reading, context: GuardContext) -> Iterator[Hit]:
     text = reading.text
     yield from context.values.foreign_placeholders(text, context.source)
     yield from context.values.in_clear(text)
     found = context.placeholders.find(text)
+    if reading.kind == "data":
+        # Nothing a person reads: a value has no business there.
+        yield from (Hit(Kind.PLACEHOLDER_IN_URL, hit.start, hit.end, Severity.HIGH) for hit in found)
     if found:
         yield from in_links(text, found, context)
-    if found and reading.json:
+    if found and reading.kind == "json":
         yield from exfiltrating(reading, found, context)
     elif found and reading.names_a_place:
         yield from _sent_by_code(text, found, context)

@@ -8,9 +8,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.re2_expression import Expression
 from gateway.guard.context import GuardContext
-from gateway.guard.part_views import Reading
 from gateway.guard.patterns import Patterns, covers, expression, matches
+from gateway.guard.readings import Reading
 from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
 from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Found, splice
@@ -20,32 +21,20 @@ _MASK = "\ue000"
 _PATTERNS = Patterns(__file__, tag=f"{_MASK}++", phone=PHONE)
 
 
-class _Wording:
-    """The ways to word instructions of one kind.
+def _wording(kind: Kind) -> tuple[Expression, re.Pattern[str]]:
+    """Where an instruction of a kind could begin, which one pass of RE2 finds, and all the ways to word one.
 
-    Where one could begin is searched for first, in one pass of RE2: a verb that is first in its sentence, or after
-    "please", "now", "you must". "To print it" is no instruction.
+    It begins with a verb that is first in its sentence, or after "please", "now", "you must": "To print it" is none.
     """
-
-    def __init__(self, kind: Kind) -> None:
-        self.kind = kind
-        ways = [(_PATTERNS.filled(way["verb"]), _PATTERNS.filled(way["rest"])) for way in _PATTERNS.table[kind]]
-        self._verb = expression(f"{_PATTERNS.filled('{begin}')}({'|'.join(verb for verb, _ in ways)})\\b")
-        # One expression of all; the group of a target is named anew in each.
-        wholes = [verb + rest.replace("<target>", f"<target{index}>") for index, (verb, rest) in enumerate(ways)]
-        self._whole = re.compile("|".join(wholes), re.IGNORECASE)
-
-    def found(self, text: str) -> Iterator[re.Match[str]]:
-        """The instructions in a text whose placeholders are masked."""
-        for start, (said, verb) in matches(self._verb, text):
-            match = self._whole.match(text, start + len(said) - len(verb))
-            if match:
-                yield match
+    ways = [(_PATTERNS.filled(way["verb"]), _PATTERNS.filled(way["rest"])) for way in _PATTERNS.table[kind]]
+    begin = f"{_PATTERNS.filled('{begin}')}({'|'.join(verb for verb, _ in ways)})\\b"
+    # The group of a target is named anew in each.
+    wholes = [verb + rest.replace("<target>", f"<target{index}>") for index, (verb, rest) in enumerate(ways)]
+    return expression(begin), re.compile("|".join(wholes), re.IGNORECASE)
 
 
-_REVEAL, _SEND = _Wording(Kind.INSTRUCTION_TO_REVEAL), _Wording(Kind.INSTRUCTION_TO_SEND)
+_WORDINGS = {kind: _wording(kind) for kind in (Kind.INSTRUCTION_TO_REVEAL, Kind.INSTRUCTION_TO_SEND)}
 _EXPLAINING = _PATTERNS.compiled("explaining")
-_NUMBER = re.compile(PHONE)
 _QUOTED = _PATTERNS.compiled("quoted", re.DOTALL | re.MULTILINE)
 _BORDER = re.compile(r"[.!?](?=\s|$)|\n")
 
@@ -55,11 +44,14 @@ def instructions(reading: Reading, found: Sequence[Found], context: GuardContext
     text = reading.text
     masked = splice(text, ((hit.start, hit.end, _MASK * (hit.end - hit.start)) for hit in found))
     said: list[tuple[Kind, int, int]] = []
-    for wording in (_REVEAL, _SEND) if reading.names_a_place else (_REVEAL,):
-        for match in wording.found(masked):
-            target = next((value for value in match.groupdict().values() if value), None)
-            if target is None or _is_untrusted(target, context.untrusted):
-                said.append((wording.kind, *match.span()))
+    for kind, (begin, whole) in _WORDINGS.items():
+        if kind is Kind.INSTRUCTION_TO_SEND and not reading.names_a_place:
+            continue
+        for start, (words, verb) in matches(begin, masked):
+            match = whole.match(masked, start + len(words) - len(verb))
+            target = match and next(filter(None, match.groupdict().values()), None)
+            if match and (target is None or _is_untrusted(target, context.untrusted)):
+                said.append((kind, *match.span()))
     if not said:
         return
     # Words quoted in a text about such words explain the attack.
@@ -77,9 +69,6 @@ def instructions(reading: Reading, found: Sequence[Found], context: GuardContext
 def _is_untrusted(target: str, untrusted: UntrustedDestinations) -> bool:
     address = target.rstrip(").,;:!?*`\"'")
     if address.startswith("@"):
-        return untrusted.unnamed(address)
-    if "//" in address:
-        return untrusted.url(address)
-    if "@" in address:
-        return untrusted.mailbox(address)
-    return untrusted.whole(address) or (_NUMBER.fullmatch(address) is not None and untrusted.number(address))
+        return not untrusted.source.holds(address)
+    is_part = untrusted.urls(address) or untrusted.mailboxes(address) or untrusted.numbers(address)
+    return bool(is_part) or untrusted.whole(address)

@@ -12,15 +12,18 @@ from urllib.parse import unquote
 
 from gateway.guard.context import GuardContext
 from gateway.guard.patterns import Patterns, matches
-from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
+from gateway.guard.untrusted_destinations import HOST, UntrustedDestinations
 from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Found, RestoreScope, UrlRule, looks_like_placeholder, withheld
 
-_PATTERNS = Patterns(__file__, phone=PHONE)
+_PATTERNS = Patterns(__file__)
 URL = _PATTERNS.expression("url")
 _LOADING, _SCHEME, _ACTIVE, _TO_HOST = map(_PATTERNS.compiled, ("loading", "scheme", "active", "to_host"))
-_SIGNS, _START, _REST, _NUMBER = map(_PATTERNS.compiled, ("signs", "start", "rest", "number"))
+_SIGNS, _START, _REST = map(_PATTERNS.compiled, ("signs", "start", "rest"))
 _BEFORE = 600
+# The hidden values that can be a host.
+_HOST_TYPES = frozenset({"IP_ADDRESS", "URL"})
+_HOST = re.compile(HOST, re.IGNORECASE)
 
 
 class _NamedHosts(UrlRule):
@@ -39,7 +42,9 @@ class _NamedHosts(UrlRule):
         value_of = self._context.placeholders.get
         match = _TO_HOST.fullmatch(address)
         host = value_of(f"{match['host']}]") if match else None
-        if not match or not host or not self._context.untrusted.named_host(host):
+        if not match or not host or host.type not in _HOST_TYPES or not _HOST.fullmatch(host.value):
+            return False
+        if not self._context.untrusted.source.holds(host.placeholder):
             return False
         users = [value_of(hit.placeholder) for hit in looks_like_placeholder(match["user"] or "")]
         return all(user and not _SIGNS.search(user.value) for user in users)
@@ -52,17 +57,18 @@ def in_links(text: str, found: Sequence[Found], context: GuardContext) -> Iterat
     if closed:
         closed = withheld(text, found, scope, _NamedHosts(context, scope))
     last = -1
-    for index in sorted(closed):
-        hit = found[index]
+    for hit in (found[index] for index in sorted(closed)):
         if hit.start < last:
             continue
         before = text[max(0, hit.start - _BEFORE) : hit.start]
         scheme = _SCHEME.search(before)
-        if scheme and not _does_harm(scheme, text, hit, context.untrusted):
+        start, end = _link(text, hit)
+        if scheme and not _does_harm(scheme, text[hit.start : end], context.untrusted):
             continue
         loading = None if scheme else _LOADING.search(before)
-        start, last = _link(text, hit)
-        yield Hit(Kind.PLACEHOLDER_IN_MARKUP if loading else Kind.PLACEHOLDER_IN_URL, start, last, Severity.HIGH)
+        kind = Kind.PLACEHOLDER_IN_MARKUP if loading else Kind.PLACEHOLDER_IN_URL
+        last = end
+        yield Hit(kind, start, end, Severity.HIGH)
 
 
 def encoded_in_links(text: str, found: Sequence[Found], context: GuardContext) -> Iterator[Hit]:
@@ -75,13 +81,12 @@ def encoded_in_links(text: str, found: Sequence[Found], context: GuardContext) -
             yield Hit(Kind.ENCODED_EXFILTRATION, start, start + len(link), Severity.HIGH)
 
 
-def _does_harm(scheme: re.Match[str], text: str, hit: Found, untrusted: UntrustedDestinations) -> bool:
+def _does_harm(scheme: re.Match[str], rest: str, untrusted: UntrustedDestinations) -> bool:
     """Whether an address without a server takes a value to an untrusted destination, or into a program."""
     if scheme[3]:
         return scheme[3].lower() != "data" or _ACTIVE.search(unquote(scheme[4])) is not None
-    rest = _REST.match(text, hit.end)
-    whole = unquote(scheme[2] + text[hit.start : rest.end() if rest else hit.end])
-    return untrusted.mailbox(whole) or any(map(untrusted.number, _NUMBER.findall(whole.partition("?")[0])))
+    whole = unquote(scheme[2] + rest)
+    return bool(untrusted.mailboxes(whole) or untrusted.numbers(whole.partition("?")[0]))
 
 
 def _link(text: str, hit: Found) -> tuple[int, int]:

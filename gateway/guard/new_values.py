@@ -63,44 +63,24 @@ def _weight(entity: Entity, context: GuardContext) -> Severity | None:
     return Severity.LOW if entity.type in {"EMAIL_ADDRESS", "PHONE_NUMBER"} else None
 
 
-def _is_public(entity: Entity, value: str, people: Sequence[Entity], context: GuardContext) -> bool:
-    if entity.type == "EMAIL_ADDRESS":
-        return _is_public_mail(value) or context.source.holds(value.rpartition("@")[2])
-    near = any(abs(person.start - entity.start) <= _NEAR for person in people)
-    return _is_public_phone(value, of_a_person=near)
-
-
 def _is_specimen(value: str) -> bool:
     """Whether it is a well-known example, or says of itself that it is one."""
     plain = compact(value)
-    return (
-        plain in _WORDS["examples"]
-        or len(set(plain)) <= 3
-        or _TELLING.search(value) is not None
-        or _TEST_CARDS.fullmatch(plain) is not None
-    )
+    is_known = plain in _WORDS["examples"] or len(set(plain)) <= 3 or _TEST_CARDS.fullmatch(plain) is not None
+    return is_known or _TELLING.search(value) is not None
 
 
-def _is_public_mail(address: str) -> bool:
-    """Whether an address has a reserved domain (RFC 2606), a public mailbox (RFC 2142) or nobody's name."""
-    local, _, domain = address.lower().rpartition("@")
-    local = local.partition("+")[0]
-    return (
-        _RESERVED_DOMAIN.search(domain) is not None
-        or is_nobodys_name(local)
-        or not _WORDS["public_mailboxes"].isdisjoint([local, *re.split(r"[._-]", local)])
-    )
-
-
-def _is_public_phone(number: str, *, of_a_person: bool) -> bool:
-    """Whether a number is an office's, a service's or a film's.
-
-    `of_a_person` tells that a person is named near it, and decides where it may be an office's as well as a person's.
-    """
-    if compact(number).endswith(_FICTIONAL):
-        return True
+def _is_public(entity: Entity, value: str, people: Sequence[Entity], context: GuardContext) -> bool:
+    if entity.type == "EMAIL_ADDRESS":
+        local, _, domain = value.lower().rpartition("@")
+        local = local.partition("+")[0]
+        if is_nobodys_name(local) or not _WORDS["public_mailboxes"].isdisjoint([local, *re.split(r"[._-]", local)]):
+            return True
+        return _RESERVED_DOMAIN.search(domain) is not None or context.source.holds(domain)
     try:
-        kind = phonenumbers.number_type(phonenumbers.parse(number, None))
+        kind = phonenumbers.number_type(phonenumbers.parse(value, None))
     except phonenumbers.NumberParseException:
         kind = PhoneNumberType.FIXED_LINE
-    return kind in _SERVICES or (kind in _FIXED and not of_a_person)
+    # A fixed line may be an office's as well as a person's: a person who is named near it decides.
+    is_persons = any(abs(person.start - entity.start) <= _NEAR for person in people)
+    return compact(value).endswith(_FICTIONAL) or kind in _SERVICES or (kind in _FIXED and not is_persons)

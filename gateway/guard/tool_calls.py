@@ -8,16 +8,15 @@ from collections.abc import Iterator, Sequence
 from gateway.guard.context import GuardContext
 from gateway.guard.exfiltration import leaving
 from gateway.guard.links import URL
-from gateway.guard.part_views import Reading
 from gateway.guard.patterns import Patterns
+from gateway.guard.readings import Reading
 from gateway.guard.shell_commands import Commands, is_program
-from gateway.guard.untrusted_destinations import MAIL, PHONE, Source, UntrustedDestinations
+from gateway.guard.untrusted_destinations import MAIL, Source, UntrustedDestinations
 from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Found
 
-_PATTERNS = Patterns(__file__, mail=MAIL, phone=PHONE)
-_RECIPIENTS, _NUMBER = map(_PATTERNS.compiled, ("recipients", "number"))
-_DESTINED, _DIALLED, _DESCRIBED, _RUN = map(_PATTERNS.compiled, ("destined", "dialled", "described", "run"))
+_PATTERNS = Patterns(__file__, mail=MAIL)
+_RECIPIENTS, _DESTINED, _DESCRIBED, _RUN = map(_PATTERNS.compiled, ("recipients", "destined", "described", "run"))
 # What a hidden recipient can be.
 _CONTACTS = frozenset({"EMAIL_ADDRESS", "PHONE_NUMBER"})
 
@@ -42,12 +41,14 @@ def _is_untrusted(literal: str, key: str, untrusted: UntrustedDestinations) -> b
         return False
     text = literal.strip()
     if URL.fullmatch(text.encode("utf-8", "surrogatepass")):
-        return untrusted.url(text)
+        return bool(untrusted.urls(text))
     if _RECIPIENTS.match(text):
-        return untrusted.mailbox(text)
-    if _DIALLED.search(key) and _NUMBER.match(text):
-        return untrusted.number(text)
-    return ("/" in text or _DESTINED.search(key) is not None) and untrusted.whole(text)
+        return bool(untrusted.mailboxes(text))
+    is_destined = _DESTINED.search(key) is not None
+    # `tel:+49...`
+    if is_destined and 0 in untrusted.numbers(text.rpartition(":")[2].lstrip()):
+        return True
+    return (is_destined or "/" in text) and untrusted.whole(text)
 
 
 def _confided(
@@ -56,8 +57,8 @@ def _confided(
     """The secrets in a call to a hidden recipient that only a tool named. Other values go there with every reply."""
     known = [(hit.start, entry) for hit in found if (entry := context.placeholders.get(hit.placeholder))]
     secrets = [at for at, it in known if (about := context.types.get(it.type)) and about.group == "secret"]
-    contacts = (at for at, it in known if it.type in _CONTACTS and untrusted.unnamed(it.placeholder))
-    if secrets and any(_DESTINED.search(key) or _DIALLED.search(key) for key in map(reading.key_at, contacts)):
+    contacts = (at for at, it in known if it.type in _CONTACTS and not untrusted.source.holds(it.placeholder))
+    if secrets and any(_DESTINED.search(key) for key in map(reading.key_at, contacts)):
         yield from secrets
 
 

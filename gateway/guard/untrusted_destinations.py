@@ -5,9 +5,8 @@ the reader, such as `example.com` (RFC 2606) and `your-server.com`.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
-from html import unescape
 from ipaddress import ip_address, ip_network
 from socket import inet_aton
 from typing import Any
@@ -16,21 +15,19 @@ from gateway.errors import BadRequest
 from gateway.guard.canonical_text import compact
 from gateway.guard.patterns import Patterns, matches
 from gateway.http.strict_json import dump, parse_object
-from gateway.placeholders import Known
 
 _PATTERNS = Patterns(__file__)
 _WORDS = _PATTERNS.words
-MAIL, PHONE = map(_PATTERNS.filled, ("{mail}", "{phone}"))
+HOST, MAIL, PHONE = map(_PATTERNS.filled, ("{host}", "{mail}", "{phone}"))
 _URL, _MAIL, _QUOTED = map(_PATTERNS.expression, ("url", "mail", "quoted"))
-_WHOLE, _HOST, _SENDER, _STAND_IN = map(_PATTERNS.compiled, ("whole", "host", "sender", "stand_in"))
-_TEMPLATE, _NUMERIC, _NOBODY = map(_PATTERNS.compiled, ("template", "numeric", "nobody"))
-_TOOLS = frozenset({"tool", "function"})
-_CALLS = frozenset({"tool_calls", "function_call"})
+_WHOLE, _SENDER, _STAND_IN = map(_PATTERNS.compiled, ("whole", "sender", "stand_in"))
+_TEMPLATE, _NUMERIC, _NOBODY, _PHONE = map(_PATTERNS.compiled, ("template", "numeric", "nobody", "phone"))
+# What marks the calls of tools and their results in the messages of all wires.
+_CALLS = frozenset({"tool_calls", "function_call", "functionCall", "toolCall", "executableCode"})
 _CALL_TYPES = ("tool_use", "_call")
+_RESULTS = frozenset({"functionResponse", "function_response", "toolResponse", "codeExecutionResult"})
 _RESULT_TYPES = ("tool_result", "_output")
-_HISTORY = ("messages", "input")
-# The types of hidden values that can be a host.
-_HOST_TYPES = frozenset({"IP_ADDRESS", "URL"})
+_RESULT_ROLES = ("tool", "function")
 _OWN = [ip_network(each) for each in _PATTERNS.table["own_networks"]]
 _PRIVATE_NAMES = tuple(f".{name}" for name in _WORDS["private"])
 _SHORTEST_OWNER = 5
@@ -54,7 +51,8 @@ class Source:
         """In lower case; JSON's escapes of white space are white space."""
         text = self._request.decode("utf-8", "replace")
         if self._named_for is not None:
-            text = _without_tools(text, self._named_for)
+            with suppress(BadRequest):
+                text = dump(_without_tools(parse_object(text), self._named_for)).decode()
         return re.sub(r'\\[nrt"]', " ", text.lower())
 
     @cached_property
@@ -82,49 +80,30 @@ class Source:
         return bool(wanted) and wanted in self._compact
 
 
-def _without_tools(request: str, placeholders: frozenset[str]) -> str:
+def _without_tools(value: Any, placeholders: frozenset[str]) -> Any:
     """A conversation without calls of tools and their results, except results that contain all the placeholders."""
-    try:
-        body = parse_object(request)
-    except BadRequest:
-        return request
-    said = {name: _said(body[name], placeholders) for name in _HISTORY if isinstance(body.get(name), list)}
-    return dump({**body, **said}).decode() if said else request
-
-
-def _said(value: Any, placeholders: frozenset[str]) -> Any:
-    """A message without the calls and results among its members and blocks."""
     if isinstance(value, list):
-        return [_said(each, placeholders) for each in value if _is_said(each, placeholders)]
-    if isinstance(value, dict):
-        return {name: _said(member, placeholders) for name, member in value.items() if name not in _CALLS}
-    return value
-
-
-def _is_said(value: Any, placeholders: frozenset[str]) -> bool:
+        return [_without_tools(each, placeholders) for each in value]
     if not isinstance(value, dict):
-        return True
-    kind = value.get("type")
-    kind = kind if isinstance(kind, str) else ""
+        return value
+    kind = str(value.get("type"))
     if kind.endswith(_CALL_TYPES):
-        return False
-    is_result = kind.endswith(_RESULT_TYPES) or value.get("role") in _TOOLS
-    return not is_result or _holds_all(value, placeholders)
-
-
-def _holds_all(message: Mapping[str, object], placeholders: frozenset[str]) -> bool:
-    text = dump(message).decode()
-    return bool(placeholders) and all(placeholder in text for placeholder in placeholders)
+        return None
+    if kind.endswith(_RESULT_TYPES) or value.get("role") in _RESULT_ROLES or not _RESULTS.isdisjoint(value):
+        text = dump(value).decode()
+        if not placeholders or any(placeholder not in text for placeholder in placeholders):
+            return None
+    return {name: _without_tools(member, placeholders) for name, member in value.items() if name not in _CALLS}
 
 
 class UntrustedDestinations:
-    """Each method returns whether something is, or contains, an untrusted destination.
+    """Tells which destinations are untrusted, in a text or given as one.
 
     `by_name`: a host also counts as named if its owner was ("Stripe", api.stripe.com).
     """
 
     def __init__(self, source: Source, *, by_name: bool) -> None:
-        self._source = source
+        self.source = source
         self._by_name = by_name
         self._known: dict[str, bool] = {}
 
@@ -136,69 +115,51 @@ class UntrustedDestinations:
         return self._known[host]
 
     def _named(self, name: str) -> bool:
-        if self._source.names(name):
+        if self.source.names(name):
             return True
         labels = name.split(".")
         owned = len(labels) - 2 - (len(labels) > 2 and labels[-2] in _WORDS["second_level"] and len(labels[-1]) == 2)
         if ".".join(labels[-2:]) in _WORDS["shared"] or owned < 0:
             return False
-        if any(self._source.names(".".join(labels[first:]), whole=True) for first in range(1, owned + 1)):
+        if any(self.source.names(".".join(labels[first:]), whole=True) for first in range(1, owned + 1)):
             return True
         owner = labels[owned]
-        return self._by_name and len(owner) >= _SHORTEST_OWNER and self._source.names(owner)
-
-    def unnamed(self, text: str) -> bool:
-        """A placeholder, or a name on a messenger with its `@`."""
-        return not self._source.holds(text)
-
-    def named_host(self, known: Known) -> bool:
-        """Whether a hidden value is a host, and the request named it."""
-        is_host = known.type in _HOST_TYPES and _HOST.fullmatch(known.value) is not None
-        return is_host and self._source.holds(known.placeholder)
+        return self._by_name and len(owner) >= _SHORTEST_OWNER and self.source.names(owner)
 
     def mail(self, address: str) -> bool:
         local, _, domain = address.lower().rpartition("@")
-        if is_nobodys_name(local) or self._source.names(address.lower()):
+        if is_nobodys_name(local) or self.source.names(address.lower()):
             return False
         return domain in _WORDS["shared"] or self.host(domain)
 
-    def number(self, number: str) -> bool:
-        return not self._source.holds_loosely(number)
+    def _url(self, scheme: str, host: str) -> bool:
+        return not self.source.names(host.lower()) if scheme in _WORDS["buckets"] else self.host(host)
 
-    def url(self, text: str) -> bool:
-        """Any URL in a text."""
-        return any(True for _ in self._urls(text))
+    def numbers(self, text: str) -> list[int]:
+        """Where in a text telephone numbers begin."""
+        return [match.start() for match in _PHONE.finditer(text) if not self.source.holds_loosely(match[0])]
 
-    def _urls(self, text: str) -> Iterator[int]:
-        for at, (_, scheme, host) in matches(_URL, text):
-            is_bucket = scheme in _WORDS["buckets"] and not self._source.names(host.lower())
-            if is_bucket or self.host(host):
-                yield at
+    def urls(self, text: str) -> list[int]:
+        """Where in a text URLs begin."""
+        return [at for at, (_, scheme, host) in matches(_URL, text) if self._url(scheme, host)]
 
-    def mailbox(self, text: str) -> bool:
-        """Any address of a mailbox in a text, other than as the sender's."""
-        return any(True for _ in self._mailboxes(text))
-
-    def _mailboxes(self, text: str) -> Iterator[int]:
-        for at, (address,) in matches(_MAIL, text) if "@" in text else ():
-            if self.mail(address) and not _SENDER.search(text[max(0, at - 24) : at]):
-                yield at
+    def mailboxes(self, text: str) -> list[int]:
+        """Where in a text addresses of mailboxes begin, other than the sender's."""
+        return [
+            at
+            for at, (address,) in matches(_MAIL, text)
+            if self.mail(address) and not _SENDER.search(text[max(0, at - 24) : at])
+        ]
 
     def found(self, text: str) -> list[tuple[int, bool]]:
         """Where a program names one: a URL, a string that is a host, a mailbox (true)."""
-        hosts = ((at, host) for at, (_, host) in matches(_QUOTED, text) if host and not is_file_name(host))
-        found = [*self._urls(text), *(at for at, host in hosts if self.host(host))]
-        return [*((at, False) for at in found), *((at, True) for at in self._mailboxes(text))]
+        hosts = [at for at, (_, host) in matches(_QUOTED, text) if host and not is_file_name(host) and self.host(host)]
+        return [(at, False) for at in (*self.urls(text), *hosts)] + [(at, True) for at in self.mailboxes(text)]
 
     def whole(self, text: str) -> bool:
         """A text that is a host as a whole, with a port or a path at most."""
         match = _WHOLE.match(text.strip())
         return match is not None and not is_file_name(match[1]) and self.host(match[1])
-
-    def address(self, value: str) -> bool:
-        """The value of an HTML attribute."""
-        plain = re.sub(r"[\t\n\r]", "", unescape(value)).strip().replace("\\", "/")
-        return self.mailbox(plain) if plain[:7].lower() == "mailto:" else self.url(plain)
 
 
 def is_nobodys_name(local: str) -> bool:
@@ -215,9 +176,7 @@ def _is_own(host: str) -> bool:
     """This machine or its network: no dot, a reserved name, an address that is not routed."""
     is_number = _NUMERIC.match(host) is not None
     if is_number or ":" in host:
-        try:
+        with suppress(OSError, ValueError):
             address = ip_address(inet_aton(host) if is_number else host)
             return address.is_loopback or any(address in network for network in _OWN)
-        except (OSError, ValueError):
-            pass
     return "." not in host or f".{host}".endswith(_PRIVATE_NAMES)

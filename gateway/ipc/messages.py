@@ -10,7 +10,7 @@ from gateway.guard.verdict import GuardAction
 from gateway.http.types import Address, Field
 from gateway.models import ReceiptRef
 from gateway.placeholders import Placeholders, RestoreScope
-from gateway.policy.document import GuardDocument
+from gateway.policy.document import GuardDocument, RestoreDocument
 from gateway.wires import AnswerText, Body, Framing
 
 
@@ -56,7 +56,7 @@ class StreamPlan:
     request_id: str
     framing: Framing = "sse"
     note: Body | None = field(default=None, repr=False)
-    tool_arguments: bool = True
+    restore: RestoreDocument = field(default_factory=RestoreDocument)
     hold: bool = False
 
 

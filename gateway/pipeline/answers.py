@@ -8,10 +8,11 @@ from typing import NamedTuple
 from gateway.detection.recognizer import EntityType
 from gateway.errors import GatewayError
 from gateway.guard import GuardContext, inspect
-from gateway.http.strict_json import dump, is_json, parse_object
+from gateway.http.strict_json import dump, parse_object
 from gateway.ipc.messages import StreamEnd, StreamPlan
 from gateway.models import Entity
 from gateway.pipeline.exchange import Exchange
+from gateway.pipeline.restoring import restored
 from gateway.pipeline.streaming import CONTENT_FILTERED, AnswerStream
 from gateway.protection.protector import Protector
 from gateway.wires import AnswerText, Body, Resumable
@@ -52,7 +53,7 @@ class Answers:
             exchange.request_id,
             exchange.framing or "sse",
             exchange.note() if annotate else None,
-            exchange.policy.restore.tool_arguments,
+            exchange.policy.restore,
             hold,
         )
 
@@ -131,10 +132,6 @@ class Answers:
 
 
 def _restore_text(exchange: Exchange, text: AnswerText, content: str) -> None:
-    if text.kind == "json" and is_json(content):
-        if exchange.policy.restore.tool_arguments:
-            content = exchange.placeholders.restore_json(content, rules=exchange.scope).text
-    elif text.kind != "data":
-        content = exchange.placeholders.restore_answer(content, rules=exchange.scope).text
+    content = restored(text, content, exchange.placeholders, exchange.scope, exchange.policy.restore)
     if content != text.text:
         text.container[text.key] = content

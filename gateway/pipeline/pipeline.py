@@ -207,7 +207,7 @@ class Pipeline:
 
         Raises GatewayError for everything that must not be forwarded.
         """
-        conversation = wire.read(body, path)
+        conversation = wire.read(body, f"{path}?{destination.query}" if destination.query else path)
         if conversation.stream and not (streams and wire.stream):
             message = "Streaming is off; send `stream` false, or have the operator switch on the setting `streaming`."
             raise BadRequest(message, code="streaming_not_supported", param="stream")
@@ -217,7 +217,7 @@ class Pipeline:
             message = "The policy does not allow streamed answers; send `stream` false."
             raise BadRequest(message, code="streaming_not_supported", param="stream")
         if conversation.attachments and policy.attachments == "refuse":
-            message = "The request holds attachments; they cannot be protected, and the policy does not let them pass."
+            message = "Attachments cannot be protected; the member `attachments` of the policy can let them pass."
             raise UnsupportedMedia(message, code="attachment_refused", param="messages")
         earlier = self._earlier.get(caller, destination.provider, conversation.continues)
         placeholders = self._placeholders(conversation, caller, earlier.known)

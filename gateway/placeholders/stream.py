@@ -52,6 +52,13 @@ class StreamRestorer:
         self._text(piece)
         return self._ready()
 
+    def skip(self, text: str) -> None:
+        """Adds text that was restored before. What follows may go to a destination that begins in it."""
+        self._buffer = text
+        self._advance(len(text))
+        self._buffer = ""
+        self._queue.clear()
+
     def finish(self) -> str:
         """Ends the answer and returns the rest."""
         self._advance(len(self._buffer))

@@ -5,14 +5,13 @@ pattern replaces one of the same name. Omitted fields have the defaults of `docu
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import rfc8785
 
-from gateway.detection.normalized_text import normalize_text
 from gateway.errors import Unavailable, Unprocessable
-from gateway.models import Action, PrivacyMode
+from gateway.policy.checks import check, own_types
 from gateway.policy.document import (
     PolicyDocument,
     ResolvedDocument,
@@ -20,11 +19,10 @@ from gateway.policy.document import (
     RuleDocument,
     checked,
 )
-from gateway.policy.lists import AllowList, spellings
+from gateway.policy.lists import AllowList
 from gateway.policy.matching import Matcher
 from gateway.policy.model import Policy, RouteRules
-from gateway.policy.patterns import ExpressionError, check_pattern
-from gateway.policy.rules import OWN_GROUP, RuleBook, is_weaker
+from gateway.policy.rules import RuleBook
 
 _NOT_INHERITED = frozenset({"id", "title", "description", "version", "builtin", "extends", "hash"})
 
@@ -44,7 +42,7 @@ def resolve(document: PolicyDocument, *, version: int, builtin: bool, parent: Po
         merged["extends"] = {"id": parent.id, "version": parent.version, "hash": parent.hash}
     resolved = checked(ResolvedDocument, merged)
     policy = build(canonical_form(resolved.model_dump(exclude_none=True)), resolved)
-    _check(resolved, policy)
+    check(resolved, policy)
     return policy
 
 
@@ -69,7 +67,7 @@ def canonical_form(document: Mapping[str, Any]) -> bytes:
 
 def build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
     """Builds the policy of a resolved document."""
-    own_types = frozenset(type_name for _, type_name in _own_types(resolved))
+    hidden_types = frozenset(type_name for _, type_name in own_types(resolved))
     return Policy(
         id=resolved.id,
         version=resolved.version,
@@ -89,10 +87,10 @@ def build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
             {key: _as_dict(rule) for key, rule in resolved.rules.items()},
             _as_dict(resolved.strict.otherwise),
             {key: _as_dict(rule) for key, rule in resolved.strict.rules.items()},
-            own_types,
+            hidden_types,
         ),
         allow_list=AllowList(resolved.allow),
-        matcher=Matcher(resolved.deny, resolved.patterns) if own_types else None,
+        matcher=Matcher(resolved.deny, resolved.patterns) if hidden_types else None,
     )
 
 
@@ -131,62 +129,3 @@ def _overlay(base: dict[str, Any], over: Mapping[str, Any], path: str = "") -> N
             _overlay(base[key], value, here)
         else:
             base[key] = value
-
-
-def _check(resolved: ResolvedDocument, policy: Policy) -> None:
-    """Checks constraints across fields. Raises Unprocessable."""
-    for index, pattern in enumerate(resolved.patterns):
-        where = f"patterns.{index}.regex"
-        # Patterns match normalized text, in which a character such as `–` never occurs.
-        if normalize_text(pattern.regex).data.decode() != pattern.regex:
-            plain = "typographic and full-width ones are normalized to them"
-            raise _refused(where, f"write plain dashes, quotes, spaces and letters; {plain}")
-        try:
-            check_pattern(pattern)
-        except ExpressionError as error:
-            raise _refused(where, f"the pattern cannot be used: {error}") from None
-    _check_lists(resolved)
-    for where, type_name in _own_types(resolved):
-        if policy.rule_for(type_name, OWN_GROUP, PrivacyMode.STANDARD).action is Action.KEEP:
-            raise _refused(where, "the rules keep entities of this type; use another type or add a rule for it")
-    _check_strict(policy)
-    if policy.matcher is not None:
-        try:
-            policy.matcher.compile()
-        except ExpressionError as error:
-            raise _refused("deny", str(error)) from None
-
-
-def _check_lists(resolved: ResolvedDocument) -> None:
-    denied: set[str] = set()
-    for index, entry in enumerate(resolved.deny):
-        for number, term in enumerate(entry.terms):
-            if not spellings(term):
-                raise _refused(f"deny.{index}.terms.{number}", "this term has no visible characters; remove it")
-            denied.add(term.casefold())
-    for index, allowed in enumerate(resolved.allow):
-        for number, value in enumerate(allowed.values):
-            if value.casefold() in denied:
-                raise _refused(f"allow.{index}.values.{number}", "this value is both allowed and denied; remove one")
-
-
-def _own_types(resolved: ResolvedDocument) -> Iterator[tuple[str, str]]:
-    for index, entry in enumerate(resolved.deny):
-        yield f"deny.{index}.type", entry.type
-    for index, pattern in enumerate(resolved.patterns):
-        yield f"patterns.{index}.type", pattern.type
-
-
-def _check_strict(policy: Policy) -> None:
-    """Checks that strict mode hides at least as much. `RuleBook` ensures that for strict rules of groups."""
-    for name in ("otherwise", *sorted(policy.rules.named())):
-        standard = policy.rules.layered(name, name, PrivacyMode.STANDARD)
-        strict = policy.rules.layered(name, name, PrivacyMode.STRICT)
-        surer = strict.min_score > standard.min_score and standard.action is not Action.KEEP
-        if surer or is_weaker(strict.action, standard.action):
-            where = "strict.otherwise" if name == "otherwise" else f"strict.rules.{name}"
-            raise _refused(where, "strict mode must not hide less than standard mode")
-
-
-def _refused(where: str, reason: str) -> Unprocessable:
-    return Unprocessable(f"Policy refused: {where}: {reason}.", param=where)

@@ -112,7 +112,7 @@ class Dispatcher:
         try:
             check_media_type(_header(call, b"content-type"))
         except UnsupportedMedia:
-            message = "Only JSON can be protected; this body (a file, audio, an image, a batch) does not leave."
+            message = "Only JSON can be protected, so this body is refused; `intercept_hosts` can omit its host."
             raise UnsupportedMedia(message, param="Content-Type") from None
         return await self._open_proxied(call, OTHER_JSON, "other")
 

@@ -65,7 +65,9 @@ class AnswerText:
 
     `json` marks tool-call arguments, `data` content that is not text, such as audio, in which nothing is restored, and
     `echo` what is a part of the request, repeated by the upstream and not said by the model.
-    In an event of a streamed answer, `channel` names the text that this string continues; without one it is complete.
+    `tool` is the tool of a call, given with its name and with its arguments. In an event of a streamed answer,
+    `channel` names the text that this string continues; without one it is complete. Events that continue a call
+    may omit its tool.
     """
 
     container: Any
@@ -151,7 +153,7 @@ class Wire(Protocol):
         ...
 
     def read(self, body: Body, path: str = "") -> Conversation:
-        """Parses a request to `path`. Raises BadRequest if it violates the protocol."""
+        """Parses a request to `path`, which may have a query. Raises BadRequest if it violates the protocol."""
         ...
 
     def answer_texts(self, body: Body) -> list[AnswerText]:
@@ -168,10 +170,6 @@ class Wire(Protocol):
 
     def refuse_answer(self, body: Body, message: str) -> None:
         """Replaces every choice of an answer by `message`, with the finish reason `content_filter`."""
-        ...
-
-    def error_body(self, error: GatewayError, request_id: str) -> Body:
-        """Returns an error in the format that clients of this wire expect."""
         ...
 
 

@@ -152,9 +152,6 @@ class Completions:
         count = len(_choices(body)) or 1
         body["choices"] = [_choice(index, message, "content_filter") for index in range(count)]
 
-    def error_body(self, error: GatewayError, request_id: str) -> Body:
-        return error.body(request_id)
-
 
 def _choices(body: Body) -> list[Body]:
     choices = body.get("choices")

@@ -6,7 +6,7 @@ vectors of a text and of a question about it stay comparable.
 
 import re
 
-from gateway.errors import BadRequest, GatewayError
+from gateway.errors import BadRequest
 from gateway.wires.base import AnswerText, Body, Conversation, EventFormat, Family
 from gateway.wires.reading import (
     answer_strings,
@@ -92,9 +92,6 @@ class Embeddings:
     def refuse_answer(self, body: Body, message: str) -> None:
         body.clear()
         body.update(object="list", data=[], error={"message": message, "code": "content_filter"})
-
-    def error_body(self, error: GatewayError, request_id: str) -> Body:
-        return error.body(request_id)
 
 
 WIRE = Embeddings()

@@ -2,7 +2,7 @@
 
 import re
 
-from gateway.errors import BadRequest, GatewayError
+from gateway.errors import BadRequest
 from gateway.wires.base import AnswerText, Body, Conversation, EventFormat, Family
 from gateway.wires.reading import (
     answer_strings,
@@ -85,9 +85,6 @@ class Moderations:
 
     def refuse_answer(self, body: Body, message: str) -> None:
         body.update(results=[], error={"message": message, "code": "content_filter"})
-
-    def error_body(self, error: GatewayError, request_id: str) -> Body:
-        return error.body(request_id)
 
 
 WIRE = Moderations()

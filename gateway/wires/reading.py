@@ -37,7 +37,9 @@ _EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
 # Field names of native calls, which no wire has, and their equivalents.
 _NATIVE = {"policy": "svc_policy", "policy_id": "svc_policy", "privacy_mode": "svc_privacy_mode"}
 _DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
+_ENCODED_URI = re.compile(r"\s*data:[a-z]+/[\w.+-]+;base64,[A-Za-z0-9+/\r\n]*={0,2}\s*\Z", re.IGNORECASE)
 _WORD = re.compile(r"[a-z][a-z_]{0,31}\Z")
+_CACHE_MARKERS = ({"type": "ephemeral"}, *({"type": "ephemeral", "ttl": ttl} for ttl in ("5m", "1h")))
 # Fields that identify the end user. Only their name tells detection so.
 _WHO = frozenset({"user", "safety_identifier"})
 
@@ -130,20 +132,23 @@ def text_fields(
 ) -> Iterator[MessageField]:
     """Yields the fields under `container[key]`: strings, numbers and unknown keys.
 
-    Skips keys in `structure`, which belong to the protocol, and plain words under `type`. Adds the kinds of opaque
-    content it meets to `attachments`. `name` is the unknown key of an enclosing list, which names the strings in it.
+    Skips keys in `structure`, which belong to the protocol, plain words under `type`, and prompt-cache markers, which
+    wander from turn to turn. Adds the kinds of opaque content it meets to `attachments`. `name` is the unknown key of
+    an enclosing list, which names the strings in it.
     """
     is_named = isinstance(key, str)
     if is_named:
         name = "" if key in structure else key
     if isinstance(value, str):
-        if _DATA_URI.match(value):
-            attachments.add("data")
-        elif value and key == "name" and key in structure:
+        if is_file(value, attachments):
+            return
+        if value and key == "name" and key in structure:
             yield NameField(container, key, value)
         elif value:
             yield TextField(container, key, value, lead(name))
     elif isinstance(value, dict):
+        if key == "cache_control" and value in _CACHE_MARKERS:
+            return
         for inner, member in value.items():
             if inner != "type" or not (isinstance(member, str) and _WORD.match(member)):
                 yield from text_fields(value, inner, member, structure, attachments)
@@ -153,6 +158,14 @@ def text_fields(
             yield from text_fields(value, index, member, structure, attachments, name)
     elif is_number(value) and can_identify(repr(value), is_named=is_named and name != ""):
         yield NumberField(container, key, value, lead(name))
+
+
+def is_file(value: str, attachments: set[str]) -> bool:
+    """Whether a string is a data URL (RFC 2397) in base64. Every data URL counts as an attachment."""
+    if _DATA_URI.match(value) is None:
+        return False
+    attachments.add("data")
+    return _ENCODED_URI.match(value) is not None
 
 
 def unknown_keys(value: Body, structure: frozenset[str]) -> Iterator[MessageField]:
@@ -248,3 +261,28 @@ class DocumentWriter:
 
     def __setitem__(self, name: str, text: str) -> None:
         self._container[name] = parse(text) if is_json(text) else text
+
+
+def value_fields(
+    container: Any, key: Any, value: Json, *, under: str = "", documents: bool = False
+) -> Iterator[MessageField]:
+    """Yields the fields under `container[key]` where every key is the caller's, even one of the protocol.
+
+    `under` is the key of an enclosing list. With `documents`, a string may be a JSON document.
+    """
+    is_named = isinstance(key, str)
+    under = key if is_named else under
+    if isinstance(value, str):
+        if documents and value.lstrip()[:1] in {"{", "["}:
+            yield json_field(container, key, value)
+        elif value:
+            yield TextField(container, key, value, lead(under))
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            yield from value_fields(value, name, member, documents=documents)
+        yield from (KeyField(value, name) for name in value)
+    elif isinstance(value, list):
+        for index, member in enumerate(value):
+            yield from value_fields(value, index, member, under=under, documents=documents)
+    elif is_number(value) and can_identify(repr(value), is_named=is_named):
+        yield NumberField(container, key, value, lead(under))

@@ -147,6 +147,7 @@ class Responses:
         return found[1] if found else "responses"
 
     def read(self, body: Body, path: str = "") -> Conversation:
+        path = path.partition("?")[0]
         if not body and not _PATH.match(path) and (stored := _STORED.match(path)):
             return Conversation(body, "", False, [[]], "", continues=stored[2])
         own = take_own(body)
@@ -216,9 +217,6 @@ class Responses:
         body.pop("output_text", None)
         body["output"] = [withheld_message(message)]
         body["status"], body["incomplete_details"] = "incomplete", {"reason": "content_filter"}
-
-    def error_body(self, error: GatewayError, request_id: str) -> Body:
-        return error.body(request_id)
 
 
 def _check_tools(tools: Any) -> None:

@@ -110,7 +110,8 @@ def _texts(
         if key == "type" or (key == "encrypted_content" and is_opaque(value)) or value[:5] == "data:":
             return
         is_input = kind == "text" and key in _JSON
-        yield AnswerText(container, key, value, "json" if is_input else kind, choice, tool if is_input else None)
+        is_called = is_input or key == "name"
+        yield AnswerText(container, key, value, "json" if is_input else kind, choice, tool if is_called else None)
     elif isinstance(value, dict):
         for name, inner in value.items():
             if kind == "echo" or name not in _NO_TEXT:

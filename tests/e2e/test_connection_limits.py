@@ -2,8 +2,8 @@
 
 import json
 import re
+import resource
 import socket
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -22,16 +22,19 @@ from tests.e2e.raw import (
     status_of,
     until_closed,
 )
-from tests.e2e.server import OPERATOR_KEY, ROOT, Running, gateway
+from tests.e2e.server import OPERATOR_KEY, Running, gateway
 from tests.e2e.upstream import Upstream
 
 MIB = 1024 * 1024
 KEY = f"Authorization: Bearer {OPERATOR_KEY}\r\n"
 CHAT = json.dumps({"model": "svc-demo", "messages": [{"role": "user", "content": "hello"}]}).encode()
 HEAD = "POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\n"
-# The descriptors of a usual shell, hard as well as soft, so that the limit cannot be raised.
-FEW_FILES = ["bash", "-c", 'ulimit -n 1024; exec "$0" "$@"', sys.executable, str(ROOT / "run_proxy.py")]
 LIMIT = 256 * 1024
+
+
+def few_files() -> None:
+    """The descriptors of a usual shell, hard as well as soft, so that the limit cannot be raised."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +46,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         "SVC_HEAD_TIMEOUT_SECONDS": "3",
         "SVC_IDLE_TIMEOUT_SECONDS": "4",
     }
-    with gateway(folder, environment=environment, command=FEW_FILES) as running:
+    with gateway(folder, environment=environment, prepare=few_files) as running:
         yield running
         assert "Traceback" not in running.output()
         assert "reports a problem" not in running.output()

@@ -13,7 +13,7 @@ import pytest
 from gateway.config.settings import Settings
 from gateway.store import open_store
 from tests.e2e import preloaded
-from tests.e2e.server import COMMAND, OPERATOR_KEY, free_port, gateway
+from tests.e2e.server import COMMAND, OPERATOR_KEY, PLAIN, free_port, gateway
 
 type Done = subprocess.CompletedProcess[str]
 
@@ -244,7 +244,7 @@ def test_zero_is_any_free_port_for_all_of_them_at_once(tmp_path: Path) -> None:
             assert len(set(listening)) == 3, told
             assert "0" not in listening
             for port in map(int, listening[::2]):
-                answer = httpx.get(f"http://127.0.0.1:{port}/", timeout=30, trust_env=False)
+                answer = httpx.get(f"http://127.0.0.1:{port}/", timeout=30, trust_env=False, verify=PLAIN)
                 assert answer.status_code in {401, 403, 404}, "it listens where it says"
         finally:
             process.terminate()

@@ -33,14 +33,16 @@ class AnswerStream:
         self._plan = plan
         self._reader = reader(plan.framing)
         context = GuardContext(plan.placeholders, plan.scope, plan.request, plan.types)
-        self._guarded = Guarded(context, plan.guard, plan.tool_arguments, detect)
+        self._guarded = Guarded(context, plan.guard, plan.restore, detect)
         self._channels: dict[ChannelId, Channel] = {}
         # The last event of each channel, from which one with the held rest can be made.
         self._last: dict[ChannelId, tuple[Event, Body]] = {}
         # What the client got of each channel so far, and for each text that is complete. Wires repeat texts, and the
         # repetition must read like what went before.
         self._ready: dict[ChannelId, list[str]] = {}
-        self._given: dict[tuple[str, str], str] = {}
+        self._given: dict[tuple[str, str | None, str], str] = {}
+        # The tool that was last named in each choice. Events that continue its call do not repeat its name.
+        self._tools: dict[int, str] = {}
         self._first: Body = {}
         self._latest: Body = {}
         self._ids: tuple[str, ...] = ()
@@ -69,6 +71,8 @@ class AnswerStream:
         rest = [*self._safely(self._reader.finish())]
         if not self.ended:
             rest += self._safely(iter((Event(b""),)), last=True)
+        if not self.ended:
+            rest.append(self._reader.close())
         if self._outcome == "failed":
             self._outcome = "answered"
         return b"".join(rest)
@@ -127,8 +131,10 @@ class AnswerStream:
             if channel not in fed:
                 yield from self._end(channel)
         changed = False
+        last = {text.channel: text for text in texts}
         for text in texts:
-            ready = self._restored(text, is_last=text.channel in ending or stream.ends(body, text.channel))
+            is_last = last[text.channel] is text and (text.channel in ending or stream.ends(body, text.channel))
+            ready = self._restored(text, is_last=is_last)
             if ready != text.text:
                 text.container[text.key] = ready
                 changed = True
@@ -143,11 +149,20 @@ class AnswerStream:
         yield self._reader.write(dump(body), event) if changed else event.raw
 
     def _restored(self, text: AnswerText, *, is_last: bool) -> str:
+        if text.tool is not None:
+            self._tools[text.choice] = text.tool
+        elif text.kind == "json":
+            text.tool = self._tools.get(text.choice)
         if text.channel is None:
             return self._complete(text)
         channel = self._channels.get(text.channel)
-        if channel is None:
-            channel = self._channels[text.channel] = Channel(self._guarded, text.kind, text.choice, self._plan.hold)
+        if channel is None or channel.tool != text.tool:
+            if channel is not None:
+                # The call of another tool, in the place of one that has ended.
+                self._texts.append(channel.part)
+                del self._ready[text.channel]
+            channel = Channel(self._guarded, text.kind, text.choice, text.tool, self._plan.hold)
+            self._channels[text.channel] = channel
         ready = channel.feed(text.text)
         self._ready.setdefault(text.channel, []).append(ready)
         if is_last:
@@ -155,7 +170,7 @@ class AnswerStream:
         return ready
 
     def _complete(self, text: AnswerText) -> str:
-        known = self._given.get((text.kind, text.text))
+        known = self._given.get((text.kind, text.tool, text.text))
         if known is not None:
             return known
         if text.kind == "echo" and self._guarded.context.sent(text.text):
@@ -163,14 +178,14 @@ class AnswerStream:
         else:
             self._texts.append(text)
             given = self._guarded.whole(text)
-        self._given[text.kind, text.text] = given
+        self._given[text.kind, text.tool, text.text] = given
         return given
 
     def _finished(self, channel: ChannelId) -> str:
         self._last.pop(channel, None)
         grown, ready = self._channels[channel], self._ready[channel]
         ready.append(grown.finish())
-        self._given[grown.kind, grown.text] = "".join(ready)
+        self._given[grown.kind, grown.tool, grown.text] = "".join(ready)
         return ready[-1]
 
     def _end(self, channel: ChannelId) -> Iterator[bytes]:
@@ -191,6 +206,7 @@ class AnswerStream:
                 yield body
                 continue
             yield self._reader.write(dump(body), Event(b"", b"", self._name(body)))
+        yield self._reader.close(early=True)
 
     def _name(self, body: Body) -> bytes:
         """Returns the name of an event of this wire's own, empty where events have none."""

@@ -12,18 +12,18 @@ from typing import Literal
 
 from gateway.guard import GuardContext, Verdict, inspect
 from gateway.guard.verdict import GuardAction
-from gateway.http.strict_json import is_json
 from gateway.models import Entity
+from gateway.pipeline.restoring import restored
 from gateway.placeholders import StreamRestorer
 from gateway.placeholders.matcher import open_end, scan
-from gateway.policy.document import GuardDocument
+from gateway.policy.document import GuardDocument, RestoreDocument
 from gateway.wires import AnswerText
 
 type Detect = Callable[[str], Sequence[Entity]]
 
 # Characters of text before a held stretch that the guard sees with it.
 _CONTEXT = 4096
-_FENCE = re.compile(r"^[ >\t]*(?:```|~~~)", re.MULTILINE)
+_FENCE = re.compile(r"```|~~~")
 # What commands, markup and addresses are made of. Without any of it, a sentence cannot send anything.
 _CODE = re.compile(r"[`<>|$={}\\]|://|www\.|^(?: {4}|\t)|\]\(", re.MULTILINE)
 _SENTENCE = re.compile(r"[.!?…:;][\"')\]»”]*[ \t]|[。！？]|\n")
@@ -46,7 +46,7 @@ class Guarded:
 
     context: GuardContext
     rules: GuardDocument
-    restores_arguments: bool = True
+    restore: RestoreDocument = field(default_factory=RestoreDocument)
     detect: Detect | None = None
     action: GuardAction = "pass"
 
@@ -70,11 +70,8 @@ class Guarded:
 
     def restored(self, piece: AnswerText, text: str | None = None) -> str:
         """Restores a text as it came, or what the guard left of it."""
-        placeholders, scope = self.context.placeholders, self.context.scope
-        text = piece.text if text is None else text
-        if piece.kind == "json" and is_json(text):
-            return placeholders.restore_json(text, rules=scope).text if self.restores_arguments else text
-        return placeholders.restore_answer(text, rules=scope).text
+        left = piece.text if text is None else text
+        return restored(piece, left, self.context.placeholders, self.context.scope, self.restore)
 
 
 @dataclass(slots=True)
@@ -84,16 +81,25 @@ class Channel:
     guarded: Guarded
     kind: Literal["text", "json", "data", "echo"] = "text"
     choice: int = 0
+    tool: str | None = None
     hold: bool = False
     text: str = ""
     """All that arrived, protected as it came."""
     _passed: int = 0
+    # A text may go on after its end, where another kind of content interrupted it. What clients show as one text is
+    # guarded and restored as one: this is what the client got for the text up to `_given_to`.
+    _given: str = ""
+    _given_to: int = 0
+    _has_ended: bool = False
     _held: bool = False
     _is_document: bool = False
     _restorer: StreamRestorer = field(init=False)
 
     def __post_init__(self) -> None:
-        self._restorer = StreamRestorer(self.guarded.context.placeholders, self.guarded.context.scope)
+        self._restorer = self._new_restorer()
+
+    def _new_restorer(self) -> StreamRestorer:
+        return StreamRestorer(self.guarded.context.placeholders, self.guarded.context.scope)
 
     @property
     def part(self) -> AnswerText:
@@ -102,6 +108,10 @@ class Channel:
 
     def feed(self, piece: str) -> str:
         """Adds a piece and returns the text that is ready. Raises Withheld."""
+        if self._has_ended:
+            self._has_ended = False
+            self._restorer = self._new_restorer()
+            self._restorer.skip(self.text[-_CONTEXT:])
         self.text += piece
         if self.kind == "data" or not (self.hold or self.guarded.context.placeholders):
             self._passed = len(self.text)
@@ -113,7 +123,8 @@ class Channel:
         return self._until_placeholder() if self._is_document else self._prose()
 
     def finish(self) -> str:
-        """Ends the text and returns the rest. Raises Withheld."""
+        """Ends the text, until more of it is fed, and returns the rest. Raises Withheld."""
+        self._has_ended = True
         if self._is_document or self.kind == "json" or self.hold:
             return self._whole() if self._passed < len(self.text) else ""
         rest = self._decide(len(self.text)) if self._passed < len(self.text) else ""
@@ -181,7 +192,8 @@ class Channel:
         return self._restorer.feed(stretch)
 
     def _part(self, text: str) -> AnswerText:
-        return AnswerText(None, "arguments" if self.kind == "json" else "text", text, self.kind, self.choice)
+        name = "arguments" if self.kind == "json" else "text"
+        return AnswerText(None, name, text, self.kind, self.choice, self.tool)
 
     def _until_placeholder(self) -> str:
         if self._held:
@@ -191,9 +203,9 @@ class Channel:
         return ready
 
     def _whole(self) -> str:
-        head = self.text[: self._passed]
+        head = self._given + self.text[self._given_to : self._passed]
         restored = self.guarded.whole(self._part(self.text))
-        self._passed = len(self.text)
+        self._given, self._given_to, self._passed, self._held = restored, len(self.text), len(self.text), False
         if not restored.startswith(head):
             # The guard found something in what has already passed.
             raise Withheld

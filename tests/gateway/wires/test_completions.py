@@ -14,6 +14,7 @@ from gateway.detection import Detector
 from gateway.errors import BadRequest
 from gateway.wires import Body, Wires
 from gateway.wires.completions import WIRE
+from tests.chunkings import CHUNKINGS
 from tests.gateway.wires.leaks import leaks
 from tests.gateway.wires.replays import (
     CARD,
@@ -151,6 +152,13 @@ def test_cut_at_every_byte() -> None:
     whole, _ = replay(WIRE, [source], plan(PLACEHOLDERS))
     for cut in range(len(source)):
         assert replay(WIRE, [source[:cut], source[cut:]], plan(PLACEHOLDERS))[0] == whole
+
+
+def test_in_random_chunks() -> None:
+    source, dice = stream(3), random.Random(14)
+    whole, _ = replay(WIRE, [source], plan(PLACEHOLDERS))
+    for _ in range(CHUNKINGS):
+        assert replay(WIRE, byte_chunks(source, dice), plan(PLACEHOLDERS))[0] == whole
 
 
 def test_the_sdk_reads_the_restored_stream() -> None:

@@ -3,7 +3,6 @@
 import copy
 from typing import Any, ClassVar
 
-from gateway.errors import Forbidden
 from gateway.wires import Body
 from gateway.wires.responses import WIRE
 
@@ -68,8 +67,7 @@ class TestAnswers:
         }
         assert (answer["status"], answer["incomplete_details"]) == ("incomplete", {"reason": "content_filter"})
 
-    def test_the_gateways_member_and_its_errors(self) -> None:
+    def test_the_gateways_member(self) -> None:
         answer: Body = {}
         WIRE.annotate(answer, {"request_id": "r"})
         assert answer == {"svc": {"request_id": "r"}}
-        assert WIRE.error_body(Forbidden("No.", code="blocked_by_policy"), "r")["error"]["code"] == "blocked_by_policy"

@@ -73,6 +73,11 @@ def made(value: str, _: bool) -> EntityType | None:
     return SECRET if values.is_made(value) else None
 
 
+def made_no_uuid(value: str, quoted: bool) -> EntityType | None:
+    """The same where a UUID is a mere number."""
+    return None if values.is_uuid(value) else made(value, quoted)
+
+
 def made_or_strong(value: str, quoted: bool) -> EntityType | None:
     """Where a secret of either kind can be, or anything."""
     return None if NO_VALUE.fullmatch(value) else made(value, quoted) or strong(value, quoted)

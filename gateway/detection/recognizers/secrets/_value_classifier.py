@@ -89,7 +89,7 @@ def is_made(value: str) -> bool:
     if b" " in classes:
         # Such as the salts of WordPress, which are made of every sign there is.
         return len(value) >= 32 and len(_ODD.intersection(value)) >= 5 and bool(digits) and not _is_code(value)
-    if _UUID.match(value) is not None:
+    if is_uuid(value):
         return True
     if _HEX.match(value) is not None and letters:
         return len(value) >= 16 and digits > 0 and len(set(value)) >= 6
@@ -108,10 +108,15 @@ def is_made(value: str) -> bool:
     return digits >= 15 and digits == len(value) and len(set(value)) >= 5
 
 
+def is_uuid(value: str) -> bool:
+    """Returns whether a value has the form of a UUID (RFC 9562)."""
+    return _UUID.match(value) is not None
+
+
 def is_very_made(value: str) -> bool:
     """The same for names that say little: 20 characters and more, and not what hashes and ids look like."""
     value = value[:_CHECKED]
-    if len(value) < 20 or _HEX.match(value) or _UUID.match(value) or not is_made(value):
+    if len(value) < 20 or _HEX.match(value) or is_uuid(value) or not is_made(value):
         return False
     return entropy(value) >= 3.7 and _changes(value.encode().translate(_CLASSES)) >= len(value) // 4
 

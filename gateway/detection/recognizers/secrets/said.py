@@ -18,7 +18,7 @@ _SECRET_WORD = compile_words(r"(?i)(?:^|[^\w\-])(?:<<secrets>>)\b")
 # What links the word to the value, and the value: quoted or bare.
 _LINKED = compile_words(
     r"(?i)((?:\s(?:<<is>>)|'s):?\s{1,3}|:\s{1,3}|\s?→\s?|\s{1,2})"
-    r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,})[\"'`*]|([^\s\"'`*<>]{4,}))"
+    r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,})[\"'`*]|([^\s\"'`*<>]{3,}[^\s\"'`*<>=](?:[\"'`*][\pL\d][^\s\"'`*<>]*)+|[^\s\"'`*<>]{4,}))"
 )
 # `password for the zip file: …`
 _OPENS = compile_words(

@@ -20,6 +20,7 @@ def test_an_unknown_route(entrance: tuple[httpx.Client, Upstream], path: str) ->
     answer = client.post(path, json=CHAT)
     if upstream.scheme == "http":
         assert answer.status_code in {404, 405}
+        assert client.get(f"{path}?q={CANARY}").status_code in {404, 405}
     else:
         assert answer.status_code == 200
         assert CANARY.encode() not in upstream.seen
@@ -27,7 +28,7 @@ def test_an_unknown_route(entrance: tuple[httpx.Client, Upstream], path: str) ->
         form = {"content-type": "multipart/form-data; boundary=x"}
         refused(client.post(path, content=CANARY.encode(), headers=form), 415, "unsupported_media_type")
         assert client.post(path).status_code == 404
-    assert client.get(f"{path}?q={CANARY}").status_code in {404, 405}
+        refused(client.get(f"{path}?q={CANARY}"), 400, "invalid_request")
     assert not upstream.recorded
 
 
@@ -46,6 +47,6 @@ def test_a_call_that_reads_something_passes(running: Running, tls_upstream: Upst
     with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
         answer = client.get("/api/claude_code/settings", headers={"cookie": CANARY, "x-note": CANARY})
         assert answer.json() == {"flags": []}
-        assert client.get(f"/api/settings/{CANARY}").status_code == 404
+        refused(client.get(f"/api/settings/{CANARY}"), 400, "invalid_request")
     assert len(tls_upstream.recorded) == 1
     assert CANARY.encode() not in tls_upstream.seen

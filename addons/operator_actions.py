@@ -1,24 +1,27 @@
-"""Holds requests for an operator to inspect, edit, release or stop.
+"""What operators may do to requests in mitmweb: hold, inspect, edit, release or stop them, but not replay them.
 
 The operator holds the copy in mitmweb's list while the served flow waits here. On release, the gateway checks an edited
 body as if a client had sent it; only then does it replace the body of the served flow. Nothing else can be edited.
 """
 
 import asyncio
-from collections.abc import Awaitable
+import logging
+from collections.abc import Awaitable, Sequence
 
-from mitmproxy import http
+from mitmproxy import command, http
+from mitmproxy.flow import Flow
 
-from addons.fail_closed import fail_closed
+from addons.fail_closed import Refusals, fail_closed
 from addons.flow_state import FlowState, FlowStates
 from addons.operator_view import Review
-from addons.refusals import Refusals
 from gateway.errors import EditRefused, Forbidden, GatewayError
 from gateway.ipc.messages import Gateway
 
 # mitmproxy sends no event when a held flow is killed or deleted, so its state is polled.
 _POLL_SECONDS = 0.05
 _STOPPED = "stopped_by_operator"
+
+_log = logging.getLogger(__name__)
 
 
 class OperatorHold:
@@ -64,6 +67,15 @@ class OperatorHold:
         if state is not None:
             state.cleared = False
         self._refusals.shape(flow, error, "cancelled" if error.code == _STOPPED else "refused")
+
+
+class NoReplay:
+    """Takes the place of mitmproxy's own replay command: a replayed request would have no caller and no key."""
+
+    @command.command("replay.client")  # type: ignore[untyped-decorator]
+    def replay(self, flows: Sequence[Flow]) -> None:
+        """Sends nothing and logs a warning."""
+        _log.warning("%d not replayed: the gateway sends only what a client asked for; ask the client", len(flows))
 
 
 def _edited(released: http.Request, shown: http.Request) -> bool:

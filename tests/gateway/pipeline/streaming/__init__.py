@@ -1,0 +1,1 @@
+"""Tests the restoring of streamed answers."""

@@ -68,7 +68,7 @@ class Dispatcher:
         if call.method != "GET":
             check_media_type(_header(call, b"content-type"))
         source, body = self._read(call)
-        destination = self._chat.destination_for(wire, body, call.path, call.fields)
+        destination = self._chat.destination_for(wire, body, call.path, call.fields, caller)
         if not destination.url:
             return await self._serve(call, caller)
         exchange = await self._pipeline.open(

@@ -51,6 +51,9 @@ class ServerSentEvents:
     def feed(self, piece: bytes) -> Iterator[Event]:
         self._buffer += piece
         while (end := _BLANK_LINE.search(self._buffer, self._searched)) is not None:
+            if end[0] == b"\r\n\r" and end.end() == len(self._buffer):
+                # The blank line ends with the next piece. Clients that divide at CR LF CR LF must find all of it.
+                break
             raw = bytes(self._buffer[: end.end()])
             del self._buffer[: end.end()]
             self._searched = 0

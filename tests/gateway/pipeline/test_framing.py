@@ -94,3 +94,11 @@ def test_an_event_that_is_cut_off_is_read() -> None:
     assert [*divider.feed(b'data: {"a":1}\n\ndata: {"b"')] == [Event(b'data: {"a":1}\n\n', b'{"a":1}')]
     assert [event.data for event in divider.finish()] == [b'{"b"']
     assert divider.close() == divider.close(early=True) == b""
+
+
+def test_an_event_has_all_of_its_line_ends_wherever_they_are_cut() -> None:
+    body = b'data: {"a":1}\r\n\r\ndata: {"b":2}\r\n\r\n'
+    for at in range(len(body)):
+        divider = reader("sse")
+        found = [event.raw for piece in (body[:at], body[at:]) for event in divider.feed(piece)]
+        assert found == [b'data: {"a":1}\r\n\r\n', b'data: {"b":2}\r\n\r\n'], at

@@ -58,8 +58,14 @@ _DOSE = re.compile(r"\d ?(?:mg|mcg|µg|ml|UI|IE|IU)\b")
 # Directly before or after a word, these make it part of a path, command, address or program identifier.
 _CODE_PREFIX = re.compile(r"(?:~/|\.\w{0,5}/|\b(?:bin|etc|usr|lib|opt|var|tmp|src|dev)/|\w-)\Z")
 _BEFORE = 8
+# "LLM", "EOF", "MUST" resemble a name in capitals, about which the model is surer.
+_ACRONYM = re.compile(r"[A-Z]{3,4}")
+_MIN_ACRONYM_SCORE = 0.9
 # `result.isReal`
 _MEMBER = re.compile(r"\.[a-z]+[A-Z]\w*")
+# A package: `@scope/name`
+_SCOPE = re.compile(r"(?<!\w)@[\w.-]+(?=/\w)")
+_COLOUR = re.compile(r"#(?=[A-Fa-f]*\d)[0-9A-Fa-f]{3,8}\b")
 _CODE_SUFFIX = re.compile(r"://|[.(]\w|-\w|\(\)")
 
 
@@ -170,7 +176,7 @@ class BuiltinModel(TokenClassifier):
         value = text[one.start : one.end]
         if one.type == "USERNAME" and _is_technical(text, one.start, one.end):
             return
-        if one.type == "PERSON" and _MEMBER.fullmatch(text, max(0, one.start - 1), one.end):
+        if one.type in _WORD_TYPES and self._is_programs(text, one):
             return
         if one.type in _WORD_TYPES:
             yield from self._without_ordinary_cells(text, one)
@@ -190,6 +196,18 @@ class BuiltinModel(TokenClassifier):
         if one.type not in _PRIMARY_TYPES:
             one = replace(one, score=min(one.score, _MAX_SECONDARY_SCORE))
         yield from without_labels(text, one) if one.type == "STREET_ADDRESS" else (one,)
+
+    def _is_programs(self, text: str, one: Entity) -> bool:
+        """Whether a person or user name is a word of programs: an identifier, an acronym, a scope, a colour."""
+        value, before = text[one.start : one.end], max(0, one.start - 1)
+        if _SCOPE.match(text, before) or _COLOUR.match(text, before):
+            return True
+        if one.type == "PERSON" and _MEMBER.fullmatch(text, before, one.end):
+            return True
+        if one.type == "PERSON" and one.score < _MIN_ACRONYM_SCORE and _ACRONYM.fullmatch(value):
+            return value.lower() not in self._given
+        # Many people choose such words as their user names, with a capital.
+        return (one.type == "PERSON" or value[0].islower()) and self._ordinary.is_identifier(value)
 
     def _without_ordinary_cells(self, text: str, one: Entity) -> Iterator[Entity]:
         """Removes neighbouring cells and lines of ordinary words from a person or user name."""

@@ -58,14 +58,17 @@ _DOSE = re.compile(r"\d ?(?:mg|mcg|µg|ml|UI|IE|IU)\b")
 # Directly before or after a word, these make it part of a path, command, address or program identifier.
 _CODE_PREFIX = re.compile(r"(?:~/|\.\w{0,5}/|\b(?:bin|etc|usr|lib|opt|var|tmp|src|dev)/|\w-)\Z")
 _BEFORE = 8
-# "LLM", "EOF", "MUST" resemble a name in capitals, about which the model is surer.
+# "LLM", "EOF" and "MUST" resemble a name in capitals, about which the model is surer.
 _ACRONYM = re.compile(r"[A-Z]{3,4}")
 _MIN_ACRONYM_SCORE = 0.9
 # `result.isReal`
 _MEMBER = re.compile(r"\.[a-z]+[A-Z]\w*")
-# A package: `@scope/name`
-_SCOPE = re.compile(r"(?<!\w)@[\w.-]+(?=/\w)")
-_COLOUR = re.compile(r"#(?=[A-Fa-f]*\d)[0-9A-Fa-f]{3,8}\b")
+# Packages and colours: `"@scope/name"`, `@scope/its-name`, `#00aaff`
+_NO_MENTIONS = (
+    re.compile(r"(?<=[\"'`(\[/])@[\w.-]+/\w"),
+    re.compile(r"(?<!\w)@[\w.-]+/\w+-\w"),
+    re.compile(r"#(?=[A-Fa-f]*\d)[0-9A-Fa-f]{3,8}\b"),
+)
 _CODE_SUFFIX = re.compile(r"://|[.(]\w|-\w|\(\)")
 
 
@@ -178,6 +181,9 @@ class BuiltinModel(TokenClassifier):
             return
         if one.type in _WORD_TYPES and self._is_programs(text, one):
             return
+        if one.type == "PERSON" and one.score < _MIN_ACRONYM_SCORE and _ACRONYM.fullmatch(value):
+            if value.lower() not in self._given:
+                one = replace(one, type="ORGANIZATION")
         if one.type in _WORD_TYPES:
             yield from self._without_ordinary_cells(text, one)
             return
@@ -198,16 +204,14 @@ class BuiltinModel(TokenClassifier):
         yield from without_labels(text, one) if one.type == "STREET_ADDRESS" else (one,)
 
     def _is_programs(self, text: str, one: Entity) -> bool:
-        """Whether a person or user name is a word of programs: an identifier, an acronym, a scope, a colour."""
+        """Whether a person or user name is a word of programs: an identifier, the scope of a package, a colour."""
         value, before = text[one.start : one.end], max(0, one.start - 1)
-        if _SCOPE.match(text, before) or _COLOUR.match(text, before):
-            return True
-        if one.type == "PERSON" and _MEMBER.fullmatch(text, before, one.end):
-            return True
-        if one.type == "PERSON" and one.score < _MIN_ACRONYM_SCORE and _ACRONYM.fullmatch(value):
-            return value.lower() not in self._given
-        # Many people choose such words as their user names, with a capital.
-        return (one.type == "PERSON" or value[0].islower()) and self._ordinary.is_identifier(value)
+        if text[before] in "@#":
+            return any(word.match(text, before) for word in _NO_MENTIONS)
+        # With a capital, many people choose such words as their user names.
+        if one.type == "USERNAME" and not value[0].islower():
+            return False
+        return self._ordinary.is_identifier(value) or _MEMBER.fullmatch(text, before, one.end) is not None
 
     def _without_ordinary_cells(self, text: str, one: Entity) -> Iterator[Entity]:
         """Removes neighbouring cells and lines of ordinary words from a person or user name."""

@@ -54,7 +54,8 @@ def model(detector: Detector) -> Iterator[BuiltinModel]:
 @pytest.mark.parametrize("text", [INSTRUCTIONS, *TOOLS])
 def test_nobody_is_named(model: BuiltinModel, detector: Detector, text: str) -> None:
     found = [*model.detect(text), *detector.detect(text)]
-    assert [text[one.start : one.end] for one in found if one.score >= 0.4] == []
+    # Programs may be taken for organizations, which may cross.
+    assert [text[one.start : one.end] for one in found if one.score >= 0.4 and one.type != "ORGANIZATION"] == []
 
 
 @pytest.mark.parametrize("text", NAMED)

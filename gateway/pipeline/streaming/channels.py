@@ -7,13 +7,15 @@ arguments of a tool call are held from their first placeholder to their end, sin
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from io import StringIO
 from typing import Literal
 
 from gateway.guard import GuardContext, Verdict, inspect
 from gateway.guard.verdict import GuardAction
 from gateway.http.strict_json import is_json
 from gateway.models import Entity
+from gateway.pipeline.streaming.code_blocks import CodeBlocks
 from gateway.placeholders import StreamRestorer
 from gateway.placeholders.matcher import open_end, scan
 from gateway.policy.document import GuardDocument
@@ -23,14 +25,23 @@ type Detect = Callable[[str], Sequence[Entity]]
 
 # Characters of text before a held stretch that the guard sees with it.
 _CONTEXT = 4096
-_FENCE = re.compile(r"^[ >\t]*(?:```|~~~)", re.MULTILINE)
 # What commands, markup and addresses are made of. Without any of it, a sentence cannot send anything.
 _CODE = re.compile(r"[`<>|$={}\\]|://|www\.|^(?: {4}|\t)|\]\(", re.MULTILINE)
 _SENTENCE = re.compile(r"[.!?…:;][\"')\]»”]*[ \t]|[。！？]|\n")
+# A line that gives something a name, by which lines after it may send it.
+_STATEMENT = re.compile(r"^[ \t]*(?:[$#%>][ \t]+)?(?:\w+[ \t]+)?[$@]?\w+[ \t]*(?::|\+)?=[^=]", re.MULTILINE)
 _OPEN_TAG = re.compile(r"<(?:script|style|form|svg|object|iframe|a|img|[a-z][a-z0-9-]*\s)[^<]*\Z", re.IGNORECASE)
-# An answer that is a JSON document, as structured outputs are.
+# Elements that run or send what is elsewhere on a page.
+_ACTIVE = re.compile(
+    r"<(?:script|style|form|base|svg|iframe|object|embed|meta|link)(?![\w-])|<[a-z][^<>]{0,2000}[\s\"'/]on[a-z]{3,20}\s*=",
+    re.IGNORECASE,
+)
+# The beginning of an element that may be such a one.
+_BEGUN = re.compile(r"<(?:[a-z][a-z0-9]{0,10}|[a-z][a-z0-9-]{0,30}[\s/][^<>]{0,400})?\Z", re.IGNORECASE)
+# A text that is a JSON document, as structured outputs are.
 _DOCUMENT = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\d-])")
-_OPEN_BLOCK = re.compile(r"<(script|style|form|svg)\b(?!.*</\1)", re.IGNORECASE | re.DOTALL)
+# What may end a stretch.
+_ENDS = re.compile(r"[\s。！？]")
 
 
 class Withheld(Exception):
@@ -73,123 +84,199 @@ class Guarded:
         return placeholders.restore_answer(text, rules=scope).text
 
 
-@dataclass(slots=True)
 class Channel:
-    """One growing text."""
+    """One growing text. `hold` keeps it until it is complete."""
 
-    guarded: Guarded
-    kind: Literal["text", "json", "data"] = "text"
-    choice: int = 0
-    hold: bool = False
-    text: str = ""
-    """All that arrived, protected as it came."""
-    _passed: int = 0
-    _held: bool = False
-    _is_document: bool = False
-    _restorer: StreamRestorer = field(init=False)
+    __slots__ = (
+        "_arrived",
+        "_blocks",
+        "_context",
+        "_given",
+        "_guarded",
+        "_hold",
+        "_is_document",
+        "_pending",
+        "_restorer",
+        "_search",
+        "_state",
+        "choice",
+        "kind",
+    )
 
-    def __post_init__(self) -> None:
-        self._restorer = StreamRestorer(self.guarded.context.placeholders, self.guarded.context.scope)
+    def __init__(
+        self,
+        guarded: Guarded,
+        kind: Literal["text", "json", "data"] = "text",
+        choice: int = 0,
+        hold: bool = False,  # noqa: FBT001, FBT002 - a member of what describes a stream
+    ) -> None:
+        self.kind = kind
+        self.choice = choice
+        self._guarded = guarded
+        self._hold = hold
+        self._is_document = kind == "json"
+        self._restorer = StreamRestorer(guarded.context.placeholders, guarded.context.scope)
+        # All that arrived, and what of it has passed, without what the guard removed.
+        self._arrived: list[str] = []
+        self._given: list[str] = []
+        # The end of what has passed, and what has not.
+        self._context = ""
+        self._pending = StringIO()
+        self._state: Literal["open", "held", "held to the end"] = "open"
+        # The code blocks of what has passed, and where the search for the end of a stretch goes on.
+        self._blocks = CodeBlocks()
+        self._search: tuple[int, CodeBlocks] | None = None
 
     @property
     def part(self) -> AnswerText:
-        """All of it as the guard reads it."""
-        return self._part(self.text)
+        """All of it as the guard reads it, protected as it came."""
+        return self._part("".join(self._arrived))
 
     def feed(self, piece: str) -> str:
         """Adds a piece and returns the text that is ready. Raises Withheld."""
-        self.text += piece
-        if self.kind == "data" or not (self.hold or self.guarded.context.placeholders):
-            self._passed = len(self.text)
+        self._arrived.append(piece)
+        if self.kind == "data" or not (self._hold or self._guarded.context.placeholders):
             return piece
-        if self.hold:
+        self._pending.write(piece)
+        if self._hold or self._state == "held to the end" or (self._state == "held" and not _ENDS.search(piece)):
             return ""
-        if not self._passed:
-            self._is_document = self.kind == "json" or _DOCUMENT.match(self.text) is not None
-        return self._until_placeholder() if self._is_document else self._prose()
+        pending = self._pending.getvalue()
+        if not self._given and not self._is_document:
+            self._is_document = _DOCUMENT.match(pending) is not None
+        return self._until_placeholder(pending) if self._is_document else self._prose(pending)
 
     def finish(self) -> str:
         """Ends the text and returns the rest. Raises Withheld."""
-        if self._is_document or self.kind == "json" or self.hold:
-            return self._whole() if self._passed < len(self.text) else ""
-        rest = self._decide(len(self.text)) if self._passed < len(self.text) else ""
+        pending = self._pending.getvalue()
+        self._keep("")
+        if self._is_document or self._hold:
+            return self._rest_of_document(pending) if pending else ""
+        rest = self._decide(pending, "".join(self._given)) if pending else ""
         return rest + self._restorer.finish()
 
-    def _prose(self) -> str:
+    def _prose(self, pending: str) -> str:
         ready = ""
-        while self._passed < len(self.text):
-            if not self._held:
-                start = self._first_placeholder()
-                if start > self._passed:
-                    ready += self._restorer.pass_text(self.text[self._passed : start])
-                    self._passed = start
-                if not self._held:
+        while pending:
+            if self._state == "open":
+                start = self._first_to_hold(pending)
+                if start:
+                    ready += self._restorer.pass_text(pending[:start])
+                    self._pass(pending[:start])
+                    pending = pending[start:]
+                if self._state != "held":
                     break
-            end = self._end_of_stretch()
+            end = self._end_of_stretch(pending)
             if end is None:
                 break
-            ready += self._decide(end)
+            ready += self._decide(pending[:end], self._context)
+            pending, self._state, self._search = pending[end:], "open", None
+        self._keep(pending)
         return ready
 
-    def _first_placeholder(self) -> int:
-        """Returns where the first placeholder of what has not passed starts, or may start."""
-        vocabulary = self.guarded.context.placeholders.vocabulary
-        rest = self.text[self._passed :]
-        end = open_end(rest, vocabulary)
-        before = self.text[self._passed - 1 : self._passed]
-        for hit in scan(rest, vocabulary, before=before):
-            if hit.start < end and hit.placeholder[1:-1] in vocabulary.cores:
-                self._held = True
-                return self._passed + hit.start
-        return self._passed + end
+    def _keep(self, pending: str) -> None:
+        self._pending = StringIO()
+        self._pending.write(pending)
 
-    def _end_of_stretch(self) -> int | None:
+    def _pass(self, text: str, given: str | None = None) -> None:
+        given = text if given is None else given
+        self._given.append(given)
+        self._blocks.add(text)
+        self._context += given
+        if len(self._context) > 2 * _CONTEXT:
+            self._context = self._context[-_CONTEXT:]
+
+    def _first_to_hold(self, pending: str) -> int:
+        """Returns where the first placeholder of a text starts, or may start, or an element that sends or runs."""
+        vocabulary = self._guarded.context.placeholders.vocabulary
+        end = open_end(pending, vocabulary)
+        if "<" in pending:
+            begun = _BEGUN.search(pending)
+            end = min(end, begun.start()) if begun else end
+            for match in _ACTIVE.finditer(pending):
+                if not self._is_code(pending[: match.start()]):
+                    end = match.start()
+                    self._state = "held to the end"
+                    break
+        for hit in scan(pending, vocabulary, before=self._context[-1:]):
+            if hit.start < end and hit.placeholder[1:-1] in vocabulary.cores:
+                self._state = "held"
+                return hit.start
+        return end
+
+    def _is_code(self, head: str) -> bool:
+        """Whether a text that follows what has passed ends in a code block."""
+        blocks = self._blocks.copy()
+        blocks.add(head)
+        return blocks.is_open
+
+    def _end_of_stretch(self, pending: str) -> int | None:
         """Returns the end of what the guard has to see at once, if it has arrived."""
-        line = self.text.rfind("\n", 0, self._passed) + 1
-        block = max(0, self._passed - _CONTEXT)
-        fences = len(_FENCE.findall(self.text, 0, self._passed))
-        if fences % 2:
-            closing = _FENCE.search(self.text, self._passed)
-            end = self.text.find("\n", closing.end()) if closing else -1
-            return end + 1 if end >= 0 else None
-        position = self._passed
-        while (mark := _SENTENCE.search(self.text, position)) is not None:
+        position, blocks = self._search or (0, self._blocks.copy())
+        if blocks.is_open:
+            end = blocks.closing(pending, position)
+            self._search = pending.rfind("\n") + 1, blocks
+            return end if end >= 0 else None
+        line = self._context.rfind("\n") + 1
+        before, text = self._context[line:], pending
+        while (mark := _SENTENCE.search(text, position)) is not None:
             position = mark.end()
-            head = self.text[line:position]
-            if self.text[position - 1] != "\n" and _CODE.search(head):
-                continue
-            if _OPEN_TAG.search(head) or _OPEN_BLOCK.search(self.text, block, position):
-                continue
-            # The end must not cut what may still become a placeholder.
-            vocabulary = self.guarded.context.placeholders.vocabulary
-            if self._passed + open_end(self.text[self._passed : position], vocabulary) == position:
+            self._search = position, blocks
+            if self._may_end(before, text[:position]):
                 return position
+            if self._state == "held to the end":
+                return None
         return None
 
-    def _decide(self, end: int) -> str:
-        """Has the guard inspect the text up to `end` with what came before, and restores it."""
-        start = max(0, self._passed - _CONTEXT)
-        before, stretch = self.text[start : self._passed], self.text[self._passed : end]
-        if self.guarded.context.placeholders.find(stretch):
-            verdict = self.guarded.verdict([self._part(before), self._part(stretch)])
-            stretch = verdict.redacted(1, stretch)
-        self._passed, self._held = end, False
-        return self._restorer.feed(stretch)
+    def _may_end(self, before: str, stretch: str) -> bool:
+        """Whether a stretch may end. `before` is the beginning of the line in which it starts."""
+        is_line = stretch.endswith("\n")
+        if not is_line and _CODE.search(before + stretch):
+            return False
+        if is_line and not stretch.endswith("\n\n") and _STATEMENT.search(before + stretch):
+            return False
+        last = stretch.rfind("<")
+        head = stretch[last:] if last >= 0 else before + stretch
+        if _OPEN_TAG.search(head):
+            return False
+        if last >= 0 and _ACTIVE.search(stretch):
+            self._state = "held to the end"
+            return False
+        # The end must not cut what may still become a placeholder.
+        return open_end(stretch, self._guarded.context.placeholders.vocabulary) == len(stretch)
+
+    def _decide(self, stretch: str, before: str) -> str:
+        """Has the guard inspect a stretch with what came before, and restores it. Raises Withheld."""
+        placeholders, given = self._guarded.context.placeholders, stretch
+        if self._state == "held to the end" or placeholders.find(stretch):
+            before = before[-_CONTEXT:] if self._state != "held to the end" else before
+            verdict = self._guarded.verdict([self._part(before), self._part(stretch)])
+            given = verdict.redacted(1, stretch)
+            left = verdict.redacted(0, before)
+            if left != before and len(placeholders.find(left)) < len(placeholders.find(before)):
+                # The guard found a placeholder that has already been opened.
+                raise Withheld
+        self._pass(stretch, given)
+        return self._restorer.feed(given)
 
     def _part(self, text: str) -> AnswerText:
         return AnswerText(None, "arguments" if self.kind == "json" else "text", text, self.kind, self.choice)
 
-    def _until_placeholder(self) -> str:
-        if self._held:
+    def _until_placeholder(self, pending: str) -> str:
+        if self._state != "open":
             return ""
-        start = self._first_placeholder()
-        ready, self._passed = self.text[self._passed : start], start
-        return ready
+        vocabulary = self._guarded.context.placeholders.vocabulary
+        end = open_end(pending, vocabulary)
+        for hit in scan(pending, vocabulary, before=self._context[-1:]):
+            if hit.start < end and hit.placeholder[1:-1] in vocabulary.cores:
+                end, self._state = hit.start, "held to the end"
+                break
+        self._pass(pending[:end])
+        self._keep(pending[end:])
+        return pending[:end]
 
-    def _whole(self) -> str:
-        head = self.text[: self._passed]
-        restored = self.guarded.whole(self._part(self.text))
-        self._passed = len(self.text)
+    def _rest_of_document(self, pending: str) -> str:
+        head = "".join(self._given)
+        restored = self._guarded.whole(self._part(head + pending))
         if not restored.startswith(head):
             # The guard found something in what has already passed.
             raise Withheld

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from gateway.config.settings import Settings, SettingsError, load_settings
 
 # The modules of all commands but `serve` and `ca`. They load libraries that start threads, which `serve` must not: it
 # forks.
-_COMMANDS = ("keys", "policies", "receipts", "usage", "evaluate")
+_COMMANDS = ("keys", "policies", "receipts", "usage", "evaluate", "env", "exec", "doctor")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,7 +24,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or (given[0].startswith("-") and given[0] not in {"-h", "--help", "--version"}):
         given.insert(0, "serve")
-    options = _parser(given[0]).parse_args(given)
+    parser = _parser(given[0])
+    options, unknown = parser.parse_known_args(given)
+    if unknown:
+        hint = f"; the command comes first: {PROGRAM} {unknown[0]} …" if unknown[0] in (*_COMMANDS, "ca") else ""
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     try:
         return int(options.run(options))
     except KeyboardInterrupt:
@@ -52,8 +57,9 @@ def _parser(command: str) -> argparse.ArgumentParser:
     serve.add_argument("--upstream", metavar="URL", help="base URL of the upstream `configured-upstream`")
     serve.add_argument("--upstream-model", metavar="MODEL", help="model asked for as `configured-upstream`")
     serve.add_argument("--upstream-ca", type=Path, metavar="FILE", help="further authority to trust for upstreams")
-    serve.add_argument("--intercept", action="append", metavar="HOST", help="decrypt this host too (repeatable)")
-    serve.add_argument("--mode", action="append", metavar="MODE", help="further mitmproxy mode (repeatable)")
+    repeatable = partial(serve.add_argument, action="append")
+    repeatable("--intercept", dest="intercept_also", metavar="HOST", help="decrypt this host too (repeatable)")
+    repeatable("--mode", dest="modes", metavar="MODE", help="further mitmproxy mode (repeatable)")
     serve.set_defaults(run=_serve)
 
     ca = commands.add_parser("ca", help="where the proxy's certificate authority is and how to trust it")
@@ -76,21 +82,8 @@ def _add_folders(parser: argparse.ArgumentParser) -> None:
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    known = {
-        "host": "host",
-        "web": "web",
-        "gateway_port": "gateway_port",
-        "proxy_port": "proxy_port",
-        "web_port": "web_port",
-        "data_dir": "data_dir",
-        "certs_dir": "certs_dir",
-        "upstream": "upstream",
-        "upstream_model": "upstream_model",
-        "upstream_ca": "upstream_ca",
-        "intercept": "intercept_also",
-        "mode": "modes",
-    }
-    return load_settings(options.config, **{setting: getattr(options, name, None) for name, setting in known.items()})
+    given = {name: value for name, value in vars(options).items() if name in Settings.model_fields}
+    return load_settings(options.config, **given)
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -101,6 +94,7 @@ def _serve(options: argparse.Namespace) -> int:
 
     settings = _settings(options)
     set_up_logging(settings.log_level, json_lines=settings.log_json)
+    print("Starting the Privacy Gateway. Its addresses follow when it is ready.", flush=True)
     with forked(settings) as end:
         # mitmproxy takes a while to load, and neither the other commands nor the gateway's process needs it.
         from addons.server import serve
@@ -114,16 +108,18 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _ca(options: argparse.Namespace) -> int:
-    from addons.certificate_authority import bundle_of, describe_authority
+    from addons.certificate_authority import describe_authority
     from addons.preflight import authority
     from gateway.cli.console import print_json
+    from gateway.config.authority_files import bundle_of
 
-    folder = _settings(options).certs_dir
+    settings = _settings(options)
+    folder, proxy = settings.certs_dir, f"http://{settings.host}:{settings.proxy_port or 'PORT'}"
     certificate = authority(folder)
     if options.json:
         print_json({"certificate": str(certificate.resolve()), "bundle": str(bundle_of(folder).resolve())})
     else:
-        print(describe_authority(folder))
+        print(describe_authority(folder, proxy))
     return 0
 
 

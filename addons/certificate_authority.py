@@ -8,6 +8,7 @@ import certifi
 from mitmproxy.certs import CertStore
 from mitmproxy.options import CONF_BASENAME, KEY_SIZE
 
+from gateway.config.authority_files import bundle_of, certificate_of
 from gateway.config.locations import CERTIFICATE_GUIDE
 
 
@@ -19,17 +20,12 @@ def make_authority(folder: Path) -> Path:
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     CertStore.from_store(folder, CONF_BASENAME, KEY_SIZE)
-    certificate = folder / f"{CONF_BASENAME}-ca-cert.pem"
+    certificate = certificate_of(folder)
     wanted = certificate.read_text() + Path(certifi.where()).read_text(encoding="utf-8")
     bundle = bundle_of(folder)
     if not bundle.exists() or bundle.read_text(encoding="utf-8") != wanted:
         bundle.write_text(wanted, encoding="utf-8")
     return certificate
-
-
-def bundle_of(folder: Path) -> Path:
-    """Returns the path of the file that holds our authority and the public ones."""
-    return folder / "ca-bundle.pem"
 
 
 def upstream_authorities(folder: Path, extra: Sequence[Path]) -> Path | None:
@@ -48,8 +44,8 @@ def upstream_authorities(folder: Path, extra: Sequence[Path]) -> Path | None:
     return bundle
 
 
-def describe_authority(folder: Path) -> str:
-    """Returns instructions, with commands to copy, for trusting the authority on this machine."""
+def describe_authority(folder: Path, proxy: str) -> str:
+    """Returns instructions, with commands to copy, for trusting the authority of `proxy` (a URL) on this machine."""
     certificate = make_authority(folder).resolve()
     bundle = bundle_of(folder).resolve()
     trust = {
@@ -63,7 +59,7 @@ def describe_authority(folder: Path) -> str:
             f"The proxy's certificate authority: {certificate}",
             "",
             "For one program, without touching the system:",
-            "  export HTTPS_PROXY=http://127.0.0.1:8080",
+            f"  export HTTPS_PROXY={proxy}",
             f"  export SSL_CERT_FILE={bundle}   # Python (httpx, openai), Go",
             f"  export REQUESTS_CA_BUNDLE={bundle} CURL_CA_BUNDLE={bundle}   # requests, curl",
             f"  export NODE_EXTRA_CA_CERTS={certificate}   # Node.js",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
-from time import monotonic
+from time import monotonic, time
 from typing import Any, Protocol
 
 from mitmproxy import connection, ctx, http
@@ -30,12 +30,13 @@ _SWEEP_SECONDS = 1.0
 
 
 class Phase(Enum):
-    """What a client connection is doing. `BUSY`: it waits for its response, or is a tunnel."""
+    """What a client connection is doing. `BUSY`: it waits for its response."""
 
     IDLE = "idle"
     HEAD = "head"
     BODY = "body"
     BUSY = "busy"
+    TUNNEL = "tunnel"
     CLOSING = "closing"
 
 
@@ -113,6 +114,7 @@ class Clients:
     def __init__(self) -> None:
         self._all: dict[str, ClientState] = {}
         self._waiting: dict[str, ClientState] = {}
+        self.unreadable = RareWarning("refused requests whose head or body could not be read: %d")
         self._addresses: Counter[str] = Counter()
 
     def __len__(self) -> int:
@@ -144,12 +146,11 @@ class Clients:
         if state is None or state.phase is phase:
             return
         state.phase, state.since = phase, monotonic()
-        if phase is Phase.BUSY:
+        if phase in (Phase.IDLE, Phase.BUSY, Phase.TUNNEL):
             self._waiting.pop(state.id, None)
-        elif phase is Phase.IDLE and state.id in self._all:
-            # To the end of the order, even if it was in there already.
-            self._waiting.pop(state.id, None)
-            self._waiting[state.id] = state
+        if phase not in (Phase.BUSY, Phase.TUNNEL) and state.id in self._all:
+            # At the end of the order, unless it was waiting already.
+            self._waiting.setdefault(state.id, state)
 
     def longest_waiting(self, address: str | None = None) -> ClientState | None:
         """Returns the connection that has waited longest for data; of one address, if given."""
@@ -164,11 +165,10 @@ class ConnectionLimits:
         self._settings = settings
         self._connections = connections
         self._sweeping: asyncio.Task[None] | None = None
-        self._refused = RareWarning(
-            "refused %d connections: the limit `max_connections` or `max_connections_per_address` is reached"
-        )
-        self._evicted = RareWarning("closed %d idle connections to make room for new ones")
-        self._late = RareWarning("closed %d connections: their request did not arrive in time")
+        self._refused = RareWarning("refused connections beyond `max_connections` or `max_connections_per_address`: %d")
+        self._evicted = RareWarning("closed idle connections to make room for new ones: %d")
+        self._late = RareWarning("closed connections whose request did not arrive in time: %d")
+        self._warnings = (self._refused, self._evicted, self._late, clients.unreadable)
 
     def running(self) -> None:
         if self._sweeping is None:
@@ -177,6 +177,8 @@ class ConnectionLimits:
     def done(self) -> None:
         if self._sweeping is not None:
             self._sweeping.cancel()
+        for each in self._warnings:
+            each.flush(at_once=True)
 
     def client_connected(self, client: connection.Client) -> None:
         address = str(client.peername[0]) if client.peername else ""
@@ -216,14 +218,13 @@ class ConnectionLimits:
                 transport.handler.cancel("too many upstream connections")
 
     def server_connected(self, data: ServerConnectionHookData) -> None:
-        self._opened(data)
-        # In modes without HTTP, a connected upstream is the only sign of a tunnel.
-        self._clients.mark(self._clients.of(data.client), Phase.BUSY)
+        self.server_connect_error(data)
+        state = self._clients.of(data.client)
+        if state is not None:
+            # Where there is no request, a connected upstream is the only sign of a tunnel.
+            self._clients.mark(state, Phase.TUNNEL if state.phase in (Phase.IDLE, Phase.HEAD) else Phase.BUSY)
 
     def server_connect_error(self, data: ServerConnectionHookData) -> None:
-        self._opened(data)
-
-    def _opened(self, data: ServerConnectionHookData) -> None:
         state = self._clients.of(data.client)
         if state is not None and state.reader is not None and data.server.id in state.opening:
             state.opening.remove(data.server.id)
@@ -256,6 +257,8 @@ class ConnectionLimits:
     async def _sweep(self) -> None:
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
+            for each in self._warnings:
+                each.flush()
             for state in self._clients:
                 if not self._is_late(state, monotonic()):
                     continue
@@ -278,6 +281,11 @@ class ConnectionLimits:
                     return False
                 silent = now - state.reader.read_at if state.reader is not None else 0.0
                 return spent > self._settings.body_timeout_seconds or silent > self._settings.head_timeout_seconds
+            case Phase.TUNNEL:
+                # The time of the last event of any kind, in either direction.
+                handler = _handler(state.id)
+                silent = time() - handler.timeout_watchdog.last_activity if handler is not None else 0.0
+                return silent > self._settings.tunnel_timeout_seconds
             case Phase.CLOSING:
                 return spent > _LINGER_SECONDS
             case _:

@@ -13,7 +13,7 @@ import orjson
 from mitmproxy import contentviews, http
 from mitmproxy.contentviews import Metadata, SyntaxHighlight
 
-from addons.flow_metadata import Notes, metadata_of
+from addons.flow_copies import Notes, metadata_of
 from gateway.errors import GatewayError
 from gateway.http.strict_json import Json, parse
 from gateway.placeholders import looks_like_placeholder

@@ -1,7 +1,8 @@
 """The fail-closed wrapper around every hook of the gateway's addons.
 
 mitmproxy logs an addon's exception and forwards the flow unchanged. This wrapper turns an exception into an error
-response, removes body and destination from the request, and keeps the flow from later addons.
+response, removes body and destination from the request, and keeps the flow from later addons. `Refusals` completes it
+for the client, the record and operators.
 """
 
 import asyncio
@@ -13,9 +14,14 @@ from typing import Any
 
 from mitmproxy import exceptions, http
 
+from addons.flow_state import FlowStates
+from addons.operator_view import Review
 from gateway.errors import GatewayError, InternalError
 from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
+from gateway.ipc.messages import Gateway
+from gateway.wires import Family
+from gateway.wires.error_shapes import shaped
 
 # The destination of unprotected flows. RFC 2606 reserves `.invalid`, so the name never resolves.
 DEAD_END = ("unprotected.invalid", 1)
@@ -32,23 +38,40 @@ def disarm(flow: http.HTTPFlow) -> None:
     flow.request.data.authority = b""
 
 
-def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, body: dict[str, object] | None = None) -> None:
+def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, family: Family = "openai") -> None:
     """Answers the client with `error` and removes body and destination from the request."""
     disarm(flow)
     flow.request.content = b""
-    flow.response = answer_with(error, request_id, flow.request.method, body)
+    flow.response = answer_with(error, request_id, flow.request.method, family)
 
 
-def answer_with(
-    error: GatewayError, request_id: str, method: str, body: dict[str, object] | None = None
-) -> http.Response:
-    """Returns the response for an error, with `body` in place of the default one."""
+def answer_with(error: GatewayError, request_id: str, method: str, family: Family = "openai") -> http.Response:
+    """Returns the response for an error, as clients of the API `family` expect it."""
     headers = {"content-type": "application/json", **error.headers(request_id)}
-    response = http.Response.make(error.status, dump(body or error.body(request_id)), headers)
+    status, body = shaped(error, request_id, family)
+    response = http.Response.make(status, dump(body), headers)
     if method == "HEAD":
         # Keeps `Content-Length` without a body (RFC 9110 section 9.3.2).
         response.data.content = b""
     return response
+
+
+class Refusals:
+    """Formats refusals for the client's wire, records their outcome, and shows them to operators."""
+
+    def __init__(self, states: FlowStates, review: Review, gateway: Gateway) -> None:
+        self._states = states
+        self._review = review
+        self._gateway = gateway
+
+    def shape(self, flow: http.HTTPFlow, error: GatewayError, outcome: str) -> None:
+        """Replaces the plain answer; called by an addon's `refused`."""
+        state = self._states.of(flow)
+        if state is None:
+            return
+        refuse(flow, error, state.request_id, state.family)
+        self._gateway.fail(state.request_id, outcome)
+        self._review.refused(flow, state, error)
 
 
 def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:

@@ -1,18 +1,70 @@
 """Copies of flows for operators, who never see the flows that are served.
 
 Copies consist of protected bytes. Nothing an operator does to one (edit, revert, delete, replay) can affect a request
-under way, and nothing that a served flow holds for its client can reach an operator.
+under way, and nothing that a served flow holds for its client can reach an operator. The gateway's notes on a copy, and
+all that is shown of calls whose text is not kept, are fixed words and numbers.
 """
 
+import re
+from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass, fields
+from typing import Any
 
+import orjson
 from mitmproxy import connection, http
-from mitmproxy.flow import Error
+from mitmproxy.flow import Error, Flow
 
 from addons.credentials import scrub
+from gateway.models import ReceiptRef
+from gateway.wires.error_shapes import code_in
 
+_KEY = "privacy_gateway"
 # Methods that may be shown; any other word could be private.
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+UNKNOWN_HOST = "not-shown.invalid"
+_UNKNOWN_PATH = "/(not-shown)"
+# A path made of these words names the kind of call; any other word could be private.
+_WORDS = re.compile(
+    r"(?:/(?:v1|v1beta|openai|anthropic|api|chat|completions|messages|count_tokens|responses|embeddings|models"
+    r"|analyze|protect|reconstruct|shard|playground|run|policies|receipts|usage|payments|x402|healthz))+"
+)
+_REQUEST_ID = re.compile(rb'"request_id":"(req_[0-9a-f]{1,64})"')
+_CODE = re.compile(r"[a-z0-9_]{1,64}")
+_NEAR = 4096
+
+
+@dataclass(slots=True)
+class Notes:
+    """The notes on one flow, kept in `flow.metadata` and in dumps. They hold nothing private.
+
+    `receipt` is the receipt's record as JSON, `guard` the verdict as in an answer, `placeholders` those of the request.
+    `edit` is the request id of an edit's receipt, `refusal` the code of a refusal. `metadata_only` marks the entry of a
+    call whose text is not kept.
+    """
+
+    request_id: str = ""
+    receipt: str | None = None
+    placeholders: Sequence[str] = ()
+    guard: dict[str, Any] | None = None
+    edit: str | None = None
+    refusal: str | None = None
+    metadata_only: bool = False
+
+    def put(self, into: Flow) -> None:
+        """Stores the notes in the flow as plain values, which is all that mitmproxy can store."""
+        into.metadata[_KEY] = {name: getattr(self, name) for name in _NAMES}
+
+
+_NAMES = tuple(each.name for each in fields(Notes))
+
+
+def metadata_of(of: Flow) -> Notes | None:
+    """Returns the notes of a flow, including one loaded from a dump; None if it has none."""
+    kept = of.metadata.get(_KEY)
+    if not isinstance(kept, dict):
+        return None
+    return Notes(**{name: value for name, value in kept.items() if name in _NAMES})
 
 
 def flow_copy(flow: http.HTTPFlow) -> http.HTTPFlow:
@@ -83,3 +135,39 @@ def entry(flow: http.HTTPFlow, address: tuple[str, str, int], path: str, status:
     shown.response = http.Response.make(status)
     shown.response.headers.clear()
     return shown
+
+
+def plain_path(path: str) -> str:
+    """Returns the path without its query if it consists of protocol words only, else a fixed path."""
+    bare = path.partition("?")[0]
+    return bare if _WORDS.fullmatch(bare) else _UNKNOWN_PATH
+
+
+def summary(receipt: ReceiptRef) -> str:
+    """Summarizes a receipt in one line, the most important first, since the list shows only the beginning."""
+    body = orjson.loads(receipt.body)
+    hidden = sum(body["entity_counts"].values())
+    policy = body["policy"]
+    return f"{hidden or 'nothing'} hidden · #{receipt.sequence} · {policy['id']} v{policy['version']}"
+
+
+def request_id_of(response: http.Response | None, receipt: ReceiptRef | None) -> str | None:
+    """Returns the request id that the client got, reading only the beginning of the answer."""
+    if receipt is not None:
+        return receipt.request_id
+    if response is None:
+        return None
+    header = response.headers.get("x-svc-request-id")
+    found = _REQUEST_ID.search((response.raw_content or b"")[:_NEAR])
+    return header or (found[1].decode() if found else None)
+
+
+def code_of(response: http.Response) -> str | None:
+    """Returns the code of one of the gateway's own errors; None for any other response."""
+    if response.status_code < 400:
+        return None
+    try:
+        code = code_in(orjson.loads(response.raw_content or b""))
+    except orjson.JSONDecodeError:
+        code = None
+    return code if isinstance(code, str) and _CODE.fullmatch(code) else f"status {response.status_code}"

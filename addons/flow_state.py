@@ -9,11 +9,12 @@ from weakref import WeakKeyDictionary, finalize
 from mitmproxy import http
 from mitmproxy.proxy.mode_specs import ReverseMode
 
-from addons.flow_metadata import Notes
+from addons.flow_copies import Notes
 from addons.streamed_answers import StreamedAnswer
 from gateway.ipc.messages import ForwardedRequest, Listener
 from gateway.models import ReceiptRef
-from gateway.wires import Wire
+from gateway.wires import Family, Wire
+from gateway.wires.error_shapes import family_of
 
 
 @dataclass(slots=True)
@@ -46,6 +47,11 @@ class FlowState:
     late: bool = False
     stream: StreamedAnswer | None = field(default=None, repr=False)
     watch: "finalize[Any, Any] | None" = field(default=None, repr=False)
+
+    @property
+    def family(self) -> Family:
+        """The API whose errors the client understands."""
+        return self.wire.family if self.wire else family_of(self.headers.fields)
 
 
 class FlowStates:

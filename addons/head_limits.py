@@ -5,7 +5,6 @@ against mitmproxy 12.2; `tests/addons/test_head_limits.py` fails when the intern
 """
 
 import abc
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -29,9 +28,9 @@ from mitmproxy.proxy.layers.http._events import (
 )
 
 from addons.connection_limits import Clients, Phase
-from addons.logs import RareWarning
 from addons.mitm_errors import error_page
-from gateway.errors import BadRequest, GatewayError, HeadTooLarge, TooLarge
+from gateway.errors import BadRequest, GatewayError, HeadTooLarge
+from gateway.http.content_encoding import too_large
 
 # A body may have this many chunks of any size, plus one for every so many bytes.
 _FREE_CHUNKS, _BYTES_PER_CHUNK = 16_384, 256
@@ -56,8 +55,7 @@ class MessageLimits:
 
 
 class _HeadTooLarge(h11.RemoteProtocolError):
-    def __init__(self) -> None:
-        super().__init__("head too large")
+    pass
 
 
 class _BodyTooLarge(h11.RemoteProtocolError):
@@ -79,7 +77,7 @@ class BoundedBuffer(ReceiveBuffer):
             # The first line is the request or status line.
             too_large = len(lines) > self._limits.head_lines + 1 or sum(map(len, lines)) > self._limits.head_bytes
         if too_large:
-            raise _HeadTooLarge
+            raise _HeadTooLarge("head too large")
         return lines
 
 
@@ -153,7 +151,6 @@ class BoundedServer(_Bounded, _http1.Http1Server):
     """Reads from clients. To refuse, sends a response, discards further data for a while, and closes."""
 
     clients: ClassVar[Clients]
-    refusals: ClassVar[RareWarning]
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -180,6 +177,9 @@ class BoundedServer(_Bounded, _http1.Http1Server):
         self._received = 0
         try:
             yield from super().read_headers(event)
+            if self.state == self.done and self.response is None:
+                # mitmproxy has refused a malformed head.
+                self.clients.unreadable.count()
         except _HeadTooLarge:
             limits = self.limits
             message = (
@@ -196,19 +196,21 @@ class BoundedServer(_Bounded, _http1.Http1Server):
     def _read_parts(self) -> tuple[list[bytes], bool]:
         parts, ended = super()._read_parts()
         self._received += sum(map(len, parts))
-        limit = self._client.body_limit if self._client is not None else None
-        if self._received > (self.limits.body_bytes if limit is None else limit) and not self._passes_through():
+        passes_through = self.request is not None and self.request.stream
+        if self._received > self._body_limit and not passes_through:
             raise _BodyTooLarge("body too large")
         return parts, ended
 
-    def _passes_through(self) -> bool:
-        return self.request is not None and bool(self.request.stream)
+    @property
+    def _body_limit(self) -> int:
+        limit = self._client.body_limit if self._client is not None else None
+        return self.limits.body_bytes if limit is None else limit
 
     def _unreadable(self, error: h11.ProtocolError) -> Commands:
         if self._answered():
             yield commands.CloseConnection(self.conn)
         elif isinstance(error, _BodyTooLarge):
-            yield from self._refuse(TooLarge("The body is too large; shorten the request."))
+            yield from self._refuse(too_large(self._body_limit))
         else:
             yield from self._refuse(BadRequest("The request body cannot be read: it breaks the rules of HTTP/1.1."))
         yield ReceiveHttp(RequestProtocolError(self.stream_id, "unreadable body", ErrorCode.GENERIC_CLIENT_ERROR))
@@ -218,7 +220,7 @@ class BoundedServer(_Bounded, _http1.Http1Server):
         return self.response is not None and self.response.status_code != 100
 
     def _refuse(self, error: GatewayError) -> Commands:
-        self.refusals.count()
+        self.clients.unreadable.count()
         yield from self._close_with(error_page(error))
 
     def _close_with(self, response: bytes) -> Commands:
@@ -259,6 +261,13 @@ class BoundedServer(_Bounded, _http1.Http1Server):
             yield from self._close_with(_http1.make_error_response(status, event.message))
         else:
             yield from super().send(event)
+
+    def make_pipe(self) -> Commands:
+        assert self.request is not None
+        # After CONNECT, the client sends a head or a ClientHello; an upgraded connection is a tunnel at once.
+        connects = self.request.method.upper() == "CONNECT"
+        self.clients.mark(self._client, Phase.HEAD if connects else Phase.TUNNEL)
+        yield from super().make_pipe()
 
     def mark_done(self, *, request: bool = False, response: bool = False) -> Commands:
         if request:
@@ -309,13 +318,16 @@ class PrefaceLimit:
         if data.layer is not None:
             return
         pieces = [event.data for event in data.events if isinstance(event, events.DataReceived)]
-        if len(pieces) > _PREFACE_PIECES or sum(map(len, pieces)) > _PREFACE_BYTES:
+        start = b"".join(pieces)
+        is_http = _starts_like_http(start)
+        # `host_header` waits no longer for the head of a request, so that the HTTP layer can refuse it.
+        if len(pieces) > _PREFACE_PIECES or (len(start) > _PREFACE_BYTES and not is_http):
             data.layer = _Closed(data.context)
             return
         state = self._clients.of(data.context.client)
         if state is not None and pieces:
             self._clients.mark(state, Phase.HEAD)
-            if _starts_like_http(b"".join(pieces)):
+            if is_http:
                 state.encode = partial(_encrypted, data.context)
 
 
@@ -331,16 +343,18 @@ def _encrypted(context: Context, data: bytes) -> bytes:
 def host_header(context: Context, data_client: bytes, data_server: bytes) -> str | None:
     """Returns the `Host` of an incomplete request head. Replaces mitmproxy's search, which takes cubic time.
 
-    Raises NeedsMoreData until the field or the end of the head has arrived.
+    Raises NeedsMoreData until the field or the end of the head has arrived, or 64 KiB of it.
     """
     if context.client.transport_protocol != "tcp" or data_server or not _starts_like_http(data_client):
         return None
-    for line in _complete_lines(data_client):
-        if not line:
+    for line in data_client.split(b"\n")[1:-1]:
+        if line in (b"", b"\r"):
             return None
         name, _, value = line.partition(b":")
         if name.lower() == b"host":
             return value.strip().decode("utf-8", "surrogateescape") or None
+    if len(data_client) > _PREFACE_BYTES:
+        return None
     raise NeedsMoreData
 
 
@@ -348,16 +362,10 @@ def _starts_like_http(data: bytes) -> bool:
     return data[:3].isalpha() and b"HTTP/" in data.partition(b"\n")[0]
 
 
-def _complete_lines(data: bytes) -> Iterator[bytes]:
-    *complete, _ = data.split(b"\n")
-    yield from (line.removesuffix(b"\r") for line in complete[1:])
-
-
 def bound_messages(limits: MessageLimits, clients: Clients) -> None:
     """Replaces mitmproxy's HTTP/1 readers in this process by those that enforce the limits."""
     _Bounded.limits = limits
     BoundedServer.clients = clients
-    BoundedServer.refusals = RareWarning("refused %d requests whose head or body could not be read")
     replaced: Any = http_layers
     replaced.Http1Server, replaced.Http1Client = BoundedServer, BoundedClient
     # mitmproxy checks the type of every field of every message, except under `python -O`.

@@ -72,7 +72,7 @@ def set_up_logging(level: str, *, json_lines: bool) -> None:
 
 
 class RareWarning:
-    """A warning with a count of its occurrences, logged at most once in ten seconds."""
+    """A warning with a count of its occurrences, logged at most once in ten seconds, by `count` or `flush`."""
 
     def __init__(self, message: str) -> None:
         self._message = message
@@ -81,7 +81,11 @@ class RareWarning:
 
     def count(self) -> None:
         self._count += 1
+        self.flush()
+
+    def flush(self, *, at_once: bool = False) -> None:
+        """Logs what was counted since the last message, unless that was less than ten seconds ago."""
         now = monotonic()
-        if now - self._logged >= _RARE_SECONDS:
+        if self._count and (at_once or now - self._logged >= _RARE_SECONDS):
             logging.getLogger(__name__).warning(self._message, self._count)
             self._logged, self._count = now, 0

@@ -73,13 +73,14 @@ def build_master(settings: Settings, ours: Sequence[object], last: Sequence[obje
         f"regular@{settings.host}:{settings.proxy_port}",
     )
     upstream_ca = upstream_authorities(settings.certs_dir, settings.upstream_ca_files)
+    longest = max(settings.longest_timeout, settings.tunnel_timeout_seconds)
     fixed: dict[str, Any] = {
         "mode": [*listeners, *settings.modes],
         "allow_hosts": [_NOWHERE_PATTERN, *settings.intercept_regexes],
         "body_size_limit": str(max(_HARD_LIMIT * settings.body_limit_bytes, settings.response_limit_bytes)),
         "confdir": str(settings.certs_dir),
         # It also closes the client connection, so no error could be sent.
-        "tcp_timeout": max(_SILENCE_SECONDS, ceil(settings.longest_timeout) + _MORE_SECONDS),
+        "tcp_timeout": max(_SILENCE_SECONDS, ceil(longest) + _MORE_SECONDS),
         "ssl_verify_upstream_trusted_ca": str(upstream_ca) if upstream_ca else None,
     }
     opts = SealedOptions()

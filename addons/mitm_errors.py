@@ -11,30 +11,34 @@ from mitmproxy import http
 from mitmproxy.net.http import http1
 from mitmproxy.proxy.layers.http import _http1
 
-from gateway.errors import BadRequest, GatewayError, InternalError, TooLarge
+from gateway.errors import BadRequest, GatewayError, InternalError
+from gateway.http.content_encoding import too_large
 from gateway.http.strict_json import dump
 from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
+from gateway.wires import Family
+from gateway.wires.error_shapes import shaped
 
 # mitmproxy's message for an upstream connection that `addons/own_listeners.py` refused.
 OWN_LISTENER = "one of the gateway's own listeners"
 OWN_LISTENER_REFUSED = f"Connection killed: {OWN_LISTENER}"
 
-_answer: ContextVar[tuple[str, GatewayError | None] | None] = ContextVar("_answer", default=None)
+_answer: ContextVar[tuple[str, GatewayError | None, Family] | None] = ContextVar("_answer", default=None)
 
 
-def answer_for(request_id: str, error: GatewayError | None = None) -> None:
+def answer_for(request_id: str, error: GatewayError | None = None, family: Family = "openai") -> None:
     """Uses this request id, and this error if given, for the next error page of the current task.
 
-    The client finds the receipt under the id. Without `error`, the status of the page decides what it says.
+    The client, made for the API `family`, finds the receipt under the id. Without `error`, the status of the page
+    decides what it says.
     """
-    _answer.set((request_id, error))
+    _answer.set((request_id, error, family))
 
 
 def _error_for(status: int) -> GatewayError:
     match status:
         case 413:
-            return TooLarge("The body is too large; shorten the request.")
+            return too_large()
         case 502 | 503:
             return Fault.UNKNOWN.error()
         case 504:
@@ -47,17 +51,18 @@ def _error_for(status: int) -> GatewayError:
 
 def error_response(status_code: int, message: str = "") -> bytes:
     """Returns an error response as bytes. Drops `message`, which may quote the request."""
-    request_id, known = _answer.get() or (new_request_id(), None)
+    request_id, known, family = _answer.get() or (new_request_id(), None, "openai")
     if message == OWN_LISTENER_REFUSED:
         known = Fault.OWN_LISTENER.error()
-    return error_page(known or _error_for(status_code), request_id)
+    return error_page(known or _error_for(status_code), request_id, family)
 
 
-def error_page(error: GatewayError, request_id: str | None = None) -> bytes:
+def error_page(error: GatewayError, request_id: str | None = None, family: Family = "openai") -> bytes:
     """Returns the response to an error as bytes. It ends the connection."""
     request_id = request_id or new_request_id()
-    headers = {"content-type": "application/json", "connection": "close", "x-svc-request-id": request_id}
-    response = http.Response.make(error.status, dump(error.body(request_id)), headers)
+    headers = {"content-type": "application/json", "connection": "close", **error.headers(request_id)}
+    status, body = shaped(error, request_id, family)
+    response = http.Response.make(status, dump(body), headers)
     return bytes(http1.assemble_response(response))
 
 

@@ -9,9 +9,8 @@ from mitmproxy import ctx, flow, http
 from mitmproxy.addons.view import View
 
 from addons import flow_copies
-from addons.flow_metadata import Notes
+from addons.flow_copies import UNKNOWN_HOST, Notes, code_of, plain_path, request_id_of, summary
 from addons.flow_state import FlowState
-from addons.safe_metadata import UNKNOWN_HOST, code_of, plain_path, request_id_of, summary
 from gateway.errors import GatewayError
 from gateway.ipc.messages import Listener, NativeResponse
 from gateway.models import ReceiptRef

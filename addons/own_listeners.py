@@ -19,16 +19,16 @@ from gateway.ids import new_request_id
 
 _LOOKUP_SECONDS = 5.0
 
-type Place = tuple[str, int]
+type HostPort = tuple[str, int]
 type _Address = IPv4Address | IPv6Address
 
 
 class OwnListeners:
     """The addon. `web` is the host and port of mitmweb; mitmproxy reports its own listeners."""
 
-    def __init__(self, web: Place | None) -> None:
+    def __init__(self, web: HostPort | None) -> None:
         self._web = web
-        self._asked: dict[str, Place] = {}
+        self._asked: dict[str, HostPort] = {}
 
     async def http_connect(self, flow: http.HTTPFlow) -> None:
         """Refuses a tunnel before the client gets its 200. `server_connect` checks the address again."""
@@ -73,7 +73,7 @@ class OwnListeners:
             return None
         return addresses[0] if len(addresses) == 1 else await _first_answering(addresses, port)
 
-    def _listeners(self, protocol: str) -> Iterable[Place]:
+    def _listeners(self, protocol: str) -> Iterable[HostPort]:
         for server in ctx.master.addons.get("proxyserver").servers:
             if server.mode.transport_protocol in (protocol, "both"):
                 yield from ((address[0], address[1]) for address in server.listen_addrs)

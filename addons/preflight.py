@@ -68,7 +68,8 @@ def prepared(settings: Settings) -> Settings:
             modes += _of_mode(number, spec)
         except ValueError:
             problems.append(f"modes: entry {number} is not a mode of mitmproxy; {_ADVICE}")
-    fixed = [_own(settings, name, web=name == "web") for name in _names(settings)]
+    names = ("gateway", "proxy", "web") if settings.web else ("gateway", "proxy")
+    fixed = [_own(settings, name, web=name == "web") for name in names]
     numbered = Counter((each.host, each.port) for each in (*fixed, *modes) if each.port)
     problems += [
         f"{each.setting}: another listener of the gateway has port {each.port}; {each.advice}"
@@ -95,8 +96,7 @@ def prepared(settings: Settings) -> Settings:
 def explained(error: GatewayError) -> SettingsError:
     """Returns an error raised during the start as a problem of the settings."""
     if error.code == "policy_not_found":
-        known = f"`{COMMAND} policies list` shows those there are"
-        return SettingsError(f"default_policy: there is no such policy; {known}")
+        return SettingsError(f"default_policy: there is no such policy; `{COMMAND} policies list` shows them all")
     return SettingsError(f"policies_dir: {error.message}" if isinstance(error, Unprocessable) else error.message)
 
 
@@ -117,12 +117,6 @@ def authority(folder: Path) -> Path:
     except (ValueError, TypeError, UnsupportedAlgorithm):
         remedy = "restore it, or delete it to get a new one, which programs have to trust anew"
         raise SettingsError(f"certs_dir: {CONF_BASENAME}-ca.pem is damaged; {remedy}") from None
-
-
-def _names(settings: Settings) -> Iterator[str]:
-    yield from ("gateway", "proxy")
-    if settings.web:
-        yield "web"
 
 
 def _own(settings: Settings, name: str, *, web: bool) -> _Listener:

@@ -17,12 +17,11 @@ from mitmproxy.net.http.http1 import assemble_response, expected_http_body_size
 
 from addons.connection_limits import Clients
 from addons.credentials import scrub, scrub_answer, seal, without_proxy_headers
-from addons.fail_closed import answer_with, disarm, fail_closed
+from addons.fail_closed import Refusals, answer_with, disarm, fail_closed
 from addons.flow_state import FlowState, FlowStates, listener_of
 from addons.forwarding import send_to
 from addons.mitm_errors import answer_for
 from addons.operator_view import Review
-from addons.refusals import Refusals
 from addons.streamed_answers import StreamedAnswer, prepare_head, stream_of
 from addons.upstream_faults import fault_of
 from gateway.auth.credentials import KeySearch, scrub_secrets, secrets_of
@@ -253,8 +252,7 @@ class Protect:
         """Refuses a redirect: a client that followed it would send its plain text there. Operators still see it."""
         error = BadUpstream("The upstream answered with a redirect, which is not passed on.", code="upstream_invalid")
         self._review.answered(flow, state, error)
-        body = state.wire.error_body(error, state.request_id) if state.wire else None
-        flow.response = answer_with(error, state.request_id, flow.request.method, body)
+        flow.response = answer_with(error, state.request_id, flow.request.method, state.family)
         self._gateway.fail(state.request_id, "upstream_error")
         self._states.remove(flow)
 
@@ -274,7 +272,7 @@ class Protect:
         name = state.forwarded.upstream if state.forwarded else ""
         if fault is not None:
             fault.report(f"`{name}`" if name else self._host(state), state.request_id)
-        answer_for(state.request_id, fault.error(name) if fault is not None else None)
+        answer_for(state.request_id, fault.error(name) if fault is not None else None, state.family)
         self._states.remove(flow)
 
     def _host(self, state: FlowState) -> str:

@@ -7,24 +7,23 @@ import socket
 from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
 
-from addons.certificate_authority import bundle_of
 from addons.connection_limits import Clients, ConnectionLimits
+from addons.fail_closed import Refusals
 from addons.flow_state import FlowStates
 from addons.graceful_shutdown import GracefulShutdown
 from addons.head_limits import MessageLimits, PrefaceLimit, bound_messages
 from addons.master import build_master
 from addons.mitm_errors import speak_json
 from addons.open_files import affordable_connections
-from addons.operator_hold import OperatorHold
+from addons.operator_actions import NoReplay, OperatorHold
 from addons.operator_view import Review
 from addons.own_listeners import OwnListeners
 from addons.preflight import authority, explained, prepared, refused_by_mitmproxy
 from addons.protect import Protect
-from addons.refusals import Refusals
-from addons.replay import NoReplay
 from addons.response_delivery import ResponseDelivery
-from addons.upstream_timeout import UpstreamTimeouts
+from addons.upstream_faults import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
+from gateway.config.authority_files import bundle_of
 from gateway.config.host_patterns import host_matcher
 from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings

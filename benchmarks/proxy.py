@@ -90,7 +90,7 @@ def _proportional(pid: int) -> int:
     return int(next(line.split()[1] for line in lines if line.startswith("Pss:")))
 
 
-def _cpu_seconds(pid: int | None) -> float:
+def cpu_seconds(pid: int | None) -> float:
     """Processor time that a program's processes have used (Linux)."""
     if pid is None:
         return float("nan")
@@ -188,9 +188,9 @@ async def _table(targets: list[Target], options: argparse.Namespace) -> list[dic
                 used = [0.0 for _ in targets]
                 for _ in range(max(1, round(options.seconds))):
                     for number, target in enumerate(targets):
-                        before = _cpu_seconds(target.pid)
+                        before = cpu_seconds(target.pid)
                         await measure(target, supplies[number], connections, 1.0, served[number])
-                        used[number] += _cpu_seconds(target.pid) - before
+                        used[number] += cpu_seconds(target.pid) - before
                 for number, target in enumerate(targets):
                     cell = {"target": target.name, "kb": size, "connections": connections, **served[number].figures()}
                     cell["cpu_ms"] = used[number] * 1000 / max(1, served[number].total)

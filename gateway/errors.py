@@ -31,8 +31,9 @@ from typing import ClassVar, Self
 
 from gateway.models import ReceiptRef
 
-# Client errors that may pass when the request is sent again.
-_WORTH_RETRYING = frozenset({408, 409, 429})
+# Errors that may pass when the request is sent again, and one of their codes that does not.
+_WORTH_RETRYING = frozenset({408, 409, 429, 502, 503, 504})
+_PERMANENT = "receipt_log_broken"
 
 
 class GatewayError(Exception):
@@ -77,7 +78,7 @@ class GatewayError(Exception):
             fields["retry-after"] = str(self.retry_after)
         if self.status == 401:
             fields["www-authenticate"] = "Bearer"
-        if self.status < 500 and self.status not in _WORTH_RETRYING:
+        if self.status not in _WORTH_RETRYING or self.code == _PERMANENT:
             # The SDKs of providers obey it. Without it, some clients repeat a request with a wrong key for minutes.
             fields["x-should-retry"] = "false"
         return fields

@@ -9,13 +9,17 @@ from types import ModuleType
 
 
 def plugin_modules(package: str, folders: Iterable[Path] = ()) -> Iterator[ModuleType]:
-    """Imports every module of a package, then every file in `folders`."""
-    for info in pkgutil.iter_modules(import_module(package).__path__):
-        yield import_module(f"{package}.{info.name}")
+    """Imports every module of a package and of the packages in it, then every file in `folders`.
+
+    Skips modules and packages with a leading underscore.
+    """
+    for info in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
+        if not info.name.rpartition(".")[2].startswith("_"):
+            yield from plugin_modules(info.name) if info.ispkg else (import_module(info.name),)
     for folder in folders:
         for info in pkgutil.iter_modules([str(folder)]):
             spec = info.module_finder.find_spec(info.name, None)
-            if spec is not None and spec.loader is not None:
+            if spec is not None and spec.loader is not None and not info.name.startswith("_"):
                 module = module_from_spec(spec)
                 spec.loader.exec_module(module)
                 yield module

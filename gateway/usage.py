@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 from gateway.store import Repositories, Store
+from gateway.store.interfaces import Usage
 from gateway.store.rows import MeterRow
 
 # The meters that hold one number for each name.
@@ -43,6 +44,11 @@ class Counter:
     def forget(self) -> None:
         """Discards the collected readings after the transaction, committed or not."""
         self._collected.clear()
+
+
+def counted_records(meters: Usage) -> int:
+    """Counts the receipts and outcomes in the meters. The receipt log has as many records, or more."""
+    return sum(amount for meter, _, amount in meters.totals() if meter in ("operations", "outcomes"))
 
 
 async def usage(store: Store) -> dict[str, Any]:

@@ -96,6 +96,7 @@ PATTERNS = {
     "^key_[0-9a-f]{16}$": "`key_` and 16 hex digits",
     "^[a-z0-9][a-z0-9-]*$": "of `a`–`z`, `0`–`9` and `-`",
     "^[a-z0-9][a-z0-9_-]*$": "of `a`–`z`, `0`–`9`, `-` and `_`",
+    "^[A-Za-z0-9_.:/-]+$": "of letters, digits and `_.:/-`",
     "^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$": "IN_CAPITALS",
     "^[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,255}$": "at most 256 characters, no spaces",
     "^[^\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$": (

@@ -1,6 +1,7 @@
-"""Fixtures that every part's tests may use."""
+"""Fixtures that every part's tests may use, and the order in which they run."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,20 +11,51 @@ from hypothesis import settings
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
+# The developer's own settings would change what is tested, and what is started by tests.
+for _variable in [name for name in os.environ if name.startswith("SVC_")]:
+    del os.environ[_variable]
+
 ROOT = Path(__file__).resolve().parent.parent
+
+# One worker runs a whole file, so these start first: one that started last would keep the others waiting for it.
+_LONGEST = (
+    "test_openapi.py",
+    "test_connection_limits.py",
+    "test_nothing_phones_home.py",
+    "test_faulty_detection.py",
+    "test_law_1_nothing_crosses_unprotected.py",
+    "test_law_2_an_edit_lets_nothing_out.py",
+    "test_mitmweb_browser.py",
+    "test_law_1_keys_and_credentials.py",
+    "test_newcomers_path.py",
+    "test_bad_input.py",
+    "test_graceful_shutdown.py",
+    "test_law_3_a_receipt_first.py",
+    "test_operator_edits.py",
+    "test_setup.py",
+    "test_linear.py",
+    "test_package.py",
+    "test_start_errors.py",
+)
+_RANK = {name: rank for rank, name in enumerate(_LONGEST)}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: _RANK.get(item.path.name, len(_RANK)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """A worker for each core, and where all tests run, half as many again: end-to-end tests mostly wait."""
+    cores = os.process_cpu_count() if sys.version_info >= (3, 13) else os.cpu_count()
+    cores = cores or 1
+    return cores if config.option.markexpr else cores + (cores + 1) // 2
 
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     """The gateway runs on asyncio alone, as mitmproxy does."""
     return "asyncio"
-
-
-@pytest.fixture(autouse=True)
-def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The developer's own SVC_* variables would change what is tested, and what is started by tests."""
-    for variable in [name for name in os.environ if name.startswith("SVC_")]:
-        monkeypatch.delenv(variable)
 
 
 @pytest.fixture

@@ -84,9 +84,6 @@ class Telegram:
     def refuse_answer(self, body, message):
         body["reply"] = message
 
-    def error_body(self, error, request_id):
-        return {"fault": error.code}
-
 
 WIRE = Telegram()
 ''',

@@ -19,12 +19,12 @@ from training.interfaces import lines, raw_texts
 from training.pools import lines as pool_lines
 from training.pools import people, towns, words
 
-FOLDER = Path(__file__).parent.parent / "gateway" / "detection" / "names" / "model"
+FOLDER = Path(__file__).parent.parent / "gateway" / "detection" / "ner" / "model"
 # English has no need of it, and in Vietnamese every name is a word.
 SPOKEN = tuple(language for language in LANGUAGES if language not in {"en", "vi"})
-NAMELESS = ("ordinary.en.txt", "ordinary.nordic.txt", "things.txt")
-"""What is written with a capital in English or everywhere, of whose other words the model knows enough; and words of
-languages whose catalogs we do not read."""
+NAMELESS = ("ordinary.en.txt", "technical.en.txt", "ordinary.nordic.txt", "things.txt")
+"""What is written with a capital in English or everywhere, of whose other words the model knows enough; words of
+manuals (documentation.py); and words of languages whose catalogs we do not read."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SLOT = re.compile(r"\{[\w.]+\}|\\[nt]")
 # What is seen once or twice may be a slip, or somebody's name.

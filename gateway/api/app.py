@@ -236,6 +236,7 @@ def _native_routes() -> APIRouter:
         wire = container.wires.serving("POST", path)
         if wire is None:
             raise unknown_path(path)
+        path = f"{path}?{request.url.query}" if request.url.query else path
         exchange, status, answer = await container.chat.answer(wire, body, caller, path, request.headers.raw)
         _report_exchange(request, exchange)
         return Response(answer, status, {"x-svc-request-id": exchange.request_id}, media_type="application/json")

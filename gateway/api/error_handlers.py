@@ -20,6 +20,7 @@ from gateway.errors import (
 )
 from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
+from gateway.wires.error_shapes import family_of, shaped
 
 _log = logging.getLogger(__name__)
 
@@ -81,8 +82,9 @@ def unknown_path(path: str) -> NotFound:
     expected = next((word for word in words if word not in _PATH_PREFIXES), "") in _PROVIDER_CALLS
     problem = "This call is not supported yet" if expected else "The gateway does not know this call"
     return NotFound(
-        f"{problem}, and nothing was sent. Supported provider calls: POST /v1/chat/completions, GET /v1/models and "
-        "GET /v1/models/{model}; GET /docs lists the gateway's own."
+        f"{problem}, and nothing was sent. Supported provider calls: GET /v1/models, POST /v1/chat/completions and, "
+        "for models of upstreams, /v1/completions, /v1/responses, /v1/embeddings, /v1/moderations, /v1/messages and "
+        "/v1beta/models/{model}:generateContent; GET /docs lists the gateway's own."
     )
 
 
@@ -112,8 +114,9 @@ def error_response(error: GatewayError, request: Request) -> Response:
     """Returns the response for an error."""
     request_id = getattr(request.state, "request_id", None) or new_request_id()
     # Not every host of this application removes the body of a response to HEAD (RFC 9110 section 9.3.2).
-    content = b"" if request.method == "HEAD" else dump(error.body(request_id))
-    return Response(content, error.status, error.headers(request_id), media_type="application/json")
+    status, body = shaped(error, request_id, family_of(request.headers.raw))
+    content = b"" if request.method == "HEAD" else dump(body)
+    return Response(content, status, error.headers(request_id), media_type="application/json")
 
 
 def is_identifier(text: str) -> bool:

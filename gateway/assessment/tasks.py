@@ -5,13 +5,13 @@ looked up once, so the cost depends only on the number of words read, which is b
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-_WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+from gateway.config.data_files import read_toml
+
+_WORDS: dict[str, Any] = read_toml(__file__)
 CATEGORIES: dict[str, str] = _WORDS["categories"]
 _NEEDS_VALUE: dict[str, str] = _WORDS["needs_value"]
 _ACTIONS = frozenset(_WORDS["actions"].split())

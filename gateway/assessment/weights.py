@@ -1,8 +1,8 @@
 """Weighs a finding by its type: the harm of leaking it alone, and how far it tells who someone is."""
 
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
+
+from gateway.config.data_files import read_toml
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Weight:
 
 _WEIGHTS = {
     table: {name: Weight(**weight) for name, weight in weights.items()}
-    for table, weights in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
+    for table, weights in read_toml(__file__).items()
 }
 
 

@@ -1,12 +1,12 @@
 """Finds gateway keys in requests, and removes credentials from the answers of upstreams that quote them.
 
-Both recognize every spelling of a value: quoted, percent-encoded, escaped as in JSON or HTML, in base64 or hexadecimal,
-in full-width letters, and with invisible characters.
+Both recognize these spellings of a value: quoted, percent-encoded, escaped as in JSON or HTML, in base64, base32 or
+hexadecimal, in capitals or lower case, in full-width letters, and with invisible characters.
 """
 
-from base64 import b64decode, b64encode, urlsafe_b64encode
+from base64 import b32encode, b64decode, b64encode, urlsafe_b64encode
 from binascii import Error
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from typing import Self
@@ -139,19 +139,23 @@ def _compiled(expressions: Iterable[bytes]) -> "re2._Regexp":
 
 def _spellings(secret: bytes) -> Iterator[bytes]:
     """Yields expressions for the spellings of a secret, the plain one first."""
-    yield b"".join(map(_escaped, secret))
+    yield b"(?i:%s)" % b"".join(map(_escaped, secret))
     yield b"(?i:%s)" % secret.hex().encode()
-    for code in dict.fromkeys(_base64_forms(secret)):
-        yield b"".join(map(_base64_character, code))
+    for code in _inner_codes(secret, b32encode, 5, 5):
+        yield b"(?i:%s)" % code
+    for encode in (b64encode, urlsafe_b64encode):
+        for code in _inner_codes(secret, encode, 3, 6):
+            yield b"".join(map(_base64_character, code))
 
 
-def _base64_forms(secret: bytes) -> Iterator[bytes]:
-    """Yields the characters that a secret always has in base64, for each offset in a longer text (RFC 4648)."""
-    for offset in range(3):
+def _inner_codes(secret: bytes, encode: Callable[[bytes], bytes], group: int, bits: int) -> Iterator[bytes]:
+    """Yields the characters that a secret always has in a code (RFC 4648), for each offset in a longer text.
+
+    A `group` is the bytes that are encoded together, and each character has so many `bits`.
+    """
+    for offset in range(group):
         padded = bytes(offset) + secret
-        first, last = -(-offset * 4 // 3), len(padded) * 8 // 6
-        for encode in (b64encode, urlsafe_b64encode):
-            yield encode(padded)[first:last]
+        yield encode(padded)[-(-offset * 8 // bits) : len(padded) * 8 // bits]
 
 
 def _escaped(byte: int) -> bytes:

@@ -12,13 +12,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gateway.config.settings import Settings, SettingsError
-from gateway.errors import GatewayError
-from gateway.store import ReadOnlyStore, open_read_only
+from gateway.errors import GatewayError, Unavailable
+from gateway.receipts.checkpoint_file import read_checkpoint
+from gateway.store import ReadOnlyStore, open_read_only, store_exists
 
 type Loader = Callable[[argparse.Namespace], Settings]
 type AddFolders = Callable[[argparse.ArgumentParser], None]
 type Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 type StoreAction = Callable[[ReadOnlyStore, Settings, argparse.Namespace], int]
+
+_LOST = "gateway.db is missing from data_dir, and receipts.checkpoint says that it had receipts; restore both together"
 
 
 def add_store_command(
@@ -36,7 +39,11 @@ def add_store_command(
         as_json = getattr(options, "json", False)
         try:
             settings = load(options)
-            with open_read_only(settings.data_dir) as look:
+            folder = settings.data_dir
+            lost = read_checkpoint(folder) if folder.is_dir() and not store_exists(folder) else None
+            if lost is not None and lost.size:
+                raise Unavailable(_LOST, code="receipt_log_broken")
+            with open_read_only(folder) as look:
                 return action(look, settings, options)
         except SettingsError as error:
             print_error("; ".join(error.problems), "unusable_settings", None, as_json=as_json)

@@ -75,8 +75,6 @@ def _evaluate(settings: Settings, options: argparse.Namespace) -> int:
     files = {file: _read(file, options.limit) for file in options.files}
     with open_registry(settings) as registry:
         policy = load_policy(options.policy or settings.default_policy, registry)
-    if options.detection is not None:
-        settings = settings.model_copy(update={"detection": options.detection})
     engines = all_engines(settings)
     predictor = Predictor(
         Protector(engines, hash_key=token_bytes(32)), policy, PrivacyMode(options.mode), options.min_score

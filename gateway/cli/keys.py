@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Column, Table
+from rich.text import Text
 
 from gateway.auth.api_keys import KeyRecord, KeyRing
 from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json
@@ -80,10 +81,12 @@ async def _list(keys: KeyRing, options: argparse.Namespace) -> None:
     if options.json:
         print_json(rows)
         return
-    columns = (Column(name, overflow="fold") for name in ("Label", "Scope", "Created", "Revoked"))
-    table = Table(Column("Key", no_wrap=True, min_width=20), *columns)
+    names = ("Key", "Label", "Scope", "Created", "Revoked")
+    columns = (Column(name, no_wrap=name != "Label", overflow="fold") for name in names)
+    table = Table(*columns, box=None, padding=(0, 1, 0, 0))
     for row in rows:
-        table.add_row(*(str(row[name] or "") for name in ("key_id", "label", "scope", "created_at", "revoked_at")))
+        dates = (str(row[name] or "")[:10] for name in ("created_at", "revoked_at"))
+        table.add_row(row["key_id"], Text(row["label"]), row["scope"], *dates)
     Console().print(table)
 
 

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from errno import ENOENT
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
 import orjson
@@ -21,13 +20,14 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from gateway.cli.console import AddFolders, Loader, Subparsers, add_store_command, print_json, progress
+from gateway.config.durable_files import replacing
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import Unavailable
 from gateway.http.strict_json import dump
 from gateway.policy import PolicyRegistry
-from gateway.policy.resolve import load
-from gateway.receipts import Check, Signer
-from gateway.receipts.audit import audit, export, find, size_of, verify_receipt
+from gateway.policy.inheritance import load
+from gateway.receipts import Check, Signer, Verification
+from gateway.receipts.audit import Audit, audit, export, find, size_of, verify_receipt
 from gateway.receipts.checkpoint_file import read_checkpoint
 from gateway.receipts.records import Receipt
 from gateway.receipts.signing import FILE
@@ -106,31 +106,30 @@ def verify_receipts(store: ReadOnlyStore, settings: Settings, options: argparse.
     signer = _signer(settings)
     # Read before the log: a running gateway appends to the log first and writes its checkpoint second.
     remembered = read_checkpoint(settings.data_dir)
-    if options.request_id:
-        receipt = Receipt.from_stored(find(store, options.request_id)).as_dict()
-        with progress("Verifying", size_of(store)) as advance:
-            one = verify_receipt(store, signer, remembered, options.request_id, advance)
-        one = replace(one, checks=(*one.checks, _policies(store, settings, _policy_hashes(receipt))))
-        done, valid, checks, size = one.as_dict(), one.valid, one.checks, one.size
-    else:
-        with progress("Verifying", size_of(store)) as advance:
-            every = audit(store, signer, remembered, advance)
-        every = replace(every, checks=(*every.checks, _policies(store, settings, every.policies)))
-        done, valid, checks, size = every.as_dict(), every.valid, every.checks, every.size
+    found: Audit | Verification
+    with progress("Verifying", size_of(store)) as advance:
+        if options.request_id:
+            found = verify_receipt(store, signer, remembered, options.request_id, advance)
+            policies = _policy_hashes(Receipt.from_stored(find(store, options.request_id)).as_dict())
+        else:
+            found = audit(store, signer, remembered, advance)
+            policies = found.policies
+    found = replace(found, checks=(*found.checks, _policies(store, settings, policies)))
+    status, done = 0 if found.valid else 1, found.as_dict()
     if options.json:
         print_json(done)
-        return 0 if valid else 1
+        return status
     table = Table(Column("Check", no_wrap=True), "Result", Column("Problem", overflow="fold"))
-    for check in checks:
+    for check in found.checks:
         table.add_row(check.name, "ok" if check.ok else "FAILED", check.detail or "")
     console = Console()
     console.print(table)
-    if valid:
-        console.print(f"Valid: {size} records, none altered or missing.", highlight=False)
+    if found.valid:
+        console.print(f"Valid: {found.size} records, none altered or missing.", highlight=False)
     else:
         first = done.get("broken_at")
         console.print(f"NOT VALID{f': breaks at sequence {first}' if first else ''}.", highlight=False)
-    return 0 if valid else 1
+    return status
 
 
 def export_receipts(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
@@ -155,18 +154,10 @@ def _output(path: Path | None) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    # A temporary file first: a failed export must not store like a shorter log. Readable by its owner only.
     if not path.parent.is_dir():
         raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path))
-    with NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as draft:
-        try:
-            yield draft
-            draft.flush()
-            os.fsync(draft.fileno())
-            Path(draft.name).replace(path)
-        except BaseException:
-            Path(draft.name).unlink(missing_ok=True)
-            raise
+    with replacing(path) as draft:  # a failed export must not look like a shorter log
+        yield draft
 
 
 def _signer(settings: Settings) -> Signer:
@@ -195,9 +186,9 @@ def _is_stored(store: ReadOnlyStore, hash: str) -> bool:
         return False
 
 
-def _policy_hashes(receipt: Mapping[str, Any]) -> tuple[str, ...]:
+def _policy_hashes(receipt: Mapping[str, Any]) -> frozenset[str]:
     policy = receipt.get("policy")
-    return (str(policy.get("hash")),) if isinstance(policy, dict) else ()
+    return frozenset({str(policy.get("hash"))} if isinstance(policy, dict) else ())
 
 
 def _cells(row: Mapping[str, Any]) -> Iterator[str]:

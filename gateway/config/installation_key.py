@@ -1,10 +1,8 @@
 """Loads the installation's key, from which the placeholders of chats are derived."""
 
-import os
-from contextlib import suppress
 from secrets import token_bytes
-from tempfile import NamedTemporaryFile
 
+from gateway.config.durable_files import create
 from gateway.config.settings import Settings, SettingsError
 
 FILE = "installation.key"
@@ -27,12 +25,7 @@ def installation_key(settings: Settings, *, used: bool = False) -> bytes:
                 f"{FILE} is missing from data_dir, and earlier conversations depend on it; restore it from the backup "
                 f"(or write {_SIZE} random bytes into it to abandon them), or start with another `--data-dir DIR`"
             )
-        # Link a complete temporary file into place: no process reads half a key, and the first link wins.
-        with NamedTemporaryFile(dir=path.parent, prefix=FILE) as draft, suppress(FileExistsError):
-            draft.write(token_bytes(_SIZE))
-            draft.flush()
-            os.fsync(draft.fileno())
-            path.hardlink_to(draft.name)
+        create(path, token_bytes(_SIZE))
     key = path.read_bytes()
     if len(key) != _SIZE:
         raise SettingsError(f"{FILE} in data_dir is damaged: it must hold {_SIZE} bytes; restore it from a backup")

@@ -195,6 +195,9 @@ class Settings(BaseSettings):
     idle_timeout_seconds: Seconds = Field(
         120, description="How long a connection is kept that waits for its next request."
     )
+    tunnel_timeout_seconds: Seconds = Field(
+        600, description="How long a tunnel to a host that is not intercepted may be silent in both directions."
+    )
     max_connections: int = Field(
         2048,
         ge=1,
@@ -386,7 +389,7 @@ def _problem(place: tuple[int | str, ...], kind: str, message: str) -> str:
     if kind == "extra_forbidden":
         model = Settings if len(names) == 1 else UpstreamSettings
         return _unknown(".".join(names), sorted(model.model_fields))
-    text = message.removeprefix("Value error, ")
+    text = re.sub(r"^(?:Input|String|Value|List) should ", "must ", message.removeprefix("Value error, "))
     return f"{'.'.join(names)}: {text}" if names else text
 
 

@@ -4,46 +4,21 @@ Modules and packages with a leading underscore are skipped.
 """
 
 import hashlib
-import importlib
-import importlib.util
-import pkgutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
 import phonenumbers
 import stdnum
 
-from gateway.detection import recognizers as builtin
 from gateway.detection.recognizer import GROUPS, DefinitionError, EntityType, Recognizer
+from gateway.plugins import plugin_modules
 
 
 def discover(folders: Sequence[Path] = ()) -> tuple[Recognizer, ...]:
     """Returns the built-in recognizers, then those in `folders`, by file name. Raises DefinitionError."""
-    modules = list(_modules(builtin))
-    for folder in folders:
-        modules += [
-            _import_file(folder / f"{info.name}.py")
-            for info in pkgutil.iter_modules([str(folder)])
-            if info.name[0] != "_"
-        ]
+    modules = plugin_modules("gateway.detection.recognizers", folders)
     return tuple(one for module in modules for one in _recognizers(module))
-
-
-def _modules(package: ModuleType) -> Iterator[ModuleType]:
-    for info in pkgutil.iter_modules(package.__path__):
-        if info.name[0] != "_":
-            module = importlib.import_module(f"{package.__name__}.{info.name}")
-            yield from _modules(module) if info.ispkg else (module,)
-
-
-def _import_file(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"gateway_recognizers_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise DefinitionError(f"{path} cannot be imported as a recognizer. Check that it is a Python file.")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _recognizers(module: ModuleType) -> Iterable[Recognizer]:

@@ -10,13 +10,12 @@ treatment:
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, Self
 
+from gateway.config.data_files import read_toml
 from gateway.errors import Unprocessable
 
 _ANY = "*"
@@ -41,7 +40,7 @@ class Meaning:
     treatment: Treatment
 
 
-_COMMON: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_COMMON: dict[str, dict[str, str]] = read_toml(__file__)
 # Types that differ from the common type of their group.
 _APART = frozenset({"AGE", "DATE_OF_BIRTH", "TITLE", "NRP", "LOCATION"})
 

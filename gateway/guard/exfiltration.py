@@ -8,28 +8,26 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from html import unescape
 from pathlib import PurePosixPath
 
-from gateway.guard.patterns import Patterns, holds, matches
+from gateway.guard.patterns import Patterns, covers, holds, matches
 from gateway.guard.shell_commands import Commands, first_mention, mentioned
 from gateway.guard.statements import split_statements
 from gateway.guard.untrusted_destinations import UntrustedDestinations
 
 _PATTERNS = Patterns(__file__)
 _SENDER = _PATTERNS.expression("sender")
-_MAILS = re.compile(r"mail|send_?message|smtp", re.IGNORECASE)
-_PUSH = _PATTERNS.compiled("push")
-_PAGE, _READS_FIELDS, _READS_ALL = map(_PATTERNS.compiled, ("page", "reads_fields", "reads_all"))
-_BLOCK_PIPE = _PATTERNS.compiled("block_pipe")
+_MAILS, _PUSH, _URL, _WORD = map(_PATTERNS.compiled, ("mails", "push", "url", "word"))
+_READS_ALL, _READS_FIELDS, _BLOCK_PIPE = map(_PATTERNS.compiled, ("reads_all", "reads_fields", "block_pipe"))
 _TARGET, _GIVEN, _COPIES_FILES = map(_PATTERNS.compiled, ("target", "given", "copies_files"))
 _FUNCTION = _PATTERNS.compiled("function", re.MULTILINE)
 _FIELD, _FORM, _STYLE = map(_PATTERNS.compiled, ("field", "form", "style"))
 _HANDLER = _PATTERNS.compiled("handler", 0)
 _FAR = 2000
-# Kinds of destinations, as bits: hosts, mailboxes, and what a command was found to send to.
-_HOST, _MAIL, _ANY = 1, 2, 4
-_URL = re.compile(r"//[^\s\"'`${]*")
-_WORD = re.compile(r"[\w.~/*-]+")
+# What a statement carries is a number: a bit for hosts, one for mailboxes, and one for each place.
+_HOST, _MAIL, _FIRST_PLACE = 1, 2, 2
+_ANYTHING = -1
 
 
 def leaving(
@@ -48,19 +46,17 @@ def leaving(
     is_command_named = mentioned(text)
     if not destinations and not is_command_named:
         return {}
-    taken: dict[int, bool] = {}
+    by_code = by_page = 0
     if is_command or is_command_named or holds(_SENDER, text):
-        taken = _Flow(text, places, untrusted, is_code=is_code).leaving(destinations, is_command=is_command)
-    if destinations and _sends_fields(text, untrusted):
-        taken |= dict.fromkeys(_in_fields(text, places), True)
-    return taken
+        by_code, by_page = _Flow(text, places, untrusted, is_code=is_code).sent(destinations, is_command=is_command)
+    if destinations:
+        by_page |= _sent_fields(text, places, untrusted)
+    sent = ((place, 1 << index) for index, place in enumerate(places, _FIRST_PLACE))
+    return {place: bool(by_page & bit) for place, bit in sent if (by_code | by_page) & bit}
 
 
 class _Flow:
-    """Follows places and destinations through the statements of a text by the names that these share.
-
-    Sets of places are numbers: bit i is for place i. So are kinds of destinations: see `_HOST`.
-    """
+    """Follows places and destinations through the statements of a text by the names that these share."""
 
     def __init__(self, text: str, places: Sequence[int], untrusted: UntrustedDestinations, *, is_code: bool) -> None:
         self._text = text
@@ -72,53 +68,44 @@ class _Flow:
         self._functions = {match[match.lastindex or 0] for match in _FUNCTION.finditer(text)}
         self._assigned = {match[1] for said in self._said if (match := _TARGET.match(said)) and match[2]}
 
-    def leaving(self, destinations: Sequence[tuple[int, bool]], *, is_command: bool) -> dict[int, bool]:
+    def sent(self, destinations: Sequence[tuple[int, bool]], *, is_command: bool) -> tuple[int, int]:
+        """The places that commands and code send, and those that a page sends by itself."""
         commands = Commands(self._text, self._untrusted, any_program=is_command)
         senders = self._senders(commands)
         if commands.takes_everything:
-            return dict.fromkeys(self._places, False)
-        own = [(self._own(index), *self._names(said)) for index, said in enumerate(self._said)]
-        named = [_ANY] * len(own)
+            return self._between(0, len(self._text)), 0
+        own = [self._own(index) for index in range(len(self._statements))]
         for at, is_mail in destinations:
             # Between two statements is a comment.
             if at < self._statements[index := self._at(at)].end:
-                named[index] |= _MAIL if is_mail else _HOST
+                own[index] |= _MAIL if is_mail else _HOST
+        names = [self._used_and_given(said) for said in self._said]
         carried: dict[str, int] = {}
-        led: dict[str, int] = {}
-        sent = {False: 0, True: 0}
+        sent = [0, 0]
         # Twice, as functions are defined before they are called.
         for _ in range(2):
-            piped = 0
-            for index, (places, used, given) in enumerate(own):
-                to, taken = named[index], places
+            taken = 0
+            for index, (used, given) in enumerate(names):
+                taken = own[index] | (taken if self._statements[index].is_piped else 0)
                 for name in used:
                     taken |= carried.get(name, 0)
-                    to |= led.get(name, 0)
-                if self._statements[index].is_piped:
-                    taken |= piped
-                piped = taken
                 for at, kinds in senders.get(index, ()):
-                    if taken and kinds & to:
+                    if kinds & taken:
                         sent[self._is_page(at)] |= taken
                 for name in given:
                     carried[name] = carried.get(name, 0) | taken
-                    led[name] = led.get(name, 0) | (to & ~_ANY)
-        return {
-            place: bool(sent[True] >> index & 1)
-            for index, place in enumerate(self._places)
-            if (sent[True] | sent[False]) >> index & 1
-        }
+        return sent[False], sent[True]
 
     def _senders(self, commands: Commands) -> dict[int, list[tuple[int, int]]]:
         """By statement: where something sends, and to which kinds of destinations."""
         found: dict[int, list[tuple[int, int]]] = {}
         for at, (said,) in matches(_SENDER, self._text):
-            kinds = _MAIL if _MAILS.search(said or "") else _HOST
-            found.setdefault(self._at(at), []).append((at, _MAIL | _HOST if _PUSH.match(said or "") else kinds))
+            kinds = _MAIL if _MAILS.search(said) else _HOST
+            found.setdefault(self._at(at), []).append((at, _MAIL | _HOST if _PUSH.match(said) else kinds))
         for index, statement in enumerate(self._statements):
             said = self._text[statement.start : statement.end]
             if commands.send(said):
-                found.setdefault(index, []).append((statement.start, _ANY))
+                found.setdefault(index, []).append((statement.start, _ANYTHING))
                 if not statement.is_code:
                     # In a sentence a command begins at its program.
                     statement.start += first_mention(said)
@@ -128,21 +115,24 @@ class _Flow:
         """The places that a statement contains, or reads from the page."""
         said, statement = self._said[index], self._statements[index]
         is_block_piped = _BLOCK_PIPE.search(self._text[max(0, statement.start - 20) : statement.start])
-        if _PAGE.search(said) or _READS_ALL.search(said) or (statement.is_piped and is_block_piped):
-            return (1 << len(self._places)) - 1
+        if _READS_ALL.search(said) or (statement.is_piped and is_block_piped):
+            return self._between(0, len(self._text))
         places = self._fields if _READS_FIELDS.search(said) else 0
         for start, end in statement.spans():
-            places |= (1 << bisect_left(self._places, end)) - (1 << bisect_left(self._places, start))
+            places |= self._between(start, end)
         return places
 
     @cached_property
     def _fields(self) -> int:
-        fields = set(_in_fields(self._text, self._places))
-        return sum(1 << index for index, place in enumerate(self._places) if place in fields)
+        return _in_fields(self._text, self._places)
 
-    def _names(self, said: str) -> tuple[set[str], set[str]]:
+    def _between(self, start: int, end: int) -> int:
+        first, last = (bisect_left(self._places, at) + _FIRST_PLACE for at in (start, end))
+        return (1 << last) - (1 << first)
+
+    def _used_and_given(self, said: str) -> tuple[set[str], set[str]]:
         """The names that a statement takes values from, and those that it gives values to."""
-        used = names(said)
+        used = _names(said)
         if _FUNCTION.search(said):
             return used, used
         given = self._functions & used
@@ -155,7 +145,7 @@ class _Flow:
             for word in said.split()[1:]:
                 given.update(_folders(word.strip("'\"")))
         if target and target[2]:
-            used = names(said[target.end() :])
+            used = _names(said[target.end() :])
         return (used | {"origin"} if _PUSH.search(said) else used), given
 
     def _at(self, offset: int) -> int:
@@ -169,7 +159,7 @@ class _Flow:
         return opened > closed or _HANDLER.search(before[-400:]) is not None
 
 
-def names(text: str) -> set[str]:
+def _names(text: str) -> set[str]:
     """Variables and files that a text names."""
     found: set[str] = set()
     for word in _WORD.findall(_URL.sub(" ", text)):
@@ -189,18 +179,16 @@ def _folders(file: str) -> Iterator[str]:
         yield from (str(path), path.name, *map(str, path.parents))
 
 
-def _in_fields(text: str, places: Sequence[int]) -> Iterator[int]:
-    """The places in fields of forms and other elements that a page can read."""
-    fields = [match.span() for match in _FIELD.finditer(text)]
-    for place in places:
-        at = bisect_right(fields, (place, len(text))) - 1
-        if at >= 0 and place < fields[at][1]:
-            yield place
-
-
-def _sends_fields(text: str, untrusted: UntrustedDestinations) -> bool:
-    """Whether a form or a style sheet sends fields to an untrusted destination."""
-    if any(untrusted.url(match[0]) for match in _STYLE.finditer(text)):
-        return True
+def _sent_fields(text: str, places: Sequence[int], untrusted: UntrustedDestinations) -> int:
+    """The places in fields, if a form or a style sheet of the page sends them to an untrusted destination."""
     values = [next(filter(None, match.groups()), "") for match in _FORM.finditer(text)]
-    return "" in values and any(map(untrusted.address, values))
+    addresses = [re.sub(r"[\t\n\r]", "", unescape(value)).replace("\\", "/") for value in values]
+    has_form = "" in values and any(untrusted.urls(address) or untrusted.mailboxes(address) for address in addresses)
+    if not has_form and not any(untrusted.urls(match[0]) for match in _STYLE.finditer(text)):
+        return 0
+    return _in_fields(text, places)
+
+
+def _in_fields(text: str, places: Sequence[int]) -> int:
+    fields = [match.span() for match in _FIELD.finditer(text)]
+    return sum(1 << index for index, place in enumerate(places, _FIRST_PLACE) if covers(fields, place))

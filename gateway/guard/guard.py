@@ -2,19 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gateway.detection.overlaps import overlapping
-from gateway.guard.context import AnswerPart, GuardContext, Hit, Source
-from gateway.guard.encodings import Encodings
+from gateway.guard.context import AnswerPart, GuardContext
 from gateway.guard.exfiltration import leaving
 from gateway.guard.instructions import instructions
-from gateway.guard.links import in_links
-from gateway.guard.part_views import Reading, readings, runs, split
-from gateway.guard.placeholder_checks import Tags
+from gateway.guard.links import encoded_in_links, in_links
+from gateway.guard.new_values import new_values
+from gateway.guard.readings import Reading, readings, runs
 from gateway.guard.tool_calls import exfiltrating
-from gateway.guard.untrusted_destinations import UntrustedDestinations
-from gateway.guard.value_leaks import ProtectedValues, new_values
-from gateway.guard.verdict import KINDS, GuardAction, GuardFinding, Kind, Severity, Verdict
+from gateway.guard.verdict import KINDS, GuardAction, GuardFinding, Hit, Kind, Severity, Verdict
 from gateway.placeholders import Found
 from gateway.policy.document import GuardDocument
 
@@ -33,7 +31,7 @@ def inspect(parts: Sequence[AnswerPart], context: GuardContext, rules: GuardDocu
     counts: Counter[tuple[Kind, Severity]] = Counter()
     redacted: dict[int, list[Hit]] = {}
     strictest: GuardAction = "pass"
-    for index, hit in _Inspection(context, frozenset(actions)).hits(parts):
+    for index, hit in _hits(parts, context, kinds=frozenset(actions)):
         action: GuardAction = "flag" if hit.severity is Severity.LOW else actions[hit.kind]
         strictest = max(strictest, action, key=_ORDER.index)
         counts[hit.kind, hit.severity] += 1
@@ -51,66 +49,46 @@ def _spans(hits: Sequence[Hit]) -> list[tuple[int, int]]:
     return [(group[0].start, max(hit.end for hit in group)) for group in groups]
 
 
-class _Inspection:
-    """What is prepared once for all parts of an answer."""
+def _hits(parts: Sequence[AnswerPart], context: GuardContext, *, kinds: frozenset[Kind]) -> Iterator[tuple[int, Hit]]:
+    """The findings of some kinds, each with the index of its part, offsets of the part's text."""
+    # Two readings of a part have findings in common.
+    found: list[dict[Hit, None]] = [{} for _ in parts]
+    for run in runs(parts):
+        for reading in readings([parts[index] for index in run]):
+            for hit in _in_reading(reading, context):
+                for index, start, end in reading.to_source(hit.start, hit.end):
+                    found[run[index]][replace(hit, start=start, end=end)] = None
+    if Kind.NEW_SENSITIVE_VALUE in kinds:
+        for part, entities, hits in zip(parts, context.entities, found, strict=False):
+            taken = [(hit.start, hit.end) for hit in hits]
+            hits.update(dict.fromkeys(new_values(part.text, entities, context, taken)))
+    yield from ((index, hit) for index, hits in enumerate(found) for hit in hits if hit.kind in kinds)
 
-    def __init__(self, context: GuardContext, kinds: frozenset[Kind]) -> None:
-        self._context = context
-        self._kinds = kinds
-        self._source = Source(context.request)
-        self._untrusted = UntrustedDestinations(Source(context.request, named_for=frozenset()), by_name=True)
-        self._tags = Tags(context)
-        self._values = ProtectedValues(context)
-        self._encodings = Encodings(context, self._tags, self._values)
 
-    def hits(self, parts: Sequence[AnswerPart]) -> Iterator[tuple[int, Hit]]:
-        """The findings of the kinds that the policy asks for, each with its part, offsets of the part's text."""
-        entities = self._context.entities
-        # Two readings of a part have findings in common.
-        found: dict[int, dict[Hit, None]] = {}
-        for indices in runs(parts):
-            for index, hit in self._in_run([parts[index] for index in indices]):
-                found.setdefault(indices[index], {})[hit] = None
-        for index, part in enumerate(parts):
-            hits = [*found.get(index, ())]
-            if index < len(entities) and entities[index] and Kind.NEW_SENSITIVE_VALUE in self._kinds:
-                taken = [(hit.start, hit.end) for hit in hits]
-                hits += new_values(part.text, entities[index], self._context, self._source, taken)
-            yield from ((index, hit) for hit in hits if hit.kind in self._kinds)
+def _in_reading(reading: Reading, context: GuardContext) -> Iterator[Hit]:
+    text = reading.text
+    yield from context.values.foreign_placeholders(text, context.source)
+    yield from context.values.in_clear(text)
+    found = context.placeholders.find(text)
+    if reading.kind == "data":
+        # Nothing a person reads: a value has no business there.
+        yield from (Hit(Kind.PLACEHOLDER_IN_URL, hit.start, hit.end, Severity.HIGH) for hit in found)
+    if found:
+        yield from in_links(text, found, context)
+    if found and reading.kind == "json":
+        yield from exfiltrating(reading, found, context)
+    elif found and reading.names_a_place:
+        yield from _sent_by_code(text, found, context)
+    if "//" in text or "www." in text:
+        yield from encoded_in_links(text, found, context)
+    yield from instructions(reading, found, context)
 
-    def _in_run(self, parts: Sequence[AnswerPart]) -> Iterator[tuple[int, Hit]]:
-        """The findings in parts that a reader puts together."""
-        if parts[0].kind == "data":
-            # Nothing a person reads: a value has no business there.
-            found = self._context.placeholders.find(parts[0].text)
-            yield from ((0, Hit(Kind.PLACEHOLDER_IN_URL, hit.start, hit.end, Severity.HIGH)) for hit in found)
-        for reading in readings(parts):
-            for hit in self._in_reading(reading):
-                for index, start, end in split(parts, *reading.to_source(hit.start, hit.end)):
-                    yield index, Hit(hit.kind, start, end, hit.severity)
 
-    def _in_reading(self, reading: Reading) -> Iterator[Hit]:
-        text, source = reading.text, self._source
-        yield from self._tags.foreign(text, source)
-        yield from self._values.hits(text)
-        found = self._context.placeholders.find(text)
-        if found:
-            yield from in_links(text, found, self._context.placeholders, self._context.scope, self._untrusted)
-        if found and (reading.json or reading.names_a_place):
-            yield from self._sending(reading, found)
-        if "//" in text or "www." in text:
-            yield from self._encodings.hits(text, found, source)
-        yield from instructions(reading, found, source, self._untrusted)
-
-    def _sending(self, reading: Reading, found: Sequence[Found]) -> Iterator[Hit]:
-        """Tool calls, commands, programs and forms that send a placeholder to an untrusted destination."""
-        if reading.json:
-            named = Source(self._context.request, named_for=frozenset(hit.placeholder for hit in found))
-            yield from exfiltrating(reading, found, self._context, UntrustedDestinations(named, by_name=False))
-            return
-        going = leaving(reading.text, [hit.start for hit in found], self._untrusted)
-        for hit in found:
-            if going.get(hit.start):
-                yield Hit(Kind.PLACEHOLDER_IN_MARKUP, hit.start, hit.end, Severity.HIGH)
-            elif hit.start in going:
-                yield Hit(Kind.INSTRUCTION_TO_SEND, hit.start, hit.end, Severity.MEDIUM)
+def _sent_by_code(text: str, found: Sequence[Found], context: GuardContext) -> Iterator[Hit]:
+    """The placeholders that commands, programs and forms send to an untrusted destination."""
+    going = leaving(text, [hit.start for hit in found], context.untrusted)
+    for hit in found:
+        if going.get(hit.start):
+            yield Hit(Kind.PLACEHOLDER_IN_MARKUP, hit.start, hit.end, Severity.HIGH)
+        elif hit.start in going:
+            yield Hit(Kind.INSTRUCTION_TO_SEND, hit.start, hit.end, Severity.MEDIUM)

@@ -7,111 +7,68 @@ words and the ways to put them together are in `instructions.toml`.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
-from gateway.guard.context import Hit, Source
-from gateway.guard.part_views import Reading
-from gateway.guard.patterns import Patterns, expression, matches
+from gateway.detection.re2_expression import Expression
+from gateway.guard.context import GuardContext
+from gateway.guard.patterns import Patterns, covers, expression, matches
+from gateway.guard.readings import Reading
 from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
-from gateway.guard.verdict import Kind, Severity
-from gateway.placeholders import Found
+from gateway.guard.verdict import Hit, Kind, Severity
+from gateway.placeholders import Found, splice
 
-# Replaces each character of a placeholder.
+# Replaces each character of a placeholder: one that nobody writes.
 _MASK = "\ue000"
 _PATTERNS = Patterns(__file__, tag=f"{_MASK}++", phone=PHONE)
 
 
-class _Wording:
-    """The ways to word instructions of one kind.
+def _wording(kind: Kind) -> tuple[Expression, re.Pattern[str]]:
+    """Where an instruction of a kind could begin, which one pass of RE2 finds, and all the ways to word one.
 
-    Where one could begin is searched for first, in one pass of RE2: a verb that is first in its sentence, or after
-    "please", "now", "you must". "To print it" is no instruction.
+    It begins with a verb that is first in its sentence, or after "please", "now", "you must": "To print it" is none.
     """
-
-    def __init__(self, kind: Kind) -> None:
-        self.kind = kind
-        ways = [(_PATTERNS.filled(way["verb"]), _PATTERNS.filled(way["rest"])) for way in _PATTERNS.table[kind]]
-        self._verb = expression(f"{_PATTERNS.filled('{begin}')}({'|'.join(verb for verb, _ in ways)})\\b")
-        # One expression of all; the group of a target is named anew in each.
-        wholes = [verb + rest.replace("<target>", f"<target{index}>") for index, (verb, rest) in enumerate(ways)]
-        self._whole = re.compile("|".join(wholes), re.IGNORECASE)
-
-    def found(self, text: str) -> Iterator[re.Match[str]]:
-        """The instructions in a text whose placeholders are masked."""
-        for start, (said, verb) in matches(self._verb, text):
-            match = self._whole.match(text, start + len(said or "") - len(verb or ""))
-            if match:
-                yield match
+    ways = [(_PATTERNS.filled(way["verb"]), _PATTERNS.filled(way["rest"])) for way in _PATTERNS.table[kind]]
+    begin = f"{_PATTERNS.filled('{begin}')}({'|'.join(verb for verb, _ in ways)})\\b"
+    # The group of a target is named anew in each.
+    wholes = [verb + rest.replace("<target>", f"<target{index}>") for index, (verb, rest) in enumerate(ways)]
+    return expression(begin), re.compile("|".join(wholes), re.IGNORECASE)
 
 
-_REVEAL, _SEND = _Wording(Kind.INSTRUCTION_TO_REVEAL), _Wording(Kind.INSTRUCTION_TO_SEND)
+_WORDINGS = {kind: _wording(kind) for kind in (Kind.INSTRUCTION_TO_REVEAL, Kind.INSTRUCTION_TO_SEND)}
 _EXPLAINING = _PATTERNS.compiled("explaining")
-_NUMBER = re.compile(PHONE)
 _QUOTED = _PATTERNS.compiled("quoted", re.DOTALL | re.MULTILINE)
 _BORDER = re.compile(r"[.!?](?=\s|$)|\n")
 
 
-def instructions(
-    reading: Reading, found: Sequence[Found], source: Source, untrusted: UntrustedDestinations
-) -> Iterator[Hit]:
+def instructions(reading: Reading, found: Sequence[Found], context: GuardContext) -> Iterator[Hit]:
     """Instructions in words to reveal or to send. `found` are the session's placeholders in the text."""
-    masked = _masked(reading.text, found)
-    surroundings = _Surroundings(reading.text)
-    for wording in (_REVEAL, _SEND) if reading.names_a_place else (_REVEAL,):
-        for match in wording.found(masked):
-            target = next((value for value in match.groupdict().values() if value), None)
-            if target is not None and not _is_untrusted(target, untrusted):
-                continue
-            if surroundings.only_mentions(match.start()) or source.holds_loosely(reading.text[slice(*match.span())]):
-                continue
-            yield Hit(wording.kind, *surroundings.sentence(*match.span()), Severity.HIGH)
-
-
-def _masked(text: str, found: Sequence[Found]) -> str:
-    """The text with every placeholder as a run of one character that nobody writes, offsets unchanged."""
-    parts: list[str] = []
-    position = 0
-    for hit in found:
-        parts += (text[position : hit.start], _MASK * (hit.end - hit.start))
-        position = hit.end
-    return "".join([*parts, text[position:]])
+    text = reading.text
+    masked = splice(text, ((hit.start, hit.end, _MASK * (hit.end - hit.start)) for hit in found))
+    said: list[tuple[Kind, int, int]] = []
+    for kind, (begin, whole) in _WORDINGS.items():
+        if kind is Kind.INSTRUCTION_TO_SEND and not reading.names_a_place:
+            continue
+        for start, (words, verb) in matches(begin, masked):
+            match = whole.match(masked, start + len(words) - len(verb))
+            target = match and next(filter(None, match.groupdict().values()), None)
+            if match and (target is None or _is_untrusted(target, context.untrusted)):
+                said.append((kind, *match.span()))
+    if not said:
+        return
+    # Words quoted in a text about such words explain the attack.
+    quoted = [match.span() for match in _QUOTED.finditer(text)] if _EXPLAINING.search(text) else []
+    borders = [0, *(match.end() for match in _BORDER.finditer(text)), len(text)]
+    for kind, start, end in said:
+        if not covers(quoted, start) and not context.source.holds_loosely(text[start:end]):
+            # The whole sentence or sentences, without white space at the ends.
+            first = borders[bisect_right(borders, start) - 1]
+            sentence = text[first : borders[min(bisect_left(borders, end), len(borders) - 1)]]
+            first += len(sentence) - len(sentence.lstrip())
+            yield Hit(kind, first, first + len(sentence.strip()), Severity.HIGH)
 
 
 def _is_untrusted(target: str, untrusted: UntrustedDestinations) -> bool:
     address = target.rstrip(").,;:!?*`\"'")
     if address.startswith("@"):
-        return untrusted.handle(address)
-    if "//" in address:
-        return untrusted.url(address)
-    if "@" in address:
-        return untrusted.mailbox(address)
-    return untrusted.whole(address) or (_NUMBER.fullmatch(address) is not None and untrusted.number(address))
-
-
-class _Surroundings:
-    """What is around an instruction, read once a text."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    @cached_property
-    def _quoted(self) -> list[tuple[int, int]]:
-        if not _EXPLAINING.search(self._text):
-            return []
-        return [match.span() for match in _QUOTED.finditer(self._text)]
-
-    @cached_property
-    def _borders(self) -> list[int]:
-        return [0, *(match.end() for match in _BORDER.finditer(self._text)), len(self._text)]
-
-    def only_mentions(self, at: int) -> bool:
-        """Whether words are quoted in a text about such words: an explanation of the attack, not the attack."""
-        index = bisect_right(self._quoted, (at, 0)) - 1
-        return index >= 0 and at < self._quoted[index][1]
-
-    def sentence(self, start: int, end: int) -> tuple[int, int]:
-        """The sentence or sentences around a stretch, without white space at the ends."""
-        first = self._borders[bisect_right(self._borders, start) - 1]
-        last = self._borders[min(bisect_left(self._borders, end), len(self._borders) - 1)]
-        piece = self._text[first:last]
-        return first + len(piece) - len(piece.lstrip()), last - (len(piece) - len(piece.rstrip()))
+        return not untrusted.source.holds(address)
+    is_part = untrusted.urls(address) or untrusted.mailboxes(address) or untrusted.numbers(address)
+    return bool(is_part) or untrusted.whole(address)

@@ -4,13 +4,14 @@ RE2 searches bytes; offsets here are in characters.
 """
 
 import re
-import tomllib
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import re2
 
+from gateway.config.data_files import read_toml
 from gateway.detection.re2_expression import Expression
 
 
@@ -22,7 +23,7 @@ class Patterns:
     """
 
     def __init__(self, module: str, **more: str) -> None:
-        self.table: dict[str, Any] = tomllib.loads(Path(module).with_suffix(".toml").read_text("utf-8"))
+        self.table: dict[str, Any] = read_toml(module)
         words: Mapping[str, str] = self.table.get("words", {})
         self.words = {name: frozenset(each.split()) for name, each in words.items()}
         alternatives = {name: "|".join(sorted(each)) for name, each in self.words.items()}
@@ -56,15 +57,18 @@ def holds(wanted: Expression, text: str) -> bool:
     return wanted.search(text.encode("utf-8", "surrogatepass")) is not None
 
 
-def matches(wanted: Expression, text: str) -> Iterator[tuple[int, list[str | None]]]:
-    """Where each match begins, and what it and its groups are; None for a group that took no part."""
+def matches(wanted: Expression, text: str) -> Iterator[tuple[int, list[str]]]:
+    """Where each match begins, and what it and its groups are; empty for a group that took no part."""
     data = text.encode("utf-8", "surrogatepass")
     plain = len(data) == len(text)
     at = seen = 0
     for match in wanted.finditer(data):
         begin = match.start()
         at, seen = begin if plain else at + len(data[seen:begin].decode("utf-8", "surrogatepass")), begin
-        yield (
-            at,
-            [None if said is None else said.decode("utf-8", "surrogatepass") for said in (match[0], *match.groups())],
-        )
+        yield at, [(group or b"").decode("utf-8", "surrogatepass") for group in (match[0], *match.groups())]
+
+
+def covers(spans: Sequence[tuple[int, int]], at: int) -> bool:
+    """Whether one of the spans, which are sorted and disjoint, contains an offset."""
+    index = bisect_right(spans, (at, sys.maxsize)) - 1
+    return index >= 0 and at < spans[index][1]

@@ -12,21 +12,15 @@ _PATTERNS = Patterns(__file__)
 _WORDS = _PATTERNS.words
 _PROGRAMS = _WORDS["programs"] | _WORDS["ambiguous_programs"]
 _MENTIONED = _PATTERNS.expression("mentioned")
-_LEADING, _CONNECTION, _VARIABLE = map(_PATTERNS.compiled, ("leading", "connection", "variable"))
-_EXPANDED, _VALUE_OPTION = map(_PATTERNS.compiled, ("expanded", "value_option"))
-_ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
-# What hides a host from a reader: escapes in `$'...'`.
-_ESCAPED = re.compile(r"\$'[^'\\]*\\[xu0-7][^']*'")
-_IFS = re.compile(r"\$\{?IFS\b(?:[^}\s]{0,20}\})?")
-_INNER = re.compile(r"[$<>]\(([^()]*)\)|`([^`]*)`")
+_WHOLE_URL, _HOST, _SOCKET, _CONNECTION = map(_PATTERNS.compiled, ("whole_url", "host", "socket", "connection"))
+_LEADING, _ASSIGNED, _VARIABLE, _EXPANDED = map(_PATTERNS.compiled, ("leading", "assigned", "variable", "expanded"))
+_ESCAPED, _BLANK, _INNER = map(_PATTERNS.compiled, ("escaped", "blank", "inner"))
+_VALUE_OPTION, _OPTION_VALUE = map(_PATTERNS.compiled, ("value_option", "option_value"))
 _UNKNOWN = "${}"
-_HOST = re.compile(r"(?:[^/@\s]*@)?(\[[^\]]*\]|[^:/\s,=]+)(?::|/|,|\Z)")
-_WHOLE_URL = re.compile(r"(?:[a-z][\w+.-]{1,20}:)?//\S+\Z", re.I)
-_SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/\s]+)")
 _PULLING = frozenset({"build", "create", "pull", "run"})
 _PUNCTUATION = frozenset("();<>|&")
 _DEEPEST = 4
-_SHORTEST_NUMBER, _SHORTEST_COMMAND = 8, 5
+_SHORTEST_NUMBER = 8
 
 
 def mentioned(text: str) -> bool:
@@ -63,15 +57,14 @@ class Commands:
 
     def sends(self, words: Sequence[str], *, is_outer: bool = False) -> bool:
         """Whether one command does, given as its words."""
-        sends = any(self._is_host(host) for word in words for host in _SOCKET.findall(word))
         led = any((match := _LEADING.match(word)) and self._is_destination(match[1]) for word in words)
         begin = next((index for index, word in enumerate(words) if not _ASSIGNED.match(word)), len(words))
         first = _name(words[begin]) if begin < len(words) else ""
         known = [index for index in range(begin, len(words)) if self._is_program(words, index, begin)]
-        for index, next_ in pairwise([*known, len(words)]):
-            sends = sends or self._leads_out(_name(words[index]), words[index + 1 : next_])
-        if is_outer and self._any_program and not known:
-            sends = sends or any(_WHOLE_URL.match(word) and self._untrusted.url(word) for word in words[begin + 1 :])
+        sends = any(self._is_host(host) for word in words for host in _SOCKET.findall(word))
+        sends |= any(self._leads_out(_name(words[index]), words[index + 1 :]) for index in known)
+        if self._any_program and is_outer and not known:
+            sends |= any(_WHOLE_URL.match(word) and self._untrusted.urls(word) for word in words[begin + 1 :])
         self.takes_everything |= led or (sends and first in ("exec", "coproc"))
         return sends or led
 
@@ -88,24 +81,17 @@ class Commands:
             return False
         if name in _WORDS["copies"]:
             # Only the last one is where a copy goes.
-            plain = [word for word in arguments if not word.startswith("-")]
-            arguments = [*(word for word in arguments if word.startswith("-")), *plain[-1:]]
+            last = [word for word in arguments if not word.startswith("-")][-1:]
+            arguments = [*last, *(word for word in arguments if word.startswith("-"))]
+        is_pulled = not _PULLING.isdisjoint(arguments)
         for before, word in pairwise(["", *arguments]):
-            is_value = before.startswith("-") and name not in _WORDS["copies"]
-            if word.startswith("-"):
-                # `--host=x`, `-hx`
-                value = word.partition("=")[2] or (word[2:] if word[1:2] in "hH" else "")
-                if not value.isdigit() and self._is_destination(value):
-                    return True
-            elif any(map(self._is_host, _CONNECTION.findall(word))):
-                return True
-            elif (
-                (is_value and _VALUE_OPTION.fullmatch(before))
-                or (word.isdigit() and (is_value or len(word) < _SHORTEST_NUMBER))
-                or (word.partition("/")[0] in _WORDS["registries"] and not _PULLING.isdisjoint(arguments))
-            ):
+            if _VALUE_OPTION.fullmatch(before) or (is_pulled and word.partition("/")[0] in _WORDS["registries"]):
                 continue
-            elif self._is_destination(word):
+            # `--host=x`, `-hx`
+            value = _OPTION_VALUE.sub("", word)
+            is_option = value != word or before.startswith("-")
+            is_number = value.isdigit() and (is_option or len(value) < _SHORTEST_NUMBER)
+            if not is_number and (self._is_destination(value) or any(map(self._is_host, _CONNECTION.findall(word)))):
                 return True
         return False
 
@@ -113,8 +99,8 @@ class Commands:
         """Whether a word is a URL, a host with what may be around it, or a mailbox."""
         plain = word.replace("\\", "/")
         if _WHOLE_URL.match(plain):
-            return self._untrusted.url(plain)
-        return " " not in word and (self._is_host(word) or ("@" in word and self._untrusted.mailbox(word)))
+            return bool(self._untrusted.urls(plain))
+        return " " not in word and (self._is_host(word) or bool(self._untrusted.mailboxes(word)))
 
     def _is_host(self, word: str) -> bool:
         match = _HOST.match(word)
@@ -125,12 +111,9 @@ class Commands:
 
     def _read(self, text: str, depth: int) -> Iterator[tuple[list[str], bool]]:
         """The commands of a text: words without their quotes, variables filled in; and whether they are outermost."""
-        is_outer = depth == _DEEPEST
-        if len(text) < _SHORTEST_COMMAND:
+        if not (self._has_aliases or mentioned(text) or (self._any_program and "//" in text)):
             return
-        if not (self._has_aliases or mentioned(text) or (is_outer and self._any_program and "//" in text)):
-            return
-        text = _ESCAPED.sub("escaped.unknown", _IFS.sub(" ", text.replace("\\\n", "")))
+        text = _ESCAPED.sub("escaped.unknown", _BLANK.sub(" ", text.replace("\\\n", "")))
         if "$" in text and len(filled := _EXPANDED.sub(self._value, text)) <= 4 * len(text) + 1000:
             text = filled
         inner: list[str] = []
@@ -143,9 +126,8 @@ class Commands:
             if not _PUNCTUATION.issuperset(token) or not token:
                 words.append(token)
             elif words and token[0] not in "<>":
-                if self._has_aliases:
-                    words[:1] = self._variables.get(words[0], words[0]).split()
-                yield words, is_outer
+                words[:1] = self._variables.get(words[0], words[0]).split()
+                yield words, depth == _DEEPEST
                 words = []
         if depth:
             for each in (*inner, *(token for token in tokens if " " in token)):

@@ -6,12 +6,15 @@ the text.
 """
 
 import re
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gateway.guard.patterns import Patterns
 
 _TOKEN = Patterns(__file__).compiled("token", re.DOTALL | re.MULTILINE)
+_LINE = re.compile(r"\n[ \t]*(\w+)\b")
 # A brace after one of these opens a literal or an expansion; any other one opens a block.
 _LITERAL = "=([,:?$@"
 
@@ -49,7 +52,10 @@ class _Splitter:
         self._brackets: list[str] = []
         self._now = Statement(0)
         self._document_end = 0
-        self._unclosed: set[str] = set()
+        # Where lines begin, by their first words: one of these ends a here-document.
+        self._lines: defaultdict[str, list[int]] = defaultdict(list)
+        for line in _LINE.finditer(text):
+            self._lines[line[1]].append(line.start())
         self.statements: list[Statement] = []
 
     def end(self, at: int, next_start: int, *, is_pipe: bool = False) -> None:
@@ -77,14 +83,11 @@ class _Splitter:
                 return start + 1
             case "comment" if any(self._code) and not innermost:
                 self.end(start, end)
-            case "document" if start >= self._document_end and token["document"] not in self._unclosed:
-                first = self._text.find("\n", end)
-                closing = re.compile(rf"\n[ \t]*{token['document']}\b").search(self._text, first + 1)
-                if first >= 0 and closing:
-                    self._now.documents.append((first + 1, closing.start()))
-                    self._document_end = closing.start()
-                else:
-                    self._unclosed.add(token["document"])
+            case "document" if start >= self._document_end:
+                lines = self._lines[token["document"]]
+                if (closing := bisect_right(lines, start)) < len(lines):
+                    self._document_end = lines[closing]
+                    self._now.documents.append((self._text.find("\n", end) + 1, lines[closing]))
             case "tick" if not any(self._code):
                 self.end(start, end)
             case "tick":
@@ -107,10 +110,8 @@ class _Splitter:
                 self.end(start, end)
             case "border" if innermost in ("", "{"):
                 self.end(start, end)
-            case "pipe" if not innermost:
-                self.end(start, end, is_pipe=True)
-            case "line" | "blank" if not innermost:
-                self.end(start, end)
+            case "pipe" | "line" | "blank" as kind if not innermost:
+                self.end(start, end, is_pipe=kind == "pipe")
             case _:
                 pass
         return end

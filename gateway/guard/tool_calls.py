@@ -5,27 +5,26 @@ The client runs a tool with the restored arguments, so this is where an injected
 
 from collections.abc import Iterator, Sequence
 
-from gateway.guard.context import GuardContext, Hit
-from gateway.guard.encodings import URL
+from gateway.guard.context import GuardContext
 from gateway.guard.exfiltration import leaving
-from gateway.guard.part_views import Reading
+from gateway.guard.links import URL
 from gateway.guard.patterns import Patterns
+from gateway.guard.readings import Reading
 from gateway.guard.shell_commands import Commands, is_program
-from gateway.guard.untrusted_destinations import MAIL, PHONE, UntrustedDestinations
-from gateway.guard.verdict import Kind, Severity
+from gateway.guard.untrusted_destinations import MAIL, Source, UntrustedDestinations
+from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Found
 
-_PATTERNS = Patterns(__file__, mail=MAIL, phone=PHONE)
-_RECIPIENTS, _NUMBER = map(_PATTERNS.compiled, ("recipients", "number"))
-_DESTINED, _DIALLED, _DESCRIBED, _RUN = map(_PATTERNS.compiled, ("destined", "dialled", "described", "run"))
+_PATTERNS = Patterns(__file__, mail=MAIL)
+_RECIPIENTS, _DESTINED, _DESCRIBED, _RUN = map(_PATTERNS.compiled, ("recipients", "destined", "described", "run"))
 # What a hidden recipient can be.
 _CONTACTS = frozenset({"EMAIL_ADDRESS", "PHONE_NUMBER"})
 
 
-def exfiltrating(
-    reading: Reading, found: Sequence[Found], context: GuardContext, untrusted: UntrustedDestinations
-) -> Iterator[Hit]:
+def exfiltrating(reading: Reading, found: Sequence[Found], context: GuardContext) -> Iterator[Hit]:
     """The session's placeholders in a tool call's arguments that go to an untrusted destination."""
+    named = Source(context.request, named_for=frozenset(hit.placeholder for hit in found))
+    untrusted = UntrustedDestinations(named, by_name=False)
     places = [hit.start for hit in found]
     if any(_is_untrusted(value, key, untrusted) for key, value in reading.fields()):
         going = set(places)
@@ -42,12 +41,14 @@ def _is_untrusted(literal: str, key: str, untrusted: UntrustedDestinations) -> b
         return False
     text = literal.strip()
     if URL.fullmatch(text.encode("utf-8", "surrogatepass")):
-        return untrusted.url(text)
+        return bool(untrusted.urls(text))
     if _RECIPIENTS.match(text):
-        return untrusted.mailbox(text)
-    if _DIALLED.search(key) and _NUMBER.match(text):
-        return untrusted.number(text)
-    return ("/" in text or _DESTINED.search(key) is not None) and untrusted.whole(text)
+        return bool(untrusted.mailboxes(text))
+    is_destined = _DESTINED.search(key) is not None
+    # `tel:+49...`
+    if is_destined and 0 in untrusted.numbers(text.rpartition(":")[2].lstrip()):
+        return True
+    return (is_destined or "/" in text) and untrusted.whole(text)
 
 
 def _confided(
@@ -55,26 +56,19 @@ def _confided(
 ) -> Iterator[int]:
     """The secrets in a call to a hidden recipient that only a tool named. Other values go there with every reply."""
     known = [(hit.start, entry) for hit in found if (entry := context.placeholders.get(hit.placeholder))]
-    kinds = {entry.type for _, entry in known}
-    secrets = {kind for kind in kinds if (about := context.types.get(kind)) and about.group == "secret"}
-    if not secrets or kinds.isdisjoint(_CONTACTS):
-        return
-    keys = reading.keys()
-    recipients = (keys[reading.literal_at(at)] for at, it in known if it.type in _CONTACTS and untrusted.hidden(it))
-    if any(_DESTINED.search(key) or _DIALLED.search(key) for key in recipients):
-        yield from (at for at, entry in known if entry.type in secrets)
+    secrets = [at for at, it in known if (about := context.types.get(it.type)) and about.group == "secret"]
+    contacts = (at for at, it in known if it.type in _CONTACTS and not untrusted.source.holds(it.placeholder))
+    if secrets and any(_DESTINED.search(key) for key in map(reading.key_at, contacts)):
+        yield from secrets
 
 
 def _sent(reading: Reading, places: Sequence[int], untrusted: UntrustedDestinations) -> Iterator[int]:
     """The places that a command or code in one of the strings takes along, or a command whose words they are."""
-    keyed = [
-        (span, reading.text[slice(*span)], key) for span, key in zip(reading.literals, reading.keys(), strict=True)
-    ]
-    words = [text for _, text, key in keyed if key and not _DESCRIBED.search(key)]
+    words = [text for _, text, key in reading.strings if key and not _DESCRIBED.search(key)]
     program = next((index for index, word in enumerate(words) if is_program(word)), None)
     if program is not None and Commands("", untrusted).sends(words[program:]):
         yield from places
-    for (start, end), text, key in keyed:
-        if inside := [place - start for place in places if start <= place < end]:
+    for start, text, key in reading.strings:
+        if inside := [place - start for place in places if start <= place < start + len(text)]:
             taken = leaving(text, inside, untrusted, is_code=True, is_command=_RUN.search(key) is not None)
             yield from (start + place for place in taken)

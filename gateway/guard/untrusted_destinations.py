@@ -5,43 +5,105 @@ the reader, such as `example.com` (RFC 2606) and `your-server.com`.
 """
 
 import re
-from collections.abc import Iterator
-from html import unescape
+from contextlib import suppress
+from functools import cached_property
 from ipaddress import ip_address, ip_network
 from socket import inet_aton
+from typing import Any
 
+from gateway.errors import BadRequest
 from gateway.guard.canonical_text import compact
-from gateway.guard.context import Source
 from gateway.guard.patterns import Patterns, matches
-from gateway.guard.test_values import is_nobodys_name
-from gateway.placeholders import Known
+from gateway.http.strict_json import dump, parse_object
 
 _PATTERNS = Patterns(__file__)
 _WORDS = _PATTERNS.words
-MAIL, PHONE = map(_PATTERNS.filled, ("{mail}", "{phone}"))
+HOST, MAIL, PHONE = map(_PATTERNS.filled, ("{host}", "{mail}", "{phone}"))
 _URL, _MAIL, _QUOTED = map(_PATTERNS.expression, ("url", "mail", "quoted"))
-_WHOLE, _HOST, _SENDER, _STAND_IN = map(_PATTERNS.compiled, ("whole", "host", "sender", "stand_in"))
-# The types of hidden values that can be a host.
-_HOST_TYPES = frozenset({"IP_ADDRESS", "URL"})
-# Variables in the name of a host: only what follows the last one is known.
-_TEMPLATE = re.compile(r".*(?:\$?\{[^}]*\}|\$\w+|%[sdv])", re.DOTALL)
-_PRIVATE = [ip_network(each) for each in ("0.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
-# What the C library's inet_aton takes for an address: one to four numbers of base ten, eight or sixteen.
-_NUMERIC = re.compile(r"(?:0x[\da-f]+|\d+)(?:\.(?:0x[\da-f]+|\d+)){0,3}\Z")
+_WHOLE, _SENDER, _STAND_IN = map(_PATTERNS.compiled, ("whole", "sender", "stand_in"))
+_TEMPLATE, _NUMERIC, _NOBODY, _PHONE = map(_PATTERNS.compiled, ("template", "numeric", "nobody", "phone"))
+# What marks the calls of tools and their results in the messages of all wires.
+_CALLS = frozenset({"tool_calls", "function_call", "functionCall", "toolCall", "executableCode"})
+_CALL_TYPES = ("tool_use", "_call")
+_RESULTS = frozenset({"functionResponse", "function_response", "toolResponse", "codeExecutionResult"})
+_RESULT_TYPES = ("tool_result", "_output")
+_RESULT_ROLES = ("tool", "function")
+_OWN = [ip_network(each) for each in _PATTERNS.table["own_networks"]]
 _PRIVATE_NAMES = tuple(f".{name}" for name in _WORDS["private"])
 _SHORTEST_OWNER = 5
 # No name is longer (RFC 1035, 2.3.4).
 _LONGEST = 255
 
 
+class Source:
+    """Tells what the protected request contains. Parses it only when asked.
+
+    `named_for`: only what can say where these placeholders may go. The result of a tool may be anybody's, and the call
+    of one is the model's; but a result that contains all of them, as a file with a password and its host does, counts.
+    """
+
+    def __init__(self, request: bytes, *, named_for: frozenset[str] | None = None) -> None:
+        self._request = request
+        self._named_for = named_for
+
+    @cached_property
+    def text(self) -> str:
+        """In lower case; JSON's escapes of white space are white space."""
+        text = self._request.decode("utf-8", "replace")
+        if self._named_for is not None:
+            with suppress(BadRequest):
+                text = dump(_without_tools(parse_object(text), self._named_for)).decode()
+        return re.sub(r'\\[nrt"]', " ", text.lower())
+
+    @cached_property
+    def _compact(self) -> str:
+        return compact(self.text)
+
+    def holds(self, text: str) -> bool:
+        """Whether it contains a text, in any letter case."""
+        return text.lower() in self.text
+
+    def names(self, word: str, *, whole: bool = False) -> bool:
+        """Whether it contains a word, in lower case, by itself; a host also within a longer one, unless `whole`."""
+        text, at = self.text, self.text.find(word)
+        while at >= 0:
+            before, after = text[at - 1 : at], text[at + len(word) : at + len(word) + 1]
+            is_longer = whole and before == "." and not text.endswith("www.", 0, at)
+            if not (before.isalnum() or before == "-" or after.isalnum() or after == "-" or is_longer):
+                return True
+            at = text.find(word, at + 1)
+        return False
+
+    def holds_loosely(self, text: str) -> bool:
+        """Whether it contains the letters and digits of a text, however separated."""
+        wanted = compact(text)
+        return bool(wanted) and wanted in self._compact
+
+
+def _without_tools(value: Any, placeholders: frozenset[str]) -> Any:
+    """A conversation without calls of tools and their results, except results that contain all the placeholders."""
+    if isinstance(value, list):
+        return [_without_tools(each, placeholders) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kind = str(value.get("type"))
+    if kind.endswith(_CALL_TYPES):
+        return None
+    if kind.endswith(_RESULT_TYPES) or value.get("role") in _RESULT_ROLES or not _RESULTS.isdisjoint(value):
+        text = dump(value).decode()
+        if not placeholders or any(placeholder not in text for placeholder in placeholders):
+            return None
+    return {name: _without_tools(member, placeholders) for name, member in value.items() if name not in _CALLS}
+
+
 class UntrustedDestinations:
-    """Each method returns whether something is, or contains, an untrusted destination.
+    """Tells which destinations are untrusted, in a text or given as one.
 
     `by_name`: a host also counts as named if its owner was ("Stripe", api.stripe.com).
     """
 
     def __init__(self, source: Source, *, by_name: bool) -> None:
-        self._source = source
+        self.source = source
         self._by_name = by_name
         self._known: dict[str, bool] = {}
 
@@ -53,72 +115,56 @@ class UntrustedDestinations:
         return self._known[host]
 
     def _named(self, name: str) -> bool:
-        if self._source.names(name):
+        if self.source.names(name):
             return True
         labels = name.split(".")
         owned = len(labels) - 2 - (len(labels) > 2 and labels[-2] in _WORDS["second_level"] and len(labels[-1]) == 2)
         if ".".join(labels[-2:]) in _WORDS["shared"] or owned < 0:
             return False
-        if any(self._source.names(".".join(labels[first:]), whole=True) for first in range(1, owned + 1)):
+        if any(self.source.names(".".join(labels[first:]), whole=True) for first in range(1, owned + 1)):
             return True
         owner = labels[owned]
-        return self._by_name and len(owner) >= _SHORTEST_OWNER and self._source.names(owner)
-
-    def hidden(self, known: Known) -> bool:
-        """Whether the request did not name a hidden value."""
-        return not self._source.holds(known.placeholder)
-
-    def named_host(self, known: Known) -> bool:
-        """Whether a hidden value is a host, and the request named it."""
-        return known.type in _HOST_TYPES and _HOST.fullmatch(known.value) is not None and not self.hidden(known)
+        return self._by_name and len(owner) >= _SHORTEST_OWNER and self.source.names(owner)
 
     def mail(self, address: str) -> bool:
         local, _, domain = address.lower().rpartition("@")
-        if f".{domain}".endswith(_PRIVATE_NAMES) or _STAND_IN.match(domain) or is_nobodys_name(local):
+        if is_nobodys_name(local) or self.source.names(address.lower()):
             return False
-        return not self._source.names(address.lower()) and (domain in _WORDS["shared"] or self.host(domain))
+        return domain in _WORDS["shared"] or self.host(domain)
 
-    def number(self, number: str) -> bool:
-        return not self._source.holds_loosely(compact(number))
+    def _url(self, scheme: str, host: str) -> bool:
+        return not self.source.names(host.lower()) if scheme in _WORDS["buckets"] else self.host(host)
 
-    def handle(self, name: str) -> bool:
-        """A name on a messenger, with its `@`."""
-        return not self._source.holds(name)
+    def numbers(self, text: str) -> list[int]:
+        """Where in a text telephone numbers begin."""
+        return [match.start() for match in _PHONE.finditer(text) if not self.source.holds_loosely(match[0])]
 
-    def url(self, text: str) -> bool:
-        """Any URL in a text."""
-        return any(True for _ in self._urls(text))
+    def urls(self, text: str) -> list[int]:
+        """Where in a text URLs begin."""
+        return [at for at, (_, scheme, host) in matches(_URL, text) if self._url(scheme, host)]
 
-    def _urls(self, text: str) -> Iterator[int]:
-        for at, (_, scheme, host) in matches(_URL, text):
-            is_bucket = scheme in _WORDS["buckets"] and not self._source.names((host or "").lower())
-            if is_bucket or self.host(host or ""):
-                yield at
-
-    def mailbox(self, text: str) -> bool:
-        """Any address of a mailbox in a text, other than as the sender's."""
-        return any(True for _ in self._mailboxes(text))
-
-    def _mailboxes(self, text: str) -> Iterator[int]:
-        for at, (address,) in matches(_MAIL, text) if "@" in text else ():
-            if self.mail(address or "") and not _SENDER.search(text[max(0, at - 24) : at]):
-                yield at
+    def mailboxes(self, text: str) -> list[int]:
+        """Where in a text addresses of mailboxes begin, other than the sender's."""
+        return [
+            at
+            for at, (address,) in matches(_MAIL, text)
+            if self.mail(address) and not _SENDER.search(text[max(0, at - 24) : at])
+        ]
 
     def found(self, text: str) -> list[tuple[int, bool]]:
         """Where a program names one: a URL, a string that is a host, a mailbox (true)."""
-        hosts = ((at, host) for at, (_, host) in matches(_QUOTED, text) if host and not is_file_name(host))
-        found = [*self._urls(text), *(at for at, host in hosts if self.host(host))]
-        return [*((at, False) for at in found), *((at, True) for at in self._mailboxes(text))]
+        hosts = [at for at, (_, host) in matches(_QUOTED, text) if host and not is_file_name(host) and self.host(host)]
+        return [(at, False) for at in (*self.urls(text), *hosts)] + [(at, True) for at in self.mailboxes(text)]
 
     def whole(self, text: str) -> bool:
         """A text that is a host as a whole, with a port or a path at most."""
         match = _WHOLE.match(text.strip())
         return match is not None and not is_file_name(match[1]) and self.host(match[1])
 
-    def address(self, value: str) -> bool:
-        """The value of an HTML attribute."""
-        plain = re.sub(r"[\t\n\r]", "", unescape(value)).strip().replace("\\", "/")
-        return self.mailbox(plain) if plain[:7].lower() == "mailto:" else self.url(plain)
+
+def is_nobodys_name(local: str) -> bool:
+    """Whether the part of an address before its `@`, in lower case, is nobody's: `your.name`, `jane.doe`."""
+    return _NOBODY.fullmatch(local) is not None
 
 
 def is_file_name(name: str) -> bool:
@@ -130,9 +176,7 @@ def _is_own(host: str) -> bool:
     """This machine or its network: no dot, a reserved name, an address that is not routed."""
     is_number = _NUMERIC.match(host) is not None
     if is_number or ":" in host:
-        try:
+        with suppress(OSError, ValueError):
             address = ip_address(inet_aton(host) if is_number else host)
-            return address.is_loopback or address.is_unspecified or any(address in network for network in _PRIVATE)
-        except (OSError, ValueError):
-            pass
+            return address.is_loopback or any(address in network for network in _OWN)
     return "." not in host or f".{host}".endswith(_PRIVATE_NAMES)

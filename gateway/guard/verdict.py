@@ -6,8 +6,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal
 
+from gateway.placeholders import splice
+
 type GuardAction = Literal["pass", "flag", "redact", "replace"]
-type Spans = Sequence[tuple[int, int]]
 
 WITHHELD = "[withheld]"
 """Replaces what the guard removes from an answer. No placeholder can look like it."""
@@ -47,6 +48,16 @@ KINDS: Mapping[Kind, str] = MappingProxyType({kind: _SHARED_RULES.get(kind, kind
 
 
 @dataclass(frozen=True, slots=True)
+class Hit:
+    """One finding: `text[start:end]` of a reading."""
+
+    kind: Kind
+    start: int
+    end: int
+    severity: Severity
+
+
+@dataclass(frozen=True, slots=True)
 class GuardFinding:
     """The findings of one kind and severity."""
 
@@ -66,16 +77,11 @@ class Verdict:
 
     action: GuardAction = "pass"
     findings: tuple[GuardFinding, ...] = ()
-    _spans: Mapping[int, Spans] = field(default_factory=dict, repr=False, compare=False)
+    _spans: Mapping[int, Sequence[tuple[int, int]]] = field(default_factory=dict, repr=False, compare=False)
 
     def redacted(self, part: int, text: str) -> str:
         """The text of a part as it was inspected, without what must not stay in it."""
-        pieces: list[str] = []
-        position = 0
-        for start, end in self._spans.get(part, ()):
-            pieces += (text[position:start], WITHHELD)
-            position = end
-        return "".join([*pieces, text[position:]]) if pieces else text
+        return splice(text, ((start, end, WITHHELD) for start, end in self._spans.get(part, ())))
 
     def as_dict(self) -> dict[str, Any]:
         """The `guard` member of an answer and of an outcome record."""

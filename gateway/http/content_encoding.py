@@ -106,6 +106,7 @@ def decode(body: bytes, coding: str | None, limit: int) -> bytes:
         raise BadRequest(message, code="invalid_encoding", param="Content-Encoding") from None
 
 
-def too_large(limit: int) -> TooLarge:
-    """Builds the error for a body over the limit."""
-    return TooLarge(f"The body is larger than {limit} bytes; send a smaller one.")
+def too_large(limit: int | None = None) -> TooLarge:
+    """Builds the error for a body over the limit, if that is known."""
+    size = "too large" if limit is None else f"larger than {limit} bytes"
+    return TooLarge(f"The body is {size}; send a smaller one.")

@@ -15,6 +15,10 @@ _UNRESOLVED = frozenset(value for name, value in vars(socket).items() if name.st
 # X509_V_ERR_… of OpenSSL's x509_vfy.h.
 _CERT_NOT_YET_VALID, _CERT_EXPIRED = 9, 10
 _HOSTNAME_MISMATCH, _IP_ADDRESS_MISMATCH = 62, 64
+_OWN_ADDRESS = (
+    "This address is one of the gateway's own listeners, and the proxy does not connect to them. To use the proxy, set"
+    " it as `HTTPS_PROXY` and request a provider's host. For the gateway's API and `/docs`, open its port directly."
+)
 
 
 class Fault(Enum):
@@ -34,7 +38,7 @@ class Fault(Enum):
     CLOSED = "closed_early", "closed the connection before its answer was complete"
     UNREADABLE = "not_http", "did not send a valid HTTP response"
     TOO_LARGE = "too_large", "sent a response that exceeds `response_limit_bytes`"
-    OWN_LISTENER = "own_listener", "is one of the gateway's own listeners; send the request to the host it is meant for"
+    OWN_LISTENER = "own_listener", "is one of the gateway's own listeners; set the address of the provider"
     UNKNOWN = "unreachable", "could not be reached or closed the connection early"
 
     @property
@@ -47,7 +51,7 @@ class Fault(Enum):
         if self is Fault.TIMED_OUT:
             return UpstreamTimeout(message)
         if self is Fault.OWN_LISTENER:
-            return Forbidden(message)
+            return Forbidden(message if upstream else _OWN_ADDRESS)
         invalid = self in {Fault.UNREADABLE, Fault.TOO_LARGE}
         return BadUpstream(message, code="upstream_invalid" if invalid else None)
 

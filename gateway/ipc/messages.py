@@ -10,7 +10,7 @@ from gateway.guard.verdict import GuardAction
 from gateway.http.types import Address, Field
 from gateway.models import ReceiptRef
 from gateway.placeholders import Placeholders, RestoreScope
-from gateway.policy.document import GuardDocument
+from gateway.policy.document import GuardDocument, RestoreDocument
 from gateway.wires import AnswerText, Body, Framing
 
 
@@ -56,7 +56,7 @@ class StreamPlan:
     request_id: str
     framing: Framing = "sse"
     note: Body | None = field(default=None, repr=False)
-    tool_arguments: bool = True
+    restore: RestoreDocument = field(default_factory=RestoreDocument)
     hold: bool = False
 
 
@@ -64,7 +64,8 @@ class StreamPlan:
 class StreamEnd:
     """How a streamed answer ended, and what it said.
 
-    `action` is the strictest of the guard's actions so far. `texts` are protected, as the upstream sent them.
+    `action` is the strictest of the guard's actions so far. `texts` are protected, as the upstream sent them. By `ids`
+    a later request may continue the answer.
     """
 
     outcome: str
@@ -72,6 +73,7 @@ class StreamEnd:
     tokens: tuple[int, int] | None
     action: GuardAction
     texts: Sequence[AnswerText] = field(repr=False)
+    ids: tuple[str, ...] = ()
 
 
 class ForwardedRequest(NamedTuple):

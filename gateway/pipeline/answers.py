@@ -8,23 +8,25 @@ from typing import NamedTuple
 from gateway.detection.recognizer import EntityType
 from gateway.errors import GatewayError
 from gateway.guard import GuardContext, inspect
-from gateway.http.strict_json import dump, is_json, parse_object
+from gateway.http.strict_json import dump, parse_object
 from gateway.ipc.messages import StreamEnd, StreamPlan
 from gateway.models import Entity
 from gateway.pipeline.exchange import Exchange
+from gateway.pipeline.restoring import restored
 from gateway.pipeline.streaming import CONTENT_FILTERED, AnswerStream
 from gateway.protection.protector import Protector
-from gateway.wires import AnswerText, Body
+from gateway.wires import AnswerText, Body, Resumable
 
 _log = logging.getLogger(__name__)
 
 
 class Answer(NamedTuple):
-    """An answer for the client, and what the outcome record says of it."""
+    """An answer for the client, and what the outcome record says of it. By `ids` a later request may continue it."""
 
     body: bytes
     outcome: str
     tokens: tuple[int, int] | None = None
+    ids: tuple[str, ...] = ()
 
 
 class Answers:
@@ -51,7 +53,7 @@ class Answers:
             exchange.request_id,
             exchange.framing or "sse",
             exchange.note() if annotate else None,
-            exchange.policy.restore.tool_arguments,
+            exchange.policy.restore,
             hold,
         )
 
@@ -64,11 +66,12 @@ class Answers:
                 return self._restore_stream(exchange, status, body, annotate=annotate)
             answer = parse_object(body)
             tokens = exchange.wire.usage(answer)
+            ids = exchange.wire.answer_ids(answer) if isinstance(exchange.wire, Resumable) and status < 400 else ()
             if not self._restore_texts(exchange, answer):
                 outcome = "guarded"
             if annotate:
                 exchange.wire.annotate(answer, exchange.note() if status < 400 else None)
-            return Answer(dump(answer), outcome, tokens)
+            return Answer(dump(answer), outcome, tokens, ids)
         except GatewayError:
             return Answer(body, "unreadable_answer" if status < 400 else outcome, tokens)
         except Exception as error:  # noqa: BLE001 - the client gets the unrestored answer
@@ -77,13 +80,21 @@ class Answers:
 
     def _restore_texts(self, exchange: Exchange, answer: Body) -> bool:
         """Returns whether the guard lets the answer pass."""
-        texts = exchange.wire.answer_texts(answer)
+        found = exchange.wire.answer_texts(answer)
+        request = GuardContext(exchange.placeholders, exchange.scope, exchange.body)
+        echoes: list[AnswerText] = []
+        texts: list[AnswerText] = []
+        for text in found:
+            # The model did not say what the upstream repeats of the request.
+            (echoes if text.kind == "echo" and request.sent(text.text) else texts).append(text)
         verdict = exchange.verdict = inspect(texts, self._context(exchange, texts), exchange.policy.guard)
         if verdict.action == "replace":
             exchange.wire.refuse_answer(answer, CONTENT_FILTERED)
             return False
         for position, text in enumerate(texts):
             _restore_text(exchange, text, verdict.redacted(position, text.text))
+        for text in echoes:
+            _restore_text(exchange, text, text.text)
         return True
 
     def _restore_stream(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> Answer:
@@ -97,7 +108,7 @@ class Answers:
         restored = stream.feed(body) + stream.finish()
         end = stream.result(status)
         self.review(exchange, end)
-        return Answer(restored, end.outcome, end.tokens)
+        return Answer(restored, end.outcome, end.tokens, end.ids)
 
     def review(self, exchange: Exchange, end: StreamEnd) -> None:
         """Has the guard look at all that was streamed. Sets the exchange's verdict. Never raises."""
@@ -121,10 +132,6 @@ class Answers:
 
 
 def _restore_text(exchange: Exchange, text: AnswerText, content: str) -> None:
-    if text.kind == "json" and is_json(content):
-        if exchange.policy.restore.tool_arguments:
-            content = exchange.placeholders.restore_json(content, rules=exchange.scope).text
-    elif text.kind != "data":
-        content = exchange.placeholders.restore_answer(content, rules=exchange.scope).text
+    content = restored(text, content, exchange.placeholders, exchange.scope, exchange.policy.restore)
     if content != text.text:
         text.container[text.key] = content

@@ -59,14 +59,15 @@ class ChatHandler:
         return self._destination(surface, model, wire, path, fields)
 
     def _destination(self, surface: Surface, model: str, wire: Wire, path: str, fields: Sequence[Field]) -> Destination:
+        place, _, query = path.partition("?")
+        query = "&".join(part for part in query.split("&") if part and not part.startswith("key="))
         if not isinstance(surface, UpstreamSurface):
-            return Destination(model, surface.trust)
+            return Destination(model, surface.trust, query=query)
         refuse_repeated(fields)
         config, own = surface.config, self._callers.own_credentials(fields)
         self._callers.refuse_gateway_key(forwardable(fields, self._forward))
-        place, _, query = path.partition("?")
-        query = "&".join(part for part in query.split("&") if part and not part.startswith("key="))
-        url = config.endpoint(wire.method_path(place, model))
+        method = wire.method_path(place, model)
+        url = config.endpoint(method)
         return Destination(
             model,
             config.trust,
@@ -74,6 +75,7 @@ class ChatHandler:
             config.name,
             config.timeout_seconds,
             fields,
+            path=f"/{method}",
             query=query,
             credential=None if own else config.credential,
             credentials=own,

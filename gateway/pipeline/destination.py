@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from gateway.http.types import Field
 from gateway.models import Trust
@@ -14,8 +15,8 @@ class Destination:
     `model` is the model's name there, `trust` tells whether that is inside the trust boundary. `upstream` is the name
     of a configured upstream; it is empty for a host that the client chose. An answer may take `timeout_seconds`.
 
-    `fields` are the client's header fields; `path` and `query` are set where they are the client's own. `credential`
-    is a header field that replaces the client's credentials; without it, those named in `credentials` are forwarded.
+    `fields` and `query` are the client's; so is `path`, which is empty where the gateway defines it. `credential` is a
+    header field that replaces the client's credentials; without it, those named in `credentials` are forwarded.
     `forward` names headers to forward in addition to the harmless ones.
     """
 
@@ -30,3 +31,8 @@ class Destination:
     credential: Field | None = field(default=None, repr=False)
     credentials: frozenset[bytes] = frozenset()
     forward: frozenset[bytes] = frozenset()
+
+    @property
+    def provider(self) -> str:
+        """Identifies who answers: a configured upstream, or the host."""
+        return self.upstream or urlsplit(self.url).netloc

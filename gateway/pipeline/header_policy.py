@@ -2,14 +2,15 @@
 
 A header is forwarded if it is on the list of harmless ones or on the operator's, and holds nothing private: it is
 searched as the body is, and for every value that is hidden in the body. A credential is forwarded to the upstream it is
-meant for, provided it looks like one. Private text in the path or query refuses the request.
+meant for, provided it looks like one. Private text in the path or query refuses the request, and so do two different
+credentials, since one may be another provider's.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import unquote_plus
 
-from gateway.errors import BadRequest, NotFound
+from gateway.errors import BadRequest
 from gateway.http.header_names import HARMLESS
 from gateway.http.types import Field
 from gateway.models import PrivacyMode
@@ -51,14 +52,17 @@ def forwarded_headers(
 
     `patterns` searches paths and credentials, whose words are names of models and deployments, not of people.
 
-    Raises NotFound (`unknown_route`) for a path or query with private text, and BadRequest for a credential header that
-    holds something else.
+    Raises BadRequest for a path or query with private text, for a credential header that holds something else, and for
+    credentials that differ.
     """
     patterns = patterns or protector
     values = [value for value in hidden if len(value) >= _SHORTEST_VALUE]
     for where, text, search in (("path", destination.path, patterns), ("query", destination.query, protector)):
         if not clean(text, search, policy, values, remember_for=remember_for):
-            raise NotFound(f"The {where} of the request holds private text, which cannot cross.", code="unknown_route")
+            message = (
+                f"The {where} of the request holds private text, and nothing was sent; remove it from the {where}."
+            )
+            raise BadRequest(message, param=where)
     candidates = forwardable(destination.fields, destination.forward)
     block = [_text_field(name.lower(), value) for name, value in candidates]
     found = protector.find([block], policy, mode, remember_for=remember_for)[0]
@@ -76,6 +80,8 @@ def forwarded_headers(
         crossing.append(destination.credential)
     else:
         given = [(name, value) for name, value in destination.fields if name.lower() in destination.credentials]
+        if len({value.strip().rpartition(b" ")[2] for _, value in given}) > 1:
+            raise BadRequest("Two different credentials were sent; send only the one that the provider reads.")
         for name, value in given:
             _check_credential(name.lower().decode("ascii"), value, patterns, policy)
         crossing += given
@@ -92,7 +98,7 @@ def clean(
 ) -> bool:
     """Tells whether a path, query or name holds nothing that the policy hides, in any percent-encoding.
 
-    It may not hold any of `values` either.
+    Searches each part, and the digits of all parts together. It may not hold any of `values` either.
     """
     if not text:
         return True
@@ -101,7 +107,10 @@ def clean(
         forms.append(unquote_plus(forms[-1]))
     # Bytes that are not valid UTF-8 are read as Latin-1, like header fields.
     forms += [unquote_plus(form, "latin-1") for form in forms if "%" in form]
-    forms += [part for form in forms for part in _PARTS.split(form)]
+    parts = [_PARTS.split(form) for form in forms]
+    forms += [part for each in parts for part in each]
+    # A number may be split over the parts.
+    forms += [" ".join(part for part in each if part.isdigit()) for each in parts]
     forms = [form for form in dict.fromkeys(forms) if form]
     block = [TextField(None, None, form) for form in forms]
     if any(protector.find([block], policy, PrivacyMode.STANDARD, remember_for=remember_for)[0].spans):

@@ -6,7 +6,7 @@ before.
 
 import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from math import ceil
@@ -20,9 +20,11 @@ from gateway.ipc.messages import StreamEnd, StreamPlan
 from gateway.models import Caller, RiskLevel, Route, RouteDecision, Trust
 from gateway.pipeline.answers import Answers
 from gateway.pipeline.destination import Destination
+from gateway.pipeline.earlier_answers import EarlierAnswers
 from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.header_policy import clean, forwarded_headers
 from gateway.placeholders import (
+    Known,
     Placeholders,
     RestoreScope,
     conversation_key,
@@ -42,7 +44,7 @@ _THREAD_THRESHOLD = 16 * 1024
 
 
 class Pipeline:
-    """Opens and closes exchanges. Keeps no state of any of them.
+    """Opens and closes exchanges. Keeps no state of any of them, but for answers that a later request may continue.
 
     `patterns` is a protector without the model of names: it takes microseconds and never mistakes a word for a name.
     `local_available` tells whether any surface is inside the trust boundary.
@@ -72,6 +74,7 @@ class Pipeline:
         self._local_available = local_available
         self._engine = (engine_version, model_hash)
         self._answers = Answers(patterns, protector.types)
+        self._earlier = EarlierAnswers()
 
     def policy(self, policy_id: str | None, *, param: str = "policy_id") -> Policy:
         """Returns the policy named in the field `param`, else the default. Raises NotFound (`policy_not_found`)."""
@@ -133,7 +136,7 @@ class Pipeline:
         return await self._workers.run(self._protect, conversation, policy, placeholders, caller, advice=True)
 
     async def forwarded_headers(self, destination: Destination, caller: Caller) -> list[Field]:
-        """Returns the header fields of a call without text. Raises NotFound (`unknown_route`) and BadRequest."""
+        """Returns the header fields of a call without text. Raises BadRequest."""
         policy = self.policy(None)
 
         def job() -> list[Field]:
@@ -204,7 +207,7 @@ class Pipeline:
 
         Raises GatewayError for everything that must not be forwarded.
         """
-        conversation = wire.read(body, path)
+        conversation = wire.read(body, f"{path}?{destination.query}" if destination.query else path)
         if conversation.stream and not (streams and wire.stream):
             message = "Streaming is off; send `stream` false, or have the operator switch on the setting `streaming`."
             raise BadRequest(message, code="streaming_not_supported", param="stream")
@@ -214,9 +217,10 @@ class Pipeline:
             message = "The policy does not allow streamed answers; send `stream` false."
             raise BadRequest(message, code="streaming_not_supported", param="stream")
         if conversation.attachments and policy.attachments == "refuse":
-            message = "The request holds attachments; they cannot be protected, and the policy does not let them pass."
+            message = "Attachments cannot be protected; the member `attachments` of the policy can let them pass."
             raise UnsupportedMedia(message, code="attachment_refused", param="messages")
-        placeholders = self._placeholders(conversation, caller)
+        earlier = self._earlier.get(caller, destination.provider, conversation.continues)
+        placeholders = self._placeholders(conversation, caller, earlier.known)
         memory = caller.remembered_as
 
         def job() -> tuple[Protected, Assessment, list[Field]]:
@@ -224,8 +228,6 @@ class Pipeline:
             if not clean(destination.model, self._patterns, policy, remember_for=memory):
                 raise BadRequest("`model` is not the name of a model.", param="model")
             protected, assessment = self._protect(conversation, policy, placeholders, caller, advice=False)
-            if not destination.url:
-                return protected, assessment, []
             hidden = [entry.value for entry in placeholders.entries()]
             headers = forwarded_headers(
                 destination, self._protector, policy, mode, hidden, patterns=self._patterns, remember_for=memory
@@ -234,7 +236,7 @@ class Pipeline:
 
         protected, assessment, headers = await self._workers.run(job)
         wire.set_model(body, destination.model)
-        crossing = dump(body)
+        crossing = dump(body) if body else b""
         refused = _refusal(assessment.route, destination)
         receipt = await self.record(
             request_id, operation, caller, policy, crossing, protected, assessment, crossed=refused is None
@@ -252,10 +254,11 @@ class Pipeline:
             receipt,
             protected,
             placeholders,
-            RestoreScope(policy.restore.urls, protected.urls),
+            RestoreScope(policy.restore.urls, protected.urls | earlier.urls),
             source=source,
             path=path,
             framing=conversation.framing if conversation.stream else None,
+            resumable=conversation.resumable,
         )
         if refused is not None:
             self.fail(exchange, "refused")
@@ -263,11 +266,11 @@ class Pipeline:
             raise refused
         return exchange
 
-    def _placeholders(self, conversation: Conversation, caller: Caller) -> Placeholders:
+    def _placeholders(self, conversation: Conversation, caller: Caller, known: Iterable[Known] = ()) -> Placeholders:
         key, before_seed = self._installation_key, conversation.before_seed
         opening = conversation_key(key, caller.key_id, conversation.opening) if before_seed else b""
         own = conversation_key(key, caller.key_id, conversation.seed)
-        return Placeholders(own, opening_blocks=before_seed, opening_key=opening)
+        return Placeholders(own, known, opening_blocks=before_seed, opening_key=opening)
 
     async def record(
         self,
@@ -310,6 +313,7 @@ class Pipeline:
     async def end(self, exchange: Exchange, end: StreamEnd) -> None:
         """Records the outcome of a streamed answer, after the guard's last look at all of it."""
         await asyncio.to_thread(self._answers.review, exchange, end)
+        self._remember(exchange, end.ids)
         self._finish(exchange, end.outcome, end.status, end.tokens)
 
     async def close(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
@@ -322,10 +326,16 @@ class Pipeline:
             answer = await asyncio.to_thread(self._answers.restore, exchange, status, body, annotate=annotate)
         else:
             answer = self._answers.restore(exchange, status, body, annotate=annotate)
+        self._remember(exchange, answer.ids)
         self._finish(exchange, answer.outcome, status, answer.tokens)
         if annotate and answer.outcome == "unreadable_answer":
             raise BadUpstream("The upstream's answer is not a JSON object.", code="upstream_invalid")
         return answer.body
+
+    def _remember(self, exchange: Exchange, names: Sequence[str]) -> None:
+        if exchange.resumable and names:
+            provider, known = exchange.destination.provider, exchange.placeholders.entries()
+            self._earlier.remember(exchange.caller, provider, names, known, exchange.scope.source_urls)
 
     @contextmanager
     def answering(self, exchange: Exchange) -> Iterator[None]:

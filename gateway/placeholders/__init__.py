@@ -11,7 +11,7 @@ stream         restores an answer while it is being written
 `gateway.protection` decides which values become placeholders.
 """
 
-from gateway.placeholders.destinations import RestoreScope
+from gateway.placeholders.destinations import RestoreScope, UrlRule
 from gateway.placeholders.grammar import Found, looks_like_placeholder
 from gateway.placeholders.json_text import (
     NUMBER,
@@ -25,7 +25,7 @@ from gateway.placeholders.json_text import (
 from gateway.placeholders.patterns import prepare
 from gateway.placeholders.session import Known, Placeholders, Restored, RestoredTree, conversation_key
 from gateway.placeholders.stream import StreamRestorer
-from gateway.placeholders.url_policy import urls_with_placeholders
+from gateway.placeholders.url_policy import urls_with_placeholders, withheld
 
 __all__ = [
     "NUMBER",
@@ -37,6 +37,7 @@ __all__ = [
     "Restored",
     "RestoredTree",
     "StreamRestorer",
+    "UrlRule",
     "conversation_key",
     "escape_json",
     "looks_like_placeholder",
@@ -46,4 +47,5 @@ __all__ = [
     "splice",
     "string_literals",
     "urls_with_placeholders",
+    "withheld",
 ]

@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from gateway.placeholders.destinations import Mark, RestoreScope
+from gateway.placeholders.destinations import Mark, RestoreScope, UrlRule
 from gateway.placeholders.grammar import Found
 from gateway.placeholders.matcher import TOUCHED, open_end
 from gateway.placeholders.session import Placeholders
@@ -18,7 +18,7 @@ class StreamRestorer:
 
     def __init__(self, placeholders: Placeholders, rules: RestoreScope) -> None:
         self._placeholders = placeholders
-        self._destinations = None if rules.urls == "always" else Destinations(rules)
+        self._destinations = None if rules.urls == "always" else Destinations(UrlRule(rules))
         self._buffer = ""
         self._before = ""
         self._queue: deque[str | tuple[Mark, str]] = deque()
@@ -51,6 +51,13 @@ class StreamRestorer:
             return self.feed(piece)
         self._text(piece)
         return self._ready()
+
+    def skip(self, text: str) -> None:
+        """Adds text that was restored before. What follows may go to a destination that begins in it."""
+        self._buffer = text
+        self._advance(len(text))
+        self._buffer = ""
+        self._queue.clear()
 
     def finish(self) -> str:
         """Ends the answer and returns the rest."""

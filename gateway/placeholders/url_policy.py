@@ -27,9 +27,7 @@ class Destinations:
     `Mark.decided` becomes true when the destination has ended, or on `end()`.
     """
 
-    def __init__(self, scope: RestoreScope | None) -> None:
-        rule = UrlRule(scope)
-        self.collected = rule.collected
+    def __init__(self, rule: UrlRule) -> None:
         self._plain = PlainUrls(rule)
         self._structures = (InlineLinks(rule), Definitions(rule), Attributes(rule))
 
@@ -70,20 +68,23 @@ def urls_with_placeholders(text: str) -> frozenset[str]:
     hits = looks_like_placeholder(text)
     if not hits or _are_words(text, hits):
         return frozenset()
-    reader = Destinations(None)
-    reader.read(text, hits, [True] * len(hits))
-    return frozenset(reader.collected)
+    rule = UrlRule(None)
+    Destinations(rule).read(text, hits, [True] * len(hits))
+    return frozenset(rule.collected)
 
 
-def withheld(text: str, hits: Sequence[Found], scope: RestoreScope) -> frozenset[int]:
-    """Returns the indices of the hits that must not be restored. `hits` are the session's own, sorted."""
+def withheld(text: str, hits: Sequence[Found], scope: RestoreScope, rule: UrlRule | None = None) -> frozenset[int]:
+    """Returns the indices of the hits that must not be restored. `hits` are the session's own, sorted.
+
+    `rule` decides about destinations in place of the scope's own rule.
+    """
     if scope.urls == "always" or not hits or _are_words(text, hits):
         return frozenset()
     own = {hit.start for hit in hits}
     ends = [(hit.start, hit.end) for hit in hits]
     foreign = [hit for hit in looks_like_placeholder(text) if not _overlaps(ends, hit)]
     both = sorted((*hits, *foreign), key=lambda hit: hit.start) if foreign else hits
-    marks = Destinations(scope).read(text, both, [hit.start in own for hit in both])
+    marks = Destinations(rule or UrlRule(scope)).read(text, both, [hit.start in own for hit in both])
     return frozenset(index for index, mark in enumerate([mark for mark in marks if mark.own]) if mark.closed)
 
 

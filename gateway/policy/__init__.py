@@ -5,8 +5,8 @@
     CustomPolicies  the interface of that store
     Rule            the action for an entity
 
-`document` validates a policy, `resolve` merges it with the policies it extends, and `matching` compiles its terms and
-patterns. `gateway.protection` applies it. See docs/policies.md.
+`document` validates a policy, `inheritance` merges it with the policy it extends, `checks` refuses what does not fit
+together, and `matching` compiles its terms and patterns. `gateway.protection` applies it. See docs/policies.md.
 """
 
 from gateway.policy.document import SessionDocument

@@ -5,11 +5,12 @@ Unprocessable with the path of the field; messages contain fields and limits, bu
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 import orjson
 from pydantic import (
+    AliasChoices,
     BaseModel,
     ConfigDict,
     Field,
@@ -52,6 +53,7 @@ _TYPE = r"^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$"
 PolicyId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
 TypeName = Annotated[str, StringConstraints(pattern=_TYPE, max_length=48)]
 RuleKey = Annotated[str, StringConstraints(max_length=48)]
+ToolName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/-]+$", max_length=128)]
 Term = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 RiskScore = Annotated[int, Field(ge=1, le=100)] | Literal["off"]
@@ -164,7 +166,24 @@ class RestoreDocument(_Part):
 
     # `source` restores only URLs that occur in the protected request.
     urls: Literal["source", "never", "always"] = "source"
-    tool_arguments: bool = True
+    tool_arguments: bool | Annotated[list[ToolName], Field(max_length=64)] = Field(
+        True,
+        validation_alias=AliasChoices("tool_arguments", "tool_calls"),
+        description="Whether in the arguments of tool calls, or the tools in whose arguments.",
+    )
+
+    @field_validator("tool_arguments", mode="wrap")
+    @classmethod
+    def _all_or_some(cls, given: Any, check: Callable[[Any], bool | list[str]]) -> bool | list[str]:
+        try:
+            return check(given)
+        except ValidationError:
+            raise ValueError("use true, false, or a list of at most 64 names of tools") from None
+
+    def in_arguments_of(self, tool: str | None) -> bool:
+        """Whether values may be restored in the arguments of a call of `tool`."""
+        allowed = self.tool_arguments
+        return allowed if isinstance(allowed, bool) else tool in allowed
 
 
 class GuardDocument(_Part):

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 from gateway.errors import Conflict, GatewayError, NotFound, Unavailable, Unprocessable
 from gateway.policy.document import PolicyDocument, parse
 from gateway.policy.files import read_policy_file
+from gateway.policy.inheritance import load, resolve
 from gateway.policy.model import Policy
-from gateway.policy.resolve import load, resolve
 
 MAX_CUSTOM_POLICIES = 256
 MAX_CUSTOM_VERSIONS = 4096
@@ -84,7 +84,7 @@ class PolicyRegistry:
         if policy is None and self._refresh_after_miss():
             policy = self._find(id, version)
         if policy is None:
-            message = "There is no such policy. `GET /v1/policies` lists all policies."
+            message = "There is no such policy. `policies list` or `GET /v1/policies` shows those there are."
             raise NotFound(message, code="policy_not_found", param="policy_id")
         if not policy.builtin:
             self._refresh_in_background()

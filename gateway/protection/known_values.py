@@ -3,39 +3,54 @@
 A value is searched for by one of its words, so that a text costs one pass regardless of the number of values. The
 search also covers the normalized and deobfuscated text (`gateway.detection.normalized_text`,
 `gateway.detection.deobfuscation`).
+
+A short or word-like value must be a whole word: "Ann" is not in "Annual", nor "Main Street 12" in "Main Street 123". A
+specific one (`_is_specific`) is hidden even within a longer word or number, since such a match is no coincidence.
 """
 
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import accumulate, chain
-from string import digits
+from itertools import accumulate, chain, compress
+from sys import byteorder
 from typing import NamedTuple
 
+from gateway.config.data_files import word_lists
 from gateway.detection.deobfuscation import Findings, deobfuscate_known_values
 from gateway.detection.normalized_text import NormalizedText, normalize_text
 from gateway.detection.overlaps import overlapping
-from gateway.detection.word_lists import word_lists
 from gateway.protection.paired_markup import with_paired_markup
 from gateway.text.fields import Span, Spans
 
 _SHORTEST = 4
-_FEW = 32
 _MANY = 48
 _SHORTEST_JOINED = 7
 _SHORTEST_NUMBER = 7
-# Begins with a digit, which is fast to search for; a preceding plus is matched afterwards.
-_NUMBER = re.compile(r"\d(?<![\w.]\d)(?:[ \-./()]{0,2}\d){6,24}(?!\w)")
-_PLUS = re.compile(r"(?<![\w.])\+")
+# Characters, from which a value with a digit or of an e-mail address, or any other, is specific.
+_SPECIFIC, _SPECIFIC_WORD = 9, 16
+_TELLING = re.compile(r"\d|\w@\w")
+# What separates the groups of a number, and of a code such as an IBAN.
+_NUMBER_GROUPS = re.compile(r"(?<=\d)[ \-/()]{1,2}(?=\d)")
+_CODE_GROUPS = re.compile(r"(?<=[0-9A-Z])[ \-/()]{1,2}(?=[0-9A-Z])")
+# No separator within a number, or too many; and another number after or, read backwards, before it.
+_APART = re.compile(r"[^\w \-./()]|[ \-./()_]{3}")
+_NEXT_NUMBER = re.compile(r"[ \-./()]{1,2}\d++(?!\w)")
+_MOST_DIGITS = 24
+# The separators between the letters and digits of a plain form, and which bytes are others or begin a character.
+_SEPARATORS = bytes(code for code in range(0x80) if not chr(code).isalnum())
+_KEPT = bytes(code not in _SEPARATORS for code in range(0x100))
+_STARTS = bytes(not 0x80 <= code < 0xC0 for code in range(0x100))
+_WINDOW = 4
+_PLUS = re.compile(r"(?<![\w.])\+(?=\d)")
 _LETTER = re.compile(r"[^\W\d_]")
 # A password that was found in a URL or connection string may also occur alone.
 _CONTAIN_PASSWORDS = frozenset(("CONNECTION_STRING", "URL_WITH_CREDENTIALS", "PASSWORD"))
 _PASSWORD = re.compile(
     r"://[^\s:/@]*:([^\s@/]{4,})@|;\s*(?:password|pwd)=([^;\s]{4,})|\A[\w.\-]+:([^\s/]{4,})\Z", re.IGNORECASE
 )
-_NO_DIGIT = re.compile(r"\D+")
+# The part of a provider's key behind `sk-`, `ghp_`, `sk-proj-`.
+_UNPREFIXED = re.compile(r"(?:[A-Za-z]{2,8}[_-]){1,3}(?=[A-Za-z_-]*\d)([\w-]{16,})", re.ASCII)
 _WORD = re.compile(r"[^\W_]+")
-_NO_DIGITS = bytes(set(range(0x100)) - set(digits.encode()))
 _TO_BLANKS = {code: " " for code in range(0x80) if not chr(code).isalnum()}
 # Between the words of a value, lines may be wrapped or quoted, and words be in bold or in table cells.
 _MARKS = r"(?:[*`~|]|</?[A-Za-z][^<>\n]{0,64}>){0,4}"
@@ -64,10 +79,10 @@ class _Form(NamedTuple):
         return (text if self.way == _EXACT else lowered)[start : start + self.size] if start >= 0 else ""
 
 
-class Known:
+class KnownValues:
     """The values hidden in a request so far, indexed for searching. Its repr shows no text."""
 
-    __slots__ = ("_forms", "_leads", "_numbers", "_people", "_spans", "_steps", "_values")
+    __slots__ = ("_forms", "_leads", "_people", "_plain", "_spans", "_steps", "_values", "_windows")
 
     def __init__(self) -> None:
         self._spans: dict[str, Span] = {}
@@ -77,12 +92,15 @@ class Known:
         self._steps: dict[tuple[int, str], int] = {}
         self._leads: dict[tuple[int, str], tuple[str, ...]] = {}
         self._values: dict[int, tuple[str, ...]] = {}
-        self._numbers: dict[str, str] = {}
+        # Values by their letters and digits alone, in lower case, and the window of four bytes at each of their first
+        # four offsets: (offset, length of the plain form). One of these windows is at a multiple of four in any text.
+        self._plain: dict[bytes, str] = {}
+        self._windows: dict[int, tuple[tuple[int, int], ...]] = {}
         self._people: set[str] = set()
 
-    def copy(self) -> "Known":
+    def copy(self) -> "KnownValues":
         """Returns an independent copy."""
-        other = Known()
+        other = KnownValues()
         for name in self.__slots__:
             setattr(other, name, getattr(self, name).copy())
         return other
@@ -108,6 +126,8 @@ class Known:
                 # A plain word has other meanings: `postgres` is a user, a program and a password.
                 if not password.isalpha():
                     self._spell(password, span)
+        if unprefixed := _UNPREFIXED.fullmatch(value):
+            self._spell(unprefixed[1], span)
         if span.type == "PERSON" and value not in self._people:
             self._people.add(value)
             words = _WORD.findall(shown)
@@ -122,16 +142,28 @@ class Known:
             return
         self._spans[value] = span
         lowered = _lower(value)
-        if value.isalpha():
+        self._spell_plain(value, lowered)
+        if value.isalpha() and len(value) < _SPECIFIC_WORD:
             self._put(value, (value,), lowered, _Form(_EXACT, 0, len(value)))
             return
         self._file(value, (lowered,))
-        if _LETTER.search(lowered) is None:
-            number = _NO_DIGIT.sub("", value)
-            if len(number) >= _SHORTEST_NUMBER:
-                self._numbers.setdefault(number, value)
-        elif span.type != "PERSON" and len(pieces := lowered.split()) > 1:
+        if span.type != "PERSON" and _LETTER.search(lowered) and len(pieces := lowered.split()) > 1:
             self._file(value, pieces, _BROKEN)
+
+    def _spell_plain(self, value: str, lowered: str) -> None:
+        plain = _plain(lowered)
+        if len(plain) < _SHORTEST_NUMBER or plain in self._plain:
+            return
+        if _LETTER.search(lowered) is not None:
+            pieces = _CODE_GROUPS.sub("", value).split()
+            if not (_is_specific(pieces[0]) or _is_specific(pieces[-1])):
+                return
+        self._plain[plain] = value
+        for offset in range(_WINDOW):
+            window, place = int.from_bytes(plain[offset : offset + _WINDOW], byteorder), (offset, len(plain))
+            places = self._windows.get(window, ())
+            if place not in places:
+                self._windows[window] = (*places, place)
 
     def _file(self, value: str, pieces: Sequence[str], way: int = _WHOLE) -> None:
         forms, first, offset = self._forms, pieces[0], 0
@@ -211,15 +243,11 @@ class Known:
                 if step is not None:
                     start = at - form.offset
                     for end, values in self._ends(lowered, form.way, step, start + len(piece)):
-                        if _whole_word(text, start, end):
-                            yield from ((start, end, value) for value in values)
-        if self._may_hold_number(text):
-            # Numbers that differ from a value only in the separators between their digits.
-            for number in _NUMBER.finditer(text):
-                value = self._numbers.get(_NO_DIGIT.sub("", number[0]))
-                if value is not None:
-                    start, end = number.span()
-                    yield start - (_PLUS.match(text, start - 1) is not None), end, value
+                        for value in values:
+                            if _stands_free(text, start, end, value):
+                                yield start, end, value
+        if self._plain:
+            yield from self._find_plain(text, lowered)
 
     def _ends(self, lowered: str, way: int, step: int, at: int) -> Iterator[tuple[int, Sequence[str]]]:
         """Yields the end and the values for every value whose first piece ends at `at`."""
@@ -235,14 +263,26 @@ class Known:
                 pieces = self._leads.get((step, _lead(lowered, at)), ())
                 open_ += [(self._steps[step, p], at + len(p)) for p in pieces if lowered.startswith(p, at)]
 
-    def _may_hold_number(self, text: str) -> bool:
-        """Returns whether a number may occur in a spelling other than its own, which is searched for anyway."""
-        if not self._numbers:
-            return False
-        found = text.encode("utf-8", "replace").translate(None, _NO_DIGITS).decode()
-        if len(self._numbers) > _FEW:
-            return len(found) >= _SHORTEST_NUMBER
-        return any(found.count(number) > text.count(value) for number, value in self._numbers.items())
+    def _find_plain(self, text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
+        """Yields values that are within longer words, or have other separators between their letters and digits."""
+        plain = _plain(lowered)
+        # Of a few words, `_places` finds those within others, too.
+        if len(self._forms) <= _MANY and not any(
+            (count := plain.count(known)) and count > lowered.count(_lower(value))
+            for known, value in self._plain.items()
+        ):
+            return
+        offsets: list[int] = []
+        windows = memoryview(plain[: len(plain) // _WINDOW * _WINDOW]).cast("I")
+        for number in compress(range(len(windows)), map(self._windows.__contains__, windows)):
+            for offset, size in self._windows[windows[number]]:
+                first = number * _WINDOW - offset
+                value = self._plain.get(plain[first : first + size]) if first >= 0 else None
+                if value is not None and first + size <= len(plain):
+                    offsets = offsets or _offsets(lowered)
+                    start, end = offsets[first], offsets[first + size - 1] + 1
+                    if _reads_as(lowered, start, end, value) and _stands_free(text, start, end, value):
+                        yield start - (_PLUS.match(text, start - 1) is not None), end, value
 
 
 def _places(text: str, words: Collection[str]) -> Iterator[tuple[str, int]]:
@@ -297,7 +337,45 @@ def united(spans: Iterable[Span]) -> Spans:
     )
 
 
-def _whole_word(text: str, start: int, end: int) -> bool:
-    if start > 0 and text[start - 1].isalnum() and text[start].isalnum():
+def _is_specific(piece: str) -> bool:
+    return len(piece) >= _SPECIFIC_WORD or (len(piece) >= _SPECIFIC and _TELLING.search(piece) is not None)
+
+
+def _stands_free(text: str, start: int, end: int, value: str) -> bool:
+    """Returns whether an occurrence is not cut out of a longer word, unless the end of the value there is specific.
+
+    That is a piece between blanks, and beside a further digit a word: `192.168.10.25` is not in `192.168.10.250`.
+    """
+    for edge, inner, outer in ((0, start, start - 1), (-1, end - 1, end)):
+        if 0 <= outer < len(text) and text[outer].isalnum() and text[inner].isalnum():
+            if text[outer].isdecimal() and text[inner].isdecimal():
+                pieces = _WORD.findall(_NUMBER_GROUPS.sub("", value))
+            else:
+                pieces = _CODE_GROUPS.sub("", value).split()
+            if not _is_specific(pieces[edge]):
+                return False
+    return True
+
+
+def _reads_as(lowered: str, start: int, end: int, value: str) -> bool:
+    """Returns whether a text with the letters and digits of a value has its separators, or those of a number."""
+    if lowered[start:end] == _lower(value):
+        return True
+    if sum(map(str.isdecimal, value)) < _SHORTEST_NUMBER or _APART.search(lowered, start, end):
         return False
-    return not (end < len(text) and text[end].isalnum() and text[end - 1].isalnum())
+    before = lowered[max(0, start - _MOST_DIGITS) : start][::-1]
+    return not (_NEXT_NUMBER.match(lowered, end) or _NEXT_NUMBER.match(before))
+
+
+def _plain(lowered: str) -> bytes:
+    """Returns the letters and digits of a text."""
+    return lowered.encode("utf-8", "replace").translate(None, _SEPARATORS)
+
+
+def _offsets(lowered: str) -> list[int]:
+    """Returns the offset in a text of each byte of its plain form."""
+    data = lowered.encode("utf-8", "replace")
+    places: Iterable[int] = range(len(data))
+    if not lowered.isascii():
+        places = (count - 1 for count in accumulate(data.translate(_STARTS)))
+    return list(compress(places, data.translate(_KEPT)))

@@ -27,7 +27,7 @@ from gateway.errors import Forbidden, Unavailable
 from gateway.models import Action, Entity, PrivacyMode, Transformation
 from gateway.placeholders import Placeholders
 from gateway.policy import Policy, Rule
-from gateway.protection.known_values import Known, united
+from gateway.protection.known_values import KnownValues, united
 from gateway.protection.operators import apply_action
 from gateway.protection.split_values import adjacent_texts, labelled_by_previous, values_across
 from gateway.text.fields import MessageField, Replace, Span, Spans
@@ -194,7 +194,7 @@ class Protector:
 
         Raises Forbidden (`blocked_by_policy`) where the policy blocks a type that was found, unless `block` is false.
         """
-        known, waiting = Known(), list[tuple[Sequence[str], Sequence[Spans]]]()
+        known, waiting = KnownValues(), list[tuple[Sequence[str], Sequence[Spans]]]()
         chain = f"{policy.hash}\n{mode}\n{self._finder.version}".encode()
         result: list[Found] = []
         before = ""
@@ -261,7 +261,7 @@ class Protector:
         continuations: Sequence[int],
         policy: Policy,
         mode: PrivacyMode,
-        known: Known,
+        known: KnownValues,
     ) -> Found:
         """Finds what is hidden in the texts of a block; `before` is the text that precedes them."""
         kept: list[Entity] = []

@@ -42,14 +42,14 @@ class Chain:
         self._rows: list[NewRecord] = []
         self._collected: dict[str, dict[str, tuple[str, str]]] = {}
 
-    def open(self, receipts: Receipts, remembered: Head | None) -> None:
-        """Checks that the log extends the `remembered` checkpoint, and continues from the later of the two."""
+    def open(self, receipts: Receipts, remembered: Head | None, counted: int) -> None:
+        """Checks that the log extends the `remembered` checkpoint and has the `counted` records, and continues it."""
         self._remembered = remembered
-        self._new = is_new(receipts, remembered)
-        self._fault = find_fault(receipts, remembered, self._signer)
+        self._fault = find_fault(receipts, remembered, self._signer, counted)
         if self._fault is not None:
             _log.critical("the receipt log is broken, and requests are refused: %s", self._fault)
             return
+        self._new = is_new(receipts, remembered)
         head = receipts.head()
         if head is not None and not self._new:
             self._durable = head.size

@@ -15,10 +15,10 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 import orjson
 
+from gateway.config.durable_files import replacing
 from gateway.receipts.checkpoint import Head, parse_head
 
 FILE = "receipts.checkpoint"
@@ -59,15 +59,8 @@ def write_checkpoint(folder: Path, checkpoint: Head) -> None:
         if existing is not None and (not existing.hash or existing.size >= checkpoint.size):
             return
         value = {"format": FORMAT, "version": FORMAT_VERSION, "checkpoint": checkpoint.note}
-        with NamedTemporaryFile(dir=folder, prefix=FILE, delete=False) as draft:
-            try:
-                draft.write(orjson.dumps(value) + b"\n")
-                draft.flush()
-                os.fsync(draft.fileno())
-                Path(draft.name).replace(folder / FILE)
-            except BaseException:
-                Path(draft.name).unlink(missing_ok=True)
-                raise
+        with replacing(folder / FILE) as draft:
+            draft.write(orjson.dumps(value) + b"\n")
         if descriptor is not None:
             os.fsync(descriptor)
 

@@ -21,12 +21,10 @@ def is_new(receipts: Receipts, remembered: Head | None) -> bool:
     return not has_records(receipts) and (remembered is None or remembered.size == 0)
 
 
-def find_fault(receipts: Receipts, remembered: Head | None, signer: Signer) -> str | None:
-    """Says why nothing may be appended to this log, without values. None for a valid log."""
-    if is_new(receipts, remembered):
-        return None
-    fault = _inconsistency(receipts, remembered, signer)
-    if fault is not None:
+def find_fault(receipts: Receipts, remembered: Head | None, signer: Signer, counted: int = 0) -> str | None:
+    """Says why nothing may be appended to a log with `counted` records in the usage meters. None for a valid log."""
+    fault = _inconsistency(receipts, remembered, signer) or _shortage(receipts, counted)
+    if fault is not None or is_new(receipts, remembered):
         return fault
     head = receipts.head()
     if head is None:
@@ -38,10 +36,18 @@ def find_fault(receipts: Receipts, remembered: Head | None, signer: Signer) -> s
     return None
 
 
-def check_checkpoint(receipts: Receipts, remembered: Head | None, signer: Signer) -> Check:
-    """Checks that the log extends the remembered checkpoint."""
-    fault = _inconsistency(receipts, remembered, signer)
+def check_checkpoint(receipts: Receipts, remembered: Head | None, signer: Signer, counted: int) -> Check:
+    """Checks that the log extends the remembered checkpoint, and has every record that the usage meters count."""
+    fault = _inconsistency(receipts, remembered, signer) or _shortage(receipts, counted)
+    if fault is None and remembered is None and receipts.head() is not None:
+        fault = f"{FILE} is missing, so records may have been removed from the end; the next start writes it again"
     return Check("checkpoint", fault is None, fault)
+
+
+def _shortage(receipts: Receipts, counted: int) -> str | None:
+    head, bounds = receipts.head(), receipts.bounds()
+    size = head.size if head is not None else bounds[1] if bounds is not None else 0
+    return f"the usage meters count {counted} records, and it has {size}" if counted > size else None
 
 
 def _inconsistency(receipts: Receipts, remembered: Head | None, signer: Signer) -> str | None:

@@ -21,7 +21,7 @@ from gateway.receipts.signing import Signer
 from gateway.receipts.verify import Verification, check_receipt
 from gateway.store import Repositories, Store
 from gateway.store.rows import StoredHead, StoredReceipt
-from gateway.usage import Counter
+from gateway.usage import Counter, counted_records
 
 _log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class ReceiptLog:
         writer = CheckpointWriter(folder)
         store.on_close(writer.close)
         self._chain = Chain(signer, writer.put)
-        store.read_now(lambda stored: self._chain.open(stored.receipts, remembered))
+        store.read_now(lambda stored: self._chain.open(stored.receipts, remembered, counted_records(stored.usage)))
         # Walking the chain is the most expensive request, so only one runs at a time.
         self._walking = asyncio.Lock()
         self._counter = Counter()

@@ -6,6 +6,7 @@ from gateway.receipts.signing import Signer
 from gateway.receipts.verify import ChainWalk, Check, check_head
 from gateway.store import Repositories
 from gateway.store.rows import StoredHead, StoredRecord
+from gateway.usage import counted_records
 
 _CHUNK = 1000
 
@@ -26,9 +27,12 @@ class LogWalk:
         """The chain, the signed head and the remembered checkpoint, as of the last step."""
         self._signer = signer
         self._remembered = remembered
+        self._counted = 0
 
     def step(self, stored: Repositories) -> bool:
         """Reads the next chunk into `rows`. Returns whether there may be another."""
+        # Once is enough: the log only grows.
+        self._counted = self._counted or counted_records(stored.usage)
         last = self.rows[-1].sequence if self.rows else None
         self.rows = stored.receipts.after(last, _CHUNK)
         self.head = stored.receipts.head()
@@ -36,6 +40,6 @@ class LogWalk:
         self.checks = [
             self.chain.check(),
             check_head(self.chain, self.head, self._signer),
-            check_checkpoint(stored.receipts, self._remembered, self._signer),
+            check_checkpoint(stored.receipts, self._remembered, self._signer, self._counted),
         ]
         return len(self.rows) == _CHUNK

@@ -1,10 +1,7 @@
 """The installation's signing key: Ed25519 (RFC 8032)."""
 
-import os
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Self
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -17,6 +14,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
+from gateway.config.durable_files import create
 from gateway.config.settings import SettingsError
 
 FILE = "signing.key"
@@ -44,20 +42,15 @@ class Signer:
         path = data_dir / FILE
         if not path.exists():
             data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Written to a temporary file and linked, so that no process reads half a key; the first link wins.
-            with NamedTemporaryFile(dir=data_dir, prefix=FILE) as draft, suppress(FileExistsError):
-                pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-                draft.write(pem)
-                draft.flush()
-                os.fsync(draft.fileno())
-                path.hardlink_to(draft.name)
+            key = Ed25519PrivateKey.generate()
+            create(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
         try:
-            key = load_pem_private_key(path.read_bytes(), password=None)
+            stored = load_pem_private_key(path.read_bytes(), password=None)
         except (ValueError, TypeError, UnsupportedAlgorithm):
-            key = None
-        if not isinstance(key, Ed25519PrivateKey):
+            stored = None
+        if not isinstance(stored, Ed25519PrivateKey):
             raise SettingsError(f"{FILE} in data_dir is damaged: it must hold an Ed25519 key; restore it from a backup")
-        return cls(key)
+        return cls(stored)
 
     def sign(self, message: bytes) -> bytes:
         """Returns the signature, 64 bytes."""

@@ -12,7 +12,7 @@ from gateway.http.strict_json import check_media_type, parse_object
 from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse, RestoredAnswer, StreamEnd
 from gateway.models import Caller
 from gateway.pipeline.exchange import Exchange
-from gateway.wires import Wire
+from gateway.wires import Body, Wire
 from gateway.wires.other_json import OTHER_JSON
 
 # Reports of clients on their own use, which repeat whole conversations.
@@ -61,9 +61,9 @@ class Dispatcher:
     async def _open_chat(self, call: Call, wire: Wire) -> ForwardedRequest | NativeResponse:
         path, _, query = call.path.partition("?")
         caller = self._callers.authenticate(call.fields, query)
-        check_media_type(_header(call, b"content-type"))
-        source = self._decode(call)
-        body = parse_object(source)
+        if call.method != "GET":
+            check_media_type(_header(call, b"content-type"))
+        source, body = self._read(call)
         destination = self._chat.destination_for(wire, body, call.path, call.fields)
         if not destination.url:
             return await self._serve(call, caller)
@@ -73,22 +73,21 @@ class Dispatcher:
             caller,
             destination,
             request_id=call.request_id,
-            source=source if call.editable else None,
+            source=source if call.editable and body else None,
             path=path,
             streams=self._settings.streaming,
         )
         return self._forward(exchange, annotate=True)
 
     async def _open_proxied(self, call: Call, wire: Wire, operation: str) -> ForwardedRequest:
-        source = self._decode(call)
-        body = parse_object(source)
+        source, body = self._read(call)
         exchange = await self._pipeline.open(
             wire,
             body,
             self._callers.authenticate_proxied(call.path, call.fields),
             self._chat.host_for(wire.model(body, call.path.partition("?")[0]), call.origin, call.path, call.fields),
             request_id=call.request_id,
-            source=source if call.editable else None,
+            source=source if call.editable and body else None,
             operation=operation,
             path=call.path.partition("?")[0],
             streams=True,
@@ -113,7 +112,7 @@ class Dispatcher:
         try:
             check_media_type(_header(call, b"content-type"))
         except UnsupportedMedia:
-            message = "Only JSON can be protected; this body (a file, audio, an image, a batch) does not leave."
+            message = "Only JSON can be protected, so this body is refused; `intercept_hosts` can omit its host."
             raise UnsupportedMedia(message, param="Content-Type") from None
         return await self._open_proxied(call, OTHER_JSON, "other")
 
@@ -131,6 +130,11 @@ class Dispatcher:
             state=state,
         )
         return NativeResponse(*response, receipt=state.get("receipt"), guard=state.get("guard"))
+
+    def _read(self, call: Call) -> tuple[bytes, Body]:
+        """Returns the body of a call, decoded and parsed. That of a call that reads something may be empty."""
+        source = self._decode(call)
+        return source, parse_object(source) if source or call.method != "GET" else {}
 
     def _decode(self, call: Call) -> bytes:
         return decode(call.content, _header(call, b"content-encoding"), self._settings.body_limit_bytes)

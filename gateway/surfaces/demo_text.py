@@ -4,16 +4,15 @@ The answer contains every placeholder of the request, to show that each value is
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
+from gateway.config.data_files import read_toml
 from gateway.placeholders import looks_like_placeholder
 
 type Facts = dict[str, list[str]]
 """Placeholders by entity type, in the order of the text."""
 
-_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_WORDS = read_toml(__file__)
 _TASKS = {name: re.compile(words, re.IGNORECASE) for name, words in _WORDS["tasks"].items()}
 _LABELS: dict[str, str] = _WORDS["labels"]
 _IN_LETTER: dict[str, str] = _WORDS["letter"]

@@ -3,6 +3,28 @@
 Wires parse and describe; protecting and restoring is done by `gateway.pipeline`.
 """
 
-from gateway.wires.base import AnswerText, Body, Channel, Conversation, EventFormat, Framing, Wire, Wires
+from gateway.wires.base import (
+    AnswerText,
+    Body,
+    Channel,
+    Conversation,
+    EventFormat,
+    Family,
+    Framing,
+    Resumable,
+    Wire,
+    Wires,
+)
 
-__all__ = ["AnswerText", "Body", "Channel", "Conversation", "EventFormat", "Framing", "Wire", "Wires"]
+__all__ = [
+    "AnswerText",
+    "Body",
+    "Channel",
+    "Conversation",
+    "EventFormat",
+    "Family",
+    "Framing",
+    "Resumable",
+    "Wire",
+    "Wires",
+]

@@ -162,16 +162,18 @@ def _empty_message(given: Body) -> Body:
 
 def _block_texts(block: Body) -> Iterator[AnswerText]:
     """Yields the strings of a complete block. The input of a tool is one document."""
-    kind, tool = block.get("type"), block.get("name")
+    kind, called = block.get("type"), block.get("name")
     if kind == "thinking" and block.get("signature"):
         return
     is_call = isinstance(kind, str) and kind.endswith("tool_use")
+    tool = called if is_call and isinstance(called, str) else None
     for name, value in block.items():
         if is_call and name == "input" and value and isinstance(value, dict | list):
-            label = tool if isinstance(tool, str) else None
-            yield AnswerText(DocumentWriter(block), name, dump(value).decode(), kind="json", tool=label)
+            yield AnswerText(DocumentWriter(block), name, dump(value).decode(), kind="json", tool=tool)
         elif is_call and name == "input" and isinstance(value, str):
-            yield AnswerText(block, name, value, kind="json", tool=tool if isinstance(tool, str) else None)
+            yield AnswerText(block, name, value, kind="json", tool=tool)
+        elif tool is not None and name == "name":
+            yield AnswerText(block, name, tool, tool=tool)
         else:
             yield from _strings({name: value}, block)
 

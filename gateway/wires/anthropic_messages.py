@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from gateway.errors import BadRequest, GatewayError
+from gateway.errors import BadRequest
 from gateway.text.fields import MessageField, NameField, SettingField, can_identify, lead
-from gateway.wires.anthropic_events import MessageEvents, error_body, message_texts, refuse, tokens
+from gateway.wires.anthropic_events import MessageEvents, message_texts, refuse, tokens
 from gateway.wires.anthropic_request import KEYS, RequestReader
 from gateway.wires.base import AnswerText, Body, Conversation, Family
 from gateway.wires.reading import (
@@ -22,6 +22,7 @@ from gateway.wires.reading import (
     streams,
     take_own,
     unknown_keys,
+    value_fields,
 )
 
 # Not the messages of OpenAI's threads.
@@ -104,9 +105,6 @@ class AnthropicMessages:
     def refuse_answer(self, body: Body, message: str) -> None:
         refuse(body, message)
 
-    def error_body(self, error: GatewayError, request_id: str) -> Body:
-        return error_body(error, request_id)
-
 
 def _check_role(message: Any, index: int) -> str:
     where = f"messages[{index}]"
@@ -172,21 +170,21 @@ def _settings(body: Body, reader: RequestReader) -> Iterator[MessageField]:
             if can_identify(repr(value), is_named=False):
                 yield SettingField(body, name, value)
         elif name == "metadata" and isinstance(value, dict):
-            yield from _metadata(value, reader)
+            yield from _metadata(value)
         elif name == "output_config" and isinstance(value, dict):
             yield from reader.members(value, frozenset({"format"}))
         else:
             yield from reader.fields(body, name, value)
 
 
-def _metadata(metadata: Body, reader: RequestReader) -> Iterator[MessageField]:
+def _metadata(metadata: Body) -> Iterator[MessageField]:
     """Yields the fields of `metadata`, of which every key is the caller's. `user_id` may be a JSON document."""
     for name, value in metadata.items():
         if name == "user_id" and isinstance(value, str) and value:
             is_document = value.lstrip().startswith("{")
             yield json_field(metadata, name, value) if is_document else NameField(metadata, name, value, lead("name"))
         else:
-            yield from reader.values(metadata, name, value)
+            yield from value_fields(metadata, name, value)
     yield from unknown_keys(metadata, frozenset({"user_id"}))
 
 

@@ -19,7 +19,6 @@ from gateway.errors import BadRequest
 from gateway.http.strict_json import Json
 from gateway.placeholders.grammar import looks_like_placeholder
 from gateway.text.fields import (
-    KeyField,
     MessageField,
     NameField,
     NumberField,
@@ -30,7 +29,7 @@ from gateway.text.fields import (
     lead,
 )
 from gateway.wires.base import Body
-from gateway.wires.reading import SCHEMA_KEYS, is_number, is_opaque, json_field, unknown_keys
+from gateway.wires.reading import SCHEMA_KEYS, is_file, is_number, is_opaque, json_field, unknown_keys, value_fields
 
 # Keys of the protocol. Any other key could be private and is searched.
 _WORDS = """
@@ -76,9 +75,7 @@ _ALLOWED = {
 _ALLOWED_WORDS = {member: frozenset(words.split()) for member, words in _ALLOWED.items()}
 # The types of tools and edits end with a date.
 _TYPE = re.compile(r"[a-z][a-z_]{0,47}\Z|[a-z][a-z_]{0,39}(?:bm25)?_20[2-9]\d[01]\d[0-3]\d\Z")
-_DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
-_ENCODED_URI = re.compile(r"\s*data:[a-z]+/[\w.+-]+;base64,[A-Za-z0-9+/\s]*={0,2}\s*\Z", re.IGNORECASE)
-_BASE64 = re.compile(r"[A-Za-z0-9+/_\-\s]*={0,2}\s*\Z")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_\-\r\n]*={0,2}\s*\Z")
 # Kinds of blocks whose strings are all they hold. Others are attachments.
 _TEXT_KINDS = frozenset(
     """
@@ -198,10 +195,8 @@ class RequestReader:
     def _string(self, container: Any, key: Any, value: str, under: str, label: str) -> Iterator[MessageField]:
         if not value or value in _ALLOWED_WORDS.get(under, ()) or (under in _OPAQUE and is_opaque(value)):
             return
-        if _DATA_URI.match(value):
-            self.attachments.add("data")
-            if _ENCODED_URI.match(value):
-                return
+        if is_file(value, self.attachments):
+            return
         yield NameField(container, key, value) if key in _NAMES else TextField(container, key, value, label)
 
     def members(self, value: Body, besides: frozenset[str] = frozenset()) -> Iterator[MessageField]:
@@ -216,7 +211,7 @@ class RequestReader:
             if name == "cache_control" and isinstance(member, dict) and member.get("type") == "ephemeral":
                 self.late += self.fields(value, name, member)
             elif name == "input_examples" or (name == "input" and _is_call(kind)):
-                yield from self.values(value, name, member)
+                yield from value_fields(value, name, member)
             elif name == "data" and isinstance(member, str) and self._is_opaque_data(kind, member):
                 continue
             elif name == "source" and isinstance(member, dict) and isinstance(member.get("content"), list):
@@ -232,23 +227,6 @@ class RequestReader:
             self.attachments.add("base64")
             return True
         return kind == "redacted_thinking" and is_opaque(data)
-
-    def values(self, container: Any, key: Any, value: Json, under: str = "") -> Iterator[MessageField]:
-        """Yields the fields under `container[key]` where every key is the caller's, even one of the protocol."""
-        is_named = isinstance(key, str)
-        under = key if is_named else under
-        if isinstance(value, str):
-            if value:
-                yield TextField(container, key, value, lead(under))
-        elif isinstance(value, dict):
-            for name, member in value.items():
-                yield from self.values(value, name, member)
-            yield from (KeyField(value, name) for name in value)
-        elif isinstance(value, list):
-            for index, member in enumerate(value):
-                yield from self.values(value, index, member, under)
-        elif is_number(value) and can_identify(repr(value), is_named=is_named):
-            yield NumberField(container, key, value, lead(under))
 
 
 def _is_call(kind: object) -> bool:

@@ -6,7 +6,7 @@ Each file in this folder defines one wire as `WIRE`. Two wires with the same id 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from gateway.errors import GatewayError
 from gateway.models import PrivacyMode
@@ -30,7 +30,8 @@ class Conversation:
     form of a block depends only on it and the blocks before it, so that the next turn repeats the same bytes (law
     5). The placeholder key is derived from `seed`, the first text of a user. The first `before_seed` blocks may
     have been sent without that text, so their key is derived from `opening`, which is in the first of them. Without
-    a user's text, the opening is the seed.
+    a user's text, the opening is the seed. `continues` names an earlier answer whose texts are not sent again,
+    and `resumable` says that this answer may be continued so.
     """
 
     body: Body
@@ -45,6 +46,8 @@ class Conversation:
     policy_id: str | None = None
     mode: PrivacyMode | None = None
     framing: Framing = "sse"
+    continues: str = ""
+    resumable: bool = False
 
     @property
     def privacy_mode(self) -> PrivacyMode:
@@ -60,14 +63,17 @@ class Conversation:
 class AnswerText:
     """A string at `container[key]` in a choice of an answer.
 
-    `json` marks tool-call arguments, `data` content that is not text, such as audio, in which nothing is restored.
-    In an event of a streamed answer, `channel` names the text that this string continues; without one it is complete.
+    `json` marks tool-call arguments, `data` content that is not text, such as audio, in which nothing is restored, and
+    `echo` what is a part of the request, repeated by the upstream and not said by the model.
+    `tool` is the tool of a call, given with its name and with its arguments. In an event of a streamed answer,
+    `channel` names the text that this string continues; without one it is complete. Events that continue a call
+    may omit its tool.
     """
 
     container: Any
     key: Any
     text: str
-    kind: Literal["text", "json", "data"] = "text"
+    kind: Literal["text", "json", "data", "echo"] = "text"
     choice: int = 0
     tool: str | None = field(default=None, repr=False)
     channel: Channel | None = None
@@ -104,8 +110,8 @@ class EventFormat(Protocol):
     def refusal(self, message: str, like: Body) -> list[Body | bytes]:
         """Returns the events that end an answer with the finish reason `content_filter`.
 
-        `like` is the event in which the reason was found, else the last one; empty if there was none. Bytes are written
-        as they are.
+        `like` is the event in which the reason was found, else the last one, with the first event's members that it
+        lacks; empty if there was none. Bytes are written as they are.
         """
         ...
 
@@ -147,7 +153,7 @@ class Wire(Protocol):
         ...
 
     def read(self, body: Body, path: str = "") -> Conversation:
-        """Parses a request to `path`. Raises BadRequest if it violates the protocol."""
+        """Parses a request to `path`, which may have a query. Raises BadRequest if it violates the protocol."""
         ...
 
     def answer_texts(self, body: Body) -> list[AnswerText]:
@@ -166,8 +172,13 @@ class Wire(Protocol):
         """Replaces every choice of an answer by `message`, with the finish reason `content_filter`."""
         ...
 
-    def error_body(self, error: GatewayError, request_id: str) -> Body:
-        """Returns an error in the format that clients of this wire expect."""
+
+@runtime_checkable
+class Resumable(Protocol):
+    """A wire whose requests may name an earlier answer instead of repeating it (see `Conversation.continues`)."""
+
+    def answer_ids(self, body: Body) -> tuple[str, ...]:
+        """Returns the names by which a request may continue an answer. `body` is the answer or an event of it."""
         ...
 
 

@@ -215,9 +215,6 @@ class ChatCompletions:
             for index in range(count)
         ]
 
-    def error_body(self, error: GatewayError, request_id: str) -> Body:
-        return error.body(request_id)
-
 
 def _own_fields(body: Body, name: str, value: Any, attachments: set[str]) -> Iterator[MessageField]:
     """Yields the fields of the single request. In `metadata`, every key is the caller's, even one of the protocol."""
@@ -343,7 +340,7 @@ def _delta_texts(delta: Body, path: Channel, name: str = "") -> Iterator[AnswerT
             kind: Any = "json" if key in {"arguments", "input"} else "data" if key == "data" else "text"
             yield AnswerText(delta, key, value, kind, choice, channel=(*path, key))
         elif isinstance(value, str) and key == "name":
-            yield AnswerText(delta, key, value, choice=choice)
+            yield AnswerText(delta, key, value, choice=choice, tool=value)
 
 
 def _answer_message(message: Body, choice: int) -> Iterator[AnswerText]:

@@ -3,7 +3,6 @@
 The proxy protects such calls to intercepted hosts, since their clients cannot be changed. This wire serves no path.
 """
 
-from gateway.errors import GatewayError
 from gateway.wires.base import AnswerText, Body, Conversation, Family
 from gateway.wires.reading import answer_strings, opening_of, text_fields, unknown_keys
 
@@ -48,9 +47,6 @@ class OtherJson:
     def refuse_answer(self, body: Body, message: str) -> None:
         body.clear()
         body["error"] = {"message": message, "type": "content_filter"}
-
-    def error_body(self, error: GatewayError, request_id: str) -> Body:
-        return error.body(request_id)
 
 
 OTHER_JSON = OtherJson()

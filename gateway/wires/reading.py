@@ -8,7 +8,17 @@ from typing import Any, NamedTuple, TypeGuard
 from gateway.errors import BadRequest, Unprocessable
 from gateway.http.strict_json import Json, is_json, parse
 from gateway.models import LONGEST_TASK, PrivacyMode
-from gateway.text.fields import JsonField, KeyField, MessageField, NameField, NumberField, TextField, can_identify, lead
+from gateway.text.fields import (
+    JsonField,
+    KeyField,
+    MessageField,
+    NameField,
+    NumberField,
+    SettingField,
+    TextField,
+    can_identify,
+    lead,
+)
 from gateway.wires.base import AnswerText, Body, Conversation
 
 # Keys of JSON Schema, which describe tools and formats.
@@ -27,7 +37,11 @@ _EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
 # Field names of native calls, which no wire has, and their equivalents.
 _NATIVE = {"policy": "svc_policy", "policy_id": "svc_policy", "privacy_mode": "svc_privacy_mode"}
 _DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
+_ENCODED_URI = re.compile(r"\s*data:[a-z]+/[\w.+-]+;base64,[A-Za-z0-9+/\r\n]*={0,2}\s*\Z", re.IGNORECASE)
 _WORD = re.compile(r"[a-z][a-z_]{0,31}\Z")
+_CACHE_MARKERS = ({"type": "ephemeral"}, *({"type": "ephemeral", "ttl": ttl} for ttl in ("5m", "1h")))
+# Fields that identify the end user. Only their name tells detection so.
+_WHO = frozenset({"user", "safety_identifier"})
 
 
 class Own(NamedTuple):
@@ -118,20 +132,23 @@ def text_fields(
 ) -> Iterator[MessageField]:
     """Yields the fields under `container[key]`: strings, numbers and unknown keys.
 
-    Skips keys in `structure`, which belong to the protocol, and plain words under `type`. Adds the kinds of opaque
-    content it meets to `attachments`. `name` is the unknown key of an enclosing list, which names the strings in it.
+    Skips keys in `structure`, which belong to the protocol, plain words under `type`, and prompt-cache markers, which
+    wander from turn to turn. Adds the kinds of opaque content it meets to `attachments`. `name` is the unknown key of
+    an enclosing list, which names the strings in it.
     """
     is_named = isinstance(key, str)
     if is_named:
         name = "" if key in structure else key
     if isinstance(value, str):
-        if _DATA_URI.match(value):
-            attachments.add("data")
-        elif value and key == "name" and key in structure:
+        if is_file(value, attachments):
+            return
+        if value and key == "name" and key in structure:
             yield NameField(container, key, value)
         elif value:
             yield TextField(container, key, value, lead(name))
     elif isinstance(value, dict):
+        if key == "cache_control" and value in _CACHE_MARKERS:
+            return
         for inner, member in value.items():
             if inner != "type" or not (isinstance(member, str) and _WORD.match(member)):
                 yield from text_fields(value, inner, member, structure, attachments)
@@ -141,6 +158,14 @@ def text_fields(
             yield from text_fields(value, index, member, structure, attachments, name)
     elif is_number(value) and can_identify(repr(value), is_named=is_named and name != ""):
         yield NumberField(container, key, value, lead(name))
+
+
+def is_file(value: str, attachments: set[str]) -> bool:
+    """Whether a string is a data URL (RFC 2397) in base64. Every data URL counts as an attachment."""
+    if _DATA_URI.match(value) is None:
+        return False
+    attachments.add("data")
+    return _ENCODED_URI.match(value) is not None
 
 
 def unknown_keys(value: Body, structure: frozenset[str]) -> Iterator[MessageField]:
@@ -172,6 +197,53 @@ def answer_strings(value: Any, container: Any, key: Any, choice: int) -> Iterato
             yield from answer_strings(inner, value, index, choice)
 
 
+def refuse_token_numbers(body: Body, option: str = "") -> None:
+    """Raises BadRequest for a list of numbers anywhere: token numbers are text that cannot be searched."""
+    for name, value in body.items():
+        if _has_number_list(value):
+            advice = f" {option}" if option else ""
+            message = f"`{name}` holds token numbers, which the gateway cannot protect; send text.{advice}"
+            raise BadRequest(message, param=name)
+
+
+def _has_number_list(value: Json) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_number_list, value.values()))
+    return isinstance(value, list) and any(is_number(item) or _has_number_list(item) for item in value)
+
+
+def setting_fields(
+    body: Body, name: str, value: Json, structure: frozenset[str], numbers: frozenset[str], attachments: set[str]
+) -> Iterator[MessageField]:
+    """Yields the fields of a member of a request that belongs to the single request.
+
+    Those in `numbers` stay numbers. In `metadata`, every key is the caller's, even one of the protocol.
+    """
+    if name in numbers and is_number(value):
+        if can_identify(repr(value), is_named=False):
+            yield SettingField(body, name, value)
+    elif name in _WHO and isinstance(value, str):
+        yield NameField(body, name, value, lead("name"))
+    else:
+        yield from text_fields(body, name, value, frozenset() if name == "metadata" else structure, attachments)
+
+
+def token_counts(usage: Json, inputs: str, outputs: str) -> tuple[int, int] | None:
+    """Returns the input and output tokens of an answer's usage, if it has both."""
+    counts = (usage.get(inputs), usage.get(outputs)) if isinstance(usage, dict) else ()
+    match counts:
+        case (int(given), int(made)) if given >= 0 and made >= 0:
+            return given, made
+    return None
+
+
+def put_note(target: Body, note: Body | None) -> None:
+    """Sets the gateway's own member, replacing any that the upstream sent."""
+    target.pop("svc", None)
+    if note is not None:
+        target["svc"] = note
+
+
 # Base64, also that for URLs, with digits and letters of both cases: numbers, codes and names rarely have all three.
 _OPAQUE = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])[A-Za-z0-9+/_-]{16,}={0,2}\Z")
 
@@ -189,3 +261,28 @@ class DocumentWriter:
 
     def __setitem__(self, name: str, text: str) -> None:
         self._container[name] = parse(text) if is_json(text) else text
+
+
+def value_fields(
+    container: Any, key: Any, value: Json, *, under: str = "", documents: bool = False
+) -> Iterator[MessageField]:
+    """Yields the fields under `container[key]` where every key is the caller's, even one of the protocol.
+
+    `under` is the key of an enclosing list. With `documents`, a string may be a JSON document.
+    """
+    is_named = isinstance(key, str)
+    under = key if is_named else under
+    if isinstance(value, str):
+        if documents and value.lstrip()[:1] in {"{", "["}:
+            yield json_field(container, key, value)
+        elif value:
+            yield TextField(container, key, value, lead(under))
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            yield from value_fields(value, name, member, documents=documents)
+        yield from (KeyField(value, name) for name in value)
+    elif isinstance(value, list):
+        for index, member in enumerate(value):
+            yield from value_fields(value, index, member, under=under, documents=documents)
+    elif is_number(value) and can_identify(repr(value), is_named=is_named):
+        yield NumberField(container, key, value, lead(under))

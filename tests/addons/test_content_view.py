@@ -9,7 +9,7 @@ from mitmproxy import contentviews, http
 from mitmproxy.test import taddons, tflow
 
 from addons.content_view import ProtectedView
-from addons.flow_metadata import Notes, metadata_of
+from addons.flow_copies import Notes, metadata_of
 
 contentviews.add(ProtectedView())
 

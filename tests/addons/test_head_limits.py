@@ -85,6 +85,7 @@ def test_chunks_and_their_trailers() -> None:
         (b"GET / HTTP/1.1\r\nX: y\r\nhost:  a.test:80 \r\n", "a.test:80"),
         (b"GET / HTTP/1.1\r\nX: y\r\n\r\nHost: body\r\n", None),
         (b"GET / HTTP/1.1\r\nHost:\r\n", None),
+        (b"GET / HTTP/1.1\r\nX: " + b"y" * 65536, None),
         (b"\x16\x03\x01", None),
         (b"SSH-2.0-x\r\n", None),
     ],

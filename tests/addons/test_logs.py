@@ -94,3 +94,20 @@ def test_what_speaks_of_the_start_is_left(written: io.StringIO) -> None:
         "Client TLS handshake failed. The client does not trust the proxy's certificate for api.example."
     )
     assert [line["message"][:16] for line in lines(written)] == ["address already ", "Client TLS hands"]
+
+
+def test_a_rare_warning_loses_no_count(written: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(logs, "monotonic", lambda: now)
+    warning = logs.RareWarning("closed connections: %d")
+    for _ in range(5):
+        warning.count()
+        warning.flush()
+    assert [line["message"] for line in lines(written)] == ["closed connections: 1"]
+    now = 10.0
+    warning.flush()
+    warning.flush()
+    assert [line["message"] for line in lines(written)][1:] == ["closed connections: 4"]
+    warning.count()
+    warning.flush(at_once=True)
+    assert [line["message"] for line in lines(written)][2:] == ["closed connections: 1"]

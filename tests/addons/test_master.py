@@ -177,9 +177,12 @@ async def test_no_command_reaches_beyond_the_list(tmp_path: Path, web: bool) -> 
             built.commands.call_strings(gone, ["@all", str(tmp_path / "x")])
 
 
-@pytest.mark.parametrize(("longest", "kept"), [(1, 600), (600, 630), (3600.5, 3631)])
-async def test_mitmproxy_waits_longer_than_we_do(tmp_path: Path, longest: float, kept: int) -> None:
-    built = build_master(settings(tmp_path, upstream_timeout_seconds=longest), [Ours()])
+@pytest.mark.parametrize(
+    ("answer", "tunnel", "kept"), [(1, 1, 600), (600, 1, 630), (3600.5, 600, 3631), (1, 3600, 3630)]
+)
+async def test_mitmproxy_waits_longer_than_we_do(tmp_path: Path, answer: float, tunnel: float, kept: int) -> None:
+    limits = settings(tmp_path, upstream_timeout_seconds=answer, tunnel_timeout_seconds=tunnel)
+    built = build_master(limits, [Ours()])
     assert built.options.tcp_timeout == kept
 
 

@@ -13,6 +13,7 @@ import pytest
 from mitmproxy.proxy.layers.http import _http1
 
 from addons.mitm_errors import error_response, speak_json
+from gateway.http.content_encoding import too_large
 
 
 @pytest.fixture
@@ -50,6 +51,11 @@ def test_the_page(status: int, answered: int, code: str) -> None:
     assert b"canary" not in response
     got, error, connection = parsed(response)
     assert (got, error["code"], connection) == (answered, code, "close")
+
+
+def test_a_large_body_gets_the_words_of_other_limits() -> None:
+    assert parsed(error_response(413))[1]["message"] == "The body is too large; send a smaller one."
+    assert too_large(1024).message == "The body is larger than 1024 bytes; send a smaller one."
 
 
 @pytest.mark.usefixtures("speaking")

@@ -9,10 +9,10 @@ from mitmproxy.addons.view import View
 from mitmproxy.test import taddons, tflow
 
 from addons import flow_copies as shown
+from addons.flow_copies import code_of, plain_path, request_id_of
 from addons.flow_state import FlowState
+from addons.operator_actions import NoReplay
 from addons.operator_view import METADATA, REFUSED, Review
-from addons.replay import NoReplay
-from addons.safe_metadata import code_of, plain_path, request_id_of
 from gateway.errors import Forbidden
 from gateway.ipc.messages import ForwardedRequest, Listener
 

@@ -11,7 +11,7 @@ from mitmproxy import ctx, http
 from mitmproxy.test import taddons, tflow
 
 from addons.flow_state import FlowState, FlowStates
-from addons.upstream_timeout import UpstreamTimeouts
+from addons.upstream_faults import UpstreamTimeouts
 from gateway.ipc.messages import ForwardedRequest, Listener
 
 pytestmark = pytest.mark.anyio

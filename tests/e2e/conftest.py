@@ -9,7 +9,7 @@ import pytest
 import trustme
 
 from tests.e2e.raw import pushed
-from tests.e2e.server import COMMAND, Running, gateway
+from tests.e2e.server import Running, gateway
 from tests.e2e.upstream import Upstream, echo
 
 
@@ -52,16 +52,13 @@ def _fresh(upstream: Upstream) -> Upstream:
 def running(
     tmp_path_factory: pytest.TempPathFactory, _plain: Upstream, _tls: Upstream, authority: trustme.CA
 ) -> Iterator[Running]:
-    """One gateway for all tests that do not change it: with mitmweb, an upstream, and one host to intercept.
-
-    Started by its command, as its users start it.
-    """
+    """One gateway for all tests that do not change it: with mitmweb, an upstream, and one host to intercept."""
     folder = tmp_path_factory.mktemp("gateway")
     authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
     arguments = ("--upstream", f"{_plain.url}/v1", "--upstream-ca", str(folder / "upstream-ca.pem"))
     environment = {"SVC_UPSTREAM_KEY": "upstream-key-of-the-tests", "SVC_LOG_LEVEL": "debug"}
     arguments += ("--intercept", f"localhost:{_tls.port}")
-    with gateway(Path(folder), *arguments, web=True, environment=environment, command=COMMAND) as process:
+    with gateway(Path(folder), *arguments, web=True, environment=environment) as process:
         yield process
 
 

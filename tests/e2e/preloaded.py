@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,12 +19,22 @@ _forking.set_forkserver_preload(["tests.e2e.loading"])
 
 
 class Program:
-    """`run_proxy.py` as it runs, with the face of a `subprocess.Popen`. What it says is appended to the two files."""
+    """`run_proxy.py` as it runs, with the face of a `subprocess.Popen`. What it says is appended to the two files.
+
+    `prepare`, a function that can be pickled, is called in its process first.
+    """
 
     def __init__(
-        self, arguments: Sequence[str], environment: Mapping[str, str], folder: Path, stdout: Path, stderr: Path
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        stdout: Path,
+        stderr: Path,
+        prepare: Callable[[], object] | None = None,
     ) -> None:
-        self._process = _forking.Process(target=_run, args=(arguments, dict(environment), folder, stdout, stderr))
+        given = (arguments, dict(environment), folder, stdout, stderr, prepare)
+        self._process = _forking.Process(target=_run, args=given)
         self._process.start()
 
     @property
@@ -74,7 +84,14 @@ def run(
         return subprocess.CompletedProcess(list(arguments), status, stdout.read_text(), stderr.read_text())
 
 
-def _run(arguments: Sequence[str], environment: Mapping[str, str], folder: Path, stdout: Path, stderr: Path) -> None:
+def _run(
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    folder: Path,
+    stdout: Path,
+    stderr: Path,
+    prepare: Callable[[], object] | None,
+) -> None:
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
@@ -84,4 +101,6 @@ def _run(arguments: Sequence[str], environment: Mapping[str, str], folder: Path,
         os.close(opened)
     import run_proxy
 
+    if prepare is not None:
+        prepare()
     sys.exit(run_proxy.main(arguments))

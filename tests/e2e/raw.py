@@ -37,6 +37,12 @@ def status_of(answer: bytes) -> int:
     return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/1.1 ") else 0
 
 
+def connected(sock: socket.socket, place: str) -> None:
+    """Opens a tunnel to `place` on a connection to the proxy."""
+    sock.sendall(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode())
+    assert status_of(sock.recv(65536)) == 200
+
+
 def one_answer(sock: socket.socket) -> bytes:
     """One response with a Content-Length, on a connection that stays open."""
     said = bytearray()

@@ -14,6 +14,8 @@ from pathlib import Path
 
 _CALLS = "%network,open,openat,openat2,creat,mkdir,mkdirat,mknod,mknodat,link,linkat,symlink,symlinkat"
 _CALLS += ",rename,renameat,renameat2"
+# What is not traced does not stop at the tracer.
+_FILTER = ("--seccomp-bpf", "-e", f"trace={_CALLS}")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _OPENED = re.compile(r"= \d+<([^>]*)>")
 _FOLDER = re.compile(r"\(AT_FDCWD<([^>]*)>|\(\d+<([^>]*)>")
@@ -27,7 +29,8 @@ def can_trace() -> bool:
     """Whether strace is installed and may trace here; some containers forbid it."""
     if sys.platform != "linux" or shutil.which("strace") is None:
         return False
-    tried = subprocess.run(["strace", "-f", "-qq", "-o", os.devnull, "true"], capture_output=True, check=False)
+    command = ["strace", "-f", *_FILTER, "-qq", "-o", os.devnull, "true"]
+    tried = subprocess.run(command, capture_output=True, check=False)
     return tried.returncode == 0
 
 
@@ -35,7 +38,7 @@ def tracing(folder: Path) -> list[str]:
     """The words in front of a command that is to be traced; its process stays the caller's own child."""
     folder.mkdir()
     # A file a thread, so that no two calls are written into each other; descriptors with their paths.
-    return ["strace", "-D", "-ff", "-q", "-y", "-s", "4096", "-e", f"trace={_CALLS}", "-o", str(folder / "trace")]
+    return ["strace", "-D", "-ff", *_FILTER, "-q", "-y", "-s", "4096", "-o", str(folder / "trace")]
 
 
 @dataclass(frozen=True)

@@ -150,6 +150,15 @@ def test_the_path_of_agents(served: Running, upstream: Upstream) -> None:
     assert upstream.recorded[0].query == "beta=true"
 
 
+def test_an_unknown_call_is_no_problem_of_the_model(spoken: tuple[anthropic.Anthropic, Upstream]) -> None:
+    """Agents show 404 as one."""
+    client, upstream = spoken
+    with pytest.raises(anthropic.BadRequestError, match=r"nothing was sent|does not let it leave") as refused:
+        client.post("/v1/messages/batches/cancel", cast_to=object)
+    assert refused.value.type == "invalid_request_error"
+    assert upstream.recorded == []
+
+
 def test_the_sdk_shows_what_was_refused(served: Running) -> None:
     """It repeats nothing, and the message says what to do."""
     asked: list[httpx2.Request] = []

@@ -5,17 +5,15 @@ import http.client
 import json
 import socket
 import ssl
-import sys
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 
 import brotli
 import httpx
 import pytest
 import zstandard
 
-from tests.e2e.server import OPERATOR_KEY, Running, gateway
+from tests.e2e.server import OPERATOR_KEY, PLAIN, Running
 from tests.e2e.upstream import Reply, Upstream
 
 CANARY = "canary.law-one@acme.test"
@@ -29,7 +27,7 @@ def entrance(
 ) -> Iterator[tuple[httpx.Client, Upstream]]:
     """A client at each listener, with the upstream it leads to."""
     if request.param == "gateway":
-        with httpx.Client(base_url=running.url, headers=KEY, trust_env=False, timeout=30) as client:
+        with httpx.Client(base_url=running.url, headers=KEY, trust_env=False, verify=PLAIN, timeout=30) as client:
             yield client, upstream
     else:
         context = ssl.create_default_context(cafile=str(running.ca))
@@ -155,45 +153,6 @@ def test_a_body_over_the_limit(entrance: tuple[httpx.Client, Upstream]) -> None:
     assert not upstream.recorded
 
 
-@pytest.mark.parametrize("path", ["/v1/files", "/", "/v1/chat/completions/extra"])
-def test_an_unknown_route(entrance: tuple[httpx.Client, Upstream], path: str) -> None:
-    """The gateway has none. The proxy protects what is JSON and refuses the rest."""
-    client, upstream = entrance
-    upstream.answer = lambda _: Reply(b"{}")
-    answer = client.post(path, json=CHAT)
-    if upstream.scheme == "http":
-        assert answer.status_code in {404, 405}
-    else:
-        assert answer.status_code == 200
-        assert CANARY.encode() not in upstream.seen
-        upstream.recorded.clear()
-        form = {"content-type": "multipart/form-data; boundary=x"}
-        refused(client.post(path, content=CANARY.encode(), headers=form), 415, "unsupported_media_type")
-        assert client.post(path).status_code == 404
-    assert client.get(f"{path}?q={CANARY}").status_code in {404, 405}
-    assert not upstream.recorded
-
-
-@pytest.mark.parametrize("path", ["/v1/traces/ingest", "/api/event_logging/v2/batch"])
-def test_telemetry_is_dropped(running: Running, tls_upstream: Upstream, path: str) -> None:
-    context = ssl.create_default_context(cafile=str(running.ca))
-    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
-        answer = client.post(path, json={"data": [{"input": CANARY}]})
-        assert answer.status_code == 202
-    assert not tls_upstream.recorded
-
-
-def test_a_call_that_reads_something_passes(running: Running, tls_upstream: Upstream) -> None:
-    tls_upstream.answer = lambda _: Reply(b'{"flags": []}')
-    context = ssl.create_default_context(cafile=str(running.ca))
-    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
-        answer = client.get("/api/claude_code/settings", headers={"cookie": CANARY, "x-note": CANARY})
-        assert answer.json() == {"flags": []}
-        assert client.get(f"/api/settings/{CANARY}").status_code == 404
-    assert len(tls_upstream.recorded) == 1
-    assert CANARY.encode() not in tls_upstream.seen
-
-
 def test_an_unknown_field_is_scanned(entrance: tuple[httpx.Client, Upstream]) -> None:
     client, upstream = entrance
     body = {
@@ -218,7 +177,12 @@ def test_private_text_in_headers_and_query_stays(entrance: tuple[httpx.Client, U
     headers = {"x-user": CANARY, "referer": f"https://intern/{CANARY}", "user-agent": f"tool ({CANARY})"}
     answer = client.post("/v1/chat/completions", json=CHAT, headers=headers)
     assert answer.status_code == 200
-    client.post(f"/v1/chat/completions?who={CANARY}", json=CHAT)
+    for model in (CHAT["model"], "svc-demo"):
+        refused = client.post(f"/v1/chat/completions?who={CANARY}", json={**CHAT, "model": model})
+        assert refused.status_code == 400
+        assert "query of the request holds private text" in refused.json()["error"]["message"]
+        assert "canary" not in refused.text
+    assert client.post("/v1/chat/completions?api-version=2024-10-21", json=CHAT).status_code == 200
     assert b"canary" not in upstream.seen
 
 
@@ -292,7 +256,7 @@ def test_the_gateway_itself_redirects_nowhere(running: Running) -> None:
 
 
 def test_plain_http_to_an_intercepted_host_by_its_host_header(running: Running, tls_upstream: Upstream) -> None:
-    with httpx.Client(proxy=running.proxy, trust_env=False) as client:
+    with httpx.Client(proxy=running.proxy, trust_env=False, verify=PLAIN) as client:
         headers = {"host": f"localhost:{tls_upstream.port}"}
         client.post(f"http://127.0.0.1:{tls_upstream.port}/v1/chat/completions", json=CHAT, headers=headers)
     assert b"canary" not in tls_upstream.seen
@@ -320,7 +284,7 @@ def test_a_query_with_private_text(running: Running, tls_upstream: Upstream, mai
     context = ssl.create_default_context(cafile=str(running.ca))
     with httpx.Client(proxy=running.proxy, verify=context, trust_env=False) as client:
         answer = client.post(f"{tls_upstream.url}/v1/chat/completions?user={mail}", json=CHAT)
-    assert answer.status_code == 404
+    assert answer.status_code == 400
     assert not tls_upstream.recorded
 
 
@@ -360,7 +324,7 @@ def test_a_key_of_ours_beside_the_providers_has_to_be_valid(running: Running, tl
 
 def test_our_own_keys_do_not_cross(running: Running, upstream: Upstream) -> None:
     headers = KEY | {"x-svc-key": OPERATOR_KEY, "api-key": OPERATOR_KEY, "cookie": f"k={OPERATOR_KEY}"}
-    answer = httpx.post(f"{running.url}/v1/chat/completions", json=CHAT, headers=headers, trust_env=False)
+    answer = httpx.post(f"{running.url}/v1/chat/completions", json=CHAT, headers=headers, trust_env=False, verify=PLAIN)
     assert answer.status_code == 200
     assert OPERATOR_KEY.encode() not in upstream.seen
 
@@ -369,55 +333,3 @@ def test_a_key_that_the_upstream_quotes_is_not_passed_on(running: Running, upstr
     upstream.answer = lambda _: Reply(b'{"error": {"message": "no: upstream-key-of-the-tests"}}', 401)
     with running.client() as client:
         assert "upstream-key-of-the-tests" not in client.post("/v1/chat/completions", json=CHAT).text
-
-
-def test_a_crowded_text_does_not_hold_up_the_rest(running: Running, upstream: Upstream) -> None:
-    """20,000 different values in one message: work that grew with their square would take minutes."""
-    crowded = " ".join(f"user{n}@host{n}.test" for n in range(20000))
-    with running.client() as client:
-        client.timeout = 60
-        for text in (crowded, "4111 " * 50000, "Dear " * 50000):
-            body = {**CHAT, "messages": [{"role": "user", "content": text}]}
-            assert client.post("/v1/chat/completions", json=body).status_code in {200, 503}
-            assert client.post("/v1/chat/completions", json=CHAT).status_code == 200
-
-
-FAULTS = {
-    "raises": "raise ValueError(text)",
-    "hangs": "import time; time.sleep(60)",
-    "loops": "while True: pass",
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_faulty_detector(fault: str, tmp_path: Path, upstream: Upstream) -> None:
-    """A detector that raises or hangs is a refusal, and the gateway goes on serving what needs no detection."""
-    launcher = tmp_path / "faulty.py"
-    root = Path(__file__).parents[2]
-    launcher.write_text(
-        f"import sys\nsys.path.insert(0, {str(root)!r})\nfrom gateway.detection import Detector\n"
-        "sound = Detector.detect\n"
-        f"def detect(self, text):\n    if 'canary' not in text: return sound(self, text)\n    {FAULTS[fault]}\n"
-        "Detector.detect = detect\nimport run_proxy\nsys.exit(run_proxy.main())\n"
-    )
-    environment = {"SVC_DETECTION_TIMEOUT_SECONDS": "0.5"}
-    with (
-        gateway(
-            tmp_path,
-            "--upstream",
-            f"{upstream.url}/v1",
-            environment=environment,
-            command=[sys.executable, str(launcher)],
-        ) as running,
-        running.client() as client,
-    ):
-        for path, body in {
-            "/v1/chat/completions": CHAT,
-            "/v1/protect": {"text": CANARY},
-            "/v1/analyze": {"text": CANARY},
-        }.items():
-            answer = client.post(path, json=body)
-            refused(answer, 503, "detection_failed" if fault == "raises" else "detection_timeout")
-        assert client.get("/healthz").status_code == 200
-        assert "canary" not in running.output()
-    assert not upstream.recorded

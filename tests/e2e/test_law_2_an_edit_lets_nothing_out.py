@@ -65,14 +65,14 @@ def held(
 ) -> Iterator[Held]:
     reached = upstream if request.param == "gateway" else tls_upstream
     with operator(running) as web, holding(web), client_of(running, reached, request.param) as client:
-        known = {flow["id"] for flow in web.get("/flows").json()}
+        web.post("/clear")
         answers: list[httpx.Response] = []
         thread = threading.Thread(target=lambda: answers.append(client.post("/v1/chat/completions", json=BODY)))
         thread.start()
 
         def waiting() -> Flow | None:
             flows = web.get("/flows").json()
-            return next((flow for flow in flows if flow["intercepted"] and flow["id"] not in known), None)
+            return next((flow for flow in flows if flow["intercepted"]), None)
 
         yield Held(web, wait_for(waiting), reached, answers, thread)
         web.post("/flows/resume")

@@ -9,7 +9,7 @@ import httpx
 import openai
 import pytest
 
-from tests.e2e.server import OPERATOR_KEY, Running
+from tests.e2e.server import OPERATOR_KEY, PLAIN, Running
 from tests.e2e.upstream import Recorded, Reply, Upstream, completion
 
 LETTER = (
@@ -22,7 +22,7 @@ PRIVATE = ("Oxenfoord", "w.oxenfoord", "901820", "3704 0044", "4111 1111", "Quac
 
 @pytest.fixture
 def sdk(running: Running) -> Iterator[openai.OpenAI]:
-    with httpx.Client(trust_env=False) as client:
+    with httpx.Client(trust_env=False, verify=PLAIN) as client:
         yield openai.OpenAI(base_url=f"{running.url}/v1", api_key=OPERATOR_KEY, http_client=client, max_retries=0)
 
 
@@ -107,7 +107,7 @@ def test_a_conversation_repeats_its_bytes(running: Running, upstream: Upstream) 
 def test_own_upstream_credentials_beside_the_gateway_key(running: Running, upstream: Upstream) -> None:
     headers = {"x-svc-key": OPERATOR_KEY, "authorization": "Bearer brought-along"}
     body = {"model": "configured-upstream", "messages": [{"role": "user", "content": "hello"}]}
-    answer = httpx.post(f"{running.url}/v1/chat/completions", json=body, headers=headers, trust_env=False)
+    answer = httpx.post(f"{running.url}/v1/chat/completions", json=body, headers=headers, trust_env=False, verify=PLAIN)
     assert answer.status_code == 200
     assert upstream.recorded[-1].header("authorization") == "Bearer brought-along"
     assert OPERATOR_KEY.encode() not in upstream.seen

@@ -71,11 +71,8 @@ def rows(page: webdriver.Chrome) -> list[WebElement]:
 def click(page: webdriver.Chrome, text: str) -> None:
     """Clicks the link or button of that text, once it is there."""
 
-    def clickable() -> WebElement | None:
-        found = page.find_elements(By.CSS_SELECTOR, "a, button")
-        return next((each for each in found if each.text.replace("\xa0", " ").strip() == text), None)
-
-    wait_for(clickable).click()
+    path = f"//*[self::a or self::button][normalize-space(translate(., '\xa0', ' ')) = '{text}']"
+    wait_for(lambda: page.find_elements(By.XPATH, path))[0].click()
 
 
 def shown(page: webdriver.Chrome, words: str) -> str:

@@ -4,7 +4,7 @@ import json
 
 import httpx
 
-from tests.e2e.server import Running
+from tests.e2e.server import PLAIN, Running
 from tests.e2e.test_law_4_a_placeholder_opens_for_its_own_session import _new_key
 
 TEXT = "My name is Wilhelmina Oxenfoord. Write to w.oxenfoord@acme.test. The card is 4111 1111 1111 1111."
@@ -73,20 +73,24 @@ def test_receipts_pages_anchor_usage_and_settlement(running: Running) -> None:
 
 
 def test_documentation_is_served_without_outside_assets(running: Running) -> None:
-    page = httpx.get(f"{running.url}/docs", trust_env=False)
+    page = httpx.get(f"{running.url}/docs", trust_env=False, verify=PLAIN)
     assert page.status_code == 200
     assert "https://" not in page.text
-    assert httpx.get(f"{running.url}/docs/assets/swagger-ui-bundle.js", trust_env=False).status_code == 200
-    document = httpx.get(f"{running.url}/openapi.json", trust_env=False).json()
+    assert (
+        httpx.get(f"{running.url}/docs/assets/swagger-ui-bundle.js", trust_env=False, verify=PLAIN).status_code == 200
+    )
+    document = httpx.get(f"{running.url}/openapi.json", trust_env=False, verify=PLAIN).json()
     assert "/v1/protect" in document["paths"]
     assert json.dumps(document)
 
 
 def test_every_path_needs_a_key_but_the_open_ones(running: Running) -> None:
-    document = httpx.get(f"{running.url}/openapi.json", trust_env=False).json()
+    document = httpx.get(f"{running.url}/openapi.json", trust_env=False, verify=PLAIN).json()
     for path, methods in document["paths"].items():
         for method in methods:
-            answer = httpx.request(method, running.url + path.replace("{", "").replace("}", ""), trust_env=False)
+            answer = httpx.request(
+                method, running.url + path.replace("{", "").replace("}", ""), trust_env=False, verify=PLAIN
+            )
             assert answer.status_code == (200 if path == "/healthz" else 401), path
             if path != "/healthz":
                 assert answer.json()["error"]["code"] == "unauthorized"

@@ -14,7 +14,7 @@ import rfc8785
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from tests.e2e import preloaded
-from tests.e2e.server import Running, gateway
+from tests.e2e.server import PLAIN, Running, gateway
 from tests.e2e.test_law_4_a_placeholder_opens_for_its_own_session import _new_key
 from tests.e2e.test_native_text import ok, refused
 
@@ -191,4 +191,4 @@ def test_damage_is_told_by_the_server_too(tmp_path: Path) -> None:
             conn.execute("UPDATE receipts SET body = 'no JSON' WHERE sequence = 3")
         shown = ok(client.get(f"/v1/receipts/{made[2]['request_id']}"))
         assert shown["damaged"] is True
-        assert httpx.get(f"{running.url}/healthz", trust_env=False).status_code == 200
+        assert httpx.get(f"{running.url}/healthz", trust_env=False, verify=PLAIN).status_code == 200

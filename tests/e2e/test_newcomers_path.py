@@ -19,7 +19,7 @@ import pytest
 import trustme
 
 from tests.e2e.readme import Block, Step, blocks, differs, steps
-from tests.e2e.server import ROOT, free_port
+from tests.e2e.server import PLAIN, ROOT, free_port
 from tests.e2e.upstream import Recorded, Reply, Upstream, completion
 
 PRIVATE = ("Anna", "Schmidt", "acme.example")
@@ -223,7 +223,10 @@ def test_the_provider_saw_placeholders_only(newcomer: Newcomer) -> None:
 def test_the_addresses_of_the_readme_answer(newcomer: Newcomer) -> None:
     """Of the last gateway that was started: production, so without mitmweb."""
     addresses = re.findall(r"<(http://127\.0\.0\.1[^>]+)>", README.read_text(encoding="utf-8"))
-    answers = {each: httpx.get(newcomer.command(each), timeout=30, trust_env=False).status_code for each in addresses}
+    answers = {
+        each: httpx.get(newcomer.command(each), timeout=30, trust_env=False, verify=PLAIN).status_code
+        for each in addresses
+    }
     assert answers == {"http://127.0.0.1:8000/docs": 200}
 
 

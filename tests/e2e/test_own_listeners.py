@@ -61,6 +61,7 @@ def test_every_spelling_of_every_listener_is_refused(
         answer = answer_to(running.proxy_port, FORMS[form].format(place=f"{spelling}:{port}").encode())
         assert status_of(answer) == 403, (name, answer[:200])
         assert b"gateway's own listeners" in answer
+        assert b"`HTTPS_PROXY`" in answer
         assert b"connection: close" in answer.lower()
 
 

@@ -107,7 +107,7 @@ def test_what_is_forked_has_one_thread_and_no_library_that_starts_others(tmp_pat
         "import run_proxy\n"
         "def fork():\n"
         "    threads = len(os.listdir('/proc/self/task')) if sys.platform == 'linux' else threading.active_count()\n"
-        "    print(threads, *sorted({'numpy', 'onnxruntime', 'tokenizers', 're2', 'mitmproxy'} & sys.modules.keys()))\n"
+        "    print(threads, *sorted({'numpy', 'onnxruntime', 'tokenizers', 'mitmproxy'} & sys.modules.keys()))\n"
         "    sys.stdout.flush()\n"
         "    os._exit(0)\n"
         "os.fork = fork\n"
@@ -117,4 +117,4 @@ def test_what_is_forked_has_one_thread_and_no_library_that_starts_others(tmp_pat
     done = subprocess.run(
         [sys.executable, "-c", told], env=clean, cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert (done.stdout, done.stderr) == ("1\n", "")
+    assert (done.stdout.splitlines()[1:], done.stderr) == (["1"], "")

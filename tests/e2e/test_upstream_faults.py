@@ -70,6 +70,7 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
                 f'[upstreams.{name}]\nbase_url = "{url}/hidden-path"\nmodels = ["{name}"]\n'
                 for name, url in urls.items()
             )
+            + f'[upstreams.anthropic]\nwire = "anthropic"\nbase_url = "{urls["refusing"]}"\nmodels = ["claude"]\n'
         )
         arguments = ("--config", str(config), "--intercept", f"localhost:{stranger.port}")
         with gateway(folder, *arguments, environment={"SVC_DETECTION": "patterns"}) as running:
@@ -92,6 +93,15 @@ def test_the_client_and_the_operator_are_told_what_kind_of_fault_it_is(name: str
     assert "WARNING" in line
     assert f"upstream `{name}` " in line
     assert f"({kind})" in line
+
+
+def test_the_error_has_the_shape_of_the_clients_api(failing: Running) -> None:
+    body = {**chat("claude"), "max_tokens": 9}
+    with failing.client() as client:
+        answer = client.post("/v1/messages", json=body)
+    assert answer.status_code == 502
+    assert answer.json()["error"]["type"] == "api_error"
+    assert answer.json()["error"]["details"] == {"error_code": "upstream_unreachable"}
 
 
 def test_a_host_of_the_proxy_is_named_by_its_name(failing: Running) -> None:

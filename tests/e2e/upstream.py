@@ -76,7 +76,9 @@ class Upstream:
         self.socket.bind(("127.0.0.1", 0))
         self.port: int = self.socket.getsockname()[1]
         self.scheme = "https" if tls else "http"
-        config = uvicorn.Config(self._app, log_level="error", lifespan="off", ws="none", interface="asgi3")
+        config = uvicorn.Config(
+            self._app, log_config=None, access_log=False, lifespan="off", ws="none", interface="asgi3"
+        )
         config.load()
         if tls:
             import ssl

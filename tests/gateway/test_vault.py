@@ -195,8 +195,8 @@ async def test_the_size_of_a_row_tells_little(vault: Vault, store: Store) -> Non
 
 
 TAMPERING = {
-    "one bit": "UPDATE vault_rows SET sealed = CAST(substr(sealed, 1, 40) || x'00' || substr(sealed, 42) AS BLOB) "
-    "WHERE row = 0",
+    "one byte": "UPDATE vault_rows SET sealed = CAST(substr(sealed, 1, 40) || "
+    "CASE substr(sealed, 41, 1) WHEN x'00' THEN x'01' ELSE x'00' END || substr(sealed, 42) AS BLOB) WHERE row = 0",
     "cut": "UPDATE vault_rows SET sealed = substr(sealed, 1, 50)",
     "emptied": "UPDATE vault_rows SET sealed = x''",
     "rows swapped": "UPDATE vault_rows SET row = -1 - row; UPDATE vault_rows SET row = 2 + row;",

@@ -1,12 +1,11 @@
 """Loads every error code with its status, meaning and remedy (errors.toml); defines the OpenAPI responses for them."""
 
-import tomllib
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
 from gateway.api.schemas.parts import Reply
+from gateway.config.data_files import read_toml
 
 
 class ErrorCode(NamedTuple):
@@ -21,7 +20,7 @@ class ErrorCode(NamedTuple):
     listener: bool = False
 
 
-_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TABLE = read_toml(__file__)
 _ALL = {code: ErrorCode(**row) for code, row in _TABLE.items()}
 CODES = {code: error for code, error in _ALL.items() if not error.listener}
 LISTENER_CODES = {code: error for code, error in _ALL.items() if error.listener}

@@ -3,12 +3,11 @@
 operations.toml holds the descriptions. `documented` passes one to the route's decorator in `gateway.api.app`.
 """
 
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from gateway.api.schemas.errors import responses_for
+from gateway.config.data_files import read_toml
 
 SCOPE = "x-svc-scope"
 """Member of an operation in the OpenAPI document: the scope that the key needs. Absent if any key, or none, will do."""
@@ -64,7 +63,7 @@ def _operation(row: dict[str, Any]) -> Operation:
     return Operation(**row, errors=errors)
 
 
-_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TABLE = read_toml(__file__)
 OPERATIONS = {name: _operation(row) for name, row in _TABLE.items()}
 
 

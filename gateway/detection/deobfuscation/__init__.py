@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from gateway.detection.deobfuscation import (
+    base32,
     base64,
     compatibility_characters,
     confusables,
@@ -56,6 +57,7 @@ FOR_KNOWN_VALUES: tuple[Deobfuscation, ...] = (
     mail_encodings.QUOTED_PRINTABLE,
     base64.FOR_KNOWN_VALUES,
     base64.WRAPPED_LINES,
+    base32.FOR_KNOWN_VALUES,
     hexadecimal.FOR_KNOWN_VALUES,
     markup.FOR_KNOWN_VALUES,
     confusables.DEOBFUSCATION,

@@ -49,7 +49,7 @@ _BROKEN = compile_pattern(_BREAK_PREFILTER)
 _NOT_ASCII = bytes(range(0x80, 0x100))
 
 
-def _edits(data: bytes, detected: DetectedSpans, likely: Expression = _LIKELY) -> Iterator[Edit]:
+def _base64_edits(data: bytes, detected: DetectedSpans, likely: Expression = _LIKELY) -> Iterator[Edit]:
     at = 0
     while match := likely.search(data, at):
         start = _run_start(data, match.start())
@@ -138,9 +138,9 @@ def _bytes(run: bytes) -> bytes:
         return b""
 
 
-DEOBFUSCATION = Deobfuscation("base64", RewriteKind.UNPACK, _PREFILTER, _edits)
+DEOBFUSCATION = Deobfuscation("base64", RewriteKind.UNPACK, _PREFILTER, _base64_edits)
 FOR_KNOWN_VALUES = Deobfuscation(
-    "base64_known_values", RewriteKind.UNPACK, _PREFILTER_OF_WORDS, partial(_edits, likely=_LIKELY_WORDS)
+    "base64_known_values", RewriteKind.UNPACK, _PREFILTER_OF_WORDS, partial(_base64_edits, likely=_LIKELY_WORDS)
 )
 """Also decodes text beyond ASCII."""
 WRAPPED_LINES = Deobfuscation("base64_lines", RewriteKind.JOIN, _BREAK_PREFILTER, _join_lines, b"\n")

@@ -29,7 +29,7 @@ _MIN_STACKED = 3
 """This many marks on one character are there to hide it."""
 
 
-def _edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+def _compatibility_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     if data.isascii():
         return
     replacements: dict[str, bytes] = {}
@@ -60,4 +60,4 @@ def _plain_bytes(char: str) -> bytes:
     return plain if plain != char.encode() else normalize("NFKC", char).encode()
 
 
-DEOBFUSCATION = Deobfuscation("compatibility_characters", RewriteKind.DECODE, _PREFILTER, _edits)
+DEOBFUSCATION = Deobfuscation("compatibility_characters", RewriteKind.DECODE, _PREFILTER, _compatibility_edits)

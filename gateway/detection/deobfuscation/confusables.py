@@ -6,11 +6,11 @@ Affects only words that mix ASCII letters or digits with confusables; words in a
 import re
 from collections.abc import Iterator
 
+from gateway.config.data_files import word_lists
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.re2_expression import neighbourhoods
 from gateway.detection.recognizer import compile_pattern
-from gateway.detection.word_lists import word_lists
 
 _LETTERS, _DIGITS = ({pair[0]: pair[1] for pair in pairs} for pairs in word_lists(__file__).values())
 _TABLE = _LETTERS | _DIGITS
@@ -29,7 +29,7 @@ _BEFORE = re.compile(rf"[A-Za-z]{_JOINT}".encode())
 _AFTER = re.compile(rf"{_JOINT}[A-Za-z]".encode())
 
 
-def _edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+def _confusable_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     for first, last in neighbourhoods(data, _COMPILED_PREFILTER, 64, 64):
         at = first
         while match := _MIXED.search(data, at, last):
@@ -56,4 +56,4 @@ def _word_edits(data: bytes, word: str, start: int, end: int) -> Iterator[Edit]:
         at += size
 
 
-DEOBFUSCATION = Deobfuscation("confusables", RewriteKind.DECODE, _PREFILTER, _edits)
+DEOBFUSCATION = Deobfuscation("confusables", RewriteKind.DECODE, _PREFILTER, _confusable_edits)

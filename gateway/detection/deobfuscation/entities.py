@@ -16,7 +16,7 @@ _REFERENCE = re.compile(
 )
 
 
-def _edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+def _entity_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     cache: dict[bytes, bytes | None] = {}
     for found in _REFERENCE.finditer(data):
         start, end = found.span()
@@ -44,5 +44,5 @@ def _decode(hexadecimal: bytes | None, decimal: bytes | None, name: bytes | None
 
 
 DEOBFUSCATION = Deobfuscation(
-    "entities", RewriteKind.DECODE, r"&(?:#[xX]?[0-9A-Fa-f]|[A-Za-z][A-Za-z0-9]{1,30};)", _edits
+    "entities", RewriteKind.DECODE, r"&(?:#[xX]?[0-9A-Fa-f]|[A-Za-z][A-Za-z0-9]{1,30};)", _entity_edits
 )

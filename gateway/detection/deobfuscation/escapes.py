@@ -17,7 +17,7 @@ _SHORT_RUN, _LONG_RUN, _PUNCTUATION = 1, 2, 7
 _SHORT = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 
 
-def _edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+def _escape_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     high: tuple[int, int] | None = None
     for found in _escapes(data):
         start, end = found.span()
@@ -55,4 +55,4 @@ def _escapes(data: bytes) -> Iterator[re.Match[bytes]]:
             at = data.find(b"\\", at + 1 if row is None else row.end())
 
 
-DEOBFUSCATION = Deobfuscation("escapes", RewriteKind.DECODE, r"\\[uUx][0-9A-Fa-f{]|\\[/\"'nrt@.\-_:+]", _edits)
+DEOBFUSCATION = Deobfuscation("escapes", RewriteKind.DECODE, r"\\[uUx][0-9A-Fa-f{]|\\[/\"'nrt@.\-_:+]", _escape_edits)

@@ -32,7 +32,7 @@ _SEPARATORS = b":-, "
 _MAX_WHOLE = 96
 
 
-def _edits(data: bytes, detected: DetectedSpans, runs: Expression = _RUN) -> Iterator[Edit]:
+def _hexadecimal_edits(data: bytes, detected: DetectedSpans, runs: Expression = _RUN) -> Iterator[Edit]:
     for run in runs.finditer(data):
         start, end = run.span()
         # `%2540` is percent-encoded twice; its digits are not a hexadecimal run.
@@ -54,8 +54,8 @@ def _edits(data: bytes, detected: DetectedSpans, runs: Expression = _RUN) -> Ite
                 yield Edit(start + first, start + (following if following < len(text) else last), bytes((byte,)))
 
 
-DEOBFUSCATION = Deobfuscation("hexadecimal", RewriteKind.UNPACK, _PREFILTER, _edits)
+DEOBFUSCATION = Deobfuscation("hexadecimal", RewriteKind.UNPACK, _PREFILTER, _hexadecimal_edits)
 FOR_KNOWN_VALUES = Deobfuscation(
-    "hexadecimal_known_values", RewriteKind.UNPACK, _PREFILTER_OF_WORDS, partial(_edits, runs=_RUN_OF_WORDS)
+    "hexadecimal_known_values", RewriteKind.UNPACK, _PREFILTER_OF_WORDS, partial(_hexadecimal_edits, runs=_RUN_OF_WORDS)
 )
 """Also decodes text beyond ASCII."""

@@ -94,7 +94,7 @@ def _is_cut(kind: str, before: bytes, after: bytes) -> bool:
     return kind == "IP_ADDRESS" and _IPV6.match(after) is not None
 
 
-def _edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+def _wrapping_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     return _breaks(data, _CompleteValues(detected))
 
 
@@ -217,6 +217,6 @@ def _joiner(data: bytes, start: int, before: bytes, after: bytes) -> bytes:
     return b" " if len(line) > 1 and len(before) > 1 and len(line[-2]) == len(before) and line[-2].isalnum() else b""
 
 
-DEOBFUSCATION = Deobfuscation("line_wrapping", RewriteKind.JOIN, _PREFILTER, _edits, b"\n")
+DEOBFUSCATION = Deobfuscation("line_wrapping", RewriteKind.JOIN, _PREFILTER, _wrapping_edits, b"\n")
 HYPHENATED_LINES = Deobfuscation("hyphenation", RewriteKind.UNHYPHEN, _HYPHENATION, _hyphenated_edits, b"\n")
 FOR_KNOWN_VALUES = Deobfuscation("hyphenation_known_values", RewriteKind.UNHYPHEN, _HYPHENATION, _hyphen_edits, b"\n")

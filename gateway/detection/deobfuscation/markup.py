@@ -33,7 +33,7 @@ _AROUND = 48
 _LONG_TOKEN = re.compile(rb"[A-Za-z0-9+/_\-]{16}")
 
 
-def _edits(data: bytes, detected: DetectedSpans, *, words: bool = False) -> Iterator[Edit]:
+def _markup_edits(data: bytes, detected: DetectedSpans, *, words: bool = False) -> Iterator[Edit]:
     for first, last in neighbourhoods(data, _COMPILED_PREFILTER, _AROUND, _AROUND):
         if words or _VALUE_CHARACTER.search(data, first, last) or _LONG_TOKEN.search(data, first, last):
             for mark in _MARKS.finditer(data, first, last):
@@ -42,5 +42,7 @@ def _edits(data: bytes, detected: DetectedSpans, *, words: bool = False) -> Iter
                 yield Edit(mark.start(), mark.end(), b"", 0.6)
 
 
-DEOBFUSCATION = Deobfuscation("markup", RewriteKind.DECODE, _PREFILTER, _edits)
-FOR_KNOWN_VALUES = Deobfuscation("markup_known_values", RewriteKind.DECODE, _PREFILTER, partial(_edits, words=True))
+DEOBFUSCATION = Deobfuscation("markup", RewriteKind.DECODE, _PREFILTER, _markup_edits)
+FOR_KNOWN_VALUES = Deobfuscation(
+    "markup_known_values", RewriteKind.DECODE, _PREFILTER, partial(_markup_edits, words=True)
+)

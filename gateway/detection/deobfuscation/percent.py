@@ -14,7 +14,7 @@ _FIELD = re.compile(rb"[=?&][^\s&=?+<>\"']{1,256}(?:\+[^\s&=?+<>\"']{1,256}){1,1
 _PLUS = re.compile(rb"\+")
 
 
-def _edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+def _percent_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     nested = [(unit.start(), unit.end(), int(unit[1], 16)) for unit in _NESTED.finditer(data)]
     yield from edits_for_bytes(nested)
     inside = {start for start, _, _ in nested}
@@ -36,5 +36,5 @@ def _edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
 
 
 DEOBFUSCATION = Deobfuscation(
-    "percent", RewriteKind.DECODE, r"%(?:[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})|=[^\s&=]*\d\+\d", _edits
+    "percent", RewriteKind.DECODE, r"%(?:[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})|=[^\s&=]*\d\+\d", _percent_edits
 )

@@ -18,8 +18,8 @@ _LINE_BREAK = compile_pattern(
 )
 
 
-def _edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+def _answer_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     return (Edit(*found.span(), b": ", 0.5) for found in _LINE_BREAK.finditer(data))
 
 
-DEOBFUSCATION = Deobfuscation("question_answer", RewriteKind.DECODE, f"(?i){_QUESTION}", _edits, b"\n")
+DEOBFUSCATION = Deobfuscation("question_answer", RewriteKind.DECODE, f"(?i){_QUESTION}", _answer_edits, b"\n")

@@ -50,7 +50,7 @@ _BLANK_PREFILTER, _SINGLE_PREFILTER, _DOTTED_PREFILTER, _GROUP_PREFILTER = (
 )
 
 
-def _edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+def _spaced_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     for run in find_runs(data, _BLANK_PREFILTER, _BLANK_RUN):
         start, end = run.span(1)
         # `a` and `I` are words that may precede a number.
@@ -123,4 +123,4 @@ def _card_groups(data: bytes, start: int, end: int) -> Iterator[Edit]:
             yield Edit(found.start(), found.end(), b"", 1.0)
 
 
-DEOBFUSCATION = Deobfuscation("spaced", RewriteKind.JOIN, "|".join(_PREFILTERS), _edits)
+DEOBFUSCATION = Deobfuscation("spaced", RewriteKind.JOIN, "|".join(_PREFILTERS), _spaced_edits)

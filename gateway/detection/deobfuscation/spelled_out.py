@@ -43,7 +43,7 @@ _COMPILED_PREFILTER = compile_pattern(_PREFILTER)
 _BEFORE, _AFTER = 96, 160
 
 
-def _edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+def _spelled_out_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     for first, last in neighbourhoods(data, _COMPILED_PREFILTER, _BEFORE, _AFTER):
         yield from _addresses(data, first, last)
         for sign, replacement in _BRACKETS:
@@ -86,4 +86,4 @@ def _addresses(data: bytes, at: int, last: int) -> Iterator[Edit]:
                 yield Edit(dot.start(), dot.end(), b".", 0.6)
 
 
-DEOBFUSCATION = Deobfuscation("spelled_out", RewriteKind.DECODE, _PREFILTER, _edits)
+DEOBFUSCATION = Deobfuscation("spelled_out", RewriteKind.DECODE, _PREFILTER, _spelled_out_edits)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from gateway.concurrency.job_context import given_up
+from gateway.detection.ner.address_labels import without_labels
 from gateway.detection.ner.given_names import label_given_names
 from gateway.detection.ner.inference import Inference, Input, Logits
-from gateway.detection.ner.labels import without_labels
 from gateway.detection.ner.ordinary_words import OrdinaryWords, WordList
 from gateway.detection.ner.spans import TokenLabel, label_spans
 from gateway.detection.ner.windows import Tokens, Window, split_text, tokenize, windows
@@ -49,6 +49,7 @@ _WORD_TYPES = frozenset({"PERSON", "USERNAME"})
 _DIGIT_TYPES = frozenset({"MEDICAL_RECORD_NUMBER", "ID_NUMBER"})
 # Commits, colours and error codes.
 _HEX = re.compile(r"0x[0-9A-Fa-f]+|(?=\d*[a-f])[0-9a-f]{6,12}")
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _CELL = re.compile(r"[^\s\u00a0]+(?:[ \u00a0][^\s\u00a0]+)*")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _MIN_DIGITS = 6
@@ -57,6 +58,8 @@ _DOSE = re.compile(r"\d ?(?:mg|mcg|µg|ml|UI|IE|IU)\b")
 # Directly before or after a word, these make it part of a path, command, address or program identifier.
 _CODE_PREFIX = re.compile(r"(?:~/|\.\w{0,5}/|\b(?:bin|etc|usr|lib|opt|var|tmp|src|dev)/|\w-)\Z")
 _BEFORE = 8
+# `result.isReal`
+_MEMBER = re.compile(r"\.[a-z]+[A-Z]\w*")
 _CODE_SUFFIX = re.compile(r"://|[.(]\w|-\w|\(\)")
 
 
@@ -167,10 +170,14 @@ class BuiltinModel(TokenClassifier):
         value = text[one.start : one.end]
         if one.type == "USERNAME" and _is_technical(text, one.start, one.end):
             return
+        if one.type == "PERSON" and _MEMBER.fullmatch(text, max(0, one.start - 1), one.end):
+            return
         if one.type in _WORD_TYPES:
             yield from self._without_ordinary_cells(text, one)
             return
         if one.type in _DIGIT_TYPES and (not any(char.isdigit() for char in value) or _HEX.fullmatch(value)):
+            return
+        if one.type in _DIGIT_TYPES and _is_in_uuid(text, one.start, one.end):
             return
         if one.type == "STREET_ADDRESS" and value.islower() and value.isalpha() and value in self._ordinary:
             return
@@ -200,6 +207,12 @@ def _is_technical(text: str, start: int, end: int) -> bool:
         _CODE_SUFFIX.match(text, end) is not None
         or _CODE_PREFIX.search(text, max(0, start - _BEFORE), start) is not None
     )
+
+
+def _is_in_uuid(text: str, start: int, end: int) -> bool:
+    """Whether a span is a part of a UUID, which the recognizers judge as a whole."""
+    around = _UUID.finditer(text, max(0, start - 36), end + 36)
+    return any(one.start() <= start and end <= one.end() and one.end() - one.start() > end - start for one in around)
 
 
 def _tokenizer(file: Path) -> Tokenizer:

@@ -4,9 +4,10 @@ import hashlib
 import re
 from pathlib import Path
 
-from gateway.detection.word_lists import word_lists
+from gateway.config.data_files import word_lists
 
-_LOWERCASE = word_lists(__file__)["lowercase"]
+_LISTS = word_lists(__file__)
+_LOWERCASE, _ASSISTANTS = _LISTS["lowercase"], _LISTS["assistants"]
 _WORD = re.compile(r"[^\W_]+")
 _MODEL_NUMBER = re.compile(r"[A-Z]*\d+[A-Z]*")
 
@@ -35,11 +36,15 @@ class OrdinaryWords(WordList):
     """Words that are not names: a person found in such words alone is an error of the model."""
 
     def covers(self, text: str) -> bool:
-        """Returns whether a text consists of ordinary words alone. Single letters and model numbers count."""
+        """Returns whether a text consists of ordinary words alone.
+
+        Single letters, model numbers and names of assistants count.
+        """
         words = _WORD.findall(text)
         return all(
             len(word) == 1
             or word in _LOWERCASE
+            or word.lower() in _ASSISTANTS
             or word.lower() in self
             or (len(words) > 1 and _MODEL_NUMBER.fullmatch(word))
             for word in words

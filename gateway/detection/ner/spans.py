@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gateway.detection.word_lists import word_lists
+from gateway.config.data_files import word_lists
 
 _TITLES = word_lists(__file__)["titles"]
 _INNER = "-'’.&/@_"

@@ -18,6 +18,12 @@ def luhn(digits: str) -> bool:
     return (sum(doubled) + sum(map(int, digits[::-2]))) % 10 == 0
 
 
+def icao_digit(field: str) -> str:
+    """Computes the check digit of ICAO Doc 9303: weights 7, 3, 1; A is 10, fillers are 0."""
+    values = (0 if char == "<" else int(char, 36) for char in field)
+    return str(sum(value * (7, 3, 1)[at % 3] for at, value in enumerate(values)) % 10)
+
+
 def separators(value: str) -> set[str]:
     """Returns the distinct separators in a value."""
     return {char for char in set(value) if not char.isalnum()}

@@ -1,14 +1,12 @@
 """Loads `_id_labels.toml`: the labels of identifiers, put together from things ("customer") and words for "number"."""
 
-import tomllib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel
 
+from gateway.config.data_files import expand, one_line, read_toml
 from gateway.detection.recognizer import EntityType
-from gateway.detection.recognizers.secrets._vocabulary import expand, one_line
 
 type Alternatives = Annotated[str, AfterValidator(one_line)]
 
@@ -40,7 +38,7 @@ class Label(BaseModel, extra="forbid", frozen=True):
         return EntityType(self.name, self.group, self.description)
 
 
-_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_DATA = read_toml(__file__)
 _FORMS = {name: one_line(expand(form, _DATA["parts"])) for name, form in _DATA["forms"].items()}
 LABELS = {name: Label.model_validate({"name": name, **content}) for name, content in _DATA["labels"].items()}
 

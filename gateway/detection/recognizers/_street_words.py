@@ -1,11 +1,9 @@
 """Loads `_street_words.toml`: the words of postal addresses, as RE2 alternatives."""
 
-import tomllib
-from pathlib import Path
-
+from gateway.config.data_files import read_toml
 from gateway.detection.entropy import phrases
 
-_LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_LISTS = read_toml(__file__)
 _WORDS = {name: "|".join(phrases(text)) for name, text in _LISTS.items()}
 
 AFTER, AFTER_WEAK = _WORDS["after"], _WORDS["after_weak"]

@@ -21,20 +21,6 @@ _CANDIDATE = compile_pattern(rf"{_BEGINS}{_CHARACTER}{{11,30}}")
 # After its name, an IBAN with a typing error also counts.
 _NAMED = re.compile(rb"(?i)\biban\b[^\n\w]{0,4}(?:(?:is|ist|est|es|nr|no|number|nummer)\b[^\n\w]{0,4})?\Z")
 _NEAR = 24
-# Length of a number by country (SWIFT, IBAN Registry).
-_LENGTHS = {
-    country: length
-    for length, countries in {
-        15: "NO", 16: "BE", 18: "DK FI FK FO GL NL SD", 19: "MK SI", 20: "AT BA EE KZ LT LU MN XK",
-        21: "CH HR LI LV", 22: "BG BH CR DE GB GE IE ME RS VA", 23: "AE GI IL IQ OM SO TL",
-        24: "AD CZ ES MD PK RO SA SE SK TN VG", 25: "LY PT ST", 26: "IS TR",
-        27: "BI DJ FR GR IT MC MR SM",
-        28: "AL AZ BY CY DO GT HN HU LB NI PL SV",
-        29: "BR EG PS QA UA", 30: "JO KW MU YE", 31: "MT SC", 32: "LC", 33: "RU",
-    }.items()
-    for country in countries.split()
-}  # fmt: skip
-
 _DROP = str.maketrans("", "", _SIGNS)
 _SIGN_BYTES = _SIGNS.encode()
 _VALUES = {code: str(int(chr(code), 36)) for code in range(ord("A"), ord("Z") + 1)}
@@ -64,7 +50,7 @@ def _number_end(data: bytes, start: int, end: int) -> int | None:
 
     It must end at a word boundary, or before a capital letter that was joined to it when columns were copied.
     """
-    left = _LENGTHS.get(data[start : start + 2].decode().upper(), 0)
+    left, _ = _country(data[start : start + 2].decode().upper())
     at = start
     while at < end and left:
         left -= data[at] not in _SIGN_BYTES
@@ -79,20 +65,19 @@ def _number_end(data: bytes, start: int, end: int) -> int | None:
 def _is_valid(value: str) -> bool:
     """Validates like python-stdnum, but compiles the country's expression only once."""
     number = value.translate(_DROP).upper()
-    form = _form(number[:2])
-    if form is None or form.match(number, 4) is None:
-        return False
-    return int((number[4:] + number[:4]).translate(_VALUES)) % 97 == 1
+    _, form = _country(number[:2])
+    return form.match(number, 4) is not None and int((number[4:] + number[:4]).translate(_VALUES)) % 97 == 1
 
 
 @cache
-def _form(country: str) -> "re.Pattern[str] | None":
-    """Returns an expression for a country's account number after the first four characters (SWIFT, IBAN Registry)."""
-    known = numdb.get("iban").info(country)[0][1]
-    if "bban" not in known:
-        return None
-    parts = re.findall(r"(\d+)!([nac])", known["bban"])
-    return re.compile("".join(f"{_KINDS[kind]}{{{length}}}" for length, kind in parts) + r"\Z")
+def _country(code: str) -> tuple[int, re.Pattern[str]]:
+    """Returns the length of a country's numbers, and an expression for what follows the first four characters.
+
+    Source: SWIFT, IBAN Registry, as in python-stdnum. The length is 4 for a country without such numbers.
+    """
+    parts = re.findall(r"(\d+)!([nac])", numdb.get("iban").info(code)[0][1].get("bban", ""))
+    form = re.compile("".join(f"{_KINDS[kind]}{{{length}}}" for length, kind in parts) + r"\Z")
+    return 4 + sum(int(length) for length, _ in parts), form
 
 
 RECOGNIZERS = (

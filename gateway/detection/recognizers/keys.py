@@ -3,12 +3,12 @@
 A key with a distinctive prefix is found anywhere; one without, shortly after the vendor's name.
 """
 
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel
 
+from gateway.config.data_files import read_toml
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers import _key_checks as checks
 from gateway.detection.recognizers._samples import filled
@@ -65,7 +65,7 @@ class Key(BaseModel, extra="forbid", frozen=True):
 
 def _from_tables() -> Iterator[PatternRecognizer]:
     for file in sorted(Path(__file__).parent.glob("keys_*.toml")):
-        for name, content in tomllib.loads(file.read_text("utf-8")).items():
+        for name, content in read_toml(__file__, file.stem).items():
             yield Key.model_validate(content).recognizer(name)
 
 

@@ -1,6 +1,5 @@
-"""Columns of tables whose header says what stands below: CSV and other separated values, Markdown, tables with rules
-and with columns that only spaces part. A header is a line of short cells without digits, and the lines below it have
-as many.
+"""Cells of tables whose column header names personal data: CSV and other separated values, Markdown, tables with rules
+or frames, and columns aligned with spaces. A header is a line of short cells without digits; rows have as many cells.
 """
 
 import re
@@ -22,7 +21,7 @@ _LONGEST_HEADER = 60
 _IN_CODE = re.compile(r"[(){}\[\]=<>:]")
 _RULE = re.compile(rb"[ \t]*[-+=|:\xe2][-+=|: \t\xe2\x94-\x95\x80-\xbf]*\r?")
 _GAP = re.compile(rb"(?:[ \t]{2,}|\t)(?=\S)")
-# Of tables in a terminal's frames, and of a wiki's markup, whose headers have two where their rows have one.
+# Separators of framed tables in a terminal, and of headers in a wiki's markup, whose rows have a single bar.
 _FRAME, _WIKI = "│".encode(), b"||"
 _BRACED = re.compile(rb"\{\{[^{}]+\}\}")
 # With a separator after the word, or before it at the end of the line.
@@ -51,7 +50,7 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
 
 
 def _separator(line: bytes) -> bytes:
-    """The sign that is there most often; none where only spaces part the cells."""
+    """Returns the most frequent separator, or b"" if only spaces separate the cells."""
     if line.count(_WIKI) > 2:
         return _WIKI
     sign = max((b"\t", b"|", b";", b",", _FRAME), key=line.count)
@@ -59,7 +58,7 @@ def _separator(line: bytes) -> bytes:
 
 
 def _cells(normalized: NormalizedText, start: int, end: int, sign: bytes) -> list[_Cell]:
-    """The cells of a line without the quotes and spaces around them; a separator between quotes separates nothing."""
+    """Returns the cells of a line without surrounding quotes and spaces. A separator inside quotes does not count."""
     line = normalized.data[start:end].rstrip(b"\r")
     cells = []
     at = 0
@@ -75,7 +74,7 @@ def _cells(normalized: NormalizedText, start: int, end: int, sign: bytes) -> lis
 
 
 def _end_of_cell(line: bytes, at: int, sign: bytes) -> tuple[int, int]:
-    """Where the cell that begins at `at` ends, and where the next one begins."""
+    """Returns the end of the cell that starts at `at`, and the start of the next one."""
     if not sign:
         gap = _GAP.search(line, at + 1)
         return gap.span() if gap else (len(line), len(line) + 1)
@@ -94,7 +93,7 @@ def _is_header(cells: list[_Cell]) -> bool:
 
 
 def _rows(normalized: NormalizedText, at: int, sign: bytes, width: int) -> Iterator[tuple[list[_Cell], int]]:
-    """The lines from `at` on that have as many cells as the header, each with its end. Rules between them are none."""
+    """Yields the lines from `at` on that have as many cells as the header, with their ends. Skips rules."""
     data = normalized.data
     while at < len(data):
         end = data.find(b"\n", at)

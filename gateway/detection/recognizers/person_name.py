@@ -6,16 +6,14 @@ given name.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from pydantic import BaseModel
 
+from gateway.config.data_files import expand, expressions, one_line, read_toml, word_lists
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers.secrets._vocabulary import expand, one_line
 
 PERSON = EntityType("PERSON", "person", "The name of a person.")
 
@@ -32,13 +30,13 @@ class _Cue(BaseModel, extra="forbid", frozen=True):
     field: bool = False
 
 
-_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-_PARTS = {name: one_line(regex) for name, regex in _DATA["parts"].items()}
+_DATA = read_toml(__file__)
+_PARTS = expressions(_DATA["parts"])
 _CUES = tuple(
     _Cue.model_validate({**cue, "name": name, "regex": one_line(expand(cue["regex"], _PARTS))})
     for name, cue in _DATA["cues"].items()
 )
-_WORDS = {name: frozenset(words.split()) for name, words in _DATA["words"].items()}
+_WORDS = word_lists(__file__)
 
 _PARTICLE = (
     r"(?:van|von|der|den|de|del|della|di|da|dos|das|do|du|la|le|los|las|bin|binti|ibn|al|el|ter|ten|zu|zur|vom|af"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from gateway.config.data_files import read_toml
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.entropy import inside_blob, periodic_skip, phrases
 from gateway.detection.normalized_text import NormalizedText
@@ -20,6 +21,8 @@ from gateway.detection.recognizers._phone_plans import is_national, is_possible,
 from gateway.detection.recognizers.payment_card import grouped_card
 
 PHONE_NUMBER = EntityType("PHONE_NUMBER", "contact", "A phone or fax number.")
+
+_WORDS = read_toml(__file__)
 
 # One number has few separators between its digits, and several spaces separate two numbers.
 _PREFILTER = r"\d(?:[ .\-/()]{0,3}\d){6}"
@@ -47,33 +50,8 @@ _GROUPED = compile_pattern(rf"(?:{_SURE}|{_PARTED}){_EXTENSION}")
 _NANP = re.compile(r"^(?:1[ .\-]{1,2})?\(?([2-9]\d{2})\)?[ .\-]{0,2}([2-9]\d{2})[ .\-]?\d{4}(?:\D.*)?$")
 _THREE_THREE_FOUR = re.compile(r"^(?:1[ .\-]{1,2})?\(?\d{3}\)?[ .\-]{1,2}\d{3}[ .\-]\d{4}(?:\D.*)?$")
 
-_CONTEXT = compile_pattern(
-    any_word(
-        phrases(
-            """
-            phone, telephone, tel, mobile, mobil, cell, cellphone, call, calling, called, fax, whatsapp,
-            office, desk, sms, dial, ring, text me, hotline, landline, voicemail, contact, reach, pager,
-            extension, signal, telefon, handy, rufnummer, anrufen, durchwahl, téléphone, appeler, appelez,
-            portable, joindre, teléfono, telefono, móvil, celular, llame, llamar, cellulare, chiamare,
-            llamada, llamadas, chiamata, chiamate, ligação, ligações, appel, appels, anruf, anrufe, rückruf,
-            rückrufbitte, telefone, telemóvel, ligue, telefoon, mobiel, bellen, tlf, tfn, puh, cel., tél, телефон, тел.,
-            电话, 電話, 手机, 전화, هاتف, τηλέφωνο
-            """
-        )
-    )
-)
-_OTHER_NUMBER = compile_pattern(
-    any_word(
-        phrases(
-            """
-            order, invoice, account, card, case, ticket, tracking, serial, isbn, issn, doi, sku, ref,
-            iban, license, licence, passport, zip, postal, version, patent, part, model, ssn, social,
-            article, arxiv, pmid, routing, vat, bestellung, rechnung, konto, commande, facture, pedido
-            """
-        )
-    )
-    + rf"\W*(?:[{LETTERS}.#:°]+\W*){{0,3}}$"
-)
+_CONTEXT = compile_pattern(any_word(phrases(_WORDS["context"])))
+_OTHER_NUMBER = compile_pattern(any_word(phrases(_WORDS["other_number"])) + rf"\W*(?:[{LETTERS}.#:°]+\W*){{0,3}}$")
 # Countries with a trunk zero before the area code: United Kingdom, Germany, France, Italy, Netherlands, Japan,
 # Australia, Belgium, Austria, Switzerland, Ireland, Sweden, Finland, Romania, Turkey, Israel; South Africa, Nigeria,
 # Kenya, Egypt, New Zealand, Malaysia, Indonesia, Philippines, Thailand, Vietnam, Korea, Taiwan, China, India, Pakistan,

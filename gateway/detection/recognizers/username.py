@@ -6,36 +6,17 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from gateway.config.data_files import expressions, read_toml, word_lists
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.entropy import word_set
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import (
-    EntityType,
-    Example,
-    FunctionRecognizer,
-    Match,
-    Pattern,
-    PatternRecognizer,
-    compile_pattern,
-)
+from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers._pattern_table import pattern_table
 
 USERNAME = EntityType("USERNAME", "account", "The name of a person's account.")
 
-_NETWORKS = (
-    r"twitter|instagram|insta|telegram|github|gitlab|bitbucket|slack|discord|skype|tiktok|snapchat|reddit|steam"
-    r"|xbox|psn|wechat"
-    r"|mastodon|bluesky|facebook|twitch|youtube|linkedin|signal|matrix|irc|threads|hacker ?news|stack ?overflow"
-    r"|medium|venmo|cash ?app"
-)
-_LABEL = (
-    r"(?:user[ _-]?(?:name|id|handle|account|login)|uname|log[ _-]?[io]n(?:[ _-]?(?:name|id|user))?|screen[ _-]?name"
-    r"|nick(?:[ _-]?name)?|handle|account[ _-]name|sam ?account ?name|gamer ?tag"
-    rf"|(?:{_NETWORKS})[ _-]?(?:id|handle|user(?:[ _-]?name)?|account|name|profile|nick)"
-    r"|benutzer(?:name|kennung|konto|-id)|nutzer(?:name|kennung)|anmeldename|nom d'utilisateur"
-    r"|identifiant(?: de connexion)?"
-    r"|pseudo(?:nyme)?|nom de compte|nombre de usuario|usuario|nome utente|nome de (?:usu[áa]rio|utilizador)|usu[áa]rio"
-    r"|utilizador|gebruikers(?:naam|id)|inlognaam|accountnaam)"
-)
+_PARTS = expressions(read_toml(__file__)["parts"])
+_NO_NAMES, _PAGES, _DECORATORS = word_lists(__file__).values()
+_LABEL = _PARTS["label"]
 _IS = r"(?:is|was|ist|lautet|est|es|è|é|as|called|named)"
 _CONNECTED = (
     rf"(?:[\"'*_`]{{0,3}}[ \t]{{0,4}}(?::|=|=>|>)[ \t]{{0,4}}|[ \t]+{_IS}[ \t]+"
@@ -46,24 +27,8 @@ _PREFILTER = rf"(?:\b|_)(?i:{_LABEL}{_CONNECTED})[\"'*`@]{{0,3}}[{LETTERS}\d]"
 _LABELLED = compile_pattern(rf"(?:\b|_)(?i:{_LABEL})((?i:{_CONNECTED}))([\"'*`]{{0,3}})({_VALUE})")
 _HANDLE_PREFILTER = r"(?:^|[\s(,:;\"'>])@[A-Za-z_]\w{2}"
 _HANDLE = compile_pattern(r"(?:^|[\s(,:;\"'>])(@[A-Za-z_]\w{2,30})\b")
-_SOCIAL = compile_pattern(
-    rf"(?i)\b(?:{_NETWORKS}|tweet(?:s|ed)?|retweet|follow(?:er|ing|s|ed)?|dm|message|handle|tag(?:ged)?"
-    rf"|mention(?:ed)?|ping"
-    r"|profile|posted|post|contact|reach)\b"
-)
+_SOCIAL = compile_pattern(rf"(?i)\b(?:{_PARTS['social']})\b")
 
-_NO_NAMES = word_set(
-    """
-    the a an and or not no none null nil undefined true false string str int integer text varchar char boolean
-    bool required optional missing invalid valid empty blank unique unknown incorrect wrong correct taken
-    available already admin root guest test default example your my his her their our field column input form
-    page button failed successful success error email password username user name login id value param parameter
-    type self this request data new for with from to in on at of by is are was be being used shown displayed
-    stored changed different same too very case public private anonymous here there that it different only also
-    please enter must should can may will cannot screen function method class module object model prompt session
-    token handler event callback listener logic state attempt attempts window dialog service system process
-    """
-)
 # A decorator that deobfuscation has joined with the next line.
 _JOINED = (b"def", b"class", b"async", b"function", b"public", b"private", b"protected", b"static", b"export")
 _SIGNS = frozenset({b":", b"=", b"=>", b">", b""})
@@ -77,21 +42,6 @@ _TECHNICAL = re.compile(
 _DISTINCTIVE = re.compile(r"[\d_#]|[a-z][.\-][a-z]", re.IGNORECASE)
 _IN_CODE = re.compile(
     r"[A-Za-z]*(?:user|name|login|schema|string|field|input|param|request|config)[A-Za-z]*", re.IGNORECASE
-)
-_PAGES = word_set(
-    "explore reel reels stories p search hashtag intent share sharer login home watch groups pages events"
-    " marketplace i tv"
-    " settings about privacy terms help jobs company learning share.php sharer.php joinchat"
-)
-_DECORATORS = word_set(
-    "@property @staticmethod @classmethod @override @overload @dataclass @abstractmethod @media @import"
-    " @keyframes @charset"
-    " @supports @include @mixin @extend @param @return @returns @throws @type @typedef @deprecated @see @since"
-    " @author @version"
-    " @interface @end @implementation @selector @autowired @bean @component @service @repository @controller"
-    " @test @before"
-    " @after @entity @table @column @todo @everyone @here @channel @apply @layer @tailwind @font @namespace"
-    " @page @ts @public"
 )
 
 
@@ -213,61 +163,5 @@ RECOGNIZERS = (
             "@media (min-width: 3px)",
         ),
     ),
-    PatternRecognizer(
-        "username.beside",
-        USERNAME,
-        (
-            Pattern(
-                rf"\b(?i:{_LABEL}|user|usuario|gebruiker)[ \t]+([a-z]{{1,20}}[._\-]?[a-z]{{2,20}}\d{{2,4}})\b",
-                0.6,
-                group=1,
-                prefilter=rf"\b(?i:{_LABEL}|user|usuario|gebruiker)[ \t]+[a-z][a-z._\-]*\d\d",
-            ),
-        ),
-        validator=_not_technical,
-        examples=(
-            Example("identifiant lmartin75", "lmartin75"),
-            Example("login t.okafor12 is locked", "t.okafor12"),
-            Example("user mgruber77 reports", "mgruber77"),
-        ),
-        counter_examples=("user sha256 sums", "login oauth2 flow", "the user name utf16 field", "login page2"),
-    ),
-    PatternRecognizer(
-        "username.tag",
-        USERNAME,
-        (
-            Pattern(
-                r"(?i)\bdiscord\b[^\n#]{0,24}?\b([\w.]{2,32}#\d{4})\b", 0.75, group=1, prefilter=r"(?i)\bdiscord\b"
-            ),
-            Pattern(
-                r"(?i)\bskype\b[^\n]{0,24}?\b(live:[a-z\d.][\w.\-]{3,60}\w)", 0.75, group=1, prefilter=r"(?i)\bskype\b"
-            ),
-        ),
-        examples=(
-            Example("find me on discord, pixielou#4471", "pixielou#4471"),
-            Example("Skype: live:sunny.rama", "live:sunny.rama"),
-        ),
-        counter_examples=("discord issue #4471", "the skype call is live: join", "pixielou#4471"),
-    ),
-    PatternRecognizer(
-        "username.profile",
-        USERNAME,
-        (
-            Pattern(
-                r"(?i)\b(?:linkedin\.com/in|instagram\.com|tiktok\.com|twitter\.com|[/.]x\.com|facebook\.com"
-                r"|snapchat\.com/add|reddit\.com/u(?:ser)?)/(@?[a-z\d][\w.\-]{2,60})",
-                0.6,
-                group=1,
-            ),
-            # With a number after it, the URL is of a message, which only public channels have.
-            Pattern(r"(?i)\bt\.me/(@?[a-z]\w{3,60})(?:/?(?:[^\w/]|$)|/[^\d])", 0.6, group=1, prefilter=r"(?i)\bt\.me/"),
-        ),
-        validator=_profile,
-        examples=(Example("https://www.linkedin.com/in/jane-doe-1234/", "jane-doe-1234"),),
-        counter_examples=(
-            "https://www.instagram.com/explore/",
-            "https://github.com/torvalds/linux",
-            "https://t.me/daily_news/8565?single",
-        ),
-    ),
+    *pattern_table(__file__, (USERNAME,), {"not_technical": _not_technical, "profile": _profile}),
 )

@@ -12,7 +12,7 @@ from gateway.http.strict_json import dump
 from gateway.ipc.messages import StreamEnd, StreamPlan
 from gateway.pipeline.streaming.channels import Channel, Detect, Guarded, Withheld
 from gateway.pipeline.streaming.framing import Event, reader
-from gateway.wires import AnswerText, Body, Wire
+from gateway.wires import AnswerText, Body, Resumable, Wire
 from gateway.wires import Channel as ChannelId
 
 _log = logging.getLogger(__name__)
@@ -33,11 +33,19 @@ class AnswerStream:
         self._plan = plan
         self._reader = reader(plan.framing)
         context = GuardContext(plan.placeholders, plan.scope, plan.request, plan.types)
-        self._guarded = Guarded(context, plan.guard, plan.tool_arguments, detect)
+        self._guarded = Guarded(context, plan.guard, plan.restore, detect)
         self._channels: dict[ChannelId, Channel] = {}
         # The last event of each channel, from which one with the held rest can be made.
         self._last: dict[ChannelId, tuple[Event, Body]] = {}
+        # What the client got of each channel so far, and for each text that is complete. Wires repeat texts, and the
+        # repetition must read like what went before.
+        self._ready: dict[ChannelId, list[str]] = {}
+        self._given: dict[tuple[str, str | None, str], str] = {}
+        # The tool that was last named in each choice. Events that continue its call do not repeat its name.
+        self._tools: dict[int, str] = {}
+        self._first: Body = {}
         self._latest: Body = {}
+        self._ids: tuple[str, ...] = ()
         self._texts: list[AnswerText] = []
         self._tokens: list[int | None] = [None, None]
         self._left = limit
@@ -63,6 +71,8 @@ class AnswerStream:
         rest = [*self._safely(self._reader.finish())]
         if not self.ended:
             rest += self._safely(iter((Event(b""),)), last=True)
+        if not self.ended:
+            rest.append(self._reader.close())
         if self._outcome == "failed":
             self._outcome = "answered"
         return b"".join(rest)
@@ -72,7 +82,7 @@ class AnswerStream:
         grown = [channel.part for channel in self._channels.values()]
         given = self._tokens
         tokens = (given[0] or 0, given[1] or 0) if any(count is not None for count in given) else None
-        return StreamEnd(self._outcome, status, tokens, self._guarded.action, [*grown, *self._texts])
+        return StreamEnd(self._outcome, status, tokens, self._guarded.action, [*grown, *self._texts], self._ids)
 
     def _safely(self, events: Iterator[Event], *, last: bool = False) -> Iterator[bytes]:
         try:
@@ -82,7 +92,7 @@ class AnswerStream:
                 yield from self._end_all() if last else self._event(event)
         except Withheld:
             self._outcome = "guarded"
-            yield from self._written(self._format.refusal(CONTENT_FILTERED, self._latest))
+            yield from self._written(self._format.refusal(CONTENT_FILTERED, self._first | self._latest))
         except GatewayError as error:
             self._outcome = "unreadable_answer"
             yield from self._written([self._format.error(error, self._plan.request_id)])
@@ -96,7 +106,9 @@ class AnswerStream:
         if not event.data or event.data == b"[DONE]":
             if event.data:
                 yield from self._end_all()
-            yield event.raw
+            # SDKs fail on a name without data, which is half of an event.
+            if event.data or not event.name:
+                yield event.raw
             return
         try:
             body: Any = orjson.loads(event.data)
@@ -104,6 +116,9 @@ class AnswerStream:
             raise BadUpstream("The upstream sent an event that is not JSON.", code="upstream_invalid") from None
         if not isinstance(body, dict):
             raise BadUpstream("The upstream sent an event that is not a JSON object.", code="upstream_invalid")
+        if not self._first:
+            self._first = body
+            self._ids = self._wire.answer_ids(body) if isinstance(self._wire, Resumable) else ()
         self._latest = body
         stream = self._format
         for index, count in enumerate(stream.usage(body)):
@@ -116,8 +131,10 @@ class AnswerStream:
             if channel not in fed:
                 yield from self._end(channel)
         changed = False
+        last = {text.channel: text for text in texts}
         for text in texts:
-            ready = self._restored(text, is_last=text.channel in ending or stream.ends(body, text.channel))
+            is_last = last[text.channel] is text and (text.channel in ending or stream.ends(body, text.channel))
+            ready = self._restored(text, is_last=is_last)
             if ready != text.text:
                 text.container[text.key] = ready
                 changed = True
@@ -126,26 +143,50 @@ class AnswerStream:
         if not self._noted and stream.is_last(body):
             self._noted = changed = True
             self._wire.annotate(body, {**(self._plan.note or {}), "guard": {"action": self._guarded.action}})
-        elif "svc" in body:
+        elif b'"svc"' in event.data:
             self._wire.annotate(body, None)
             changed = True
         yield self._reader.write(dump(body), event) if changed else event.raw
 
     def _restored(self, text: AnswerText, *, is_last: bool) -> str:
+        if text.tool is not None:
+            self._tools[text.choice] = text.tool
+        elif text.kind == "json":
+            text.tool = self._tools.get(text.choice)
         if text.channel is None:
-            self._texts.append(text)
-            return self._guarded.whole(text)
+            return self._complete(text)
         channel = self._channels.get(text.channel)
-        if channel is None:
-            channel = self._channels[text.channel] = Channel(self._guarded, text.kind, text.choice, self._plan.hold)
+        if channel is None or channel.tool != text.tool:
+            if channel is not None:
+                # The call of another tool, in the place of one that has ended.
+                self._texts.append(channel.part)
+                del self._ready[text.channel]
+            channel = Channel(self._guarded, text.kind, text.choice, text.tool, self._plan.hold)
+            self._channels[text.channel] = channel
         ready = channel.feed(text.text)
+        self._ready.setdefault(text.channel, []).append(ready)
         if is_last:
             ready += self._finished(text.channel)
         return ready
 
+    def _complete(self, text: AnswerText) -> str:
+        known = self._given.get((text.kind, text.tool, text.text))
+        if known is not None:
+            return known
+        if text.kind == "echo" and self._guarded.context.sent(text.text):
+            given = self._guarded.restored(text)
+        else:
+            self._texts.append(text)
+            given = self._guarded.whole(text)
+        self._given[text.kind, text.tool, text.text] = given
+        return given
+
     def _finished(self, channel: ChannelId) -> str:
         self._last.pop(channel, None)
-        return self._channels[channel].finish()
+        grown, ready = self._channels[channel], self._ready[channel]
+        ready.append(grown.finish())
+        self._given[grown.kind, grown.tool, grown.text] = "".join(ready)
+        return ready[-1]
 
     def _end(self, channel: ChannelId) -> Iterator[bytes]:
         """Yields an event with what a channel still holds."""
@@ -165,6 +206,7 @@ class AnswerStream:
                 yield body
                 continue
             yield self._reader.write(dump(body), Event(b"", b"", self._name(body)))
+        yield self._reader.close(early=True)
 
     def _name(self, body: Body) -> bytes:
         """Returns the name of an event of this wire's own, empty where events have none."""

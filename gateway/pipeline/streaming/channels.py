@@ -7,21 +7,21 @@ arguments of a tool call are held from their first placeholder to their end, sin
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from io import StringIO
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gateway.guard import GuardContext, Verdict, inspect
 from gateway.guard.verdict import GuardAction
-from gateway.http.strict_json import is_json
 from gateway.models import Entity
+from gateway.pipeline.restoring import restored
 from gateway.pipeline.streaming.code_blocks import CodeBlocks
 from gateway.placeholders import StreamRestorer
 from gateway.placeholders.matcher import open_end, scan
-from gateway.policy.document import GuardDocument
+from gateway.policy.document import GuardDocument, RestoreDocument
 from gateway.wires import AnswerText
 
 type Detect = Callable[[str], Sequence[Entity]]
+type _State = Literal["open", "held", "held to the end"]
 
 # Characters of text before a held stretch that the guard sees with it.
 _CONTEXT = 4096
@@ -57,7 +57,7 @@ class Guarded:
 
     context: GuardContext
     rules: GuardDocument
-    restores_arguments: bool = True
+    restore: RestoreDocument = field(default_factory=RestoreDocument)
     detect: Detect | None = None
     action: GuardAction = "pass"
 
@@ -75,107 +75,106 @@ class Guarded:
 
     def whole(self, piece: AnswerText) -> str:
         """Guards and restores a text that is complete."""
-        placeholders, scope = self.context.placeholders, self.context.scope
-        if piece.kind == "data" or (self.detect is None and not placeholders.find(piece.text)):
+        if piece.kind == "data" or (self.detect is None and not self.context.placeholders.find(piece.text)):
             return piece.text
-        text = self.verdict([piece]).redacted(0, piece.text)
-        if piece.kind == "json" and is_json(text):
-            return placeholders.restore_json(text, rules=scope).text if self.restores_arguments else text
-        return placeholders.restore_answer(text, rules=scope).text
+        return self.restored(piece, self.verdict([piece]).redacted(0, piece.text))
+
+    def restored(self, piece: AnswerText, text: str | None = None) -> str:
+        """Restores a text as it came, or what the guard left of it."""
+        left = piece.text if text is None else text
+        return restored(piece, left, self.context.placeholders, self.context.scope, self.restore)
 
 
+@dataclass(slots=True)
 class Channel:
     """One growing text. `hold` keeps it until it is complete."""
 
-    __slots__ = (
-        "_arrived",
-        "_blocks",
-        "_context",
-        "_given",
-        "_guarded",
-        "_hold",
-        "_is_document",
-        "_pending",
-        "_restorer",
-        "_search",
-        "_state",
-        "choice",
-        "kind",
-    )
+    guarded: Guarded
+    kind: Literal["text", "json", "data", "echo"] = "text"
+    choice: int = 0
+    tool: str | None = None
+    hold: bool = False
+    _arrived: list[str] = field(default_factory=list)
+    # What the guard left of what has passed; of a document, what the client got for it.
+    _given: list[str] = field(default_factory=list)
+    # The end of what has passed, and what has not.
+    _context: str = ""
+    _pending: list[str] = field(default_factory=list)
+    _state: _State = "open"
+    _is_document: bool = False
+    # A text may go on after its end, where another kind of content interrupted it. What clients show as one text is
+    # guarded and restored as one.
+    _has_ended: bool = False
+    # The code blocks of what has passed, and where the search for the end of a stretch goes on.
+    _blocks: CodeBlocks = field(default_factory=CodeBlocks)
+    _search: tuple[int, CodeBlocks] | None = None
+    _restorer: StreamRestorer = field(init=False)
 
-    def __init__(
-        self,
-        guarded: Guarded,
-        kind: Literal["text", "json", "data"] = "text",
-        choice: int = 0,
-        hold: bool = False,  # noqa: FBT001, FBT002 - a member of what describes a stream
-    ) -> None:
-        self.kind = kind
-        self.choice = choice
-        self._guarded = guarded
-        self._hold = hold
-        self._is_document = kind == "json"
-        self._restorer = StreamRestorer(guarded.context.placeholders, guarded.context.scope)
-        # All that arrived, and what of it has passed, without what the guard removed.
-        self._arrived: list[str] = []
-        self._given: list[str] = []
-        # The end of what has passed, and what has not.
-        self._context = ""
-        self._pending = StringIO()
-        self._state: Literal["open", "held", "held to the end"] = "open"
-        # The code blocks of what has passed, and where the search for the end of a stretch goes on.
-        self._blocks = CodeBlocks()
-        self._search: tuple[int, CodeBlocks] | None = None
+    def __post_init__(self) -> None:
+        self._is_document = self.kind == "json"
+        self._restorer = self._new_restorer()
+
+    def _new_restorer(self) -> StreamRestorer:
+        return StreamRestorer(self.guarded.context.placeholders, self.guarded.context.scope)
+
+    @property
+    def text(self) -> str:
+        """All of it, protected as it came."""
+        return "".join(self._arrived)
 
     @property
     def part(self) -> AnswerText:
-        """All of it as the guard reads it, protected as it came."""
-        return self._part("".join(self._arrived))
+        """All of it as the guard reads it."""
+        return self._part(self.text)
 
     def feed(self, piece: str) -> str:
         """Adds a piece and returns the text that is ready. Raises Withheld."""
+        if self._has_ended:
+            self._has_ended = False
+            self._restorer = self._new_restorer()
+            self._restorer.skip(self._context[-_CONTEXT:])
         self._arrived.append(piece)
-        if self.kind == "data" or not (self._hold or self._guarded.context.placeholders):
+        if self.kind == "data" or not (self.hold or self.guarded.context.placeholders):
             return piece
-        self._pending.write(piece)
-        if self._hold or self._state == "held to the end" or (self._state == "held" and not _ENDS.search(piece)):
+        self._pending.append(piece)
+        if self.hold or self._state == "held to the end" or (self._state == "held" and not _ENDS.search(piece)):
             return ""
-        pending = self._pending.getvalue()
+        pending = "".join(self._pending)
         if not self._given and not self._is_document:
             self._is_document = _DOCUMENT.match(pending) is not None
         return self._until_placeholder(pending) if self._is_document else self._prose(pending)
 
     def finish(self) -> str:
-        """Ends the text and returns the rest. Raises Withheld."""
-        pending = self._pending.getvalue()
-        self._keep("")
-        if self._is_document or self._hold:
-            return self._rest_of_document(pending) if pending else ""
-        rest = self._decide(pending, "".join(self._given)) if pending else ""
-        return rest + self._restorer.finish()
+        """Ends the text, until more of it is fed, and returns the rest. Raises Withheld."""
+        self._has_ended = True
+        pending = "".join(self._pending)
+        self._pending.clear()
+        if self._is_document or self.hold:
+            rest = self._rest_of_document() if pending else ""
+        else:
+            rest = self._decide(pending) if pending else ""
+            rest += self._restorer.finish()
+        self._state, self._search = "open", None
+        return rest
 
     def _prose(self, pending: str) -> str:
         ready = ""
         while pending:
             if self._state == "open":
-                start = self._first_to_hold(pending)
+                start, self._state = self._first_to_hold(pending)
                 if start:
                     ready += self._restorer.pass_text(pending[:start])
                     self._pass(pending[:start])
                     pending = pending[start:]
-                if self._state != "held":
-                    break
+            if self._state != "held":
+                break
             end = self._end_of_stretch(pending)
             if end is None:
                 break
-            ready += self._decide(pending[:end], self._context)
+            ready += self._decide(pending[:end])
             pending, self._state, self._search = pending[end:], "open", None
-        self._keep(pending)
+        self._pending = [pending]
         return ready
-
-    def _keep(self, pending: str) -> None:
-        self._pending = StringIO()
-        self._pending.write(pending)
 
     def _pass(self, text: str, given: str | None = None) -> None:
         given = text if given is None else given
@@ -185,23 +184,24 @@ class Channel:
         if len(self._context) > 2 * _CONTEXT:
             self._context = self._context[-_CONTEXT:]
 
-    def _first_to_hold(self, pending: str) -> int:
-        """Returns where the first placeholder of a text starts, or may start, or an element that sends or runs."""
-        vocabulary = self._guarded.context.placeholders.vocabulary
-        end = open_end(pending, vocabulary)
+    def _first_to_hold(self, pending: str) -> tuple[int, _State]:
+        """Returns up to where a text passes, and the state from there on."""
+        end, state = self._first_placeholder(pending)
         if "<" in pending:
-            begun = _BEGUN.search(pending)
-            end = min(end, begun.start()) if begun else end
-            for match in _ACTIVE.finditer(pending):
+            for match in _ACTIVE.finditer(pending, 0, end):
                 if not self._is_code(pending[: match.start()]):
-                    end = match.start()
-                    self._state = "held to the end"
-                    break
+                    return match.start(), "held to the end"
+            begun = _BEGUN.search(pending)
+            end = min(end, begun.start()) if begun and state == "open" else end
+        return end, state
+
+    def _first_placeholder(self, pending: str) -> tuple[int, _State]:
+        vocabulary = self.guarded.context.placeholders.vocabulary
+        end = open_end(pending, vocabulary)
         for hit in scan(pending, vocabulary, before=self._context[-1:]):
             if hit.start < end and hit.placeholder[1:-1] in vocabulary.cores:
-                self._state = "held"
-                return hit.start
-        return end
+                return hit.start, "held"
+        return end, "open"
 
     def _is_code(self, head: str) -> bool:
         """Whether a text that follows what has passed ends in a code block."""
@@ -216,12 +216,11 @@ class Channel:
             end = blocks.closing(pending, position)
             self._search = pending.rfind("\n") + 1, blocks
             return end if end >= 0 else None
-        line = self._context.rfind("\n") + 1
-        before, text = self._context[line:], pending
-        while (mark := _SENTENCE.search(text, position)) is not None:
+        before = self._context[self._context.rfind("\n") + 1 :]
+        while (mark := _SENTENCE.search(pending, position)) is not None:
             position = mark.end()
             self._search = position, blocks
-            if self._may_end(before, text[:position]):
+            if self._may_end(before, pending[:position]):
                 return position
             if self._state == "held to the end":
                 return None
@@ -242,14 +241,15 @@ class Channel:
             self._state = "held to the end"
             return False
         # The end must not cut what may still become a placeholder.
-        return open_end(stretch, self._guarded.context.placeholders.vocabulary) == len(stretch)
+        return open_end(stretch, self.guarded.context.placeholders.vocabulary) == len(stretch)
 
-    def _decide(self, stretch: str, before: str) -> str:
+    def _decide(self, stretch: str) -> str:
         """Has the guard inspect a stretch with what came before, and restores it. Raises Withheld."""
-        placeholders, given = self._guarded.context.placeholders, stretch
-        if self._state == "held to the end" or placeholders.find(stretch):
-            before = before[-_CONTEXT:] if self._state != "held to the end" else before
-            verdict = self._guarded.verdict([self._part(before), self._part(stretch)])
+        placeholders, given = self.guarded.context.placeholders, stretch
+        is_rest = self._state == "held to the end"
+        if is_rest or placeholders.find(stretch):
+            before = "".join(self._given) if is_rest else self._context[-_CONTEXT:]
+            verdict = self.guarded.verdict([self._part(before), self._part(stretch)])
             given = verdict.redacted(1, stretch)
             left = verdict.redacted(0, before)
             if left != before and len(placeholders.find(left)) < len(placeholders.find(before)):
@@ -259,25 +259,23 @@ class Channel:
         return self._restorer.feed(given)
 
     def _part(self, text: str) -> AnswerText:
-        return AnswerText(None, "arguments" if self.kind == "json" else "text", text, self.kind, self.choice)
+        name = "arguments" if self.kind == "json" else "text"
+        return AnswerText(None, name, text, self.kind, self.choice, self.tool)
 
     def _until_placeholder(self, pending: str) -> str:
         if self._state != "open":
             return ""
-        vocabulary = self._guarded.context.placeholders.vocabulary
-        end = open_end(pending, vocabulary)
-        for hit in scan(pending, vocabulary, before=self._context[-1:]):
-            if hit.start < end and hit.placeholder[1:-1] in vocabulary.cores:
-                end, self._state = hit.start, "held to the end"
-                break
+        end, state = self._first_placeholder(pending)
+        self._state = "held to the end" if state == "held" else state
         self._pass(pending[:end])
-        self._keep(pending[end:])
+        self._pending = [pending[end:]]
         return pending[:end]
 
-    def _rest_of_document(self, pending: str) -> str:
+    def _rest_of_document(self) -> str:
         head = "".join(self._given)
-        restored = self._guarded.whole(self._part(head + pending))
-        if not restored.startswith(head):
+        whole = self.guarded.whole(self.part)
+        self._given = [whole]
+        if not whole.startswith(head):
             # The guard found something in what has already passed.
             raise Withheld
-        return restored[len(head) :]
+        return whole[len(head) :]

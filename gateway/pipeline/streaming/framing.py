@@ -10,7 +10,7 @@ from gateway.wires import Framing
 _BLANK_LINE = re.compile(rb"(?>\r\n|\r|\n)(?>\r\n|\r|\n)")
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _QUOTE_OR_BRACKET = re.compile(rb'["{}\[\]]')
-_STRING_END = re.compile(rb'(?:[^"\\]|\\.)*+"', re.DOTALL)
+_IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 
 
 class Event(NamedTuple):
@@ -29,7 +29,11 @@ class EventReader(Protocol):
         ...
 
     def finish(self) -> Iterator[Event]:
-        """Ends the body and yields what is left of it."""
+        """Ends the body and yields the event that is left of it."""
+        ...
+
+    def close(self, *, early: bool = False) -> bytes:
+        """Returns what follows the last event. `early` says that the answer ends before its body."""
         ...
 
     def write(self, data: bytes, like: Event) -> bytes:
@@ -47,6 +51,9 @@ class ServerSentEvents:
     def feed(self, piece: bytes) -> Iterator[Event]:
         self._buffer += piece
         while (end := _BLANK_LINE.search(self._buffer, self._searched)) is not None:
+            if end[0] == b"\r\n\r" and end.end() == len(self._buffer):
+                # The blank line ends with the next piece. Clients that divide at CR LF CR LF must find all of it.
+                break
             raw = bytes(self._buffer[: end.end()])
             del self._buffer[: end.end()]
             self._searched = 0
@@ -58,6 +65,9 @@ class ServerSentEvents:
         raw, self._buffer = bytes(self._buffer), bytearray()
         if raw.strip():
             yield _event(raw + b"\n\n")
+
+    def close(self, *, early: bool = False) -> bytes:
+        return b""
 
     def write(self, data: bytes, like: Event) -> bytes:
         kept = [line for line in _LINE_END.split(like.raw) if line and not line.startswith((b"data:", b"event:", b":"))]
@@ -71,43 +81,67 @@ class JsonArray:
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._position = self._depth = self._start = 0
+        self._in_string = False
+        # The event that is being read, and whether the client has got the opening bracket.
+        self._current: Event | None = None
+        self._is_open = False
 
     def feed(self, piece: bytes) -> Iterator[Event]:
         self._buffer += piece
-        while (found := _QUOTE_OR_BRACKET.search(self._buffer, self._position)) is not None:
-            char, self._position = found[0], found.end()
-            if char == b'"':
-                end = _STRING_END.match(self._buffer, self._position)
-                if end is None:
-                    self._position = found.start()
-                    return
-                self._position = end.end()
-            elif char in b"{[":
+        while self._find():
+            char = self._buffer[self._position]
+            self._position += 1
+            if char in b"{[":
                 if self._depth == 1:
-                    self._start = found.start()
+                    self._start = self._position - 1
                 self._depth += 1
             else:
                 self._depth -= 1
                 if self._depth == 1:
-                    yield Event(*self._cut(), b"")
-        if self._depth <= 1 and self._position:
-            self._position = len(self._buffer)
+                    self._current = self._cut()
+                    yield self._current
+                    self._current, self._is_open = None, True
 
-    def _cut(self) -> tuple[bytes, bytes]:
+    def _find(self) -> bool:
+        """Moves on to the next bracket outside strings and returns whether there is one."""
+        while True:
+            if self._in_string:
+                rest = _IN_STRING.match(self._buffer, self._position)
+                assert rest is not None
+                self._position = rest.end()
+                if self._buffer[self._position : self._position + 1] != b'"':
+                    return False
+                self._position += 1
+                self._in_string = False
+            found = _QUOTE_OR_BRACKET.search(self._buffer, self._position)
+            self._position = len(self._buffer) if found is None else found.start()
+            if found is None or found[0] != b'"':
+                return found is not None
+            self._position += 1
+            self._in_string = True
+
+    def _cut(self) -> Event:
         """Removes an item, with the brackets, commas and blanks before it, from the buffer."""
         raw, data = bytes(self._buffer[: self._position]), bytes(self._buffer[self._start : self._position])
         del self._buffer[: self._position]
         self._position = self._start = 0
-        return raw, data
+        return Event(raw, data)
 
     def finish(self) -> Iterator[Event]:
-        raw, self._buffer = bytes(self._buffer), bytearray()
         # Half an object is never passed on.
-        yield Event(raw if self._depth == 0 else b"]")
+        return iter(())
+
+    def close(self, *, early: bool = False) -> bytes:
+        if self._depth == 0 and not early:
+            return bytes(self._buffer)
+        return b"]" if self._is_open else b"[]"
 
     def write(self, data: bytes, like: Event) -> bytes:
-        lead = like.raw[: -len(like.data)] if like.data else b""
-        return (lead or b",") + data
+        if like is self._current:
+            return like.raw[: -len(like.data)] + data
+        lead = b"," if self._is_open else b"["
+        self._is_open = True
+        return lead + data
 
 
 def reader(framing: Framing) -> EventReader:

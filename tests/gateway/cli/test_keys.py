@@ -46,6 +46,13 @@ def test_a_key_is_made_listed_and_revoked(command: Command) -> None:
     assert json.loads(out)[0]["revoked_at"]
 
 
+def test_the_list_fits_a_terminal(command: Command) -> None:
+    made = [command.json("keys", "create", label)[1]["key_id"] for label in ("laptop of the team", "ci")]
+    command("keys", "revoke", made[0])
+    lines = command("keys", "list")[1].splitlines()
+    assert [line.split()[0] for line in lines] == ["Key", *made]
+
+
 def test_in_words(command: Command) -> None:
     status, out = command("keys", "create", "l" * 64)
     assert status == 0
@@ -75,3 +82,18 @@ def test_the_authority(command: Command) -> None:
     status, words = command("ca")
     assert status == 0
     assert paths["certificate"] in words
+
+
+def test_the_proxy_that_is_configured_is_named(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SVC_PROXY_PORT", "9999")
+    assert "HTTPS_PROXY=http://127.0.0.1:9999" in command("ca")[1]
+    monkeypatch.setenv("SVC_PROXY_PORT", "0")
+    assert "HTTPS_PROXY=http://127.0.0.1:PORT" in command("ca")[1]
+
+
+@pytest.mark.parametrize("name", ["keys", "ca", "receipts"])
+def test_options_before_the_command(name: str, data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--data-dir", str(data_dir), name, "list"])
+    assert ended.value.code == 2
+    assert f"the command comes first: run_proxy.py {name} " in capsys.readouterr().err

@@ -155,6 +155,7 @@ def test_diff(policies: Command, stored: None) -> None:
 def test_no_such_policy(policies: Command, name: str) -> None:
     status, reply = policies.json("diff", "default", name)
     assert (status, reply["error"]["code"]) == (1, "policy_not_found")
+    assert ("`policies list`" in reply["error"]["message"]) is (reply["error"]["param"] == "policy_id")
 
 
 def test_try_shows_what_would_leave(policies: Command) -> None:

@@ -291,6 +291,25 @@ def test_without_a_store(command: Command, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("words", LOOKS, ids=" ".join)
+def test_a_lost_database_is_told_from_a_folder_without_one(command: Command, ids: list[str], words: list[str]) -> None:
+    for file in command.data_dir.glob("gateway.db*"):
+        file.unlink()
+    assert command(*words) == (1, "")
+    assert "gateway.db is missing from data_dir, and receipts.checkpoint says that it had receipts" in command.errors
+    status, reply = command.json(*words)
+    assert (status, reply["ok"], reply["error"]["code"]) == (1, False, "receipt_log_broken")
+
+
+def test_a_missing_checkpoint_is_reported(command: Command, ids: list[str]) -> None:
+    (command.data_dir / "receipts.checkpoint").unlink()
+    for words in ((), (ids[0],)):
+        status, done = command.json("receipts", "verify", *words)
+        (failed,) = [check for check in done["checks"] if not check["ok"]]
+        assert (status, failed["name"]) == (1, "checkpoint")
+        assert failed["detail"].startswith("receipts.checkpoint is missing")
+
+
+@pytest.mark.parametrize("words", LOOKS, ids=" ".join)
 def test_a_store_of_somebody_else(command: Command, words: list[str]) -> None:
     file = command.data_dir / "gateway.db"
     file.write_bytes(b"no database, but a text of more than a hundred characters. " * 9)

@@ -173,6 +173,17 @@ class TestRefusals:
         upstream = {"base_url": "https://x/v1", name: value}
         assert problems(upstreams={"a": upstream}).startswith(f"upstreams.a.{name}")
 
+    @pytest.mark.parametrize(
+        ("name", "value", "says"),
+        [
+            ("detection", PRIVATE, "must be 'patterns' or 'full'"),
+            ("gateway_port", 70000, "must be less than or equal to 65535"),
+            ("host", "", "must have at least 1 character"),
+        ],
+    )
+    def test_a_wrong_value_is_explained_without_terms_of_the_library(self, name: str, value: object, says: str) -> None:
+        assert problems(**{name: value}) == f"{name}: {says}"
+
     def test_all_problems_are_told_at_once(self) -> None:
         assert len(problems(gateway_port="x", workers="x").splitlines()) == 2
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from gateway.config.data_files import expand
 from gateway.detection import discovery
 from gateway.detection.normalized_text import normalize_text
 from gateway.detection.recognizer import FunctionRecognizer
@@ -49,7 +50,7 @@ def test_a_table_is_a_recognizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ("rule", "error"),
     [
         ("prefliter = 'x'", ValidationError),
-        ("judge = 'nobody'", AttributeError),
+        ("check = 'nobody'", AttributeError),
         ("find = 'nothing'", KeyError),
         ("value = '<<nothing>>'", KeyError),
     ],
@@ -62,7 +63,7 @@ def test_a_mistake_in_a_table_is_refused(
 
 
 def test_entries_of_the_vocabulary_are_inserted_as_deep_as_they_go() -> None:
-    assert _vocabulary.expand("<<a>>!", {"a": "(<<b>>)", "b": "c"}) == "(c)!"
+    assert expand("<<a>>!", {"a": "(<<b>>)", "b": "c"}) == "(c)!"
     assert "<<" not in "".join(_vocabulary.EXPRESSIONS.values())
 
 

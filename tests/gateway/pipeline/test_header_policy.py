@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from gateway.auth.credentials import PROVIDER_CREDENTIALS
-from gateway.errors import BadRequest, NotFound
+from gateway.errors import BadRequest
 from gateway.pipeline.destination import Destination
 from gateway.pipeline.header_policy import clean, forwarded_headers
 from gateway.policy import Policy
@@ -158,6 +158,17 @@ def test_the_clients_credentials_cross_only_where_they_are_the_upstreams(
     assert cross(protector, policy, (name, KEY), keep=True) == {**WRITTEN, name.lower(): KEY}
 
 
+def test_two_different_credentials_do_not_cross(protector: Protector, policy: Policy) -> None:
+    """One of them may be another provider's. Some clients repeat theirs in the header of another protocol."""
+    other = b"sk-" + b"another4711" * 4
+    with pytest.raises(BadRequest) as refused:
+        cross(protector, policy, (b"Authorization", KEY), (b"X-API-Key", other), keep=True)
+    assert refused.value.message == "Two different credentials were sent; send only the one that the provider reads."
+    same = cross(protector, policy, (b"Authorization", KEY), (b"Api-Key", KEY.removeprefix(b"Bearer ")), keep=True)
+    assert same == {**WRITTEN, b"authorization": KEY, b"api-key": KEY.removeprefix(b"Bearer ")}
+    assert cross(protector, policy, (b"Authorization", KEY), (b"X-API-Key", other)) == WRITTEN
+
+
 NO_CREDENTIALS = {
     "a card": CARD.encode(),
     "a card after a scheme": f"Bearer {CARD}".encode(),
@@ -218,6 +229,8 @@ def test_the_upstreams_own_credential_takes_the_place_of_the_clients(protector: 
         ("who=anna%2540acme.test", False),
         ("api-version=2024-10-21", True),
         ("alt=sse", True),
+        ("limit=20&offset=100&page=3", True),
+        ("a=4539&b=5787&c=6362&d=1486", False),
         *((f"x={quote(value)}", False) for value in dressed(CARD).values()),
     ],
 )
@@ -226,9 +239,9 @@ def test_a_query_is_clean_or_not(protector: Protector, policy: Policy, query: st
 
 
 def test_a_call_with_a_private_query_goes_nowhere(protector: Protector, policy: Policy) -> None:
-    with pytest.raises(NotFound) as refused:
+    with pytest.raises(BadRequest) as refused:
         forwarded_headers(Destination("", query="who=anna%2540acme.test"), protector, policy)
-    assert refused.value.code == "unknown_route"
+    assert refused.value.param == "query"
     assert "anna" not in str(refused.value)
 
 
@@ -253,10 +266,16 @@ def test_the_paths_of_providers_cross(protector: Protector, policy: Policy, path
 @pytest.mark.parametrize("value", [value for value in dressed(CARD).values() if value.isascii()])
 @pytest.mark.parametrize("path", ["/openai/deployments/{}/chat/completions", "/v1/models/{}", "/{}/chat/completions"])
 def test_a_path_with_private_text_goes_nowhere(protector: Protector, policy: Policy, path: str, value: bytes) -> None:
-    with pytest.raises(NotFound) as refused:
+    with pytest.raises(BadRequest) as refused:
         forwarded_headers(Destination("", path=path.format(value.decode())), protector, policy)
-    assert refused.value.code == "unknown_route"
+    assert refused.value.param == "path"
     assert CARD not in str(refused.value)
+
+
+@pytest.mark.parametrize("path", ["/v1/models/4539/5787/6362/1486", "/openai/4539/5787/6362/1486/chat/completions"])
+def test_a_number_that_is_split_over_a_path_goes_nowhere(protector: Protector, policy: Policy, path: str) -> None:
+    with pytest.raises(BadRequest):
+        forwarded_headers(Destination("", path=path), protector, policy)
 
 
 @pytest.mark.parametrize("place", ["path", "query"])
@@ -264,5 +283,5 @@ def test_an_address_that_repeats_what_is_hidden_in_the_body_goes_nowhere(
     protector: Protector, policy: Policy, place: str
 ) -> None:
     destination = Destination("", **{place: "/openai/deployments/kestrel-project/chat/completions"})  # type: ignore[arg-type]
-    with pytest.raises(NotFound):
+    with pytest.raises(BadRequest):
         forwarded_headers(destination, protector, policy, hidden=["Kestrel"])

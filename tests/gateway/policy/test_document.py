@@ -54,6 +54,13 @@ def test_a_refusal_repeats_no_value(field: str) -> None:
     assert refusal.value.param == field
 
 
+@pytest.mark.parametrize("name", ["tool_arguments", "tool_calls"])
+def test_tools_may_be_named_in_whose_arguments_values_are_restored(name: str) -> None:
+    made = policy(restore={name: ["send"]})
+    assert made.document["restore"] == {"urls": "source", "tool_arguments": ["send"]}
+    assert [made.restore.in_arguments_of(tool) for tool in ("send", "search", None)] == [True, False, False]
+
+
 def test_a_value_in_the_place_of_a_name_is_not_repeated() -> None:
     with pytest.raises(Unprocessable) as refusal:
         policy(rules={"jane@example.org": {"action": "redact", "colour": "red"}})

@@ -12,7 +12,7 @@ from gateway.errors import Conflict, NotFound, Unavailable, Unprocessable
 from gateway.policy import Policy, PolicyRegistry
 from gateway.policy import registry as registry_module
 from gateway.policy.document import parse
-from gateway.policy.resolve import resolve
+from gateway.policy.inheritance import resolve
 from tests.gateway.policy import BUILTINS, MemoryPolicies, document, registry
 
 BASE = 'id = "base"\ntitle = "Base"\n'

@@ -21,7 +21,7 @@ from gateway.guard.canonical_text import compact
 from gateway.models import Action, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 from gateway.policy import Policy, PolicyRegistry
-from gateway.protection.known_values import Known
+from gateway.protection.known_values import KnownValues
 from gateway.protection.protector import Protector
 from gateway.text.fields import Span, TextField
 from tests.gateway.detection.deobfuscation.test_deobfuscation import DRESSES
@@ -39,6 +39,7 @@ def vector(name: str) -> list[str]:
 NAMES = vector("names.json")
 OTHER_NAMES = vector("names_of_other_letters.json")
 MARKS = json.loads((VECTORS / "repeats" / "marks.json").read_text(encoding="utf-8"))
+GLUED = json.loads((VECTORS / "repeats" / "glued.json").read_text(encoding="utf-8"))
 LEFT_ALONE = (VECTORS / "detection" / "dresses_left_alone.jsonl").read_text(encoding="utf-8").splitlines()
 # In the middle of a word a line is broken only with a hyphen, and code where the line is full.
 READ = {"wrapped, hyphen", "quoted-printable, wrapped"}
@@ -65,6 +66,10 @@ SPELLINGS: dict[str, Spelling] = {
     "base64 in lines": lambda name: base64.encodebytes(f"{PROSE}{name}, {PROSE}".encode()).decode(),
     "base64 in quoted lines": lambda name: base64.encodebytes(f"{PROSE}{name}".encode()).decode().replace("\n", "\n> "),
     "base64 in a link": lambda name: f"https://a.example/?q={base64.urlsafe_b64encode(name.encode()).decode()}",
+    "base32": lambda name: base64.b32encode(name.encode()).decode(),
+    "base32 without padding": lambda name: base64.b32encode(name.encode()).decode().rstrip("="),
+    "base32 of more": lambda name: base64.b32encode(f"dear {name}, all the best".encode()).decode(),
+    "base32 in lower case": lambda name: base64.b32encode(f"dear {name}, all the best".encode()).decode().lower(),
     "hex": lambda name: name.encode().hex(),
     "hex with spaces": lambda name: name.encode().hex(" "),
     "percent": lambda name: "".join(f"%{byte:02X}" for byte in name.encode()),
@@ -274,7 +279,7 @@ def test_twice_the_values_with_shared_words_cost_twice_as_much(shared: str) -> N
     def calls(size: int) -> int:
         values = [spelling(str(number)) for number in range(size)]
         text = " ".join(f"Yesterday {value} went to see Klaus." for value in values)
-        known, count = Known(), 0
+        known, count = KnownValues(), 0
 
         def counted(frame: object, event: str, argument: object) -> None:
             nonlocal count
@@ -300,6 +305,32 @@ def test_of_values_with_the_same_beginning_each_is_found(protector: Protector, p
     later = protect(protector, policy, said, text)[1]
     assert later.count("[PERSON_") == 2 * len(names)
     assert later.replace(", then ", "").count(" ") == 0
+
+
+# Put together, so that no scanner of this repository takes them for live ones.
+PARTS = {"card": "4539578763621486", "iban": "DE89370400440532013000", "key": "AKIA" + "QWERTZUI23456789"}
+PARTS |= {"key_lower": PARTS["key"].lower(), "token": "Zk3" * 9, "token_upper": "ZK3" * 9}
+
+
+@pytest.mark.parametrize("others", [0, 60], ids=["alone", "among many"])
+@pytest.mark.parametrize("row", GLUED, ids=lambda row: f"{row['value']} in {row['text']}")
+def test_a_specific_value_is_hidden_within_a_longer_word_and_no_other_is(row: dict[str, str], others: int) -> None:
+    value, text, left = (row[name].format(**PARTS) for name in ("value", "text", "left"))
+    values = [value, *(f"name{number}@host{number}.example" for number in range(others))]
+    known = KnownValues()
+    known.add(values, [(Span(0, len(each), "SECRET", Action.PLACEHOLDER, 0.9, "test"),) for each in values])
+    for span in reversed(known.repeats(text, ())):
+        text = text[: span.start] + text[span.end :]
+    assert text == left
+
+
+@pytest.mark.parametrize("glue", ["ref id{}", "[PERSON_7KQ2M{}]", "order_{}x", "0000{}", "\u00fc{}\u4f60", "[{}{}]"])
+def test_a_glued_value_is_restored_to_the_byte(protector: Protector, policy: Policy, glue: str) -> None:
+    said = "card {card}, IBAN {iban}, key {key}".format(**PARTS)
+    for value in (PARTS["card"], PARTS["iban"], PARTS["key"]):
+        text = glue.format(value, value)
+        first, later = protect(protector, policy, f"{said}; {text}", text)
+        assert value not in first + later
 
 
 @pytest.mark.parametrize("row", MARKS, ids=lambda row: row["name"])

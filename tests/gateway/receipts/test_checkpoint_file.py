@@ -17,8 +17,10 @@ from gateway.config.settings import SettingsError, load_settings
 from gateway.container import Container
 from gateway.errors import Unavailable
 from gateway.receipts import ReceiptLog, Signer, checkpoint_file
+from gateway.receipts.audit import audit
 from gateway.receipts.checkpoint import Head, is_signed_head, parse_head, sign_head
 from gateway.receipts.checkpoint_file import FILE, read_checkpoint, write_checkpoint
+from gateway.store import open_read_only
 from run_proxy import main
 from tests.gateway.receipts.support import OPERATOR, draft, opened, reference_check
 
@@ -164,6 +166,40 @@ async def test_a_log_that_is_gone_with_its_checkpoint_is_told_by_the_key_beside_
         (data_dir / name).unlink()
     async with await start(data_dir):
         assert "a new receipt log is begun beside a signing.key" in caplog.text
+
+
+async def test_an_emptied_log_without_its_checkpoint_is_named_at_every_start(
+    data_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The usage meters, which change with the log, still count its records."""
+    await append(data_dir, "req_01", "req_02")
+    with closing(sqlite3.connect(data_dir / "gateway.db")) as db, db:
+        db.execute("DELETE FROM receipts")
+        db.execute("DELETE FROM receipts_head")
+    (data_dir / FILE).unlink()
+    for _ in range(2):
+        caplog.clear()
+        with opened(data_dir) as log:
+            assert "the usage meters count 2 records, and it has 0" in caplog.text
+            assert "the usage meters count 2 records, and it has 0" in await refusal(log)
+        assert not (data_dir / FILE).exists()
+        with open_read_only(data_dir) as look:
+            done = audit(look, Signer.load(data_dir), read_checkpoint(data_dir), lambda _: None)
+        assert [check.name for check in done.checks if not check.ok] == ["head", "checkpoint"]
+
+
+async def test_a_log_set_back_to_its_first_head_without_its_checkpoint_is_named(data_dir: Path) -> None:
+    with opened(data_dir):
+        pass
+    with closing(sqlite3.connect(data_dir / "gateway.db")) as db:
+        (first,) = db.execute("SELECT size, head, checkpoint FROM receipts_head").fetchall()
+    await append(data_dir, "req_01")
+    with closing(sqlite3.connect(data_dir / "gateway.db")) as db, db:
+        db.execute("DELETE FROM receipts")
+        db.execute("UPDATE receipts_head SET size = ?, head = ?, checkpoint = ?", first)
+    (data_dir / FILE).unlink()
+    with opened(data_dir) as log:
+        assert "the usage meters count 1 records, and it has 0" in await refusal(log)
 
 
 DAMAGED = {

@@ -19,6 +19,7 @@ from gateway.errors import (
     UpstreamTimeout,
 )
 from gateway.wires import Wires
+from gateway.wires.anthropic_events import error_body
 from gateway.wires.anthropic_messages import WIRE
 
 type Body = dict[str, Any]
@@ -120,7 +121,7 @@ ERRORS: list[tuple[GatewayError, str]] = [
 @pytest.mark.parametrize(("error", "kind"), ERRORS)
 def test_an_error_has_the_type_of_its_cause(error: GatewayError, kind: str) -> None:
     error.param = "model"
-    assert WIRE.error_body(error, "r") == {
+    assert error_body(error, "r") == {
         "type": "error",
         "error": {"type": kind, "message": "No.", "details": {"error_code": error.code, "param": "model"}},
         "request_id": "r",

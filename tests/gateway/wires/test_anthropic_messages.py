@@ -105,6 +105,7 @@ PLACES: dict[str, Body] = {
     ),
     "URL of an image": request(said({"type": "image", "source": {"type": "url", "url": "https://canary.example"}})),
     "image that is no base64": request(said({"type": "image", "source": {"type": "base64", "data": "a canary!"}})),
+    "image whose base64 has blanks": request(said({"type": "image", "source": {"type": "base64", "data": "a canary"}})),
     "search result": request(said({"type": "search_result", "source": "s", "title": "canary", "content": [text("a")]})),
     "input of a tool": asked(call(input={"to": "canary"})),
     "type in an input": asked(call(input={"type": "canary"})),

@@ -16,7 +16,9 @@ from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import Policy
 from gateway.policy.document import GuardDocument
 from gateway.protection.protector import Protector
+from gateway.wires.anthropic_events import error_body
 from gateway.wires.anthropic_messages import WIRE
+from tests.chunkings import CHUNKINGS, STEP
 
 type Body = dict[str, Any]
 
@@ -214,7 +216,7 @@ def test_an_answer_cut_at_every_byte(session: Session) -> None:
     whole = session.restored([data])
     check(session, whole)
     assert session.restored([data[at : at + 1] for at in range(len(data))]) == whole
-    in_two(session, 11)
+    in_two(session, STEP)
 
 
 def in_two(session: Session, step: int) -> None:
@@ -233,13 +235,7 @@ def in_chunks(session: Session, times: int) -> None:
 
 
 def test_answers_in_random_chunks(session: Session) -> None:
-    in_chunks(session, 100)
-
-
-@pytest.mark.slow
-def test_answers_in_ten_thousand_random_chunkings(session: Session) -> None:
-    in_two(session, 1)
-    in_chunks(session, 10_000)
+    in_chunks(session, CHUNKINGS)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 10**6])
@@ -286,7 +282,7 @@ def test_the_gateways_errors_have_the_shape_of_the_providers(session: Session) -
     assert got[-1][0] == "error"
     assert got[-1][1]["error"]["type"] == "api_error"
     shown = WIRE.stream.error(Unavailable("Later.", code="overloaded"), "r")
-    assert shown == WIRE.error_body(Unavailable("Later.", code="overloaded"), "r")
+    assert shown == error_body(Unavailable("Later.", code="overloaded"), "r")
 
 
 class TestRefusals:

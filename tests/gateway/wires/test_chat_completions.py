@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from gateway.errors import BadRequest, Forbidden, Unprocessable
+from gateway.errors import BadRequest, Unprocessable
 from gateway.models import Action, PrivacyMode
 from gateway.text.fields import Span
 from gateway.wires import Wires
@@ -200,6 +200,15 @@ class TestBlocks:
         del earlier["messages"][5:]
         assert self.blocks(earlier)[:-1] == self.blocks(copy.deepcopy(self.BODY))[:2]
 
+    @pytest.mark.parametrize("mark", [{"type": "ephemeral"}, {"type": "ephemeral", "ttl": "1h"}])
+    def test_a_mark_of_the_prompt_cache_is_no_text(self, mark: Body) -> None:
+        marked = copy.deepcopy(self.BODY)
+        for part in (marked["messages"][0], marked["tools"][0]):
+            part["cache_control"] = mark
+        assert self.blocks(marked) == self.blocks(copy.deepcopy(self.BODY))
+        marked["messages"][0]["cache_control"] = {**mark, "ttl": "a canary"}
+        assert self.blocks(marked)[0] == ["D", "S", "ttl: a canary", "ttl", "U1"]
+
     def test_the_seed_is_the_first_message_of_the_user(self) -> None:
         assert WIRE.read(copy.deepcopy(self.BODY)).seed == "U1"
         assert (
@@ -343,12 +352,10 @@ class TestAnswers:
         WIRE.refuse_answer(empty, "Withheld.")
         assert empty["choices"][0]["message"]["content"] == "Withheld."
 
-    def test_the_gateways_member_and_its_errors(self) -> None:
+    def test_the_gateways_member(self) -> None:
         answer: Body = {}
         WIRE.annotate(answer, {"request_id": "r"})
         assert answer == {"svc": {"request_id": "r"}}
-        error = WIRE.error_body(Forbidden("No.", code="blocked_by_policy"), "r")
-        assert error["error"]["code"] == "blocked_by_policy"
 
 
 @pytest.mark.parametrize(

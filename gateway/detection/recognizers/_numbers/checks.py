@@ -11,7 +11,7 @@ from stdnum.iso7064 import mod_11_10
 from stdnum.se import personnummer
 
 from gateway.detection.entropy import word_set
-from gateway.detection.recognizers._checks import is_date
+from gateway.detection.recognizers._checks import icao_digit, is_date
 
 
 def weighted(value: str, weights: tuple[int, ...]) -> int:
@@ -85,14 +85,9 @@ def de_health(value: str) -> bool:
 _DOCUMENT_SIGNS = frozenset("0123456789CFGHJKLMNPRTVWXYZ")
 
 
-def _mrz_value(char: str) -> int:
-    return int(char) if char.isdigit() else ord(char) - 55
-
-
 def mrz(value: str) -> bool:
-    """ICAO 9303: the last digit is the check digit of all others, with weights 7, 3, 1."""
-    total = sum(_mrz_value(char) * (7, 3, 1)[at % 3] for at, char in enumerate(value[:-1]))
-    return value[-1].isdigit() and total % 10 == int(value[-1])
+    """ICAO 9303: the last digit is the check digit of all others."""
+    return icao_digit(value[:-1]) == value[-1]
 
 
 def de_document(value: str) -> bool:
@@ -196,9 +191,8 @@ def fi_person(value: str) -> bool:
 
 
 def pl_card(value: str) -> bool:
-    """Dowód osobisty: three letters, a check digit, five digits (weights 7, 3, 1; letters from 10)."""
-    total = sum(_mrz_value(char) * weight for char, weight in zip(value[:3] + value[4:], (7, 3, 1) * 3, strict=False))
-    return total % 10 == int(value[3])
+    """Dowód osobisty: three letters, a check digit as in ICAO 9303, five digits."""
+    return icao_digit(value[:3] + value[4:]) == value[3]
 
 
 def hu_person(value: str) -> bool:

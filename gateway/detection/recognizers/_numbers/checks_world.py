@@ -1,6 +1,6 @@
 """Validators that python-stdnum lacks, for numbers outside Europe. See `checks.py`."""
 
-from stdnum import luhn, verhoeff
+from stdnum import luhn
 from stdnum.id import nik
 
 from gateway.detection.entropy import word_set
@@ -49,11 +49,6 @@ def us_dea(value: str) -> bool:
     digits = [int(char) for char in value[-7:]]
     total = digits[0] + digits[2] + digits[4] + 2 * (digits[1] + digits[3] + digits[5])
     return value[0] in "ABCDEFGHJKLMPRSTUX" and total % 10 == digits[6]
-
-
-def ca_sin(value: str) -> bool:
-    """Social Insurance Number: Luhn; does not start with 0 or 8."""
-    return value[0] not in "08" and varied(value) and bool(luhn.is_valid(value))
 
 
 def ca_ontario_health(value: str) -> bool:
@@ -170,11 +165,6 @@ def hk_person(value: str) -> bool:
 def ph_tin(value: str) -> bool:
     """TIN: eight digits, a check digit (descending weights, modulus 11), then a branch."""
     return varied(value[:9]) and weighted(value[:8], tuple(range(9, 1, -1))) % 11 == int(value[8])
-
-
-def in_aadhaar_vid(value: str) -> bool:
-    """A virtual Aadhaar: Verhoeff, no leading zero or one, no palindrome."""
-    return value[0] not in "01" and value != value[::-1] and bool(verhoeff.is_valid(value))
 
 
 def in_tax_name(value: str) -> bool:

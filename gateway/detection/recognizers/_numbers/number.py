@@ -1,18 +1,16 @@
 """Loads the tables of numbers. Each row has the forms of a number, its validator and the words that announce it."""
 
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from itertools import product
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator
 
+from gateway.config.data_files import expand, read_toml
 from gateway.detection.entropy import phrases
 from gateway.detection.recognizer import EntityType
 from gateway.detection.recognizers._numbers import checks, checks_world
-from gateway.detection.recognizers.secrets._vocabulary import expand
 
 type Check = Callable[[str], bool]
 type Phrases = Annotated[tuple[str, ...], BeforeValidator(phrases)]
@@ -95,16 +93,12 @@ class Number(BaseModel, extra="forbid", frozen=True):
 
 def load_numbers(region: str) -> Iterator[Number]:
     """Yields the rows of a region's table, in which `<<name>>` inserts an entry of `[shared]`."""
-    table = _read(region)
+    table = read_toml(__file__, region)
     shared = table.get("shared", {})
     for row in table["numbers"]:
         yield Number.model_validate(
             {**row, "words": expand(row["words"], shared), "forms": expand(row["forms"], shared)}
         )
-
-
-def _read(name: str) -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
 
 
 def _without_errors(is_valid: Check) -> Check:
@@ -127,4 +121,4 @@ def _shapes(char: str) -> str:
     return "A" if char == "@" or char.isalpha() else char
 
 
-CATEGORIES = {name: Category.model_validate(content) for name, content in _read("categories").items()}
+CATEGORIES = {name: Category.model_validate(content) for name, content in read_toml(__file__, "categories").items()}

@@ -34,7 +34,8 @@ _SIMPLE = re.compile(rb"([\w.\-$@]+)[ \t]*([:=])[ \t]*")
 
 # The following read no more than a value, so Python's own engine, which is quicker to start, is safe.
 _QUOTED = re.compile(rb"(?:\"(?=\\\")|[@$bBrRuUfFLN]{0,2}|[A-Za-z_.:]{0,40}\()(?:\\{0,3}\"\"\"|'''|\\{0,3}[\"'`])")
-_BARE = re.compile(rb"[^\s\"`<]{1,600}")
+# A quote that something follows belongs to the value.
+_BARE = re.compile(rb"(?:[^\s\"`<]|(?<!=)\"(?=[^\s\"',;:.&|+)}\]>\\])){1,600}")
 # The only line of a block (YAML) or of a here-document (shell, HCL).
 _BELOW = re.compile(
     rb"(?:[|>][+\-]?\d?[ \t]{0,8}\r?\n[ \t]{1,80}|<<-?[\"']?\w{1,20}[\"']?\r?\n[ \t]{0,80})"

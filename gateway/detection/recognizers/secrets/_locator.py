@@ -1,4 +1,4 @@
-"""Loads the tables of rules by which secrets are found, and runs them: a rule locates a value, a judge decides on it.
+"""Loads the tables of rules by which secrets are found, and runs them: a rule locates a value, a check decides on it.
 
 A table is a TOML file. In each of its expressions
 
@@ -8,23 +8,22 @@ A table is a TOML file. In each of its expressions
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 from pydantic import BaseModel
 
+from gateway.config.data_files import expand, one_line, read_toml
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Re2Match
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._samples import filled
-from gateway.detection.recognizers.secrets import _judges as judges
+from gateway.detection.recognizers.secrets import _value_checks as checks
 from gateway.detection.recognizers.secrets._names import kind_of
-from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, expand, one_line
+from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS
 
 type Finder = Callable[[NormalizedText], Iterator[Match]]
-"""Finds what an expression and a judge cannot."""
+"""Finds what an expression and a check cannot."""
 
 VALUES = {
     "quoted": r"[\"']([^\"'\r\n]{4,})[\"']",
@@ -39,20 +38,20 @@ _LONGEST = 4096
 _FLAGS = re.compile(r"(?:\(\?[ims]+\))?")
 _BLANK = re.compile(r"(\\.|\[(?:[^\]\\]|\\.)*\])| ([*?]?)")
 _QUOTES = b"\"'`"
-_TYPES = {one.name: one for one in (judges.PASSWORD, judges.SECRET)}
+_TYPES = {one.name: one for one in (checks.PASSWORD, checks.SECRET)}
 
 
 class _Rule(BaseModel, extra="forbid", frozen=True):
     """Locates a `value` after a `lead`, or whatever the finder `find` does, in texts that match `prefilter`.
 
     The prefilter (default: the lead) matches wherever the rule does, and is cheaper. The value is the first group that
-    took part. If `name` is the number of a group, that one holds the name of the value, and the judge gets its kind.
+    took part. If `name` is the number of a group, that one holds the name of the value, and the check gets its kind.
     """
 
     lead: str = ""
     value: str = "<<bare>>"
     name: int = 0
-    judge: str = "chosen"
+    check: str = "chosen"
     find: str = ""
     prefilter: str = ""
     score: float = 0.8
@@ -72,7 +71,7 @@ class _Table(BaseModel, extra="forbid", frozen=True):
 
 def table(name: str, finders: Mapping[str, Finder] | None = None) -> FunctionRecognizer:
     """Builds the recognizer of `<name>.toml`, with the finders that its rules refer to."""
-    content = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
+    content = read_toml(__file__, name)
     data = _Table.model_validate(content)
     entries = {**EXPRESSIONS, **VALUES, **data.parts}
     by_prefilter: dict[str, list[Finder]] = {}
@@ -99,13 +98,13 @@ def table(name: str, finders: Mapping[str, Finder] | None = None) -> FunctionRec
 def _finder(rule: _Rule, entries: Mapping[str, str]) -> Finder:
     flags = match[0] if (match := _FLAGS.match(rule.lead)) else ""
     located = compile_pattern(_regex(f"{flags}(?:{rule.lead}){rule.value}", entries))
-    judge = getattr(judges, rule.judge)
+    check = getattr(checks, rule.check)
     first = 2 if rule.name == 1 else 1
 
     def find(normalized: NormalizedText) -> Iterator[Match]:
         for match in located.finditer(normalized.data):
-            decide = partial(judge, kind_of(match[rule.name].decode("utf-8", "replace"))) if rule.name else judge
-            yield from judged(normalized, *span_of(match, first), decide, rule.score)
+            decide = partial(check, kind_of(match[rule.name].decode("utf-8", "replace"))) if rule.name else check
+            yield from checked(normalized, *span_of(match, first), decide, rule.score)
 
     return find
 
@@ -121,12 +120,12 @@ def _example(key: str, text: str) -> Example:
     return Example(before + value + after, value, kind, float(score or 0.5))
 
 
-def judged(normalized: NormalizedText, start: int, end: int, judge: judges.Judge, score: float) -> Iterator[Match]:
-    """Yields a match if the judge accepts the value."""
+def checked(normalized: NormalizedText, start: int, end: int, check: checks.Check, score: float) -> Iterator[Match]:
+    """Yields a match if the check accepts the value."""
     quoted = start > 0 and normalized.data[start - 1] in _QUOTES
     if not quoted:
         end = trimmed(normalized.data, start, end)
-    if start < end <= start + _LONGEST and (kind := judge(normalized.text(start, end), quoted)) is not None:
+    if start < end <= start + _LONGEST and (kind := check(normalized.text(start, end), quoted)) is not None:
         yield Match(start, end, score, kind.name)
 
 

@@ -41,13 +41,13 @@ _RARE = {(word[0], letter) for word in WORDS["rare_neighbours"] for letter in wo
 # Every byte as what it is: small letter, capital, digit, blank, or something else.
 _CLASSES = bytearray(b" " * 33 + b"." * 95 + b"l" * 128)
 _CLASSES[48:58], _CLASSES[65:91], _CLASSES[97:123] = b"d" * 10, b"u" * 26, b"l" * 26
-_JUDGED = 160
-"""Characters of a value that count: a longer one is judged by its beginning."""
+_CHECKED = 160
+"""Characters of a value that count: a longer one is checked by its beginning."""
 
 
 def is_stand_in(value: str) -> bool:
     """Returns whether it is no secret: a word that describes one, a gap to fill in, a reference, a published key."""
-    value = value[:_JUDGED]
+    value = value[:_CHECKED]
     bare = value.strip(" .:!?*\"'`").lower()
     if not bare or bare in WORDS["stand_ins"] or is_dummy(value):
         return True
@@ -78,7 +78,7 @@ def is_made(value: str) -> bool:
     """Returns whether a machine generated it: at least 10 characters that change between digits and letters, or cases,
     as words with numbers do not.
     """
-    value = value[:_JUDGED]
+    value = value[:_CHECKED]
     if len(value) < 10:
         return False
     classes = value.encode().translate(_CLASSES)
@@ -89,7 +89,7 @@ def is_made(value: str) -> bool:
     if b" " in classes:
         # Such as the salts of WordPress, which are made of every sign there is.
         return len(value) >= 32 and len(_ODD.intersection(value)) >= 5 and bool(digits) and not _is_code(value)
-    if _UUID.match(value) is not None:
+    if is_uuid(value):
         return True
     if _HEX.match(value) is not None and letters:
         return len(value) >= 16 and digits > 0 and len(set(value)) >= 6
@@ -108,17 +108,22 @@ def is_made(value: str) -> bool:
     return digits >= 15 and digits == len(value) and len(set(value)) >= 5
 
 
+def is_uuid(value: str) -> bool:
+    """Returns whether a value has the form of a UUID (RFC 9562)."""
+    return _UUID.match(value) is not None
+
+
 def is_very_made(value: str) -> bool:
     """The same for names that say little: 20 characters and more, and not what hashes and ids look like."""
-    value = value[:_JUDGED]
-    if len(value) < 20 or _HEX.match(value) or _UUID.match(value) or not is_made(value):
+    value = value[:_CHECKED]
+    if len(value) < 20 or _HEX.match(value) or is_uuid(value) or not is_made(value):
         return False
     return entropy(value) >= 3.7 and _changes(value.encode().translate(_CLASSES)) >= len(value) // 4
 
 
 def is_gibberish(value: str) -> bool:
     """Returns whether case, digits and letters follow each other as in no word."""
-    value = value[:_JUDGED]
+    value = value[:_CHECKED]
     classes = value.encode().translate(_CLASSES)
     if _changes(classes) + _rare(value) < max(3, len(value) // 6):
         return False
@@ -127,7 +132,7 @@ def is_gibberish(value: str) -> bool:
 
 def is_chosen(value: str, *, quoted: bool) -> bool:
     """Returns whether it could be a password: anything but a word or a name in a program."""
-    value = value[:_JUDGED]
+    value = value[:_CHECKED]
     if len(value) < 4 or len(set(value)) <= 2:
         return False
     if value.isalpha():
@@ -180,7 +185,7 @@ def is_phrase(value: str, *, least: int = 3) -> bool:
 
 def is_strong(value: str) -> bool:
     """Returns whether it could be a password and is no name in a program: letters with digits or odd signs."""
-    value = value[:_JUDGED]
+    value = value[:_CHECKED]
     if value.isalpha() or value.isdigit() or not is_chosen(value, quoted=False):
         return False
     if is_made(value):

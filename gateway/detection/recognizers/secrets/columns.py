@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Match
-from gateway.detection.recognizers.secrets import _judges as judges
+from gateway.detection.recognizers.secrets import _value_checks as checks
 from gateway.detection.recognizers.secrets import _value_classifier as values
-from gateway.detection.recognizers.secrets._locator import judged, table
+from gateway.detection.recognizers.secrets._locator import checked, table
 from gateway.detection.recognizers.secrets._names import Kind, kind_of
 from gateway.detection.recognizers.secrets._vocabulary import WORDS, compile_words
 
@@ -36,10 +36,10 @@ def _labelled(normalized: NormalizedText) -> Iterator[Match]:
         label, (start, end) = match[1].decode("utf-8", "replace"), match.span(2)
         account = _ACCOUNT.search(data, max(0, start - _NEAR), min(len(data), start + _NEAR)) is not None
 
-        def judge(value: str, quoted: bool, label: str = label, account: bool = account) -> EntityType | None:
-            return None if judges.NO_VALUE.fullmatch(value) else _type(label, value, account=account)
+        def check(value: str, quoted: bool, label: str = label, account: bool = account) -> EntityType | None:
+            return None if checks.NO_VALUE.fullmatch(value) else _type(label, value, account=account)
 
-        yield from judged(normalized, start, end, judge, 0.75)
+        yield from checked(normalized, start, end, check, 0.75)
 
 
 def _type(label: str, value: str, *, account: bool) -> EntityType | None:
@@ -47,11 +47,11 @@ def _type(label: str, value: str, *, account: bool) -> EntityType | None:
     if _PASSWORD_WORD.search(label.encode()):
         kind = Kind.PASSWORD
     if _CODE.fullmatch(value):
-        return judges.code(value, True) if _PIN.search(label) or (kind is Kind.PASSWORD and account) else None
+        return checks.code(value, True) if _PIN.search(label) or (kind is Kind.PASSWORD and account) else None
     if kind is Kind.PASSWORD and (value.isalpha() or _NUMBERED.fullmatch(value) or "/" in value):
         plain = account and value not in WORDS["no_password"] and values.is_chosen(value, quoted=value.isalpha())
-        return judges.PASSWORD if plain else None
-    return judges.after_name(kind, value, False)
+        return checks.PASSWORD if plain else None
+    return checks.after_name(kind, value, False)
 
 
 RECOGNIZERS = (table("columns", {"labelled": _labelled}),)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Match, compile_pattern
-from gateway.detection.recognizers.secrets import _judges as judges
+from gateway.detection.recognizers.secrets import _value_checks as checks
 from gateway.detection.recognizers.secrets import _value_classifier as values
 from gateway.detection.recognizers.secrets._locator import span_of, table
 
@@ -25,7 +25,7 @@ def _users(normalized: NormalizedText) -> Iterator[Match]:
             continue
         sure = match[0].lstrip()[:2] != b"-u" or _LOGIN_TOOL.search(normalized.data, max(0, start - _NEAR), start)
         if sure or values.is_strong(password):
-            yield Match(start, end, 0.9, judges.PASSWORD.name)
+            yield Match(start, end, 0.9, checks.PASSWORD.name)
 
 
 def _is_pair(user: str, password: str) -> bool:

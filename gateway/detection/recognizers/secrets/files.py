@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Match, compile_pattern
-from gateway.detection.recognizers.secrets import _judges as judges
+from gateway.detection.recognizers.secrets import _value_checks as checks
 from gateway.detection.recognizers.secrets import _value_classifier as values
 from gateway.detection.recognizers.secrets._locator import table
 
@@ -35,11 +35,11 @@ def _entries(normalized: NormalizedText, offset: int, indent: bytes, block: byte
         if len(match[1]) <= len(indent):
             return
         value = match[3].decode("utf-8", "replace")
-        decoded = judges.decode(value)
+        decoded = checks.decode(value)
         if not values.is_stand_in(value) and (
             decoded is None or (len(decoded) >= 6 and not values.is_stand_in(decoded))
         ):
-            yield Match(offset + match.start(2), offset + match.end(2), 0.85, judges.SECRET.name)
+            yield Match(offset + match.start(2), offset + match.end(2), 0.85, checks.SECRET.name)
 
 
 RECOGNIZERS = (table("files", {"manifests": _manifests}),)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Match, compile_pattern
-from gateway.detection.recognizers.secrets import _judges as judges
-from gateway.detection.recognizers.secrets._locator import judged, table
+from gateway.detection.recognizers.secrets import _value_checks as checks
+from gateway.detection.recognizers.secrets._locator import checked, table
 
 _LISTED = compile_pattern(r"\bchpasswd\b[^\n]*\n")
 _ACCOUNT = compile_pattern(r"[ \t\-\"']*[a-z_][\w.\-]*:([^\s:\"']+)[\"']?[ \t]*\r?(?:\n|$)")
@@ -21,7 +21,7 @@ def _listed(normalized: NormalizedText) -> Iterator[Match]:
         at = head.end()
         for _ in range(_MOST_LINES):
             if (account := _ACCOUNT.match(data, at)) is not None:
-                yield from judged(normalized, *account.span(1), judges.mixed, 0.75)
+                yield from checked(normalized, *account.span(1), checks.mixed, 0.75)
                 at = account.end()
             elif (other := _OTHER.match(data, at)) is not None:
                 at = other.end()

@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Match
-from gateway.detection.recognizers.secrets import _judges as judges
+from gateway.detection.recognizers.secrets import _value_checks as checks
 from gateway.detection.recognizers.secrets._locator import table
 from gateway.detection.recognizers.secrets._vocabulary import WORDS, compile_words
 
@@ -58,7 +58,7 @@ def _codes(normalized: NormalizedText) -> Iterator[Match]:
             at = code.end()
         if known or (len(spans) > 1 and len(shape) > 1):
             for start, end in spans:
-                yield Match(start, end, 0.75, judges.SECRET.name)
+                yield Match(start, end, 0.75, checks.SECRET.name)
 
 
 def _is_code(code: bytes, groups: Sequence[bytes], *, linked: bool) -> bool:
@@ -74,7 +74,7 @@ def _seeds(normalized: NormalizedText) -> Iterator[Match]:
     for label in _SEED.finditer(data):
         for spans in (_after(data, label.end()), _before(data, label.start()) if label[1] else []):
             if spans:
-                yield Match(spans[0][0], spans[-1][1], 0.9, judges.SECRET.name)
+                yield Match(spans[0][0], spans[-1][1], 0.9, checks.SECRET.name)
 
 
 def _after(data: bytes, at: int) -> list[tuple[int, int]]:

@@ -7,9 +7,9 @@ from itertools import pairwise
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import Match, compile_pattern
-from gateway.detection.recognizers.secrets import _judges as judges
+from gateway.detection.recognizers.secrets import _value_checks as checks
 from gateway.detection.recognizers.secrets import _value_classifier as values
-from gateway.detection.recognizers.secrets._locator import judged, span_of, table, trimmed
+from gateway.detection.recognizers.secrets._locator import checked, span_of, table, trimmed
 from gateway.detection.recognizers.secrets._names import is_place
 from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, WORDS, compile_words
 
@@ -18,7 +18,7 @@ _SECRET_WORD = compile_words(r"(?i)(?:^|[^\w\-])(?:<<secrets>>)\b")
 # What links the word to the value, and the value: quoted or bare.
 _LINKED = compile_words(
     r"(?i)((?:\s(?:<<is>>)|'s):?\s{1,3}|:\s{1,3}|\s?→\s?|\s{1,2})"
-    r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,})[\"'`*]|([^\s\"'`*<>]{4,}))"
+    r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,})[\"'`*]|([^\s\"'`*<>]{3,}[^\s\"'`*<>=](?:[\"'`*][\pL\d][^\s\"'`*<>]*)+|[^\s\"'`*<>]{4,}))"
 )
 # `password for the zip file: …`
 _OPENS = compile_words(
@@ -50,18 +50,18 @@ def _passwords(normalized: NormalizedText) -> Iterator[Match]:
     for start, end, quoted, linked in _values(normalized.data, _WORD):
         value = normalized.text(start, end)
         sure = quoted and ((linked and values.is_chosen(value, quoted=True)) or values.is_phrase(value))
-        odd = _is_odd(value, linked=linked) and not judges.NO_VALUE.fullmatch(value)
-        if sure or odd or judges.strong(value, quoted):
-            yield Match(start, end, 0.8, judges.PASSWORD.name)
+        odd = _is_odd(value, linked=linked) and not checks.NO_VALUE.fullmatch(value)
+        if sure or odd or checks.strong(value, quoted):
+            yield Match(start, end, 0.8, checks.PASSWORD.name)
     for match in _PLAIN_WORD.finditer(normalized.data):
         value = normalized.text(*match.span(1)).lower()
         if value not in WORDS["no_password"] and not _ADJECTIVE.search(value) and not values.is_stand_in(value):
-            yield Match(*match.span(1), 0.6, judges.PASSWORD.name)
+            yield Match(*match.span(1), 0.6, checks.PASSWORD.name)
 
 
 def _secrets(normalized: NormalizedText) -> Iterator[Match]:
     for start, end, _, _ in _values(normalized.data, _SECRET_WORD, is_place):
-        yield from judged(normalized, start, end, judges.made, 0.8)
+        yield from checked(normalized, start, end, checks.made, 0.8)
 
 
 def _values(
@@ -122,7 +122,7 @@ def _changed(normalized: NormalizedText) -> Iterator[Match]:
         start, end = match.span(1)
         if not _CHANGE.search(normalized.data, max(0, match.start() - _REACH), min(len(normalized.data), end + _REACH)):
             continue
-        for one in judged(normalized, start, end, judges.strong, 0.75):
+        for one in checked(normalized, start, end, checks.strong, 0.75):
             if _INNER.search(normalized.text(one.start, one.end)):
                 yield one
 

@@ -8,8 +8,8 @@ import pytest
 from gateway.detection import Detector
 from gateway.detection.engines import Engines
 from gateway.detection.ner import BuiltinModel
+from gateway.detection.ner.address_labels import without_labels
 from gateway.detection.ner.given_names import label_given_names
-from gateway.detection.ner.labels import without_labels
 from gateway.detection.ner.ordinary_words import OrdinaryWords, WordList
 from gateway.detection.ner.spans import TokenLabel
 from gateway.models import Entity

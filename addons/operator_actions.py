@@ -1,0 +1,92 @@
+"""What operators may do to requests in mitmweb: hold, inspect, edit, release or stop them, but not replay them.
+
+The operator holds the copy in mitmweb's list while the served flow waits here. On release, the gateway checks an edited
+body as if a client had sent it; only then does it replace the body of the served flow. Nothing else can be edited.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Sequence
+
+from mitmproxy import command, http
+from mitmproxy.flow import Flow
+
+from addons.fail_closed import Refusals, fail_closed
+from addons.flow_state import FlowState, FlowStates
+from addons.operator_view import Review
+from gateway.errors import EditRefused, Forbidden, GatewayError
+from gateway.ipc.messages import Gateway
+
+# mitmproxy sends no event when a held flow is killed or deleted, so its state is polled.
+_POLL_SECONDS = 0.05
+_STOPPED = "stopped_by_operator"
+
+_log = logging.getLogger(__name__)
+
+
+class OperatorHold:
+    """The addon. Leaves requests that are not held unchanged."""
+
+    def __init__(self, gateway: Gateway, states: FlowStates, review: Review, refusals: Refusals) -> None:
+        self._gateway = gateway
+        self._states = states
+        self._review = review
+        self._refusals = refusals
+
+    @fail_closed
+    def request(self, flow: http.HTTPFlow) -> Awaitable[None] | None:
+        return self._hold(flow) if flow.intercepted else None
+
+    @fail_closed
+    def response(self, flow: http.HTTPFlow) -> None:
+        # Operators hold copies; the client's answer never waits.
+        flow.resume()
+
+    async def _hold(self, flow: http.HTTPFlow) -> None:
+        flow.resume()
+        state = self._states.of(flow)
+        if state is None or state.shown is None:
+            return
+        self._review.hold(state.shown)
+        while self._review.is_held(state.shown):  # noqa: ASYNC110 - there is no event to wait for
+            await asyncio.sleep(_POLL_SECONDS)
+        if state.shown.intercepted or state.shown.error is not None:
+            raise Forbidden("An operator stopped this request; nothing was sent.", code=_STOPPED)
+        if _edited(flow.request, state.shown.request):
+            await self._apply_edit(flow, state, state.shown.request.raw_content or b"")
+
+    async def _apply_edit(self, flow: http.HTTPFlow, state: FlowState, edited: bytes) -> None:
+        forwarded = await self._gateway.edit(state.request_id, edited)
+        assert forwarded.receipt is not None
+        flow.request.content = forwarded.body
+        self._review.edited(flow, state, forwarded.receipt)
+
+    def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
+        """Shapes the refusal; called by `fail_closed`."""
+        state = self._states.of(flow)
+        if state is not None:
+            state.cleared = False
+        self._refusals.shape(flow, error, "cancelled" if error.code == _STOPPED else "refused")
+
+
+class NoReplay:
+    """Takes the place of mitmproxy's own replay command: a replayed request would have no caller and no key."""
+
+    @command.command("replay.client")  # type: ignore[untyped-decorator]
+    def replay(self, flows: Sequence[Flow]) -> None:
+        """Sends nothing and logs a warning."""
+        _log.warning("%d not replayed: the gateway sends only what a client asked for; ask the client", len(flows))
+
+
+def _edited(released: http.Request, shown: http.Request) -> bool:
+    """Tells whether the body was edited. Raises EditRefused if anything else was."""
+    places = ("host", "port", "method", "scheme", "authority", "path", "http_version", "trailers")
+    same = all(getattr(released.data, place) == getattr(shown.data, place) for place in places)
+    if not same or _fields(released) != _fields(shown):
+        raise EditRefused.because("only the body can be edited. Undo all other changes.")
+    return released.raw_content != shown.raw_content
+
+
+def _fields(request: http.Request) -> list[tuple[bytes, bytes]]:
+    # mitmproxy updates the length of an edited body.
+    return [field for field in request.headers.fields if field[0].lower() != b"content-length"]

@@ -1,0 +1,121 @@
+"""Defines the variables that lead a client to the gateway: through the proxy, by its base URL, or both."""
+
+import argparse
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from gateway.config.authority_files import bundle_of, certificate_of
+from gateway.config.locations import COMMAND
+from gateway.config.settings import Settings, SettingsError
+
+type Entrance = Literal["proxy", "gateway", "both"]
+
+ENTRANCES: tuple[Entrance, ...] = ("proxy", "gateway", "both")
+# Variables in which clients look for a key. Some clients prefer the second row to the first.
+KEY_VARIABLES = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY")
+OTHER_KEY_VARIABLES = ("ANTHROPIC_AUTH_TOKEN", "GOOGLE_API_KEY")
+
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Paths of the proxy's certificate authority, as the client sees them."""
+
+    certificate: str
+    bundle: str
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that say where the gateway listens, besides those of the settings, and the entrance."""
+    add_ports(parser)
+    parser.add_argument(
+        "--through",
+        choices=ENTRANCES,
+        default="proxy",
+        help="proxy: programs keep their provider's key (the default); gateway: base URLs, with a gateway key; or both",
+    )
+
+
+def add_ports(parser: argparse.ArgumentParser) -> None:
+    """Adds the options with which `serve` may have been started."""
+    parser.add_argument("--host", help="address that the gateway listens on")
+    for name in ("gateway", "proxy"):
+        parser.add_argument(f"--{name}-port", type=int, metavar="PORT", help=f"port of the {name} listener")
+
+
+def files_of(settings: Settings) -> Files:
+    """Returns the full paths of the authority's files. Raises SettingsError if they do not exist yet."""
+    certificate, bundle = certificate_of(settings.certs_dir), bundle_of(settings.certs_dir)
+    if not certificate.is_file() or not bundle.is_file():
+        raise SettingsError(
+            f"certs_dir: the proxy's certificate authority is not in {settings.certs_dir} yet; start the gateway once,"
+            f" or create it with `{COMMAND} ca`"
+        )
+    return Files(str(certificate.resolve()), str(bundle.resolve()))
+
+
+def reachable_host(settings: Settings) -> str:
+    """Returns the address at which a client on this machine reaches the listeners."""
+    try:
+        address = ipaddress.ip_address(settings.host)
+    except ValueError:
+        return settings.host
+    if address.is_unspecified:
+        return "127.0.0.1" if address.version == 4 else "::1"
+    return str(address)
+
+
+def base_of(settings: Settings, listener: Literal["gateway", "proxy"], host: str | None = None) -> str:
+    """Returns the URL of a listener. Raises SettingsError if its port is only known to the running gateway."""
+    port = settings.gateway_port if listener == "gateway" else settings.proxy_port
+    if not port:
+        raise SettingsError(f"{listener}_port: it is 0, any free port; give the real one with `--{listener}-port PORT`")
+    name = host or reachable_host(settings)
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def variables(
+    proxy: str | None, gateway: str | None, files: Files | None, direct: Iterable[str] = ()
+) -> dict[str, str]:
+    """Returns the variables for the proxy and the gateway at these URLs; None leaves an entrance out.
+
+    `direct` names hosts, besides this machine, that clients reach without the proxy, which refuses the gateway's own.
+    """
+    found: dict[str, str] = {}
+    if proxy is not None:
+        beside = ",".join((*_LOCAL, *direct))
+        # Most programs read one of the spellings. Where both exist, the small one wins.
+        found |= {"HTTPS_PROXY": proxy, "https_proxy": proxy, "NO_PROXY": beside, "no_proxy": beside}
+        found["NODE_USE_ENV_PROXY"] = "1"
+    if proxy is not None and files is not None:
+        found |= dict.fromkeys(("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE"), files.bundle)
+        found["NODE_EXTRA_CA_CERTS"] = files.certificate
+    if gateway is not None:
+        found |= dict.fromkeys(("OPENAI_BASE_URL", "OPENAI_API_BASE"), f"{gateway}/v1")
+        found |= dict.fromkeys(("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"), gateway)
+    return found
+
+
+def for_this_machine(settings: Settings, through: Entrance) -> dict[str, str]:
+    """Returns the variables for a program on this machine. Raises SettingsError."""
+    proxy = base_of(settings, "proxy") if through != "gateway" else None
+    gateway = base_of(settings, "gateway") if through != "proxy" else None
+    host = reachable_host(settings)
+    return variables(proxy, gateway, files_of(settings) if proxy else None, () if host in _LOCAL else (host,))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only programs on this machine reach a listener on `host`."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def mounted(folder: Path) -> Files:
+    """Returns where a container finds the authority's files that are mounted to `folder`. One file serves all."""
+    return Files(str(folder / "ca-bundle.pem"), str(folder / "ca-bundle.pem"))

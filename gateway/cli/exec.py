@@ -1,0 +1,95 @@
+"""`run_proxy.py exec -- PROGRAM …`: runs a program whose model calls go through the gateway.
+
+On POSIX the program replaces this process, so its exit status and all signals are its own.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+
+from gateway.cli.client_variables import KEY_VARIABLES, OTHER_KEY_VARIABLES, add_options, base_of, for_this_machine
+from gateway.cli.console import AddFolders, Loader, Subparsers
+from gateway.cli.listeners import Answer, gateway_answers, proxy_answers
+from gateway.config.locations import COMMAND
+from gateway.config.settings import ENVIRONMENT_ONLY, PREFIX, Settings
+
+# As shells use them.
+_NOT_EXECUTABLE, _NOT_FOUND = 126, 127
+
+
+def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
+    """Registers `exec`."""
+    parser = commands.add_parser(
+        "exec",
+        help="run a program whose model calls go through the gateway",
+        usage="%(prog)s [options] -- PROGRAM [ARGUMENT …]",
+    )
+    parser.add_argument("program", nargs="+", metavar="PROGRAM", help="after `--`: the program and its arguments")
+    add_options(parser)
+    parser.add_argument(
+        "--key-env",
+        metavar="VARIABLE",
+        help=f"variable that holds a gateway key; the program gets the key as {', '.join(KEY_VARIABLES)}",
+    )
+    add_folders(parser)
+    parser.set_defaults(run=lambda options: _run(load(options), options))
+
+
+def _run(settings: Settings, options: argparse.Namespace) -> int:
+    if options.key_env and options.through == "proxy":
+        return _failed("--key-env: the proxy needs the provider's key, not the gateway's; add `--through gateway`", 2)
+    if options.key_env and not os.environ.get(options.key_env):
+        return _failed(f"--key-env: the variable {options.key_env} is not set", 2)
+    given = for_this_machine(settings, options.through)
+    for problem in _silent(settings, options.through):
+        return _failed(problem, 1)
+    name, *_ = options.program
+    # Looked for before the environment changes, and by the same rules on every system.
+    path = shutil.which(name)
+    if path is None:
+        return _failed(f"{name}: there is no such program, or it cannot be run", _NOT_FOUND)
+    return _become(path, options.program, environment(os.environ, given, options.key_env))
+
+
+def environment(inherited: Mapping[str, str], given: Mapping[str, str], key_env: str | None) -> dict[str, str]:
+    """Returns the program's environment: what it would have had, without the gateway's secrets, and `given`."""
+    secrets = {PREFIX + name.upper() for name in ENVIRONMENT_ONLY}
+    found = {name: value for name, value in inherited.items() if name not in secrets} | dict(given)
+    if key_env:
+        found |= dict.fromkeys(KEY_VARIABLES, inherited[key_env])
+        for name in OTHER_KEY_VARIABLES:
+            found.pop(name, None)
+    return found
+
+
+def _silent(settings: Settings, through: str) -> list[str]:
+    """Returns a message for each listener that the program would need in vain."""
+    asked = []
+    if through != "gateway":
+        asked.append((base_of(settings, "proxy"), proxy_answers(settings)))
+    if through != "proxy":
+        asked.append((base_of(settings, "gateway"), gateway_answers(settings)))
+    advice = {
+        Answer.NOBODY: f"the gateway does not listen there; start it with `{COMMAND} serve`, or name its port",
+        Answer.OTHERS: "another program listens there; name the gateway's port with `--proxy-port` or `--gateway-port`",
+    }
+    return [f"{url}: {advice[answer]}" for url, answer in asked if answer in advice]
+
+
+def _become(path: str, command: Sequence[str], variables: Mapping[str, str]) -> int:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        if os.name == "posix":
+            os.execve(path, list(command), dict(variables))  # noqa: S606
+        return subprocess.run([path, *command[1:]], env=dict(variables), check=False).returncode  # noqa: S603
+    except OSError as error:
+        return _failed(f"{command[0]}: {error.strerror}", _NOT_EXECUTABLE)
+
+
+def _failed(message: str, status: int) -> int:
+    print(message, file=sys.stderr)
+    return status

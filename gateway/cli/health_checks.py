@@ -1,0 +1,217 @@
+"""Checks the parts that a gateway needs, for `doctor`. No check sends a request to an upstream or changes a file."""
+
+import os
+import socket
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryFile
+from urllib.parse import urlsplit
+
+import certifi
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from gateway.cli.listeners import Answer, gateway_answers, mitmweb_answers, proxy_answers
+from gateway.config.authority_files import bundle_of, certificate_of, private_key_of
+from gateway.config.locations import COMMAND
+from gateway.config.settings import Settings, SettingsError
+from gateway.config.upstreams import UpstreamSettings
+from gateway.errors import GatewayError
+from gateway.http.upstream_failures import Fault, of_exception
+from gateway.store import open_read_only, store_exists
+
+_SECONDS = 5
+_RECREATE = "stop the gateway, delete the files in certs_dir and start it again; programs have to trust the new one"
+# A clock may be set back a little, as when it is synchronized.
+_TOLERANCE = timedelta(minutes=5)
+_REACH = "check its base_url, whether it is running, and the firewall"
+_REMEDIES = {
+    Fault.UNRESOLVED: "check the host in its base_url, and this machine's DNS",
+    Fault.UNTRUSTED: "name the authority's file in upstream_ca or ca_file",
+    Fault.OTHER_NAME: "check the host in its base_url; it must be the name in the certificate",
+    Fault.EXPIRED: "check this machine's clock, then the upstream's certificate",
+    Fault.NO_TLS: "check that its base_url names a port that speaks TLS, or write http://",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The result of one check; `remedy` says what to do about a problem."""
+
+    name: str
+    detail: str
+    remedy: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return not self.remedy
+
+
+def run_checks(settings: Settings) -> Iterator[Checked]:
+    """Yields the results of all checks."""
+    yield from check_settings(settings)
+    yield check_authority(settings)
+    yield from check_ports(settings)
+    yield from check_upstreams(settings)
+    yield check_clock(settings)
+    yield check_store(settings)
+
+
+def check_settings(settings: Settings) -> Iterator[Checked]:
+    """Yields a result for each problem that `serve` would report, or one that says there is none."""
+    try:
+        settings.check_upstreams()
+    except SettingsError as error:
+        for problem in error.problems:
+            yield Checked("settings", problem, "correct this setting; docs/settings.md describes it")
+        return
+    yield Checked("settings", "usable")
+
+
+def check_authority(settings: Settings) -> Checked:
+    """Checks that the proxy's authority exists, is valid now, and that its private key fits and is private."""
+    name = "certificate authority"
+    file, key_file = certificate_of(settings.certs_dir), private_key_of(settings.certs_dir)
+    try:
+        certificate = x509.load_pem_x509_certificate(file.read_bytes())
+        key = load_pem_private_key(key_file.read_bytes(), password=None)
+        bundle = bundle_of(settings.certs_dir).read_bytes()
+    except FileNotFoundError as error:
+        return Checked(name, f"{error.filename} does not exist", f"start the gateway once, or run `{COMMAND} ca`")
+    except OSError as error:
+        return Checked(name, f"{error.filename} cannot be read: {error.strerror}", "give its owner access to the file")
+    except (ValueError, TypeError):
+        return Checked(name, f"a file in {settings.certs_dir} is damaged", _RECREATE)
+    begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    if key.public_key() != certificate.public_key():
+        return Checked(name, f"{key_file} is not the key of {file}", _RECREATE)
+    if os.name == "posix" and key_file.stat().st_mode & 0o077:
+        return Checked(name, f"other users can open the private key {key_file}", f"chmod 600 {key_file}")
+    if file.read_bytes().strip() not in bundle:
+        return Checked(name, "ca-bundle.pem holds another certificate", f"run `{COMMAND} ca`, which writes it anew")
+    now = datetime.now(UTC)
+    if now > ends:
+        return Checked(name, f"expired on {ends:%Y-%m-%d}", _RECREATE)
+    if now < begins:
+        return Checked(name, f"not valid before {begins:%Y-%m-%d %H:%M} UTC", "set this machine's clock")
+    return Checked(name, f"{file}, valid until {ends:%Y-%m-%d}")
+
+
+def check_ports(settings: Settings) -> Iterator[Checked]:
+    """Yields for each listener whether the gateway answers, or could listen."""
+    asked: list[tuple[str, str, int, Callable[[Settings], Answer]]] = [
+        ("gateway", settings.host, settings.gateway_port, gateway_answers),
+        ("proxy", settings.host, settings.proxy_port, proxy_answers),
+    ]
+    if settings.web:
+        asked.append(("web", settings.web_host, settings.web_port, mitmweb_answers))
+    for name, host, port, answers in asked:
+        place = f"port {port} ({name})"
+        if not port:
+            yield Checked(f"port ({name})", "any free port: only the running gateway knows which")
+            continue
+        match answers(settings):
+            case Answer.OURS:
+                yield Checked(place, "the gateway listens")
+            case Answer.OTHERS:
+                remedy = f"stop that program, or choose another port with `--{name}-port PORT`"
+                yield Checked(place, "another program listens", remedy)
+            case _:
+                yield _free(place, host, port, name)
+
+
+def check_upstreams(settings: Settings) -> Iterator[Checked]:
+    """Yields for each upstream whether a connection can be opened, with TLS where it uses TLS."""
+    upstreams = settings.all_upstreams
+    if not upstreams:
+        yield Checked("upstreams", "none: the gateway answers `svc-demo` only; the proxy needs none")
+        return
+    with ThreadPoolExecutor(max_workers=8) as threads:
+        yield from threads.map(_connected, upstreams, upstreams.values())
+
+
+def check_clock(settings: Settings) -> Checked:
+    """Checks that the clock is not behind what this installation has already recorded."""
+    latest = max(chain((datetime(2026, 1, 1, tzinfo=UTC),), _known_times(settings)))
+    now = datetime.now(UTC)
+    shown = f"{now:%Y-%m-%d %H:%M:%S} UTC, {time.strftime('%H:%M %Z')} here"
+    if now < latest - _TOLERANCE:
+        detail = f"{shown}: behind the latest record of this installation, {latest:%Y-%m-%d %H:%M} UTC"
+        return Checked("clock", detail, "set this machine's clock; certificates and receipts depend on it")
+    return Checked("clock", shown)
+
+
+def check_store(settings: Settings) -> Checked:
+    """Checks that the data folder can be written to and that its database can be read."""
+    folder = settings.data_dir
+    if not folder.exists():
+        parent = next(each for each in folder.resolve().parents if each.exists())
+        if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+            return Checked("store", f"{folder} cannot be created", "choose another folder with `--data-dir DIR`")
+        return Checked("store", f"{folder} will be created by the first start")
+    try:
+        with TemporaryFile(dir=folder):
+            pass
+        if os.name == "posix" and folder.stat().st_mode & 0o077:
+            return Checked("store", f"other users can open {folder}", f"chmod 700 {folder}")
+        if not store_exists(folder):
+            return Checked("store", f"{folder} can be written to; the first start creates the database")
+        with open_read_only(folder) as store:
+            receipts = store.read(lambda stored: stored.receipts.count())
+    except OSError as error:
+        return Checked(
+            "store", f"{folder} cannot be written to: {error.strerror}", "make room, or give this user access"
+        )
+    except GatewayError as error:
+        return Checked("store", error.message, "restore the data folder from a backup; docs/store.md")
+    return Checked("store", f"{folder} can be written to; {receipts:,} receipts")
+
+
+def _free(place: str, host: str, port: int, name: str) -> Checked:
+    """Checks that this user may listen on the address, by doing so for a moment."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, _, _, address = found[0]
+        with socket.socket(family, kind) as probe:
+            if os.name == "posix":
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        remedy = f"choose another with `--{name}-port PORT`, or another address to listen on"
+        return Checked(place, f"cannot be used: {error.strerror}", remedy)
+    return Checked(place, "free: the gateway is not running")
+
+
+def _connected(name: str, upstream: UpstreamSettings) -> Checked:
+    """Opens a connection to an upstream and closes it again."""
+    url = urlsplit(str(upstream.base_url))
+    port = url.port or {"http": 80, "https": 443}[url.scheme]
+    place = f"upstream {name}"
+    started = time.monotonic()
+    try:
+        with socket.create_connection((url.hostname, port), timeout=_SECONDS) as connection:
+            if url.scheme == "https":
+                context = ssl.create_default_context(cafile=certifi.where())
+                if upstream.ca_file is not None:
+                    context.load_verify_locations(upstream.ca_file)
+                context.wrap_socket(connection, server_hostname=url.hostname).close()
+    except OSError as error:
+        fault = Fault.TIMED_OUT if isinstance(error, TimeoutError) else of_exception(error) or Fault.UNKNOWN
+        return Checked(place, f"{url.hostname}:{port} {fault.value[1]}", _REMEDIES.get(fault, _REACH))
+    milliseconds = round((time.monotonic() - started) * 1000)
+    return Checked(place, f"{url.hostname}:{port} reached in {milliseconds} ms")
+
+
+def _known_times(settings: Settings) -> Iterator[datetime]:
+    """Yields times at which this installation has certainly existed."""
+    files: list[Path] = [certificate_of(settings.certs_dir), *settings.data_dir.glob("*")]
+    for file in files:
+        with suppress(OSError):
+            yield datetime.fromtimestamp(file.stat().st_mtime, UTC)

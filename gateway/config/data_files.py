@@ -1,0 +1,39 @@
+"""Reads the TOML files next to the modules that use them: word lists, tables, and expressions made of named parts."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+_NAME = re.compile(r"<<(\w+)>>")
+_LINE_BREAK = re.compile(r"\n\s*")
+
+
+def read_toml(module: str, name: str = "") -> dict[str, Any]:
+    """Returns the content of the TOML file named like a module (its `__file__`), or of `name` in the same folder."""
+    file = Path(module).with_suffix(".toml")
+    return tomllib.loads((file.with_stem(name) if name else file).read_text("utf-8"))
+
+
+def word_lists(module: str) -> Mapping[str, frozenset[str]]:
+    """Returns the lists in a module's file, or in its table `words` if there is one. White space separates words."""
+    content = read_toml(module)
+    return {name: frozenset(words.split()) for name, words in content.get("words", content).items()}
+
+
+def expand(text: str, entries: Mapping[str, str]) -> str:
+    """Replaces each `<<name>>` by that entry, and what the entry names in turn. Raises KeyError for an unknown name."""
+    while _NAME.search(text):
+        text = _NAME.sub(lambda match: entries[match[1]], text)
+    return text
+
+
+def expressions(parts: Mapping[str, str]) -> Mapping[str, str]:
+    """Returns expressions by name, each on one line and with the others that it names."""
+    return {name: one_line(expand(text, parts)) for name, text in parts.items()}
+
+
+def one_line(regex: str) -> str:
+    """Removes line breaks and the indentation behind them, which serve only the reader of an expression."""
+    return _LINE_BREAK.sub("", regex)

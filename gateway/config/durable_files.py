@@ -1,0 +1,31 @@
+"""Writes files that are complete or absent, even after a crash. Only their owner can read them."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Yields a file that replaces `path` at the end of the block, unless the block raises. Raises OSError."""
+    with NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as draft:
+        try:
+            yield draft
+            draft.flush()
+            os.fsync(draft.fileno())
+            Path(draft.name).replace(path)
+        except BaseException:
+            Path(draft.name).unlink(missing_ok=True)
+            raise
+
+
+def create(path: Path, content: bytes) -> None:
+    """Creates a file, or keeps the existing one: of processes that start at once, the first wins. Raises OSError."""
+    with NamedTemporaryFile(dir=path.parent, prefix=path.name) as draft, suppress(FileExistsError):
+        draft.write(content)
+        draft.flush()
+        os.fsync(draft.fileno())
+        path.hardlink_to(draft.name)

@@ -1,0 +1,69 @@
+"""Loads pattern recognizers from the TOML file named like their module.
+
+In `regex`, `prefilter` and `context`, `<<name>>` inserts an entry of `[parts]`, a part that the module passes, or
+`<<letters>>`. Line breaks do not count.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pydantic import BaseModel
+
+from gateway.config.data_files import expand, one_line, read_toml
+from gateway.detection.alphabet import LETTERS
+from gateway.detection.entropy import phrases
+from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer, Validator
+from gateway.detection.recognizers._samples import filled
+
+
+class _Recognizer(BaseModel, extra="forbid", frozen=True):
+    """The fields of a PatternRecognizer.
+
+    `context`: phrases, written with commas. `validator`: the name under which the module passes the function.
+    `examples`: by least score, texts in which the recognizer must find the value between `⟦` and `⟧`; under `none`,
+    texts in which it must find nothing. `{base62:32}` stands for so many characters of that alphabet.
+    """
+
+    id: str
+    type: str
+    patterns: tuple[Pattern, ...]
+    context: str = ""
+    validator: str = ""
+    blobs: bool = False
+    examples: Mapping[str, tuple[str, ...]]
+
+
+def pattern_table(
+    module: str, types: Sequence[EntityType], validators: Mapping[str, Validator] | None = None, **parts: str
+) -> tuple[PatternRecognizer, ...]:
+    """Returns the recognizers in a module's table. Raises ValidationError or KeyError for an invalid table."""
+    content = read_toml(module)
+    entries = {"letters": LETTERS, **parts, **content.get("parts", {})}
+    by_name = {one.name: one for one in types}
+    rows = map(_Recognizer.model_validate, content["recognizers"])
+    return tuple(
+        PatternRecognizer(
+            row.id,
+            by_name[row.type],
+            tuple(_compose(pattern, entries) for pattern in row.patterns),
+            phrases(expand(row.context, entries)) if row.context else (),
+            (validators or {})[row.validator] if row.validator else None,
+            row.blobs,
+            tuple(_examples(row.examples)),
+            tuple(map(filled, row.examples["none"])),
+        )
+        for row in rows
+    )
+
+
+def _compose(pattern: Pattern, entries: Mapping[str, str]) -> Pattern:
+    prefilter = pattern.prefilter and one_line(expand(pattern.prefilter, entries))
+    return replace(pattern, regex=one_line(expand(pattern.regex, entries)), prefilter=prefilter)
+
+
+def _examples(texts: Mapping[str, Sequence[str]]) -> Iterator[Example]:
+    for score, marked in texts.items():
+        for text in marked if score != "none" else ():
+            before, value, after = re.split("[⟦⟧]", filled(text))
+            yield Example(before + value + after, value, score=float(score))

@@ -1,0 +1,103 @@
+"""Finds secrets by the name they are assigned to. Rules: `assigned_values.toml`."""
+
+import re
+from collections.abc import Iterator
+
+from gateway.detection.normalized_text import NormalizedText
+from gateway.detection.recognizer import Match, compile_pattern
+from gateway.detection.recognizers.secrets import _value_checks as checks
+from gateway.detection.recognizers.secrets import _value_classifier as values
+from gateway.detection.recognizers.secrets._assignments import Assignment, assignments
+from gateway.detection.recognizers.secrets._locator import table
+from gateway.detection.recognizers.secrets._names import Kind, is_place, kind_below, kind_of
+from gateway.detection.recognizers.secrets._vocabulary import compile_words
+
+_ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]{3,60}")
+_ACCOUNT_NEAR = compile_words(r"(?i)\b(?:<<accounts>>)\"?[ \t]*[:=]")
+# A `key` after one of these is a password.
+_NETWORK = compile_pattern(r"(?i)\b(?:wi-?fi|wlan|ssid|wpa[23]?)\b")
+_LEAST_OF_NETWORK = 8
+"""Characters of the shortest key of a wireless network (IEEE 802.11, annex J.4)."""
+_NEAR = 120
+_OF_WORDS = ("psk", "passphrase")
+"""Ends of the names of what is often made of words."""
+_LONGEST_PHRASE = 80
+_LENGTH_OF_GROUPS = 19
+
+
+def _assigned(normalized: NormalizedText) -> Iterator[Match]:
+    for one in assignments(normalized.data):
+        kind = _kind(normalized.data, one)
+        if kind is not None and one.end - one.start >= 4:
+            yield from _checked(normalized, one, kind)
+
+
+def _kind(data: bytes, one: Assignment) -> Kind | None:
+    name = one.name.lower()
+    if name == "token" and is_place(data, one.at):
+        return None
+    kind = kind_of(one.name)
+    if kind is None and name == "key":
+        kind = kind_below(data, one.at)
+        if kind is None and one.end - one.start >= _LEAST_OF_NETWORK:
+            kind = Kind.PASSWORD if _NETWORK.search(data, max(0, one.at - _NEAR), one.at) else None
+    return kind
+
+
+def _checked(normalized: NormalizedText, one: Assignment, kind: Kind) -> Iterator[Match]:
+    value = normalized.text(one.start, one.end)
+    end, score, found = one.end, 0.9 if one.quoted else 0.75, None
+    if kind is Kind.PASSWORD and (words := _words(normalized, one, value)):
+        end, found = one.start + len(words.encode()), checks.PASSWORD
+    elif not one.quoted and _is_expression(normalized.data, one, value):
+        return
+    elif one.join in {",", "(", "", "|"}:
+        # A list, a call or a mere neighbour, where only values count that no program would use as a name.
+        sure = not value.startswith("-") and "\\" not in value and (values.is_strong(value) or values.is_made(value))
+        found = checks.by_kind(kind, value, one.quoted) if sure else None
+    elif kind is Kind.PASSWORD and not one.quoted and _is_plain_password(normalized.data, one, value):
+        score, found = 0.6, checks.PASSWORD
+    elif kind is not Kind.PASSWORD or not _is_verdict(normalized.data, one, value):
+        found = checks.by_kind(kind, value, one.quoted)
+    if found is not None:
+        yield Match(one.start, end, score, found.name)
+
+
+def _words(normalized: NormalizedText, one: Assignment, value: str) -> str:
+    """Returns a password in groups of letters, or a passphrase that is expected or sets an environment variable."""
+    of_words = one.name.lower().endswith(_OF_WORDS)
+    if one.quoted:
+        set_ = one.join == "=" and _ENVIRONMENT.fullmatch(one.name)
+        return value if (of_words or set_) and values.is_phrase(value, least=3 if of_words else 2) else ""
+    line = normalized.text(one.start, one.start + _LONGEST_PHRASE).partition("\n")[0].rstrip()
+    if values.is_app_password(groups := line[:_LENGTH_OF_GROUPS]):
+        return groups
+    return line if of_words and one.join == "=" and values.is_phrase(line) else ""
+
+
+def _is_verdict(data: bytes, one: Assignment, value: str) -> bool:
+    """Returns whether it is the result of a test: `pass: 12`, `--- PASS: TestLogin2`."""
+    if one.name == "PASS" and value.isalnum() and not values.is_gibberish(value):
+        return _ACCOUNT_NEAR.search(data, max(0, one.start - _NEAR), one.start) is None
+    return value.isdigit() and one.name.strip("-_.$").lower() in {"pass", "pw"}
+
+
+def _is_expression(data: bytes, one: Assignment, value: str) -> bool:
+    """Returns whether an unquoted value after `=>` or before a semicolon is code: it is, unless it can be no name."""
+    if one.join.endswith(("=>", "->", "<-")):
+        return not values.is_made(value) or not value.isascii() or any(char in "(){}[]" for char in value)
+    return data[one.end : one.end + 1] == b";" and any(char in "(){}[]" for char in value)
+
+
+def _is_plain_password(data: bytes, one: Assignment, value: str) -> bool:
+    """Returns whether a plain word is a password: it sets an environment variable, or follows its account."""
+    if not (value.isascii() and value.isalpha() and value.islower() and len(value) >= 5) or values.is_stand_in(value):
+        return False
+    if data[one.end : one.end + 1] not in {b"", b"\n", b"\r"}:
+        return False
+    if one.join == "=" and data[one.start - 1 : one.start] == b"=" and _ENVIRONMENT.fullmatch(one.name):
+        return True
+    return one.join == ":" and _ACCOUNT_NEAR.search(data, max(0, one.start - _NEAR), one.start) is not None
+
+
+RECOGNIZERS = (table("assigned_values", {"assigned": _assigned}),)

@@ -1,0 +1,86 @@
+"""Finds sensitive values that the request did not contain, except those that are nobody's.
+
+Nobody's are the values of documentation, test suites and public offices.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import phonenumbers
+from phonenumbers import PhoneNumberType
+
+from gateway.guard.canonical_text import compact
+from gateway.guard.context import GuardContext
+from gateway.guard.patterns import Patterns
+from gateway.guard.session_values import GRAVE_GROUPS
+from gateway.guard.untrusted_destinations import is_nobodys_name
+from gateway.guard.verdict import Hit, Kind, Severity
+from gateway.models import Entity
+
+_PATTERNS = Patterns(__file__)
+_WORDS = _PATTERNS.words
+_TEST_CARDS = re.compile(r"4000000000\d{6}")
+_TELLING = _PATTERNS.compiled("telling")
+# RFC 2606 and 6761: names that will never be anyone's.
+_RESERVED_DOMAIN = re.compile(r"(?:^|\.)(?:example\.(?:com|net|org|edu)|example|test|invalid|localhost|local)$")
+_SERVICES = frozenset(getattr(PhoneNumberType, name) for name in _WORDS["services"])
+_FIXED = frozenset({PhoneNumberType.FIXED_LINE, PhoneNumberType.FIXED_LINE_OR_MOBILE})
+# 555-0100 to 555-0199.
+_FICTIONAL = tuple(f"555{last:04}" for last in range(100, 200))
+_SURE = 0.75
+# Public by nature, though financial; or made up by the model as often as not.
+_NOBODYS = frozenset({"BIC_CODE", "ABA_ROUTING_NUMBER", "PASSWORD", "SECRET"})
+_NEAR = 80
+
+
+def new_values(
+    text: str, entities: Sequence[Entity], context: GuardContext, taken: Sequence[tuple[int, int]]
+) -> Iterator[Hit]:
+    """Sensitive values of an answer that were not in the request and do not overlap with the spans `taken`."""
+    spans = list(taken)
+    people = [entity for entity in entities if entity.type == "PERSON"]
+    for entity in sorted(entities, key=lambda entity: (-entity.score, entity.start - entity.end)):
+        severity = _weight(entity, context)
+        if severity is None or any(start < entity.end and entity.start < end for start, end in spans):
+            continue
+        value = text[entity.start : entity.end]
+        if severity is Severity.LOW and _is_public(entity, value, people, context):
+            continue
+        if _is_specimen(value) or context.source.holds_loosely(value):
+            continue
+        spans.append((entity.start, entity.end))
+        yield Hit(Kind.NEW_SENSITIVE_VALUE, entity.start, entity.end, severity)
+
+
+def _weight(entity: Entity, context: GuardContext) -> Severity | None:
+    if entity.recognizer.startswith("policy:"):
+        return Severity.MEDIUM
+    known = context.types.get(entity.type)
+    if known is None or entity.score < _SURE or entity.type in _NOBODYS:
+        return None
+    if known.group in GRAVE_GROUPS:
+        return Severity.HIGH
+    return Severity.LOW if entity.type in {"EMAIL_ADDRESS", "PHONE_NUMBER"} else None
+
+
+def _is_specimen(value: str) -> bool:
+    """Whether it is a well-known example, or says of itself that it is one."""
+    plain = compact(value)
+    is_known = plain in _WORDS["examples"] or len(set(plain)) <= 3 or _TEST_CARDS.fullmatch(plain) is not None
+    return is_known or _TELLING.search(value) is not None
+
+
+def _is_public(entity: Entity, value: str, people: Sequence[Entity], context: GuardContext) -> bool:
+    if entity.type == "EMAIL_ADDRESS":
+        local, _, domain = value.lower().rpartition("@")
+        local = local.partition("+")[0]
+        if is_nobodys_name(local) or not _WORDS["public_mailboxes"].isdisjoint([local, *re.split(r"[._-]", local)]):
+            return True
+        return _RESERVED_DOMAIN.search(domain) is not None or context.source.holds(domain)
+    try:
+        kind = phonenumbers.number_type(phonenumbers.parse(value, None))
+    except phonenumbers.NumberParseException:
+        kind = PhoneNumberType.FIXED_LINE
+    # A fixed line may be an office's as well as a person's: a person who is named near it decides.
+    is_persons = any(abs(person.start - entity.start) <= _NEAR for person in people)
+    return compact(value).endswith(_FICTIONAL) or kind in _SERVICES or (kind in _FIXED and not is_persons)

@@ -1,0 +1,92 @@
+"""Remembers the placeholders of answers that a later request may continue without sending their texts again."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from time import monotonic
+
+from gateway.models import Caller
+from gateway.placeholders import Known
+
+_LONGEST_NAME = 256
+_MOST_CALLERS = 1_000
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Earlier:
+    """The values of an answer's session, and the protected forms of the URLs in its source texts."""
+
+    known: tuple[Known, ...] = ()
+    urls: frozenset[str] = frozenset()
+    until: float = 0
+
+    def __repr__(self) -> str:
+        return f"Earlier({len(self.known)} values)"
+
+
+NOTHING = Earlier()
+
+
+class EarlierAnswers:
+    """Holds values in memory only, for `seconds`, under the caller, the provider and the name of the answer.
+
+    A caller has at most `answers` answers with `values` values, of which the oldest is forgotten first, and loses none
+    to others. Nothing is kept for callers that cannot be told apart. Invented provider credentials can replace each
+    other, but no gateway key.
+    """
+
+    def __init__(
+        self,
+        *,
+        answers: int = 256,
+        values: int = 10_000,
+        seconds: float = 3600,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._answers = answers
+        self._values = values
+        self._seconds = seconds
+        self._clock = clock
+        self._kinds: dict[str, OrderedDict[str, OrderedDict[tuple[str, str], Earlier]]] = {}
+        self._lock = threading.Lock()
+
+    def remember(
+        self, caller: Caller, provider: str, names: Iterable[str], known: tuple[Known, ...], urls: frozenset[str]
+    ) -> None:
+        """Remembers the values of an answer under each of its names."""
+        owner = caller.remembered_as
+        if owner is None or not known or len(known) > self._values:
+            return
+        with self._lock:
+            now = self._clock()
+            self._forget(now)
+            callers = self._kinds.setdefault(owner.partition("_")[0], OrderedDict())
+            own = callers.pop(owner, OrderedDict())
+            if len(callers) >= _MOST_CALLERS:
+                callers.popitem(last=False)
+            callers[owner] = own
+            for name in names:
+                if len(name) <= _LONGEST_NAME:
+                    own.pop((provider, name), None)
+                    own[provider, name] = Earlier(known, urls, now + self._seconds)
+            while len(own) > self._answers or sum(len(each.known) for each in own.values()) > self._values:
+                own.popitem(last=False)
+
+    def get(self, caller: Caller, provider: str, name: str) -> Earlier:
+        """Returns what is remembered of an answer, which may be nothing."""
+        owner = caller.remembered_as
+        if owner is None or not name:
+            return NOTHING
+        with self._lock:
+            self._forget(self._clock())
+            own = self._kinds.get(owner.partition("_")[0], OrderedDict()).get(owner, OrderedDict())
+            return own.get((provider, name), NOTHING)
+
+    def _forget(self, now: float) -> None:
+        for callers in self._kinds.values():
+            for owner, own in [*callers.items()]:
+                while own and next(iter(own.values())).until <= now:
+                    own.popitem(last=False)
+                if not own:
+                    del callers[owner]

@@ -1,0 +1,131 @@
+"""Merges a policy document with the policy it extends and builds the resolved policy.
+
+Fields replace those of the parent, rule by rule and field by field. Lists and patterns are added to the parent's; a
+pattern replaces one of the same name. Omitted fields have the defaults of `document`.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import rfc8785
+
+from gateway.errors import Unavailable, Unprocessable
+from gateway.policy.checks import check, own_types
+from gateway.policy.document import (
+    PolicyDocument,
+    ResolvedDocument,
+    RouteDocument,
+    RuleDocument,
+    checked,
+)
+from gateway.policy.lists import AllowList
+from gateway.policy.matching import Matcher
+from gateway.policy.model import Policy, RouteRules
+from gateway.policy.rules import RuleBook
+
+_NOT_INHERITED = frozenset({"id", "title", "description", "version", "builtin", "extends", "hash"})
+
+
+def resolve(document: PolicyDocument, *, version: int, builtin: bool, parent: Policy | None) -> Policy:
+    """Resolves `document` with `parent`, the policy that `document.extends` names.
+
+    Raises Unprocessable if the merged policy is not valid.
+    """
+    own = document.model_dump(exclude_unset=True, exclude_none=True)
+    merged: dict[str, Any] = {}
+    if parent is not None:
+        merged = {key: value for key, value in parent.document.items() if key not in _NOT_INHERITED}
+    _overlay(merged, {key: value for key, value in own.items() if key not in ("version", "extends")})
+    merged |= {"version": version, "builtin": builtin}
+    if parent is not None:
+        merged["extends"] = {"id": parent.id, "version": parent.version, "hash": parent.hash}
+    resolved = checked(ResolvedDocument, merged)
+    policy = build(canonical_form(resolved.model_dump(exclude_none=True)), resolved)
+    check(resolved, policy)
+    return policy
+
+
+def load(document: Mapping[str, Any]) -> Policy:
+    """Loads a policy from its stored, resolved document. Raises Unavailable if it does not match its hash."""
+    content = {key: value for key, value in document.items() if key != "hash"}
+    try:
+        canonical = canonical_form(content)
+        if hashlib.sha256(canonical).hexdigest() != document.get("hash"):
+            raise Unavailable(
+                "A stored policy does not match its hash and is not used; restore the database from a backup."
+            )
+        return build(canonical, checked(ResolvedDocument, content))
+    except (rfc8785.CanonicalizationError, Unprocessable):
+        raise Unavailable("This version of the gateway cannot read a stored policy; upgrade the gateway.") from None
+
+
+def canonical_form(document: Mapping[str, Any]) -> bytes:
+    """Serializes a resolved document, without its hash, as RFC 8785 canonical JSON."""
+    return rfc8785.dumps(dict(document))
+
+
+def build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
+    """Builds the policy of a resolved document."""
+    hidden_types = frozenset(type_name for _, type_name in own_types(resolved))
+    return Policy(
+        id=resolved.id,
+        version=resolved.version,
+        title=resolved.title,
+        description=resolved.description,
+        builtin=resolved.builtin,
+        hash=hashlib.sha256(canonical).hexdigest(),
+        attachments=resolved.attachments,
+        restore=resolved.restore,
+        guard=resolved.guard,
+        route=_route(resolved.route),
+        session=resolved.session,
+        streaming=resolved.streaming,
+        canonical=canonical,
+        rules=RuleBook(
+            _as_dict(resolved.otherwise),
+            {key: _as_dict(rule) for key, rule in resolved.rules.items()},
+            _as_dict(resolved.strict.otherwise),
+            {key: _as_dict(rule) for key, rule in resolved.strict.rules.items()},
+            hidden_types,
+        ),
+        allow_list=AllowList(resolved.allow),
+        matcher=Matcher(resolved.deny, resolved.patterns) if hidden_types else None,
+    )
+
+
+def _as_dict(rule: RuleDocument | None) -> dict[str, Any]:
+    return {} if rule is None else rule.model_dump(exclude_none=True)
+
+
+def _route(route: RouteDocument) -> RouteRules:
+    def number(value: int | str) -> int | None:
+        return value if isinstance(value, int) else None
+
+    return RouteRules(
+        shard_tokens=number(route.shard_tokens),
+        shard_findings=route.shard_findings,
+        shard_density=route.shard_density,
+        local_risk=number(route.local_risk),
+        blocked_risk=number(route.blocked_risk),
+        local_types=frozenset(route.local_types),
+        blocked_types=frozenset(route.blocked_types),
+    )
+
+
+def _overlay(base: dict[str, Any], over: Mapping[str, Any], path: str = "") -> None:
+    """Merges `over` into `base`, in place."""
+    for key, value in over.items():
+        here = f"{path}.{key}" if path else key
+        if here in {"allow", "deny"}:
+            base[key] = [*base.get(key, []), *(one for one in value if one not in base.get(key, []))]
+        elif here == "patterns":
+            names = {one["name"] for one in value}
+            base[key] = [*(one for one in base.get(key, []) if one["name"] not in names), *value]
+        elif isinstance(value, dict) and isinstance(base.get(key), dict):
+            if "action" in value and value["action"] != base[key].get("action"):
+                # The options of the previous action do not apply to the new one.
+                base[key] = {name: said for name, said in base[key].items() if name == "min_score"}
+            _overlay(base[key], value, here)
+        else:
+            base[key] = value

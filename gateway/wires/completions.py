@@ -1,0 +1,175 @@
+"""Implements the legacy completions wire (POST …/completions) of the OpenAI API reference."""
+
+import re
+
+from gateway.errors import BadRequest, GatewayError
+from gateway.wires.base import AnswerText, Body, Channel, Conversation, Family
+from gateway.wires.reading import (
+    answer_strings,
+    check_whole,
+    model_of,
+    put_note,
+    refuse_token_numbers,
+    setting_fields,
+    streams,
+    take_own,
+    text_fields,
+    token_counts,
+    unknown_keys,
+)
+
+_PATH = re.compile(r"(?:/[\w.-]+)*(?<!/chat)/completions\Z")
+_KEYS = frozenset(
+    """
+    model prompt suffix echo logprobs best_of n stream stream_options include_usage include_obfuscation stop
+    max_tokens temperature top_p top_k min_p frequency_penalty presence_penalty repetition_penalty logit_bias seed user
+    metadata
+    """.split()
+)
+_NUMBERS = frozenset(
+    """
+    best_of n seed logprobs max_tokens temperature top_p top_k min_p frequency_penalty presence_penalty
+    repetition_penalty
+    """.split()
+)
+# What a model reads, and what is validated where it is read.
+_READ = frozenset({"model", "stream", "prompt", "suffix"})
+_ANSWER_KEYS = frozenset("choices id object model created usage system_fingerprint".split())
+_SHARED = ("id", "object", "created", "model")
+_CHOICES = range(1, 129)
+
+
+class CompletionChunks:
+    """The events of a streamed answer, of which each continues the `text` of a choice."""
+
+    names_events = False
+
+    def texts(self, event: Body) -> list[AnswerText]:
+        found: list[AnswerText] = []
+        for choice in _choices(event):
+            number = _index(choice)
+            for name, value in choice.items():
+                if name == "text" and isinstance(value, str):
+                    found.append(AnswerText(choice, name, value, choice=number, channel=(number,)))
+                elif name not in {"finish_reason", "index", "logprobs"}:
+                    found += answer_strings(value, choice, name, number)
+        return found
+
+    def ends(self, event: Body, channel: Channel | None) -> bool:
+        return channel is not None and any(
+            _index(choice) == channel[0] and choice.get("finish_reason") is not None for choice in _choices(event)
+        )
+
+    def continued(self, channel: Channel, text: str, last: Body) -> Body:
+        return {**_envelope(last), "choices": [_choice(channel[0], text, None)]}
+
+    def usage(self, event: Body) -> tuple[int | None, int | None]:
+        return WIRE.usage(event) or (None, None)
+
+    def is_last(self, event: Body) -> bool:
+        """The event with the usage, which follows all choices, or else the first with a finish reason."""
+        return isinstance(event.get("usage"), dict) or any(
+            choice.get("finish_reason") is not None for choice in _choices(event)
+        )
+
+    def refusal(self, message: str, like: Body) -> list[Body | bytes]:
+        numbers = [_index(choice) for choice in _choices(like)] or [0]
+        choices = [_choice(number, message, "content_filter") for number in numbers]
+        return [{**_envelope(like), "choices": choices}, b"data: [DONE]\n\n"]
+
+    def error(self, error: GatewayError, request_id: str) -> Body:
+        return error.body(request_id)
+
+
+class Completions:
+    """The wire. Stateless."""
+
+    id = "completions"
+    family: Family = "openai"
+    stream = CompletionChunks()
+
+    def serves(self, method: str, path: str) -> bool:
+        return method == "POST" and _PATH.match(path) is not None
+
+    def model(self, body: Body, path: str) -> object:
+        return body.get("model")
+
+    def set_model(self, body: Body, model: str) -> None:
+        body["model"] = model
+
+    def method_path(self, path: str, model: str) -> str:
+        return "completions"
+
+    def read(self, body: Body, path: str = "") -> Conversation:
+        own = take_own(body)
+        model, stream = model_of(body), streams(body)
+        check_whole(body, "seed")
+        check_whole(body, "n", _CHOICES)
+        refuse_token_numbers(body)
+        prompt = body.get("prompt")
+        is_list = isinstance(prompt, list) and bool(prompt) and all(isinstance(each, str) for each in prompt)
+        if not (isinstance(prompt, str) or is_list):
+            raise BadRequest("`prompt` must be a string or a non-empty list of strings.", param="prompt")
+        attachments = set[str]()
+        texts = [
+            field
+            for name in ("prompt", "suffix")
+            if name in body
+            for field in text_fields(body, name, body[name], _KEYS, attachments)
+        ]
+        settings = [
+            field
+            for name, value in body.items()
+            if name not in _READ
+            for field in setting_fields(body, name, value, _KEYS, _NUMBERS, attachments)
+        ]
+        seed = next((text for field in texts for text in field.texts), self.id)
+        conversation = Conversation(body, model, stream, [texts, [*settings, *unknown_keys(body, _KEYS)]], seed)
+        conversation.attachments = tuple(sorted(attachments))
+        own.put(conversation)
+        return conversation
+
+    def answer_texts(self, body: Body) -> list[AnswerText]:
+        found = [
+            text
+            for choice in _choices(body)
+            for name, value in choice.items()
+            if name not in {"finish_reason", "index", "logprobs"}
+            for text in answer_strings(value, choice, name, _index(choice))
+        ]
+        for name, value in body.items():
+            if name not in _ANSWER_KEYS:
+                found += answer_strings(value, body, name, 0)
+        return found
+
+    def usage(self, body: Body) -> tuple[int, int] | None:
+        return token_counts(body.get("usage"), "prompt_tokens", "completion_tokens")
+
+    def annotate(self, body: Body, note: Body | None) -> None:
+        put_note(body, note)
+
+    def refuse_answer(self, body: Body, message: str) -> None:
+        count = len(_choices(body)) or 1
+        body["choices"] = [_choice(index, message, "content_filter") for index in range(count)]
+
+
+def _choices(body: Body) -> list[Body]:
+    choices = body.get("choices")
+    return [choice for choice in choices if isinstance(choice, dict)] if isinstance(choices, list) else []
+
+
+def _index(choice: Body) -> int:
+    index = choice.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def _choice(index: str | int, text: str, reason: str | None) -> Body:
+    return {"index": index, "text": text, "logprobs": None, "finish_reason": reason}
+
+
+def _envelope(event: Body) -> Body:
+    """Returns the members that all events of an answer share."""
+    return {"object": "text_completion", **{name: event[name] for name in _SHARED if name in event}}
+
+
+WIRE = Completions()

@@ -1,0 +1,181 @@
+"""Implements the Gemini wire (POST …/models/MODEL:generateContent and its relatives) of the Gemini API reference.
+
+Everything that is not known to be structure is text: unknown fields, parts and keys are searched like a message.
+`gemini_request.py` reads the parts of a request, `gemini_answers.py` the answers.
+"""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qs
+
+from gateway.errors import BadRequest
+from gateway.text.fields import MessageField
+from gateway.wires.base import AnswerText, Body, Conversation, Family
+from gateway.wires.gemini_answers import ResponseEvents, refuse, response_texts, tokens
+from gateway.wires.gemini_request import KEYS, RequestReader, camel, check_role, items, plain_text
+from gateway.wires.reading import opening_of, put_note, take_own, unknown_keys
+
+# A path of the Gemini API or of Vertex AI, also below the path of a base URL and without a version.
+_PATH = re.compile(
+    r"(?P<before>(?:/[\w-][\w.-]*)*?)/(?P<kind>models|tunedModels)/(?P<model>[\w@][\w.:@+-]*(?:/[\w@][\w.:@+-]*)*):"
+    r"(?P<method>generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)\Z",
+    re.ASCII,
+)
+_VERSION = re.compile(r"/(v\d+(?:alpha|beta)?\d*(?:/projects/.*)?)\Z", re.ASCII)
+_STREAMING = "streamGenerateContent"
+# Members of `generationConfig` that a model reads before the contents. All others belong to the single request.
+_SCHEMAS = frozenset({"responseSchema", "responseJsonSchema", "responseFormat"})
+_BEFORE_CONTENTS = ("tools", "systemInstruction", "generationConfig")
+# Members that precede the contents at every turn of a conversation.
+_LASTING = frozenset({"tools", "systemInstruction"})
+
+
+class Gemini:
+    """The wire. Stateless."""
+
+    id = "gemini"
+    family: Family = "gemini"
+    stream = ResponseEvents()
+
+    def serves(self, method: str, path: str) -> bool:
+        return method == "POST" and _PATH.match(path) is not None
+
+    def model(self, body: Body, path: str) -> object:
+        called = _PATH.match(path)
+        if called is None:
+            return None
+        return f"tunedModels/{called['model']}" if called["kind"] == "tunedModels" else called["model"]
+
+    def set_model(self, body: Body, model: str) -> None:
+        for request in _requests(body):
+            if "model" in request:
+                request["model"] = _resource(model)
+
+    def method_path(self, path: str, model: str) -> str:
+        called = _PATH.match(path)
+        assert called is not None
+        version = _VERSION.search(called["before"])
+        return f"{version[1] if version else 'v1beta'}/{_resource(model)}:{called['method']}"
+
+    def read(self, body: Body, path: str = "") -> Conversation:
+        own = take_own(body)
+        path, _, query = path.partition("?")
+        called = _PATH.match(path)
+        method = called["method"] if called else "generateContent"
+        model = self.model(body, path)
+        conversation = Conversation(body, model if isinstance(model, str) else "", method == _STREAMING, [], "")
+        conversation.framing = "sse" if "sse" in _alternatives(query) else "json-array"
+        reader = RequestReader()
+        if method.endswith(("embedContent", "EmbedContents")):
+            self._read_embedded(body, conversation, reader)
+        else:
+            self._read_contents(body, conversation, reader)
+        conversation.attachments = tuple(sorted(reader.attachments))
+        own.put(conversation)
+        return conversation
+
+    def _read_contents(self, body: Body, conversation: Conversation, reader: RequestReader) -> None:
+        """Reads what a model reads in this order: tools, system instruction, schemas of the answer, contents."""
+        requests = [*_objects(body, "generateContentRequest"), body]
+        blocks, block = conversation.blocks, [field for each in requests for field in _before_contents(each, reader)]
+        contents = [item for each in requests for item in items(each.get("contents"), "contents")]
+        if not contents:
+            raise BadRequest("`contents` must be a non-empty list.", param="contents")
+        first_cut = len(contents)
+        for index, content in enumerate(contents):
+            role = check_role(content, f"contents[{index}]")
+            if role == "model" and block:
+                first_cut = min(first_cut, index)
+                blocks.append(block)
+                block = []
+            if role == "user" and not conversation.seed and (text := plain_text(content)).strip():
+                conversation.seed, conversation.before_seed = text, len(blocks)
+            block += reader.content(contents, index, f"contents[{index}]")
+        blocks.append(block)
+        if not conversation.seed or conversation.before_seed:
+            before = [{name: each[name] for name in each if camel(name) in _LASTING} for each in requests]
+            conversation.opening = opening_of({"before": before, "contents": contents[:first_cut]})
+            conversation.seed = conversation.seed or conversation.opening
+        read = _LASTING | {"model", "contents", "generateContentRequest"}
+        blocks.append([field for each in requests for field in _settings(each, reader, read)])
+
+    def _read_embedded(self, body: Body, conversation: Conversation, reader: RequestReader) -> None:
+        """Reads the contents of embeddings. All have the same key, so that equal texts get equal vectors."""
+        requests = [*_objects(body, "requests"), body]
+        contents = [each for each in requests if each.get("content")]
+        if not contents:
+            raise BadRequest("`content` must be an object with parts.", param="content")
+        conversation.seed = "embeddings"
+        block = [field for each in contents for field in reader.content(each, "content", "content")]
+        read = frozenset({"model", "content", "requests"})
+        settings = [field for each in requests for field in _settings(each, reader, read)]
+        conversation.blocks = [block, settings]
+
+    def answer_texts(self, body: Body) -> list[AnswerText]:
+        return [*response_texts(body)]
+
+    def usage(self, body: Body) -> tuple[int, int] | None:
+        read, written = tokens(body)
+        return None if read is None else (read, written or 0)
+
+    def annotate(self, body: Body, note: Body | None) -> None:
+        put_note(body, note)
+
+    def refuse_answer(self, body: Body, message: str) -> None:
+        refuse(body, message)
+
+
+def _alternatives(query: str) -> list[str]:
+    """Returns the format that a query asks for."""
+    given = parse_qs(query)
+    return [*given.get("alt", []), *given.get("$alt", [])]
+
+
+def _resource(model: str) -> str:
+    return model if model.startswith("tunedModels/") else f"models/{model}"
+
+
+def _requests(body: Body) -> Iterator[Body]:
+    """Yields the objects of a body that can name the model."""
+    yield body
+    for name, value in body.items():
+        if camel(name) in {"generateContentRequest", "requests"}:
+            listed = value if isinstance(value, list) else [value]
+            yield from (each for each in listed if isinstance(each, dict))
+
+
+def _objects(body: Body, wanted: str) -> Iterator[Body]:
+    """Yields the objects that a body has under a name. Raises BadRequest for anything else there."""
+    for name, value in body.items():
+        for each in items(value, name) if camel(name) == wanted else ():
+            if not isinstance(each, dict):
+                raise BadRequest(f"`{name}` must hold objects.", param=name)
+            yield each
+
+
+def _before_contents(request: Body, reader: RequestReader) -> Iterator[MessageField]:
+    for wanted in _BEFORE_CONTENTS:
+        for name, value in request.items():
+            if camel(name) != wanted:
+                continue
+            if wanted == "systemInstruction":
+                yield from reader.content(request, name, name)
+            elif wanted == "tools":
+                yield from reader.fields(request, name, value)
+            elif isinstance(value, dict):
+                for key in value:
+                    if camel(key) in _SCHEMAS:
+                        yield from reader.fields(value, key, value[key])
+
+
+def _settings(request: Body, reader: RequestReader, read: frozenset[str]) -> Iterator[MessageField]:
+    """Yields the fields of the single request: those of the members but for `read`, and unknown keys."""
+    for name, value in request.items():
+        if camel(name) == "generationConfig" and isinstance(value, dict):
+            yield from reader.members(value, _SCHEMAS)
+        elif camel(name) not in read:
+            yield from reader.member(request, name, value)
+    yield from unknown_keys(request, KEYS)
+
+
+WIRE = Gemini()

@@ -1,0 +1,238 @@
+"""Reads the answers of the Gemini wire: responses, whole or as the events of a stream, and its errors.
+
+A thought with a signature of its own is left as it came: its placeholders stay, and the signature fits its text. Other
+thoughts are restored like any text.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from gateway.errors import GatewayError
+from gateway.http.strict_json import dump
+from gateway.wires.base import AnswerText, Body, Channel
+from gateway.wires.gemini_request import camel
+from gateway.wires.reading import DocumentWriter, is_opaque
+
+# Members of an answer that hold no text, or whose text is read on its own. Embeddings are numbers.
+_ANSWER_KEYS = frozenset(
+    """
+    candidates usageMetadata modelVersion responseId createTime embedding embeddings totalTokens cachedContentTokenCount
+    promptTokensDetails cacheTokensDetails svc
+    """.split()
+)
+_CANDIDATE_KEYS = frozenset("content finishReason index safetyRatings tokenCount avgLogprobs".split())
+# Words of the protocol.
+_WORDS = frozenset(
+    "role mimeType blockReason language outcome category probability severity urlRetrievalStatus".split()
+)
+_OPAQUE = frozenset({"thoughtSignature", "sdkBlob", "googleMapsWidgetContextToken"})
+_DATA = frozenset({"data"})
+# Members that identify an answer, and stay in what replaces it.
+_IDENTITY = ("responseId", "modelVersion", "createTime", "usageMetadata")
+_WRITTEN = ("candidatesTokenCount", "thoughtsTokenCount")
+# HTTP status -> status of an error. Any other below 500 is `INVALID_ARGUMENT`, and `INTERNAL` from there on.
+_ERROR_STATUS = {
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    405: "UNIMPLEMENTED",
+    408: "DEADLINE_EXCEEDED",
+    409: "ABORTED",
+    410: "NOT_FOUND",
+    426: "FAILED_PRECONDITION",
+    429: "RESOURCE_EXHAUSTED",
+    502: "UNAVAILABLE",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+
+
+class ResponseEvents:
+    """The events of a streamed answer. Each is a response, whose parts go on where those of the last one ended.
+
+    The texts of a candidate are one text, and so are its thoughts. Other parts come whole, but for the arguments of
+    calls on Vertex AI, which may come string by string.
+    """
+
+    names_events = False
+
+    def texts(self, event: Body) -> list[AnswerText]:
+        return [*response_texts(event, streamed=True)]
+
+    def ends(self, event: Body, channel: Channel | None) -> bool:
+        """A finish reason ends all texts of its candidate. A part of another kind ends a text before it."""
+        if channel is None:
+            return False
+        if _is_blocked(event) or "error" in event:
+            return True
+        for candidate in _candidates(event):
+            if _index(candidate) == channel[0]:
+                last = [channel for part in _parts(candidate) for channel in _part_channels(part, _index(candidate))]
+                return _is_finished(candidate) or (bool(last) and last[-1] != channel)
+        return False
+
+    def continued(self, channel: Channel, text: str, last: Body) -> Body:
+        index, kind, *path = channel
+        part: Body = {"text": text}
+        if kind == "thought":
+            part["thought"] = True
+        elif kind == "args":
+            part = {"functionCall": {"partialArgs": [{"jsonPath": path[0], "stringValue": text}]}}
+        return {**_identity(last), "candidates": [{"content": {"parts": [part], "role": "model"}, "index": index}]}
+
+    def usage(self, event: Body) -> tuple[int | None, int | None]:
+        return tokens(event)
+
+    def is_last(self, event: Body) -> bool:
+        return _is_blocked(event) or any(map(_is_finished, _candidates(event)))
+
+    def refusal(self, message: str, like: Body) -> list[Body | bytes]:
+        return [_refusal(like, message, [_index(candidate) for candidate in _candidates(like)])]
+
+    def error(self, error: GatewayError, request_id: str) -> Body:
+        return error_body(error, request_id)
+
+
+def error_body(error: GatewayError, request_id: str) -> Body:
+    """Returns an error as the API describes it. Its details name the gateway's code, the field and the request."""
+    metadata = {"code": error.code, "request_id": request_id, **({"param": error.param} if error.param else {})}
+    info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": error.code.upper(), "metadata": metadata}
+    status = _ERROR_STATUS.get(error.status, "INVALID_ARGUMENT" if error.status < 500 else "INTERNAL")
+    return {"error": {"code": error.status, "message": error.message, "status": status, "details": [info]}}
+
+
+def response_texts(body: Body, *, streamed: bool = False) -> Iterator[AnswerText]:
+    """Yields the strings of an answer that are text. Those of an event have channels."""
+    for position, candidate in enumerate(_candidates(body)):
+        index = _index(candidate) if streamed else position
+        for part in _parts(candidate):
+            yield from _part_texts(part, index, streamed=streamed)
+        content = candidate.get("content")
+        if isinstance(content, dict):
+            yield from _strings({name: value for name, value in content.items() if name != "parts"}, content, index)
+        else:
+            yield from _strings({"content": content}, candidate, index)
+        yield from _strings(
+            {name: candidate[name] for name in candidate if name not in _CANDIDATE_KEYS}, candidate, index
+        )
+    yield from _strings({name: value for name, value in body.items() if camel(name) not in _ANSWER_KEYS}, body, 0)
+
+
+def tokens(body: Body) -> tuple[int | None, int | None]:
+    """Returns the input tokens and the output tokens, thoughts included, that an answer reports."""
+    usage = body.get("usageMetadata")
+    if not isinstance(usage, dict):
+        return _count(body.get("totalTokens")), None
+    return _sum(usage, "promptTokenCount", "toolUsePromptTokenCount"), _sum(usage, *_WRITTEN)
+
+
+def refuse(body: Body, message: str) -> None:
+    """Replaces all of an answer but what identifies it."""
+    refused = _refusal(body, message, [*range(len(_candidates(body)))])
+    body.clear()
+    body |= refused
+
+
+def _refusal(like: Body, message: str, indices: Sequence[int]) -> Body:
+    content = {"parts": [{"text": message}], "role": "model"}
+    return {
+        **_identity(like),
+        "candidates": [{"content": content, "finishReason": "SAFETY", "index": index} for index in indices or [0]],
+    }
+
+
+def _sum(usage: Body, *names: str) -> int | None:
+    given = [count for name in names if (count := _count(usage.get(name))) is not None]
+    return sum(given) if given else None
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _identity(body: Body) -> Body:
+    return {name: body[name] for name in _IDENTITY if name in body}
+
+
+def _candidates(body: Body) -> list[Body]:
+    candidates = body.get("candidates")
+    return [each for each in candidates if isinstance(each, dict)] if isinstance(candidates, list) else []
+
+
+def _index(candidate: Body) -> int:
+    index = candidate.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def _is_finished(candidate: Body) -> bool:
+    return candidate.get("finishReason") not in {None, "", "FINISH_REASON_UNSPECIFIED"}
+
+
+def _is_blocked(body: Body) -> bool:
+    feedback = body.get("promptFeedback")
+    return isinstance(feedback, dict) and bool(feedback.get("blockReason"))
+
+
+def _parts(candidate: Body) -> list[Body]:
+    content = candidate.get("content")
+    parts = content.get("parts") if isinstance(content, dict) else None
+    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+
+
+def _is_signed_thought(part: Body) -> bool:
+    return part.get("thought") is True and is_opaque(part.get("thoughtSignature"))
+
+
+def _part_channels(part: Body, index: int) -> list[Channel]:
+    """Returns the channels of a part, of which the last is still open after it. Whole parts have one of their own."""
+    if isinstance(part.get("text"), str):
+        if _is_signed_thought(part):
+            return []
+        return [(index, "thought" if part.get("thought") is True else "text")]
+    call = part.get("functionCall")
+    partial = call.get("partialArgs") if isinstance(call, dict) else None
+    named = [each for each in partial if isinstance(each, dict)] if isinstance(partial, list) else []
+    opened = [(index, "args", str(each.get("jsonPath"))) for each in named if each.get("willContinue") is True]
+    return [*opened[-1:]] or [(index, "whole")]
+
+
+def _part_texts(part: Body, index: int, *, streamed: bool) -> Iterator[AnswerText]:
+    for name, value in part.items():
+        if name == "text" and isinstance(value, str):
+            if not _is_signed_thought(part):
+                channel = _part_channels(part, index)[0] if streamed else None
+                yield AnswerText(part, name, value, choice=index, channel=channel)
+        elif name in {"functionCall", "toolCall"} and isinstance(value, dict):
+            yield from _call_texts(value, index, streamed=streamed)
+        else:
+            yield from _strings({name: value}, part, index)
+
+
+def _call_texts(call: Body, index: int, *, streamed: bool) -> Iterator[AnswerText]:
+    """Yields the strings of a call. The arguments are one document."""
+    tool = call.get("name")
+    label = tool if isinstance(tool, str) else None
+    for name, value in call.items():
+        if name == "args" and isinstance(value, dict | list):
+            if value:
+                text = dump(value).decode()
+                yield AnswerText(DocumentWriter(call), name, text, kind="json", choice=index, tool=label)
+        elif name == "partialArgs" and isinstance(value, list) and streamed:
+            for each in value:
+                if isinstance(each, dict) and isinstance(each.get("stringValue"), str):
+                    channel = (index, "args", str(each.get("jsonPath")))
+                    yield AnswerText(each, "stringValue", each["stringValue"], "json", index, label, channel)
+        elif name == "name" and label:
+            yield AnswerText(call, name, label, choice=index, tool=label)
+        else:
+            yield from _strings({name: value}, call, index)
+
+
+def _strings(members: Any, container: Any, index: int) -> Iterator[AnswerText]:
+    """Yields the strings under members of a container, but for words of the protocol and what nobody can read."""
+    named = members.items() if isinstance(members, dict) else enumerate(members)
+    for name, value in named:
+        if isinstance(value, dict | list):
+            yield from _strings(value, value, index)
+        elif isinstance(value, str) and value and name not in _WORDS and not (name in _OPAQUE and is_opaque(value)):
+            yield AnswerText(container, name, value, "data" if name in _DATA else "text", index)

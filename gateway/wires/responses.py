@@ -1,0 +1,267 @@
+"""Implements the Responses wire (POST …/responses and the calls below it) of the OpenAI API reference.
+
+A request that names an earlier response (`previous_response_id`, `conversation`) has only the new turn. The
+placeholders of the earlier turns are restored while the gateway remembers them (`gateway.pipeline.earlier_answers`).
+"""
+
+import re
+from typing import Any
+
+from gateway.config.settings import CONFIGURED_UPSTREAM
+from gateway.errors import BadRequest, GatewayError
+from gateway.text.fields import MessageField, TextField
+from gateway.wires.base import AnswerText, Body, Channel, Conversation, Family
+from gateway.wires.reading import model_of, opening_of, put_note, setting_fields, streams, take_own, token_counts
+from gateway.wires.reading import unknown_keys as keys_outside
+from gateway.wires.responses_answers import event_texts, response_texts, withheld_message
+from gateway.wires.responses_items import KEYS, OWN_KEYS, is_made, item_fields, member_fields, user_text
+
+_PATH = re.compile(r"(?:/[\w.-]+)*/(responses(?:/compact|/input_tokens)?)\Z")
+# Reading a response that is stored.
+_STORED = re.compile(r"(?:/[\w.-]+)*/(responses/(\w+))\Z", re.ASCII)
+
+# Fields of the prompt that a model reads before the items. All others belong to the single request.
+_BEFORE_ITEMS = ("tools", "instructions", "prompt", "text")
+# Numbers and words of the protocol that cannot contain private text. They are validated where they are read.
+_SETTINGS = frozenset({"model", "input", "stream"})
+_NUMBERS = frozenset({"temperature", "top_p", "top_logprobs", "max_output_tokens", "max_tool_calls"})
+# Words that are values of settings.
+_VALUES = frozenset(
+    """
+    auto none required minimal low medium high xhigh max concise detailed default flex priority scale disabled
+    in_memory 24h explicit implicit enabled standard
+    reasoning.encrypted_content message.output_text.logprobs message.input_image.image_url file_search_call.results
+    web_search_call.results web_search_call.action.sources code_interpreter_call.outputs
+    computer_call_output.output.image_url
+    """.split()
+)
+_LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_ENVELOPE = ("id", "object", "created_at", "model", "previous_response_id")
+_INDICES = ("content_index", "summary_index", "command_index", "annotation_index")
+
+
+class ResponseEvents:
+    """The events of a streamed answer. One with a `delta` continues a text, the one with `done` for it ends it."""
+
+    names_events = True
+
+    def texts(self, event: Body) -> list[AnswerText]:
+        kind = _kind(event)
+        delta, number = event.get("delta"), _index(event)
+        if kind.endswith(".delta") and isinstance(delta, str | dict):
+            place: Channel = (kind.removesuffix(".delta"), number, *_place(event))
+            return [*event_texts(event, number, place)]
+        return [*event_texts(event, number)]
+
+    def ends(self, event: Body, channel: Channel | None) -> bool:
+        """The `done` of a text ends it, that of an item all its texts, and the end of the answer all texts."""
+        if channel is None:
+            return False
+        kind = _kind(event)
+        if kind in _LAST:
+            return True
+        if kind == "response.output_item.done":
+            return channel[1] == _index(event)
+        text = (kind.removesuffix(".done"), _index(event), *_place(event))
+        return kind.endswith(".done") and channel[: len(text)] == text
+
+    def continued(self, channel: Channel, text: str, last: Body) -> Body:
+        kept = {name: value for name, value in last.items() if name != "obfuscation"}
+        if "logprobs" in kept:
+            kept["logprobs"] = []
+        return {**kept, "delta": {channel[-1]: text} if isinstance(last.get("delta"), dict) else text}
+
+    def usage(self, event: Body) -> tuple[int | None, int | None]:
+        return WIRE.usage(_response(event)) or (None, None)
+
+    def is_last(self, event: Body) -> bool:
+        return _kind(event) in _LAST
+
+    def refusal(self, message: str, like: Body) -> list[Body | bytes]:
+        """Shows the message as an item of its own, and ends the response as incomplete, so that no tool is run."""
+        earlier, number = _response(like), like.get("output_index")
+        at = number + 1 if isinstance(number, int) else 0
+        count = like.get("sequence_number")
+        count = count + 1 if isinstance(count, int) else 0
+        item = withheld_message(message)
+        part = item["content"][0]
+        response = {
+            **{"id": "resp_withheld", "object": "response", "created_at": 0, "model": ""},
+            **{name: earlier[name] for name in _ENVELOPE if name in earlier},
+            **{"parallel_tool_calls": False, "tool_choice": "auto", "tools": [], "error": None, "metadata": {}},
+        }
+        place = {"output_index": at, "item_id": item["id"], "content_index": 0}
+        events: list[Body] = [
+            {
+                "type": "response.output_item.added",
+                "output_index": at,
+                "item": {**item, "status": "in_progress", "content": []},
+            },
+            {"type": "response.content_part.added", **place, "part": {**part, "text": ""}},
+            {"type": "response.output_text.delta", **place, "delta": message, "logprobs": []},
+            {"type": "response.output_text.done", **place, "text": message, "logprobs": []},
+            {"type": "response.content_part.done", **place, "part": part},
+            {"type": "response.output_item.done", "output_index": at, "item": item},
+            {
+                "type": "response.incomplete",
+                "response": {
+                    **response,
+                    "status": "incomplete",
+                    "incomplete_details": {"reason": "content_filter"},
+                    "output": [item],
+                },
+            },
+        ]
+        if not earlier or _kind(like) == "response.created":
+            begun = {**response, "status": "in_progress", "incomplete_details": None, "output": []}
+            events.insert(0, {"type": "response.created", "response": begun})
+        return [{**event, "sequence_number": count + place} for place, event in enumerate(events)]
+
+    def error(self, error: GatewayError, request_id: str) -> Body:
+        """As the API reference has it, with the `error` that the official SDKs raise."""
+        body = error.body(request_id)
+        given = {"code": error.code, "message": error.message, "param": error.param}
+        return {"type": "error", **given, "sequence_number": 0, **body}
+
+
+class Responses:
+    """The wire. Stateless."""
+
+    id = "responses"
+    family: Family = "openai"
+    stream = ResponseEvents()
+
+    def serves(self, method: str, path: str) -> bool:
+        """Whether this creates something, or reads a response, which may hold placeholders."""
+        return (_PATH if method == "POST" else _STORED).match(path) is not None and method in {"POST", "GET"}
+
+    def model(self, body: Body, path: str) -> object:
+        return body.get("model") if body or _PATH.match(path) else CONFIGURED_UPSTREAM
+
+    def set_model(self, body: Body, model: str) -> None:
+        if body:
+            body["model"] = model
+
+    def method_path(self, path: str, model: str) -> str:
+        found = _PATH.match(path) or _STORED.match(path)
+        return found[1] if found else "responses"
+
+    def read(self, body: Body, path: str = "") -> Conversation:
+        path = path.partition("?")[0]
+        if not body and not _PATH.match(path) and (stored := _STORED.match(path)):
+            return Conversation(body, "", False, [[]], "", continues=stored[2])
+        own = take_own(body)
+        conversation = Conversation(body, model_of(body), streams(body), [], "")
+        attachments = set[str]()
+        block: list[MessageField] = []
+        _check_tools(body.get("tools"))
+        for name in _BEFORE_ITEMS:
+            if name in body:
+                block += _member(body, name, body[name], attachments)
+        given = body.get("input")
+        if isinstance(given, str):
+            block += _member(body, "input", given, attachments)
+            conversation.seed = given if given.strip() else ""
+            given = []
+        elif not isinstance(given, list | None):
+            raise BadRequest("`input` must be a string or a list of items.", param="input")
+        items: list[Any] = given or []
+        first_cut, was_made = len(items), False
+        for position, item in enumerate(items):
+            fields = [*item_fields(item, f"input[{position}]", attachments)]
+            if is_made(item) and not was_made and block:
+                first_cut = min(first_cut, position)
+                conversation.blocks.append(block)
+                block = []
+            was_made = is_made(item)
+            if not conversation.seed and (text := user_text(item)).strip():
+                conversation.seed, conversation.before_seed = text, len(conversation.blocks)
+            block += fields
+        conversation.blocks.append(block)
+        if not conversation.seed or conversation.before_seed:
+            before = {name: body[name] for name in _BEFORE_ITEMS if name in body}
+            conversation.opening = opening_of({**before, "input": items[:first_cut]})
+            conversation.seed = conversation.seed or conversation.opening
+        settings = [
+            field
+            for name, value in body.items()
+            if name not in _BEFORE_ITEMS and name not in _SETTINGS
+            for field in _setting(body, name, value, attachments)
+        ]
+        conversation.blocks.append([*settings, *keys_outside(body, KEYS)])
+        conversation.attachments = tuple(sorted(attachments))
+        conversation.continues = _continued(body)
+        conversation.resumable = body.get("store") is not False
+        own.put(conversation)
+        return conversation
+
+    def answer_ids(self, body: Body) -> tuple[str, ...]:
+        """Returns the names by which a later request may continue a response, or that of an event."""
+        response = _response(body) or body
+        conversation = response.get("conversation")
+        ids = response.get("id"), conversation.get("id") if isinstance(conversation, dict) else conversation
+        return tuple(each for each in ids if isinstance(each, str) and each)
+
+    def answer_texts(self, body: Body) -> list[AnswerText]:
+        return [*response_texts(body)]
+
+    def usage(self, body: Body) -> tuple[int, int] | None:
+        return token_counts(body.get("usage"), "input_tokens", "output_tokens")
+
+    def annotate(self, body: Body, note: Body | None) -> None:
+        """Of an event, the response in it gets the member, which SDKs pass on."""
+        put_note(body, None)
+        put_note(_response(body) or body, note)
+
+    def refuse_answer(self, body: Body, message: str) -> None:
+        body.pop("output_text", None)
+        body["output"] = [withheld_message(message)]
+        body["status"], body["incomplete_details"] = "incomplete", {"reason": "content_filter"}
+
+
+def _check_tools(tools: Any) -> None:
+    for tool in tools if isinstance(tools, list) else []:
+        if isinstance(tool, dict) and tool.get("type") == "mcp" and tool.get("authorization"):
+            message = "`authorization` is a secret, which must not leave; call that server from the client."
+            raise BadRequest(message, param="tools")
+
+
+def _member(body: Body, name: str, value: Any, attachments: set[str]) -> list[MessageField]:
+    return [*member_fields(body, name, value, attachments)]
+
+
+def _setting(body: Body, name: str, value: Any, attachments: set[str]) -> list[MessageField]:
+    if name in OWN_KEYS or not isinstance(value, str | int | float):
+        found = _member(body, name, value, attachments)
+    else:
+        found = [*setting_fields(body, name, value, KEYS, _NUMBERS, attachments)]
+    return [field for field in found if not (isinstance(field, TextField) and field.texts[0] in _VALUES)]
+
+
+def _continued(body: Body) -> str:
+    conversation = body.get("conversation")
+    name = conversation.get("id") if isinstance(conversation, dict) else conversation
+    found = body.get("previous_response_id") or name
+    return found if isinstance(found, str) else ""
+
+
+def _kind(event: Body) -> str:
+    kind = event.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+def _index(event: Body) -> int:
+    index = event.get("output_index")
+    return index if isinstance(index, int) else 0
+
+
+def _place(event: Body) -> tuple[int, ...]:
+    return tuple(value for name in _INDICES if isinstance(value := event.get(name), int))
+
+
+def _response(event: Body) -> Body:
+    response = event.get("response")
+    return response if isinstance(response, dict) else {}
+
+
+WIRE = Responses()

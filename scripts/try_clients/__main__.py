@@ -1,0 +1,270 @@
+"""Installs the clients, starts a gateway with the scripted upstream, runs every case, and prints the table."""
+
+import argparse
+import os
+import platform
+import re
+import secrets
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import trustme
+from platformdirs import user_cache_path
+
+from .clients import CLIENTS, MODELS, PROGRAMS, Client
+from .upstream import CALLS, CARD, MAIL, Upstream
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "clients.md"
+PROMPT = f"My card is {CARD}, my mail is {MAIL}. Save the card three times with the tool, then repeat it."
+_SECONDS = 240
+# Older releases of Node.js do not read the variables of a proxy.
+_NODE = f"node-{sys.platform}-{'arm64' if platform.machine() in {'arm64', 'aarch64'} else 'x64'}@24"
+_TABLE = re.compile(r"(?<=<!-- made by scripts/try_clients -->\n).*?(?=<!-- end -->)", re.DOTALL)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m scripts.try_clients", description=__doc__)
+    parser.add_argument("--only", action="append", metavar="NAME", help="this client (repeatable)")
+    parser.add_argument("--cache", type=Path, default=user_cache_path("privacy-gateway-clients"))
+    parser.add_argument("--write", action="store_true", help="put the table into docs/clients.md")
+    options = parser.parse_args()
+    chosen = [client for client in CLIENTS if not options.only or any(name in client.name for name in options.only)]
+    cache: Path = options.cache.resolve()
+    cache.mkdir(parents=True, exist_ok=True)
+    rows, failures = [], 0
+    with gateway() as setting:
+        for client in chosen:
+            try:
+                install(client, cache)
+            except subprocess.CalledProcessError as error:
+                cells = [f"cannot be installed here ({error.returncode})"] * 2
+            else:
+                cells = [tried(client, entrance, cache, setting) for entrance in ("gateway", "proxy")]
+            failures += sum("yes" not in cell or "no:" in cell for cell in cells)
+            rows.append(f"| {client.name} | {version(client, cache)} | {' | '.join(cells)} |")
+            print(rows[-1], flush=True)
+    table = "\n".join(["| client | version | by its base URL | through the proxy |", "|---|---|---|---|", *rows, ""])
+    if options.write:
+        PAGE.write_text(_TABLE.sub(lambda _: table, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    return int(failures > 0)
+
+
+class Setting:
+    """A running gateway with its upstreams."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.key = f"svck_{secrets.token_hex(20)}"
+        authority = trustme.CA()
+        authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert("localhost").configure_cert(context)
+        self.plain, self.tls = Upstream(), Upstream(context)
+        # The addresses of the listeners, once the gateway runs.
+        self.gateway = self.proxy = ""
+        (folder / "home").mkdir()
+
+    def configuration(self) -> str:
+        """The settings as TOML: an upstream for each API, and the TLS upstream as an intercepted host."""
+        lines = [
+            "gateway_port = 0\nproxy_port = 0\nweb = false\nstreaming = true",
+            f'intercept_hosts = ["localhost:{self.tls.port}"]\nupstream_ca = "{self.folder / "upstream-ca.pem"}"',
+            f'data_dir = "{self.folder / "data"}"\ncerts_dir = "{self.folder / "certs"}"',
+        ]
+        for api in MODELS:
+            base = f"http://127.0.0.1:{self.plain.port}{'/v1' if api == 'openai' else ''}"
+            lines += [f"[upstreams.{api}]", f'base_url = "{base}"', f'wire = "{api}"', 'models = ["*"]']
+            lines.append('api_key_env = "UPSTREAM"')
+        return "\n".join(lines)
+
+
+@contextmanager
+def gateway() -> Iterator[Setting]:
+    """Runs a gateway in a temporary folder, with the default detection."""
+    with tempfile.TemporaryDirectory() as name:
+        setting = Setting(Path(name))
+        (setting.folder / "gateway.toml").write_text(setting.configuration())
+        own = {key: value for key, value in os.environ.items() if not key.startswith("SVC_")}
+        log = (setting.folder / "log").open("w+")
+        process = subprocess.Popen(
+            [sys.executable, str(ROOT / "run_proxy.py"), "serve", "--config", str(setting.folder / "gateway.toml")],
+            env={**own, "SVC_API_KEY": setting.key, "UPSTREAM": "key-of-the-upstream"},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            setting.gateway, setting.proxy = _addresses(Path(log.name), process)
+            yield setting
+        finally:
+            process.terminate()
+            process.wait(60)
+            setting.plain.close()
+            setting.tls.close()
+
+
+def _addresses(log: Path, process: "subprocess.Popen[bytes]") -> tuple[str, str]:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        listening = re.search(r"listens on (\S+) .*, as a proxy, on (\S+)", log.read_text())
+        if listening is not None:
+            return listening[1], listening[2]
+        time.sleep(0.5)
+    raise SystemExit(f"the gateway did not start:\n{log.read_text()}")
+
+
+def install(client: Client, cache: Path) -> None:
+    """Installs a client's packages, each kind into an environment of its own. Raises CalledProcessError."""
+    if client.kind == "curl":
+        return
+    if client.kind == "python":
+        folder = _environment(client, cache)
+        if not folder.exists():
+            subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+            pip: list[str | Path] = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", *client.packages]
+            subprocess.run(pip, check=True, stdout=subprocess.DEVNULL)
+        return
+    folder = cache / "npm"
+    folder.mkdir(exist_ok=True)
+    (folder / "package.json").touch()
+    if not (folder / "package.json").read_text():
+        (folder / "package.json").write_text("{}")
+    wanted = (*client.packages, *((_NODE,) if client.kind == "node" else ()))
+    missing = [name for name in wanted if not (folder / "node_modules" / name.partition("@24")[0]).exists()]
+    if missing:
+        npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", *missing]
+        subprocess.run(npm, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def _environment(client: Client, cache: Path) -> Path:
+    return cache / re.sub(r"\W+", "-", "-".join(client.packages))
+
+
+def version(client: Client, cache: Path) -> str:
+    """Returns the version of a client's first package."""
+    if client.kind == "python":
+        name = client.packages[0].partition("[")[0]
+        code = f"from importlib.metadata import version; print(version({name!r}))"
+        command: list[str | Path] = [_environment(client, cache) / "bin" / "python", "-c", code]
+    elif client.kind == "curl":
+        return subprocess.run(["curl", "--version"], capture_output=True, text=True, check=False).stdout.split()[1]
+    else:
+        file = cache / "npm" / "node_modules" / client.packages[0] / "package.json"
+        command = ["node", "-p", f"require('{file}').version"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def tried(client: Client, entrance: str, cache: Path, setting: Setting) -> str:
+    """Returns what is written into the table for a client at an entrance."""
+    said = []
+    for stream in client.modes:
+        problem = run(client, entrance, cache, setting, stream=stream)
+        name = "streamed" if stream else "whole"
+        said.append(f"{name}: {'yes' if problem is None else f'no: {problem}'}")
+    return ", ".join(said)
+
+
+def run(client: Client, entrance: str, cache: Path, setting: Setting, *, stream: bool) -> str | None:
+    """Runs one case. Returns the problem, if there is one."""
+    upstream = setting.plain if entrance == "gateway" else setting.tls
+    upstream.clear()
+    base = setting.gateway if entrance == "gateway" else f"https://localhost:{setting.tls.port}"
+    key = setting.key if entrance == "gateway" else "key-of-the-provider"
+    filled = {"base": base, "key": key, "model": MODELS[client.api], "prompt": PROMPT}
+    with tempfile.TemporaryDirectory() as name:
+        work, home = Path(name) / "work", Path(name) / "home"
+        work.mkdir()
+        for path, text in client.files.items():
+            file = home / path
+            file.parent.mkdir(parents=True)
+            file.write_text(text.format(**filled))
+        home.mkdir(exist_ok=True)
+        environment = {
+            "PATH": os.pathsep.join([*_programs(client, cache), os.environ["PATH"]]),
+            "HOME": str(home),
+            "BASE": base,
+            "KEY": key,
+            "MODEL": MODELS[client.api],
+            "PROMPT": PROMPT,
+            "STREAM": "1" if stream else "0",
+            **{variable: value.format(**filled) for variable, value in client.variables.items()},
+            **(_through_proxy(setting) if entrance == "proxy" else {}),
+        }
+        try:
+            done = subprocess.run(
+                _command(client, cache, filled),
+                cwd=work,
+                env=environment,
+                capture_output=True,
+                text=True,
+                stdin=subprocess.DEVNULL,
+                timeout=_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return "no end in time"
+        except FileNotFoundError:
+            return "no such program"
+        return _problem(client, done, upstream, work)
+
+
+def _programs(client: Client, cache: Path) -> list[str]:
+    modules = cache / "npm" / "node_modules"
+    own = [str(modules / _NODE.partition("@")[0] / "bin")] if client.kind == "node" else []
+    return [*own, str(modules / ".bin")]
+
+
+def _through_proxy(setting: Setting) -> Mapping[str, str]:
+    bundle = str(setting.folder / "certs" / "ca-bundle.pem")
+    names = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+    return {
+        "HTTPS_PROXY": setting.proxy,
+        "https_proxy": setting.proxy,
+        # The upstream is on this machine, which clients would otherwise reach without the proxy.
+        "NO_PROXY": "",
+        "no_proxy": "",
+        "NODE_USE_ENV_PROXY": "1",
+        **dict.fromkeys(names, bundle),
+    }
+
+
+def _command(client: Client, cache: Path, filled: Mapping[str, str]) -> list[str]:
+    source = Path(__file__).parent / PROGRAMS / client.program
+    if client.kind == "python":
+        # Isolated: the programs are named after what they import.
+        return [str(_environment(client, cache) / "bin" / "python"), "-I", str(source)]
+    if client.kind == "node":
+        # Node.js looks for packages beside the program.
+        program = cache / "npm" / client.program
+        program.write_text(source.read_text())
+        return ["node", str(program)]
+    return [part.format(**filled) for part in client.command]
+
+
+def _problem(client: Client, done: "subprocess.CompletedProcess[str]", upstream: Upstream, work: Path) -> str | None:
+    seen = bytes(upstream.seen)
+    if os.environ.get("TRY_CLIENTS_VERBOSE"):
+        print(done.stdout[-1500:], done.stderr[-1500:], sep="\n", file=sys.stderr)
+    if CARD.encode() in seen or MAIL.encode() in seen:
+        return "private text reached the upstream"
+    if done.returncode:
+        return f"ended with {done.returncode}"
+    if not upstream.requests:
+        return "nothing reached the upstream"
+    if f"Saved {CARD} three times." not in done.stdout:
+        return "the answer is not exact"
+    saved = work / "saved.txt"
+    values = saved.read_text().split() if saved.exists() else re.findall(r"(?m)^TOOL (.*)$", done.stdout)
+    if client.has_tools and values != [CARD] * CALLS:
+        return f"{values.count(CARD)} of {CALLS} calls are exact"
+    return None
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

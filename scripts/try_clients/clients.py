@@ -1,0 +1,108 @@
+"""The clients, what they are installed from, and how each is run."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+PROGRAMS = "programs"
+
+
+@dataclass(frozen=True)
+class Client:
+    """A client. `api` decides the model and the upstream; `variables` are set besides those that all programs get.
+
+    In `variables` and `command`, `{base}`, `{key}`, `{model}` and `{prompt}` are filled in. A client without `modes`
+    for both always streams, or never does.
+    """
+
+    name: str
+    kind: Literal["python", "node", "agent", "curl"]
+    packages: tuple[str, ...]
+    api: Literal["openai", "anthropic", "gemini"]
+    program: str = ""
+    command: tuple[str, ...] = ()
+    variables: dict[str, str] = field(default_factory=dict)
+    modes: tuple[bool, ...] = (False, True)
+    files: dict[str, str] = field(default_factory=dict)
+    has_tools: bool = True
+
+
+CODEX = """\
+model = "{model}"
+model_provider = "gateway"
+[model_providers.gateway]
+name = "gateway"
+base_url = "{base}/v1"
+env_key = "KEY"
+wire_api = "responses"
+"""
+OPENCODE = """\
+{{"provider": {{"gateway": {{"npm": "@ai-sdk/openai-compatible",
+"options": {{"baseURL": "{base}/v1", "apiKey": "{key}"}}, "models": {{"{model}": {{}}}}}}}},
+"model": "gateway/{model}", "autoupdate": false, "share": "disabled"}}
+"""
+_QUIET = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
+_CURL = (
+    "curl -sS --fail-with-body {base}/v1/chat/completions -H 'authorization: Bearer {key}'"
+    " -H 'content-type: application/json'"
+    ' -d \'{{"model": "{model}", "messages": [{{"role": "user", "content": "{prompt}"}}]}}\''
+)
+
+CLIENTS = (
+    Client("curl", "curl", (), "openai", command=("sh", "-c", _CURL), modes=(False,), has_tools=False),
+    Client("openai (Python), chat completions", "python", ("openai",), "openai", "openai_chat.py"),
+    Client("openai (Python), Responses", "python", ("openai",), "openai", "openai_responses.py"),
+    Client("anthropic (Python)", "python", ("anthropic",), "anthropic", "anthropic_messages.py"),
+    Client("google-genai (Python)", "python", ("google-genai",), "gemini", "google_genai.py"),
+    Client("langchain-openai", "python", ("langchain-openai",), "openai", "langchain_openai.py"),
+    Client("litellm", "python", ("litellm", "mcp"), "openai", "litellm_chat.py"),
+    Client("pydantic-ai", "python", ("pydantic-ai-slim[openai]",), "openai", "pydantic_ai.py"),
+    Client(
+        "openai-agents",
+        "python",
+        ("openai-agents",),
+        "openai",
+        "openai_agents.py",
+        variables={"OPENAI_API_KEY": "{key}", "OPENAI_AGENTS_DISABLE_TRACING": "1"},
+    ),
+    Client("openai (Node.js)", "node", ("openai",), "openai", "openai.mjs"),
+    Client("@anthropic-ai/sdk", "node", ("@anthropic-ai/sdk",), "anthropic", "anthropic.mjs"),
+    Client("@google/genai", "node", ("@google/genai",), "gemini", "genai.mjs"),
+    Client("ai with @ai-sdk/openai", "node", ("ai", "@ai-sdk/openai", "zod"), "openai", "ai_sdk.mjs"),
+    Client(
+        "Claude Code",
+        "agent",
+        ("@anthropic-ai/claude-code",),
+        "anthropic",
+        command=("claude", "-p", "{prompt}", "--allowedTools", "Bash"),
+        variables={"ANTHROPIC_BASE_URL": "{base}", "ANTHROPIC_API_KEY": "{key}", **_QUIET},
+        modes=(True,),
+    ),
+    Client(
+        "codex",
+        "agent",
+        ("@openai/codex",),
+        "openai",
+        command=("codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "{prompt}"),
+        files={".codex/config.toml": CODEX},
+        modes=(True,),
+    ),
+    Client(
+        "qwen-code",
+        "agent",
+        ("@qwen-code/qwen-code",),
+        "openai",
+        command=("qwen", "--auth-type", "openai", "--yolo", "-p", "{prompt}"),
+        variables={"OPENAI_BASE_URL": "{base}/v1", "OPENAI_API_KEY": "{key}", "OPENAI_MODEL": "{model}"},
+        modes=(True,),
+    ),
+    Client(
+        "opencode",
+        "agent",
+        ("opencode-ai",),
+        "openai",
+        command=("opencode", "run", "{prompt}"),
+        files={".config/opencode/opencode.json": OPENCODE},
+        modes=(True,),
+    ),
+)
+MODELS = {"openai": "gpt-5", "anthropic": "claude-sonnet-5", "gemini": "gemini-3-pro"}

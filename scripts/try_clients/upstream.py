@@ -1,0 +1,246 @@
+"""An upstream that speaks the APIs of OpenAI, Anthropic and Gemini: three calls of a tool, then a text.
+
+It repeats the first card number of a request, or the placeholder that has taken its place, and records what it got.
+"""
+
+import json
+import re
+import ssl
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+type Json = Any
+
+CARD = "4539578763621486"
+MAIL = "anna.keller@clients.example"
+CALLS = 3
+_NEEDLE = re.compile(rf"\[CREDIT_CARD_\w{{5}}\]|{CARD}")
+# Tools that save a value or run a command, in the order of preference, and where they take it.
+_TOOLS = {
+    "save": "value",
+    "Bash": "command",
+    "exec_command": "cmd",
+    "run_shell_command": "command",
+    "bash": "command",
+}
+_OUTPUT = "saved.txt"
+
+
+class Upstream:
+    """The server, on a port of its own. `seen` has all bytes that reached it."""
+
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self.seen = bytearray()
+        self.requests = 0
+        upstream = self
+
+        class Handler(_Handler):
+            pass
+
+        Handler.upstream = upstream
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        if tls is not None:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
+        self.port: int = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def clear(self) -> None:
+        self.seen.clear()
+        self.requests = 0
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    upstream: Upstream
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self.upstream.seen += f"{self.requestline}\n{self.headers}".encode()
+        self._send({"object": "list", "data": [], "models": []})
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        self.upstream.seen += f"{self.requestline}\n{self.headers}".encode() + body + b"\n"
+        self.upstream.requests += 1
+        path, asked = self.path.partition("?")[0], json.loads(body or b"{}")
+        if path.endswith("/count_tokens"):
+            self._send({"input_tokens": 10})
+            return
+        call = next_call(asked, body.decode("utf-8", "replace"))
+        found = _NEEDLE.search(body.decode("utf-8", "replace"))
+        text = f"Saved {found[0] if found else 'nothing'} three times."
+        if path.endswith("/chat/completions"):
+            answer, events, named = chat(call, text)
+        elif path.endswith("/responses"):
+            answer, events, named = responses(call, text)
+        elif path.endswith("/messages"):
+            answer, events, named = messages(call, text)
+        elif "enerateContent" in path:
+            answer, events, named = gemini(call, text)
+        else:
+            self._send({})
+            return
+        if asked.get("stream") or ":streamGenerateContent" in path:
+            self._stream(events, named=named)
+        else:
+            self._send(answer)
+
+    def _send(self, body: Json) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def _stream(self, events: list[Json], *, named: bool) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        for event in events:
+            name = f"event: {event['type']}\n" if named else ""
+            data = event if isinstance(event, str) else json.dumps(event)
+            self.wfile.write(f"{name}data: {data}\n\n".encode())
+        self.close_connection = True
+
+
+def next_call(asked: Json, body: str) -> tuple[str, str, Json] | None:
+    """Returns id, name and arguments of the next call, or None after the last or without a known tool."""
+    done = sum(body.count(mark) for mark in ('"role":"tool"', '"role": "tool"'))
+    done = done or len(re.findall(r'"(?:type": ?"function_call_output|type": ?"tool_result|functionResponse)"', body))
+    offered = set(_names(asked.get("tools")))
+    tool = next((name for name in _TOOLS if name in offered), None)
+    found = _NEEDLE.search(body)
+    if tool is None or found is None or done >= CALLS:
+        return None
+    value = found[0] if tool == "save" else f"printf '%s\\n' '{found[0]}' >> {_OUTPUT}"
+    arguments: Json = {_TOOLS[tool]: value}
+    if tool == "run_shell_command":
+        arguments |= {"is_background": False}
+    if tool in {"bash", "Bash"}:
+        arguments |= {"description": "Saves it"}
+    return f"call_{done}", tool, arguments
+
+
+def _names(tools: Json) -> Iterator[str]:
+    if isinstance(tools, dict):
+        if isinstance(tools.get("name"), str):
+            yield tools["name"]
+        tools = list(tools.values())
+    for each in tools if isinstance(tools, list) else ():
+        yield from _names(each)
+
+
+def _pieces(text: str) -> list[str]:
+    return [text[at : at + 3] for at in range(0, len(text), 3)]
+
+
+def chat(call: tuple[str, str, Json] | None, text: str) -> tuple[Json, list[Json], bool]:
+    base = {"id": "c1", "created": 1, "model": "m"}
+    usage = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
+    message: Json = {"role": "assistant", "content": text}
+    deltas: list[Json] = [{"content": piece} for piece in _pieces(text)]
+    if call is not None:
+        name, arguments = call[1], json.dumps(call[2])
+        whole = {"id": call[0], "type": "function", "function": {"name": name, "arguments": arguments}}
+        message = {"role": "assistant", "content": None, "tool_calls": [whole]}
+        first = {**whole, "index": 0, "function": {"name": name, "arguments": ""}}
+        rest = [{"index": 0, "function": {"arguments": piece}} for piece in _pieces(arguments)]
+        deltas = [{"tool_calls": [each]} for each in (first, *rest)]
+    finish = "tool_calls" if call else "stop"
+    chunk = {**base, "object": "chat.completion.chunk"}
+    events = [
+        {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+        for delta in ({"role": "assistant"}, *deltas)
+    ]
+    last = {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}], "usage": usage}
+    choices = [{"index": 0, "message": message, "finish_reason": finish}]
+    return {**base, "object": "chat.completion", "choices": choices, "usage": usage}, [*events, last, "[DONE]"], False
+
+
+def responses(call: tuple[str, str, Json] | None, text: str) -> tuple[Json, list[Json], bool]:
+    usage: Json = {"input_tokens": 5, "output_tokens": 5, "total_tokens": 10}
+    usage |= {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+    begin: Json = {"id": "resp_1", "object": "response", "created_at": 1, "model": "m"}
+    begin |= {"status": "in_progress", "output": [], "tools": [], "tool_choice": "auto", "parallel_tool_calls": False}
+    place = {"output_index": 0, "item_id": "i1"}
+    if call is None:
+        part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+        item: Json = {"type": "message", "id": "i1", "role": "assistant", "status": "completed", "content": [part]}
+        at: Json = {**place, "content_index": 0}
+        inner = [
+            {"type": "response.content_part.added", **at, "part": {**part, "text": ""}},
+            *({"type": "response.output_text.delta", **at, "delta": piece, "logprobs": []} for piece in _pieces(text)),
+            {"type": "response.output_text.done", **at, "text": text, "logprobs": []},
+            {"type": "response.content_part.done", **at, "part": part},
+        ]
+        opened = {**item, "status": "in_progress", "content": []}
+    else:
+        arguments = json.dumps(call[2])
+        item = {"type": "function_call", "id": "i1", "call_id": call[0], "name": call[1], "arguments": arguments}
+        item |= {"status": "completed"}
+        name = "response.function_call_arguments"
+        inner = [{"type": f"{name}.delta", **place, "delta": piece} for piece in _pieces(arguments)]
+        inner.append({"type": f"{name}.done", **place, "name": call[1], "arguments": arguments})
+        opened = {**item, "status": "in_progress", "arguments": ""}
+    whole = {**begin, "status": "completed", "output": [item], "usage": usage}
+    events = [
+        {"type": "response.created", "response": begin},
+        {"type": "response.output_item.added", "output_index": 0, "item": opened},
+        *inner,
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": whole},
+    ]
+    return whole, [{**event, "sequence_number": at} for at, event in enumerate(events)], True
+
+
+def messages(call: tuple[str, str, Json] | None, text: str) -> tuple[Json, list[Json], bool]:
+    reason = "tool_use" if call else "end_turn"
+    base: Json = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_sequence": None}
+    usage = {"input_tokens": 5, "output_tokens": 5}
+    if call is None:
+        block: Json = {"type": "text", "text": text}
+        empty: Json = {"type": "text", "text": ""}
+        deltas: list[Json] = [{"type": "text_delta", "text": piece} for piece in _pieces(text)]
+    else:
+        block = {"type": "tool_use", "id": call[0], "name": call[1], "input": call[2]}
+        empty = {**block, "input": {}}
+        deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in _pieces(json.dumps(call[2]))]
+    events: list[Json] = [
+        {"type": "message_start", "message": {**base, "content": [], "stop_reason": None, "usage": usage}},
+        {"type": "content_block_start", "index": 0, "content_block": empty},
+        *({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas),
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None}, "usage": usage},
+        {"type": "message_stop"},
+    ]
+    return {**base, "content": [block], "stop_reason": reason, "usage": usage}, events, True
+
+
+def gemini(call: tuple[str, str, Json] | None, text: str) -> tuple[Json, list[Json], bool]:
+    usage = {"promptTokenCount": 5, "candidatesTokenCount": 5, "totalTokenCount": 10}
+
+    def answer(part: Json, **more: Json) -> Json:
+        candidate = {"content": {"role": "model", "parts": [part]}, "index": 0, **more}
+        return {"candidates": [candidate], "usageMetadata": usage}
+
+    if call is not None:
+        part: Json = {"functionCall": {"name": call[1], "args": call[2]}}
+        whole = answer(part, finishReason="STOP")
+        return whole, [whole], False
+    pieces = _pieces(text)
+    events = [answer({"text": piece}) for piece in pieces[:-1]] + [answer({"text": pieces[-1]}, finishReason="STOP")]
+    return answer({"text": text}, finishReason="STOP"), events, False

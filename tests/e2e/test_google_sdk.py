@@ -1,0 +1,240 @@
+"""Google's own SDK through both listeners: it gets its own words back, and the upstream sees none of them."""
+
+import base64
+import contextlib
+import json
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+import trustme
+from google import genai
+from google.genai import errors, types
+
+from tests.e2e.server import OPERATOR_KEY, Running, gateway
+from tests.e2e.upstream import Recorded, Reply, Upstream
+
+CARD, MAIL = "4111 1111 1111 1111", "anna.schmidt@acme.test"
+SAID = f"I am {MAIL}, my card is {CARD}."
+SIGNED = base64.b64encode(bytes(range(48))).decode()
+STREAM = "/v1beta/models/gemini-x:streamGenerateContent"
+TOOL = types.Tool(
+    function_declarations=[
+        types.FunctionDeclaration(
+            name="send",
+            description="Sends a note.",
+            parameters=types.Schema(
+                type=types.Type.OBJECT, properties={"note": types.Schema(type=types.Type.STRING)}, required=["note"]
+            ),
+        )
+    ]
+)
+
+
+def said_in(request: Recorded) -> str:
+    """The latest words, as they crossed."""
+    part = request.json["contents"][-1]["parts"][-1]
+    if "functionResponse" in part:
+        text: str = part["functionResponse"]["response"]["result"]
+        return text
+    return str(part["text"])
+
+
+def provider(request: Recorded) -> Reply:
+    """Thinks about the latest words, says them, and calls a tool with them: once."""
+    body = request.json
+    method = request.path.rpartition(":")[2]
+    if method == "countTokens":
+        return reply({"totalTokens": 31})
+    if method == "batchEmbedContents":
+        assert {each["model"] for each in body["requests"]} == {"models/gemini-x"}
+        return reply({"embeddings": [{"values": [1.0, -0.5]} for _ in body["requests"]]})
+    said = said_in(request)
+    parts = [{"text": f"They say: {said}", "thought": True}, {"text": said}]
+    if body.get("tools") and len(body["contents"]) == 1:
+        parts.append({"functionCall": {"id": "c1", "name": "send", "args": {"note": said}}, "thoughtSignature": SIGNED})  # type: ignore[dict-item]
+    usage = {"promptTokenCount": 20, "candidatesTokenCount": 7, "totalTokenCount": 27}
+    whole = {"usageMetadata": usage, "modelVersion": "gemini-x", "responseId": "resp_1"}
+    if method == "generateContent":
+        candidate = {"content": {"parts": parts, "role": "model"}, "finishReason": "STOP", "index": 0}
+        return reply({"candidates": [candidate], **whole})
+    pieces: list[Any] = []
+    for part in parts:
+        text = part.get("text")
+        pieces += [{**part, "text": text[at : at + 4]} for at in range(0, len(text), 4)] if text else [part]
+    events = [{"candidates": [{"content": {"parts": [piece], "role": "model"}}], **whole} for piece in pieces]
+    events[-1]["candidates"][0]["finishReason"] = "STOP"  # type: ignore[index]
+    if "alt=sse" in request.query:
+        blocks = "".join(f"data: {json.dumps(event)}\r\n\r\n" for event in events)
+        return Reply(blocks.encode(), headers={"content-type": "text/event-stream"})
+    return reply(events)
+
+
+def reply(body: Any) -> Reply:
+    return Reply(json.dumps(body, indent=1).encode(), headers={"content-type": "application/json; charset=UTF-8"})
+
+
+@pytest.fixture(scope="module")
+def served(
+    tmp_path_factory: pytest.TempPathFactory, _plain: Upstream, _tls: Upstream, authority: trustme.CA
+) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("google")
+    authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
+    settings = folder / "gateway.toml"
+    settings.write_text(
+        f'streaming = true\n[upstreams.google]\nwire = "gemini"\nbase_url = "{_plain.url}"\nmodels = ["gemini-*"]\n'
+    )
+    arguments = ("--config", str(settings), "--upstream-ca", str(folder / "upstream-ca.pem"))
+    with gateway(Path(folder), *arguments, "--intercept", f"localhost:{_tls.port}") as running:
+        yield running
+
+
+class Spoken(NamedTuple):
+    """A client with its connection, and the template of URLs with its key in the query."""
+
+    client: genai.Client
+    upstream: Upstream
+    http: httpx.Client
+    url: str
+
+
+@pytest.fixture(params=["gateway", "proxy"])
+def spoken(
+    request: pytest.FixtureRequest, served: Running, upstream: Upstream, tls_upstream: Upstream
+) -> Iterator[Spoken]:
+    """A client of each listener, with the upstream behind it."""
+    with contextlib.ExitStack() as stack:
+        if request.param == "gateway":
+            reached, url, key = upstream, served.url, OPERATOR_KEY
+            http = stack.enter_context(httpx.Client(trust_env=False))
+        else:
+            trust = ssl.create_default_context(cafile=str(served.ca))
+            reached, url, key = tls_upstream, tls_upstream.url, "key-of-the-provider"
+            http = stack.enter_context(httpx.Client(trust_env=False, proxy=served.proxy, verify=trust))
+        options = types.HttpOptions(base_url=url, httpx_client=http)
+        reached.answer = provider
+        client = genai.Client(vertexai=False, api_key=key, http_options=options)
+        yield Spoken(client, reached, http, f"{url}{{path}}?key={key}")
+
+
+def ask(client: genai.Client, contents: Any, *, streamed: bool) -> tuple[list[types.Part], Any]:
+    """Returns the parts of an answer, the texts in a row as one, and its last event."""
+    config = types.GenerateContentConfig(
+        system_instruction=f"You serve {MAIL}.",
+        tools=[TOOL],
+        thinking_config=types.ThinkingConfig(include_thoughts=True),
+        automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+    )
+    if not streamed:
+        whole = client.models.generate_content(model="gemini-x", contents=contents, config=config)
+        return list(whole.candidates[0].content.parts), whole  # type: ignore[index, union-attr, arg-type]
+    parts: list[types.Part] = []
+    for event in client.models.generate_content_stream(model="gemini-x", contents=contents, config=config):
+        for part in event.candidates[0].content.parts:  # type: ignore[index, union-attr]
+            if parts and part.text is not None and parts[-1].text is not None and parts[-1].thought == part.thought:
+                parts[-1].text += part.text
+            else:
+                parts.append(part)
+    return parts, event
+
+
+def nothing_crossed(upstream: Upstream) -> bool:
+    return upstream.recorded != [] and MAIL.encode() not in upstream.seen and CARD.encode() not in upstream.seen
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_conversation_with_a_tool(spoken: Spoken, streamed: bool) -> None:
+    client, upstream = spoken.client, spoken.upstream
+    contents: list[Any] = [types.Content(role="user", parts=[types.Part(text=SAID)])]
+    parts, last = ask(client, contents, streamed=streamed)
+    thought, text, call = parts
+    assert (thought.text, thought.thought) == (f"They say: {SAID}", True)
+    assert text.text == SAID
+    assert call.function_call is not None
+    assert call.function_call.args == {"note": SAID}
+    assert call.thought_signature == base64.b64decode(SIGNED)
+    assert last.candidates[0].finish_reason == types.FinishReason.STOP
+    assert last.usage_metadata.prompt_token_count == 20
+    contents.append(types.Content(role="model", parts=parts))
+    result = types.FunctionResponse(id="c1", name="send", response={"result": f"Sent to {MAIL}"})
+    contents.append(types.Content(role="user", parts=[types.Part(function_response=result)]))
+    parts, _ = ask(client, contents, streamed=streamed)
+    assert parts[1].text == f"Sent to {MAIL}"
+    assert nothing_crossed(upstream)
+    one, two = (request.json for request in upstream.recorded)
+    assert two["contents"][:1] == one["contents"]
+    assert two["systemInstruction"] == one["systemInstruction"]
+    assert two["contents"][1]["parts"][2]["thoughtSignature"] == SIGNED
+    assert upstream.recorded[0].header("x-goog-api-key") in {None, "key-of-the-provider"}
+
+
+def test_a_chat(spoken: Spoken) -> None:
+    client, upstream = spoken.client, spoken.upstream
+    chat = client.chats.create(model="gemini-x")
+    assert chat.send_message(SAID).text == SAID
+    assert "".join(event.text or "" for event in chat.send_message_stream(f"Again: {SAID}")) == f"Again: {SAID}"
+    assert nothing_crossed(upstream)
+    assert upstream.recorded[1].json["contents"][0] == upstream.recorded[0].json["contents"][0]
+
+
+def test_an_array_of_events(spoken: Spoken) -> None:
+    """As the API streams without `alt=sse`, below any version and with the key in the query, as LiteLLM sends it."""
+    body = {"contents": [{"parts": [{"text": SAID}]}]}
+    for path in (STREAM, STREAM.replace("v1beta", "v1"), STREAM.removeprefix("/v1beta")):
+        answer = spoken.http.post(spoken.url.format(path=path), json=body)
+        events = answer.json()
+        texts = [
+            part["text"]
+            for event in events
+            for part in event["candidates"][0]["content"]["parts"]
+            if not part.get("thought")
+        ]
+        assert "".join(texts) == SAID
+        assert answer.headers["content-type"].startswith("application/json")
+    assert nothing_crossed(spoken.upstream)
+
+
+def test_tokens_are_counted_and_embeddings_made(spoken: Spoken) -> None:
+    client, upstream = spoken.client, spoken.upstream
+    assert client.models.count_tokens(model="gemini-x", contents=SAID).total_tokens == 31
+    made = client.models.embed_content(model="gemini-x", contents=[SAID, MAIL])
+    assert [each.values for each in made.embeddings or []] == [[1.0, -0.5]] * 2
+    assert nothing_crossed(upstream)
+
+
+def test_errors_are_shown(spoken: Spoken) -> None:
+    client, upstream = spoken.client, spoken.upstream
+    with pytest.raises(errors.ClientError) as caught:
+        client.models.generate_content(
+            model="gemini-x", contents=[types.Part.from_bytes(data=b"x" * 99, mime_type="image/png")]
+        )
+    assert (caught.value.code, caught.value.status) in {(415, "INVALID_ARGUMENT")}
+    assert "attachments" in str(caught.value.message)
+    upstream.answer = lambda _: reply_error(429, "RESOURCE_EXHAUSTED")
+    with pytest.raises(errors.ClientError) as caught:
+        client.models.generate_content(model="gemini-x", contents="Hello")
+    assert (caught.value.code, caught.value.status) == (429, "RESOURCE_EXHAUSTED")
+    with pytest.raises(errors.ClientError) as caught:
+        for _ in client.models.generate_content_stream(model="gemini-x", contents="Hello"):
+            pass
+    assert caught.value.status == "RESOURCE_EXHAUSTED"
+
+
+def reply_error(code: int, status: str) -> Reply:
+    return Reply(json.dumps({"error": {"code": code, "message": "No.", "status": status}}).encode(), code)
+
+
+def test_a_wrong_key_and_an_unknown_model(served: Running) -> None:
+    with httpx.Client(trust_env=False) as http:
+        for key, model, code, status in (
+            ("wrong", "gemini-x", 401, "UNAUTHENTICATED"),
+            (OPERATOR_KEY, "other", 404, "NOT_FOUND"),
+        ):
+            options = types.HttpOptions(base_url=served.url, httpx_client=http)
+            client = genai.Client(vertexai=False, api_key=key, http_options=options)
+            with pytest.raises(errors.ClientError) as caught:
+                client.models.generate_content(model=model, contents="Hello")
+            assert (caught.value.code, caught.value.status) == (code, status)

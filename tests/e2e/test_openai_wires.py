@@ -1,0 +1,196 @@
+"""The openai SDK with the calls beside chat completions, through both entrances, streamed and not.
+
+A scripted upstream says back what it was sent, as the API would.
+"""
+
+import base64
+import json
+import ssl
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import openai
+import pytest
+import trustme
+
+from tests.e2e.server import OPERATOR_KEY, Running, gateway
+from tests.e2e.upstream import Recorded, Reply, Upstream
+
+MAIL = "anna.schmidt@acme.test"
+CARD = "4111 1111 1111 1111"
+ASKED = f"Card {CARD} of {MAIL}, please. Grüße"
+
+
+def response(text: str) -> dict[str, Any]:
+    part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+    call = {"id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "send", "status": "completed"}
+    said = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [part]}
+    return {
+        "id": "resp_0",
+        "object": "response",
+        "created_at": 1,
+        "model": "gpt-5",
+        "status": "completed",
+        "output": [said, {**call, "arguments": json.dumps({"text": text}, ensure_ascii=False)}],
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+    }
+
+
+def events(whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    said, call = whole["output"]
+    yield {"type": "response.created", "response": {**whole, "output": [], "status": "in_progress"}}
+    yield {"type": "response.output_item.added", "output_index": 0, "item": {**said, "content": []}}
+    (part,) = said["content"]
+    place = {"output_index": 0, "item_id": "msg_1", "content_index": 0}
+    yield {"type": "response.content_part.added", **place, "part": {**part, "text": ""}}
+    for at in range(0, len(part["text"]), 5):
+        piece = part["text"][at : at + 5]
+        yield {"type": "response.output_text.delta", **place, "delta": piece, "logprobs": []}
+    yield {"type": "response.output_text.done", **place, "text": part["text"], "logprobs": []}
+    yield {"type": "response.content_part.done", **place, "part": part}
+    yield {"type": "response.output_item.done", "output_index": 0, "item": said}
+    yield {"type": "response.output_item.added", "output_index": 1, "item": {**call, "arguments": ""}}
+    place = {"output_index": 1, "item_id": "fc_1"}
+    for at in range(0, len(call["arguments"]), 7):
+        piece = call["arguments"][at : at + 7]
+        yield {"type": "response.function_call_arguments.delta", **place, "delta": piece}
+    yield {"type": "response.function_call_arguments.done", **place, "arguments": call["arguments"], "name": "send"}
+    yield {"type": "response.output_item.done", "output_index": 1, "item": call}
+    yield {"type": "response.completed", "response": whole}
+
+
+class Script:
+    """Answers every call of the API with the text it was sent; of a response that is continued, with the earlier."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, str] = {}
+
+    def __call__(self, request: Recorded) -> Reply:
+        stored = request.path.rpartition("/v1/responses/")[2]
+        if request.method == "GET":
+            assert request.body == b""
+            return self.reply({**response(self.said[stored]), "id": stored})
+        body = request.json
+        kind = request.path.rpartition("/v1/")[2].rpartition("openai/")[2]
+        if kind == "responses":
+            return self.respond(body)
+        if kind == "completions":
+            choice = {"index": 0, "text": body["prompt"], "logprobs": None, "finish_reason": "stop"}
+            return self.reply(
+                {"id": "cmpl-1", "object": "text_completion", "created": 1, "model": "m", "choices": [choice]}
+            )
+        if kind == "embeddings":
+            vector = base64.b64encode(struct.pack("<2f", 1.0, -0.5)).decode()
+            data = [{"object": "embedding", "index": 0, "embedding": vector}]
+            usage = {"prompt_tokens": 3, "total_tokens": 3}
+            return self.reply({"object": "list", "data": data, "model": "m", "usage": usage})
+        if kind == "moderations":
+            result = {"flagged": False, "categories": {}, "category_scores": {}, "category_applied_input_types": {}}
+            return self.reply({"id": "modr-1", "model": "m", "results": [result]})
+        return Reply(b'{"error": {"message": "unknown"}}', 404)
+
+    def respond(self, body: dict[str, Any]) -> Reply:
+        earlier = body.get("previous_response_id")
+        text = self.said[earlier] if earlier else body["input"][0]["content"]
+        name = f"resp_68a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5{len(self.said):03}"
+        self.said[name] = text
+        whole = {**response(text), "id": name, "usage": None}
+        if not body.get("stream"):
+            return self.reply(whole)
+        blocks = [
+            f"event: {event['type']}\ndata: {json.dumps({**event, 'sequence_number': number}, ensure_ascii=False)}\n\n"
+            for number, event in enumerate(events(whole))
+        ]
+        return Reply("".join(blocks).encode(), headers={"content-type": "text/event-stream"})
+
+    def reply(self, body: Any) -> Reply:
+        return Reply(json.dumps(body, ensure_ascii=False).encode())
+
+
+@pytest.fixture(scope="module")
+def served(
+    tmp_path_factory: pytest.TempPathFactory, _plain: Upstream, _tls: Upstream, authority: trustme.CA
+) -> Iterator[Running]:
+    folder = Path(tmp_path_factory.mktemp("openai"))
+    authority.cert_pem.write_to_path(folder / "ca.pem")
+    arguments = ("--upstream", f"{_plain.url}/v1", "--upstream-ca", str(folder / "ca.pem"))
+    arguments += ("--intercept", f"localhost:{_tls.port}")
+    environment = {"SVC_UPSTREAM_KEY": "upstream-key-of-the-tests", "SVC_STREAMING": "true"}
+    with gateway(folder, *arguments, environment=environment) as process:
+        yield process
+
+
+@pytest.fixture(params=["gateway", "proxy"])
+def sdk(
+    request: pytest.FixtureRequest, served: Running, upstream: Upstream, tls_upstream: Upstream
+) -> Iterator[tuple[openai.OpenAI, Upstream]]:
+    if request.param == "gateway":
+        upstream.answer = Script()
+        with httpx2.Client(trust_env=False) as http:
+            yield (
+                openai.OpenAI(base_url=f"{served.url}/v1", api_key=OPERATOR_KEY, http_client=http, max_retries=0),
+                upstream,
+            )
+        return
+    tls_upstream.answer = Script()
+    with httpx2.Client(
+        trust_env=False, proxy=served.proxy, verify=ssl.create_default_context(cafile=served.ca)
+    ) as http:
+        base = f"{tls_upstream.url}/v1"
+        yield openai.OpenAI(base_url=base, api_key="the-clients-own", http_client=http, max_retries=0), tls_upstream
+
+
+def nothing_crossed(upstream: Upstream) -> bool:
+    return upstream.recorded != [] and MAIL.encode() not in upstream.seen and CARD.encode() not in upstream.seen
+
+
+def test_a_response(sdk: tuple[openai.OpenAI, Upstream]) -> None:
+    client, upstream = sdk
+    got = client.responses.create(model="gpt-5", input=[{"role": "user", "content": ASKED}])
+    assert got.output_text == ASKED
+    assert json.loads(got.output[1].arguments) == {"text": ASKED}  # type: ignore[union-attr]
+    again = client.responses.create(model="gpt-5", input="What did I say?", previous_response_id=got.id)
+    assert again.output_text == ASKED
+    assert client.responses.retrieve(got.id).output_text == ASKED
+    assert nothing_crossed(upstream)
+
+
+def test_an_id_that_is_private_does_not_cross(sdk: tuple[openai.OpenAI, Upstream]) -> None:
+    client, upstream = sdk
+    with pytest.raises(openai.BadRequestError):
+        client.responses.retrieve(CARD.replace(" ", ""))
+    with pytest.raises(openai.BadRequestError):
+        client.responses.retrieve("resp_" + CARD.replace(" ", ""))
+    assert upstream.recorded == []
+
+
+def test_a_streamed_response(sdk: tuple[openai.OpenAI, Upstream]) -> None:
+    client, upstream = sdk
+    said = ""
+    with client.responses.stream(model="gpt-5", input=[{"role": "user", "content": ASKED}]) as shown:
+        for event in shown:
+            if event.type == "response.output_text.delta":
+                said += event.delta
+        final = shown.get_final_response()
+    assert said == final.output_text == ASKED
+    assert json.loads(final.output[1].arguments) == {"text": ASKED}  # type: ignore[union-attr]
+    with client.responses.stream(model="gpt-5", input="Again?", previous_response_id=final.id) as shown:
+        assert shown.get_final_response().output_text == ASKED
+    assert nothing_crossed(upstream)
+
+
+def test_the_other_calls(sdk: tuple[openai.OpenAI, Upstream]) -> None:
+    client, upstream = sdk
+    assert client.completions.create(model="m", prompt=ASKED).choices[0].text == ASKED
+    assert client.embeddings.create(model="m", input=[ASKED]).data[0].embedding == [1.0, -0.5]
+    assert client.moderations.create(input=ASKED).results[0].flagged is False
+    assert nothing_crossed(upstream)
+    before = len(upstream.recorded)
+    with pytest.raises(openai.BadRequestError, match="check_embedding_ctx_length"):
+        client.embeddings.create(model="m", input=[[3923, 374]])
+    assert len(upstream.recorded) == before

@@ -1,0 +1,52 @@
+"""Law 1 for calls that no wire knows: the proxy protects them, drops them, lets them read, or refuses them."""
+
+import ssl
+
+import httpx
+import pytest
+
+from tests.e2e.server import Running
+from tests.e2e.test_law_1_nothing_crosses_unprotected import CANARY, CHAT, entrance, refused
+from tests.e2e.upstream import Reply, Upstream
+
+__all__ = ["entrance"]
+
+
+@pytest.mark.parametrize("path", ["/v1/files", "/", "/v1/chat/completions/extra"])
+def test_an_unknown_route(entrance: tuple[httpx.Client, Upstream], path: str) -> None:
+    """The gateway has none. The proxy protects what is JSON and refuses the rest."""
+    client, upstream = entrance
+    upstream.answer = lambda _: Reply(b"{}")
+    answer = client.post(path, json=CHAT)
+    if upstream.scheme == "http":
+        assert answer.status_code in {404, 405}
+        assert client.get(f"{path}?q={CANARY}").status_code in {404, 405}
+    else:
+        assert answer.status_code == 200
+        assert CANARY.encode() not in upstream.seen
+        upstream.recorded.clear()
+        form = {"content-type": "multipart/form-data; boundary=x"}
+        refused(client.post(path, content=CANARY.encode(), headers=form), 415, "unsupported_media_type")
+        assert client.post(path).status_code == 404
+        refused(client.get(f"{path}?q={CANARY}"), 400, "invalid_request")
+    assert not upstream.recorded
+
+
+@pytest.mark.parametrize("path", ["/v1/traces/ingest", "/api/event_logging/v2/batch"])
+def test_telemetry_is_dropped(running: Running, tls_upstream: Upstream, path: str) -> None:
+    context = ssl.create_default_context(cafile=str(running.ca))
+    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
+        answer = client.post(path, json={"data": [{"input": CANARY}]})
+        assert answer.status_code == 202
+    assert not tls_upstream.recorded
+
+
+def test_a_call_that_reads_something_passes(running: Running, tls_upstream: Upstream) -> None:
+    tls_upstream.answer = lambda _: Reply(b'{"flags": []}')
+    context = ssl.create_default_context(cafile=str(running.ca))
+    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
+        answer = client.get("/api/claude_code/settings", headers={"cookie": CANARY, "x-note": CANARY})
+        assert answer.json() == {"flags": []}
+        refused(client.get(f"/api/settings/{CANARY}"), 400, "invalid_request")
+    assert len(tls_upstream.recorded) == 1
+    assert CANARY.encode() not in tls_upstream.seen

@@ -1,0 +1,123 @@
+"""Tunnels through the proxy, decrypted or not, have the limits of other connections, and one for silence."""
+
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+
+import pytest
+import trustme
+
+from tests.e2e.raw import connected, connection, cut_off, one_answer, pushed, resident_mb, status_of, until_closed
+from tests.e2e.server import Running, gateway
+from tests.e2e.test_connection_limits import CHAT, HEAD, LIMIT, MIB, chunked
+from tests.e2e.upstream import Upstream
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, _tls: Upstream, authority: trustme.CA) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("gateway")
+    authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
+    arguments = ("--intercept", f"localhost:{_tls.port}", "--upstream-ca", str(folder / "upstream-ca.pem"))
+    environment = {
+        "SVC_DETECTION": "patterns",
+        "SVC_BODY_LIMIT_BYTES": str(LIMIT),
+        "SVC_HEAD_TIMEOUT_SECONDS": "3",
+        "SVC_TUNNEL_TIMEOUT_SECONDS": "4",
+    }
+    with gateway(folder, *arguments, environment=environment) as running:
+        yield running
+        assert "Traceback" not in running.output()
+        assert "reports a problem" not in running.output()
+
+
+def test_what_is_sent_before_a_tunnel_stands_is_not_hoarded(server: Running) -> None:
+    before = resident_mb(server.process.pid)
+    # A listener whose queue is full answers no connection attempt.
+    with closing(socket.socket()) as full, ExitStack() as queue:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):
+            waiting = queue.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(full.getsockname())
+        with connection(server.proxy_port) as sock:
+            connected(sock, f"127.0.0.1:{full.getsockname()[1]}")
+            assert pushed(sock, b"\x00" * 65536, 40 * MIB) < 20 * MIB
+    assert resident_mb(server.process.pid) - before < 30
+
+
+def client_hello() -> bytes:
+    sent = ssl.MemoryBIO()
+    with pytest.raises(ssl.SSLWantReadError):
+        ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), sent, server_hostname="a.test").do_handshake()
+    return sent.read()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"], ids=["not-intercepted", "intercepted"])
+def test_a_client_that_is_silent_after_connect_is_closed(server: Running, tls_upstream: Upstream, host: str) -> None:
+    with connection(server.proxy_port) as sock:
+        connected(sock, f"{host}:{tls_upstream.port}")
+        assert until_closed(sock) == b""
+
+
+@pytest.mark.parametrize("first", [b"\x00", client_hello()], ids=["raw", "tls"])
+def test_a_tunnel_is_closed_when_neither_side_sends(server: Running, first: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as host, connection(server.proxy_port) as sock:
+        connected(sock, f"127.0.0.1:{host.getsockname()[1]}")
+        sock.sendall(first)
+        with host.accept()[0] as far:
+            far.settimeout(20)
+            # Longer than each of the time limits.
+            for _ in range(6):
+                far.sendall(b".")
+                assert sock.recv(65536) == b"."
+                time.sleep(1)
+            assert until_closed(sock) == b""
+            assert until_closed(far) == first
+
+
+@contextmanager
+def tunnel(server: Running, upstream: Upstream) -> Iterator[tuple[ssl.SSLSocket, str]]:
+    """A TLS connection through the proxy, and the beginning of a request on it."""
+    place = f"localhost:{upstream.port}"
+    context = ssl.create_default_context(cafile=server.ca)
+    with connection(server.proxy_port) as sock:
+        connected(sock, place)
+        with context.wrap_socket(sock, server_hostname="localhost") as secure:
+            yield secure, HEAD.replace("Host: gateway", f"Host: {place}")
+
+
+def test_inside_tls_the_same_holds(server: Running, tls_upstream: Upstream) -> None:
+    """What the proxy decrypts is read by the same rules, and a tunnel to it outlives its first request."""
+    with tunnel(server, tls_upstream) as (secure, post):
+        for _ in range(2):
+            secure.sendall(f"{post}Transfer-Encoding: chunked\r\n\r\n".encode() + chunked(CHAT, trailers="X-A: 1\r\n"))
+            assert status_of(one_answer(secure)) == 200
+        secure.sendall(f"{post}X-SVC-Key: svck_not-a-key\r\nContent-Length: 200000\r\n\r\n".encode())
+        assert status_of(one_answer(secure)) == 401
+    with tunnel(server, tls_upstream) as (secure, post):
+        secure.sendall(f"{post}X: {'y' * 70_000}\r\n\r\n".encode())
+        assert status_of(one_answer(secure)) == 431
+
+
+@pytest.mark.parametrize(
+    "begun",
+    ["Content-Le", "Content-Length: 100\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n"],
+    ids=["head", "body", "chunk"],
+)
+def test_inside_tls_a_client_that_falls_silent_is_let_go(server: Running, tls_upstream: Upstream, begun: str) -> None:
+    with tunnel(server, tls_upstream) as (secure, post):
+        secure.sendall(f"{post}{begun}".encode())
+        assert status_of(one_answer(secure)) == 408
+        assert until_closed(secure) == b""
+
+
+@pytest.mark.parametrize("piece", [b"10000\r\n" + b" " * 0x10000 + b"\r\n", b"zz\r\n"], ids=["over-limit", "no-size"])
+def test_inside_tls_a_refused_body_is_cut_off(server: Running, tls_upstream: Upstream, piece: bytes) -> None:
+    for _ in range(8):
+        with tunnel(server, tls_upstream) as (secure, post):
+            secure.sendall(f"{post}Transfer-Encoding: chunked\r\n\r\n".encode())
+            cut_off(secure, piece * (1 + 65536 // len(piece)))
+            assert status_of(one_answer(secure)) in (400, 413)

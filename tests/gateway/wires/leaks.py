@@ -1,0 +1,72 @@
+"""Puts private values into every string and key of a request, one at a time, and looks at what crosses."""
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+from gateway.container import Container
+from gateway.errors import GatewayError
+from gateway.ids import new_request_id
+from gateway.models import Caller, Scope, Trust
+from gateway.pipeline.destination import Destination
+from gateway.wires import Body, Wire
+
+VALUES = ("4111 1111 1111 1111", "anna.schmidt@acme.test", "DE89 3704 0044 0532 0130 00")
+
+
+def variants(body: Body) -> Iterator[tuple[str, Body]]:
+    """Yields the request with each value in each place, which is named."""
+    for path in _paths(body):
+        for value in VALUES:
+            changed = copy.deepcopy(body)
+            container: Any = changed
+            for step in path[:-1]:
+                container = container[step]
+            last = path[-1]
+            if isinstance(last, tuple):
+                container[value] = container.pop(last[0])
+            else:
+                container[last] = value
+            yield f"{'.'.join(map(str, path))} = {value}", changed
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield (*path, (name,))
+            yield from _paths(member, (*path, name))
+    elif isinstance(value, list):
+        for index, member in enumerate(value):
+            yield from _paths(member, (*path, index))
+    elif isinstance(value, str):
+        yield path
+
+
+async def crossing(container: Container, wire: Wire, body: Body, path: str = "", caller: str = "key_anna") -> bytes:
+    """Returns what crosses of a request."""
+    model = wire.model(body, path)
+    exchange = await container.pipeline.open(
+        wire,
+        body,
+        Caller(caller, Scope.CLIENT),
+        Destination(model if isinstance(model, str) else "", Trust.LOCAL),
+        request_id=new_request_id(),
+        path=path,
+        streams=True,
+    )
+    return exchange.body
+
+
+async def leaks(container: Container, wire: Wire, body: Body, path: str = "") -> list[str]:
+    """Returns the places of which a value crosses."""
+    found = []
+    for place, changed in variants(body):
+        try:
+            crossed = await crossing(container, wire, changed, path)
+        except GatewayError as error:
+            if any(value in error.message or value in (error.param or "") for value in VALUES):
+                found.append(f"error for {place}")
+            continue
+        if any(value.encode() in crossed for value in VALUES):
+            found.append(place)
+    return found

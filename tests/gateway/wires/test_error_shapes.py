@@ -1,0 +1,134 @@
+"""The gateway's errors as the official SDKs show them: with the message, and without retrying in vain."""
+
+from collections.abc import Callable
+from typing import Any
+
+import anthropic
+import httpx
+import httpx2
+import openai
+import pytest
+from google import genai
+from google.genai import errors as google_errors
+from google.genai import types
+
+import gateway.errors
+from gateway.errors import (
+    Forbidden,
+    GatewayError,
+    NotFound,
+    Unavailable,
+    UnsupportedMedia,
+)
+from gateway.wires import Family
+from gateway.wires.error_shapes import code_in, family_of, shaped
+
+ERRORS = {
+    error.default_code: error("Nothing was sent; do something else.", param="messages")
+    for error in vars(gateway.errors).values()
+    if isinstance(error, type) and issubclass(error, GatewayError) and error is not GatewayError
+}
+ERRORS |= {
+    error.code: error
+    for error in (
+        Forbidden("Nothing was sent; do something else.", code="blocked_by_policy"),
+        NotFound("Nothing was sent; do something else.", code="model_not_found"),
+        NotFound("Nothing was sent; do something else.", code="policy_not_found"),
+        NotFound("Nothing was sent; do something else.", code="unknown_route"),
+        UnsupportedMedia("Nothing was sent; do something else.", code="attachment_refused"),
+        Unavailable("Nothing was sent; do something else.", code="overloaded", retry_after=1),
+        Unavailable("Nothing was sent; do something else.", code="receipt_log_broken"),
+    )
+}
+MAY_PASS = frozenset({408, 409, 429, 502, 503, 504})
+
+
+def head(error: GatewayError) -> dict[str, str]:
+    return {"content-type": "application/json", **error.headers("req_1")}
+
+
+class Gateway:
+    """Answers every call with an error."""
+
+    def __init__(self, error: GatewayError, family: Family) -> None:
+        self.error = error
+        self.calls = 0
+        self.status, self.body = shaped(error, "req_1", family)
+
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
+        self.calls += 1
+        return httpx2.Response(self.status, json=self.body, headers=head(self.error))
+
+
+def ask_openai(gateway: Gateway, retries: int) -> Exception:
+    transport = httpx2.MockTransport(gateway)
+    client = openai.OpenAI(
+        api_key="k", base_url="http://g.test/v1", max_retries=retries, http_client=httpx2.Client(transport=transport)
+    )
+    with pytest.raises(openai.APIStatusError) as raised:
+        client.chat.completions.create(model="m", messages=[{"role": "user", "content": "Hi."}])
+    assert raised.value.code == gateway.error.code
+    assert raised.value.param == "messages" or gateway.error.param is None
+    return raised.value
+
+
+def ask_anthropic(gateway: Gateway, retries: int) -> Exception:
+    transport = httpx2.MockTransport(gateway)
+    client = anthropic.Anthropic(
+        api_key="k", base_url="http://g.test", max_retries=retries, http_client=httpx2.Client(transport=transport)
+    )
+    with pytest.raises(anthropic.APIStatusError) as raised:
+        client.messages.create(model="m", max_tokens=9, messages=[{"role": "user", "content": "Hi."}])
+    body: Any = raised.value.body
+    assert body["error"]["details"]["error_code"] == gateway.error.code
+    # Agents show 404 as a problem with the model's name.
+    assert (raised.value.status_code == 404) is (gateway.error.code == "model_not_found")
+    return raised.value
+
+
+def ask_gemini(gateway: Gateway, _: int) -> Exception:
+    def answer(request: httpx.Request) -> httpx.Response:
+        gateway.calls += 1
+        return httpx.Response(gateway.status, json=gateway.body, headers=head(gateway.error))
+
+    http = httpx.Client(transport=httpx.MockTransport(answer))
+    options = types.HttpOptions(base_url="http://g.test", httpx_client=http)
+    client = genai.Client(vertexai=False, api_key="k", http_options=options)
+    with pytest.raises(google_errors.APIError) as raised:
+        client.models.generate_content(model="m", contents="Hi.")
+    assert raised.value.code == gateway.error.status
+    return raised.value
+
+
+SDKS: dict[Family, Callable[[Gateway, int], Exception]] = {
+    "openai": ask_openai,
+    "anthropic": ask_anthropic,
+    "gemini": ask_gemini,
+}
+
+
+@pytest.mark.parametrize("code", ERRORS)
+@pytest.mark.parametrize("family", SDKS)
+def test_the_message_is_shown_and_nothing_is_retried_in_vain(family: Family, code: str) -> None:
+    error = ERRORS[code]
+    may_pass = error.status in MAY_PASS and code != "receipt_log_broken"
+    gateway = Gateway(error, family)
+    shown = SDKS[family](gateway, 0 if may_pass else 2)
+    assert error.message in str(shown)
+    assert gateway.calls == 1
+    assert code_in(gateway.body) == code
+    assert ("x-should-retry" in head(error)) is not may_pass
+
+
+@pytest.mark.parametrize(
+    ("fields", "family"),
+    [
+        ([], "openai"),
+        ([(b"Authorization", b"Bearer k")], "openai"),
+        ([(b"Anthropic-Version", b"2023-06-01"), (b"Authorization", b"Bearer k")], "anthropic"),
+        ([(b"X-Goog-Api-Key", b"k")], "gemini"),
+        ([(b"x-goog-api-client", b"google-genai-sdk/2")], "gemini"),
+    ],
+)
+def test_the_api_of_a_client_shows_in_its_headers(fields: list[tuple[bytes, bytes]], family: Family) -> None:
+    assert family_of(fields) == family

@@ -59,7 +59,8 @@ class Review:
         if view is None:
             return
         receipt = forwarded.receipt.body if forwarded.receipt else None
-        state.notes = Notes(state.request_id, receipt, forwarded.placeholders)
+        decision = "protected" if receipt else "passed"
+        state.notes = Notes(state.request_id, receipt, forwarded.placeholders, decision=decision)
         state.shown = flow_copies.flow_copy(flow)
         self._put_notes(flow, state)
         self._add(view, state.shown)
@@ -103,7 +104,7 @@ class Review:
         elif state.cleared:
             self.answered(flow, state, error)
         else:
-            state.notes.refusal = error.code
+            state.notes.refusal, state.notes.decision = error.code, "refused"
             flow.marked = REFUSED
             flow.comment = f"{error.code} · {flow.comment}"
             # Discards the operator's edit, which may hold what must not be forwarded.
@@ -148,9 +149,12 @@ class Review:
             return
         request_id = request_id_of(flow.response, receipt) or state.request_id
         added = flow_copies.entry(flow, self._address(flow, state), path or plain_path(flow.request.path), status)
-        notes = Notes(request_id, receipt.body if receipt else None, refusal=refusal, metadata_only=True)
+        is_dropped = status is not None and state.listener is Listener.PROXY
+        decision = "refused" if refusal else "dropped" if is_dropped else "answered"
+        body = receipt.body if receipt else None
+        notes = Notes(request_id, body, refusal=refusal, metadata_only=True, decision=decision)
         notes.put(added)
-        words = [refusal] if refusal else []
+        words = [refusal] if refusal else ["dropped"] if is_dropped else []
         added.marked = REFUSED if refusal else METADATA
         if guard is not None and guard != "pass":
             added.marked = FLAGGED if guard == "flag" else GUARDED

@@ -30,6 +30,7 @@ from gateway.http.content_encoding import decode, too_large
 from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
 from gateway.ipc.messages import Call, ForwardedRequest, Gateway, Listener, NativeResponse
+from gateway.receipts import answer_headers
 from gateway.wires import Wires
 
 _log = logging.getLogger(__name__)
@@ -175,7 +176,10 @@ class Protect:
         if _redirects(response):
             return
         response.headers = seal(response.headers)
-        response.headers["x-svc-request-id"] = state.request_id
+        for name in [name for name in response.headers if name.lower().startswith("x-svc-")]:
+            del response.headers[name]
+        receipt = state.forwarded.receipt if state.forwarded else None
+        response.headers.update(answer_headers(receipt) if receipt else {"x-svc-request-id": state.request_id})
         response.stream = False
         plan = state.forwarded.stream if state.forwarded else None
         if plan is not None and state.wire is not None and flow.request.http_version != "HTTP/1.0":

@@ -1,19 +1,23 @@
 """Counts how much the gateway is used. The meters hold numbers only.
 
-They change in the same transaction as the receipts that they count, so they always match.
+They change in the same transaction as the receipts that they count, so they always match. Calls without a receipt are
+counted on their own.
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
+from gateway.errors import Unavailable
 from gateway.store import Repositories, Store
 from gateway.store.interfaces import Usage
 from gateway.store.rows import MeterRow
 
 # The meters that hold one number for each name.
-_GROUPS = ("operations", "routes", "risk_levels", "entities", "transformations", "outcomes")
+_GROUPS = ("operations", "routes", "risk_levels", "entities", "transformations", "outcomes", "other_calls")
 
 _TOKENS = ("input", "external", "reported_input", "reported_output")
 # How many days the answer lists one by one; the totals cover everything.
@@ -44,6 +48,13 @@ class Counter:
     def forget(self) -> None:
         """Discards the collected readings after the transaction, committed or not."""
         self._collected.clear()
+
+
+def count_other_call(store: Store, decision: str) -> None:
+    """Counts what became of a call that no wire knows, in the background, and not while the store is down."""
+    row = MeterRow(datetime.now(UTC).date().isoformat(), "other_calls", decision, 1)
+    with suppress(Unavailable):
+        store.submit(lambda stored: stored.usage.add([row]))
 
 
 def counted_records(meters: Usage) -> int:

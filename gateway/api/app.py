@@ -56,6 +56,7 @@ from gateway.http.strict_json import dump
 from gateway.models import Caller
 from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.operations import ProtectedText, Question, ShardedText
+from gateway.receipts import answer_headers
 from gateway.usage import usage
 
 # FastAPI's telemetry would send rejected input in logs and spans to the collector that an `OTEL_…` variable names.
@@ -239,7 +240,7 @@ def _native_routes() -> APIRouter:
         path = f"{path}?{request.url.query}" if request.url.query else path
         exchange, status, answer = await container.chat.answer(wire, body, caller, path, request.headers.raw)
         _report_exchange(request, exchange)
-        return Response(answer, status, {"x-svc-request-id": exchange.request_id}, media_type="application/json")
+        return Response(answer, status, answer_headers(exchange.receipt.ref), media_type="application/json")
 
     @router.get("/policies", **documented("policies", PolicyListReply))
     async def policies(request: Request, limit: Limit = 50, offset: Offset = 0) -> Response:

@@ -27,10 +27,12 @@ _log = logging.getLogger(__name__)
 # Other calls of model providers' interfaces, by the first path segment after the version.
 _PROVIDER_CALLS = frozenset(
     """
-    responses embeddings completions moderations audio images videos files uploads batches fine_tuning assistants
-    threads vector_stores containers conversations evals realtime messages rerank engines
+    responses embeddings completions moderations fine_tuning assistants threads vector_stores containers conversations
+    evals messages rerank engines
     """.split()
 )
+# Those of which the content cannot be searched.
+_FILE_CALLS = frozenset("audio images videos files uploads batches realtime".split())
 _PATH_PREFIXES = frozenset({"v1", "v1beta", "openai", "anthropic"})
 _NAME = re.compile(r"[A-Za-z0-9_]{1,40}\Z")
 
@@ -79,11 +81,15 @@ def add_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 def unknown_path(path: str) -> NotFound:
     """Returns the error for a path without a route. The message says which calls the gateway supports."""
     words = path.strip("/").split("/")
-    expected = next((word for word in words if word not in _PATH_PREFIXES), "") in _PROVIDER_CALLS
-    problem = "This call is not supported yet" if expected else "The gateway does not know this call"
+    call = next((word for word in words if word not in _PATH_PREFIXES), "")
+    problem = "This call is not supported yet" if call in _PROVIDER_CALLS else "The gateway does not know this call"
+    advice = ""
+    if call in _FILE_CALLS:
+        problem = "Files, audio, images, batches and realtime sessions cannot be protected"
+        advice = " A policy with `attachments` set to `pass` lets files pass inside other calls."
     return NotFound(
-        f"{problem}, and nothing was sent. Supported provider calls: GET /v1/models, POST /v1/chat/completions and, "
-        "for models of upstreams, /v1/completions, /v1/responses, /v1/embeddings, /v1/moderations, /v1/messages and "
+        f"{problem}, and nothing was sent.{advice} Supported provider calls: GET /v1/models, POST /v1/chat/completions "
+        "and, for models of upstreams, /v1/completions, /v1/responses, /v1/embeddings, /v1/moderations, /v1/messages and "
         "/v1beta/models/{model}:generateContent; GET /docs lists the gateway's own."
     )
 

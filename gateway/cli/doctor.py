@@ -34,7 +34,8 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     console.print(_checks(checks))
     console.print(_not_scanned(rest))
     problems = sum(not check.ok for check in checks)
-    console.print(f"{problems} problems" if problems else "No problems", highlight=False)
+    counted = "1 problem" if problems == 1 else f"{problems or 'No'} problems"
+    console.print(counted, highlight=False)
     return status
 
 

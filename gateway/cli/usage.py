@@ -22,6 +22,7 @@ _TITLES = {
     "entities": "Entities",
     "transformations": "Transformations",
     "outcomes": "Outcomes",
+    "other_calls": "Other calls to intercepted hosts",
 }
 _BAR = 24
 

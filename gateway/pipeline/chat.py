@@ -11,6 +11,7 @@ from typing import Any
 
 from gateway.auth.callers import Callers
 from gateway.auth.credentials import PROVIDER_CREDENTIALS, refuse_repeated, scrub_secrets, secrets_of
+from gateway.config.settings import CONFIGURED_UPSTREAM
 from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
 from gateway.ids import new_request_id
@@ -48,14 +49,21 @@ class ChatHandler:
         self._forward = forward
         self._proxy_seconds = proxy_seconds
 
-    def destination_for(self, wire: Wire, body: Body, path: str, fields: Sequence[Field]) -> Destination:
+    def destination_for(
+        self, wire: Wire, body: Body, path: str, fields: Sequence[Field], caller: Caller
+    ) -> Destination:
         """Returns the configured upstream or the surface for a request to `path`. The latter has no `url`.
 
         Where the client sends its gateway key as `X-SVC-Key`, its own credentials are forwarded to the upstream. Raises
         BadRequest for a repeated credential and for a gateway key in a header that would be forwarded; BadRequest and
         NotFound (`model_not_found`) for the model.
         """
-        surface, model = self._surfaces.resolve(wire.model(body, path.partition("?")[0]), wire.family)
+        place = path.partition("?")[0]
+        asked = wire.model(body, place)
+        if not body and asked == CONFIGURED_UPSTREAM:
+            # A read of an answer by its id, which only the upstream that gave it knows.
+            asked = self._pipeline.answered_by(caller, wire.read(body, place).continues) or asked
+        surface, model = self._surfaces.resolve(asked, wire.family)
         return self._destination(surface, model, wire, path, fields)
 
     def _destination(self, surface: Surface, model: str, wire: Wire, path: str, fields: Sequence[Field]) -> Destination:

@@ -56,7 +56,7 @@ class EarlierAnswers:
     ) -> None:
         """Remembers the values of an answer under each of its names."""
         owner = caller.remembered_as
-        if owner is None or not known or len(known) > self._values:
+        if owner is None or len(known) > self._values:
             return
         with self._lock:
             now = self._clock()
@@ -82,6 +82,14 @@ class EarlierAnswers:
             self._forget(self._clock())
             own = self._kinds.get(owner.partition("_")[0], OrderedDict()).get(owner, OrderedDict())
             return own.get((provider, name), NOTHING)
+
+    def provider(self, caller: Caller, name: str) -> str:
+        """Returns who gave an answer, if it is remembered, else an empty string."""
+        owner = caller.remembered_as or ""
+        with self._lock:
+            self._forget(self._clock())
+            own = self._kinds.get(owner.partition("_")[0], OrderedDict()).get(owner, OrderedDict())
+            return next((provider for provider, known in reversed(own) if known == name), "")
 
     def _forget(self, now: float) -> None:
         for callers in self._kinds.values():

@@ -332,6 +332,10 @@ class Pipeline:
             raise BadUpstream("The upstream's answer is not a JSON object.", code="upstream_invalid")
         return answer.body
 
+    def answered_by(self, caller: Caller, name: str) -> str:
+        """Returns the provider of an earlier answer, empty if it is not remembered."""
+        return self._earlier.provider(caller, name)
+
     def _remember(self, exchange: Exchange, names: Sequence[str]) -> None:
         if exchange.resumable and names:
             provider, known = exchange.destination.provider, exchange.placeholders.entries()

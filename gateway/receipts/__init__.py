@@ -8,6 +8,7 @@ checkpoint_file  the head as remembered outside the database
 consistency      checks that the log extends what is remembered
 verify           recomputes records, chain and head
 log_walk         reads the whole log in chunks
+answer_headers   what a receipt says, in the headers of the answer
 receipt_context  names the receipt of a request in later errors
 log              the interface of the log: append, read, verify
 audit            verifies or exports the log from outside the gateway
@@ -17,6 +18,7 @@ retry_queue      outcomes that wait for the store to recover
 Nothing here sees source text.
 """
 
+from gateway.receipts.answer_headers import answer_headers
 from gateway.receipts.drafts import OPERATIONS, OUTCOMES, OutcomeDraft, ReceiptDraft
 from gateway.receipts.log import ReceiptLog
 from gateway.receipts.receipt_context import attach_to_errors
@@ -34,5 +36,6 @@ __all__ = [
     "ReceiptLog",
     "Signer",
     "Verification",
+    "answer_headers",
     "attach_to_errors",
 ]

@@ -6,12 +6,13 @@ from gateway.api.asgi_client import AsgiApp, serve
 from gateway.api.error_handlers import unknown_path
 from gateway.auth.credentials import refuse_repeated
 from gateway.container import Container
-from gateway.errors import EditRefused, NotFound, UnsupportedMedia, UpgradeRefused
+from gateway.errors import EditRefused, GatewayError, NotFound, UnsupportedMedia, UpgradeRefused
 from gateway.http.content_encoding import decode
 from gateway.http.strict_json import check_media_type, parse_object
 from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse, RestoredAnswer, StreamEnd
 from gateway.models import Caller
 from gateway.pipeline.exchange import Exchange
+from gateway.usage import count_other_call
 from gateway.wires import Body, Wire
 from gateway.wires.other_json import OTHER_JSON
 
@@ -28,6 +29,7 @@ class Dispatcher:
         self._edits = container.edits
         self._pipeline = container.pipeline
         self._settings = container.settings
+        self._store = container.store
         self._wires = container.wires
         self._app = app
         self._exchanges: dict[str, Exchange] = {}
@@ -49,6 +51,8 @@ class Dispatcher:
     async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
         path = call.path.partition("?")[0]
         if any(name.lower() == b"upgrade" for name, _ in call.fields):
+            if call.listener is Listener.PROXY:
+                count_other_call(self._store, "refused")
             raise UpgradeRefused("The gateway speaks no WebSocket; send the request as an HTTP POST.", param="Upgrade")
         wire = self._wires.serving(call.method, path)
         if "%" in path:
@@ -56,7 +60,7 @@ class Dispatcher:
         if call.listener is Listener.GATEWAY:
             refuse_repeated(call.fields)
             return await (self._serve(call) if wire is None else self._open_chat(call, wire))
-        return await (self._open_other(call) if wire is None else self._open_proxied(call, wire, "chat"))
+        return await (self._count_other(call) if wire is None else self._open_proxied(call, wire, "chat"))
 
     async def _open_chat(self, call: Call, wire: Wire) -> ForwardedRequest | NativeResponse:
         path, _, query = call.path.partition("?")
@@ -64,7 +68,7 @@ class Dispatcher:
         if call.method != "GET":
             check_media_type(_header(call, b"content-type"))
         source, body = self._read(call)
-        destination = self._chat.destination_for(wire, body, call.path, call.fields)
+        destination = self._chat.destination_for(wire, body, call.path, call.fields, caller)
         if not destination.url:
             return await self._serve(call, caller)
         exchange = await self._pipeline.open(
@@ -94,8 +98,21 @@ class Dispatcher:
         )
         return self._forward(exchange, annotate=False)
 
+    async def _count_other(self, call: Call) -> ForwardedRequest | NativeResponse:
+        """Handles a proxied call that no wire knows, and counts what becomes of it."""
+        try:
+            opened = await self._open_other(call)
+        except GatewayError:
+            count_other_call(self._store, "refused")
+            raise
+        if isinstance(opened, NativeResponse):
+            count_other_call(self._store, "dropped")
+        else:
+            count_other_call(self._store, "passed" if opened.receipt is None else "protected")
+        return opened
+
     async def _open_other(self, call: Call) -> ForwardedRequest | NativeResponse:
-        """Handles a proxied call that no wire knows: drops telemetry, protects JSON, refuses all other bodies.
+        """Drops telemetry, protects JSON, and refuses all other bodies.
 
         Calls that read something pass without a body. Raises NotFound (`unknown_route`) and UnsupportedMedia.
         """

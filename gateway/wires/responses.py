@@ -25,6 +25,8 @@ _BEFORE_ITEMS = ("tools", "instructions", "prompt", "text")
 # Numbers and words of the protocol that cannot contain private text. They are validated where they are read.
 _SETTINGS = frozenset({"model", "input", "stream"})
 _NUMBERS = frozenset({"temperature", "top_p", "top_logprobs", "max_output_tokens", "max_tool_calls"})
+# What codex reports on where it runs: folder, remote and commit. As a header it does not cross either.
+_REPORT = "x-codex-turn-metadata"
 # Words that are values of settings.
 _VALUES = frozenset(
     """
@@ -151,6 +153,8 @@ class Responses:
         if not body and not _PATH.match(path) and (stored := _STORED.match(path)):
             return Conversation(body, "", False, [[]], "", continues=stored[2])
         own = take_own(body)
+        if isinstance(reported := body.get("client_metadata"), dict):
+            reported.pop(_REPORT, None)
         conversation = Conversation(body, model_of(body), streams(body), [], "")
         attachments = set[str]()
         block: list[MessageField] = []

@@ -5,6 +5,7 @@ import os
 import platform
 import re
 import secrets
+import shutil
 import ssl
 import subprocess
 import sys
@@ -33,18 +34,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m scripts.try_clients", description=__doc__)
     parser.add_argument("--only", action="append", metavar="NAME", help="this client (repeatable)")
     parser.add_argument("--cache", type=Path, default=user_cache_path("privacy-gateway-clients"))
+    parser.add_argument("--install", action="store_true", help="install the clients, and run none")
     parser.add_argument("--write", action="store_true", help="put the table into docs/clients.md")
     options = parser.parse_args()
     chosen = [client for client in CLIENTS if not options.only or any(name in client.name for name in options.only)]
     cache: Path = options.cache.resolve()
     cache.mkdir(parents=True, exist_ok=True)
+    missing = {client.name for client in chosen if not install(client, cache)}
+    if options.install:
+        print(*(f"cannot be installed: {name}" for name in missing), sep="\n")
+        return int(bool(missing))
     rows, failures = [], 0
     with gateway() as setting:
         for client in chosen:
-            try:
-                install(client, cache)
-            except subprocess.CalledProcessError as error:
-                cells = [f"cannot be installed here ({error.returncode})"] * 2
+            if client.name in missing:
+                cells = ["cannot be installed here"] * 2
             else:
                 cells = [tried(client, entrance, cache, setting) for entrance in ("gateway", "proxy")]
             failures += sum("yes" not in cell or "no:" in cell for cell in cells)
@@ -119,7 +123,19 @@ def _addresses(log: Path, process: "subprocess.Popen[bytes]") -> tuple[str, str]
     raise SystemExit(f"the gateway did not start:\n{log.read_text()}")
 
 
-def install(client: Client, cache: Path) -> None:
+def install(client: Client, cache: Path) -> bool:
+    """Installs a client's packages, unless they are there already. Returns whether they are there now."""
+    try:
+        _install(client, cache)
+    except subprocess.CalledProcessError:
+        if client.kind == "python":
+            # The next run would take the environment for a complete one.
+            shutil.rmtree(_environment(client, cache), ignore_errors=True)
+        return False
+    return True
+
+
+def _install(client: Client, cache: Path) -> None:
     """Installs a client's packages, each kind into an environment of its own. Raises CalledProcessError."""
     if client.kind == "curl":
         return

@@ -40,6 +40,10 @@ OPENCODE = """\
 "options": {{"baseURL": "{base}/v1", "apiKey": "{key}"}}, "models": {{"{model}": {{}}}}}}}},
 "model": "gateway/{model}", "autoupdate": false, "share": "disabled"}}
 """
+GEMINI = """\
+{{"security": {{"auth": {{"selectedType": "gemini-api-key"}}}},
+"privacy": {{"usageStatisticsEnabled": false}}, "general": {{"enableAutoUpdate": false}}}}
+"""
 _QUIET = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
 _CURL = (
     "curl -sS --fail-with-body {base}/v1/chat/completions -H 'authorization: Bearer {key}'"
@@ -48,13 +52,14 @@ _CURL = (
 )
 
 CLIENTS = (
-    Client("curl", "curl", (), "openai", command=("sh", "-c", _CURL), modes=(False,), has_tools=False),
+    Client("curl, without tools", "curl", (), "openai", command=("sh", "-c", _CURL), modes=(False,), has_tools=False),
     Client("openai (Python), chat completions", "python", ("openai",), "openai", "openai_chat.py"),
     Client("openai (Python), Responses", "python", ("openai",), "openai", "openai_responses.py"),
     Client("anthropic (Python)", "python", ("anthropic",), "anthropic", "anthropic_messages.py"),
     Client("google-genai (Python)", "python", ("google-genai",), "gemini", "google_genai.py"),
     Client("langchain-openai", "python", ("langchain-openai",), "openai", "langchain_openai.py"),
     Client("litellm", "python", ("litellm", "mcp"), "openai", "litellm_chat.py"),
+    Client("llm", "python", ("llm",), "openai", "llm_chain.py"),
     Client("pydantic-ai", "python", ("pydantic-ai-slim[openai]",), "openai", "pydantic_ai.py"),
     Client(
         "openai-agents",
@@ -68,6 +73,13 @@ CLIENTS = (
     Client("@anthropic-ai/sdk", "node", ("@anthropic-ai/sdk",), "anthropic", "anthropic.mjs"),
     Client("@google/genai", "node", ("@google/genai",), "gemini", "genai.mjs"),
     Client("ai with @ai-sdk/openai", "node", ("ai", "@ai-sdk/openai", "zod"), "openai", "ai_sdk.mjs"),
+    Client(
+        "@langchain/openai",
+        "node",
+        ("@langchain/openai", "@langchain/core", "zod"),
+        "openai",
+        "langchain.mjs",
+    ),
     Client(
         "Claude Code",
         "agent",
@@ -93,6 +105,16 @@ CLIENTS = (
         "openai",
         command=("qwen", "--auth-type", "openai", "--yolo", "-p", "{prompt}"),
         variables={"OPENAI_BASE_URL": "{base}/v1", "OPENAI_API_KEY": "{key}", "OPENAI_MODEL": "{model}"},
+        modes=(True,),
+    ),
+    Client(
+        "gemini-cli",
+        "agent",
+        ("@google/gemini-cli",),
+        "gemini",
+        command=("gemini", "--yolo", "--skip-trust", "-m", "{model}", "-p", "{prompt}"),
+        variables={"GOOGLE_GEMINI_BASE_URL": "{base}", "GEMINI_API_KEY": "{key}"},
+        files={".gemini/settings.json": GEMINI},
         modes=(True,),
     ),
     Client(

@@ -14,7 +14,7 @@ from addons.flow_state import FlowState
 from addons.operator_actions import NoReplay
 from addons.operator_view import METADATA, REFUSED, Review
 from gateway.errors import Forbidden
-from gateway.ipc.messages import ForwardedRequest, Listener
+from gateway.ipc.messages import ForwardedRequest, Listener, NativeResponse
 
 
 @contextmanager
@@ -84,6 +84,20 @@ async def test_an_entry_can_be_found_by_its_marker_and_comment() -> None:
         for wanted in ("~marked", "~marker no_entry", "~comment forbidden", "~comment req_01"):
             assert flowfilter.match(wanted, entry)
         assert not flowfilter.match(f"~marker {METADATA.strip(':')}", entry)
+
+
+async def test_what_became_of_a_call_is_noted() -> None:
+    with listing(3) as (review, view):
+        passed, dropped = tflow.tflow(), tflow.tflow()
+        state = visit_of(passed)
+        state.forwarded = ForwardedRequest("https://api.example/v1/models", (), b"")
+        review.released(passed, state)
+        dropped.response = http.Response.make(202)
+        review.native(dropped, visit_of(dropped), NativeResponse(202, (), b"{}", "/v1/traces/ingest"))
+        refuse(review, tflow.tflow())
+        decisions = [notes.decision for flow in view._store.values() if (notes := shown.metadata_of(flow))]
+        assert decisions == ["passed", "dropped", "refused"]
+        assert [*view._store.values()][1].comment == "dropped · metadata only · req_01"
 
 
 async def test_what_breaks_off_is_told_as_such() -> None:

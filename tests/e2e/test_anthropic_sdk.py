@@ -150,6 +150,27 @@ def test_the_path_of_agents(served: Running, upstream: Upstream) -> None:
     assert upstream.recorded[0].query == "beta=true"
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+def test_the_headers_say_what_the_receipt_says(served: Running, upstream: Upstream, streamed: bool) -> None:
+    def forging(request: Recorded) -> Reply:
+        answer = provider(request)
+        return Reply(answer.body, headers={**answer.headers, "x-svc-route": "forged", "X-SVC-Else": "forged"})
+
+    upstream.answer = forging
+    body = {"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": SAID}], "stream": streamed}
+    with served.client() as client:
+        answer = client.post("/v1/messages", json=body)
+        headers = {name: value for name, value in answer.headers.items() if name.startswith("x-svc-")}
+        receipt = client.get(f"/v1/receipts/{headers['x-svc-request-id']}").json()
+    assert headers == {
+        "x-svc-request-id": receipt["request_id"],
+        "x-svc-receipt": str(receipt["sequence"]),
+        "x-svc-route": receipt["route"],
+        "x-svc-policy": "default@1",
+        "x-svc-tokens": f"input={receipt['tokens']['input']}, external={receipt['tokens']['external']}",
+    }
+
+
 def test_an_unknown_call_is_no_problem_of_the_model(spoken: tuple[anthropic.Anthropic, Upstream]) -> None:
     """Agents show 404 as one."""
     client, upstream = spoken

@@ -36,7 +36,7 @@ NOT_RUN = {
 }
 # What prints nothing, or what everybody's machine prints differently.
 SAYS_NOTHING_FIXED = re.compile(
-    r"^KEY=|echo |make (run|setup-runtime)|\S+ run_proxy\.py (--help|keys|ca|policies list|receipts export)"
+    r"^KEY=|echo |make (run|setup-runtime)|\S+ run_proxy\.py (--help|keys|ca|env|policies list|receipts export)"
 )
 README = ROOT / "README.md"
 

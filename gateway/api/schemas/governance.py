@@ -77,6 +77,7 @@ class UsageReply(Reply):
     entities: Counts = Field(description="Number of entities by type.")
     transformations: Counts = Field(description="Number of entities by action.")
     outcomes: Counts = Field(description="Number by outcome.")
+    other_calls: Counts = Field(description="Number of proxied calls without a wire, by what became of them.")
     days: list[DayReply] = Field(description="The last 31 days with operations, oldest first.")
 
 

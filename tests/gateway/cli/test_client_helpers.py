@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -129,6 +130,10 @@ def test_a_program_runs_with_its_variables_arguments_and_status(folder: Path, li
     assert (done.stdout.strip(), done.returncode) == (f"http://127.0.0.1:{listener} --json a b", 7)
 
 
+def test_a_signal_ends_the_program_as_it_would_without_the_gateway(folder: Path, listener: int) -> None:
+    assert executed(folder, listener, "--", "sh", "-c", "kill -TERM $$").returncode == -signal.SIGTERM
+
+
 def test_a_program_gets_the_gateways_key_and_none_of_its_secrets() -> None:
     inherited = {"SVC_API_KEY": "s", "SVC_UPSTREAM_KEY": "s", "MINE": "k", "ANTHROPIC_AUTH_TOKEN": "other", "PATH": "p"}
     found = environment(inherited, {"OPENAI_BASE_URL": "u"}, "MINE")
@@ -163,6 +168,17 @@ def test_an_installation_in_order(folder: Path, capsys: pytest.CaptureFixture[st
     shown = capsys.readouterr().out
     assert "chatgpt.com" in shown
     assert "No problems" in shown
+
+
+def test_one_problem_is_counted_as_one(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ports = ("--gateway-port", str(free_port()), "--proxy-port", str(free_port()))
+    options = command("doctor", tmp_path, *ports, "--certs-dir", str(folder / "certs"))
+    (tmp_path / "data").mkdir(mode=0o755)
+    (tmp_path / "data").chmod(0o755)
+    assert run_proxy.main(options) == 1
+    shown = capsys.readouterr().out
+    assert shown.rstrip().endswith("\n1 problem")
+    assert "the gateway is not running" not in shown
 
 
 def test_what_is_wrong_is_told_with_what_to_do(

@@ -83,7 +83,10 @@ def test_the_oldest_is_forgotten_where_there_are_too_many() -> None:
 
 @pytest.fixture(scope="module")
 async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Container]:
-    settings = load_settings(None, data_dir=tmp_path_factory.mktemp("earlier"), detection="patterns")
+    upstreams = {name: {"base_url": f"https://api.{name}.test/v1", "models": [name]} for name in ("other", "acme")}
+    settings = load_settings(
+        None, data_dir=tmp_path_factory.mktemp("earlier"), detection="patterns", upstreams=upstreams
+    )
     async with await Container.start(settings, Detector()) as running:
         yield running
 
@@ -154,3 +157,14 @@ async def test_a_streamed_answer_is_continued_too(container: Container) -> None:
     await container.pipeline.end(first, stream.result(200))
     second = await opened(container, input="Who am I?", previous_response_id="resp_20")
     assert await closed(container, second, answer("resp_21", hidden)) == MAIL
+
+
+async def test_the_upstream_that_gave_an_answer_is_asked_for_it(container: Container) -> None:
+    def asked(name: str, caller: Caller = ANNA) -> str:
+        return container.chat.destination_for(WIRE, {}, f"/v1/responses/{name}", (), caller).url
+
+    first = await opened(container, input="Nothing is hidden here.")
+    await closed(container, first, answer("resp_30", "Hello."))
+    assert asked("resp_30") == "https://api.acme.test/v1/responses/resp_30"
+    assert asked("resp_31") == "https://api.other.test/v1/responses/resp_31"
+    assert asked("resp_30", Caller("key_bert", Scope.CLIENT)) == "https://api.other.test/v1/responses/resp_30"

@@ -1,5 +1,6 @@
 """The dispatcher behind both listeners: what is forwarded, what is refused, and that every exchange gets an outcome."""
 
+import contextlib
 import pickle
 from collections.abc import AsyncIterator
 from typing import Any
@@ -14,6 +15,7 @@ from gateway.errors import BadRequest, Forbidden, GatewayError
 from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse
 from gateway.models import Caller, Scope
 from gateway.server.dispatcher import Dispatcher
+from gateway.usage import usage
 
 OPERATOR = Caller("test", Scope.OPERATOR)
 HOST = "https://api.openai.com:443"
@@ -126,6 +128,32 @@ async def test_an_edit_needs_a_call_that_was_held(dispatcher: Dispatcher) -> Non
             await dispatcher.edit(request_id, b"{}")
         assert refused.value.code == "edit_refused"
     dispatcher.fail("req_0e", "failed")
+
+
+async def test_what_becomes_of_other_calls_is_counted(dispatcher: Dispatcher, container: Container) -> None:
+    async def sent(
+        method: str, path: str, content: bytes = b"", media: bytes = b"application/json", *more: tuple[bytes, bytes]
+    ) -> None:
+        fields = ((b"content-type", media), *more)
+        made = Call(f"req_{len(path):x}", Listener.PROXY, method, HOST, path, fields, content)
+        with contextlib.suppress(GatewayError):
+            await dispatcher.open(made)
+
+    before = (await usage(container.store))["other_calls"]
+    await sent("GET", "/api/settings")
+    await sent("HEAD", "/api/hello")
+    await sent("POST", "/v1/traces/ingest", b'{"data": []}')
+    await sent("POST", "/api/log", b'{"a": "b"}')
+    await sent("POST", "/v1/files", b"a", b"multipart/form-data")
+    await sent("DELETE", "/v1/files")
+    await sent("GET", "/v1/responses", b"", b"", (b"upgrade", b"websocket"))
+    after = (await usage(container.store))["other_calls"]
+    assert {name: count - before.get(name, 0) for name, count in after.items()} == {
+        "passed": 2,
+        "dropped": 1,
+        "protected": 1,
+        "refused": 3,
+    }
 
 
 async def test_a_native_call_is_answered(dispatcher: Dispatcher) -> None:

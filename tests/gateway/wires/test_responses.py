@@ -106,9 +106,7 @@ PLACES: dict[str, Body] = {
     "variable of a prompt": request(prompt={"id": "pmpt_1", "variables": {"who": "canary"}}),
     "metadata": request(metadata={"who": "canary"}),
     "key of metadata": request(metadata={"canary": "a"}),
-    "document in client_metadata": request(
-        client_metadata={"x-codex-turn-metadata": '{"workspaces": {"/canary": {}}}'}
-    ),
+    "document in client_metadata": request(client_metadata={"turn": '{"workspaces": {"/canary": {}}}'}),
     "user": request(user="canary"),
     "safety_identifier": request(safety_identifier="canary"),
     "prompt_cache_key": request(prompt_cache_key="canary"),
@@ -188,7 +186,7 @@ CODEX: Body = {
         "verbosity": "low",
         "format": {"type": "json_schema", "name": "a", "strict": True, "schema": {"type": "object"}},
     },
-    "client_metadata": {"x-codex-turn-metadata": '{"workspaces":{"/srv/shop":{"remote":"git@git.example:shop.git"}}}'},
+    "client_metadata": {"turn": '{"workspaces":{"/srv/shop":{"remote":"git@git.example:shop.git"}}}'},
     "metadata": {"team": "shop"},
     "user": "u-1",
 }
@@ -314,6 +312,12 @@ async def test_no_string_of_an_agents_request_lets_a_value_cross(container: Cont
 @pytest.mark.parametrize("place", ["message of user", "stdout", "tool in a namespace", "variable of a prompt", "patch"])
 async def test_no_string_of_other_requests_does(container: Container, place: str) -> None:
     assert await leaks(container, WIRE, PLACES[place]) == []
+
+
+def test_what_codex_reports_on_its_folder_does_not_cross() -> None:
+    body = request(client_metadata={"x-codex-turn-metadata": '{"workspaces": {"/srv/shop": {}}}', "session_id": "a"})
+    WIRE.read(body)
+    assert body["client_metadata"] == {"session_id": "a"}
 
 
 async def test_ids_and_encrypted_content_cross_as_they_are(container: Container) -> None:

@@ -111,6 +111,7 @@ BRACKETS = {
     "guillemet": (spellings("«", "laquo"), spellings("»", "raquo")),
     "brace": (("{",), ("}",)),
     "tick": (("`",), ("`",)),
+    "emphasis": (("_",), ("_",)),
 }
 
 

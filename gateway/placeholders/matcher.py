@@ -149,6 +149,8 @@ def _brackets(text: str, start: int, end: int, low: int, before: str) -> tuple[i
             return None
         case "tick" if "`" in {owner, after}:
             return None
+        case "emphasis" if _is_word(owner) or _is_word(after):
+            return None
     return first, last
 
 

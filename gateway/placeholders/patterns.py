@@ -58,8 +58,8 @@ def _beginnings(words: Iterable[str]) -> str:
 def _unfinished(types: Iterable[str]) -> str:
     openings = tuple(word for opening, _ in BRACKETS.values() for word in opening)
     closings = tuple(word for _, closing in BRACKETS.values() for word in closing)
-    # Whether a brace or a backtick belongs to the placeholder depends on the character after it.
-    closing = rf"{BLANK}(?:{_beginnings(closings)}|[}}`])?"
+    # Whether one of these belongs to the placeholder depends on the character after it.
+    closing = rf"{BLANK}(?:{_beginnings(closings)}|[}}`_])?"
     tag = f"[0-9A-Za-z]{{1,{SHORTEST_TAG - 1}}}|[0-9A-Za-z]{{{SHORTEST_TAG},64}}(?:{closing})?"
     separator = rf" ?{_beginnings(UNDERSCORE)}"
     firsts = tuple(sorted({type.partition("_")[0] for type in types}))

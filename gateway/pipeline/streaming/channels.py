@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from gateway.guard import GuardContext, Verdict, inspect
+from gateway.guard import KINDS, GuardContext, Verdict, inspect
 from gateway.guard.verdict import GuardAction
 from gateway.models import Entity
 from gateway.pipeline.restoring import restored
@@ -25,6 +25,8 @@ type _State = Literal["open", "held", "held to the end"]
 
 # Characters of text before a held stretch that the guard sees with it.
 _CONTEXT = 4096
+# Characters after which the end of a stretch is no longer searched for, but in code blocks.
+_LONGEST = 4 * _CONTEXT
 # What commands, markup and addresses are made of. Without any of it, a sentence cannot send anything.
 _CODE = re.compile(r"[`<>|$={}\\]|://|www\.|^(?: {4}|\t)|\]\(", re.MULTILINE)
 _SENTENCE = re.compile(r"[.!?…:;][\"')\]»”]*[ \t]|[。！？]|\n")
@@ -60,6 +62,12 @@ class Guarded:
     restore: RestoreDocument = field(default_factory=RestoreDocument)
     detect: Detect | None = None
     action: GuardAction = "pass"
+    reads_all: bool = field(init=False)
+    """Whether the guard has to read more than placeholders with what is around them."""
+
+    def __post_init__(self) -> None:
+        rules = (self.rules.of(rule) for rule in {*KINDS.values()} - {"placeholder_in_url"})
+        self.reads_all = self.detect is not None or not {"redact", "replace"}.isdisjoint(rules)
 
     def verdict(self, pieces: Sequence[AnswerText]) -> Verdict:
         """Inspects pieces that are read together. Raises Withheld."""
@@ -75,7 +83,7 @@ class Guarded:
 
     def whole(self, piece: AnswerText) -> str:
         """Guards and restores a text that is complete."""
-        if piece.kind == "data" or (self.detect is None and not self.context.placeholders.find(piece.text)):
+        if piece.kind == "data" or not (self.reads_all or self.context.placeholders.find(piece.text)):
             return piece.text
         return self.restored(piece, self.verdict([piece]).redacted(0, piece.text))
 
@@ -134,7 +142,7 @@ class Channel:
             self._restorer = self._new_restorer()
             self._restorer.skip(self._context[-_CONTEXT:])
         self._arrived.append(piece)
-        if self.kind == "data" or not (self.hold or self.guarded.context.placeholders):
+        if self.kind == "data" or not (self.hold or self.guarded.reads_all or self.guarded.context.placeholders):
             return piece
         self._pending.append(piece)
         if self.hold or self._state == "held to the end" or (self._state == "held" and not _ENDS.search(piece)):
@@ -196,6 +204,8 @@ class Channel:
         return end, state
 
     def _first_placeholder(self, pending: str) -> tuple[int, _State]:
+        if self.guarded.reads_all:
+            return 0, "held"
         vocabulary = self.guarded.context.placeholders.vocabulary
         end = open_end(pending, vocabulary)
         for hit in scan(pending, vocabulary, before=self._context[-1:]):
@@ -212,18 +222,21 @@ class Channel:
     def _end_of_stretch(self, pending: str) -> int | None:
         """Returns the end of what the guard has to see at once, if it has arrived."""
         position, blocks = self._search or (0, self._blocks.copy())
-        if blocks.is_open:
-            end = blocks.closing(pending, position)
-            self._search = pending.rfind("\n") + 1, blocks
-            return end if end >= 0 else None
         before = self._context[self._context.rfind("\n") + 1 :]
-        while (mark := _SENTENCE.search(pending, position)) is not None:
+        while not blocks.is_open and (mark := _SENTENCE.search(pending, position)) is not None:
+            blocks.add(pending[position : mark.end()])
             position = mark.end()
             self._search = position, blocks
-            if self._may_end(before, pending[:position]):
+            if not blocks.is_open and self._may_end(before, pending[:position]):
                 return position
             if self._state == "held to the end":
                 return None
+        if blocks.is_open:
+            end = blocks.closing(pending, position)
+            self._search = max(position, pending.rfind("\n") + 1), blocks
+            return end if end >= 0 else None
+        if len(pending) > _LONGEST:
+            self._state = "held to the end"
         return None
 
     def _may_end(self, before: str, stretch: str) -> bool:
@@ -234,11 +247,10 @@ class Channel:
         if is_line and not stretch.endswith("\n\n") and _STATEMENT.search(before + stretch):
             return False
         last = stretch.rfind("<")
-        head = stretch[last:] if last >= 0 else before + stretch
-        if _OPEN_TAG.search(head):
-            return False
         if last >= 0 and _ACTIVE.search(stretch):
             self._state = "held to the end"
+            return False
+        if _OPEN_TAG.search(stretch[last:] if last >= 0 else before + stretch):
             return False
         # The end must not cut what may still become a placeholder.
         return open_end(stretch, self.guarded.context.placeholders.vocabulary) == len(stretch)
@@ -247,7 +259,7 @@ class Channel:
         """Has the guard inspect a stretch with what came before, and restores it. Raises Withheld."""
         placeholders, given = self.guarded.context.placeholders, stretch
         is_rest = self._state == "held to the end"
-        if is_rest or placeholders.find(stretch):
+        if is_rest or self.guarded.reads_all or placeholders.find(stretch):
             before = "".join(self._given) if is_rest else self._context[-_CONTEXT:]
             verdict = self.guarded.verdict([self._part(before), self._part(stretch)])
             given = verdict.redacted(1, stretch)

@@ -38,9 +38,12 @@ class Vocabulary:
     # The beginnings of the tags, and the number of words in the longest type, which rule out most texts quickly.
     _heads: set[str] = field(default_factory=set)
     _words: int = 0
+    shortest: int = 0
+    """No spelling of a placeholder is shorter."""
 
     def add(self, core: str) -> None:
         type, _, tag = core.rpartition("_")
+        self.shortest = min(self.shortest or len(core), len(core))
         self.cores.add(core)
         self._heads.add(tag[:SHORTEST_TAG])
         if type not in self.types:
@@ -90,7 +93,7 @@ def scan(text: str, vocabulary: Vocabulary, *, before: str = "") -> list[Found]:
             for match in CANONICAL.finditer(text)
             if match[1] in vocabulary.cores or is_core(match[1])
         )
-    if not vocabulary.cores or len(text) <= SHORTEST_TAG:
+    if not vocabulary.cores or len(text) < vocabulary.shortest:
         return found
     lenient = _lenient(text, found, vocabulary, before)
     return sorted((*found, *lenient), key=lambda hit: hit.start) if lenient else found

@@ -10,18 +10,21 @@ import functools
 import inspect
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mitmproxy import exceptions, http
 
 from addons.flow_state import FlowStates
-from addons.operator_view import Review
 from gateway.errors import GatewayError, InternalError
 from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
 from gateway.ipc.messages import Gateway
 from gateway.wires import Family
 from gateway.wires.error_shapes import shaped
+
+if TYPE_CHECKING:
+    # It loads all of mitmproxy, which `ca` does not need.
+    from addons.operator_view import Review
 
 # The destination of unprotected flows. RFC 2606 reserves `.invalid`, so the name never resolves.
 DEAD_END = ("unprotected.invalid", 1)
@@ -59,7 +62,7 @@ def answer_with(error: GatewayError, request_id: str, method: str, family: Famil
 class Refusals:
     """Formats refusals for the client's wire, records their outcome, and shows them to operators."""
 
-    def __init__(self, states: FlowStates, review: Review, gateway: Gateway) -> None:
+    def __init__(self, states: FlowStates, review: "Review", gateway: Gateway) -> None:
         self._states = states
         self._review = review
         self._gateway = gateway

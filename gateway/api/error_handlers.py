@@ -88,9 +88,9 @@ def unknown_path(path: str) -> NotFound:
         problem = "Files, audio, images, batches and realtime sessions cannot be protected"
         advice = " A policy with `attachments` set to `pass` lets files pass inside other calls."
     return NotFound(
-        f"{problem}, and nothing was sent.{advice} Supported provider calls: GET /v1/models, POST /v1/chat/completions "
-        "and, for models of upstreams, /v1/completions, /v1/responses, /v1/embeddings, /v1/moderations, /v1/messages and "
-        "/v1beta/models/{model}:generateContent; GET /docs lists the gateway's own."
+        f"{problem}, and nothing was sent.{advice} Supported provider calls: GET /v1/models, POST "
+        "/v1/chat/completions and, for models of upstreams, /v1/completions, /v1/responses, /v1/embeddings, "
+        "/v1/moderations, /v1/messages and /v1beta/models/{model}:generateContent; GET /docs lists the gateway's own."
     )
 
 

@@ -42,7 +42,8 @@ def main() -> int:
     cache.mkdir(parents=True, exist_ok=True)
     missing = {client.name for client in chosen if not install(client, cache)}
     if options.install:
-        print(*(f"cannot be installed: {name}" for name in missing), sep="\n")
+        for name in sorted(missing):
+            print("cannot be installed:", name)
         return int(bool(missing))
     rows, failures = [], 0
     with gateway() as setting:

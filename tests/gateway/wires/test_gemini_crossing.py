@@ -15,7 +15,7 @@ from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
 from gateway.pipeline.destination import Destination
 from gateway.wires.gemini import WIRE
-from tests.gateway.wires.test_gemini import BATCH, CARD, EMBED, FULL, IBAN, MAIL, PATH, SIGNED
+from tests.gateway.wires.test_gemini import BATCH, CARD, EMBED, FULL, IBAN, MAIL, PATH
 
 type Body = dict[str, Any]
 
@@ -123,28 +123,3 @@ async def test_no_place_lets_a_private_value_cross(container: Container, body: B
 
 async def test_what_is_not_private_crosses_as_it_is(container: Container) -> None:
     assert orjson.loads(await crossing(container, FULL)) == FULL
-
-
-async def test_fifty_turns_repeat_their_bytes(container: Container) -> None:
-    """Law 5, with calls of tools, signatures and thoughts."""
-    contents: list[Body] = []
-    before = b""
-    for turn in range(50):
-        mail = f"person{turn}@acme.test"
-        contents.append({"role": "user", "parts": [{"text": f"Write to {mail} and {MAIL}."}]})
-        body = {
-            "systemInstruction": {"parts": [{"text": f"You serve {MAIL}."}]},
-            "tools": FULL["tools"],
-            "contents": contents,
-        }
-        crossed = orjson.loads(await crossing(container, body))
-        assert MAIL.encode() not in orjson.dumps(crossed)
-        assert mail.encode() not in orjson.dumps(crossed)
-        said = b"".join(map(orjson.dumps, [crossed["systemInstruction"], crossed["tools"], *crossed["contents"]]))
-        assert said.startswith(before)
-        before = said
-        call = {"functionCall": {"name": "send", "args": {"to": mail}}, "thoughtSignature": SIGNED}
-        contents.append({"role": "model", "parts": [{"text": f"To {mail}.", "thought": True}, call]})
-        result = {"functionResponse": {"name": "send", "response": {"result": f'{{"sent": "{mail}"}}'}}}
-        contents.append({"role": "user", "parts": [result]})
-        contents.append({"role": "model", "parts": [{"text": f"I wrote to {mail}.", "thoughtSignature": SIGNED}]})

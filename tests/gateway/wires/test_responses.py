@@ -329,25 +329,6 @@ async def test_ids_and_encrypted_content_cross_as_they_are(container: Container)
     assert crossed["tools"] == CODEX["tools"]
 
 
-async def test_fifty_turns_repeat_their_bytes(container: Container) -> None:
-    """Law 5 for an agent that sends the whole history again."""
-    items: list[Body] = [user("I am anna.schmidt@acme.test")]
-    before = b""
-    for turn in range(50):
-        body = {"model": "gpt-5", "instructions": "Write to boss@acme.test", "input": copy.deepcopy(items)}
-        now = json.dumps(json.loads(await crossing(container, WIRE, body))["input"]).encode()[:-1]
-        assert now.startswith(before)
-        assert b"acme.test" not in now
-        before = now
-        items += [
-            {"type": "reasoning", "id": f"rs_{turn}", "summary": [], "encrypted_content": SECRET},
-            call("function_call", name="find", arguments=f'{{"mail": "user{turn}@acme.test"}}'),
-            call("function_call_output", output=f"user{turn}@acme.test has card 4111 1111 1111 1111"),
-            said({"type": "output_text", "text": f"user{turn}@acme.test, anna.schmidt@acme.test", "annotations": []}),
-            user(f"And user{turn + 1}@acme.test?"),
-        ]
-
-
 @pytest.mark.parametrize(
     ("method", "path", "below"),
     [

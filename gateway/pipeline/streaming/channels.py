@@ -1,8 +1,9 @@
 """The texts of an answer that grow piece by piece. Each is guarded and restored on its own.
 
 Text passes as it arrives, but for an end that may still become a placeholder. From a placeholder on it is held to the
-end of the sentence or line (in code, to the end of the block), so that the guard sees where the value would go. The
-arguments of a tool call are held from their first placeholder to their end, since nothing runs half of a call.
+end of the sentence or line (in code, to the end of the block), so that the guard sees where the value would go. Outside
+of code, a script, a form or the like is held with all that follows, since it can send what is elsewhere in the text.
+The arguments of a tool call are held from their first placeholder to their end, since nothing runs half of a call.
 """
 
 import re

@@ -92,6 +92,7 @@ class Container:
             self.surfaces,
             forward=frozenset(name.encode() for name in settings.forward_headers),
             proxy_seconds=settings.upstream_timeout_seconds,
+            streaming=settings.streaming,
         )
         self._purging: asyncio.Task[None] | None = None
 

@@ -240,7 +240,9 @@ def _native_routes() -> APIRouter:
         path = f"{path}?{request.url.query}" if request.url.query else path
         exchange, status, answer = await container.chat.answer(wire, body, caller, path, request.headers.raw)
         _report_exchange(request, exchange)
-        return Response(answer, status, answer_headers(exchange.receipt.ref), media_type="application/json")
+        is_stream = exchange.framing is not None and status < 400 and not answer.startswith(b"{")
+        media_type = "text/event-stream" if is_stream else "application/json"
+        return Response(answer, status, answer_headers(exchange.receipt.ref), media_type=media_type)
 
     @router.get("/policies", **documented("policies", PolicyListReply))
     async def policies(request: Request, limit: Limit = 50, offset: Offset = 0) -> Response:

@@ -43,12 +43,13 @@ class Answers:
         return late or exchange.framing is None
 
     def plan(self, exchange: Exchange, *, annotate: bool, hold: bool = False) -> StreamPlan:
-        """Returns what restoring a streamed answer takes."""
+        """Returns what restoring a streamed answer takes. Only held answers are searched for types of new values."""
+        types = self._types.keys() if hold else self._types.keys() & exchange.placeholders.vocabulary.types
         return StreamPlan(
             exchange.placeholders,
             exchange.scope,
             exchange.policy.guard,
-            dict(self._types),
+            {name: self._types[name] for name in types},
             exchange.body,
             exchange.request_id,
             exchange.framing or "sse",

@@ -22,6 +22,7 @@ from gateway.pipeline.header_policy import forwardable
 from gateway.pipeline.operations import Question
 from gateway.pipeline.pipeline import Pipeline
 from gateway.surfaces import Surface, SurfaceRegistry, UpstreamSurface
+from gateway.surfaces.chunks import as_events
 from gateway.wires import Body, Wire, Wires
 
 
@@ -29,7 +30,7 @@ class ChatHandler:
     """Finds the destination of chat requests, and serves those that mitmproxy does not forward.
 
     `forward` names the headers to forward in addition to the harmless ones; `proxy_seconds` is the time limit for
-    hosts that proxy clients choose.
+    hosts that proxy clients choose. `streaming` allows streams, which are complete before the client gets them.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class ChatHandler:
         *,
         forward: frozenset[bytes],
         proxy_seconds: float,
+        streaming: bool,
     ) -> None:
         self._pipeline = pipeline
         self._callers = callers
@@ -48,6 +50,7 @@ class ChatHandler:
         self._surfaces = surfaces
         self._forward = forward
         self._proxy_seconds = proxy_seconds
+        self._streaming = streaming
 
     def destination_for(
         self, wire: Wire, body: Body, path: str, fields: Sequence[Field], caller: Caller
@@ -123,13 +126,16 @@ class ChatHandler:
         place = path.partition("?")[0]
         surface, model = self._surfaces.resolve(wire.model(body, place), wire.family)
         destination = self._destination(surface, model, wire, path, fields)
-        exchange = await self._pipeline.open(wire, body, caller, destination, request_id=new_request_id(), path=place)
+        exchange = await self._pipeline.open(
+            wire, body, caller, destination, request_id=new_request_id(), path=place, streams=self._streaming
+        )
         with self._pipeline.answering(exchange):
             if isinstance(surface, UpstreamSurface):
                 status, reply = await surface.send(exchange.body, exchange.headers, destination.url)
                 content = scrub_secrets(reply, secrets_of(exchange.headers))
             else:
-                status, content = 200, dump(await surface.complete(body))
+                status, answer = 200, await surface.complete(body)
+                content = dump(answer) if exchange.framing is None else as_events(answer, usage=_wants_usage(body))
             return exchange, status, await self._pipeline.close(exchange, status, content, annotate=True)
 
     async def playground(self, question: Question, caller: Caller) -> tuple[Exchange, dict[str, Any]]:
@@ -160,6 +166,12 @@ class ChatHandler:
             "route": note["route"],
             "receipt": note["receipt"],
         }
+
+
+def _wants_usage(body: Body) -> bool:
+    """Whether a client wants the usage in the last event."""
+    options = body.get("stream_options")
+    return isinstance(options, dict) and options.get("include_usage") is True
 
 
 def _content(answer: Body) -> Any:

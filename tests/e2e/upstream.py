@@ -1,5 +1,6 @@
 """A chat-completions upstream on loopback that records what reached it and answers as a test tells it to."""
 
+import asyncio
 import contextlib
 import json
 import socket
@@ -24,6 +25,8 @@ class Recorded:
     query: str
     headers: list[tuple[str, str]]
     body: bytes
+    left: threading.Event = field(default_factory=threading.Event)
+    """Set when the peer has closed the connection, or has got the whole answer."""
 
     @property
     def json(self) -> Any:
@@ -35,9 +38,12 @@ class Recorded:
 
 @dataclass
 class Reply:
-    """What the upstream answers."""
+    """What the upstream answers: a body, or its pieces, each of which is sent before the next one is asked for.
 
-    body: bytes
+    The connection breaks off where the pieces raise an error.
+    """
+
+    body: bytes | Iterator[bytes]
     status: int = 200
     headers: dict[str, str] = field(default_factory=lambda: {"content-type": "application/json"})
 
@@ -116,7 +122,12 @@ class Upstream:
         reply = self.answer(request)
         fields = [(k.encode(), v.encode()) for k, v in reply.headers.items()]
         await send({"type": "http.response.start", "status": reply.status, "headers": fields})
-        await send({"type": "http.response.body", "body": reply.body})
+        if not isinstance(reply.body, bytes):
+            gone = asyncio.ensure_future(receive())
+            gone.add_done_callback(lambda _: request.left.set())
+            while (piece := await asyncio.to_thread(next, reply.body, None)) is not None:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": reply.body if isinstance(reply.body, bytes) else b""})
 
     @contextlib.contextmanager
     def running(self) -> Iterator["Upstream"]:

@@ -60,7 +60,7 @@ class ChatRequest(_Open):
         description="`svc-demo`, `configured-upstream`, or a model that an upstream serves."
     )
     messages: Annotated[list[ChatMessage], Field(min_length=1)] = Field(description="The conversation so far.")
-    stream: bool | None = Field(None, description="Must not be true (`streaming_not_supported`).")
+    stream: bool | None = Field(None, description="Whether to stream the answer, if the setting `streaming` is on.")
     seed: int | None = Field(
         None,
         description="Forwarded unchanged. Like every number of the protocol, refused if it looks like private text.",

@@ -126,14 +126,17 @@ class AnswerStream:
                 self._tokens[index] = count
         texts = stream.texts(body)
         fed = {text.channel for text in texts if text.channel is not None}
-        ending = [channel for channel in [*self._last] if stream.ends(body, channel)]
+        known = {*self._last}
+        ending = [channel for channel in self._last if stream.ends(body, channel)]
         for channel in ending:
             if channel not in fed:
                 yield from self._end(channel)
         changed = False
         last = {text.channel: text for text in texts}
         for text in texts:
-            is_last = last[text.channel] is text and (text.channel in ending or stream.ends(body, text.channel))
+            is_last = last[text.channel] is text and (
+                text.channel in ending or (text.channel not in known and stream.ends(body, text.channel))
+            )
             ready = self._restored(text, is_last=is_last)
             if ready != text.text:
                 text.container[text.key] = ready

@@ -8,7 +8,6 @@ from gateway.wires import Framing
 
 # Two line ends in a row. Each is atomic: CR LF is one.
 _BLANK_LINE = re.compile(rb"(?>\r\n|\r|\n)(?>\r\n|\r|\n)")
-_LINE_END = re.compile(rb"\r\n|\r|\n")
 _QUOTE_OR_BRACKET = re.compile(rb'["{}\[\]]')
 _IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 
@@ -70,7 +69,7 @@ class ServerSentEvents:
         return b""
 
     def write(self, data: bytes, like: Event) -> bytes:
-        kept = [line for line in _LINE_END.split(like.raw) if line and not line.startswith((b"data:", b"event:", b":"))]
+        kept = [line for line in like.raw.splitlines() if line and not line.startswith((b"data:", b"event:", b":"))]
         name = [b"event: " + like.name] if like.name else []
         return b"\n".join([*name, *kept, b"data: " + data, b"", b""])
 
@@ -151,7 +150,7 @@ def reader(framing: Framing) -> EventReader:
 
 def _event(raw: bytes) -> Event:
     data, name = [], b""
-    for line in _LINE_END.split(raw):
+    for line in raw.splitlines():
         if line.startswith(b"data:"):
             data.append(line[5:].removeprefix(b" "))
         elif line.startswith(b"event:"):

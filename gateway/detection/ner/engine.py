@@ -181,9 +181,9 @@ class BuiltinModel(TokenClassifier):
             return
         if one.type in _WORD_TYPES and self._is_programs(text, one):
             return
-        if one.type == "PERSON" and one.score < _MIN_ACRONYM_SCORE and _ACRONYM.fullmatch(value):
-            if value.lower() not in self._given:
-                one = replace(one, type="ORGANIZATION")
+        is_acronym = one.type == "PERSON" and one.score < _MIN_ACRONYM_SCORE and _ACRONYM.fullmatch(value)
+        if is_acronym and value.lower() not in self._given:
+            one = replace(one, type="ORGANIZATION")
         if one.type in _WORD_TYPES:
             yield from self._without_ordinary_cells(text, one)
             return

@@ -3,6 +3,7 @@
 import os
 import socket
 import ssl
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryFile
+from shutil import which
+from tempfile import TemporaryDirectory, TemporaryFile
 from urllib.parse import urlsplit
 
 import certifi
@@ -29,6 +31,7 @@ from gateway.store import open_read_only, store_exists
 
 _SECONDS = 5
 _RECREATE = "stop the gateway, delete the files in certs_dir and start it again; programs have to trust the new one"
+_MARK = "\N{LOCK}"
 # A clock may be set back a little, as when it is synchronized.
 _TOLERANCE = timedelta(minutes=5)
 _REACH = "check its base_url, whether it is running, and the firewall"
@@ -62,6 +65,8 @@ def run_checks(settings: Settings) -> Iterator[Checked]:
     yield from check_upstreams(settings)
     yield check_clock(settings)
     yield check_store(settings)
+    if settings.web and (program := which("fc-list")):
+        yield check_fonts(program)
 
 
 def check_settings(settings: Settings) -> Iterator[Checked]:
@@ -207,6 +212,19 @@ def _connected(name: str, upstream: UpstreamSettings) -> Checked:
         return Checked(place, f"{url.hostname}:{port} {fault.value[1]}", _REMEDIES.get(fault, _REACH))
     milliseconds = round((time.monotonic() - started) * 1000)
     return Checked(place, f"{url.hostname}:{port} reached in {milliseconds} ms")
+
+
+def check_fonts(program: str) -> Checked:
+    """Tells whether a font of this machine has the marks of flows in mitmweb. `program` is fontconfig's `fc-list`."""
+    command = [program, f":charset={ord(_MARK):x}", "family"]
+    # It writes a cache.
+    with TemporaryDirectory() as cache, suppress(OSError, subprocess.TimeoutExpired):
+        environment = {**os.environ, "XDG_CACHE_HOME": cache}
+        done = subprocess.run(command, env=environment, capture_output=True, timeout=_SECONDS, check=False)  # noqa: S603
+        if done.stdout.strip():
+            return Checked("fonts", "a font of this machine has the marks of flows in mitmweb")
+    # No problem of the gateway, and the browser may run on another machine.
+    return Checked("fonts", f"no font found for the marks of flows in mitmweb ({_MARK}); install one with emoji")
 
 
 def _known_times(settings: Settings) -> Iterator[datetime]:

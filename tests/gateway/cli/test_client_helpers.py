@@ -195,6 +195,26 @@ def test_what_is_wrong_is_told_with_what_to_do(
     assert all(checks[name]["remedy"] for name in wrong)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a shell script stands for fontconfig")
+@pytest.mark.parametrize(("fonts", "told"), [("Some Emoji Font", "a font of this machine"), ("", "install one")])
+def test_fonts_are_looked_for(
+    folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    fonts: str,
+    told: str,
+) -> None:
+    program = tmp_path / "fc-list"
+    program.write_text(f'#!/bin/sh\n[ "$1" = :charset=1f512 ] && echo "{fonts}"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    _, checks = doctor(capsys, folder)
+    assert told in checks["fonts"]["detail"]
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    assert "fonts" not in doctor(capsys, folder)[1]
+
+
 def hang_up(server: socket.socket) -> None:
     server.accept()[0].close()
 

@@ -8,6 +8,7 @@ credentials, since one may be another provider's.
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from urllib.parse import unquote_plus
 
 from gateway.errors import BadRequest
@@ -21,6 +22,12 @@ from gateway.protection.protector import Protector
 from gateway.text.fields import TextField, lead
 
 _SHORTEST_VALUE = 4
+# Paths in which nothing is the client's.
+_PLAIN_PATHS = frozenset(
+    f"{version}/{method}"
+    for version in ("", "/v1")
+    for method in ("chat/completions", "completions", "embeddings", "messages", "moderations", "responses")
+)
 _MAX_DECODINGS = 3
 # Separates the parts of paths and queries.
 _PARTS = re.compile(r"[/&=;]+")
@@ -57,7 +64,8 @@ def forwarded_headers(
     """
     patterns = patterns or protector
     values = [value for value in hidden if len(value) >= _SHORTEST_VALUE]
-    for where, text, search in (("path", destination.path, patterns), ("query", destination.query, protector)):
+    path = "" if destination.path in _PLAIN_PATHS else destination.path
+    for where, text, search in (("path", path, patterns), ("query", destination.query, protector)):
         if not clean(text, search, policy, values, remember_for=remember_for):
             message = (
                 f"The {where} of the request holds private text, and nothing was sent; remove it from the {where}."
@@ -68,7 +76,7 @@ def forwarded_headers(
     found = protector.find([block], policy, mode, remember_for=remember_for)[0]
     texts = [field.texts[0] for field in block]
     quoting = set[int]()
-    if _contains_any(texts, values):
+    if _contains_any(texts, values, remember_for):
         quoting = {index for index, text in enumerate(texts) if _contains_any([text], values)}
     crossing = [
         field
@@ -130,12 +138,19 @@ def _check_credential(name: str, value: bytes, patterns: Protector, policy: Poli
     raise BadRequest(message, param=name)
 
 
-def _contains_any(texts: Sequence[str], values: Sequence[str]) -> bool:
+def _contains_any(texts: Sequence[str], values: Sequence[str], remember_for: str | None = None) -> bool:
     """Tells whether the texts hold any of the values, in any spelling."""
     if not values or not texts:
         return False
-    search, lowered = LeakSearch(texts), "\n".join(texts).lower()
+    search = LeakSearch(texts) if remember_for is None else _remembered(remember_for, tuple(texts))
+    lowered = "\n".join(texts).lower()
     return any(value.lower() in lowered or search.holds(value) for value in values)
+
+
+@lru_cache(maxsize=64)
+def _remembered(_caller: str, texts: tuple[str, ...]) -> LeakSearch:
+    """Returns a search of headers, which a client repeats with every request."""
+    return LeakSearch(texts)
 
 
 def _text_field(name: bytes, value: bytes) -> TextField:

@@ -6,6 +6,7 @@ from binascii import Error
 from codecs import encode
 from collections.abc import Iterator, Sequence
 from datetime import date
+from functools import cached_property
 
 from gateway.detection.deobfuscation import text_variants
 from gateway.guard.canonical_text import compact
@@ -26,11 +27,14 @@ class LeakSearch:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        plain = [reading for text in texts for reading in text_variants(text)]
+        plain = self._plain = [reading for text in texts for reading in text_variants(text)]
         self._text = "\n".join([*plain, *(decoded for reading in plain for decoded in _decoded(reading))])
         forwards = compact(self._text)
         self._compact = (forwards, forwards[::-1], encode(forwards, "rot13"))
-        self._days = {day for reading in plain for day in days(reading)}
+
+    @cached_property
+    def _days(self) -> set[date]:
+        return {day for reading in self._plain for day in days(reading)}
 
     def holds(self, value: str | date) -> bool:
         """Tells whether the texts hold a value: a day or a long value in any spelling, a short one as a word."""

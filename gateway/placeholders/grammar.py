@@ -15,7 +15,6 @@ LONGEST_TAG = 26
 _DIGEST_BITS = 136
 # Crockford's decoding: O is read as zero, I and L as one. Tags do not contain U.
 _DECODING = str.maketrans("oOiIlLabcdefghjkmnpqrstvwxyz", "001111ABCDEFGHJKMNPQRSTVWXYZ")
-_DECODING_BYTES = bytes(ord(chr(code).translate(_DECODING)) for code in range(256))
 
 _TYPE = re.compile(r"[A-Z][A-Z0-9]{0,63}(?:_[A-Z0-9]{1,63})*")
 _LONGEST_TYPE = 64
@@ -51,11 +50,6 @@ def encode_tag(digest: bytes, length: int) -> str:
 def read_tag(written: str) -> str:
     """Decodes a tag as Crockford's base32 does."""
     return written.translate(_DECODING)
-
-
-def read_tags(data: bytes) -> bytes:
-    """Decodes all characters of a Latin-1 text as `read_tag` does, so that it can be searched for tags."""
-    return data.translate(_DECODING_BYTES)
 
 
 def canonical(type: str, tag: str) -> str:

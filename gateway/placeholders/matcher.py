@@ -6,7 +6,7 @@ Between them, lenient forms match unless a letter, digit or underscore next to t
 
 from dataclasses import dataclass, field
 
-from gateway.placeholders.grammar import CANONICAL, LONGEST_TAG, SHORTEST_TAG, Found, fold, is_core, read_tag, read_tags
+from gateway.placeholders.grammar import CANONICAL, LONGEST_TAG, SHORTEST_TAG, Found, fold, is_core, read_tag
 from gateway.placeholders.json_text import splice
 from gateway.placeholders.patterns import (
     CLOSING,
@@ -23,8 +23,6 @@ TOUCHED = "\u00aa"
 """Represents a placeholder in or next to a text. A letter, since a placeholder without brackets cannot touch another
 one; and not one that placeholders contain.
 """
-# Beyond this number of tags, one search for the types is faster than one for each tag.
-_MOST_HEADS = 64
 # Before a brace, these make it part of a template, a macro or another set of braces.
 _BRACE_OWNERS = frozenset("{$\\#%@")
 
@@ -52,11 +50,6 @@ class Vocabulary:
 
     def remove(self, core: str) -> None:
         self.cores.discard(core)
-
-    def occurs_in(self, data: bytes) -> bool:
-        """Returns whether a tag may occur in a text. A few substring searches are cheaper than finding all types."""
-        read = read_tags(data)
-        return len(self._heads) > _MOST_HEADS or any(head.encode() in read for head in self._heads)
 
     def may_hold_tag(self, text: str) -> bool:
         """Returns whether a word after the first begins like a tag."""
@@ -108,8 +101,6 @@ def _lenient(text: str, exact: list[Found], vocabulary: Vocabulary, before: str)
     masked = splice(fold(text), [(hit.start, hit.end, TOUCHED * (hit.end - hit.start)) for hit in exact])
     data = bytes_of(masked)
     found: list[Found] = []
-    if not vocabulary.occurs_in(data):
-        return found
     low, before, position = 0, fold(before), 0
     while (span := candidate(vocabulary.types, data, position)) is not None:
         start, end = span

@@ -16,6 +16,8 @@ _MEMORY = 64 << 20
 # No spelling of a placeholder is longer: 64 characters of type, 31 separators of 10, tag, brackets and blanks.
 _LONGEST = 512
 
+_OPENINGS = tuple(word for opening, _ in BRACKETS.values() for word in opening)
+
 
 class _ForTypes:
     """An expression for all types seen so far, because almost every request has a different set of types."""
@@ -47,7 +49,9 @@ def _options() -> re2.Options:
 
 def _starts(types: Iterable[str]) -> str:
     names = "|".join(type.replace("_", SEPARATOR) for type in types)
-    return f"(?:{names}){SEPARATOR}[0-9A-Za-z]{{{SHORTEST_TAG}}}"
+    # A type is a word, or follows a bracket or an underscore: `_EMAIL`, `%5BEMAIL`.
+    before = either((*_OPENINGS, *UNDERSCORE))
+    return rf"(?:\b|{before})((?:{names}){SEPARATOR}[0-9A-Za-z]{{{SHORTEST_TAG}}})"
 
 
 def _beginnings(words: Iterable[str]) -> str:
@@ -56,7 +60,6 @@ def _beginnings(words: Iterable[str]) -> str:
 
 
 def _unfinished(types: Iterable[str]) -> str:
-    openings = tuple(word for opening, _ in BRACKETS.values() for word in opening)
     closings = tuple(word for _, closing in BRACKETS.values() for word in closing)
     # Whether one of these belongs to the placeholder depends on the character after it.
     closing = rf"{BLANK}(?:{_beginnings(closings)}|[}}`_])?"
@@ -68,9 +71,9 @@ def _unfinished(types: Iterable[str]) -> str:
     begun = rf"{either(firsts)}{SEPARATOR}(?:{either(words)}{SEPARATOR})*"
     last = rf"{_beginnings(words)}|{either(words)}(?:{separator})?|{tag}"
     cores = rf"{_beginnings(firsts)}|{either(firsts)}(?:{separator})?|{begun}(?:{last})?"
-    opened = rf"{either(openings)}{BLANK}"
+    opened = rf"{either(_OPENINGS)}{BLANK}"
     foreign = r"(?-i:\[(?:[A-Z][A-Z0-9_]{0,90})?)"
-    return rf"(?:{_beginnings(openings)}|{opened}|(?:{opened})?(?:{cores})|{foreign})\z"
+    return rf"(?:{_beginnings(_OPENINGS)}|{opened}|(?:{opened})?(?:{cores})|{foreign})\z"
 
 
 _start = _ForTypes(_starts)
@@ -90,7 +93,7 @@ def bytes_of(folded: str) -> bytes:
 def candidate(types: frozenset[str], data: bytes, position: int) -> tuple[int, int] | None:
     """Returns the first span from `position` on that looks like one of the types and the beginning of a tag."""
     match = _start(types).search(data, position)
-    return match.span() if match else None
+    return match.span(1) if match else None
 
 
 def unfinished(types: frozenset[str], data: bytes) -> int:

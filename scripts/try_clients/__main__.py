@@ -19,7 +19,8 @@ import trustme
 from platformdirs import user_cache_path
 
 from .clients import CLIENTS, MODELS, PROGRAMS, Client
-from .upstream import CALLS, CARD, MAIL, Upstream
+from .turns import Turns, compared
+from .upstream import CARD, MAIL, Upstream
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "clients.md"
@@ -36,6 +37,7 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, default=user_cache_path("privacy-gateway-clients"))
     parser.add_argument("--install", action="store_true", help="install the clients, and run none")
     parser.add_argument("--write", action="store_true", help="put the table into docs/clients.md")
+    parser.add_argument("--turns", type=int, help="have each agent take so many turns, between two gateways")
     options = parser.parse_args()
     chosen = [client for client in CLIENTS if not options.only or any(name in client.name for name in options.only)]
     cache: Path = options.cache.resolve()
@@ -45,6 +47,8 @@ def main() -> int:
         for name in sorted(missing):
             print("cannot be installed:", name)
         return int(bool(missing))
+    if options.turns:
+        return take_turns([client for client in chosen if client.kind == "agent"], cache, options.turns)
     rows, failures = [], 0
     with gateway() as setting:
         for client in chosen:
@@ -61,20 +65,44 @@ def main() -> int:
     return int(failures > 0)
 
 
-class Setting:
-    """A running gateway with its upstreams."""
+def take_turns(agents: list[Client], cache: Path, turns: int) -> int:
+    """Has each agent call its tool as often as `turns`, with every request to the next of two gateways."""
+    failures = 0
+    with gateway() as one, gateway(one) as two:
+        upstream = one.plain
+        upstream.calls = turns
+        for agent in agents:
+            between = Turns([one.gateway, two.gateway])
+            problem = run(agent, between.url, cache, one, stream=True)
+            result = f"no: {problem}" if problem else compared(between.bodies, upstream.bodies)
+            between.close()
+            failures += not result.startswith("yes")
+            print(f"| {agent.name} | {version(agent, cache)} | {result} |", flush=True)
+    return int(failures > 0)
 
-    def __init__(self, folder: Path) -> None:
+
+class Setting:
+    """A running gateway with its upstreams. Another one may share its keys and upstreams."""
+
+    keys: dict[str, str]
+    plain: Upstream
+    tls: Upstream
+
+    def __init__(self, folder: Path, other: "Setting | None" = None) -> None:
         self.folder = folder
-        self.key = f"svck_{secrets.token_hex(20)}"
+        # The addresses of the listeners, once the gateway runs.
+        self.gateway = self.proxy = ""
+        (folder / "home").mkdir()
+        if other is not None:
+            self.keys, self.plain, self.tls = other.keys, other.plain, other.tls
+            (folder / "upstream-ca.pem").write_bytes((other.folder / "upstream-ca.pem").read_bytes())
+            return
+        self.keys = {"SVC_API_KEY": f"svck_{secrets.token_hex(20)}", "SVC_INSTALLATION_KEY": secrets.token_hex(20)}
         authority = trustme.CA()
         authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         authority.issue_cert("localhost").configure_cert(context)
         self.plain, self.tls = Upstream(), Upstream(context)
-        # The addresses of the listeners, once the gateway runs.
-        self.gateway = self.proxy = ""
-        (folder / "home").mkdir()
 
     def configuration(self) -> str:
         """The settings as TOML: an upstream for each API, and the TLS upstream as an intercepted host."""
@@ -91,16 +119,16 @@ class Setting:
 
 
 @contextmanager
-def gateway() -> Iterator[Setting]:
+def gateway(other: Setting | None = None) -> Iterator[Setting]:
     """Runs a gateway in a temporary folder, with the default detection."""
     with tempfile.TemporaryDirectory() as name:
-        setting = Setting(Path(name))
+        setting = Setting(Path(name), other)
         (setting.folder / "gateway.toml").write_text(setting.configuration())
         own = {key: value for key, value in os.environ.items() if not key.startswith("SVC_")}
         log = (setting.folder / "log").open("w+")
         process = subprocess.Popen(
             [sys.executable, str(ROOT / "run_proxy.py"), "serve", "--config", str(setting.folder / "gateway.toml")],
-            env={**own, "SVC_API_KEY": setting.key, "UPSTREAM": "key-of-the-upstream"},
+            env={**own, **setting.keys, "UPSTREAM": "key-of-the-upstream"},
             stdout=log,
             stderr=subprocess.STDOUT,
         )
@@ -110,8 +138,9 @@ def gateway() -> Iterator[Setting]:
         finally:
             process.terminate()
             process.wait(60)
-            setting.plain.close()
-            setting.tls.close()
+            if other is None:
+                setting.plain.close()
+                setting.tls.close()
 
 
 def _addresses(log: Path, process: "subprocess.Popen[bytes]") -> tuple[str, str]:
@@ -188,11 +217,11 @@ def tried(client: Client, entrance: str, cache: Path, setting: Setting) -> str:
 
 
 def run(client: Client, entrance: str, cache: Path, setting: Setting, *, stream: bool) -> str | None:
-    """Runs one case. Returns the problem, if there is one."""
-    upstream = setting.plain if entrance == "gateway" else setting.tls
+    """Runs one case; `entrance` may be another address for the base URL. Returns the problem, if there is one."""
+    upstream = setting.tls if entrance == "proxy" else setting.plain
     upstream.clear()
-    base = setting.gateway if entrance == "gateway" else f"https://localhost:{setting.tls.port}"
-    key = setting.key if entrance == "gateway" else "key-of-the-provider"
+    base = {"gateway": setting.gateway, "proxy": f"https://localhost:{setting.tls.port}"}.get(entrance, entrance)
+    key = "key-of-the-provider" if entrance == "proxy" else setting.keys["SVC_API_KEY"]
     filled = {"base": base, "key": key, "model": MODELS[client.api], "prompt": PROMPT}
     with tempfile.TemporaryDirectory() as name:
         work, home = Path(name) / "work", Path(name) / "home"
@@ -268,18 +297,18 @@ def _problem(client: Client, done: "subprocess.CompletedProcess[str]", upstream:
     seen = bytes(upstream.seen)
     if os.environ.get("TRY_CLIENTS_VERBOSE"):
         print(done.stdout[-1500:], done.stderr[-1500:], sep="\n", file=sys.stderr)
-    if CARD.encode() in seen or MAIL.encode() in seen:
+    if CARD.encode() in seen or b"@clients.example" in seen:
         return "private text reached the upstream"
     if done.returncode:
         return f"ended with {done.returncode}"
-    if not upstream.requests:
+    if not upstream.bodies:
         return "nothing reached the upstream"
     if f"Saved {CARD} three times." not in done.stdout:
         return "the answer is not exact"
     saved = work / "saved.txt"
     values = saved.read_text().split() if saved.exists() else re.findall(r"(?m)^TOOL (.*)$", done.stdout)
-    if client.has_tools and values != [CARD] * CALLS:
-        return f"{values.count(CARD)} of {CALLS} calls are exact"
+    if client.has_tools and values != [CARD] * upstream.calls:
+        return f"{values.count(CARD)} of {upstream.calls} calls are exact"
     return None
 
 

@@ -29,11 +29,12 @@ _OUTPUT = "saved.txt"
 
 
 class Upstream:
-    """The server, on a port of its own. `seen` has all bytes that reached it."""
+    """The server, on a port of its own. `seen` has all bytes that reached it. It asks for `calls` calls of a tool."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.seen = bytearray()
-        self.requests = 0
+        self.bodies: list[bytes] = []
+        self.calls = CALLS
         upstream = self
 
         class Handler(_Handler):
@@ -48,7 +49,7 @@ class Upstream:
 
     def clear(self) -> None:
         self.seen.clear()
-        self.requests = 0
+        self.bodies.clear()
 
     def close(self) -> None:
         self._server.shutdown()
@@ -72,12 +73,12 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         self.upstream.seen += f"{self.requestline}\n{self.headers}".encode() + body + b"\n"
-        self.upstream.requests += 1
+        self.upstream.bodies.append(body)
         path, asked = self.path.partition("?")[0], json.loads(body or b"{}")
         if path.endswith("/count_tokens"):
             self._send({"input_tokens": 10})
             return
-        call = next_call(asked, body.decode("utf-8", "replace"))
+        call = next_call(asked, body.decode("utf-8", "replace"), self.upstream.calls)
         found = _NEEDLE.search(body.decode("utf-8", "replace"))
         text = f"Saved {found[0] if found else 'nothing'} three times."
         if path.endswith("/chat/completions"):
@@ -117,17 +118,22 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
 
-def next_call(asked: Json, body: str) -> tuple[str, str, Json] | None:
+def call_of(asked: Json) -> str | None:
+    """Returns the name of the tool to call, if the request offers one that is known."""
+    offered = set(_names(asked.get("tools")))
+    return next((name for name in _TOOLS if name in offered), None)
+
+
+def next_call(asked: Json, body: str, calls: int) -> tuple[str, str, Json] | None:
     """Returns id, name and arguments of the next call, or None after the last or without a known tool."""
     done = sum(body.count(mark) for mark in ('"role":"tool"', '"role": "tool"'))
     done = done or len(re.findall(r'"(?:type": ?"function_call_output|type": ?"tool_result|functionResponse)"', body))
-    offered = set(_names(asked.get("tools")))
-    tool = next((name for name in _TOOLS if name in offered), None)
-    found = _NEEDLE.search(body)
-    if tool is None or found is None or done >= CALLS:
+    tool, found = call_of(asked), _NEEDLE.search(body)
+    if tool is None or found is None or done >= calls:
         return None
-    value = found[0] if tool == "save" else f"printf '%s\\n' '{found[0]}' >> {_OUTPUT}"
-    arguments: Json = {_TOOLS[tool]: value}
+    # Each result of a command tells something new that is private.
+    command = f"printf '%s\\n' '{found[0]}' >> {_OUTPUT}; echo 'Saved for customer.{done}@'clients.example"
+    arguments: Json = {_TOOLS[tool]: found[0] if tool == "save" else command}
     if tool == "run_shell_command":
         arguments |= {"is_background": False}
     if tool in {"bash", "Bash"}:

@@ -21,9 +21,6 @@ import openai
 import pytest
 import trustme
 
-from gateway.api.app import create_app
-from gateway.config.settings import load_settings
-from gateway.container import Container
 from tests.e2e.mitmweb import everything, flow_with, operator, wait_for
 from tests.e2e.raw import answer_to
 from tests.e2e.server import OPERATOR_KEY, Running, gateway
@@ -399,38 +396,3 @@ def test_nothing_private_is_kept(entrance: Entrance) -> None:
     for each in (stored, entrance.running.output().encode(), *kept):
         assert b"canary" not in each
         assert CARD.encode() not in each
-
-
-def test_the_demo_streams(served: Running) -> None:
-    with served.client() as client:
-        answer = client.post("/v1/chat/completions", json=asked() | {"model": "svc-demo"})
-        whole = client.post("/v1/chat/completions", json=asked(stream=False) | {"model": "svc-demo"})
-    assert answer.headers["content-type"].startswith("text/event-stream")
-    assert text_of(answer.content) == whole.json()["choices"][0]["message"]["content"]
-    assert MAIL in text_of(answer.content)
-    notes = [each["svc"] for each in bodies(answer.content) if "svc" in each]
-    assert [note["receipt"]["request_id"] for note in notes] == [answer.headers["x-svc-request-id"]]
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("model", ["svc-demo", "m"])
-async def test_the_application_on_a_server_of_its_own(model: str, upstream: Upstream, tmp_path: Path) -> None:
-    upstream.answer = echo
-    given = {"upstreams": {"lab": {"base_url": f"{upstream.url}/v1", "models": ["m"]}}}
-    settings = load_settings(
-        None, data_dir=tmp_path, detection="patterns", api_key=OPERATOR_KEY, streaming=True, **given
-    )
-    async with (
-        await Container.start(settings) as container,
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(create_app(container)),
-            base_url="http://gateway",
-            headers={"authorization": f"Bearer {OPERATOR_KEY}"},
-        ) as client,
-    ):
-        answer = await client.post("/v1/chat/completions", json=asked(model=model))
-    assert answer.headers["content-type"].startswith("text/event-stream")
-    assert MAIL in text_of(answer.content)
-    assert answer.content.endswith(DONE)
-    assert sum("svc" in each for each in bodies(answer.content)) == 1
-    assert MAIL.encode() not in upstream.seen

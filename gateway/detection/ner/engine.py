@@ -58,8 +58,17 @@ _DOSE = re.compile(r"\d ?(?:mg|mcg|µg|ml|UI|IE|IU)\b")
 # Directly before or after a word, these make it part of a path, command, address or program identifier.
 _CODE_PREFIX = re.compile(r"(?:~/|\.\w{0,5}/|\b(?:bin|etc|usr|lib|opt|var|tmp|src|dev)/|\w-)\Z")
 _BEFORE = 8
+# "LLM", "EOF" and "MUST" resemble a name in capitals, about which the model is surer.
+_ACRONYM = re.compile(r"[A-Z]{3,4}")
+_MIN_ACRONYM_SCORE = 0.9
 # `result.isReal`
 _MEMBER = re.compile(r"\.[a-z]+[A-Z]\w*")
+# Packages and colours: `"@scope/name"`, `@scope/its-name`, `#00aaff`
+_NO_MENTIONS = (
+    re.compile(r"(?<=[\"'`(\[/])@[\w.-]+/\w"),
+    re.compile(r"(?<!\w)@[\w.-]+/\w+-\w"),
+    re.compile(r"#(?=[A-Fa-f]*\d)[0-9A-Fa-f]{3,8}\b"),
+)
 _CODE_SUFFIX = re.compile(r"://|[.(]\w|-\w|\(\)")
 
 
@@ -170,8 +179,11 @@ class BuiltinModel(TokenClassifier):
         value = text[one.start : one.end]
         if one.type == "USERNAME" and _is_technical(text, one.start, one.end):
             return
-        if one.type == "PERSON" and _MEMBER.fullmatch(text, max(0, one.start - 1), one.end):
+        if one.type in _WORD_TYPES and self._is_programs(text, one):
             return
+        is_acronym = one.type == "PERSON" and one.score < _MIN_ACRONYM_SCORE and _ACRONYM.fullmatch(value)
+        if is_acronym and value.lower() not in self._given:
+            one = replace(one, type="ORGANIZATION")
         if one.type in _WORD_TYPES:
             yield from self._without_ordinary_cells(text, one)
             return
@@ -190,6 +202,16 @@ class BuiltinModel(TokenClassifier):
         if one.type not in _PRIMARY_TYPES:
             one = replace(one, score=min(one.score, _MAX_SECONDARY_SCORE))
         yield from without_labels(text, one) if one.type == "STREET_ADDRESS" else (one,)
+
+    def _is_programs(self, text: str, one: Entity) -> bool:
+        """Whether a person or user name is a word of programs: an identifier, the scope of a package, a colour."""
+        value, before = text[one.start : one.end], max(0, one.start - 1)
+        if text[before] in "@#":
+            return any(word.match(text, before) for word in _NO_MENTIONS)
+        # With a capital, many people choose such words as their user names.
+        if one.type == "USERNAME" and not value[0].islower():
+            return False
+        return self._ordinary.is_identifier(value) or _MEMBER.fullmatch(text, before, one.end) is not None
 
     def _without_ordinary_cells(self, text: str, one: Entity) -> Iterator[Entity]:
         """Removes neighbouring cells and lines of ordinary words from a person or user name."""

@@ -10,6 +10,9 @@ _LISTS = word_lists(__file__)
 _LOWERCASE, _ASSISTANTS = _LISTS["lowercase"], _LISTS["assistants"]
 _WORD = re.compile(r"[^\W_]+")
 _MODEL_NUMBER = re.compile(r"[A-Z]*\d+[A-Z]*")
+_SHORT = 2
+_CAMEL_CASE = re.compile(r"[A-Za-z]+[a-z][A-Z]\w*", re.ASCII)
+_CAMEL_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|_+")
 
 
 class WordList:
@@ -49,3 +52,12 @@ class OrdinaryWords(WordList):
             or (len(words) > 1 and _MODEL_NUMBER.fullmatch(word))
             for word in words
         )
+
+    def is_identifier(self, word: str) -> bool:
+        """Returns whether a word is one of programs, in camel case: `retryCount`, `RetryStrategy`, `isOpen`."""
+        if not _CAMEL_CASE.fullmatch(word):
+            return False
+        # "is", "to" and "my" are not in the list; a short part that opens with a capital may be "De" or "Mc".
+        short = _SHORT if word[0].islower() else 1
+        parts = _CAMEL_PART.findall(word)
+        return all(len(part) <= short or not part.isalpha() or part.lower() in self for part in parts)

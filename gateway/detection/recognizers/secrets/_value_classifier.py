@@ -20,7 +20,9 @@ _PLAIN = re.compile(r"^[A-Za-z_.\-/:\\@=]+$")
 _PASSPHRASE = re.compile(r"^[a-z]{3,}(?:-[a-z]{3,}){2,5}$")
 _NUMBERS = re.compile(r"^[\d.,\-/:%+]+$")
 _NUMBERED_WORD = re.compile(EXPRESSIONS["numbered_word"])
-_CALL = re.compile(r"^\$[\w:]+->|^!\d$|^[A-Za-z_&*!$][\w.:>$?!\-]*[(\[]|\w\([^()]*\)|^\(|^\[|^\{|=>|\)\.|\(\)")
+_CALL = re.compile(
+    r"^\$\{[A-Za-z_]\w*[.(\[]|^\$[\w:]+->|^!\d$|^[A-Za-z_&*!$][\w.:>$?!\-]*[(\[]|\w\([^()]*\)|^\(|^\[|^\{|=>|\)\.|\(\)"
+)
 _PATH = re.compile(r"^[@$&*!]?[A-Za-z_]\w*(?:[?!]?(?:\.|->|::)[A-Za-z_]\w*)+[?!]?$")
 # What Google makes for programs that know no second factor.
 _APP_PASSWORD = re.compile(r"^[a-z]{4}(?:( |-)[a-z]{4})(?:\1[a-z]{4}){2}$")

@@ -23,6 +23,13 @@ TOOLS = [
     "Stable identifier for mapping answers (snake_case).",
     "The job is gone when Claude exits.",
     "Runs a subagent. Pass `xhigh` for the hardest tasks.",
+    "themes, skills, or TUI):",
+    'retryStrategy?: import("@quendel/types").RetryStrategy | import("@quendel/types").RetryStrategyV2;',
+    "The assistant's ToolCall is done: toolCallDone(toolCall: ToolCall)",
+    "rpc SayHello (HelloRequest) returns (HelloReply) {}",
+    "npm install -g @quendel/pi-agent",
+    '"vars": {\n    "primary": "#00aaff",\n    "secondary": 242',
+    '`Session: ${ctx.sessionManager.getSessionFile() ?? "ephemeral"}`',
     '{"session_id": "01a206fe-b54c-7783-8937-dfa59d093a8b", "thread_id": "01a206fe-b54c-7783-8937-dfa59d093a8b"}',
 ]
 NAMED = {
@@ -30,6 +37,10 @@ NAMED = {
     "You are the assistant of Claude Dupont, who works for a bank.": "Claude Dupont",
     "Reviews go to Jonas Weber. Use the worktree of the branch.": "Jonas Weber",
     "Description: asks Priya Raman for approval before a deployment.": "Priya Raman",
+    "Ask KHAN before you deploy.": "KHAN",
+    "Thanks to MariaKeller of the platform team.": "MariaKeller",
+    "See #Ada for it.": "Ada",
+    "My boss LEE said no.": "LEE",
 }
 
 
@@ -43,7 +54,8 @@ def model(detector: Detector) -> Iterator[BuiltinModel]:
 @pytest.mark.parametrize("text", [INSTRUCTIONS, *TOOLS])
 def test_nobody_is_named(model: BuiltinModel, detector: Detector, text: str) -> None:
     found = [*model.detect(text), *detector.detect(text)]
-    assert [text[one.start : one.end] for one in found if one.score >= 0.4] == []
+    # Programs may be taken for organizations, which may cross.
+    assert [text[one.start : one.end] for one in found if one.score >= 0.4 and one.type != "ORGANIZATION"] == []
 
 
 @pytest.mark.parametrize("text", NAMED)

@@ -67,7 +67,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
     ca.add_argument("--json", action="store_true", help="print JSON")
     ca.set_defaults(run=_ca)
 
-    if command != "serve":
+    if command not in {"serve", "ca", "--version"}:
         # The help and an unknown command need all of them.
         for module in (command,) if command in _COMMANDS else _COMMANDS:
             import_module(f"gateway.cli.{module}").add_commands(commands, _add_folders, _settings)

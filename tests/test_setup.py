@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -23,15 +24,19 @@ SHIM_OF_A_VERSION_NOT_SELECTED = 'echo "command not found" >&2; exit 127'
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    folder = tmp_path / "a checkout"
+    return new_checkout(tmp_path)
+
+
+def new_checkout(parent: Path) -> Path:
+    folder = parent / "a checkout"
     shutil.copytree(ROOT / "scripts", folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "requirements").mkdir()
     for kind in ("dev", "runtime"):
         (folder / "requirements" / f"{kind}.txt").write_text(f"# {kind}\n")
     (folder / ".python-version").write_text("3.13\n")
-    (tmp_path / "bin").mkdir()
+    (parent / "bin").mkdir()
     for tool in ("sh", "dirname", "cat", "grep", "tr", "git"):
-        (tmp_path / "bin" / tool).symlink_to(shutil.which(tool) or pytest.skip(f"{tool} is not installed"))
+        (parent / "bin" / tool).symlink_to(shutil.which(tool) or pytest.skip(f"{tool} is not installed"))
     return folder
 
 
@@ -134,6 +139,32 @@ def wheel(folder: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
+@dataclass
+class InstalledTwice:
+    """A checkout in which two processes installed at once, and what they said."""
+
+    checkout: Path
+    told: str
+    statuses: list[int]
+
+    def give_environment(self, checkout: Path) -> None:
+        """Gives another checkout a copy of this environment as it was before the installation: only pip is in it."""
+        shutil.copytree(self.checkout / ".venv", checkout / ".venv", symlinks=True)
+        (checkout / ".venv" / "installed").unlink()
+
+
+@pytest.fixture(scope="module")
+def installed_twice(tmp_path_factory: pytest.TempPathFactory) -> InstalledTwice:
+    checkout = new_checkout(tmp_path_factory.mktemp("installed"))
+    (checkout / ".venv").mkdir()
+    (checkout / ".venv" / "installing").touch()  # as an interrupted install leaves it
+    (checkout / ".venv" / "half-written").touch()
+    command = [sys.executable, "-I", str(checkout / "scripts/install.py"), "dev"]
+    both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    told = "".join(process.communicate(timeout=120)[1] for process in both)
+    return InstalledTwice(checkout, told, [process.returncode for process in both])
+
+
 class TestInstalling:
     def install(self, checkout: Path, lock: str) -> subprocess.CompletedProcess[str]:
         """As on a machine whose only index is the folder with `tiny` in it."""
@@ -148,8 +179,11 @@ class TestInstalling:
         assert list((checkout / ".venv").rglob("tiny.*.pyc")) == [], "compiled only when imported"
         subprocess.run([checkout / ".venv/bin/python", "-c", "import tiny"], check=True, timeout=60)
 
-    def test_the_development_set_is_added_to_the_runtime_set(self, checkout: Path) -> None:
+    def test_the_development_set_is_added_to_the_runtime_set(
+        self, checkout: Path, installed_twice: InstalledTwice
+    ) -> None:
         """`make run` and then `make test`."""
+        installed_twice.give_environment(checkout)
         (checkout / "requirements" / "runtime.txt").write_text("# nothing\n")
         assert set_up(checkout, "runtime", PYTHON=sys.executable).returncode == 0
         (checkout / ".venv" / "kept").touch()
@@ -168,7 +202,10 @@ class TestInstalling:
         ],
         ids=["no hash", "wrong hash", "not to be had"],
     )
-    def test_a_package_that_is_not_the_locked_one_is_refused(self, checkout: Path, pin: str, reason: str) -> None:
+    def test_a_package_that_is_not_the_locked_one_is_refused(
+        self, checkout: Path, installed_twice: InstalledTwice, pin: str, reason: str
+    ) -> None:
+        installed_twice.give_environment(checkout)
         wheel(checkout.parent)
         done = self.install(checkout, f"{pin}\n")
         assert done.returncode == 1
@@ -184,19 +221,11 @@ class TestInstalling:
         command = [checkout / ".venv/bin/python", "-I", checkout / "scripts/install.py", "--check", kind]
         return subprocess.run(command, check=False, timeout=60).returncode
 
-    def test_two_at_once_and_then_nothing_to_do(self, checkout: Path) -> None:
-        (checkout / ".venv").mkdir()
-        (checkout / ".venv" / "installing").touch()  # as an interrupted install leaves it
-        (checkout / ".venv" / "half-written").touch()
-        command = [sys.executable, "-I", str(checkout / "scripts/install.py"), "dev"]
-        both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-        told = "".join(process.communicate(timeout=120)[1] for process in both)
-        assert [process.returncode for process in both] == [0, 0]
-        assert told.count("installing the locked dev packages") == 1
-        assert {each.name for each in (checkout / ".venv").iterdir()} & {
-            "installing",
-            "half-written",
-        } == set()
+    def test_two_at_once_and_then_nothing_to_do(self, installed_twice: InstalledTwice) -> None:
+        checkout = installed_twice.checkout
+        assert installed_twice.statuses == [0, 0]
+        assert installed_twice.told.count("installing the locked dev packages") == 1
+        assert {each.name for each in (checkout / ".venv").iterdir()} & {"installing", "half-written"} == set()
         assert (checkout / ".venv" / "installed").read_text() == self.state(checkout)
         again = set_up(checkout)  # no Python is on that machine's path: the environment's own is enough
         assert (again.returncode, again.stdout, again.stderr) == (0, "", "")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -37,8 +38,13 @@ def module_name(file: Path) -> str:
     return name.removesuffix(".__init__")
 
 
-def imports(file: Path) -> Iterator[str]:
+@cache
+def imports(file: Path) -> tuple[str, ...]:
     """Every module that the file imports, anywhere in it, with its full name."""
+    return tuple(_imports(file))
+
+
+def _imports(file: Path) -> Iterator[str]:
     package = module_name(file).split(".")
     if file.name != "__init__.py":
         package.pop()

@@ -1,63 +1,16 @@
-"""Prints output, errors and progress for the commands, and runs read-only commands on the store."""
+"""Prints output and errors for the commands. Every command loads this module, so it loads little."""
 
 import argparse
 import json
-import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-from gateway.config.settings import Settings, SettingsError
-from gateway.errors import GatewayError, Unavailable
-from gateway.receipts.checkpoint_file import read_checkpoint
-from gateway.store import ReadOnlyStore, open_read_only, store_exists
+from gateway.config.settings import Settings
 
 type Loader = Callable[[argparse.Namespace], Settings]
 type AddFolders = Callable[[argparse.ArgumentParser], None]
 type Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-type StoreAction = Callable[[ReadOnlyStore, Settings, argparse.Namespace], int]
-
-_LOST = "gateway.db is missing from data_dir, and receipts.checkpoint says that it had receipts; restore both together"
-
-
-def add_store_command(
-    parser: argparse.ArgumentParser, add_folders: AddFolders, load: Loader, action: StoreAction, *, json: bool = True
-) -> None:
-    """Makes `parser` run `action` on the store in `data_dir`, read-only. A gateway may be running meanwhile.
-
-    The exit status is what `action` returns, 1 if the store or a record is missing or damaged, 2 for unusable settings.
-    """
-    add_folders(parser)
-    if json:
-        parser.add_argument("--json", action="store_true", help="print JSON")
-
-    def run(options: argparse.Namespace) -> int:
-        as_json = getattr(options, "json", False)
-        try:
-            settings = load(options)
-            folder = settings.data_dir
-            lost = read_checkpoint(folder) if folder.is_dir() and not store_exists(folder) else None
-            if lost is not None and lost.size:
-                raise Unavailable(_LOST, code="receipt_log_broken")
-            with open_read_only(folder) as look:
-                return action(look, settings, options)
-        except SettingsError as error:
-            print_error("; ".join(error.problems), "unusable_settings", None, as_json=as_json)
-            return 2
-        except GatewayError as error:
-            print_error(error.message, error.code, error.param, as_json=as_json)
-        except BrokenPipeError:
-            # The reader closed the pipe, as `head` does. Keeps the interpreter from reporting that at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except OSError as error:
-            print_error(f"{error.filename}: {error.strerror}", "unwritable", None, as_json=as_json)
-        return 1
-
-    parser.set_defaults(run=run)
 
 
 def print_json(value: Any) -> None:
@@ -71,13 +24,3 @@ def print_error(message: str, code: str, param: str | None, *, as_json: bool) ->
         print_json({"ok": False, "error": {"code": code, "message": message, "param": param}})
     else:
         sys.stderr.write(message + "\n")
-
-
-@contextmanager
-def progress(description: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Shows a progress bar on standard error while the block runs, if that is a terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(description, total=total)
-        yield lambda count: bar.advance(task, count)

@@ -12,10 +12,11 @@ from dataclasses import asdict
 from pathlib import Path
 from secrets import token_bytes, token_hex
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json, progress
+from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json
 from gateway.cli.engines import all_engines
 from gateway.cli.evaluate_output import as_json, show
 from gateway.cli.policy_lookup import load_policy, open_registry
+from gateway.cli.progress import progress
 from gateway.config.settings import Settings
 from gateway.errors import GatewayError, Unprocessable
 from gateway.evaluation import (

@@ -19,7 +19,9 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, add_store_command, print_json, progress
+from gateway.cli.console import AddFolders, Loader, Subparsers, print_json
+from gateway.cli.progress import progress
+from gateway.cli.store_commands import add_store_command
 from gateway.config.durable_files import replacing
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import Unavailable

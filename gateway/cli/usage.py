@@ -10,7 +10,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, add_store_command, print_json
+from gateway.cli.console import AddFolders, Loader, Subparsers, print_json
+from gateway.cli.store_commands import add_store_command
 from gateway.config.settings import Settings
 from gateway.store import ReadOnlyStore
 from gateway.usage import read_usage

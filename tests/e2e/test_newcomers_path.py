@@ -147,11 +147,22 @@ def cloned(folder: Path) -> Path:
         if (ROOT / name).is_file():
             (clone / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, clone / name)
+    _with_compiled_files(clone)
     (clone / ".venv").symlink_to(ROOT / ".venv")
     check = [str(clone / ".venv/bin/python"), "-I", str(clone / "scripts/install.py"), "--check", "dev"]
     if not (ROOT / ".venv/bin/python").exists() or subprocess.run(check, check=False, timeout=60).returncode:
         lacking("the packages in .venv are not those of the lock: run `make setup`; a clone would download them")
     return clone
+
+
+def _with_compiled_files(clone: Path) -> None:
+    """Adds what Python has compiled here, which is valid for a file of the same time: compiling takes seconds."""
+    for compiled in (folder for place in ("addons", "gateway") for folder in (ROOT / place).rglob("__pycache__")):
+        package = compiled.relative_to(ROOT).parent
+        for file in (clone / package).glob("*.py"):
+            shutil.copystat(ROOT / package / file.name, file)
+        if (clone / package).is_dir():
+            shutil.copytree(compiled, clone / package / "__pycache__")
 
 
 def lacking(what: str) -> None:

@@ -39,6 +39,7 @@ def test_every_operation_keeps_to_what_it_says(server: Running, document: dict[s
         "SCHEMATHESIS_HOOKS": "tests.e2e.schemathesis_hooks",
         "PYTHONPATH": str(ROOT),
         "NO_PROXY": "127.0.0.1",
+        "NETRC": os.devnull,  # requests would look for one in the home folder before each request
         # Hypothesis' tables of characters take seconds to compute, and it looks for them in the current folder.
         "HYPOTHESIS_STORAGE_DIRECTORY": str(ROOT / ".hypothesis"),
     }

@@ -4,6 +4,7 @@ import os
 import re
 import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -222,30 +223,26 @@ def test_the_other_commands_need_no_upstream(command: str, data: Path) -> None:
 
 def test_zero_is_any_free_port_for_all_of_them_at_once(tmp_path: Path) -> None:
     arguments = ("--gateway-port", "0", "--proxy-port", "0", "--web", "--web-port", "0", "--mode", "socks5@127.0.0.1:0")
-    command = [*COMMAND, "serve", *arguments]
+    command = ["serve", *arguments, "--data-dir", str(tmp_path / "data"), "--certs-dir", str(tmp_path / "certs")]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
-    with subprocess.Popen(
-        [*command, "--data-dir", str(tmp_path / "data"), "--certs-dir", str(tmp_path / "certs")],
-        env=environment,
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        told = ""
-        try:
-            assert process.stdout.readline() == STARTING
-            for line in process.stdout:
-                told += line
-                if line.startswith("Stop with"):
-                    break
-            listening = re.findall(r"(?:listens on|a proxy, on|What crossed:) +http://127\.0\.0\.1:(\d+)", told)
-            assert len(set(listening)) == 3, told
-            assert "0" not in listening
-            for port in map(int, listening[::2]):
-                answer = httpx.get(f"http://127.0.0.1:{port}/", timeout=30, trust_env=False, verify=PLAIN)
-                assert answer.status_code in {401, 403, 404}, "it listens where it says"
-        finally:
-            process.terminate()
-    assert process.returncode == 0
+    output = tmp_path / "output"
+    process = preloaded.Program(command, environment, tmp_path, output, output)
+    try:
+        deadline = time.monotonic() + 90
+        while not output.exists() or "Stop with" not in output.read_text():
+            assert process.poll() is None, output.read_text()
+            assert time.monotonic() < deadline, output.read_text()
+            time.sleep(0.05)
+        told = output.read_text()
+        assert told.startswith(STARTING)
+        listening = re.findall(r"(?:listens on|a proxy, on|What crossed:) +http://127\.0\.0\.1:(\d+)", told)
+        assert len(set(listening)) == 3, told
+        assert "0" not in listening
+        for port in map(int, listening[::2]):
+            answer = httpx.get(f"http://127.0.0.1:{port}/", timeout=30, trust_env=False, verify=PLAIN)
+            assert answer.status_code in {401, 403, 404}, "it listens where it says"
+        process.terminate()
+        assert process.wait(30) == 0
+    finally:
+        if process.poll() is None:
+            process.kill()

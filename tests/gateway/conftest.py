@@ -1,5 +1,7 @@
 """What the tests of several parts protect with, and where they keep it."""
 
+import asyncio
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +11,9 @@ from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import builtin_detector
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Protector
+from gateway.receipts import OutcomeDraft, ReceiptLog
 from gateway.store import Store, open_store
+from tests.gateway.receipts.support import draft, opened
 
 
 @pytest.fixture(scope="module")
@@ -28,3 +32,28 @@ def store(data_dir: Path) -> Iterator[Store]:
     store = open_store(data_dir)
     yield store
     store.close()
+
+
+@pytest.fixture(scope="session")
+def good_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a log of six records: receipts req_01, req_02, req_03, req_04 and two outcomes."""
+    data_dir = tmp_path_factory.mktemp("good") / "data"
+    data_dir.mkdir(mode=0o700)
+
+    async def fill(log: ReceiptLog) -> None:
+        for request_id, has_outcome in (("req_01", False), ("req_02", True), ("req_03", True), ("req_04", False)):
+            await log.append(draft(request_id), "key_anna")
+            if has_outcome:
+                of = {"req_02": "req_01"}.get(request_id, request_id)
+                log.append_outcome(of, OutcomeDraft("answered", 200, (1, 2)), "key_anna")
+
+    with opened(data_dir) as log:
+        asyncio.run(fill(log))
+    return data_dir
+
+
+@pytest.fixture
+def log_dir(good_log: Path, data_dir: Path) -> Path:
+    """The data folder of this test, with a copy of that log."""
+    shutil.copytree(good_log, data_dir, dirs_exist_ok=True)
+    return data_dir

@@ -17,7 +17,7 @@ from gateway.receipts import OutcomeDraft, ReceiptLog, Signer
 from run_proxy import main
 from tests.conftest import ROOT
 from tests.gateway.receipts.support import draft, opened
-from tests.gateway.receipts.test_attacks import FOUND, VECTORS, attack, make_log
+from tests.gateway.receipts.test_attacks import FOUND, VECTORS, attack
 
 pytestmark = pytest.mark.slow
 
@@ -143,10 +143,9 @@ async def test_an_empty_log_is_good(command: Command) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(VECTORS))
-async def test_every_attack_on_the_log_is_found(command: Command, name: str) -> None:
+def test_every_attack_on_the_log_is_found(command: Command, log_dir: Path, name: str) -> None:
     vector = VECTORS[name]
-    await make_log(command.data_dir)
-    attack(command.data_dir, vector)
+    attack(log_dir, vector)
     status, done = command.json("receipts", "verify", "--all")
     assert (status, done["valid"]) == (1, False)
     failed = {check["name"] for check in done["checks"] if not check["ok"]}
@@ -234,12 +233,13 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("name", sorted(VECTORS))
-async def test_an_attacked_log_is_exported_and_refused_elsewhere(command: Command, name: str, tmp_path: Path) -> None:
-    await make_log(command.data_dir)
-    attack(command.data_dir, VECTORS[name])
+def test_an_attacked_log_is_exported_and_refused_elsewhere(
+    command: Command, log_dir: Path, name: str, tmp_path: Path
+) -> None:
+    attack(log_dir, VECTORS[name])
     file = tmp_path / "receipts.ndjson"
     assert command("receipts", "export", "--output", str(file))[0] == 0
-    key = Signer.load(command.data_dir).public_bytes.hex()
+    key = Signer.load(log_dir).public_bytes.hex()
     if name in BESIDE:
         assert checker()(file, key) == 6
     else:

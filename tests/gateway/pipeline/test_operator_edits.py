@@ -5,8 +5,8 @@ from codecs import encode
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -21,7 +21,6 @@ from gateway.pipeline.exchange import Exchange
 
 pytestmark = pytest.mark.slow
 
-ANNA = Caller("key_anna", Scope.CLIENT)
 TEXT = "My name is Wilhelmina Oxenfoord, card 4111 1111 1111 1111, write to w.oxenfoord@acme.test."
 DATED = "Please note: date of birth 17.3.1979, call +49 170 7654321."
 
@@ -31,6 +30,7 @@ class Bench:
     """A container, and a request of ours in it that is about to cross."""
 
     container: Container
+    caller: Caller
     source: bytes
     exchange: Exchange
 
@@ -52,8 +52,11 @@ class Bench:
         return str(self.body["messages"][-1]["content"])
 
 
-@pytest.fixture
-async def container(data_dir: Path) -> AsyncIterator[Container]:
+@pytest.fixture(scope="module")
+async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Container]:
+    """One for all tests, as most of them would spend their time on loading the model."""
+    data_dir = tmp_path_factory.mktemp("edits") / "data"
+    data_dir.mkdir(mode=0o700)
     async with await Container.start(load_settings(None, data_dir=data_dir)) as running:
         yield running
 
@@ -64,18 +67,20 @@ async def bench(container: Container) -> Bench:
 
 
 async def bench_of(container: Container, more: dict[str, Any], text: str = TEXT) -> Bench:
+    """As a caller of its own, whose conversations no other test has added to."""
+    caller = Caller(f"key_{uuid4().hex}", Scope.CLIENT)
     source = dump({"model": "m-1", "messages": [{"role": "user", "content": text}], **more})
     wire = container.wires.serving("POST", "/v1/chat/completions")
     assert wire is not None
     exchange = await container.pipeline.open(
         wire,
         parse_object(source),
-        ANNA,
+        caller,
         Destination("m-1"),
         request_id=new_request_id(),
         source=source,
     )
-    return Bench(container, source, exchange)
+    return Bench(container, caller, source, exchange)
 
 
 ALLOWED: dict[str, Callable[[str], str]] = {
@@ -209,13 +214,13 @@ async def test_what_crosses_is_written_anew_and_digested(bench: Bench) -> None:
     assert [receipt[name] for name in ("policy", "engine", "route")] == [
         first[name] for name in ("policy", "engine", "route")
     ]
-    assert await bench.container.receipts.get(receipt["request_id"], ANNA)
+    assert await bench.container.receipts.get(receipt["request_id"], bench.caller)
 
 
 async def test_a_refused_edit_leaves_no_receipt(bench: Bench) -> None:
     with pytest.raises(Forbidden):
         await bench.admit(bench.saying(TEXT))
-    assert (await bench.container.receipts.list(ANNA, 10, 0))[1] == 1
+    assert (await bench.container.receipts.list(bench.caller, 10, 0))[1] == 1
 
 
 async def test_an_edit_shows_no_text(bench: Bench) -> None:

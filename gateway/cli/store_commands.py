@@ -1,0 +1,52 @@
+"""Commands that read the store, which they load; the others start faster without it."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+
+from gateway.cli.console import AddFolders, Loader, print_error
+from gateway.config.settings import Settings, SettingsError
+from gateway.errors import GatewayError, Unavailable
+from gateway.receipts.checkpoint_file import read_checkpoint
+from gateway.store import ReadOnlyStore, open_read_only, store_exists
+
+type StoreAction = Callable[[ReadOnlyStore, Settings, argparse.Namespace], int]
+
+_LOST = "gateway.db is missing from data_dir, and receipts.checkpoint says that it had receipts; restore both together"
+
+
+def add_store_command(
+    parser: argparse.ArgumentParser, add_folders: AddFolders, load: Loader, action: StoreAction, *, json: bool = True
+) -> None:
+    """Makes `parser` run `action` on the store in `data_dir`, read-only. A gateway may be running meanwhile.
+
+    The exit status is what `action` returns, 1 if the store or a record is missing or damaged, 2 for unusable settings.
+    """
+    add_folders(parser)
+    if json:
+        parser.add_argument("--json", action="store_true", help="print JSON")
+
+    def run(options: argparse.Namespace) -> int:
+        as_json = getattr(options, "json", False)
+        try:
+            settings = load(options)
+            folder = settings.data_dir
+            lost = read_checkpoint(folder) if folder.is_dir() and not store_exists(folder) else None
+            if lost is not None and lost.size:
+                raise Unavailable(_LOST, code="receipt_log_broken")
+            with open_read_only(folder) as look:
+                return action(look, settings, options)
+        except SettingsError as error:
+            print_error("; ".join(error.problems), "unusable_settings", None, as_json=as_json)
+            return 2
+        except GatewayError as error:
+            print_error(error.message, error.code, error.param, as_json=as_json)
+        except BrokenPipeError:
+            # The reader closed the pipe, as `head` does. Keeps the interpreter from reporting that at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            print_error(f"{error.filename}: {error.strerror}", "unwritable", None, as_json=as_json)
+        return 1
+
+    parser.set_defaults(run=run)

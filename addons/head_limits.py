@@ -15,6 +15,7 @@ from h11._receivebuffer import ReceiveBuffer
 from mitmproxy import http
 from mitmproxy.addons.next_layer import NeedsMoreData, NextLayer
 from mitmproxy.connection import ConnectionState
+from mitmproxy.net.http.http1.read import connection_close
 from mitmproxy.proxy import commands, events, layer
 from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layers import ClientTLSLayer
@@ -23,7 +24,9 @@ from mitmproxy.proxy.layers.http import _http1
 from mitmproxy.proxy.layers.http._base import HttpEvent, ReceiveHttp
 from mitmproxy.proxy.layers.http._events import (
     ErrorCode,
+    RequestHeaders,
     RequestProtocolError,
+    ResponseHeaders,
     ResponseProtocolError,
 )
 
@@ -157,6 +160,7 @@ class BoundedServer(_Bounded, _http1.Http1Server):
         self.buf = BoundedBuffer(self.limits)
         self._client = self.clients.of(context.client)
         self._received = 0
+        self._closes = False
 
     def _handle_event(self, event: events.Event) -> Commands:
         yield from super()._handle_event(event)
@@ -176,7 +180,12 @@ class BoundedServer(_Bounded, _http1.Http1Server):
             self._client.encode = partial(_encrypted, self.context)
         self._received = 0
         try:
-            yield from super().read_headers(event)
+            for command in super().read_headers(event):
+                if isinstance(command, ReceiveHttp) and isinstance(command.event, RequestHeaders):
+                    # The gateway sets other headers, so mitmproxy cannot tell later.
+                    request = command.event.request
+                    self._closes = connection_close(request.http_version, request.headers)
+                yield command
             if self.state == self.done and self.response is None:
                 # mitmproxy has refused a malformed head.
                 self.clients.unreadable.count()
@@ -246,6 +255,8 @@ class BoundedServer(_Bounded, _http1.Http1Server):
         if self.state == self.discard:
             # The last response is sent already.
             return
+        if isinstance(event, ResponseHeaders) and self._closes and event.response.status_code >= 200:
+            event.response.headers["connection"] = "close"
         refused = isinstance(event, ResponseProtocolError) and not self._answered()
         if not refused or not self.conn.state & ConnectionState.CAN_WRITE:
             yield from super().send(event)

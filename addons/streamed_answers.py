@@ -21,6 +21,7 @@ _MEDIA_TYPES = {"sse": "text/event-stream", "json-array": "application/json"}
 class StreamedAnswer:
     """The stream of one flow. mitmproxy calls it with each piece of the body, and with nothing at the end.
 
+    It returns a list, since mitmproxy would send an empty piece as the chunk that ends the body.
     `secrets` are scrubbed. `keeps` tells whether the upstream's bytes are kept for operators.
     """
 
@@ -32,12 +33,12 @@ class StreamedAnswer:
         self.last_piece = get_running_loop().time()
         """When the upstream last sent anything, on the clock of the event loop."""
 
-    def __call__(self, piece: bytes) -> bytes:
+    def __call__(self, piece: bytes) -> list[bytes]:
         self.last_piece = get_running_loop().time()
         if self._keeps and len(self._received) < _SHOWN:
             self._received += piece
         ready = self._stream.feed(piece) if piece else self._stream.finish()
-        return scrub_secrets(ready, self._secrets)
+        return [scrub_secrets(ready, self._secrets)] if ready else []
 
     @property
     def received(self) -> bytes:
@@ -57,7 +58,7 @@ def stream_of(wire: Wire, plan: StreamPlan, response: http.Response, *, limit: i
     return AnswerStream(wire, plan, limit=limit) if is_stream and is_plain else None
 
 
-def prepare_head(response: http.Response, answer: Callable[[bytes], bytes]) -> None:
+def prepare_head(response: http.Response, answer: Callable[[bytes], list[bytes]]) -> None:
     """Has mitmproxy pass the body through `answer`, whose length is not known (RFC 9112 section 7.1)."""
     response.headers.pop("content-length", None)
     response.headers["transfer-encoding"] = "chunked"

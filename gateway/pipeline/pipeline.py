@@ -36,6 +36,7 @@ from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog, at
 from gateway.sharding import Sharded, shard
 from gateway.text.token_estimate import estimate, weigh
 from gateway.wires import Body, Conversation, Wire
+from gateway.wires.reading import is_opaque
 
 _log = logging.getLogger(__name__)
 
@@ -237,6 +238,9 @@ class Pipeline:
         protected, assessment, headers = await self._workers.run(job)
         wire.set_model(body, destination.model)
         crossing = dump(body) if body else b""
+        if any(is_opaque(entry.value) and entry.value.encode() in crossing for entry in placeholders.entries()):
+            message = "A secret of the request is also in a signature or encrypted member, which cannot be changed."
+            raise BadRequest(message)
         refused = _refusal(assessment.route, destination)
         receipt = await self.record(
             request_id, operation, caller, policy, crossing, protected, assessment, crossed=refused is None

@@ -57,8 +57,8 @@ _NAMES = frozenset(
     previous_message_id
     """.split()
 )
-# Members that can hold data which nobody but the provider reads.
-_OPAQUE = frozenset("signature encrypted_content encrypted_index encrypted_stdout fallback_credit_token".split())
+# Members that can hold data which nobody but the provider reads, in the blocks that the provider writes.
+_OPAQUE = frozenset("encrypted_content encrypted_index encrypted_stdout fallback_credit_token".split())
 # The words that the API reference allows in a member.
 _ALLOWED = {
     "ttl": "5m 1h",
@@ -193,7 +193,7 @@ class RequestReader:
             yield NumberField(container, key, value, lead(label))
 
     def _string(self, container: Any, key: Any, value: str, under: str, label: str) -> Iterator[MessageField]:
-        if not value or value in _ALLOWED_WORDS.get(under, ()) or (under in _OPAQUE and is_opaque(value)):
+        if not value or value in _ALLOWED_WORDS.get(under, ()):
             return
         if is_file(value, self.attachments):
             return
@@ -212,7 +212,7 @@ class RequestReader:
                 self.late += self.fields(value, name, member)
             elif name == "input_examples" or (name == "input" and _is_call(kind)):
                 yield from value_fields(value, name, member)
-            elif name == "data" and isinstance(member, str) and self._is_opaque_data(kind, member):
+            elif isinstance(member, str) and self._is_opaque(kind, name, member):
                 continue
             elif name == "source" and isinstance(member, dict) and isinstance(member.get("content"), list):
                 yield from self.content(member, "content", "source.content")
@@ -221,12 +221,14 @@ class RequestReader:
                 yield from self.fields(value, name, member)
         yield from unknown_keys(value, KEYS)
 
-    def _is_opaque_data(self, kind: object, data: str) -> bool:
-        """Whether `data` is encrypted reasoning, or a file in base64."""
-        if kind == "base64" and _BASE64.match(data):
+    def _is_opaque(self, kind: object, name: str, value: str) -> bool:
+        """Whether a member of a block of some kind is a signature, encrypted, or a file in base64."""
+        if name == "data" and kind == "base64" and _BASE64.match(value):
             self.attachments.add("base64")
             return True
-        return kind == "redacted_thinking" and is_opaque(data)
+        if name in _OPAQUE:
+            return isinstance(kind, str) and kind != "text" and is_opaque(value)
+        return (kind, name) in {("thinking", "signature"), ("redacted_thinking", "data")} and is_opaque(value)
 
 
 def _is_call(kind: object) -> bool:

@@ -135,10 +135,13 @@ class RequestReader:
 
     def __init__(self) -> None:
         self.attachments = set[str]()
+        # Whether the content that is being read is an answer of the model.
+        self._is_models = False
 
     def content(self, container: Any, key: Any, where: str) -> Iterator[MessageField]:
         """Yields the fields of a content: a string, or an object with parts. Raises BadRequest."""
         content = container[key]
+        self._is_models = isinstance(content, dict) and content.get("role") == "model"
         if not isinstance(content, dict):
             yield from self.fields(container, key, content)
             return
@@ -189,7 +192,7 @@ class RequestReader:
     def _string(self, container: Any, key: Any, value: str, name: str, label: str) -> Iterator[MessageField]:
         if not value or (name in _ENUMS and value.upper() in _ENUM_WORDS):
             return
-        if name == "thoughtSignature" and is_opaque(value):
+        if name == "thoughtSignature" and self._is_models and is_opaque(value):
             return
         if name == "data" and _BASE64.match(value):
             # A file, or what is no text to the model either.

@@ -245,7 +245,11 @@ def put_note(target: Body, note: Body | None) -> None:
 
 
 # Base64, also that for URLs, with digits and letters of both cases: numbers, codes and names rarely have all three.
-_OPAQUE = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])[A-Za-z0-9+/_-]{16,}={0,2}\Z")
+# Keys of vendors begin with a word: `sk-`, `ghp_`, `AKIA`.
+_OPAQUE = re.compile(
+    r"(?![a-z]{2,12}[-_]|A[KS]IA|AIza)"
+    r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])[A-Za-z0-9+/_-]{16,}={0,2}\Z"
+)
 
 
 def is_opaque(value: Json) -> TypeGuard[str]:

@@ -35,6 +35,8 @@ KEYS = SCHEMA_KEYS | frozenset(_WORDS.split())
 OWN_KEYS = frozenset({"metadata", "client_metadata", "variables", "headers", "env", "attributes"})
 _STATUSES = frozenset("in_progress completed incomplete calling failed generating searching interpreting".split())
 _PHASES = frozenset({"commentary", "final_answer"})
+# Whose members the provider encrypts in no case.
+_SAID = frozenset({None, "message", "input_text", "output_text"})
 _TEXT_PARTS = frozenset({"input_text", "output_text", "text", "refusal", "summary_text", "reasoning_text", "logs"})
 _FILES = frozenset({"input_image", "input_file", "input_audio", "computer_screenshot"})
 _SCHEMAS = frozenset({"parameters", "schema", "json_schema", "input_schema"})
@@ -83,7 +85,7 @@ def _is_structure(item: Body, name: str, value: Any) -> bool:
         (name == "role" and value in ROLES)
         or (name == "status" and value in _STATUSES)
         or (name == "phase" and value in _PHASES)
-        or (name == "encrypted_content" and is_opaque(value))
+        or (name == "encrypted_content" and item.get("type") not in _SAID and is_opaque(value))
         or (name == "type" and value.isidentifier() and value.islower())
     )
 

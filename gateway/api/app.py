@@ -16,6 +16,7 @@ from pydantic import BeforeValidator
 
 from gateway import __version__
 from gateway.api.error_handlers import add_error_handlers, unknown_path
+from gateway.api.model_lists import model_lists
 from gateway.api.openapi import add_docs, operation_id
 from gateway.api.routing import HeadLikeGet, NativeRoute, caller_of
 from gateway.api.schemas.chat import ChatReply, ChatRequest, ModelListReply, ModelReply
@@ -58,6 +59,7 @@ from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.operations import ProtectedText, Question, ShardedText
 from gateway.receipts import answer_headers
 from gateway.usage import usage
+from gateway.wires.error_shapes import family_of
 
 # FastAPI's telemetry would send rejected input in logs and spans to the collector that an `OTEL_…` variable names.
 _NO_TELEMETRY: TelemetryConfig = {
@@ -131,7 +133,7 @@ def create_app(container: Container | None = None) -> FastAPI:
     )
     app.state.container = container
     app.add_middleware(HeadLikeGet)
-    routers = (_open_routes(), _native_routes())
+    routers = (_open_routes(), _native_routes(), model_lists())
     for router in routers:
         app.include_router(router)
     add_error_handlers(app, [route for router in routers for route in router.routes])
@@ -229,7 +231,7 @@ def _native_routes() -> APIRouter:
 
     @router.get("/models/{model:path}", **documented("model", ModelReply))
     async def model(request: Request, model: ModelName) -> Response:
-        return _json(_container(request).surfaces.model(model))
+        return _json(_container(request).surfaces.model(model, family_of(request.headers.raw)))
 
     @router.post("/chat/completions", **documented("chat", ChatReply))
     async def chat(request: Request, caller: AuthenticatedCaller, body: ChatBody) -> Response:

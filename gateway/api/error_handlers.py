@@ -31,8 +31,12 @@ _PROVIDER_CALLS = frozenset(
     evals messages rerank engines
     """.split()
 )
-# Those of which the content cannot be searched.
-_FILE_CALLS = frozenset("audio images videos files uploads batches realtime".split())
+# Those whose texts are in files, audio or images, or go through a later job or another connection.
+_BEYOND_JSON = re.compile(
+    r"/(?:audio|images|videos|files|uploads?|batches|realtime|batchPredictionJobs)(?:[/:]|\Z)"
+    r"|:(?:batchGenerateContent|asyncBatchEmbedContent)\Z"
+)
+BEYOND_JSON = "Files, audio, images, batches and realtime sessions cannot be protected, and nothing was sent"
 _PATH_PREFIXES = frozenset({"v1", "v1beta", "openai", "anthropic"})
 _NAME = re.compile(r"[A-Za-z0-9_]{1,40}\Z")
 
@@ -49,7 +53,7 @@ def add_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
         assert isinstance(error, HTTPException)
         if (refusal := _authentication_error(request)) is not None:
             return error_response(refusal, request)
-        if error.status_code == 404:
+        if error.status_code == 404 or is_beyond_json(request.url.path):
             return error_response(unknown_path(request.url.path), request)
         if error.status_code == 405:
             response = error_response(
@@ -82,16 +86,22 @@ def unknown_path(path: str) -> NotFound:
     """Returns the error for a path without a route. The message says which calls the gateway supports."""
     words = path.strip("/").split("/")
     call = next((word for word in words if word not in _PATH_PREFIXES), "")
-    problem = "This call is not supported yet" if call in _PROVIDER_CALLS else "The gateway does not know this call"
-    advice = ""
-    if call in _FILE_CALLS:
-        problem = "Files, audio, images, batches and realtime sessions cannot be protected"
-        advice = " A policy with `attachments` set to `pass` lets files pass inside other calls."
+    if is_beyond_json(path):
+        problem = f"{BEYOND_JSON}. A policy with `attachments` set to `pass` lets files pass inside other calls."
+    elif call in _PROVIDER_CALLS:
+        problem = "This call is not supported yet, and nothing was sent."
+    else:
+        problem = "The gateway does not know this call, and nothing was sent."
     return NotFound(
-        f"{problem}, and nothing was sent.{advice} Supported provider calls: GET /v1/models, POST "
+        f"{problem} Supported provider calls: GET /v1/models, POST "
         "/v1/chat/completions and, for models of upstreams, /v1/completions, /v1/responses, /v1/embeddings, "
         "/v1/moderations, /v1/messages and /v1beta/models/{model}:generateContent; GET /docs lists the gateway's own."
     )
+
+
+def is_beyond_json(path: str) -> bool:
+    """Whether a call to `path` has texts that cannot be protected, though its body may be JSON."""
+    return _BEYOND_JSON.search(path) is not None
 
 
 def _methods_at(path: str, routes: Sequence[BaseRoute]) -> set[str]:

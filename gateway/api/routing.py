@@ -20,7 +20,12 @@ from gateway.models import Caller
 from gateway.models import Scope as KeyScope
 
 # Some chat-completions clients add query parameters of their own. The gateway ignores them and does not forward them.
-_ANY_QUERY = frozenset({"/v1/chat/completions", "/v1/models", "/v1/models/{model:path}"})
+_ANY_QUERY = frozenset(
+    {
+        "/v1/chat/completions",
+        *(f"{base}/models{rest}" for base in ("/v1", "/v1beta", "") for rest in ("", "/{model:path}")),
+    }
+)
 
 
 class HeadLikeGet:

@@ -218,7 +218,9 @@ class Pipeline:
             message = "The policy does not allow streamed answers; send `stream` false."
             raise BadRequest(message, code="streaming_not_supported", param="stream")
         if conversation.attachments and policy.attachments == "refuse":
-            message = "Attachments cannot be protected; the member `attachments` of the policy can let them pass."
+            message = (
+                "Parts that are not text cannot be protected; the member `attachments` of the policy can let them pass."
+            )
             raise UnsupportedMedia(message, code="attachment_refused", param="messages")
         earlier = self._earlier.get(caller, destination.provider, conversation.continues)
         placeholders = self._placeholders(conversation, caller, earlier.known)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gateway.api.asgi_client import AsgiApp, serve
-from gateway.api.error_handlers import unknown_path
+from gateway.api.error_handlers import BEYOND_JSON, is_beyond_json, unknown_path
 from gateway.auth.credentials import refuse_repeated
 from gateway.container import Container
 from gateway.errors import EditRefused, GatewayError, NotFound, UnsupportedMedia, UpgradeRefused
@@ -126,6 +126,8 @@ class Dispatcher:
         if telemetry is not None and self._settings.telemetry == "drop":
             self._callers.authenticate_proxied(call.path, call.fields)
             return NativeResponse(202, [(b"content-type", b"application/json")], b"{}", telemetry)
+        if is_beyond_json(path):
+            raise NotFound(f"{BEYOND_JSON}; `intercept_hosts` can omit the host.", code="unknown_route")
         try:
             check_media_type(_header(call, b"content-type"))
         except UnsupportedMedia:

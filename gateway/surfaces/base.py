@@ -206,21 +206,22 @@ class SurfaceRegistry:
             message = f'No upstream speaks this API; the operator adds one with `wire = "{family}"` in the settings.'
         raise NotFound(message, code="model_not_found", param="model")
 
-    def model(self, name: str) -> Body:
-        """Returns a model object of the chat-completions API, for listed names and patterns. Raises like `resolve`."""
-        surface, _ = self.resolve(name)
+    def model(self, name: str, family: Family = "openai") -> Body:
+        """Returns a model object of the OpenAI API, for listed names and patterns. Raises like `resolve`."""
+        surface, _ = self.resolve(name, family)
         return {"id": name, "object": "model", "created": self._created, "owned_by": _owner(surface.id)}
 
-    async def models(self) -> list[Body]:
-        """Returns the `data` of the models list of the OpenAI API, with the models that upstreams list themselves."""
+    async def models(self, family: Family | None = None) -> list[Body]:
+        """Returns model objects of the OpenAI API: of all surfaces or of a family's, with what upstreams list."""
         names: dict[str, str] = {}
-        for surface in self._surfaces:
+        surfaces = [surface for surface in self._surfaces if family is None or _family(surface) == family]
+        for surface in surfaces:
             names |= dict.fromkeys((surface.id, *surface.models()), surface.id)
-        listing = [surface for surface in self._surfaces if isinstance(surface, ListingSurface)]
+        listing = [surface for surface in surfaces if isinstance(surface, ListingSurface)]
         for surface, listed in zip(listing, await gather(*(each.listed() for each in listing)), strict=True):
             for name in listed:
                 names.setdefault(name, surface.id)
-        if self._configured is not None:
+        if self._configured is not None and self._configured in surfaces:
             names.setdefault(CONFIGURED_UPSTREAM, self._configured.id)
         return [
             {"id": name, "object": "model", "created": self._created, "owned_by": _owner(owner)}

@@ -11,6 +11,7 @@ from gateway.wires.base import AnswerText, Body, Conversation, EventFormat, Fami
 from gateway.wires.reading import (
     answer_strings,
     model_of,
+    named_model,
     put_note,
     refuse_token_numbers,
     setting_fields,
@@ -40,7 +41,7 @@ class Embeddings:
         return method == "POST" and _PATH.match(path) is not None
 
     def model(self, body: Body, path: str) -> object:
-        return body.get("model")
+        return named_model(body, path)
 
     def set_model(self, body: Body, model: str) -> None:
         body["model"] = model
@@ -50,7 +51,7 @@ class Embeddings:
 
     def read(self, body: Body, path: str = "") -> Conversation:
         own = take_own(body)
-        model = model_of(body)
+        model = model_of(body, path)
         given = body.get("input")
         refuse_token_numbers(body, _OPTION)
         if not isinstance(given, str | list) or not given:

@@ -33,6 +33,8 @@ SCHEMA_KEYS = frozenset(
 )
 
 _MODEL = re.compile(r"[\w@][\w.:/@+-]{0,255}\Z", re.ASCII)
+# The model in the path of a call to Azure.
+_DEPLOYMENT = re.compile(r"/deployments/([\w.-]+)/", re.ASCII)
 _EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
 # Field names of native calls, which no wire has, and their equivalents.
 _NATIVE = {"policy": "svc_policy", "policy_id": "svc_policy", "privacy_mode": "svc_privacy_mode"}
@@ -70,9 +72,15 @@ def take_own(body: Body) -> Own:
     return Own(given.get("svc_task"), given.get("svc_policy"), _mode(given.get("svc_privacy_mode")))
 
 
-def model_of(body: Body) -> str:
+def named_model(body: Body, path: str) -> object:
+    """Returns the model that a request names in its body, or as Azure's clients do, in its path; unchecked."""
+    deployment = None if "model" in body else _DEPLOYMENT.search(path)
+    return deployment[1] if deployment else body.get("model")
+
+
+def model_of(body: Body, path: str = "") -> str:
     """Returns the name of the model. Raises BadRequest."""
-    model = body.get("model")
+    model = named_model(body, path)
     if not isinstance(model, str) or not _MODEL.match(model):
         raise BadRequest("`model` must be the name of a model, without spaces.", param="model")
     return model

@@ -205,6 +205,19 @@ def test_tokens_are_counted_and_embeddings_made(spoken: Spoken) -> None:
     assert nothing_crossed(upstream)
 
 
+def test_models_are_listed(served: Running, upstream: Upstream) -> None:
+    upstream.answer = lambda _: reply({"models": [{"name": "models/gemini-9"}, {"name": "models/other"}]})
+    client = genai.Client(api_key=OPERATOR_KEY, http_options=types.HttpOptions(base_url=served.url))
+    assert [model.name for model in client.models.list()] == [
+        "models/google",
+        "models/gemini-9",
+        "models/configured-upstream",
+    ]
+    assert client.models.get(model="gemini-9").name == "models/gemini-9"
+    with pytest.raises(errors.ClientError, match="No surface serves this model"):
+        client.models.get(model="other")
+
+
 def test_errors_are_shown(spoken: Spoken) -> None:
     client, upstream = spoken.client, spoken.upstream
     with pytest.raises(errors.ClientError) as caught:

@@ -76,7 +76,7 @@ class Script:
             assert request.body == b""
             return self.reply({**response(self.said[stored]), "id": stored})
         body = request.json
-        kind = request.path.rpartition("/v1/")[2].rpartition("openai/")[2]
+        kind = request.path.rpartition("/v1/")[2].rpartition("openai/")[2].rpartition("/gpt-5/")[2]
         if kind == "responses":
             return self.respond(body)
         if kind == "completions":
@@ -194,3 +194,25 @@ def test_the_other_calls(sdk: tuple[openai.OpenAI, Upstream]) -> None:
     with pytest.raises(openai.BadRequestError, match="check_embedding_ctx_length"):
         client.embeddings.create(model="m", input=[[3923, 374]])
     assert len(upstream.recorded) == before
+
+
+def test_a_base_url_may_lack_the_version(sdk: tuple[openai.OpenAI, Upstream]) -> None:
+    client, upstream = sdk
+    if "localhost" in str(client.base_url):
+        pytest.skip("the path is the upstream's")
+    plain = client.with_options(base_url=str(client.base_url).removesuffix("v1/"))
+    assert "svc-demo" in [model.id for model in plain.models.list()]
+    assert plain.models.retrieve("svc-demo").id == "svc-demo"
+    assert plain.responses.create(model="gpt-5", input=[{"role": "user", "content": ASKED}]).output_text == ASKED
+    assert nothing_crossed(upstream)
+
+
+def test_azure_names_the_model_in_the_path(sdk: tuple[openai.OpenAI, Upstream]) -> None:
+    client, upstream = sdk
+    path = str(client.base_url).removesuffix("v1/") + "openai/deployments/gpt-5/"
+    got = client._client.post(
+        f"{path}completions?api-version=2024-10-21", json={"prompt": ASKED}, headers=client.auth_headers
+    )
+    assert got.json()["choices"][0]["text"] == ASKED
+    assert upstream.recorded[-1].json["model"] == "gpt-5"
+    assert nothing_crossed(upstream)

@@ -12,7 +12,7 @@ from tests.e2e.upstream import Reply, Upstream
 __all__ = ["entrance"]
 
 
-@pytest.mark.parametrize("path", ["/v1/files", "/", "/v1/chat/completions/extra"])
+@pytest.mark.parametrize("path", ["/v1/fine_tuning/jobs", "/", "/v1/chat/completions/extra"])
 def test_an_unknown_route(entrance: tuple[httpx.Client, Upstream], path: str) -> None:
     """The gateway has none. The proxy protects what is JSON and refuses the rest."""
     client, upstream = entrance
@@ -29,6 +29,22 @@ def test_an_unknown_route(entrance: tuple[httpx.Client, Upstream], path: str) ->
         refused(client.post(path, content=CANARY.encode(), headers=form), 415, "unsupported_media_type")
         assert client.post(path).status_code == 404
         refused(client.get(f"{path}?q={CANARY}"), 400, "invalid_request")
+    assert not upstream.recorded
+
+
+@pytest.mark.parametrize(
+    "path",
+    """
+    /v1/files /v1/uploads /v1/uploads/upload_1/parts /v1/batches /v1/messages/batches /v1/audio/speech
+    /v1/audio/transcriptions /v1/images/generations /v1/videos /v1/realtime/client_secrets /v1/realtime/calls
+    /openai/deployments/x/images/generations /upload/v1beta/files /v1beta/models/x:batchGenerateContent
+    """.split(),
+)
+def test_files_batches_and_sessions_are_refused(entrance: tuple[httpx.Client, Upstream], path: str) -> None:
+    client, upstream = entrance
+    message = client.post(path, json={"input": CANARY}).json()["error"]["message"]
+    assert "cannot be protected" in message
+    assert "`intercept_hosts`" in message or "`attachments`" in message
     assert not upstream.recorded
 
 

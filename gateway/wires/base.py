@@ -104,7 +104,7 @@ class EventFormat(Protocol):
         ...
 
     def is_last(self, event: Body) -> bool:
-        """Whether this is the event to put the gateway's own member into."""
+        """Whether this event, which may be the last, is to have the gateway's own member."""
         ...
 
     def refusal(self, message: str, like: Body) -> list[Body | bytes]:

@@ -8,6 +8,7 @@ from gateway.wires.reading import (
     answer_strings,
     check_whole,
     model_of,
+    named_model,
     put_note,
     refuse_token_numbers,
     setting_fields,
@@ -56,7 +57,10 @@ class CompletionChunks:
         return found
 
     def ends(self, event: Body, channel: Channel | None) -> bool:
-        return channel is not None and any(
+        """A finish reason ends the text of its choice, and an error all texts."""
+        if channel is None:
+            return False
+        return "error" in event or any(
             _index(choice) == channel[0] and choice.get("finish_reason") is not None for choice in _choices(event)
         )
 
@@ -67,9 +71,10 @@ class CompletionChunks:
         return WIRE.usage(event) or (None, None)
 
     def is_last(self, event: Body) -> bool:
-        """The event with the usage, which follows all choices, or else the first with a finish reason."""
-        return isinstance(event.get("usage"), dict) or any(
-            choice.get("finish_reason") is not None for choice in _choices(event)
+        """An event with a finish reason. One with the usage and without choices may follow it."""
+        choices = _choices(event)
+        return any(choice.get("finish_reason") is not None for choice in choices) or (
+            not choices and isinstance(event.get("usage"), dict)
         )
 
     def refusal(self, message: str, like: Body) -> list[Body | bytes]:
@@ -92,7 +97,7 @@ class Completions:
         return method == "POST" and _PATH.match(path) is not None
 
     def model(self, body: Body, path: str) -> object:
-        return body.get("model")
+        return named_model(body, path)
 
     def set_model(self, body: Body, model: str) -> None:
         body["model"] = model
@@ -102,7 +107,7 @@ class Completions:
 
     def read(self, body: Body, path: str = "") -> Conversation:
         own = take_own(body)
-        model, stream = model_of(body), streams(body)
+        model, stream = model_of(body, path), streams(body)
         check_whole(body, "seed")
         check_whole(body, "n", _CHOICES)
         refuse_token_numbers(body)

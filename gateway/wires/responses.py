@@ -56,11 +56,11 @@ class ResponseEvents:
         return [*event_texts(event, number)]
 
     def ends(self, event: Body, channel: Channel | None) -> bool:
-        """The `done` of a text ends it, that of an item all its texts, and the end of the answer all texts."""
+        """The `done` of a text ends it, that of an item all its texts, the end of the answer or an error all texts."""
         if channel is None:
             return False
         kind = _kind(event)
-        if kind in _LAST:
+        if kind in _LAST or kind == "error":
             return True
         if kind == "response.output_item.done":
             return channel[1] == _index(event)

@@ -50,7 +50,6 @@ class AnswerStream:
         self._tokens: list[int | None] = [None, None]
         self._left = limit
         self._outcome = "failed"
-        self._noted = plan.note is None
 
     @property
     def ended(self) -> bool:
@@ -143,9 +142,9 @@ class AnswerStream:
                 changed = True
             if text.channel is not None:
                 self._last[text.channel] = (event, body)
-        if not self._noted and stream.is_last(body):
-            self._noted = changed = True
-            self._wire.annotate(body, {**(self._plan.note or {}), "guard": {"action": self._guarded.action}})
+        if self._plan.note is not None and stream.is_last(body):
+            changed = True
+            self._wire.annotate(body, {**self._plan.note, "guard": {"action": self._guarded.action}})
         elif b'"svc"' in event.data:
             self._wire.annotate(body, None)
             changed = True

@@ -140,7 +140,9 @@ def check(session: Session, found: list[Body]) -> None:
     last = found[-1]["candidates"][0]
     assert (last["finishReason"], last["citationMetadata"]) == ("STOP", {"citations": [{"title": MAIL}]})
     notes = [each["svc"] for each in found if "svc" in each]
-    assert notes == [{**NOTE, "guard": {"action": "pass"}}]
+    # One for each candidate, since any may be the last.
+    assert notes == [{**NOTE, "guard": {"action": "pass"}}] * 2
+    assert "svc" in found[-1]
 
 
 @pytest.mark.parametrize("framing", FRAMINGS)

@@ -314,11 +314,13 @@ def test_an_answer_that_is_too_large(session: Session) -> None:
 class TestNote:
     """The gateway's own member."""
 
-    def test_once_in_the_first_event_with_a_finish_reason(self, session: Session) -> None:
-        for data in (body_of(session), text_stream(["Hi"])):
-            noted = [each for each in bodies(played(session.stream(), [data])) if "svc" in each]
-            assert noted[0]["choices"][0]["finish_reason"] is not None
-            assert [each["svc"] for each in noted] == [{**NOTE, "guard": {"action": "pass"}}]
+    def test_in_every_event_that_may_be_the_last(self, session: Session) -> None:
+        for data, count in ((body_of(session), 4), (text_stream(["Hi"]), 1)):
+            events = bodies(played(session.stream(), [data]))
+            noted = [each for each in events if "svc" in each]
+            assert all(each.get("usage") or each["choices"][0]["finish_reason"] is not None for each in noted)
+            assert [each["svc"] for each in noted] == [{**NOTE, "guard": {"action": "pass"}}] * count
+            assert noted[-1] is events[-1]
 
     def test_in_the_event_with_the_usage_where_no_choice_finishes(self, session: Session) -> None:
         usage = event({**SHARED, "choices": [], "usage": USAGE})
@@ -373,3 +375,19 @@ def test_holding_gives_each_text_at_its_end(session: Session) -> None:
         None,
     ]
     check(session, played(session.stream(hold=True), [body_of(session)]))
+
+
+def test_an_error_comes_after_what_was_held(session: Session) -> None:
+    held = f"By {session.write('{mail}')} and"
+    error = event({"error": {"message": "Overloaded.", "type": "server_error"}})
+    body = event(chunk({"content": held})) + error
+    for cut in range(len(body)):
+        got = played(session.stream(), [body[:cut], body[cut:]])
+        assert text_of(got) == "By anna@acme.test and"
+        assert got.endswith(error)
+
+
+def test_the_last_event_may_lack_its_blank_line(session: Session) -> None:
+    body = event(chunk({"content": session.write("By {mail}.")})) + event(chunk({}, 0, "stop"))
+    for left in (body.rstrip(b"\n"), body[:-1]):
+        assert text_of(played(session.stream(), [left])) == "By anna@acme.test."

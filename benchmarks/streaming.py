@@ -98,7 +98,8 @@ async def _measure(
     firsts: dict[str, list[float]] = {target.name: [] for target in targets}
     for number in range(options.requests):
         for target in targets:
-            firsts[target.name].append((await _stream(target, number, 3, 0))[0] * 1000)
+            # With pauses, as models have them, so that the first event does not come with all others.
+            firsts[target.name].append((await _stream(target, number, 3, 5))[0] * 1000)
     costs = {}
     for target in targets:
         used, events = cpu_seconds(programs[target.name].pid), 0

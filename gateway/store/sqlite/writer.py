@@ -29,7 +29,7 @@ WRITE_LIMIT = 4096
 SUBMIT_LIMIT = 2 * WRITE_LIMIT
 _BATCH = 512
 # How long work that no request waits for may stay queued, to share a transaction with work that one waits for.
-_PATIENCE_SECONDS = 0.025
+_PATIENCE_SECONDS = 0.004
 _EMPTYING_WAIT_MS = 50
 _EMPTYING_SECONDS = 1.0
 

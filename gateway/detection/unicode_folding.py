@@ -56,3 +56,20 @@ class FoldingTable(dict[int, str]):
     def __missing__(self, code: int) -> str:
         folded = self[code] = fold_character(chr(code))
         return folded
+
+
+class _CompactTable(dict[int, str | None]):
+    """Filled on demand. None, not '', for what goes: with it `str.translate` is fast for text that is ASCII."""
+
+    def __missing__(self, code: int) -> str | None:
+        folded = fold_character(chr(code)).casefold()
+        kept = self[code] = folded if folded.isalnum() else None
+        return kept
+
+
+_COMPACT = _CompactTable()
+
+
+def compact(text: str) -> str:
+    """Returns only the letters and digits of a text, in lower case, by which two spellings of a value are equal."""
+    return text.translate(_COMPACT)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import phonenumbers
 from phonenumbers import PhoneNumberType
 
-from gateway.guard.canonical_text import compact
+from gateway.detection.unicode_folding import compact
 from gateway.guard.context import GuardContext
 from gateway.guard.patterns import Patterns
 from gateway.guard.session_values import GRAVE_GROUPS

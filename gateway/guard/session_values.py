@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from gateway.detection.deobfuscation import text_variants
 from gateway.detection.recognizer import EntityType
-from gateway.guard.canonical_text import compact
+from gateway.detection.unicode_folding import compact
 from gateway.guard.untrusted_destinations import Source
 from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Placeholders

@@ -11,8 +11,8 @@ from ipaddress import ip_address, ip_network
 from socket import inet_aton
 from typing import Any
 
+from gateway.detection.unicode_folding import compact
 from gateway.errors import BadRequest
-from gateway.guard.canonical_text import compact
 from gateway.guard.patterns import Patterns, matches
 from gateway.http.strict_json import dump, parse_object
 

@@ -9,7 +9,7 @@ from datetime import date
 from functools import cached_property
 
 from gateway.detection.deobfuscation import text_variants
-from gateway.guard.canonical_text import compact
+from gateway.detection.unicode_folding import compact
 from gateway.text.dates import days
 
 # From this many letters and digits on, a match inside a longer word is no coincidence.

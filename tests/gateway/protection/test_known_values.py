@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import builtin_detector
 from gateway.detection.deobfuscation import text_variants
-from gateway.guard.canonical_text import compact
+from gateway.detection.unicode_folding import compact
 from gateway.models import Action, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 from gateway.policy import Policy, PolicyRegistry

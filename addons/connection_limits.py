@@ -19,7 +19,7 @@ from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 from addons.logs import RareWarning
 from addons.mitm_errors import error_page
 from gateway.config.settings import Settings
-from gateway.errors import LateRequest
+from gateway.errors import LateRequest, TooManyRequests, Unavailable
 
 # Bytes still read while a client is held back: enough to notice that it has disconnected.
 _SPARE_BYTES = 128 * 1024
@@ -27,6 +27,9 @@ _SPARE_BYTES = 128 * 1024
 _MOST_UPSTREAMS = 8
 _LINGER_SECONDS = 5.0
 _SWEEP_SECONDS = 1.0
+# One caller may have this part of the room for bodies.
+_SHARES = 4
+_ROOM_AFTER_SECONDS = 5
 
 
 class Phase(Enum):
@@ -79,8 +82,9 @@ class ClientState:
     """One client connection.
 
     `since` is the time its phase began; `request` is the request being read, and `body_limit` the largest body it may
-    have. `refusal` is the response that ends the connection when the request is aborted. `encode` turns a response into
-    bytes to send (encrypted, inside TLS); None while the protocol is unknown and once the request is answered.
+    have. `owner` is the caller whose key the head has, and `body_bytes` what its body may take in memory until it is
+    answered. `refusal` is the response that ends the connection when the request is aborted. `encode` turns a response
+    into bytes to send (encrypted, inside TLS); None while the protocol is unknown and once the request is answered.
     `opening` holds the ids of upstream connections being established.
     """
 
@@ -91,6 +95,8 @@ class ClientState:
     since: float = field(default_factory=monotonic)
     request: http.Request | None = None
     body_limit: int | None = None
+    owner: str = ""
+    body_bytes: int = 0
     refusal: bytes | None = field(default=None, repr=False)
     encode: Callable[[bytes], bytes] | None = None
     opening: set[str] = field(default_factory=set)
@@ -109,9 +115,13 @@ class ClientState:
 
 
 class Clients:
-    """The open client connections, and the order in which those that wait for data began to wait."""
+    """The open client connections, and the order in which those that wait for data began to wait.
 
-    def __init__(self) -> None:
+    The bodies of their requests may take `room` bytes.
+    """
+
+    def __init__(self, room: int = 64 * 1024 * 1024) -> None:
+        self._room = room
         self._all: dict[str, ClientState] = {}
         self._waiting: dict[str, ClientState] = {}
         self.unreadable = RareWarning("refused requests whose head or body could not be read: %d")
@@ -146,11 +156,28 @@ class Clients:
         if state is None or state.phase is phase:
             return
         state.phase, state.since = phase, monotonic()
+        if phase is Phase.IDLE:
+            state.body_bytes = 0
         if phase in (Phase.IDLE, Phase.BUSY, Phase.TUNNEL):
             self._waiting.pop(state.id, None)
         if phase not in (Phase.BUSY, Phase.TUNNEL) and state.id in self._all:
             # At the end of the order, unless it was waiting already.
             self._waiting.setdefault(state.id, state)
+
+    def make_room(self, state: ClientState, owner: str, size: int) -> None:
+        """Counts a body until it is answered. Raises TooManyRequests beyond the caller's share, or Unavailable.
+
+        A caller with no other body under way has room for one, unless all of it is taken.
+        """
+        bodies = [each for each in self._all.values() if each.body_bytes]
+        own = sum(each.body_bytes for each in bodies if each.owner == owner)
+        if own and own + size > self._room // _SHARES:
+            message = "Too much text of this key is under way; send less at once."
+            raise TooManyRequests(message, retry_after=_ROOM_AFTER_SECONDS)
+        if bodies and sum(each.body_bytes for each in bodies) + size > self._room:
+            message = "Too much text is under way; try again."
+            raise Unavailable(message, code="overloaded", retry_after=_ROOM_AFTER_SECONDS)
+        state.owner, state.body_bytes = owner, size
 
     def longest_waiting(self, address: str | None = None) -> ClientState | None:
         """Returns the connection that has waited longest for data; of one address, if given."""

@@ -37,6 +37,8 @@ _log = logging.getLogger(__name__)
 
 # Bytes of a body that are read from a client whose key has not been checked yet.
 _SMALL_BODY = 64 * 1024
+# What a body without a declared length counts as.
+_UNDECLARED_BODY = 1024 * 1024
 
 
 class Protect:
@@ -96,12 +98,13 @@ class Protect:
             client.body_limit = _SMALL_BODY
             return
         with client.held_back() if client is not None else nullcontext():
-            limit = await self._gateway.check_head(_call(flow, state, b"", editable=False))
+            head = await self._gateway.check_head(_call(flow, state, b"", editable=False))
         declared = expected_http_body_size(flow.request)
-        if declared is not None and declared > limit:
-            raise too_large(limit)
+        if declared is not None and declared > head.body_limit:
+            raise too_large(head.body_limit)
         if client is not None:
-            client.body_limit = limit
+            self._clients.make_room(client, head.owner, declared or min(head.body_limit, _UNDECLARED_BODY))
+            client.body_limit = head.body_limit
 
     def _pass_through(self, request: http.Request) -> None:
         """Forwards a request to a host that is not intercepted, without the header fields meant for this proxy."""

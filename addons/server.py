@@ -43,7 +43,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     settings = prepared(settings)
     certificate = authority(settings.certs_dir)
     speak_json()
-    clients = Clients()
+    clients = Clients(settings.body_room_bytes)
     bound_messages(
         MessageLimits(settings.head_limit_bytes, settings.head_fields_limit, settings.body_limit_bytes), clients
     )

@@ -45,11 +45,20 @@ class Callers:
         return self._keys.authenticate(secret)
 
     def authenticate_proxied(self, path: str, fields: Sequence[Field]) -> Caller:
-        """Identifies a proxy client: by `X-SVC-Key`, else by a digest of its provider credentials.
+        """Identifies a proxy client, and counts the request against the rate of its gateway key, if it sends one.
+
+        Raises as `identify_proxied` does, and TooManyRequests beyond the key's rate.
+        """
+        caller = self.identify_proxied(path, fields)
+        if any(name.lower() == b"x-svc-key" for name, _ in fields):
+            self._limits.check(caller.key_id)
+        return caller
+
+    def identify_proxied(self, path: str, fields: Sequence[Field]) -> Caller:
+        """Identifies a proxy client by `X-SVC-Key`, else by a digest of its provider credentials.
 
         Clients that send no credential at all share one caller. `path` includes the query. Raises Unauthorized for an
-        invalid gateway key, and for a gateway key anywhere but in `X-SVC-Key`; BadRequest for a repeated credential;
-        TooManyRequests beyond the key's rate.
+        invalid gateway key, and for a gateway key anywhere but in `X-SVC-Key`; BadRequest for a repeated credential.
         """
         refuse_repeated(fields)
         others = [(name, value) for name, value in fields if name.lower() != b"x-svc-key"]
@@ -57,7 +66,7 @@ class Callers:
             raise Unauthorized("A gateway key was sent outside `X-SVC-Key`, where the provider would read it.")
         given = {name.lower(): value for name, value in fields}
         if b"x-svc-key" in given:
-            return self.authenticate([(b"x-svc-key", given[b"x-svc-key"])])
+            return self.identify([(b"x-svc-key", given[b"x-svc-key"])])
         sent = [given[name] for name in sorted(PROVIDER_CREDENTIALS) if name in given]
         key_id = "proxy_" + sha256(self._digest_key + b"\n".join(sent)).hexdigest()[:16]
         return Caller(key_id, Scope.CLIENT, identified=any(sent))

@@ -1,4 +1,4 @@
-"""Runs blocking jobs in a few threads, with a bounded queue and a time limit.
+"""Runs blocking jobs in a few threads, with a bounded queue that is fair between keys, and a time limit.
 
 While a job waits, for example for the name model, another thread takes over. A full queue, a timeout and an unexpected
 exception raise errors: no text passes unprotected.
@@ -7,22 +7,27 @@ exception raise errors: no text passes unprotected.
 import asyncio
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
+from gateway.concurrency.fair_queue import FairQueue
 from gateway.concurrency.job_context import set_current_job
-from gateway.errors import GatewayError, Unavailable
+from gateway.errors import GatewayError, TooManyRequests, Unavailable
 
 _log = logging.getLogger(__name__)
 
 _NAME = "protect"
+_LONGEST_WAITS = 4
+"""How many times as long as it may take a job may wait."""
 
 
 class Workers:
-    """Runs at most `limit` jobs in `threads` threads. Each job has `timeout` seconds from its submission.
+    """Runs at most `limit` jobs, half of them of one key, in `threads` threads, of which one is for small jobs.
+
+    Each job has `timeout` seconds from its start.
 
     Python cannot stop a thread. A job that times out keeps its thread and counts towards `limit` until it ends, while
     another thread takes over.
@@ -31,24 +36,27 @@ class Workers:
     """
 
     def __init__(self, threads: int, limit: int, timeout: float) -> None:
-        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
-        self._threads = threads
+        self._queue: FairQueue[_Job] = FairQueue(max(1, threads - 1))
         self._limit = limit
         self._timeout = timeout
-        self._busy = 0
+        self._busy: Counter[str] = Counter()
         self._started = 0
         for _ in range(threads):
             self._start()
 
-    async def run[**P, T](self, job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Returns the result of `job`. Raises its GatewayError, or Unavailable for any other failure."""
-        if self._busy >= self._limit:
+    async def run[T](self, job: Callable[[], T], *, key: str = "", cost: int = 0) -> T:
+        """Returns the result of `job`, which is done for `key` on texts of `cost` characters.
+
+        Raises its GatewayError, or Unavailable for any other failure.
+        """
+        if self._busy.total() >= self._limit:
             raise Unavailable("The gateway is busy; try again.", code="overloaded", retry_after=1)
+        if self._busy[key] >= max(1, self._limit // 2):
+            raise TooManyRequests("Too many requests of this key are waiting; try again.", retry_after=1)
         loop = asyncio.get_running_loop()
-        entry = _Job(lambda: job(*args, **kwargs), loop, self._start)
-        self._busy += 1
-        self._queue.put(entry)
-        timer = loop.call_later(self._timeout, entry.give_up)
+        entry = _Job(job, key, loop, self._timeout, self._start)
+        self._busy[key] += 1
+        self._queue.put(entry, key, cost)
         try:
             result: T = await entry.waiter
         except GatewayError:
@@ -59,40 +67,52 @@ class Workers:
             message = "Detection failed; nothing was sent. Try again."
             raise Unavailable(message, code="detection_failed") from None
         finally:
-            timer.cancel()
-            entry.wanted = False  # a job that has not started by now never does
+            entry.end()
         return result
 
     def close(self) -> None:
-        """Stops the threads after their current jobs."""
-        for _ in range(self._threads):
-            self._queue.put(None)
+        """Stops the threads after the jobs that wait."""
+        self._queue.close()
 
     def _start(self) -> None:
         self._started += 1
         threading.Thread(target=self._work, name=f"{_NAME}_{self._started}", daemon=True).start()
 
     def _work(self) -> None:
-        while (entry := self._queue.get()) is not None:
-            is_needed = entry.do()
+        while (taken := self._queue.get()) is not None:
+            entry, is_large = taken
+            is_needed = entry.do(self._queue.done if is_large else None)
             with suppress(RuntimeError):  # the loop may be closed by the time an abandoned job ends
                 entry.loop.call_soon_threadsafe(self._leave, entry)
             if not is_needed:
                 return
-            del entry
+            del entry, taken
 
     def _leave(self, entry: "_Job") -> None:
-        self._busy -= 1
+        self._busy[entry.key] -= 1
+        if not self._busy[entry.key]:
+            del self._busy[entry.key]
         entry.deliver()
 
 
 class _Job:
     """A job and the future of its result. `relieve` starts a replacement for its thread."""
 
-    __slots__ = ("_error", "_job", "_lock", "_relieve", "_relieved", "_result", "_running", "loop", "waiter", "wanted")
+    __slots__ = (
+        *("_error", "_job", "_leave_place", "_lock", "_queued", "_relieve", "_relieved", "_result", "_running"),
+        *("_started", "_timeout", "_timer", "key", "loop", "waiter", "wanted"),
+    )
 
-    def __init__(self, job: Callable[[], Any], loop: asyncio.AbstractEventLoop, relieve: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        job: Callable[[], Any],
+        key: str,
+        loop: asyncio.AbstractEventLoop,
+        timeout: float,
+        relieve: Callable[[], None],
+    ) -> None:
         self._job = job
+        self.key = key
         self._relieve = relieve
         self.loop = loop
         self.waiter: asyncio.Future[Any] = loop.create_future()
@@ -101,23 +121,45 @@ class _Job:
         self._error: BaseException | None = None
         self._lock = threading.Lock()
         self._running = self._relieved = False
+        self._leave_place: Callable[[], None] | None = None
+        self._timeout = timeout
+        self._queued = monotonic()
+        self._started: float | None = None
+        self._timer = loop.call_later(timeout, self._check_time)
 
-    def do(self) -> bool:
-        """Runs the job in the calling thread. Returns False if another thread has replaced it meanwhile."""
-        if not self.wanted:
-            return True
-        self._running = True
-        set_current_job(self)
-        try:
-            self._result = self._job()
-        except BaseException as error:  # noqa: BLE001 - the waiter gets it, and the thread must survive it
-            stray = not isinstance(error, Exception) or isinstance(error, StopIteration)
-            self._error = RuntimeError(type(error).__name__) if stray else error
-        finally:
-            set_current_job(None)
+    def do(self, leave_place: Callable[[], None] | None) -> bool:
+        """Runs the job in the calling thread. Returns False if another thread has replaced it meanwhile.
+
+        Then, or when the job is given up, calls `leave_place`.
+        """
+        with self._lock:
+            self._leave_place = leave_place
+        if self.wanted:
+            self._started = monotonic()
+            self._running = True
+            set_current_job(self)
+            try:
+                self._result = self._job()
+            except BaseException as error:  # noqa: BLE001 - the waiter gets it, and the thread must survive it
+                stray = not isinstance(error, Exception) or isinstance(error, StopIteration)
+                self._error = RuntimeError(type(error).__name__) if stray else error
+            finally:
+                set_current_job(None)
+        self._leave()
         with self._lock:
             self._running = False
             return not self._relieved
+
+    def _leave(self) -> None:
+        with self._lock:
+            leave, self._leave_place = self._leave_place, None
+        if leave is not None:
+            leave()
+
+    def end(self) -> None:
+        """Stops the clock. A job that has not started by now never does."""
+        self._timer.cancel()
+        self.wanted = False
 
     def deliver(self) -> None:
         if self.waiter.done():
@@ -127,11 +169,23 @@ class _Job:
         else:
             self.waiter.set_result(self._result)
 
-    def give_up(self) -> None:
-        """Fails the job with a timeout. If it occupies a thread, another takes over."""
-        if not self.waiter.done():
+    def _check_time(self) -> None:
+        """Fails the job if its time is over, that of waiting or that of running; otherwise looks again later."""
+        now = monotonic()
+        if self._started is not None:
+            left = self._started + self._timeout - now
+            code = "detection_timeout"
             message = "Detection took too long; nothing was sent. Try again, or send shorter texts."
-            self.waiter.set_exception(Unavailable(message, code="detection_timeout", retry_after=1))
+        else:
+            left = self._queued + _LONGEST_WAITS * self._timeout - now
+            code, message = "overloaded", "The gateway is busy; nothing was sent. Try again."
+        if left > 0:
+            self._timer = self.loop.call_later(min(left, self._timeout / 4), self._check_time)
+            return
+        if not self.waiter.done():
+            self.waiter.set_exception(Unavailable(message, code=code, retry_after=1))
+        # If it occupies a thread, another takes over.
+        self._leave()
         self.waits_long()
 
     def waits_long(self) -> None:

@@ -155,8 +155,8 @@ class Settings(BaseSettings):
     detection_service_language: str = Field("en", min_length=2, description="Language that the gateway declares to it.")
     detection_timeout_seconds: Seconds = Field(
         30,
-        description="Seconds that detection may take for a request, including time in the queue. After that, the "
-        "gateway refuses the request. With the name model, new text takes about 10 seconds per MB.",
+        description="Seconds that detection may take for a request. After that, or after waiting for its turn four "
+        "times as long, the gateway refuses it. With the name model, new text takes about 10 seconds per MB.",
     )
     model_threads: int = Field(1, ge=1, le=64, description="Threads for each name model.")
     workers: int = Field(
@@ -177,9 +177,15 @@ class Settings(BaseSettings):
         256,
         ge=1,
         le=100_000,
-        description="Requests that may wait for detection. The gateway refuses more with 503 and `Retry-After`.",
+        description="Requests that may wait for detection, half of them of one key. The gateway refuses more with 503 (429"
+        " for those of the key) and `Retry-After`.",
     )
 
+    body_room_bytes: Size = Field(
+        ByteSize(64 * _MIB),
+        description="What the request bodies under way may take in memory together. One key may have a quarter; above"
+        " it: 429 with `Retry-After`. Bodies of up to 64 KB are not counted, and a key may always send one.",
+    )
     body_limit_bytes: Size = Field(
         ByteSize(10 * _MIB), description="Largest request body, before and after decompression. Above it: 413."
     )

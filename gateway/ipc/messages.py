@@ -117,11 +117,18 @@ class RestoredAnswer(NamedTuple):
     guard: dict[str, Any] | None = None
 
 
+class CheckedHead(NamedTuple):
+    """What is known of a call by its head: how many bytes of body may be read, and whose it is, if anyone's."""
+
+    body_limit: int
+    owner: str = ""
+
+
 class Gateway(Protocol):
     """The calls of a listener to the gateway. A request is known by its id from `open` to `close` or `fail`."""
 
-    async def check_head(self, call: Call) -> int:
-        """Returns how many bytes of body may be read for a call of which only the head has arrived.
+    async def check_head(self, call: Call) -> CheckedHead:
+        """Checks a call of which only the head has arrived.
 
         Raises GatewayError; a call that needs a key and has no valid one is refused here.
         """

@@ -6,7 +6,7 @@ before.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from math import ceil
@@ -98,7 +98,7 @@ class Pipeline:
             size = sum(map(estimate, texts))
             return found, self._assess(spans, found.kept, texts, conversation, policy, size, advice=True)
 
-        return await self._workers.run(job)
+        return await self._work(job, caller, conversation)
 
     async def shard(
         self, text: str, conversation: Conversation, policy: Policy, caller: Caller, session_key: bytes, **bounds: int
@@ -128,13 +128,17 @@ class Pipeline:
             protected = Protected(list(spans), list(found.kept), urls=urls, tokens=(size, external))
             return sharded, protected, assessment
 
-        return await self._workers.run(job)
+        return await self._work(job, caller, conversation)
 
     async def protect(
         self, conversation: Conversation, policy: Policy, placeholders: Placeholders, caller: Caller
     ) -> tuple[Protected, Assessment]:
         """Protects the fields of a conversation in place."""
-        return await self._workers.run(self._protect, conversation, policy, placeholders, caller, advice=True)
+
+        def job() -> tuple[Protected, Assessment]:
+            return self._protect(conversation, policy, placeholders, caller, advice=True)
+
+        return await self._work(job, caller, conversation)
 
     async def forwarded_headers(self, destination: Destination, caller: Caller) -> list[Field]:
         """Returns the header fields of a call without text. Raises BadRequest."""
@@ -145,7 +149,12 @@ class Pipeline:
                 destination, self._protector, policy, patterns=self._patterns, remember_for=caller.remembered_as
             )
 
-        return await self._workers.run(job)
+        return await self._work(job, caller)
+
+    async def _work[T](self, job: Callable[[], T], caller: Caller, conversation: Conversation | None = None) -> T:
+        """Has a worker do a job on the texts of a conversation."""
+        cost = sum(map(len, conversation.texts())) if conversation is not None else 0
+        return await self._workers.run(job, key=caller.key_id, cost=cost)
 
     def _protect(
         self, conversation: Conversation, policy: Policy, placeholders: Placeholders, caller: Caller, *, advice: bool
@@ -237,7 +246,7 @@ class Pipeline:
             )
             return protected, assessment, headers
 
-        protected, assessment, headers = await self._workers.run(job)
+        protected, assessment, headers = await self._work(job, caller, conversation)
         wire.set_model(body, destination.model)
         crossing = dump(body) if body else b""
         if any(is_opaque(entry.value) and entry.value.encode() in crossing for entry in placeholders.entries()):

@@ -9,7 +9,15 @@ from gateway.container import Container
 from gateway.errors import EditRefused, GatewayError, NotFound, UnsupportedMedia, UpgradeRefused
 from gateway.http.content_encoding import decode
 from gateway.http.strict_json import check_media_type, parse_object
-from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse, RestoredAnswer, StreamEnd
+from gateway.ipc.messages import (
+    Call,
+    CheckedHead,
+    ForwardedRequest,
+    Listener,
+    NativeResponse,
+    RestoredAnswer,
+    StreamEnd,
+)
 from gateway.models import Caller
 from gateway.pipeline.exchange import Exchange
 from gateway.usage import count_other_call
@@ -34,19 +42,18 @@ class Dispatcher:
         self._app = app
         self._exchanges: dict[str, Exchange] = {}
 
-    async def check_head(self, call: Call) -> int:
+    async def check_head(self, call: Call) -> CheckedHead:
         settings = self._settings
         refuse_repeated(call.fields)
         path, _, query = call.path.partition("?")
         if call.listener is Listener.PROXY:
-            if _header(call, b"x-svc-key") is not None:
-                self._callers.identify(call.fields)
+            caller = self._callers.identify_proxied(call.path, call.fields)
         elif path.startswith("/v1/") or self._wires.serving(call.method, path) is not None:
-            self._callers.identify(call.fields, query)
+            caller = self._callers.identify(call.fields, query)
         else:
             # Public pages, none of which takes a body.
-            return min(settings.head_limit_bytes, settings.body_limit_bytes)
-        return settings.body_limit_bytes
+            return CheckedHead(min(settings.head_limit_bytes, settings.body_limit_bytes))
+        return CheckedHead(settings.body_limit_bytes, caller.key_id)
 
     async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
         path = call.path.partition("?")[0]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gateway.concurrency.event_loop import run
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError
-from gateway.ipc.messages import Call, ForwardedRequest, Gateway, NativeResponse, RestoredAnswer, StreamEnd
+from gateway.ipc.messages import Call, CheckedHead, ForwardedRequest, Gateway, NativeResponse, RestoredAnswer, StreamEnd
 from gateway.ipc.rpc import Link, answer
 
 if TYPE_CHECKING:
@@ -46,8 +46,9 @@ class RemoteGateway:
     def __init__(self, link: Link) -> None:
         self._link = link
 
-    async def check_head(self, call: Call) -> int:
-        return int(await self._link.call("check_head", call))
+    async def check_head(self, call: Call) -> CheckedHead:
+        checked: CheckedHead = await self._link.call("check_head", call)
+        return checked
 
     async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
         opened: ForwardedRequest | NativeResponse = await self._link.call("open", call)

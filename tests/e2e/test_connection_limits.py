@@ -43,6 +43,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     environment = {
         "SVC_DETECTION": "patterns",
         "SVC_BODY_LIMIT_BYTES": str(LIMIT),
+        "SVC_BODY_ROOM_BYTES": str(2 * LIMIT),
         "SVC_HEAD_TIMEOUT_SECONDS": "3",
         "SVC_IDLE_TIMEOUT_SECONDS": "4",
     }
@@ -342,3 +343,19 @@ def test_every_request_that_cannot_be_read_is_counted_in_the_log(tmp_path: Path)
     counts = re.findall(r"refused requests whose head or body could not be read: (\d+)", running.output())
     assert sum(map(int, counts)) == 23
     assert len(counts) == 2
+
+
+def test_a_key_that_has_too_much_under_way_is_told_to_wait(server: Running) -> None:
+    large = CHAT[:-1] + b" " * (LIMIT - 1000) + b"}"
+    request = f"{HEAD}{KEY}{_sized(large)}".encode()
+    with connection(server.port) as first:
+        first.sendall(request + large[:-1])
+        time.sleep(0.2)
+        refused = answer_to(server.port, request + large)
+        assert status_of(refused) == 429
+        assert b"\r\nretry-after: 5\r\n" in refused.lower()
+        # Small ones have room still.
+        assert status_of(answer_to(server.port, f"{HEAD}{KEY}{_sized(CHAT)}".encode() + CHAT)) == 200
+        first.sendall(large[-1:])
+        assert status_of(first.recv(65536)) == 200
+    assert status_of(answer_to(server.port, request + large)) == 200

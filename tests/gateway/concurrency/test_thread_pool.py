@@ -9,7 +9,7 @@ import pytest
 
 from gateway.concurrency.job_context import waits_long
 from gateway.concurrency.thread_pool import Workers, hanging
-from gateway.errors import Forbidden, Unavailable
+from gateway.errors import Forbidden, TooManyRequests, Unavailable
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def release() -> Iterator[threading.Event]:
 
 async def test_the_result_of_a_job() -> None:
     workers = Workers(2, 4, 5)
-    assert await workers.run(lambda text, *, times: text * times, "ab", times=2) == "abab"
+    assert await workers.run(lambda: "abab") == "abab"
     assert await workers.run(threading.get_ident) != threading.get_ident()
     workers.close()
     assert not hanging()
@@ -82,7 +82,7 @@ async def until_threads(number: int, before: set[threading.Thread]) -> None:
 
 async def test_a_job_that_only_waits_lets_others_work(release: threading.Event) -> None:
     before = set(threading.enumerate())
-    workers = Workers(1, 4, 5)
+    workers = Workers(1, 6, 5)
 
     def wait_long() -> bool:
         for _ in range(3):
@@ -107,7 +107,7 @@ def test_who_was_given_no_work_may_wait_as_well() -> None:
 
 async def test_a_full_queue_is_a_refusal_and_opens_again(release: threading.Event) -> None:
     workers = Workers(1, 2, 5)
-    jobs = [asyncio.create_task(workers.run(release.wait)) for _ in range(2)]
+    jobs = [asyncio.create_task(workers.run(release.wait, key=key)) for key in "ab"]
     await asyncio.sleep(0)
     with pytest.raises(Unavailable) as refusal:
         await workers.run(str)
@@ -151,3 +151,57 @@ async def test_a_late_failure_of_a_job_given_up_is_said_nowhere(
     assert not hanging(5)
     await asyncio.sleep(0.05)
     assert "canary" not in caplog.text + "".join(capfd.readouterr())
+
+
+async def test_a_key_has_half_of_the_queue(release: threading.Event) -> None:
+    workers = Workers(1, 4, 5)
+    jobs = [asyncio.create_task(workers.run(release.wait, key="busy")) for _ in range(2)]
+    await asyncio.sleep(0)
+    with pytest.raises(TooManyRequests) as refusal:
+        await workers.run(str, key="busy")
+    assert refusal.value.retry_after == 1
+    jobs += [asyncio.create_task(workers.run(release.wait, key="other")) for _ in range(2)]
+    release.set()
+    assert await asyncio.gather(*jobs) == [True] * 4
+    workers.close()
+
+
+async def test_large_jobs_leave_a_thread_to_small_ones(release: threading.Event) -> None:
+    workers = Workers(2, 16, 5)
+    large = [asyncio.create_task(workers.run(release.wait, key=key, cost=1 << 20)) for key in "aab"]
+    await asyncio.sleep(0)
+    assert await workers.run(str, key="c") == ""
+    assert await workers.run(str, key="a", cost=4096) == ""
+    assert not any(job.done() for job in large)
+    release.set()
+    assert await asyncio.gather(*large) == [True] * 3
+    workers.close()
+
+
+async def test_a_large_job_that_hangs_leaves_its_place_to_the_next(release: threading.Event) -> None:
+    workers = Workers(1, 16, 0.05)
+    hung = asyncio.create_task(workers.run(release.wait, cost=1 << 20))
+    next_one = asyncio.create_task(workers.run(str, cost=1 << 20))
+    with pytest.raises(Unavailable) as refusal:
+        await hung
+    assert refusal.value.code == "detection_timeout"
+    assert await next_one == ""
+    workers.close()
+
+
+async def test_waiting_is_no_part_of_the_time_of_a_job() -> None:
+    workers = Workers(1, 16, 0.4)
+    jobs = [asyncio.create_task(workers.run(lambda: threading.Event().wait(0.3))) for _ in range(4)]
+    assert await asyncio.gather(*jobs) == [False] * 4
+    workers.close()
+
+
+async def test_a_job_that_waits_far_too_long_is_a_refusal(release: threading.Event) -> None:
+    workers = Workers(2, 16, 0.05)
+    large = [asyncio.create_task(workers.run(release.wait, cost=1 << 20)) for _ in range(8)]
+    refusals = await asyncio.gather(*large, return_exceptions=True)
+    codes = [refusal.code for refusal in refusals if isinstance(refusal, Unavailable)]
+    assert len(codes) == 8
+    assert codes.count("overloaded") > 0
+    release.set()
+    workers.close()

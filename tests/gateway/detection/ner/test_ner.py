@@ -101,7 +101,7 @@ async def test_reading_ends_when_nobody_waits_for_it(names: BuiltinModel, monkey
     text = "Please call Anna Schmidt tomorrow. " * 300_000
     workers = Workers(1, 4, 0.05)
     with pytest.raises(Unavailable):
-        await workers.run(names.detect, text)
+        await workers.run(lambda: names.detect(text))
     workers.close()
     assert not hanging(60)
     assert 0 < sum(read) < len(text)

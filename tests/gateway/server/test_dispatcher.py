@@ -165,7 +165,8 @@ async def test_a_native_call_is_answered(dispatcher: Dispatcher) -> None:
 @pytest.mark.parametrize(
     ("changed", "status", "code"),
     [
-        ({"path": "/v1/files", "fields": ((b"Content-Type", b"multipart/form-data"),)}, 415, "unsupported_media_type"),
+        ({"path": "/v1/files", "fields": ((b"Content-Type", b"multipart/form-data"),)}, 404, "unknown_route"),
+        ({"path": "/v1/other", "fields": ((b"Content-Type", b"text/plain"),)}, 415, "unsupported_media_type"),
         ({"path": "/v1/chat%2fcompletions"}, 404, "not_found"),
         ({"path": "/v1/chat/completions?user=anna%40acme.test"}, 400, "invalid_request"),
         ({"fields": ((b"Upgrade", b"websocket"),)}, 426, "upgrade_refused"),

@@ -177,8 +177,8 @@ class Settings(BaseSettings):
         256,
         ge=1,
         le=100_000,
-        description="Requests that may wait for detection, half of them of one key. The gateway refuses more with 503 (of one"
-        " key: 429) and `Retry-After`.",
+        description="Requests that may wait for detection, half of them of one key. The gateway refuses more with 503"
+        " (of one key: 429) and `Retry-After`.",
     )
 
     body_room_bytes: Size = Field(

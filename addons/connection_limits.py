@@ -18,6 +18,7 @@ from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 
 from addons.logs import RareWarning
 from addons.mitm_errors import error_page
+from gateway.concurrency.memory import trim_soon
 from gateway.config.settings import Settings
 from gateway.errors import LateRequest, TooManyRequests, Unavailable
 
@@ -146,6 +147,8 @@ class Clients:
     def remove(self, client_id: str) -> None:
         state = self._all.pop(client_id, None)
         self._waiting.pop(client_id, None)
+        if state is not None and state.body_bytes:
+            trim_soon()
         if state is not None:
             self._addresses[state.address] -= 1
             if not self._addresses[state.address]:
@@ -156,8 +159,9 @@ class Clients:
         if state is None or state.phase is phase:
             return
         state.phase, state.since = phase, monotonic()
-        if phase is Phase.IDLE:
+        if phase is Phase.IDLE and state.body_bytes:
             state.body_bytes = 0
+            trim_soon()
         if phase in (Phase.IDLE, Phase.BUSY, Phase.TUNNEL):
             self._waiting.pop(state.id, None)
         if phase not in (Phase.BUSY, Phase.TUNNEL) and state.id in self._all:

@@ -8,8 +8,8 @@ import threading
 from collections import deque
 from dataclasses import dataclass, field
 
-_LARGE = 256 * 1024
-"""Characters from which on a job is large."""
+from gateway.concurrency.memory import LARGE
+
 _LEAST = 1024
 """Characters that any job counts as, since short ones cost time, too."""
 _MOST_KEYS = 4096
@@ -41,7 +41,7 @@ class FairQueue[T]:
 
     def put(self, job: T, key: str, cost: int) -> None:
         """Adds a job. `cost` is the length of its texts in characters."""
-        name = key, cost >= _LARGE
+        name = key, cost >= LARGE
         with self._changed:
             start = max(self._now, self._ends.get(name, 0.0))
             self._ends[name] = start + max(cost, _LEAST)

@@ -15,6 +15,7 @@ from typing import Any
 
 from gateway.concurrency.fair_queue import FairQueue
 from gateway.concurrency.job_context import set_current_job
+from gateway.concurrency.memory import LARGE, trim_soon
 from gateway.errors import GatewayError, TooManyRequests, Unavailable
 
 _log = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ class Workers:
         if self._busy[key] >= max(1, self._limit // 2):
             raise TooManyRequests("Too many requests of this key are waiting; try again.", retry_after=1)
         loop = asyncio.get_running_loop()
-        entry = _Job(job, key, loop, self._timeout, self._start)
+        entry = _Job(job, key, loop, self._timeout, self._start, is_large=cost >= LARGE)
         self._busy[key] += 1
         self._queue.put(entry, key, cost)
         try:
@@ -92,6 +93,8 @@ class Workers:
         self._busy[entry.key] -= 1
         if not self._busy[entry.key]:
             del self._busy[entry.key]
+        if entry.is_large:
+            trim_soon()
         entry.deliver()
 
 
@@ -100,7 +103,7 @@ class _Job:
 
     __slots__ = (
         *("_error", "_job", "_leave_place", "_lock", "_queued", "_relieve", "_relieved", "_result", "_running"),
-        *("_started", "_timeout", "_timer", "key", "loop", "waiter", "wanted"),
+        *("_started", "_timeout", "_timer", "is_large", "key", "loop", "waiter", "wanted"),
     )
 
     def __init__(
@@ -110,7 +113,10 @@ class _Job:
         loop: asyncio.AbstractEventLoop,
         timeout: float,
         relieve: Callable[[], None],
+        *,
+        is_large: bool,
     ) -> None:
+        self.is_large = is_large
         self._job = job
         self.key = key
         self._relieve = relieve

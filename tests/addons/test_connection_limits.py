@@ -36,6 +36,7 @@ def test_a_connection_that_waits_again_can_make_room(phase: Phase) -> None:
     assert clients.longest_waiting() is None
 
 
+@pytest.mark.anyio
 class TestRoom:
     """What the bodies under way may take in memory."""
 

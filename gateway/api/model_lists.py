@@ -18,6 +18,8 @@ def model_lists() -> APIRouter:
     """Returns the routes. They are aliases of `/v1/models`, so that the documentation has that one only."""
     router = APIRouter(route_class=NativeRoute, include_in_schema=False)
 
+    @router.get("/openai/models")
+    @router.get("/openai/v1/models")
     @router.get("/models")
     async def models(request: Request) -> Response:
         return _json({"object": "list", "data": await _surfaces(request).models()})

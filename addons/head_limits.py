@@ -5,6 +5,7 @@ against mitmproxy 12.2; `tests/addons/test_head_limits.py` fails when the intern
 """
 
 import abc
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -15,7 +16,6 @@ from h11._receivebuffer import ReceiveBuffer
 from mitmproxy import http
 from mitmproxy.addons.next_layer import NeedsMoreData, NextLayer
 from mitmproxy.connection import ConnectionState
-from mitmproxy.net.http.http1.read import connection_close
 from mitmproxy.proxy import commands, events, layer
 from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layers import ClientTLSLayer
@@ -41,6 +41,8 @@ _LONGEST_CHUNK_HEADER = 4096
 # Bytes and reads before the protocol of a connection is known (from a ClientHello, or the first lines of a head).
 _PREFACE_BYTES, _PREFACE_PIECES = 64 * 1024, 256
 _MOST_ENCRYPTED = 64 * 1024
+# The head of an interim response (RFC 9110, section 15.2). After 101, the connection has another protocol.
+_INTERIM = re.compile(rb"HTTP/1\.1 1(?!01)\d\d[^\n]*\n(?:[^\r\n][^\n]*\n)*\r?\n")
 
 type Commands = layer.CommandGenerator[None]
 
@@ -184,7 +186,7 @@ class BoundedServer(_Bounded, _http1.Http1Server):
                 if isinstance(command, ReceiveHttp) and isinstance(command.event, RequestHeaders):
                     # The gateway sets other headers, so mitmproxy cannot tell later.
                     request = command.event.request
-                    self._closes = connection_close(request.http_version, request.headers)
+                    self._closes = _asks_to_close(request)
                 yield command
             if self.state == self.done and self.response is None:
                 # mitmproxy has refused a malformed head.
@@ -296,6 +298,9 @@ class BoundedClient(_Bounded, _http1.Http1Client):
         self.buf = BoundedBuffer(self.limits)
 
     def read_headers(self, event: events.ConnectionEvent) -> Commands:
+        while self.request and (interim := _INTERIM.match(bytes(self.buf))):
+            # mitmproxy would take it for the response.
+            self.buf.maybe_extract_at_most(interim.end())
         try:
             yield from super().read_headers(event)
         except _HeadTooLarge as error:
@@ -310,6 +315,12 @@ class BoundedClient(_Bounded, _http1.Http1Client):
                 self.stream_id, "HTTP/1 protocol error: beyond the limits", ErrorCode.GENERIC_SERVER_ERROR
             )
         )
+
+
+def _asks_to_close(request: http.Request) -> bool:
+    """Whether a client wants its connection closed after the response (RFC 9112, section 9.3)."""
+    options = {option.strip().lower() for option in request.headers.get("connection", "").split(",")}
+    return "close" in options or (request.http_version != "HTTP/1.1" and "keep-alive" not in options)
 
 
 class _Closed(layer.Layer):

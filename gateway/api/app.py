@@ -16,7 +16,7 @@ from pydantic import BeforeValidator
 
 from gateway import __version__
 from gateway.api.error_handlers import add_error_handlers, unknown_path
-from gateway.api.model_lists import model_lists
+from gateway.api.model_lists import found, listed, model_lists
 from gateway.api.openapi import add_docs, operation_id
 from gateway.api.routing import HeadLikeGet, NativeRoute, caller_of
 from gateway.api.schemas.chat import ChatReply, ChatRequest, ModelListReply, ModelReply
@@ -227,11 +227,11 @@ def _native_routes() -> APIRouter:
 
     @router.get("/models", **documented("models", ModelListReply))
     async def models(request: Request) -> Response:
-        return _json({"object": "list", "data": await _container(request).surfaces.models()})
+        return await listed(request, family_of(request.headers.raw))
 
     @router.get("/models/{model:path}", **documented("model", ModelReply))
     async def model(request: Request, model: ModelName) -> Response:
-        return _json(_container(request).surfaces.model(model, family_of(request.headers.raw)))
+        return found(request, model, family_of(request.headers.raw))
 
     @router.post("/chat/completions", **documented("chat", ChatReply))
     async def chat(request: Request, caller: AuthenticatedCaller, body: ChatBody) -> Response:

@@ -34,7 +34,8 @@ _PROVIDER_CALLS = frozenset(
 # Those whose texts are in files, audio or images, or go through a later job or another connection.
 _BEYOND_JSON = re.compile(
     r"/(?:audio|images|videos|files|uploads?|batches|realtime|batchPredictionJobs)(?:[/:]|\Z)"
-    r"|:(?:batchGenerateContent|asyncBatchEmbedContent)\Z"
+    r"|:(?:batchGenerateContent|asyncBatchEmbedContent)\Z",
+    re.IGNORECASE,
 )
 BEYOND_JSON = "Files, audio, images, batches and realtime sessions cannot be protected, and nothing was sent"
 _PATH_PREFIXES = frozenset({"v1", "v1beta", "openai", "anthropic"})
@@ -53,7 +54,7 @@ def add_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
         assert isinstance(error, HTTPException)
         if (refusal := _authentication_error(request)) is not None:
             return error_response(refusal, request)
-        if error.status_code == 404 or is_beyond_json(request.url.path):
+        if error.status_code == 404 or is_beyond_json(request.url.path) or ":" in request.url.path:
             return error_response(unknown_path(request.url.path), request)
         if error.status_code == 405:
             response = error_response(

@@ -1,5 +1,6 @@
-"""The models where clients look for them whose base URL has no version, or who speak Gemini's API."""
+"""The list of models, in the shape of the client's API and wherever its base URL has it look."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -8,6 +9,7 @@ from fastapi.responses import Response
 from gateway.api.routing import NativeRoute
 from gateway.http.strict_json import dump
 from gateway.surfaces import SurfaceRegistry
+from gateway.wires import Family
 from gateway.wires.error_shapes import family_of
 
 # Methods of a model in Gemini's API, by which clients filter the list.
@@ -18,33 +20,57 @@ def model_lists() -> APIRouter:
     """Returns the routes. They are aliases of `/v1/models`, so that the documentation has that one only."""
     router = APIRouter(route_class=NativeRoute, include_in_schema=False)
 
+    @router.get("/openai/models")
+    @router.get("/openai/v1/models")
     @router.get("/models")
     async def models(request: Request) -> Response:
-        return _json({"object": "list", "data": await _surfaces(request).models()})
+        return await listed(request, family_of(request.headers.raw))
 
     @router.get("/models/{model:path}")
     async def model(request: Request, model: str) -> Response:
-        return _json(_surfaces(request).model(model, family_of(request.headers.raw)))
+        return found(request, model, family_of(request.headers.raw))
 
     @router.get("/v1beta/models")
     async def gemini_models(request: Request) -> Response:
-        found = await _surfaces(request).models("gemini")
-        return _json({"models": [_as_gemini(model["id"]) for model in found]})
+        return await listed(request, "gemini")
 
     @router.get("/v1beta/models/{model:path}")
     async def gemini_model(request: Request, model: str) -> Response:
-        return _json(_as_gemini(_surfaces(request).model(model, "gemini")["id"]))
+        return found(request, model, "gemini")
 
     return router
 
 
-def _surfaces(request: Request) -> SurfaceRegistry:
+async def listed(request: Request, family: Family) -> Response:
+    """Answers with all models; to clients of Gemini's API, which could use no other, with those of its upstreams."""
     surfaces: SurfaceRegistry = request.app.state.container.surfaces
-    return surfaces
+    models = [_shaped(model, family) for model in await surfaces.models("gemini" if family == "gemini" else None)]
+    match family:
+        case "openai":
+            return _json({"object": "list", "data": models})
+        case "anthropic":
+            ends = {"first_id": models[0]["id"], "last_id": models[-1]["id"]} if models else {}
+            return _json({"data": models, "has_more": False, **ends})
+        case "gemini":
+            return _json({"models": models})
 
 
-def _as_gemini(name: str) -> dict[str, Any]:
-    return {"name": f"models/{name}", "displayName": name, "supportedGenerationMethods": _METHODS}
+def found(request: Request, model: str, family: Family) -> Response:
+    """Answers with one model. Raises NotFound (`model_not_found`)."""
+    surfaces: SurfaceRegistry = request.app.state.container.surfaces
+    return _json(_shaped(surfaces.model(model, family), family))
+
+
+def _shaped(model: dict[str, Any], family: Family) -> dict[str, Any]:
+    name = model["id"]
+    match family:
+        case "openai":
+            return model
+        case "anthropic":
+            created = datetime.fromtimestamp(model["created"], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            return {"type": "model", "id": name, "display_name": name, "created_at": created}
+        case "gemini":
+            return {"name": f"models/{name}", "displayName": name, "supportedGenerationMethods": _METHODS}
 
 
 def _json(value: object) -> Response:

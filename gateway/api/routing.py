@@ -23,7 +23,11 @@ from gateway.models import Scope as KeyScope
 _ANY_QUERY = frozenset(
     {
         "/v1/chat/completions",
-        *(f"{base}/models{rest}" for base in ("/v1", "/v1beta", "") for rest in ("", "/{model:path}")),
+        *(
+            f"{base}/models{rest}"
+            for base in ("/v1", "/v1beta", "", "/openai", "/openai/v1")
+            for rest in ("", "/{model:path}")
+        ),
     }
 )
 

@@ -22,7 +22,7 @@ _MAILS, _PUSH, _URL, _WORD = map(_PATTERNS.compiled, ("mails", "push", "url", "w
 _READS_ALL, _READS_FIELDS, _BLOCK_PIPE = map(_PATTERNS.compiled, ("reads_all", "reads_fields", "block_pipe"))
 _TARGET, _GIVEN, _COPIES_FILES = map(_PATTERNS.compiled, ("target", "given", "copies_files"))
 _FUNCTION = _PATTERNS.compiled("function", re.MULTILINE)
-_FIELD, _FORM, _STYLE = map(_PATTERNS.compiled, ("field", "form", "style"))
+_FIELD, _FORM, _FRAME, _STYLE = map(_PATTERNS.compiled, ("field", "form", "frame", "style"))
 _HANDLER = _PATTERNS.compiled("handler", 0)
 _FAR = 2000
 # What a statement carries is a number: a bit for hosts, one for mailboxes, and one for each place.
@@ -180,13 +180,15 @@ def _folders(file: str) -> Iterator[str]:
 
 
 def _sent_fields(text: str, places: Sequence[int], untrusted: UntrustedDestinations) -> int:
-    """The places in fields, if a form or a style sheet of the page sends them to an untrusted destination."""
+    """The places that a page sends to an untrusted destination by a frame, or those in fields by a form or style."""
+    frames = [match.span() for match in _FRAME.finditer(text) if untrusted.urls(match[0])]
+    framed = sum(1 << index for index, place in enumerate(places, _FIRST_PLACE) if covers(frames, place))
     values = [next(filter(None, match.groups()), "") for match in _FORM.finditer(text)]
     addresses = [re.sub(r"[\t\n\r]", "", unescape(value)).replace("\\", "/") for value in values]
     has_form = "" in values and any(untrusted.urls(address) or untrusted.mailboxes(address) for address in addresses)
     if not has_form and not any(untrusted.urls(match[0]) for match in _STYLE.finditer(text)):
-        return 0
-    return _in_fields(text, places)
+        return framed
+    return framed | _in_fields(text, places)
 
 
 def _in_fields(text: str, places: Sequence[int]) -> int:

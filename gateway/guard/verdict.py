@@ -79,9 +79,10 @@ class Verdict:
     findings: tuple[GuardFinding, ...] = ()
     _spans: Mapping[int, Sequence[tuple[int, int]]] = field(default_factory=dict, repr=False, compare=False)
 
-    def redacted(self, part: int, text: str) -> str:
-        """The text of a part as it was inspected, without what must not stay in it."""
-        return splice(text, ((start, end, WITHHELD) for start, end in self._spans.get(part, ())))
+    def redacted(self, part: int, text: str, *, after: int = 0) -> str:
+        """The text of a part as it was inspected, without what must not stay in it and comes `after` an offset."""
+        spans = self._spans.get(part, ())
+        return splice(text, ((max(start, after), end, WITHHELD) for start, end in spans if end > after))
 
     def as_dict(self) -> dict[str, Any]:
         """The `guard` member of an answer and of an outcome record."""

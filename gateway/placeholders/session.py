@@ -235,21 +235,28 @@ class Placeholders:
         return type_of(placeholder) in self.vocabulary.types or any(map(str.isdigit, placeholder.rpartition("_")[2]))
 
     def restore_json(self, text: str, *, rules: RestoreScope) -> Restored:
-        """Restores the strings of a JSON document, with JSON's escaping. All other bytes stay.
+        """Restores the strings of a JSON document, with JSON's escaping, also of documents in its strings.
 
-        A string that consists of the placeholder of a number becomes the number again.
+        All other bytes stay. A string that consists of the placeholder of a number becomes the number again.
         """
-        pieces: list[Piece] = []
         seen: list[Restored] = []
-        for literal in string_literals(text):
+        return Restored(splice(text, self._json_pieces(text, rules, seen)), *_sum(seen))
+
+    def _json_pieces(self, document: str, rules: RestoreScope, seen: list[Restored]) -> list[Piece]:
+        pieces: list[Piece] = []
+        for literal in string_literals(document):
             opened, kept, unknown = self._judge(literal.value, rules)
+            if opened and is_document(literal.value):
+                inner = self._json_pieces(literal.value, rules, seen)
+                pieces += ((*literal.raw_span(start, end), escape_json(new)) for start, end, new in inner)
+                continue
             seen.append(Restored("", len(opened), kept, unknown))
             for hit, entry in opened:
                 if entry.number is not None and (hit.start, hit.end) == (0, len(literal.value)):
                     pieces.append((literal.start, literal.end, entry.number))
                 else:
                     pieces.append((*literal.raw_span(hit.start, hit.end), entry.spelled))
-        return Restored(splice(text, pieces), *_sum(seen))
+        return pieces
 
     def restore_tree(self, value: Any, *, rules: RestoreScope) -> RestoredTree:
         """Restores every string and key in a copy of a parsed JSON value, nested to any depth.
@@ -277,7 +284,8 @@ class Placeholders:
             if entry is not None and entry.number is not None:
                 seen.append(Restored("", 1))
                 return _number(entry.number)
-            seen.append(self.restore(member, rules=rules))
+            restore = self.restore_json if is_document(member) else self.restore
+            seen.append(restore(member, rules=rules))
             return seen[-1].text
         if isinstance(member, list):
             return list(member)

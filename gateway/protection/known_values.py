@@ -50,6 +50,9 @@ _PASSWORD = re.compile(
 )
 # The part of a provider's key behind `sk-`, `ghp_`, `sk-proj-`.
 _UNPREFIXED = re.compile(r"(?:[A-Za-z]{2,8}[_-]){1,3}(?=[A-Za-z_-]*\d)([\w-]{16,})", re.ASCII)
+_SECRETS = frozenset({"PASSWORD", "SECRET", "API_KEY"})
+# A secret that was found with the name before it, or with signs, a comment or an escape around it.
+_INNER = re.compile(r"""(?:[A-Za-z_]\w*[=:])?[*`"'(\[]*+(.+?)(?:[*`"')\].,;:!?\u2026\s]++|(?:\\n|#).*)?""", re.DOTALL)
 _WORD = re.compile(r"[^\W_]+")
 _TO_BLANKS = {code: " " for code in range(0x80) if not chr(code).isalnum()}
 # Between the words of a value, lines may be wrapped or quoted, and words be in bold or in table cells.
@@ -126,6 +129,8 @@ class KnownValues:
                 # A plain word has other meanings: `postgres` is a user, a program and a password.
                 if not password.isalpha():
                     self._spell(password, span)
+        if span.type in _SECRETS and (inner := _INNER.fullmatch(value)) and _is_specific(inner[1]):
+            self._spell(inner[1], span)
         if unprefixed := _UNPREFIXED.fullmatch(value):
             self._spell(unprefixed[1], span)
         if span.type == "PERSON" and value not in self._people:

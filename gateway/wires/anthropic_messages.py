@@ -75,7 +75,7 @@ class AnthropicMessages:
                 block = []
             if role == "user" and not conversation.seed and (text := _plain_text(message.get("content"))).strip():
                 conversation.seed, conversation.before_seed = text, len(conversation.blocks)
-            block += _message_fields(message, reader, f"messages[{index}].content")
+            block += reader.message(message, f"messages[{index}].content")
         conversation.blocks.append(block)
         if not conversation.seed or conversation.before_seed:
             conversation.opening = opening_of({**_lasting(body), "messages": messages[:first_cut]})
@@ -154,11 +154,6 @@ def _before_messages(body: Body, reader: RequestReader) -> Iterator[MessageField
     config = body.get("output_config")
     if isinstance(config, dict) and "format" in config:
         yield from reader.fields(config, "format", config["format"])
-
-
-def _message_fields(message: Body, reader: RequestReader, where: str) -> Iterator[MessageField]:
-    yield from reader.content(message, "content", where)
-    yield from reader.members(message, frozenset({"role", "content"}))
 
 
 def _settings(body: Body, reader: RequestReader) -> Iterator[MessageField]:

@@ -125,6 +125,13 @@ class RequestReader:
     def __init__(self) -> None:
         self.attachments = set[str]()
         self.late: list[MessageField] = []
+        self._is_providers = False
+
+    def message(self, message: Body, where: str) -> Iterator[MessageField]:
+        """Yields the fields of a message. Raises BadRequest."""
+        self._is_providers = message["role"] == "assistant"
+        yield from self.content(message, "content", where)
+        yield from self.members(message, frozenset({"role", "content"}))
 
     def content(self, container: Body, key: str, where: str, *, is_result: bool = False) -> Iterator[MessageField]:
         """Yields the fields of a string or a list of content blocks. Raises BadRequest."""
@@ -162,7 +169,8 @@ class RequestReader:
         if not is_text:
             self.attachments.add(kind if isinstance(kind, str) else "unknown")
         own: frozenset[str] = frozenset()
-        if kind == "thinking" and is_opaque(block.get("signature")) and isinstance(block.get("thinking"), str):
+        is_thought = kind == "thinking" and self._is_providers and not is_result
+        if is_thought and is_opaque(block.get("signature")) and isinstance(block.get("thinking"), str):
             own = frozenset({"thinking"})
             if block["thinking"]:
                 yield SignedText(content, block)
@@ -228,7 +236,8 @@ class RequestReader:
             return True
         if name in _OPAQUE:
             return isinstance(kind, str) and kind != "text" and is_opaque(value)
-        return (kind, name) in {("thinking", "signature"), ("redacted_thinking", "data")} and is_opaque(value)
+        is_thought = (kind, name) in {("thinking", "signature"), ("redacted_thinking", "data")}
+        return is_thought and self._is_providers and is_opaque(value)
 
 
 def _is_call(kind: object) -> bool:

@@ -139,6 +139,17 @@ def test_tokens_are_counted(spoken: tuple[anthropic.Anthropic, Upstream]) -> Non
     assert MAIL.encode() not in upstream.seen
 
 
+def test_models_are_listed(served: Running, upstream: Upstream) -> None:
+    upstream.answer = lambda _: Reply(b'{"data": [{"type": "model", "id": "claude-9"}, {"type": "model", "id": "x"}]}')
+    with httpx2.Client(trust_env=False) as http:
+        client = anthropic.Anthropic(api_key=OPERATOR_KEY, base_url=served.url, http_client=http)
+        found = {model.id: model for model in client.models.list()}
+        assert "claude-9" in found
+        assert "x" not in found
+        assert (found["claude-9"].type, found["claude-9"].display_name) == ("model", "claude-9")
+        assert client.models.retrieve("claude-9").created_at.year > 2000
+
+
 def test_the_path_of_agents(served: Running, upstream: Upstream) -> None:
     upstream.answer = provider
     body = {"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": SAID}]}

@@ -311,6 +311,13 @@ def test_requests_sent_ahead_are_not_hoarded(server: Running, upstream: Upstream
             assert pushed(sock, b"a" * 65536, 40 * MIB) < 20 * MIB
 
 
+@pytest.mark.parametrize("option", ["close", "Close", "keep-alive, CLOSE"])
+def test_a_client_may_have_its_connection_closed(server: Running, option: str) -> None:
+    with connection(server.port) as sock:
+        sock.sendall(f"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: {option}\r\n\r\n".encode())
+        assert status_of(until_closed(sock)) == 200
+
+
 @pytest.mark.parametrize(
     "head",
     [b"HTTP/1.1 200 OK\r\nX: " + b"y" * 40 * MIB, b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 20_000 + b"\r\n"],
@@ -325,6 +332,16 @@ def test_an_upstream_head_beyond_the_limits_is_a_bad_gateway(
     answer = answer_to(server.proxy_port, f"GET http://127.0.0.1:{port}/ HTTP/1.1\r\nHost: a\r\n\r\n".encode())
     assert status_of(answer) == 502
     assert resident_mb(server.process.pid) - before < 30
+
+
+def test_an_upstream_may_send_interim_responses(server: Running, talker: tuple[int, list[bytes]]) -> None:
+    port, said = talker
+    interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n"
+    said.append(interim + b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+    request = f"GET http://127.0.0.1:{port}/ HTTP/1.1\r\nHost: a\r\nConnection: Close\r\n\r\n"
+    answer = answer_to(server.proxy_port, request.encode())
+    assert status_of(answer) == 200
+    assert answer.endswith(b"hello")
 
 
 def test_an_upstream_may_send_trailers(server: Running, talker: tuple[int, list[bytes]]) -> None:

@@ -203,6 +203,8 @@ def test_a_base_url_may_lack_the_version(sdk: tuple[openai.OpenAI, Upstream]) ->
     plain = client.with_options(base_url=str(client.base_url).removesuffix("v1/"))
     assert "svc-demo" in [model.id for model in plain.models.list()]
     assert plain.models.retrieve("svc-demo").id == "svc-demo"
+    azure = client.with_options(base_url=str(client.base_url).removesuffix("v1/") + "openai/")
+    assert "svc-demo" in [model.id for model in azure.models.list()]
     assert plain.responses.create(model="gpt-5", input=[{"role": "user", "content": ASKED}]).output_text == ASKED
     assert nothing_crossed(upstream)
 

@@ -41,6 +41,8 @@ class AnswerStream:
         # repetition must read like what went before.
         self._ready: dict[ChannelId, list[str]] = {}
         self._given: dict[tuple[str, str | None, str], str] = {}
+        # The text of each choice that began last. Clients show the texts of a message as one.
+        self._shown: dict[int, Channel] = {}
         # The tool that was last named in each choice. Events that continue its call do not repeat its name.
         self._tools: dict[int, str] = {}
         self._first: Body = {}
@@ -67,7 +69,7 @@ class AnswerStream:
         """Ends the body and returns the rest."""
         if self.ended:
             return b""
-        rest = [*self._safely(self._reader.finish())]
+        rest = [*self._safely(self._rest())]
         if not self.ended:
             rest += self._safely(iter((Event(b""),)), last=True)
         if not self.ended:
@@ -75,6 +77,9 @@ class AnswerStream:
         if self._outcome == "failed":
             self._outcome = "answered"
         return b"".join(rest)
+
+    def _rest(self) -> Iterator[Event]:
+        yield from self._reader.finish()
 
     def result(self, status: int) -> StreamEnd:
         """Returns how it ended, for the outcome record."""
@@ -144,7 +149,7 @@ class AnswerStream:
                 self._last[text.channel] = (event, body)
         if self._plan.note is not None and stream.is_last(body):
             changed = True
-            self._wire.annotate(body, {**self._plan.note, "guard": {"action": self._guarded.action}})
+            self._annotate(body)
         elif b'"svc"' in event.data:
             self._wire.annotate(body, None)
             changed = True
@@ -165,6 +170,10 @@ class AnswerStream:
                 del self._ready[text.channel]
             channel = Channel(self._guarded, text.kind, text.choice, text.tool, self._plan.hold)
             self._channels[text.channel] = channel
+            if text.kind == "text":
+                if text.choice in self._shown:
+                    channel.follow(self._shown[text.choice])
+                self._shown[text.choice] = channel
         ready = channel.feed(text.text)
         self._ready.setdefault(text.channel, []).append(ready)
         if is_last:
@@ -207,8 +216,13 @@ class AnswerStream:
             if isinstance(body, bytes):
                 yield body
                 continue
+            if self._plan.note is not None and self._format.is_last(body):
+                self._annotate(body)
             yield self._reader.write(dump(body), Event(b"", b"", self._name(body)))
         yield self._reader.close(early=True)
+
+    def _annotate(self, body: Body) -> None:
+        self._wire.annotate(body, {**(self._plan.note or {}), "guard": {"action": self._guarded.action}})
 
     def _name(self, body: Body) -> bytes:
         """Returns the name of an event of this wire's own, empty where events have none."""

@@ -82,11 +82,15 @@ class Guarded:
             raise Withheld
         return verdict
 
-    def whole(self, piece: AnswerText) -> str:
-        """Guards and restores a text that is complete."""
+    def whole(self, piece: AnswerText, *, passed: int = 0, before: AnswerText | None = None) -> str:
+        """Guards and restores a text that is complete, of which so many characters have passed as they came.
+
+        `before` is the text that it follows.
+        """
         if piece.kind == "data" or not (self.reads_all or self.context.placeholders.find(piece.text)):
             return piece.text
-        return self.restored(piece, self.verdict([piece]).redacted(0, piece.text))
+        pieces = [piece] if before is None else [before, piece]
+        return self.restored(piece, self.verdict(pieces).redacted(len(pieces) - 1, piece.text, after=passed))
 
     def restored(self, piece: AnswerText, text: str | None = None) -> str:
         """Restores a text as it came, or what the guard left of it."""
@@ -135,6 +139,11 @@ class Channel:
     def part(self) -> AnswerText:
         """All of it as the guard reads it."""
         return self._part(self.text)
+
+    def follow(self, before: "Channel") -> None:
+        """Has the guard read the text after another one, with which a client shows it as one."""
+        self._context = before._context[-_CONTEXT:]
+        self._restorer.skip(self._context)
 
     def feed(self, piece: str) -> str:
         """Adds a piece and returns the text that is ready. Raises Withheld."""
@@ -286,8 +295,10 @@ class Channel:
 
     def _rest_of_document(self) -> str:
         head = "".join(self._given)
-        whole = self.guarded.whole(self.part)
+        before = self._part(self._context) if self.kind == "text" and not head else None
+        whole = self.guarded.whole(self.part, passed=len(head), before=before)
         self._given = [whole]
+        self._context += self.text[len(head) :]
         if not whole.startswith(head):
             # The guard found something in what has already passed.
             raise Withheld

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
+from gateway.errors import BadUpstream
 from gateway.wires import Framing
 
 # Two line ends in a row. Each is atomic: CR LF is one.
@@ -28,7 +29,7 @@ class EventReader(Protocol):
         ...
 
     def finish(self) -> Iterator[Event]:
-        """Ends the body and yields the event that is left of it."""
+        """Ends the body and yields the event that is left of it. Raises BadUpstream if it breaks off."""
         ...
 
     def close(self, *, early: bool = False) -> bytes:
@@ -128,6 +129,8 @@ class JsonArray:
 
     def finish(self) -> Iterator[Event]:
         # Half an object is never passed on.
+        if self._depth:
+            raise BadUpstream("The upstream's answer broke off.", code="upstream_invalid")
         return iter(())
 
     def close(self, *, early: bool = False) -> bytes:

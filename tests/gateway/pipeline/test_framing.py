@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gateway.errors import BadUpstream
 from gateway.pipeline.streaming.framing import Event, JsonArray, reader
 
 ITEMS: list[dict[str, Any]] = [
@@ -48,8 +49,12 @@ def test_a_body_without_items_passes(body: bytes) -> None:
 
 @pytest.mark.parametrize("body", [b"[", b'[{"a', b'[{"a": "]"', b'[ {"a": {}'])
 def test_half_an_item_is_never_passed_on(body: bytes) -> None:
-    assert divided([body]) == ([], b"[]")
-    assert divided([b'[{"b":1}', b"," + body[1:]]) == ([{"b": 1}], b'[{"b":1}]')
+    """It would look complete otherwise."""
+    for pieces, first in (([body], []), ([b'[{"b":1}', b"," + body[1:]], [{"b": 1}])):
+        divider = JsonArray()
+        assert [json.loads(event.data) for piece in pieces for event in divider.feed(piece)] == first
+        with pytest.raises(BadUpstream):
+            divider.finish()
 
 
 @pytest.mark.parametrize("body", BODIES)

@@ -111,6 +111,21 @@ def test_values_are_escaped_for_json() -> None:
     assert done.text.endswith(":1.50}")
 
 
+def test_a_document_in_a_string_stays_one() -> None:
+    placeholders = Placeholders(KEY)
+    value = 'hunter2"x\\y\n'
+    name = placeholders.mint("PASSWORD", value)
+    inner = json.dumps({"pw": name, "deeper": json.dumps([f"<{name}>"])})
+    document = json.dumps({"body": inner, "note": f"[{name}"})
+    done = placeholders.restore_json(document, rules=SOURCE)
+    assert done.resolved == 3
+    restored = json.loads(done.text)
+    assert json.loads(restored["body"])["pw"] == value
+    assert json.loads(json.loads(restored["body"])["deeper"]) == [f"<{value}>"]
+    assert restored["note"] == f"[{value}"
+    assert placeholders.restore_tree(json.loads(document), rules=SOURCE).value == restored
+
+
 def test_a_spelling_of_its_own_comes_back() -> None:
     placeholders = Placeholders(KEY)
     name = placeholders.mint("PERSON", "José", raw=r"Jos\u00e9")

@@ -359,6 +359,26 @@ def test_a_password_is_known_without_its_user_and_its_place(protector: Protector
     assert password not in protect(protector, policy, text)[0]
 
 
+@pytest.mark.parametrize(
+    "found",
+    [
+        *(
+            "password: {}.",
+            "password: {}!",
+            "password: {}?",
+            "password: {}\u2026",
+            "password: **{}**",
+            "password: `{}`",
+        ),
+        *("password: {}#note", "password: {}\\nuser: me", "my_secret_value={}", "db_secret_access_token={}"),
+    ],
+)
+def test_a_secret_is_known_without_what_was_found_with_it(protector: Protector, policy: Policy, found: str) -> None:
+    secret = "Zk3Jx9Qm" + "V2bTz8"
+    text = f"{found.format(secret)}\nLater {secret} was typed by hand."
+    assert secret not in protect(protector, policy, text)[0]
+
+
 def test_but_a_password_that_is_a_plain_word_is_not(protector: Protector, policy: Policy) -> None:
     text = "postgresql://postgres:postgres@10.4.2.9/postgres fails. Is postgres running?"
     assert protect(protector, policy, text)[0].endswith("Is postgres running?")

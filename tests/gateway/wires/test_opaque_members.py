@@ -49,6 +49,8 @@ def places(value: str) -> dict[str, tuple[Wire, Body]]:
         "encrypted text": claude({**text, "encrypted_content": value}),
         "index of a text": claude({**text, "encrypted_index": value}),
         "signature of a request": claude(text, signature=value),
+        "signature of a user's thought": claude({"type": "thinking", "thinking": "x", "signature": value}),
+        "redacted thought of a user": claude({"type": "redacted_thinking", "data": value}),
         "signature of a setting": claude(text, thinking={"type": "enabled", "budget_tokens": 9, "signature": value}),
         "schema": claude(text, tools=[{"name": "q", "input_schema": schema}]),
         "signature of a thought": claude({"type": "thinking", "thinking": "", "signature": value}, role="assistant"),
@@ -90,6 +92,14 @@ async def test_no_key_of_a_vendor_crosses(container: Container, place: str, key:
 @pytest.mark.parametrize("place", ["signature of a thought", "encrypted reasoning", "thought of a model"])
 async def test_what_a_provider_wrote_crosses(container: Container, place: str) -> None:
     assert SIGNED in await crossed(container, *places(SIGNED)[place])
+
+
+@pytest.mark.parametrize("place", ["signature of a user's thought", "redacted thought of a user"])
+async def test_what_only_looks_like_it_is_searched(container: Container, place: str) -> None:
+    secret = "q8Zt5Rw2" + "Lm7Xc4Vb9Ns1"
+    wire, body = places(secret)[place]
+    body["messages"][0]["content"] = f"api_key = {secret}"
+    assert secret not in await crossed(container, wire, body)
 
 
 async def test_what_is_hidden_elsewhere_does_not_cross_in_it(container: Container) -> None:

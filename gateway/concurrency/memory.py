@@ -31,11 +31,16 @@ def trim_soon() -> None:
         loop.call_later(_AFTER_SECONDS, _trim, loop)
 
 
-def _trim(loop: asyncio.AbstractEventLoop) -> None:
-    _due.discard(loop)
+def trim() -> None:
+    """Collects garbage and returns free memory."""
     gc.collect()
     with contextlib.suppress(AttributeError):
         _libc().malloc_trim(0)
+
+
+def _trim(loop: asyncio.AbstractEventLoop) -> None:
+    _due.discard(loop)
+    trim()
 
 
 @cache

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 from queue import Empty, SimpleQueue
 from typing import NamedTuple, Protocol
 
+from gateway.concurrency.memory import LARGE, trim
 from gateway.detection.engines import Finder
 from gateway.errors import GatewayError, Unavailable
 from gateway.models import Entity
@@ -138,7 +139,11 @@ def _run_worker(detector: Finder, connections: Sequence[Connection], unused: Seq
 def _serve(detector: Finder, connection: Connection) -> None:
     with contextlib.suppress(EOFError, OSError):
         while True:
-            connection.send(_findings(detector, connection.recv()))
+            connection.send(_findings(detector, text := connection.recv()))
+            is_large = len(text) >= LARGE
+            del text
+            if is_large:
+                trim()
 
 
 def _findings(detector: Finder, text: str) -> _Findings | Exception:

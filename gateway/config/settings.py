@@ -174,17 +174,12 @@ class Settings(BaseSettings):
         " dominates the time.",
     )
     queue_limit: int = Field(
-        256,
-        ge=1,
-        le=100_000,
-        description="Requests that may wait for detection, half of them of one key. The gateway refuses more with 503"
-        " (of one key: 429) and `Retry-After`.",
+        256, ge=1, le=100_000, description="Requests that may wait for detection, half of them of one key (503, 429)."
     )
 
     body_room_bytes: Size = Field(
         ByteSize(64 * _MIB),
-        description="What the request bodies under way may take in memory together. One key may have a quarter; above"
-        " it: 429 with `Retry-After`. Bodies of up to 64 KB are not counted, and a key may always send one.",
+        description="Memory for request bodies above 64 KB. Beyond it: 503; beyond a quarter of it for one key: 429.",
     )
     body_limit_bytes: Size = Field(
         ByteSize(10 * _MIB), description="Largest request body, before and after decompression. Above it: 413."

@@ -36,7 +36,6 @@ def test_a_connection_that_waits_again_can_make_room(phase: Phase) -> None:
     assert clients.longest_waiting() is None
 
 
-@pytest.mark.anyio
 class TestRoom:
     """What the bodies under way may take in memory."""
 
@@ -47,7 +46,7 @@ class TestRoom:
             clients.add(state)
         return states
 
-    def test_a_key_has_a_quarter(self) -> None:
+    async def test_a_key_has_a_quarter(self) -> None:
         clients = Clients(room=400)
         one, two, three, four = self.connected(clients, 4)
         clients.make_room(one, "a", 60)

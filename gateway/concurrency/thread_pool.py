@@ -21,7 +21,7 @@ from gateway.errors import GatewayError, TooManyRequests, Unavailable
 _log = logging.getLogger(__name__)
 
 _NAME = "protect"
-_LONGEST_WAITS = 4
+_LONGEST_WAITS = 10
 """How many times as long as it may take a job may wait."""
 
 

@@ -155,7 +155,7 @@ class Settings(BaseSettings):
     detection_service_language: str = Field("en", min_length=2, description="Language that the gateway declares to it.")
     detection_timeout_seconds: Seconds = Field(
         30,
-        description="Seconds that detection may take for a request. After that, or after waiting for its turn four "
+        description="Seconds that detection may take for a request. After that, or after waiting for its turn ten "
         "times as long, the gateway refuses it. With the name model, new text takes about 10 seconds per MB.",
     )
     model_threads: int = Field(1, ge=1, le=64, description="Threads for each name model.")

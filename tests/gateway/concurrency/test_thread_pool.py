@@ -197,11 +197,11 @@ async def test_waiting_is_no_part_of_the_time_of_a_job() -> None:
 
 
 async def test_a_job_that_waits_far_too_long_is_a_refusal(release: threading.Event) -> None:
-    workers = Workers(2, 16, 0.05)
-    large = [asyncio.create_task(workers.run(release.wait, cost=1 << 20)) for _ in range(8)]
+    workers = Workers(2, 64, 0.05)
+    large = [asyncio.create_task(workers.run(release.wait, cost=1 << 20)) for _ in range(24)]
     refusals = await asyncio.gather(*large, return_exceptions=True)
     codes = [refusal.code for refusal in refusals if isinstance(refusal, Unavailable)]
-    assert len(codes) == 8
+    assert len(codes) == 24
     assert codes.count("overloaded") > 0
     release.set()
     workers.close()

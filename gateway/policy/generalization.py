@@ -31,6 +31,15 @@ _PER_YEAR = {
     **dict.fromkeys(("day", "days"), 365),
 }
 
+# Ages in English words, the language of the rule for those over 89.
+_ONE_TO_NINETEEN = """
+one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+nineteen
+"""
+_ONES = {word: number for number, word in enumerate(_ONE_TO_NINETEEN.split(), 1)}
+_TWENTY_TO_NINETY = "twenty thirty forty fifty sixty seventy eighty ninety"
+_TENS = {word: 10 * number for number, word in enumerate(_TWENTY_TO_NINETY.split(), 2)}
+
 _AREAS = tuple(
     (re.compile(form), area)
     for form, area in (
@@ -140,6 +149,10 @@ def _age(text: str) -> int | None:
     """Parses an age in whole years."""
     numbers = re.findall(r"\d+", text)
     words = re.findall(r"[^\W\d_]+", text.lower())
+    if not numbers and (spelled := [word for word in words if word in _ONES or word in _TENS]):
+        is_one = len(spelled) == 1 or (len(spelled) == 2 and spelled[0] in _TENS and _ONES.get(spelled[1], 10) < 10)
+        numbers = [str(sum(_ONES.get(word, 0) + _TENS.get(word, 0) for word in spelled))] if is_one else []
+        words = [word for word in words if word not in spelled]
     if len(numbers) != 1 or len(numbers[0]) > 5 or re.search(r"\d[.,]\d", text):
         return None
     number = int(numbers[0])

@@ -42,7 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of labelled files")
     parser.add_argument("--work", type=Path, default=ROOT / "training" / "build", help="weights and learning curve")
-    parser.add_argument("--out", type=Path, default=ROOT / "gateway" / "detection" / "names" / "model")
+    parser.add_argument("--out", type=Path, default=ROOT / "gateway" / "detection" / "ner" / "model")
     parser.add_argument("--steps", type=int, default=8000, help="steps of a worker at most")
     parser.add_argument("--minutes", type=float, default=1e9, help="stop (with a falling rate) after so long")
     parser.add_argument("--rate", type=float, default=4e-4)

@@ -90,7 +90,7 @@ def write_table(page: Path, text: str) -> None:
 def main() -> None:
     """Reads the figures, hashes the weights, writes the card."""
     parser = argparse.ArgumentParser(prog="python -m training.card", description=__doc__)
-    parser.add_argument("--model", type=Path, default=ROOT / "gateway" / "detection" / "names" / "model")
+    parser.add_argument("--model", type=Path, default=ROOT / "gateway" / "detection" / "ner" / "model")
     parser.add_argument("--figures", type=Path, required=True)
     arguments = parser.parse_args()
     weights = (arguments.model / "model.onnx").read_bytes()

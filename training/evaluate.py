@@ -210,7 +210,7 @@ def measure_unseen(artefact: Artefact, seed: int = 7, each: int = 30) -> dict[st
 def main() -> None:
     """Prints a table; ``--json`` writes everything."""
     parser = argparse.ArgumentParser(prog="python -m training.evaluate", description=__doc__)
-    parser.add_argument("--model", type=Path, default=ROOT / "gateway" / "detection" / "names" / "model")
+    parser.add_argument("--model", type=Path, default=ROOT / "gateway" / "detection" / "ner" / "model")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--errors", type=int, default=0, help="show so many misses and false alarms a type")

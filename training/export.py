@@ -21,7 +21,7 @@ from training.model import Layer, Tagger, base_folder
 MICROSOFT = "com.microsoft"
 
 
-class _Graph:
+class Graph:
     """Collects nodes and weights under running names."""
 
     def __init__(self) -> None:
@@ -29,42 +29,48 @@ class _Graph:
         self.weights: list[onnx.TensorProto] = []
 
     def weight(self, name: str, values: NDArray[np.generic]) -> str:
+        """Adds a constant."""
         self.weights.append(numpy_helper.from_array(np.array(values, order="C"), name))
         return name
 
     def add(self, kind: str, inputs: list[str], name: str, domain: str = "", **attributes: Any) -> str:
+        """Adds a node, whose result has the same name."""
         self.nodes.append(helper.make_node(kind, inputs, [name], name=name, domain=domain, **attributes))
         return name
 
+    def table(self, table: NDArray[np.float32]) -> str:
+        """Looks `input_ids` up in a table that is kept as int8 with one scale a row."""
+        scale = np.maximum(np.abs(table).max(axis=1, keepdims=True), 1e-8) / 127.0
+        packed = np.clip(np.rint(table / scale), -127, 127).astype(np.int8)
+        rows = self.add("Gather", [self.weight("words", packed), "input_ids"], "words.rows")
+        rows = self.add("Cast", [rows], "words.float", to=TensorProto.FLOAT)
+        scales = self.add("Gather", [self.weight("words.scale", scale.astype(np.float32)), "input_ids"], "words.scales")
+        return self.add("Mul", [rows, scales], "words.value")
 
-def _array(tensor: object) -> NDArray[np.float32]:
+    def norm(self, x: str, norm: nn.LayerNorm, name: str, *, epsilon: float) -> str:
+        """Adds a layer normalization."""
+        weights = [self.weight(f"{name}.w", array(norm.weight)), self.weight(f"{name}.b", array(norm.bias))]
+        return self.add("LayerNormalization", [x, *weights], name, epsilon=epsilon, axis=-1)
+
+
+def array(tensor: object) -> NDArray[np.float32]:
+    """A tensor's values."""
     return tensor.detach().numpy().astype(np.float32)  # type: ignore[attr-defined,no-any-return]
 
 
-def _words(graph: _Graph, model: Tagger) -> str:
-    table = _array(model.words.weight)
-    scale = np.maximum(np.abs(table).max(axis=1, keepdims=True), 1e-8) / 127.0
-    packed = np.clip(np.rint(table / scale), -127, 127).astype(np.int8)
-    rows = graph.add("Gather", [graph.weight("words", packed), "input_ids"], "words.rows")
-    rows = graph.add("Cast", [rows], "words.float", to=TensorProto.FLOAT)
-    scales = graph.add("Gather", [graph.weight("words.scale", scale.astype(np.float32)), "input_ids"], "words.scales")
-    return graph.add("Mul", [rows, scales], "words.value")
-
-
-def _residual(graph: _Graph, value: str, x: str, norm: nn.LayerNorm, name: str) -> str:
+def _residual(graph: Graph, value: str, x: str, norm: nn.LayerNorm, name: str) -> str:
     # Sum, not Add: onnxruntime would fuse Add and LayerNormalization into an operator many times slower on a CPU.
     value = graph.add("Sum", [value, x], f"{name}.sum")
-    weights = [graph.weight(f"{name}.w", _array(norm.weight)), graph.weight(f"{name}.b", _array(norm.bias))]
-    return graph.add("LayerNormalization", [value, *weights], name, epsilon=1e-12, axis=-1)
+    return graph.norm(value, norm, name, epsilon=norm.eps)
 
 
-def _linear(graph: _Graph, linear: nn.Linear, x: str, name: str) -> str:
+def _linear(graph: Graph, linear: nn.Linear, x: str, name: str) -> str:
     # onnxruntime adds a bias while it turns the product into floats, if it comes next.
-    value = graph.add("MatMul", [x, graph.weight(f"{name}.w", _array(linear.weight.T))], name)
-    return graph.add("Add", [value, graph.weight(f"{name}.b", _array(linear.bias))], f"{name}.biased")
+    value = graph.add("MatMul", [x, graph.weight(f"{name}.w", array(linear.weight.T))], name)
+    return graph.add("Add", [value, graph.weight(f"{name}.b", array(linear.bias))], f"{name}.biased")
 
 
-def _layer(graph: _Graph, layer: Layer, x: str, name: str) -> str:
+def _layer(graph: Graph, layer: Layer, x: str, name: str) -> str:
     qkv = [f"{name}.q", f"{name}.k", f"{name}.v"]
     packed = _linear(graph, layer.qkv, x, f"{name}.qkv")
     graph.nodes.append(helper.make_node("Split", [packed], qkv, axis=2, num_outputs=3))
@@ -77,21 +83,20 @@ def _layer(graph: _Graph, layer: Layer, x: str, name: str) -> str:
 
 def build(model: Tagger) -> onnx.ModelProto:
     """The float graph, with the word table already int8."""
-    graph = _Graph()
+    graph = Graph()
     length = graph.add("Shape", ["input_ids"], "length", start=1, end=2)
-    places = graph.weight("positions", _array(model.positions.weight))
+    places = graph.weight("positions", array(model.positions.weight))
     start, axis = graph.weight("zero", np.array([0], np.int64)), graph.weight("axis", np.array([0], np.int64))
     places = graph.add("Slice", [places, start, length, axis], "positions.value")
-    types = graph.add("Gather", [graph.weight("types", _array(model.types.weight)), "token_type_ids"], "types.value")
-    x = graph.add("Add", [_words(graph, model), types], "embedded.types")
+    types = graph.add("Gather", [graph.weight("types", array(model.types.weight)), "token_type_ids"], "types.value")
+    x = graph.add("Add", [graph.table(array(model.words.weight)), types], "embedded.types")
     x = graph.add("Add", [x, places], "embedded")
-    norm = [graph.weight("norm.w", _array(model.norm.weight)), graph.weight("norm.b", _array(model.norm.bias))]
-    x = graph.add("LayerNormalization", [x, *norm], "normed", epsilon=1e-12, axis=-1)
+    x = graph.norm(x, model.norm, "normed", epsilon=model.norm.eps)
     for index, layer in enumerate(model.layers):
         assert isinstance(layer, Layer)
         x = _layer(graph, layer, x, f"layer{index}")
-    x = graph.add("MatMul", [x, graph.weight("head.w", _array(model.head.weight.T))], "head")
-    graph.add("Add", [x, graph.weight("head.b", _array(model.head.bias))], "logits")
+    x = graph.add("MatMul", [x, graph.weight("head.w", array(model.head.weight.T))], "head")
+    graph.add("Add", [x, graph.weight("head.b", array(model.head.bias))], "logits")
     inputs = [
         helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
         for name in ("input_ids", "token_type_ids")

@@ -1,0 +1,72 @@
+"""What the transformer reads after the student, and what the student may decide alone."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.detection.ner.cascade import LOOSE, STRICT, doubtful, second_readings
+from gateway.detection.ner.windows import LENGTH, Window
+
+NONE, PERSON, PLACE = 0, 1, 2
+
+
+def readings(count: int, doubts: list[int], named: list[int] | None = None) -> list[Window]:
+    flags = [np.isin(np.arange(count), places) for places in (doubts, named or [])]
+    return list(second_readings(flags[0], flags[1]))
+
+
+@pytest.mark.parametrize(
+    ("chances", "is_doubtful"),
+    [
+        ([0.99, 0.01, 0.0], False),
+        ([1 - 2 * STRICT.some, 2 * STRICT.some, 0.0], True),
+        ([0.5, 0.5, 0.0], True),
+        ([0.01, 0.99, 0.0], False),
+        ([0.97, 0.0, 0.03], False),
+        ([1 - 2 * LOOSE.some, 0.0, 2 * LOOSE.some], True),
+        ([0.0, 0.5, 0.5], True),
+    ],
+)
+def test_a_token_is_doubtful_where_its_class_is_not_clear(chances: list[float], is_doubtful: bool) -> None:
+    assert doubtful(np.array([chances], np.float32), [PLACE]).tolist() == [is_doubtful]
+
+
+def test_nothing_is_read_again_without_a_doubt() -> None:
+    assert readings(500, []) == []
+    assert readings(0, []) == []
+
+
+def test_a_doubt_is_read_with_its_neighbours_and_context() -> None:
+    (one,) = readings(500, [250])
+    assert (one.kept_first, one.kept_last) == (247, 254)
+    assert one.first < one.kept_first - 40
+    assert one.last > one.kept_last + 40
+
+
+def test_doubts_next_to_each_other_are_read_together() -> None:
+    assert len(readings(500, [250, 258])) == 1
+    assert len(readings(500, [100, 400])) == 2
+
+
+def test_what_is_read_ends_with_no_part_of_an_entity() -> None:
+    (one,) = readings(500, [250], named=[*range(240, 249), *range(252, 260)])
+    assert (one.kept_first, one.kept_last) == (240, 260)
+
+
+@given(
+    st.integers(1, 600).flatmap(
+        lambda count: st.tuples(
+            st.just(count), st.lists(st.integers(0, count - 1), max_size=60), st.lists(st.integers(0, count - 1))
+        )
+    )
+)
+def test_every_doubt_is_read_once_in_a_window_that_the_model_takes(case: tuple[int, list[int], list[int]]) -> None:
+    count, doubts, named = case
+    read: list[int] = []
+    for one in readings(count, doubts, named):
+        assert 0 <= one.first <= one.kept_first < one.kept_last <= one.last <= count
+        assert one.last - one.first <= LENGTH - 2
+        read += range(one.kept_first, one.kept_last)
+    assert read == sorted(set(read))
+    assert set(doubts) <= set(read)

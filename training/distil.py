@@ -1,0 +1,238 @@
+"""Trains the student on the transformer's answers: `python -m training.distil read`, then `train`, then `export`.
+
+`read` writes shards of tokens with the probabilities that the transformer gives them; a seed gives the same shard
+again. `train` follows the probabilities, sharpened, since the transformer's choice matters more than its doubts.
+"""
+
+import argparse
+import json
+import math
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from onnx import numpy_helper
+from torch import Tensor, multiprocessing
+from torch.nn import functional
+
+from training.artefact import Artefact
+from training.corpora import training_corpora
+from training.distil_text import texts
+from training.features import LABELS, token_types
+from training.student import REACH, Student, build, from_table, load, scales
+
+ROOT = Path(__file__).parent.parent
+WORK = ROOT / "training" / "build" / "distil"
+MODEL = ROOT / "gateway" / "detection" / "ner" / "model"
+TEXTS = 6000
+"""Texts of a shard beside the labelled ones: about 1.5 million tokens."""
+LONGEST = 320
+SHARPNESS = 3
+VALIDATION = 0
+"""The shard that is not trained on, a sixth as large."""
+_OVERLAP = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Tokens of many texts in a row; text `i` is `ends[i - 1]:ends[i]`."""
+
+    ids: NDArray[np.uint16]
+    types: NDArray[np.uint8]
+    chances: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+
+    def pieces(self) -> Iterator[tuple[int, int]]:
+        """Windows of at most `LONGEST` tokens."""
+        start = 0
+        for end in self.ends.tolist():
+            while end - start > LONGEST:
+                yield start, start + LONGEST
+                start += LONGEST - 2 * REACH
+            if end > start:
+                yield start, end
+            start = end
+
+
+def read_shard(seed: int, folder: Path, data: Path, model: Path) -> None:
+    """Writes one shard."""
+    teacher = Artefact(model, overlap=_OVERLAP)
+    ids: list[int] = []
+    types: list[int] = []
+    chances: list[NDArray[np.uint8]] = []
+    ends: list[int] = []
+    for text in texts(TEXTS // 6 if seed == VALIDATION else TEXTS, seed, training_corpora(data)):
+        tokens = teacher.tokenizer.encode(text, add_special_tokens=False)
+        if not tokens.ids:
+            continue
+        _, answer = teacher.probabilities(text)
+        ids += tokens.ids
+        types += token_types(text, tokens.offsets)
+        chances.append(np.rint(answer * 255).astype(np.uint8))
+        ends.append(len(ids))
+    unfinished = folder / f"shard_{seed}.tmp.npz"
+    np.savez(
+        unfinished,
+        ids=np.array(ids, np.uint16),
+        types=np.array(types, np.uint8),
+        chances=np.concatenate(chances),
+        ends=np.array(ends, np.int64),
+    )
+    unfinished.rename(folder / f"shard_{seed}.npz")
+    print(f"shard {seed}: {len(ends)} texts, {len(ids)} tokens", flush=True)
+
+
+def load_shard(file: Path) -> Shard:
+    """A shard that `read_shard` wrote."""
+    with np.load(file) as stored:
+        return Shard(stored["ids"], stored["types"], stored["chances"], stored["ends"])
+
+
+type Batch = tuple[Tensor, Tensor, Tensor, Tensor]
+
+
+def stacked(shard: Shard, pieces: Sequence[tuple[int, int]]) -> Batch:
+    """Windows as one batch: ids, types, mask, the transformer's probabilities."""
+    width = max(end - start for start, end in pieces)
+    ids = np.zeros((len(pieces), width), np.int64)
+    types = np.zeros_like(ids)
+    mask = np.zeros((len(pieces), width), np.float32)
+    chances = np.zeros((len(pieces), width, len(LABELS)), np.float32)
+    for row, (start, end) in enumerate(pieces):
+        ids[row, : end - start] = shard.ids[start:end]
+        types[row, : end - start] = shard.types[start:end]
+        mask[row, : end - start] = 1
+        chances[row, : end - start] = shard.chances[start:end]
+    return torch.from_numpy(ids), torch.from_numpy(types), torch.from_numpy(mask), torch.from_numpy(chances / 255)
+
+
+def batches(shard: Shard, tokens: int, chance: random.Random) -> Iterator[Batch]:
+    """All of a shard in batches of about `tokens` tokens, windows of like length together, batches in random order."""
+    pieces = sorted(shard.pieces(), key=lambda piece: (piece[1] - piece[0], chance.random()))
+    groups: list[list[tuple[int, int]]] = [[]]
+    for piece in pieces:
+        if groups[-1] and (piece[1] - piece[0]) * (len(groups[-1]) + 1) > tokens:
+            groups.append([])
+        groups[-1].append(piece)
+    chance.shuffle(groups)
+    for group in groups:
+        yield stacked(shard, group)
+
+
+def loss_of(student: Student, batch: Batch) -> Tensor:
+    """Cross entropy with the sharpened probabilities, per token."""
+    ids, types, mask, chances = batch
+    with torch.autocast("cpu", torch.bfloat16):
+        logits = student(ids, types, mask)
+    sharp = chances**SHARPNESS
+    sharp /= sharp.sum(dim=-1, keepdim=True).clamp_min(1e-6)
+    losses = -(sharp * functional.log_softmax(logits.float(), dim=-1)).sum(dim=-1)
+    return (losses * mask).sum() / mask.sum()
+
+
+def train(folder: Path, minutes: float, tokens: int, rate: float) -> None:
+    """Trains on all shards there are, in turn; the rate falls to zero over `minutes`. Writes `student.pt`."""
+    files = sorted(folder.glob("shard_*.npz"))
+    valid = load_shard(folder / f"shard_{VALIDATION}.npz")
+    files.remove(folder / f"shard_{VALIDATION}.npz")
+    student = from_table(_word_table())
+    optimizer = torch.optim.AdamW(student.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
+    chance = random.Random(1)
+    began, step, running = time.monotonic(), 0, 0.0
+    with (folder / "curve.jsonl").open("w", encoding="utf-8") as curve:
+        while True:
+            # New shards may have come meanwhile.
+            files = [file for file in sorted(folder.glob("shard_*.npz")) if file.name != f"shard_{VALIDATION}.npz"]
+            chance.shuffle(files)
+            for file in files:
+                for batch in batches(load_shard(file), tokens, chance):
+                    done = (time.monotonic() - began) / 60 / minutes
+                    if done >= 1:
+                        _save(student, folder, valid, curve, step, done)
+                        return
+                    for group in optimizer.param_groups:
+                        group["lr"] = rate * min(1.0, (step + 1) / 200) * 0.5 * (1 + math.cos(math.pi * done))
+                    loss = loss_of(student, batch)
+                    optimizer.zero_grad(set_to_none=True)
+                    loss.backward()  # type: ignore[no-untyped-call]
+                    torch.nn.utils.clip_grad_norm_(student.parameters(), 1.0)
+                    optimizer.step()
+                    running += float(loss.detach())
+                    step += 1
+                    if step % 100 == 0:
+                        line = {"step": step, "done": round(done, 3), "loss": round(running / 100, 4)}
+                        curve.write(json.dumps(line) + "\n")
+                        curve.flush()
+                        running = 0.0
+                    if step % 1000 == 0:
+                        _save(student, folder, valid, curve, step, done)
+
+
+def _save(student: Student, folder: Path, valid: Shard, curve: object, step: int, done: float) -> None:
+    right = total = 0
+    losses = []
+    student.eval()
+    with torch.inference_mode():
+        for batch in list(batches(valid, 16384, random.Random(0)))[:8]:
+            losses.append(float(loss_of(student, batch)))
+            ids, types, mask, chances = batch
+            agrees = student(ids, types, mask).argmax(dim=-1) == chances.argmax(dim=-1)
+            right += int((agrees * mask).sum())
+            total += int(mask.sum())
+    student.train()
+    line = {"step": step, "done": round(done, 3), "valid": round(sum(losses) / len(losses), 4), "agrees": right / total}
+    print(json.dumps(line), file=curve, flush=True)  # type: ignore[arg-type]
+    torch.save(student.state_dict(), folder / "student.pt")
+
+
+def _word_table() -> NDArray[np.float32]:
+    """The transformer's word vectors."""
+    stored = {one.name: numpy_helper.to_array(one) for one in onnx.load(MODEL / "model.onnx").graph.initializer}
+    table: NDArray[np.float32] = stored["words"].astype(np.float32) * stored["words.scale"]
+    return table
+
+
+def export(folder: Path, out: Path) -> None:
+    """Writes `student.onnx`; its scales come from text that was not trained on."""
+    student = load(folder / "student.pt")
+    valid = load_shard(folder / f"shard_{VALIDATION}.npz")
+    ids, types, mask, _ = stacked(valid, random.Random(2).sample(list(valid.pieces()), 1000))
+    onnx.save(build(student, scales(student, ids, types, mask)), out / "student.onnx")
+
+
+def main() -> None:
+    """Reads the command line and runs a stage."""
+    parser = argparse.ArgumentParser(prog="python -m training.distil", description=__doc__)
+    parser.add_argument("stage", choices=("read", "train", "export"))
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of labelled files")
+    parser.add_argument("--work", type=Path, default=WORK, help="shards, weights and learning curve")
+    parser.add_argument("--model", type=Path, default=MODEL, help="folder of the transformer, and of the result")
+    parser.add_argument("--shards", type=int, default=14)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first shard")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--tokens", type=int, default=8192, help="tokens of a batch")
+    parser.add_argument("--rate", type=float, default=2e-3)
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    if arguments.stage == "read":
+        with multiprocessing.get_context("spawn").Pool(arguments.workers) as pool:
+            seeds = range(arguments.first, arguments.first + arguments.shards)
+            pool.starmap(
+                read_shard, [(seed, arguments.work, arguments.data, arguments.model) for seed in seeds], chunksize=1
+            )
+    elif arguments.stage == "train":
+        torch.manual_seed(1)
+        train(arguments.work, arguments.minutes, arguments.tokens, arguments.rate)
+    else:
+        export(arguments.work, arguments.model)
+
+
+if __name__ == "__main__":
+    main()

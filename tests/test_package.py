@@ -134,7 +134,9 @@ def test_the_wheel_holds_the_product_and_nothing_else(wheel: Path) -> None:
         str(file.relative_to(ROOT)) for kind in ("sql", "toml", "html") for file in ROOT.glob(f"gateway/**/*.{kind}")
     }
     assert data <= set(names)
-    assert {Path(name).name for name in names if "/model/" in name} >= {"model.onnx", "tokenizer.json", "labels.json"}
+    assert {Path(name).name for name in names if "/model/" in name} >= {
+        *("model.onnx", "student.onnx", "tokenizer.json", "labels.json")
+    }
     assert {Path(name).suffix for name in names if not name.startswith(info)} <= {
         ".py",
         ".toml",

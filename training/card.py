@@ -9,7 +9,7 @@ from typing import Any
 from training.features import CASES, GAPS
 
 ROOT = Path(__file__).parent.parent
-VERSION = "1.2.0"
+VERSION = "1.3.0"
 NO_SETS = frozenset({"clean_prompts", "languages", "unseen"})
 MARKS = ("<!-- figures -->", "<!-- /figures -->")
 BASE = {
@@ -27,6 +27,11 @@ DATA = [
         ("CrossNER politics, science, literature, train", "MIT", "Liu et al. (2021)"),
         ("text from own templates, filled with Faker's lists and our own", "MIT (Faker)", "this project"),
         ("lines of the Python standard library", "PSF-2.0", "Python Software Foundation"),
+        (
+            "for the student: files of the packages of requirements/dev.txt and training/",
+            "MIT, BSD-3-Clause, Apache-2.0, PSF-2.0, MPL-2.0, LGPL-3.0",
+            "their authors",
+        ),
         ("translations of home-assistant-frontend and apache-superset", "Apache-2.0", "their contributors"),
         ("translations of django and wagtail", "BSD-3-Clause", "their contributors"),
         ("translations of kolibri and django-allauth", "MIT", "their contributors"),
@@ -84,7 +89,7 @@ def write_table(page: Path, text: str) -> None:
     """Puts the table between the page's marks."""
     before, _, rest = page.read_text(encoding="utf-8").partition(MARKS[0])
     _, _, after = rest.partition(MARKS[1])
-    page.write_text(f"{before}{MARKS[0]}\n## Figures\n\n{text}\n{MARKS[1]}{after}", encoding="utf-8")
+    page.write_text(f"{before}{MARKS[0]}\n## Figures of the transformer\n\n{text}\n{MARKS[1]}{after}", encoding="utf-8")
 
 
 def main() -> None:
@@ -93,12 +98,16 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=ROOT / "gateway" / "detection" / "ner" / "model")
     parser.add_argument("--figures", type=Path, required=True)
     arguments = parser.parse_args()
-    weights = (arguments.model / "model.onnx").read_bytes()
+    weights = [(arguments.model / name).read_bytes() for name in ("model.onnx", "student.onnx")]
     card = {
         "name": "privacy-gateway-names",
         "version": VERSION,
-        "sha256": hashlib.sha256(weights).hexdigest(),
-        "bytes": len(weights),
+        "sha256": hashlib.sha256(b"".join(weights)).hexdigest(),
+        "bytes": sum(map(len, weights)),
+        "files": {
+            "model.onnx": {"sha256": hashlib.sha256(weights[0]).hexdigest(), "bytes": len(weights[0])},
+            "student.onnx": {"sha256": hashlib.sha256(weights[1]).hexdigest(), "bytes": len(weights[1])},
+        },
         "licence": "Apache-2.0",
         "base": BASE,
         "data": DATA,

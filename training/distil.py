@@ -5,6 +5,7 @@ again. `train` follows the probabilities, sharpened, since the transformer's cho
 """
 
 import argparse
+import itertools
 import json
 import math
 import random
@@ -12,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 import onnx
@@ -24,7 +26,8 @@ from torch.nn import functional
 from training.artefact import Artefact
 from training.corpora import training_corpora
 from training.distil_text import texts
-from training.features import LABELS, token_types
+from training.features import LABELS, bio, token_types, without_unknown
+from training.scripts import documents
 from training.student import REACH, Student, build, from_table, load, scales
 
 ROOT = Path(__file__).parent.parent
@@ -37,6 +40,8 @@ SHARPNESS = 3
 VALIDATION = 0
 """The shard that is not trained on, a sixth as large."""
 _OVERLAP = 14
+_SCRIPTS = 1000
+"""Seed of the first shard of text in other scripts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,32 @@ def read_shard(seed: int, folder: Path, data: Path, model: Path) -> None:
         types += token_types(text, tokens.offsets)
         chances.append(np.rint(answer * 255).astype(np.uint8))
         ends.append(len(ids))
-    unfinished = folder / f"shard_{seed}.tmp.npz"
+    _write(folder / f"shard_{seed}.npz", ids, types, chances, ends)
+
+
+def read_scripts(seed: int, folder: Path, model: Path) -> None:
+    """Writes a shard of text in other scripts with its own labels, which the transformer would not know."""
+    tokenizer = Artefact(model).tokenizer
+    ids: list[int] = []
+    types: list[int] = []
+    chances: list[NDArray[np.uint8]] = []
+    ends: list[int] = []
+    for document in documents(TEXTS, seed):
+        tokens = tokenizer.encode(document.text, add_special_tokens=False)
+        own_ids, own_types, offsets = without_unknown(
+            document.text, tokens.ids, token_types(document.text, tokens.offsets), tokens.offsets
+        )
+        ids += own_ids
+        types += own_types
+        chances.append(255 * np.eye(len(LABELS), dtype=np.uint8)[bio(offsets, document.spans)])
+        ends.append(len(ids))
+    _write(folder / f"shard_{seed}.npz", ids, types, chances, ends)
+
+
+def _write(
+    file: Path, ids: Sequence[int], types: Sequence[int], chances: Sequence[NDArray[np.uint8]], ends: Sequence[int]
+) -> None:
+    unfinished = file.with_suffix(".tmp.npz")
     np.savez(
         unfinished,
         ids=np.array(ids, np.uint16),
@@ -84,8 +114,9 @@ def read_shard(seed: int, folder: Path, data: Path, model: Path) -> None:
         chances=np.concatenate(chances),
         ends=np.array(ends, np.int64),
     )
-    unfinished.rename(folder / f"shard_{seed}.npz")
-    print(f"shard {seed}: {len(ends)} texts, {len(ids)} tokens", flush=True)
+    # At once, since `train` may be looking for new shards.
+    unfinished.rename(file.with_name(file.name))
+    print(f"{file.stem}: {len(ends)} texts, {len(ids)} tokens", flush=True)
 
 
 def load_shard(file: Path) -> Shard:
@@ -112,16 +143,19 @@ def stacked(shard: Shard, pieces: Sequence[tuple[int, int]]) -> Batch:
     return torch.from_numpy(ids), torch.from_numpy(types), torch.from_numpy(mask), torch.from_numpy(chances / 255)
 
 
-def batches(shard: Shard, tokens: int, chance: random.Random) -> Iterator[Batch]:
-    """All of a shard in batches of about `tokens` tokens, windows of like length together, batches in random order."""
-    pieces = sorted(shard.pieces(), key=lambda piece: (piece[1] - piece[0], chance.random()))
-    groups: list[list[tuple[int, int]]] = [[]]
-    for piece in pieces:
-        if groups[-1] and (piece[1] - piece[0]) * (len(groups[-1]) + 1) > tokens:
-            groups.append([])
-        groups[-1].append(piece)
+def batches(shards: Sequence[Shard], tokens: int, chance: random.Random) -> Iterator[Batch]:
+    """All of the shards in batches of about `tokens` tokens, windows of like length together, in random order."""
+    groups: list[tuple[Shard, list[tuple[int, int]]]] = []
+    for shard in shards:
+        group: list[tuple[int, int]] = []
+        for piece in sorted(shard.pieces(), key=lambda piece: (piece[1] - piece[0], chance.random())):
+            if group and (piece[1] - piece[0]) * (len(group) + 1) > tokens:
+                groups.append((shard, group))
+                group = []
+            group.append(piece)
+        groups.append((shard, group))
     chance.shuffle(groups)
-    for group in groups:
+    for shard, group in groups:
         yield stacked(shard, group)
 
 
@@ -136,58 +170,50 @@ def loss_of(student: Student, batch: Batch) -> Tensor:
     return (losses * mask).sum() / mask.sum()
 
 
-def train(folder: Path, minutes: float, tokens: int, rate: float) -> None:
-    """Trains on all shards there are, in turn; the rate falls to zero over `minutes`. Writes `student.pt`."""
-    files = sorted(folder.glob("shard_*.npz"))
-    valid = load_shard(folder / f"shard_{VALIDATION}.npz")
-    files.remove(folder / f"shard_{VALIDATION}.npz")
-    student = from_table(_word_table())
+def train(folder: Path, start: Path | None, minutes: float, tokens: int, rate: float) -> None:
+    """Trains on all shards there are, mixed; the rate falls to zero over `minutes`. Writes `student.pt`."""
+    files = {file.name: file for file in sorted(folder.glob("shard_*[0-9].npz"))}
+    valid = load_shard(files.pop(f"shard_{VALIDATION}.npz"))
+    shards = [load_shard(file) for file in files.values()]
+    student = from_table(_word_table()) if start is None else load(start).train()
     optimizer = torch.optim.AdamW(student.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
-    chance = random.Random(1)
     began, step, running = time.monotonic(), 0, 0.0
     with (folder / "curve.jsonl").open("w", encoding="utf-8") as curve:
-        while True:
-            # New shards may have come meanwhile.
-            files = [file for file in sorted(folder.glob("shard_*.npz")) if file.name != f"shard_{VALIDATION}.npz"]
-            chance.shuffle(files)
-            for file in files:
-                for batch in batches(load_shard(file), tokens, chance):
-                    done = (time.monotonic() - began) / 60 / minutes
-                    if done >= 1:
-                        _save(student, folder, valid, curve, step, done)
-                        return
-                    for group in optimizer.param_groups:
-                        group["lr"] = rate * min(1.0, (step + 1) / 200) * 0.5 * (1 + math.cos(math.pi * done))
-                    loss = loss_of(student, batch)
-                    optimizer.zero_grad(set_to_none=True)
-                    loss.backward()  # type: ignore[no-untyped-call]
-                    torch.nn.utils.clip_grad_norm_(student.parameters(), 1.0)
-                    optimizer.step()
-                    running += float(loss.detach())
-                    step += 1
-                    if step % 100 == 0:
-                        line = {"step": step, "done": round(done, 3), "loss": round(running / 100, 4)}
-                        curve.write(json.dumps(line) + "\n")
-                        curve.flush()
-                        running = 0.0
-                    if step % 1000 == 0:
-                        _save(student, folder, valid, curve, step, done)
+        for batch in (batch for turn in itertools.count() for batch in batches(shards, tokens, random.Random(turn))):
+            done = (time.monotonic() - began) / 60 / minutes
+            if done >= 1:
+                break
+            for group in optimizer.param_groups:
+                group["lr"] = rate * min(1.0, (step + 1) / 200) * 0.5 * (1 + math.cos(math.pi * done))
+            loss = loss_of(student, batch)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(student.parameters(), 1.0)
+            optimizer.step()
+            running += float(loss.detach())
+            step += 1
+            if step % 100 == 0:
+                print(json.dumps({"step": step, "done": round(done, 3), "loss": round(running / 100, 4)}), file=curve)
+                running = 0.0
+            if step % 1000 == 0:
+                _save(student, folder, valid, curve, step)
+        _save(student, folder, valid, curve, step)
 
 
-def _save(student: Student, folder: Path, valid: Shard, curve: object, step: int, done: float) -> None:
+def _save(student: Student, folder: Path, valid: Shard, curve: TextIO, step: int) -> None:
     right = total = 0
     losses = []
     student.eval()
     with torch.inference_mode():
-        for batch in list(batches(valid, 16384, random.Random(0)))[:8]:
+        for batch in list(batches([valid], 16384, random.Random(0)))[:8]:
             losses.append(float(loss_of(student, batch)))
             ids, types, mask, chances = batch
             agrees = student(ids, types, mask).argmax(dim=-1) == chances.argmax(dim=-1)
             right += int((agrees * mask).sum())
             total += int(mask.sum())
     student.train()
-    line = {"step": step, "done": round(done, 3), "valid": round(sum(losses) / len(losses), 4), "agrees": right / total}
-    print(json.dumps(line), file=curve, flush=True)  # type: ignore[arg-type]
+    line = {"step": step, "valid": round(sum(losses) / len(losses), 4), "agrees": round(right / total, 4)}
+    print(json.dumps(line), file=curve, flush=True)
     torch.save(student.state_dict(), folder / "student.pt")
 
 
@@ -213,9 +239,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of labelled files")
     parser.add_argument("--work", type=Path, default=WORK, help="shards, weights and learning curve")
     parser.add_argument("--model", type=Path, default=MODEL, help="folder of the transformer, and of the result")
-    parser.add_argument("--shards", type=int, default=14)
+    parser.add_argument("--shards", type=int, default=9)
+    parser.add_argument("--scripts", type=int, default=2, help="shards of text in other scripts")
     parser.add_argument("--first", type=int, default=0, help="seed of the first shard")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--start", type=Path, help="weights of an earlier leg")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--tokens", type=int, default=8192, help="tokens of a batch")
     parser.add_argument("--rate", type=float, default=2e-3)
@@ -224,12 +252,16 @@ def main() -> None:
     if arguments.stage == "read":
         with multiprocessing.get_context("spawn").Pool(arguments.workers) as pool:
             seeds = range(arguments.first, arguments.first + arguments.shards)
+            first = _SCRIPTS + arguments.first
+            others = [(seed, arguments.work, arguments.model) for seed in range(first, first + arguments.scripts)]
+            reading = pool.starmap_async(read_scripts, others, chunksize=1)
             pool.starmap(
                 read_shard, [(seed, arguments.work, arguments.data, arguments.model) for seed in seeds], chunksize=1
             )
+            reading.get()
     elif arguments.stage == "train":
         torch.manual_seed(1)
-        train(arguments.work, arguments.minutes, arguments.tokens, arguments.rate)
+        train(arguments.work, arguments.start, arguments.minutes, arguments.tokens, arguments.rate)
     else:
         export(arguments.work, arguments.model)
 

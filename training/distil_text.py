@@ -26,6 +26,7 @@ LABELLED = 1.0
 PUT_IN = 0.3
 """Share of technical stretches with a name put in."""
 _LARGEST = 2_000_000
+_PROPRIETARY = ("nvidia", "cuda")
 _FORMS = (
     "# TODO({first}): {words}",
     "# written by {person}, see the ticket",
@@ -47,7 +48,9 @@ _FORMS = (
 
 @cache
 def files() -> tuple[Path, ...]:
-    """The technical files of the installed packages and the interpreter's library, a few hundred of each package."""
+    """The technical files of the installed packages under free licences and the interpreter's library, a few hundred of
+    each package.
+    """
     paths = sysconfig.get_paths()
     roots = [Path(paths["purelib"]), Path(paths["stdlib"])]
     # The packages of development, if they are there, hold schemas, templates and scripts that ours do not.
@@ -56,6 +59,8 @@ def files() -> tuple[Path, ...]:
     chance = random.Random(3)
     for root in (*roots, other):
         for package in sorted(root.iterdir()) if root.is_dir() else ():
+            if package.name.startswith(_PROPRIETARY):
+                continue
             own = [package] if package.is_file() else sorted(package.rglob("*"))
             own = [file for file in own if file.suffix in TECHNICAL or file.name in {"METADATA", "Makefile"}]
             own = [file for file in own if "site-packages" not in file.relative_to(root).parts]

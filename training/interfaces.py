@@ -44,6 +44,18 @@ def lines(language: str) -> tuple[str, ...]:
     return tuple(kept)
 
 
+@cache
+def catalog_lines(language: str) -> tuple[str, ...]:
+    """Everything of any language that is said there, short of lines with marks of the page."""
+    code = re.compile(rf"(?:^|/){language}(?:[-_](?:[A-Za-z]{{2,4}}|[0-9]{{3}}))?(?:-[0-9a-f]{{20,}})?[/.]")
+    kept: dict[str, None] = {}
+    for text in (text for file in _catalogs() if code.search(str(file)) for text in _texts(file)):
+        for line in (_PUT_IN.sub(_put_in, raw).strip() for raw in text.splitlines()):
+            if 3 < len(line) < 400 and not _LEFT.search(line) and not line.isascii():
+                kept[line] = None
+    return tuple(kept)
+
+
 def raw_texts() -> Iterator[tuple[str, str]]:
     """Everything that is said, with its language, as it is written."""
     for file in _catalogs():

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from gateway.detection.deobfuscation import PREFILTERS, Findings, deobfuscate
 from gateway.detection.discovery import definitions_digest, discover, types_of
+from gateway.detection.memory import Recall
 from gateway.detection.normalized_text import NormalizedText, normalize_text
 from gateway.detection.prefilter import Prefilter, PrefilterPattern
 from gateway.detection.recognizer import DefinitionError, EntityType, Recognizer
@@ -38,7 +39,7 @@ class Detector:
         for recognizer in self.recognizers:
             self._check(recognizer)
 
-    def detect(self, text: str) -> tuple[Entity, ...]:
+    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
         """Returns all candidates, sorted by start, then longest first. They may overlap; see `resolve_overlaps`.
 
         Raises Unavailable (detection_failed) if the search did not reach the end of the text.

@@ -11,6 +11,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Protocol
 
+from gateway.detection.memory import Recall
 from gateway.detection.normalized_text import covered_spans
 from gateway.detection.recognizer import EntityType
 from gateway.models import Entity
@@ -31,7 +32,9 @@ class Finder(Protocol):
     @property
     def types(self) -> Mapping[str, EntityType]: ...
 
-    def detect(self, text: str) -> tuple[Entity, ...]: ...
+    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
+        """`recall` remembers what the caller sent before; an engine may ignore it."""
+        ...
 
 
 class Engine(Finder, Protocol):
@@ -50,13 +53,13 @@ class Engines:
         self.types: Mapping[str, EntityType] = MappingProxyType(merged)
         self.version = "_".join([patterns.version, *(other.version for other in others)])
 
-    def detect(self, text: str) -> tuple[Entity, ...]:
+    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
         """Returns all candidates, sorted by start, then longest first. They may overlap. Blocks."""
         found = list(self._patterns.detect(text))
         # Covered placeholders are hidden from the recognizers. Other engines may take one for part of a name.
         excluded = list(covered_spans(text))
         for other in self._others:
-            for one in other.detect(text):
+            for one in other.detect(text, recall):
                 found += _outside_spans(text, one, excluded)
         found = list(_confirm_numbers_next_to_names(text, found))
         found.sort(key=lambda one: (one.start, -one.end, one.type))

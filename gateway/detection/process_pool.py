@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol
 
 from gateway.concurrency.memory import LARGE, trim
 from gateway.detection.engines import Finder
+from gateway.detection.memory import Recall
 from gateway.errors import GatewayError, Unavailable
 from gateway.models import Entity
 
@@ -55,7 +56,7 @@ class ProcessPool:
         for channel in channels:
             self._free.put(channel)
 
-    def detect(self, text: str) -> tuple[Entity, ...]:
+    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
         """Detects like the detector. Blocks.
 
         Raises Unavailable (detection_timeout) when a worker exceeds the time limit. That worker is killed; the others

@@ -11,17 +11,13 @@ The rules, in this order:
    value gets a longer tag; in a later block the literal itself is hidden.
 """
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from itertools import pairwise
-from secrets import token_bytes
-from time import monotonic
 
 from gateway.detection import EntityType, resolve_overlaps
 from gateway.detection.engines import Finder
+from gateway.detection.memory import Memory, Recall
 from gateway.detection.normalized_text import cover
 from gateway.errors import Forbidden, Unavailable
 from gateway.models import Action, Entity, PrivacyMode, Transformation
@@ -33,9 +29,6 @@ from gateway.protection.split_values import adjacent_texts, labelled_by_previous
 from gateway.text.fields import MessageField, Replace, Span, Spans
 
 LITERAL = "PLACEHOLDER"
-_MOST_CALLERS = 64
-"""Callers of one kind that are remembered; the longest inactive is forgotten first."""
-_IDLE_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +37,10 @@ class Found:
 
     spans: tuple[Spans, ...]
     kept: tuple[Entity, ...]
+
+    def count(self) -> int:
+        """Returns the number of findings."""
+        return sum(map(len, self.spans)) + len(self.kept)
 
 
 @dataclass(slots=True)
@@ -75,86 +72,6 @@ def _counted(names: Iterable[str]) -> dict[str, int]:
     for name in names:
         counts[name] = counts.get(name, 0) + 1
     return dict(sorted(counts.items()))
-
-
-@dataclass(slots=True)
-class _Share:
-    """The memory of one caller; the least recently used block is forgotten first."""
-
-    used: float
-    size: int = 0
-    blocks: OrderedDict[bytes, Found] = field(default_factory=OrderedDict)
-
-    def trim(self, limit: int) -> None:
-        while self.size > limit:
-            _, oldest = self.blocks.popitem(last=False)
-            self.size -= _weight(oldest)
-
-
-class Memory:
-    """Remembers the findings of blocks, per caller, by a keyed digest of a block and all blocks before it.
-
-    Holds offsets, never text. Callers share nothing: a caller can learn neither what others sent nor how much, since it
-    cannot evict their entries. `capacity` bounds the number of spans, in equal shares for the callers of the last hour.
-    Each kind of caller id (`key_…`, `proxy_…`) has a capacity of its own, so that invented provider credentials take
-    nothing from gateway keys.
-    """
-
-    def __init__(self, capacity: int = 200_000, *, clock: Callable[[], float] = monotonic) -> None:
-        self._key = token_bytes(32)
-        self._capacity = capacity
-        self._clock = clock
-        self._kinds: dict[str, OrderedDict[str, _Share]] = {}
-        self._lock = threading.Lock()
-
-    def digest(self, before: bytes, texts: Iterable[str]) -> bytes:
-        digest = blake2b(before, key=self._key, digest_size=24)
-        for text in texts:
-            data = text.encode("utf-8", "surrogatepass")
-            digest.update(len(data).to_bytes(8))
-            digest.update(data)
-        return digest.digest()
-
-    def get(self, caller: str, digest: bytes) -> Found | None:
-        with self._lock:
-            blocks = self._share(caller).blocks
-            found = blocks.get(digest)
-            if found is not None:
-                blocks.move_to_end(digest)
-            return found
-
-    def put(self, caller: str, digest: bytes, found: Found) -> None:
-        with self._lock:
-            share = self._share(caller)
-            if digest not in share.blocks:
-                share.blocks[digest] = found
-                share.size += _weight(found)
-                share.trim(self._capacity // len(self._kinds[_kind(caller)]))
-
-    def _share(self, caller: str) -> _Share:
-        """Returns the caller's share; creates one for a new caller and trims the others."""
-        now = self._clock()
-        shares = self._kinds.setdefault(_kind(caller), OrderedDict())
-        share = shares.pop(caller, None)
-        while shares and next(iter(shares.values())).used < now - _IDLE_SECONDS:
-            shares.popitem(last=False)
-        if share is None:
-            if len(shares) >= _MOST_CALLERS:
-                shares.popitem(last=False)
-            for other in shares.values():
-                other.trim(self._capacity // (len(shares) + 1))
-            share = _Share(now)
-        share.used = now
-        shares[caller] = share
-        return share
-
-
-def _kind(caller: str) -> str:
-    return caller.partition("_")[0]
-
-
-def _weight(found: Found) -> int:
-    return 8 + len(found.spans) + 2 * sum(map(len, found.spans)) + 2 * len(found.kept)
 
 
 class Protector:
@@ -194,6 +111,7 @@ class Protector:
 
         Raises Forbidden (`blocked_by_policy`) where the policy blocks a type that was found, unless `block` is false.
         """
+        recall = None if remember_for is None else Recall(self._memory, remember_for)
         known, waiting = KnownValues(), list[tuple[Sequence[str], Sequence[Spans]]]()
         chain = f"{policy.hash}\n{mode}\n{self._finder.version}".encode()
         result: list[Found] = []
@@ -204,18 +122,18 @@ class Protector:
                 result.append(Found((), ()))
                 continue
             continuations = adjacent_texts(fields)
-            found = None
-            if remember_for is not None:
-                chain = self._memory.digest(chain, (*texts, str(continuations)))
-                found = self._memory.get(remember_for, chain)
+            found: Found | None = None
+            if recall is not None:
+                chain = recall.digest(chain, (*texts, str(continuations)))
+                found = recall.get(chain)
             if found is None:
                 # Deferred to here, since the values of the last block are never searched for.
                 for each in waiting:
                     known.add(*each)
                 waiting.clear()
-                found = self._search(before, texts, continuations, policy, mode, known)
-                if remember_for is not None:
-                    self._memory.put(remember_for, chain, found)
+                found = self._search(before, texts, continuations, policy, mode, known, recall)
+                if recall is not None:
+                    recall.put(chain, found, found.count())
             before = texts[-1]
             waiting.append((texts, found.spans))
             result.append(found)
@@ -262,14 +180,15 @@ class Protector:
         policy: Policy,
         mode: PrivacyMode,
         known: KnownValues,
+        recall: Recall | None,
     ) -> Found:
         """Finds what is hidden in the texts of a block; `before` is the text that precedes them."""
         kept: list[Entity] = []
 
         def find(text: str) -> Spans:
-            return self._hidden(text, policy, mode, [])
+            return self._hidden(text, policy, mode, [], recall)
 
-        hidden = [self._hidden(text, policy, mode, kept) for text in texts]
+        hidden = [self._hidden(text, policy, mode, kept, recall) for text in texts]
         for number, (previous, text) in enumerate(pairwise((before, *texts))):
             if pieces := labelled_by_previous(previous, text, find, goes_on=number in continuations):
                 hidden[number] = united((*hidden[number], *pieces))
@@ -281,10 +200,10 @@ class Protector:
         spans = tuple(known.repeats(text, each) for text, each in zip(texts, hidden, strict=True))
         return Found(spans, tuple(kept))
 
-    def _hidden(self, text: str, policy: Policy, mode: PrivacyMode, kept: list[Entity]) -> Spans:
+    def _hidden(self, text: str, policy: Policy, mode: PrivacyMode, kept: list[Entity], recall: Recall | None) -> Spans:
         candidates: list[Entity] = []
         rules: dict[str, Rule] = {}
-        for entity in (*self._finder.detect(text), *policy.find(text)):
+        for entity in (*self._finder.detect(text, recall), *policy.find(text)):
             rule = rules.get(entity.type)
             if rule is None:
                 rule = rules[entity.type] = _rule_for(entity.type, self.types, policy, mode)

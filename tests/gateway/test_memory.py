@@ -11,16 +11,19 @@ from gateway.api.app import create_app
 from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.detection import Detector, EntityType
+from gateway.detection.memory import Memory, Recall
 from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse
 from gateway.models import Caller, Entity, PrivacyMode, Scope
 from gateway.pipeline.operations import Question
 from gateway.placeholders import Placeholders
 from gateway.policy import Policy
-from gateway.protection.protector import Found, Memory, Protector
+from gateway.protection.protector import Found, Protector
 from gateway.server.dispatcher import Dispatcher
 from gateway.text.fields import Span, TextField
 
 ANNA, BERT = "key_anna", "key_bert"
+ENTRY = 320
+"""Bytes that the memory reckons for an entry with one finding."""
 TEXT = "Please write to anna@acme.test before noon."
 
 
@@ -39,7 +42,7 @@ class Counting:
     def types(self) -> Mapping[str, EntityType]:
         return self._finder.types
 
-    def detect(self, text: str) -> tuple[Entity, ...]:
+    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
         self.searched.append(text)
         return self._finder.detect(text)
 
@@ -84,7 +87,7 @@ _REST: tuple[Any, ...] = ("placeholder", 1.0, "test")
 def fill(memory: Memory, caller: str, blocks: int, findings: int = 1) -> list[bytes]:
     digests = [memory.digest(caller.encode(), [f"{caller} {number}"]) for number in range(blocks)]
     for digest in digests:
-        memory.put(caller, digest, found(findings))
+        memory.put(caller, digest, found(findings), findings)
     return digests
 
 
@@ -100,7 +103,7 @@ def test_nobody_finds_what_another_put() -> None:
 
 def test_no_caller_pushes_out_what_another_holds() -> None:
     """Half of the memory is each one's own, however much the other sends and however much is found in it."""
-    memory = Memory(capacity=2000)
+    memory = Memory(capacity=200 * ENTRY)
     annas = fill(memory, ANNA, 40)
     fill(memory, BERT, 1000)
     fill(memory, BERT, 1000, findings=50)
@@ -109,14 +112,14 @@ def test_no_caller_pushes_out_what_another_holds() -> None:
 
 @pytest.mark.parametrize("amount", [1, 10, 10_000])
 def test_what_a_caller_can_keep_tells_nothing_of_what_others_sent(amount: int) -> None:
-    memory = Memory(capacity=2000)
+    memory = Memory(capacity=200 * ENTRY)
     fill(memory, BERT, amount)
-    assert kept(memory, ANNA, fill(memory, ANNA, 1000)) == 1000 // 11
+    assert kept(memory, ANNA, fill(memory, ANNA, 1000)) == 100
 
 
 def test_the_whole_is_bounded() -> None:
     """A caller alone has all of it; who comes later gets an equal part, which the others give up at once."""
-    memory = Memory(capacity=1100)
+    memory = Memory(capacity=100 * ENTRY)
     digests = {ANNA: fill(memory, ANNA, 1000)}
     assert kept(memory, ANNA, digests[ANNA]) == 100
     for number in range(9):
@@ -134,7 +137,7 @@ def test_callers_beyond_the_most_displace_the_one_silent_longest() -> None:
 
 
 def test_made_up_credentials_take_nothing_from_the_gateways_own_keys() -> None:
-    memory = Memory(capacity=1100)
+    memory = Memory(capacity=100 * ENTRY)
     annas = fill(memory, ANNA, 100)
     for number in range(1000):
         fill(memory, f"proxy_{number}", 10)
@@ -143,7 +146,7 @@ def test_made_up_credentials_take_nothing_from_the_gateways_own_keys() -> None:
 
 def test_the_share_of_one_who_left_goes_to_the_others() -> None:
     now = 0.0
-    memory = Memory(capacity=1100, clock=lambda: now)
+    memory = Memory(capacity=100 * ENTRY, clock=lambda: now)
     fill(memory, BERT, 10)
     assert kept(memory, ANNA, fill(memory, ANNA, 100)) == 50
     now = 3601.0

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.detection import EntityType, builtin_detector
+from gateway.detection.memory import Recall
 from gateway.errors import Forbidden
 from gateway.models import Entity, PrivacyMode
 from gateway.placeholders import Placeholders
@@ -26,7 +27,7 @@ class SaidToBe:
         if "type" in case:
             self.types = {case["type"]: EntityType(case["type"], case["group"], "")}
 
-    def detect(self, text: str) -> tuple[Entity, ...]:
+    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
         if "type" not in self._case:
             return ()
         start = text.index(self._case["value"])

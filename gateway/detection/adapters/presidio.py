@@ -13,6 +13,7 @@ import orjson
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from gateway.concurrency.job_context import waits_long
+from gateway.detection.memory import Recall
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity
@@ -45,7 +46,7 @@ class PresidioService:
     def close(self) -> None:
         self._client.close()
 
-    def detect(self, text: str) -> tuple[Entity, ...]:
+    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
         """Returns the service's findings, sorted. Blocks.
 
         Raises Unavailable (`detection_failed`, `detection_timeout`) unless the service returns a valid response.

@@ -6,8 +6,9 @@ Implements the same interface as the recognizers; `resolve_overlaps` merges find
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import batched
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,12 +17,18 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from gateway.concurrency.job_context import given_up
+from gateway.detection.memory import Recall
 from gateway.detection.ner.address_labels import without_labels
-from gateway.detection.ner.given_names import label_given_names
+from gateway.detection.ner.blocks import MAX_LENGTH, Block, blocks
+from gateway.detection.ner.cascade import Flags, doubtful, near_named, second_readings
+from gateway.detection.ner.given_names import MIN_PERSON, label_given_names
 from gateway.detection.ner.inference import Inference, Input, Logits
 from gateway.detection.ner.ordinary_words import OrdinaryWords, WordList
-from gateway.detection.ner.spans import TokenLabel, label_spans
-from gateway.detection.ner.windows import Tokens, Window, split_text, tokenize, windows
+from gateway.detection.ner.other_scripts import in_other_scripts, known, without_unknown
+from gateway.detection.ner.spans import TokenLabel, label_spans, to_words
+from gateway.detection.ner.student import Student
+from gateway.detection.ner.windows import Tokens, Window, tokenize, windows
+from gateway.detection.ner.word_pieces import WordPieces
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity
@@ -41,7 +48,10 @@ _RECOGNIZER_TYPES = {
     "MEDICAL_RECORD": "MEDICAL_RECORD_NUMBER",
     "ID": "ID_NUMBER",
 }
+_NO_LABEL = TokenLabel(0, False, 1.0)
 _MIN_SCORE = 0.5
+_TOGETHER = 32
+"""Blocks that are read together: few enough for the memory, and to end soon once nobody waits for them."""
 # Types that the model decides. For all others its score is capped, so that a recognizer with a more specific type wins.
 _PRIMARY_TYPES = frozenset({"PERSON", "LOCATION", "ORGANIZATION", "STREET_ADDRESS"})
 _MAX_SECONDARY_SCORE = 0.55
@@ -58,6 +68,7 @@ _DOSE = re.compile(r"\d ?(?:mg|mcg|µg|ml|UI|IE|IU)\b")
 # Directly before or after a word, these make it part of a path, command, address or program identifier.
 _CODE_PREFIX = re.compile(r"(?:~/|\.\w{0,5}/|\b(?:bin|etc|usr|lib|opt|var|tmp|src|dev)/|\w-)\Z")
 _BEFORE = 8
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 # "LLM", "EOF" and "MUST" resemble a name in capitals, about which the model is surer.
 _ACRONYM = re.compile(r"[A-Z]{3,4}")
 _MIN_ACRONYM_SCORE = 0.9
@@ -106,33 +117,74 @@ class TokenClassifier:
         """Stops the model's threads."""
         self._inference.close()
 
-    def detect(self, text: str) -> tuple[Entity, ...]:
+    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
         """Returns the candidates in a text, sorted and disjoint. Blocks while the model runs.
 
-        Raises Unavailable (`detection_failed`, `detection_timeout`) if the model did not process the whole text.
+        Blocks of a long text that `recall` knows are not read again. Raises Unavailable (`detection_failed`,
+        `detection_timeout`) if the model did not process the whole text.
         """
+        if len(text) <= MAX_LENGTH:
+            recall = None  # the caller remembers whole texts itself
         found: list[Entity] = []
-        for start, end in split_text(text):
+        for some in batched(blocks(text), _TOGETHER):
             if given_up():
                 raise Unavailable("The request was cancelled; nothing was sent.", code="detection_timeout")
-            found += self._detect(text[start:end], start)
+            for block, entities in zip(some, self._remembered(text, some, recall), strict=True):
+                found += _own(block, entities, found[-1].end if found else 0)
         return tuple(found)
 
-    def _detect(self, text: str, offset: int) -> Iterator[Entity]:
-        tokens = tokenize(self._tokenizer, text, features=self._features)
-        if not tokens:
-            return
-        pieces = list(windows(len(tokens)))
-        logits = self._inference.logits([self._input(tokens, piece) for piece in pieces])
-        labels = self._correct_labels(text, tokens, self._classes.classify(self._join_logits(pieces, logits)))
+    def _remembered(self, text: str, some: Sequence[Block], recall: Recall | None) -> Iterable[tuple[Entity, ...]]:
+        """Returns what is in each block with its context, reading those that `recall` does not know."""
+        parts = [text[one.first : one.last] for one in some]
+        if recall is None:
+            return self._read_texts(parts)
+        before = self.version.encode()
+        digests = [recall.digest(before, [part]) for part in parts]
+        known: dict[bytes, tuple[Entity, ...] | None] = {digest: recall.get(digest) for digest in digests}
+        new = {digest: part for digest, part in zip(digests, parts, strict=True) if known[digest] is None}
+        for digest, entities in zip(new, self._read_texts([*new.values()]), strict=True):
+            recall.put(digest, entities, len(entities))
+            known[digest] = entities
+        return [known[digest] or () for digest in digests]
+
+    def _read_texts(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
+        """Returns what is in each text."""
+        tokens = [self._tokens(text) for text in texts]
+        return [tuple(self._entities(*each)) for each in zip(texts, tokens, self._logits(texts, tokens), strict=True)]
+
+    def _entities(self, text: str, tokens: Tokens, logits: Logits) -> Iterator[Entity]:
+        labels = self._correct_labels(text, tokens, self._classes.classify(logits))
         for piece in label_spans(text, tokens.offsets, labels, persons=self._classes.persons):
             if piece.score >= _MIN_SCORE:
                 name = self._classes.types[piece.label_class - 1].name
-                yield Entity(name, offset + piece.start, offset + piece.end, round(piece.score, 2), self._id)
+                yield from self._correct(text, Entity(name, piece.start, piece.end, round(piece.score, 2), self._id))
+
+    def _tokens(self, text: str) -> Tokens:
+        return tokenize(self._tokenizer, text, features=self._features)
 
     def _correct_labels(self, text: str, tokens: Tokens, labels: list[TokenLabel]) -> list[TokenLabel]:
         """Hook for subclasses to correct the model's labels."""
         return labels
+
+    def _correct(self, text: str, one: Entity) -> Iterable[Entity]:
+        """Hook for subclasses to correct an entity."""
+        return (one,)
+
+    def _logits(self, texts: Sequence[str], tokens: Sequence[Tokens]) -> list[Logits]:
+        """Returns the logits `[tokens, labels]` of each text."""
+        joined = [np.empty((len(each), self._classes.labels), np.float32) for each in tokens]
+        self._read(tokens, [list(windows(len(each))) if each else [] for each in tokens], joined)
+        return joined
+
+    def _read(self, tokens: Sequence[Tokens], pieces: Sequence[Sequence[Window]], results: Sequence[Logits]) -> None:
+        """Runs the windows `pieces` of each text, and writes what they are to give into the text's `results`."""
+        inputs = [self._input(each, piece) for each, own in zip(tokens, pieces, strict=True) for piece in own]
+        logits = iter(self._inference.logits(inputs))
+        shift = len(self._leading)
+        for own, result in zip(pieces, results, strict=True):
+            for piece, one in zip(own, logits, strict=False):
+                kept = slice(shift + piece.kept_first - piece.first, shift + piece.kept_last - piece.first)
+                result[piece.kept_first : piece.kept_last] = one[kept]
 
     def _input(self, tokens: Tokens, window: Window) -> Input:
         part = slice(window.first, window.last)
@@ -140,16 +192,6 @@ class TokenClassifier:
             (*(0 for _ in self._leading), *tokens.types[part], *(0 for _ in self._trailing)) if self._features else ()
         )
         return Input((*self._leading, *tokens.ids[part], *self._trailing), types)
-
-    def _join_logits(self, pieces: Sequence[Window], logits: Sequence[Logits]) -> Logits:
-        """Joins the windows' logits, taking each token from the window that gives it more context."""
-        shift = len(self._leading)
-        return np.concatenate(
-            [
-                one[shift + piece.kept_first - piece.first : shift + piece.kept_last - piece.first]
-                for piece, one in zip(pieces, logits, strict=True)
-            ]
-        )
 
 
 class BuiltinModel(TokenClassifier):
@@ -160,13 +202,56 @@ class BuiltinModel(TokenClassifier):
         types = {"LOCATION": LOCATION, "ORGANIZATION": ORGANIZATION}
         types |= {label: known[name] for label, name in _RECOGNIZER_TYPES.items() if name in known}
         super().__init__(MODEL, labels, types, id="names", features=True, threads=threads, timeout=timeout)
+        student = (MODEL / "student.onnx").read_bytes()
+        self._student = Student(student)
+        self._pieces = WordPieces(MODEL / "tokenizer.json")
+        self.hash = hashlib.sha256((MODEL / "model.onnx").read_bytes() + student).hexdigest()
+        self.version = f"names+{self.hash[:12]}"
+        self._loose = [number for number, one in enumerate(self._classes.types, 1) if one in {LOCATION, ORGANIZATION}]
         self._ordinary = OrdinaryWords(MODEL / "ordinary.txt")
         self._given = WordList(MODEL / "given.txt")
         self.version = f"{self.version}.{self._ordinary.version}.{self._given.version}"
 
-    def detect(self, text: str) -> tuple[Entity, ...]:
-        """Returns the candidates in a text, sorted and disjoint; see TokenClassifier."""
-        return tuple(part for one in super().detect(text) for part in self._correct(text, one))
+    def _tokens(self, text: str) -> Tokens:
+        plain = self._pieces.encode(text)
+        tokens = super()._tokens(text) if plain is None else Tokens(*plain)
+        return without_unknown(text, tokens)
+
+    def _input(self, tokens: Tokens, window: Window) -> Input:
+        read = super()._input(tokens, window)
+        return replace(read, ids=known(read.ids))
+
+    def _logits(self, texts: Sequence[str], tokens: Sequence[Tokens]) -> list[Logits]:
+        """Has the student read everything, and the transformer what the student doubts."""
+        results = [
+            self._student.logits(each) if each else np.empty((0, self._classes.labels), np.float32) for each in tokens
+        ]
+        students = [in_other_scripts(*each) for each in zip(texts, tokens, strict=True)]
+        own = [result[alone] for result, alone in zip(results, students, strict=True)]
+        pieces = [self._second_readings(*each) for each in zip(texts, tokens, results, students, strict=True)]
+        if any(pieces):
+            self._read(tokens, pieces, results)
+        for result, alone, logits in zip(results, students, own, strict=True):
+            result[alone] = logits
+        return results
+
+    def _second_readings(self, text: str, tokens: Tokens, logits: Logits, alone: Flags) -> list[Window]:
+        chances = self._classes.chances(logits)
+        doubts, named = doubtful(chances, self._loose) & ~alone, chances.argmax(axis=1) > 0
+        self._drop_moot(text, tokens, doubts, near_named(named))
+        return second_readings(doubts, named)
+
+    def _drop_moot(self, text: str, tokens: Tokens, doubts: Flags, near: Flags) -> None:
+        """Drops doubts whose decision changes nothing: about parts of e-mail addresses, and about ordinary words with
+        no name nearby.
+        """
+        addresses = [one.span() for one in _EMAIL.finditer(text)] if "@" in text else []
+        for index in np.flatnonzero(doubts).tolist():
+            start, end = tokens.offsets[index]
+            if any(first <= start and end <= last for first, last in addresses):
+                doubts[index] = False
+            elif not near[index]:
+                doubts[index] = not self._ordinary.covers(text[slice(*to_words(text, start, end))])
 
     def _correct_labels(self, text: str, tokens: Tokens, labels: list[TokenLabel]) -> list[TokenLabel]:
         (person,) = self._classes.persons
@@ -224,6 +309,17 @@ class BuiltinModel(TokenClassifier):
             yield replace(one, start=start, end=end, score=min(one.score, limit))
 
 
+def _own(block: Block, entities: Iterable[Entity], after: int) -> Iterator[Entity]:
+    """Yields the entities that begin in a block and after `after`, with their places in the whole text.
+
+    One that the block before found to reach into this one is not cut in two.
+    """
+    for one in entities:
+        start, end = block.first + one.start, block.first + one.end
+        if block.start <= start < block.end and end > after:
+            yield replace(one, start=max(start, after), end=end)
+
+
 def _is_technical(text: str, start: int, end: int) -> bool:
     return (
         _CODE_SUFFIX.match(text, end) is not None
@@ -265,24 +361,35 @@ class _Classes:
         if any(name not in types for name in names):
             raise ValueError("the model has a label without an entity type")
         self.types = [types[name] for name in names]
+        self.labels = len(labels)
         self.persons = frozenset(index + 1 for index, one in enumerate(self.types) if one.name == "PERSON")
         self._none = labels.index("O")
         self._begins = [labels.index(f"B-{name}") if f"B-{name}" in labels else -1 for name in names]
         self._inside = [labels.index(f"I-{name}") if f"I-{name}" in labels else -1 for name in names]
 
+    def chances(self, logits: Logits) -> NDArray[np.float32]:
+        """Returns the probability of each class, `[tokens, classes]`."""
+        classes, _, _ = self._chances(logits)
+        return classes
+
     def classify(self, logits: Logits) -> list[TokenLabel]:
         """Returns the most likely class of each token."""
+        classes, begins, inside = self._chances(logits)
+        best = classes.argmax(axis=1)
+        person = classes[:, min(self.persons)] if self.persons else np.zeros(len(best))
+        # Most tokens are none of anything, and nobody asks how surely.
+        labels = [_NO_LABEL] * len(best)
+        for row in np.flatnonzero((best > 0) | (person >= MIN_PERSON)).tolist():
+            label = int(best[row])
+            opens = label > 0 and bool(begins[row, label - 1] > inside[row, label - 1])
+            labels[row] = TokenLabel(label, opens, float(classes[row, label]), float(person[row]))
+        return labels
+
+    def _chances(self, logits: Logits) -> tuple[Logits, Logits, Logits]:
+        """Returns the probabilities of the classes, and of the types' B and I labels, `[tokens, types]`."""
         odds = np.exp(logits - logits.max(axis=1, keepdims=True))
         odds /= odds.sum(axis=1, keepdims=True)
         # Index -1 reads as probability 0, for labels that the model does not have.
         odds = np.concatenate([odds, np.zeros((len(odds), 1), odds.dtype)], axis=1)
         begins, inside = odds[:, self._begins], odds[:, self._inside]
-        classes: NDArray[np.float32] = np.concatenate([odds[:, [self._none]], begins + inside], axis=1)
-        best = classes.argmax(axis=1)
-        rows = np.arange(len(best))
-        score = classes[rows, best]
-        at = np.maximum(best - 1, 0)
-        opens = (begins[rows, at] > inside[rows, at]) & (best > 0)
-        person = classes[:, min(self.persons)] if self.persons else np.zeros(len(best))
-        rows_of = zip(best.tolist(), opens.tolist(), score.tolist(), person.tolist(), strict=True)
-        return [*map(TokenLabel._make, rows_of)]
+        return np.concatenate([odds[:, [self._none]], begins + inside], axis=1), begins, inside

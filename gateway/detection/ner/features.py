@@ -10,8 +10,8 @@ from a sentence. The token-type embedding, unused in an encoder of single texts,
 
 from collections.abc import Sequence
 
-_GAPS = 3
-_ADJACENT, _SPACED, _NEW_LINE = 0, 1, 2
+GAPS = 3
+ADJACENT, SPACED, NEW_LINE = 0, 1, 2
 
 
 def token_types(text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
@@ -23,20 +23,20 @@ def token_types(text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
             types.append(0)
             continue
         if start == previous:
-            gap = _ADJACENT
+            gap = ADJACENT
         elif previous < 0:
-            gap = _NEW_LINE
+            gap = NEW_LINE
         else:
             gap = _gap(text[previous:start])
-        types.append(_GAPS * case_class(text[start:end]) + gap)
+        types.append(GAPS * case_class(text[start:end]) + gap)
         previous = end
     return types
 
 
 def _gap(between: str) -> int:
     if "\n" in between:
-        return _NEW_LINE
-    return _SPACED if between.strip() != between else _ADJACENT
+        return NEW_LINE
+    return SPACED if between.strip() != between else ADJACENT
 
 
 def case_class(piece: str) -> int:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from gateway.detection.ner.ordinary_words import WordList
 from gateway.detection.ner.spans import TokenLabel
 
-_MIN_PERSON = 0.02
+MIN_PERSON = 0.02
 """Minimum probability of a person. At 0.01 and below, most words are not used as names."""
 _MIN_FAMILY_NAME = 0.05
 _SCORE = 0.6
@@ -33,7 +33,7 @@ def label_given_names(
     """
     result = list(labels)
     for index in [
-        index for index, (label_class, _, _, odds) in enumerate(labels) if not label_class and odds >= _MIN_PERSON
+        index for index, (label_class, _, _, odds) in enumerate(labels) if not label_class and odds >= MIN_PERSON
     ]:
         if result[index].label_class:
             continue

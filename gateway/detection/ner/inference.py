@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -80,19 +80,35 @@ class _FairQueue:
             self._condition.notify_all()
 
 
+class Session:
+    """An onnxruntime session on one core. `model` is the file's content. Thread-safe."""
+
+    def __init__(self, model: bytes, *, arena: bool) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4  # its messages may repeat input
+        # An arena is faster, but keeps the memory that the longest input took.
+        options.enable_cpu_mem_arena = arena
+        self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        # onnxruntime keeps the file in memory for a later change of providers, which never happens here.
+        self._session._model_bytes = None
+        self.inputs = frozenset(each.name for each in self._session.get_inputs())
+
+    def run(self, feed: Mapping[str, NDArray[np.int64]]) -> Logits:
+        """Returns the first output. Raises Unavailable (`detection_failed`)."""
+        try:
+            result: Logits = self._session.run(None, feed)[0]
+        except Exception as error:  # noqa: BLE001 - the library raises nothing narrower
+            _log.error("name detection failed: %s", type(error).__name__)
+            raise Unavailable("Detection of names failed; nothing was sent.", code="detection_failed") from None
+        return result
+
+
 class Inference:
     """An onnxruntime session on the CPU. `model` is the file's content. Thread-safe; runs `threads` windows at once."""
 
     def __init__(self, model: bytes, *, threads: int, timeout: float) -> None:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4  # its messages may repeat input
-        # Releases memory after a long text instead of keeping it.
-        options.enable_cpu_mem_arena = False
-        self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        # onnxruntime keeps the file in memory for a later change of providers, which never happens here.
-        self._session._model_bytes = None
-        self._names = {each.name for each in self._session.get_inputs()}
+        self._session = Session(model, arena=False)
         self._timeout = timeout
         self._queue = _FairQueue()
         self._threads = [
@@ -137,20 +153,18 @@ class Inference:
 
     def _run(self, window: Input, future: Future[Logits]) -> None:
         try:
-            results = self._session.run(None, self._feed(window))
-        except Exception as error:  # noqa: BLE001 - the thread must survive any failure; the caller gets the error
-            _log.error("name detection failed: %s", type(error).__name__)
-            message = "Detection of names failed; nothing was sent."
-            future.set_exception(Unavailable(message, code="detection_failed"))
+            result = self._session.run(self._feed(window))[0]
+        except Unavailable as error:
+            future.set_exception(error)
             return
-        future.set_result(results[0][0])
+        future.set_result(result)
 
     def _feed(self, window: Input) -> dict[str, NDArray[np.int64]]:
         ids = np.array([window.ids], np.int64)
         feed = {"input_ids": ids}
-        if "attention_mask" in self._names:
+        if "attention_mask" in self._session.inputs:
             feed["attention_mask"] = np.ones_like(ids)
-        if "token_type_ids" in self._names:
+        if "token_type_ids" in self._session.inputs:
             feed["token_type_ids"] = np.array([window.types], np.int64) if window.types else np.zeros_like(ids)
         return feed
 

@@ -8,8 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+from unicodedata import category
 
 from gateway.config.data_files import word_lists
+from gateway.detection.ner.other_scripts import is_spaced
 
 _TITLES = word_lists(__file__)["titles"]
 _INNER = "-'’.&/@_"
@@ -48,7 +50,7 @@ def label_spans(
     last = 0
     for first, after in _runs(offsets, labels):
         label_class = labels[first].label_class
-        start, end = _to_words(text, offsets[first][0], offsets[after - 1][1])
+        start, end = to_words(text, offsets[first][0], offsets[after - 1][1])
         start, end = _trimmed(text, max(start, last), end)
         if label_class in persons:
             start, end = _without_title(text, start, end)
@@ -75,13 +77,19 @@ def _runs(offsets: Sequence[tuple[int, int]], labels: Sequence[TokenLabel]) -> I
         yield first, len(labels)
 
 
-def _to_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Widens a span to word boundaries."""
-    while start > 0 and text[start].isalnum() and text[start - 1].isalnum():
+def to_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Widens a span to word boundaries, where its script has any."""
+    while start > 0 and _is_one_word(text[start - 1], text[start]):
         start -= 1
-    while end < len(text) and text[end - 1].isalnum() and text[end].isalnum():
+    while end < len(text) and _is_one_word(text[end - 1], text[end]):
         end += 1
     return start, end
+
+
+def _is_one_word(one: str, other: str) -> bool:
+    if category(other)[0] == "M":
+        return one.isalnum() or category(one)[0] == "M"
+    return other.isalnum() and is_spaced(one) and is_spaced(other) and (one.isalnum() or category(one)[0] == "M")
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Tokenizes a text and splits it into overlapping windows for the model."""
+"""Tokenizes a text and splits its tokens into overlapping windows for the model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,8 +12,6 @@ LENGTH = 128
 STEP = 112
 """Tokens between the starts of two windows. An overlap of seven tokens on each side suffices: sixteen found no more in
 long texts and took a seventh more time."""
-MAX_PART = 1 << 16
-"""Characters processed at a time; a whole book at once would take gigabytes of memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +45,6 @@ def tokenize(tokenizer: Tokenizer, text: str, *, features: bool) -> Tokens:
     (encoding,) = tokenizer.encode_batch([text], add_special_tokens=False)
     offsets = encoding.offsets
     return Tokens(encoding.ids, token_types(text, offsets) if features else (), offsets)
-
-
-def split_text(text: str, max_length: int = MAX_PART) -> Iterator[tuple[int, int]]:
-    """Splits a long text at line ends, or else between words, into parts of at most `max_length` characters."""
-    start = 0
-    while len(text) - start > max_length:
-        least, last = start + max_length // 2, start + max_length
-        ends = (text.rfind(sign, least, last) + 1 for sign in "\n ")
-        end = next(filter(None, ends), last)
-        yield start, end
-        start = end
-    yield start, len(text)
 
 
 def windows(count: int, length: int = LENGTH, step: int = STEP) -> Iterator[Window]:

@@ -8,6 +8,7 @@ import pytest
 
 from gateway.detection import builtin_detector
 from gateway.detection.engines import Engines
+from gateway.detection.memory import Recall
 from gateway.detection.normalized_text import cover
 from gateway.detection.recognizer import EntityType
 from gateway.models import Entity
@@ -20,7 +21,7 @@ class Marking:
     version = "marking"
     types: Mapping[str, EntityType] = {}
 
-    def detect(self, text: str) -> tuple[Entity, ...]:
+    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
         return (Entity("PERSON", text.index("!") + 1, text.rindex("!"), 0.9, "marking"),)
 
     def close(self) -> None: ...
@@ -63,7 +64,7 @@ def test_a_number_beside_a_name_is_a_telephone_number(text: str, number: str) ->
     assert not [one for one in builtin_detector().detect(plain) if one.type == "PHONE_NUMBER" and one.score >= 0.5]
 
     class Naming(Marking):
-        def detect(self, text: str) -> tuple[Entity, ...]:
+        def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
             start = plain.index(name)
             return (Entity("PERSON", start, start + len(name), 0.9, "naming"),)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
+from gateway.detection.memory import Recall
 from gateway.detection.process_pool import ProcessPool, open_process_pool
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
@@ -29,7 +30,7 @@ class Finder:
     version = "1"
     types: Mapping[str, EntityType] = {}
 
-    def detect(self, text: str) -> tuple[Entity, ...]:
+    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
         match text.removesuffix(_LARGE):
             case "hang":
                 time.sleep(600)

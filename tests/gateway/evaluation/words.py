@@ -6,6 +6,7 @@ from typing import Self
 
 from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import EntityType
+from gateway.detection.memory import Recall
 from gateway.evaluation import Predictor
 from gateway.models import Entity, PrivacyMode
 from gateway.policy import PolicyRegistry
@@ -38,7 +39,7 @@ class Words:
         """A finder of what is marked `<TYPE value>`, and the text without the marks."""
         return cls({match[2]: match[1] for match in _MARK.finditer(text)}), _MARK.sub(r"\2", text)
 
-    def detect(self, text: str) -> tuple[Entity, ...]:
+    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
         found = (
             Entity(kind, match.start(), match.end(), self._score, "words")
             for value, kind in self._values.items()

@@ -39,7 +39,7 @@ NAMED = {
     "Description: asks Priya Raman for approval before a deployment.": "Priya Raman",
     "Ask KHAN before you deploy.": "KHAN",
     "Thanks to MariaKeller of the platform team.": "MariaKeller",
-    "See #Ada for it.": "Ada",
+    "Thanks to #Maria for it.": "#Maria",
     "My boss LEE said no.": "LEE",
 }
 

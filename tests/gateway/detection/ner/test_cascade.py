@@ -6,25 +6,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.detection.ner.cascade import LOOSE, STRICT, doubtful, second_readings
-from gateway.detection.ner.windows import LENGTH, Window
+from gateway.detection.ner.windows import LENGTH, Window, windows
 
 NONE, PERSON, PLACE = 0, 1, 2
 
 
 def readings(count: int, doubts: list[int], named: list[int] | None = None) -> list[Window]:
     flags = [np.isin(np.arange(count), places) for places in (doubts, named or [])]
-    return list(second_readings(flags[0], flags[1]))
+    return second_readings(flags[0], flags[1])
 
 
 @pytest.mark.parametrize(
     ("chances", "is_doubtful"),
     [
-        ([0.99, 0.01, 0.0], False),
+        ([0.999, 0.001, 0.0], False),
         ([1 - 2 * STRICT.some, 2 * STRICT.some, 0.0], True),
+        ([1 - 2 * LOOSE.some, 0.0, 2 * LOOSE.some], True),
         ([0.5, 0.5, 0.0], True),
         ([0.01, 0.99, 0.0], False),
-        ([0.97, 0.0, 0.03], False),
-        ([1 - 2 * LOOSE.some, 0.0, 2 * LOOSE.some], True),
+        ([0.2, STRICT.sure - 0.1, 0.0], True),
+        ([0.03, 0.0, 0.97], False),
+        ([0.25, 0.0, LOOSE.sure - 0.05], True),
         ([0.0, 0.5, 0.5], True),
     ],
 )
@@ -45,8 +47,15 @@ def test_a_doubt_is_read_with_its_neighbours_and_context() -> None:
 
 
 def test_doubts_next_to_each_other_are_read_together() -> None:
-    assert len(readings(500, [250, 258])) == 1
+    assert len(readings(500, [250, 300])) == 1
     assert len(readings(500, [100, 400])) == 2
+
+
+def test_reading_some_takes_no_longer_than_reading_everything() -> None:
+    everything = sum(one.last - one.first for one in windows(1000))
+    for step in range(1, 200):
+        doubts = list(range(0, 1000, step))
+        assert sum(one.last - one.first for one in readings(1000, doubts)) <= everything
 
 
 def test_what_is_read_ends_with_no_part_of_an_entity() -> None:

@@ -3,13 +3,14 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import pytest
-from tokenizers import Tokenizer
 
 from gateway.concurrency.thread_pool import Workers, hanging
 from gateway.detection import Detector
-from gateway.detection.ner import BuiltinModel, engine, windows
+from gateway.detection.memory import Memory, Recall
+from gateway.detection.ner import BuiltinModel
 from gateway.detection.ner.windows import Tokens
 from gateway.errors import Unavailable
 
@@ -93,11 +94,13 @@ def test_a_note_is_read_while_a_book_is(names: BuiltinModel) -> None:
 async def test_reading_ends_when_nobody_waits_for_it(names: BuiltinModel, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
 
-    def counted(tokenizer: Tokenizer, text: str, *, features: bool) -> Tokens:
-        read.append(len(text))
-        return windows.tokenize(tokenizer, text, features=features)
+    tokens = names._tokens
 
-    monkeypatch.setattr(engine, "tokenize", counted)
+    def counted(text: str) -> Tokens:
+        read.append(len(text))
+        return tokens(text)
+
+    monkeypatch.setattr(names, "_tokens", counted)
     text = "Please call Anna Schmidt tomorrow. " * 300_000
     workers = Workers(1, 4, 0.05)
     with pytest.raises(Unavailable):
@@ -122,6 +125,42 @@ def test_a_model_that_takes_too_long_is_a_refusal(detector: Detector) -> None:
     assert refused.value.code == "detection_timeout"
     assert "Anna" not in refused.value.message
     names.close()
+
+
+def test_only_what_changed_is_read_again(names: BuiltinModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And another caller's text is read as if nobody had sent it."""
+    read: list[str] = []
+    tokens = names._tokens
+
+    def noted(text: str) -> Tokens:
+        read.append(text)
+        return tokens(text)
+
+    monkeypatch.setattr(names, "_tokens", noted)
+    chapters = [f"Chapter {number}. Anna Schmidt waited, and the winter went on.\n" * 5 for number in range(200)]
+    text = "\n".join(chapters)
+    chapters[100] = "Chapter 100. Johannes Oberhuber came.\n"
+    changed = "\n".join(chapters)
+    memory = Memory()
+
+    def length(text: str, caller: str) -> int:
+        read.clear()
+        remembered = names.detect(text, Recall(memory, caller))
+        characters = sum(map(len, read))
+        assert remembered == names.detect(text)
+        return characters
+
+    assert length(text, "key_anna") > len(text)
+    assert length(text, "key_anna") == 0
+    assert 0 < length(changed, "key_anna") < 20_000
+    assert length(text, "key_bert") > len(text)
+
+
+def test_what_is_found_across_blocks_is_found_once(names: BuiltinModel) -> None:
+    for number in range(0, 3000, 97):
+        text = "x" * number + " " + "Anna Schmidt, Jonas Weber; " * 400
+        entities = names.detect(text)
+        assert all(one.end <= other.start for one, other in pairwise(entities))
 
 
 def test_closing_ends_the_threads(detector: Detector) -> None:

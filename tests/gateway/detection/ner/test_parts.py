@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.detection.ner.features import case_class, token_types
 from gateway.detection.ner.spans import TokenLabel, label_spans
-from gateway.detection.ner.windows import split_text, windows
+from gateway.detection.ner.windows import windows
 
 PERSON = 1
 
@@ -21,22 +21,6 @@ def test_windows_cover_every_token_once(count: int) -> None:
         assert window.last - window.first <= 126
         seen += range(window.kept_first, window.kept_last)
     assert seen == list(range(count))
-
-
-@given(st.text("a \n", max_size=400), st.integers(2, 50))
-def test_stretches_are_the_text(text: str, most: int) -> None:
-    pieces = list(split_text(text, most))
-    assert "".join(text[start:end] for start, end in pieces) == text
-    assert all(0 < end - start <= most for start, end in pieces if text)
-
-
-def test_a_stretch_ends_with_a_line_else_between_words() -> None:
-    assert _cut("one two\nthree four five", 12) == ["one two\n", "three four ", "five"]
-    assert _cut("abcdefghij", 4) == ["abcd", "efgh", "ij"]
-
-
-def _cut(text: str, most: int) -> list[str]:
-    return [text[start:end] for start, end in split_text(text, most)]
 
 
 @given(st.integers(127, 2000))

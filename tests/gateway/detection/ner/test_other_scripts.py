@@ -1,0 +1,96 @@
+"""Names in scripts other than Latin, which only the student knows."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gateway.detection import Detector
+from gateway.detection.ner import BuiltinModel
+from gateway.detection.ner.inference import Input
+from gateway.detection.ner.other_scripts import in_other_scripts, known, without_unknown
+from gateway.detection.ner.spans import to_words
+from gateway.detection.ner.windows import Tokens
+
+ROWS = [
+    json.loads(line)
+    for line in (Path(__file__).parents[3] / "vectors" / "names" / "other_scripts.jsonl")
+    .read_text("utf-8")
+    .splitlines()
+]
+UNKNOWN = 100
+
+
+@pytest.fixture(scope="module")
+def model(detector: Detector) -> Iterator[BuiltinModel]:
+    model = BuiltinModel(detector.types, timeout=120)
+    yield model
+    model.close()
+
+
+def hidden(model: BuiltinModel, text: str) -> set[int]:
+    return {at for one in model.detect(text) if one.type == "PERSON" for at in range(one.start, one.end)}
+
+
+@pytest.mark.parametrize(("kind", "share"), [("announced", 0.8), ("narrative", 0.25)])
+def test_names_are_found(model: BuiltinModel, kind: str, share: float) -> None:
+    """Most that are announced ("my name is", a signature, a form), and few of the others, which leak as before."""
+    found = total = 0
+    for row in (row for row in ROWS if row["kind"] == kind):
+        text, name = row["text"], row["names"][0]
+        start = text.index(name)
+        total += 1
+        found += hidden(model, text) >= {at for at in range(start, start + len(name)) if text[at] != " "}
+    assert found >= share * total
+
+
+def test_hardly_anything_is_found_where_nobody_is_named(model: BuiltinModel) -> None:
+    clean = [row for row in ROWS if not row["names"]]
+    assert sum(bool(hidden(model, row["text"])) for row in clean) <= 0.2 * len(clean)
+
+
+def test_the_transformer_is_not_asked(model: BuiltinModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Input] = []
+    monkeypatch.setattr(model._inference, "logits", lambda inputs: asked.extend(inputs) or [])
+    for row in ROWS:
+        if row["text"].replace(" ", "").isalpha():
+            model.detect(row["text"])
+    assert asked == []
+
+
+def test_an_unknown_word_has_a_token_for_each_character() -> None:
+    text = "a ก็ข b\u2603"
+    tokens = Tokens([1037, UNKNOWN, 1038, UNKNOWN], [5, 1, 4, 0], [(0, 1), (2, 5), (6, 7), (7, 8)])
+    split = without_unknown(text, tokens)
+    assert split.offsets == [(0, 1), (2, 3), (3, 4), (4, 5), (6, 7), (7, 8)]
+    assert split.types == [5, 4, 0, 3, 4, 0]
+    assert split.ids[0] == 1037
+    assert all(104 <= id < 999 for id in split.ids[1:4])
+    assert list(known(split.ids)) == [1037, UNKNOWN, UNKNOWN, UNKNOWN, 1038, UNKNOWN]
+    assert in_other_scripts(text, split).tolist() == [False, True, True, True, False, False]
+
+
+def test_western_text_has_no_other_scripts() -> None:
+    text = "Zoë Đặng – naïve €5"
+    tokens = Tokens([1] * 4, [0] * 4, [(0, 3), (4, 8), (11, 16), (17, 19)])
+    assert not np.any(in_other_scripts(text, tokens))
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "word"),
+    [
+        ("Herr Oberhuber", "erhub", "Oberhuber"),
+        ("我叫王小明先生", "王小明", "王小明"),
+        ("ฉันชื่อกานดาค่ะ", "กานดา", "กานดา"),
+        ("राम् आया", "राम", "राम्"),
+        ("Jose\u0301 kam", "Jos", "Jose\u0301"),
+        ("это Иванова", "Иван", "Иванова"),
+        ("김민수가 왔다", "김민수", "김민수가"),
+    ],
+)
+def test_words_end_where_the_script_ends_them(text: str, part: str, word: str) -> None:
+    start = text.index(part)
+    first, last = to_words(text, start, start + len(part))
+    assert text[first:last] == word

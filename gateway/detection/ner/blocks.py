@@ -56,10 +56,10 @@ def _hash(piece: str) -> int:
 
 
 def _with_context(text: str, start: int, end: int) -> Block:
-    """Adds the context, which begins and ends between words where there is such a place."""
+    """Adds the context, which begins and ends between words where there is such a place in its outer half."""
     first, last = max(0, start - CONTEXT), min(len(text), end + CONTEXT)
-    if first and (space := _SPACE.search(text, first, start)):
+    if first and (space := _SPACE.search(text, first, start - CONTEXT // 2)):
         first = space.end()
     if last < len(text):
-        last = next((at for at in range(last, end, -1) if text[at].isspace()), last)
+        last = next((at for at in range(last, last - CONTEXT // 2, -1) if text[at].isspace()), last)
     return Block(start, end, first, last)

@@ -130,7 +130,7 @@ class TokenClassifier:
             if given_up():
                 raise Unavailable("The request was cancelled; nothing was sent.", code="detection_timeout")
             for block, entities in zip(some, self._remembered(text, some, recall), strict=True):
-                found += _own(block, entities, found[-1].end if found else 0)
+                found += _own(text, block, entities, found[-1].end if found else 0)
         return tuple(found)
 
     def _remembered(self, text: str, some: Sequence[Block], recall: Recall | None) -> Iterable[tuple[Entity, ...]]:
@@ -309,15 +309,17 @@ class BuiltinModel(TokenClassifier):
             yield replace(one, start=start, end=end, score=min(one.score, limit))
 
 
-def _own(block: Block, entities: Iterable[Entity], after: int) -> Iterator[Entity]:
-    """Yields the entities that begin in a block and after `after`, with their places in the whole text.
+def _own(text: str, block: Block, entities: Iterable[Entity], after: int) -> Iterator[Entity]:
+    """Yields what is in a block and comes after `after`, with its place in the whole text.
 
-    One that the block before found to reach into this one is not cut in two.
+    What reaches into the block from the one before, or out of it, is whole; both may have found it, or one alone.
     """
     for one in entities:
         start, end = block.first + one.start, block.first + one.end
-        if block.start <= start < block.end and end > after:
-            yield replace(one, start=max(start, after), end=end)
+        if start < after:
+            start = next((at for at in range(after, end) if text[at].isalnum()), end)
+        if start < min(block.end, end) and end > block.start:
+            yield replace(one, start=start, end=end)
 
 
 def _is_technical(text: str, start: int, end: int) -> bool:

@@ -1,6 +1,6 @@
 """Runs the student, a small convolutional model that reads every token before the transformer reads the doubtful ones.
 
-It runs on the caller's thread: a window takes less than a millisecond, so a queue would cost more than it saves.
+It runs on the caller's thread: a block takes some milliseconds, so a queue would cost more than it saves.
 """
 
 import numpy as np
@@ -9,8 +9,8 @@ from gateway.detection.ner.cascade import REACH
 from gateway.detection.ner.inference import Logits, Session
 from gateway.detection.ner.windows import Tokens, windows
 
-_ROOM = 320
-"""Tokens in a window. More would not fit into the processor's cache."""
+_ROOM = 1024
+"""Tokens in a window, in which most blocks fit."""
 
 
 class Student:

@@ -16,7 +16,7 @@ REACH = 18
 """Tokens on either side that affect the student's result for a token (training/student.py)."""
 _AROUND = 3
 """Tokens next to a doubtful one that the transformer decides, too."""
-_CONTEXT, _LEAST_CONTEXT = 48, 12
+_CONTEXT, _LEAST_CONTEXT = 32, 12
 """Tokens of context on either side of what the transformer decides, and how few they may become in a full window."""
 _ROOM = LENGTH - 2
 
@@ -34,7 +34,7 @@ class Doubt(NamedTuple):
 
 
 STRICT = Doubt(some=0.005, sure=0.9)
-LOOSE = Doubt(some=0.005, sure=0.8)
+LOOSE = Doubt(some=0.03, sure=0.8)
 """For places and organizations, which the policies hide less often."""
 
 

@@ -240,7 +240,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=WORK, help="shards, weights and learning curve")
     parser.add_argument("--model", type=Path, default=MODEL, help="folder of the transformer, and of the result")
     parser.add_argument("--shards", type=int, default=9)
-    parser.add_argument("--scripts", type=int, default=2, help="shards of text in other scripts")
+    parser.add_argument("--scripts", type=int, default=4, help="shards of text in other scripts")
     parser.add_argument("--first", type=int, default=0, help="seed of the first shard")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--start", type=Path, help="weights of an earlier leg")

@@ -98,15 +98,14 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=ROOT / "gateway" / "detection" / "ner" / "model")
     parser.add_argument("--figures", type=Path, required=True)
     arguments = parser.parse_args()
-    weights = [(arguments.model / name).read_bytes() for name in ("model.onnx", "student.onnx")]
+    weights = {name: (arguments.model / name).read_bytes() for name in ("model.onnx", "student.onnx")}
     card = {
         "name": "privacy-gateway-names",
         "version": VERSION,
-        "sha256": hashlib.sha256(b"".join(weights)).hexdigest(),
-        "bytes": sum(map(len, weights)),
+        "sha256": hashlib.sha256(b"".join(weights.values())).hexdigest(),
+        "bytes": sum(map(len, weights.values())),
         "files": {
-            "model.onnx": {"sha256": hashlib.sha256(weights[0]).hexdigest(), "bytes": len(weights[0])},
-            "student.onnx": {"sha256": hashlib.sha256(weights[1]).hexdigest(), "bytes": len(weights[1])},
+            name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in weights.items()
         },
         "licence": "Apache-2.0",
         "base": BASE,

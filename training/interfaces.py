@@ -37,23 +37,27 @@ def lines(language: str) -> tuple[str, ...]:
     for spoken, text in raw_texts():
         if spoken != language:
             continue
-        for line in (_PUT_IN.sub(_put_in, raw).strip() for raw in text.splitlines()):
-            is_text = 3 < len(line) < 400 and _WORD.search(line) and not _LEFT.search(line)
-            if is_text and known.isdisjoint(_WORD.findall(line)):
+        for line in _sentences(text):
+            if _WORD.search(line) and known.isdisjoint(_WORD.findall(line)):
                 kept[line] = None
     return tuple(kept)
 
 
 @cache
 def catalog_lines(language: str) -> tuple[str, ...]:
-    """Everything of any language that is said there, short of lines with marks of the page."""
+    """Everything that is said there in a language of another script."""
     code = re.compile(rf"(?:^|/){language}(?:[-_](?:[A-Za-z]{{2,4}}|[0-9]{{3}}))?(?:-[0-9a-f]{{20,}})?[/.]")
     kept: dict[str, None] = {}
     for text in (text for file in _catalogs() if code.search(str(file)) for text in _texts(file)):
-        for line in (_PUT_IN.sub(_put_in, raw).strip() for raw in text.splitlines()):
-            if 3 < len(line) < 400 and not _LEFT.search(line) and not line.isascii():
-                kept[line] = None
+        kept |= {line: None for line in _sentences(text) if not line.isascii()}
     return tuple(kept)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The lines of a text with values put in, without those that are short, long or hold marks of the page."""
+    for line in (_PUT_IN.sub(_put_in, raw).strip() for raw in text.splitlines()):
+        if 3 < len(line) < 400 and not _LEFT.search(line):
+            yield line
 
 
 def raw_texts() -> Iterator[tuple[str, str]]:

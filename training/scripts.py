@@ -10,17 +10,16 @@ import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 from faker import Faker
 
 from training.corpora import Document
 from training.fill import choose
-from training.generate import generated
+from training.generate import TEMPLATES, generated, templates
 from training.interfaces import HERE, catalog_lines
 from training.noise import join
 
-FOLDER = Path(__file__).parent / "templates" / "scripts"
+FOLDER = TEMPLATES / "scripts"
 # Language -> locales of Faker, weight.
 LANGUAGES: dict[str, tuple[tuple[str, ...], int]] = {
     "ru": (("ru_RU",), 10),
@@ -48,6 +47,7 @@ _INFLECTED = 0.3
 _FORMS = ("{n}: {s}", "{s} ({n})", "{n}, {s}", "{s} – {n}", "- {n}\n- {s}", "{n} | {s}", "{s}: {n}", "{s}\n{n}")
 _SEPARATORS = (", ", ",", "\t", " | ", ";")
 _SLOT = re.compile(r"\{([nfl])\}")
+"""A name of a template: in full, the given name, the surname."""
 
 
 class Names:
@@ -108,13 +108,6 @@ def _faker(locale: str) -> Faker:
     return Faker(locale)
 
 
-@cache
-def templates(language: str) -> tuple[str, ...]:
-    """The language's own templates, one a line: `{n}`, `{f}` and `{l}` are names."""
-    text = (FOLDER / f"{language}.txt").read_text("utf-8")
-    return tuple(line for line in text.splitlines() if line and not line.startswith("##"))
-
-
 def _filled(template: str, names: Names) -> Document:
     parts: list[Document] = []
     last = 0
@@ -139,7 +132,7 @@ def _line(language: str, chance: random.Random, longest: int = 200) -> str:
 def _part(language: str, chance: random.Random, names: Names) -> Document:
     draw = chance.random()
     if draw < 0.4:
-        return _filled(choose(chance.choice(templates(language)), chance), names)
+        return _filled(choose(chance.choice(templates(f"scripts/{language}")), chance), names)
     if draw < 0.55:
         form = chance.choice(_FORMS).replace("{s}", _line(language, chance, 80))
         return _filled(form.replace("{n}", chance.choice(("{n}", "{n}", "{f}"))), names)

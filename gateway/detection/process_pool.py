@@ -65,7 +65,7 @@ class ProcessPool:
         if len(text) >= _MIN_LENGTH and not _on_event_loop():
             with contextlib.suppress(Empty, EOFError, OSError):
                 return self._request(self._free.get_nowait(), text)
-        return self._detector.detect(text)
+        return self._detector.detect(text, recall)
 
     def _request(self, channel: _Channel, text: str) -> tuple[Entity, ...]:
         """Raises EOFError or OSError if the worker is gone. Its channel is not used again."""

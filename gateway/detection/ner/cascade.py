@@ -1,10 +1,10 @@
 """Decides which tokens the transformer reads after the student: those about which the student is in doubt.
 
 A student (training/student.py) reads every token. Where its probabilities are clear, they are the result. The rest,
-with context around it, goes to the transformer, which takes twenty times as long per token.
+with context around it, goes to the transformer, which takes many times as long per token.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,8 @@ _ROOM = LENGTH - 2
 
 type Chances = NDArray[np.float32]
 type Flags = NDArray[np.bool_]
+type Region = tuple[int, int]
+"""The first token, and the one after the last."""
 
 
 class Doubt(NamedTuple):
@@ -88,38 +90,40 @@ def _with_context(first: int, last: int, count: int) -> Iterator[Window]:
             yield Window(start + window.first, start + window.last, kept_first, kept_last)
 
 
-def _groups(doubts: Flags, named: Flags) -> Iterator[tuple[int, int]]:
+def _groups(doubts: Flags, named: Flags) -> Iterator[Region]:
     """Yields regions that fit into one window together, since it takes less time than two."""
-    group: tuple[int, int] | None = None
-    for first, last in _regions(doubts, named):
-        if group is not None and last - group[0] <= _ROOM - 2 * _LEAST_CONTEXT:
-            group = group[0], last
+    return _joined(_regions(doubts, named), lambda one, other: other[1] - one[0] <= _ROOM - 2 * _LEAST_CONTEXT)
+
+
+def _regions(doubts: Flags, named: Flags) -> Iterator[Region]:
+    """Yields doubtful tokens with their neighbours and the entities that they touch; disjoint, in order."""
+
+    def around() -> Iterator[Region]:
+        last = 0
+        for place in np.flatnonzero(doubts).tolist():
+            # A place whose neighbours are in the region before adds nothing.
+            if place + _AROUND >= last:
+                first, last = _widened(max(0, place - _AROUND), min(len(named), place + 1 + _AROUND), named)
+                yield first, last
+
+    return _joined(around(), lambda one, other: other[0] <= one[1])
+
+
+def _joined(regions: Iterable[Region], belong: Callable[[Region, Region], bool]) -> Iterator[Region]:
+    """Yields regions, which are in order, each joined with those after it as long as they belong together."""
+    group: Region | None = None
+    for region in regions:
+        if group is not None and belong(group, region):
+            group = group[0], region[1]
             continue
         if group is not None:
             yield group
-        group = first, last
+        group = region
     if group is not None:
         yield group
 
 
-def _regions(doubts: Flags, named: Flags) -> Iterator[tuple[int, int]]:
-    """Yields doubtful tokens with their neighbours and the entities that they touch; disjoint, in order."""
-    region: tuple[int, int] | None = None
-    for place in np.flatnonzero(doubts).tolist():
-        if region is not None and place + _AROUND < region[1]:
-            continue
-        first, last = _widened(max(0, place - _AROUND), min(len(named), place + 1 + _AROUND), named)
-        if region is not None and first <= region[1]:
-            region = region[0], last
-            continue
-        if region is not None:
-            yield region
-        region = first, last
-    if region is not None:
-        yield region
-
-
-def _widened(first: int, last: int, named: Flags) -> tuple[int, int]:
+def _widened(first: int, last: int, named: Flags) -> Region:
     """Widens a region to the whole of the entities at its ends."""
     while 0 < first < len(named) and named[first] and named[first - 1]:
         first -= 1

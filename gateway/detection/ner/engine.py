@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import batched
+from itertools import batched, islice
 from pathlib import Path
 from types import MappingProxyType
 
@@ -103,7 +103,8 @@ class TokenClassifier:
         timeout: float,
     ) -> None:
         model = (folder / "model.onnx").read_bytes()
-        self.hash = hashlib.sha256(model).hexdigest()
+        self._weights = hashlib.sha256(model)
+        self.hash = self._weights.hexdigest()
         self.version = f"{id}+{self.hash[:12]}"
         self._id = id
         self._features = features
@@ -182,7 +183,7 @@ class TokenClassifier:
         logits = iter(self._inference.logits(inputs))
         shift = len(self._leading)
         for own, result in zip(pieces, results, strict=True):
-            for piece, one in zip(own, logits, strict=False):
+            for piece, one in zip(own, islice(logits, len(own)), strict=True):
                 kept = slice(shift + piece.kept_first - piece.first, shift + piece.kept_last - piece.first)
                 result[piece.kept_first : piece.kept_last] = one[kept]
 
@@ -205,7 +206,8 @@ class BuiltinModel(TokenClassifier):
         student = (MODEL / "student.onnx").read_bytes()
         self._student = Student(student)
         self._pieces = WordPieces(MODEL / "tokenizer.json")
-        self.hash = hashlib.sha256((MODEL / "model.onnx").read_bytes() + student).hexdigest()
+        self._weights.update(student)
+        self.hash = self._weights.hexdigest()
         self.version = f"names+{self.hash[:12]}"
         self._loose = [number for number, one in enumerate(self._classes.types, 1) if one in {LOCATION, ORGANIZATION}]
         self._ordinary = OrdinaryWords(MODEL / "ordinary.txt")

@@ -1,7 +1,7 @@
 """Names in scripts other than Latin, which only the student knows."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +9,8 @@ import pytest
 
 from gateway.detection import Detector
 from gateway.detection.ner import BuiltinModel
-from gateway.detection.ner.inference import Input
+from gateway.detection.ner.engine import MODEL
+from gateway.detection.ner.inference import Input, Logits
 from gateway.detection.ner.other_scripts import in_other_scripts, known, without_unknown
 from gateway.detection.ner.spans import to_words
 from gateway.detection.ner.windows import Tokens
@@ -51,13 +52,24 @@ def test_hardly_anything_is_found_where_nobody_is_named(model: BuiltinModel) -> 
     assert sum(bool(hidden(model, row["text"])) for row in clean) <= 0.2 * len(clean)
 
 
-def test_the_transformer_is_not_asked(model: BuiltinModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Input] = []
-    monkeypatch.setattr(model._inference, "logits", lambda inputs: asked.extend(inputs) or [])
-    for row in ROWS:
-        if row["text"].replace(" ", "").isalpha():
-            model.detect(row["text"])
-    assert asked == []
+@pytest.mark.parametrize("label", ["O", "I-PERSON"])
+def test_the_transformer_decides_about_no_letter(
+    model: BuiltinModel, monkeypatch: pytest.MonkeyPatch, label: str
+) -> None:
+    """Whatever it answers, the same letters are hidden; it may be asked about marks and Latin words next to them."""
+    labels = json.loads((MODEL / "labels.json").read_text("utf-8"))
+    sure = 20 * np.eye(len(labels), dtype=np.float32)[labels.index(label)]
+
+    def answer(inputs: Sequence[Input]) -> list[Logits]:
+        return [np.tile(sure, (len(one.ids), 1)) for one in inputs]
+
+    def letters() -> list[set[int]]:
+        return [{at for at in hidden(model, row["text"]) if row["text"][at].isalpha()} for row in ROWS]
+
+    expected = letters()
+    monkeypatch.setattr(model._inference, "logits", answer)
+    assert any(expected)
+    assert letters() == expected
 
 
 def test_an_unknown_word_has_a_token_for_each_character() -> None:

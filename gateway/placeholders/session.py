@@ -41,6 +41,10 @@ class Known:
     def __repr__(self) -> str:
         return f"Known({self.placeholder})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The default for a frozen class with slots takes several times as long, and every stream's values are sent.
+        return Known, (self.placeholder, self.type, self.value, self.raw)
+
     @property
     def number(self) -> str | None:
         """The token, if the value was a JSON number."""
@@ -114,6 +118,10 @@ class Placeholders:
     def __len__(self) -> int:
         return len(self._by_core)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Another process gets the values without the key: it restores, and cannot mint.
+        return Placeholders, (b"", self.entries())
+
     def enter(self, block: int) -> None:
         """Starts a block of the conversation. Values that have a placeholder keep it."""
         self._key = self._opening_key if block < self._opening_blocks else self._own_key
@@ -121,12 +129,15 @@ class Placeholders:
     def mint(self, type: str, value: str, *, raw: str | None = None) -> str:
         """Returns the placeholder of a value, always the same for the same type, value and `raw` (see `Known`).
 
-        If two values share a tag, the later one gets a longer tag. Raises ValueError for an invalid type.
+        If two values share a tag, the later one gets a longer tag. Raises ValueError for an invalid type, and
+        without a key.
         """
         if (minted := self._by_value.get((type, value, raw))) is not None:
             return minted
         if type not in self.vocabulary.types and not is_type(type):
             raise ValueError("a type is an upper-case name of 64 characters or fewer")
+        if not self._key:
+            raise ValueError("placeholders without a key only restore")
         return self._issue(type, value, raw, _hmac(self._key, b"".join(map(_framed, (type, value, raw)))))
 
     def _issue(self, type: str, value: str, raw: str | None, digest: bytes) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import pickle
 import re
 
 import pytest
@@ -163,3 +164,15 @@ def test_a_longer_tag_is_made_by_the_same_key() -> None:
         session.enter(last)
         names.add(session.reissue(name))
     assert len(names) == 1
+
+
+def test_a_copy_in_another_process_restores_and_cannot_mint() -> None:
+    session = Placeholders(b"a key that stays at home, always")
+    minted = session.mint("PERSON", "Ada Beispiel")
+    sent = pickle.dumps(session)
+    assert b"stays at home" not in sent
+    copy = pickle.loads(sent)
+    assert copy.restore(f"Dear {minted}", rules=RestoreScope("source")).text == "Dear Ada Beispiel"
+    assert copy.mint("PERSON", "Ada Beispiel") == minted
+    with pytest.raises(ValueError, match="only restore"):
+        copy.mint("PERSON", "Bo Beispiel")

@@ -1,4 +1,4 @@
-"""`run_proxy.py receipts list | show ID | verify [ID | --all] | export [--output FILE]`
+"""`run_proxy.py receipts list | show | verify | prove | consistency | export`
 
 These commands read the database in `data_dir` directly, also while a gateway writes to it, and change nothing. Each
 action prints and returns its exit status: 0 for success, 1 for failure, 2 for wrong usage.
@@ -21,6 +21,7 @@ from rich.text import Text
 
 from gateway.cli.console import AddFolders, Loader, Subparsers, print_json
 from gateway.cli.progress import progress
+from gateway.cli.receipt_files import print_verification, verify_file
 from gateway.cli.store_commands import add_store_command
 from gateway.config.durable_files import replacing
 from gateway.config.settings import Settings, SettingsError
@@ -29,10 +30,11 @@ from gateway.http.strict_json import dump
 from gateway.policy import PolicyRegistry
 from gateway.policy.inheritance import load
 from gateway.receipts import Check, Signer, Verification
-from gateway.receipts.audit import Audit, audit, export, find, size_of, verify_receipt
+from gateway.receipts.audit import audit, export, find, prove, prove_extension, size_of, verify_receipt
 from gateway.receipts.checkpoint_file import read_checkpoint
 from gateway.receipts.records import Receipt
 from gateway.receipts.signing import FILE
+from gateway.receipts.verify import Audit
 from gateway.store import ReadOnlyStore
 
 _LARGEST_PAGE = 500
@@ -54,11 +56,25 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
     show.add_argument("request_id", metavar="ID")
     add_store_command(show, add_folders, settings, show_receipt)
 
-    verify = actions.add_parser("verify", help="verify the whole log, or one receipt and its chain")
+    proving = actions.add_parser("prove", help="print a receipt with the proof that it is in the log, as JSON")
+    proving.add_argument("request_id", metavar="ID")
+    consistency = actions.add_parser("consistency", help="print the proof that the log extends what it was, as JSON")
+    consistency.add_argument("old", type=_integer_between(0, 2**53), metavar="N", help="its number of records then")
+    for proof, action in ((proving, prove_receipt), (consistency, prove_consistency)):
+        later = "number of records of the checkpoint to prove it for (default: all)"
+        proof.add_argument("--size", type=_integer_between(0, 2**53), metavar="N", help=later)
+        add_store_command(proof, add_folders, settings, action, json=False)
+
+    verify = actions.add_parser("verify", help="verify the whole log, one receipt and its chain, or a file")
     which = verify.add_mutually_exclusive_group()
-    which.add_argument("request_id", metavar="ID", nargs="?")
+    which.add_argument(
+        "target", metavar="ID | FILE", nargs="?", help="a file that `export`, `prove` or `consistency` wrote"
+    )
     which.add_argument("--all", action="store_true", help="verify every record and signature (the default)")
+    verify.add_argument("--key", metavar="KEY", help="the public key to verify a file with; then nothing else is read")
     add_store_command(verify, add_folders, settings, verify_receipts)
+    on_store = verify.get_default("run")
+    verify.set_defaults(run=lambda options: on_store(options) if options.key is None else verify_file(options))
 
     exporting = actions.add_parser("export", help="export the whole log as NDJSON that can be verified elsewhere")
     exporting.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
@@ -110,32 +126,30 @@ def verify_receipts(store: ReadOnlyStore, settings: Settings, options: argparse.
     remembered = read_checkpoint(settings.data_dir)
     found: Audit | Verification
     with progress("Verifying", size_of(store)) as advance:
-        if options.request_id:
-            found = verify_receipt(store, signer, remembered, options.request_id, advance)
-            policies = _policy_hashes(Receipt.from_stored(find(store, options.request_id)).as_dict())
+        if options.target:
+            found = verify_receipt(store, signer, remembered, options.target, advance)
+            policies = _policy_hashes(Receipt.from_stored(find(store, options.target)).as_dict())
         else:
             found = audit(store, signer, remembered, advance)
             policies = found.policies
     found = replace(found, checks=(*found.checks, _policies(store, settings, policies)))
-    status, done = 0 if found.valid else 1, found.as_dict()
-    if options.json:
-        print_json(done)
-        return status
-    table = Table(Column("Check", no_wrap=True), "Result", Column("Problem", overflow="fold"))
-    for check in found.checks:
-        table.add_row(check.name, "ok" if check.ok else "FAILED", check.detail or "")
-    console = Console()
-    console.print(table)
-    if found.valid:
-        console.print(f"Valid: {found.size} records, none altered or missing.", highlight=False)
-    else:
-        first = done.get("broken_at")
-        console.print(f"NOT VALID{f': breaks at sequence {first}' if first else ''}.", highlight=False)
-    return status
+    return print_verification(found, as_json=options.json)
+
+
+def prove_receipt(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
+    """Prints what `verify FILE` takes for one receipt."""
+    print_json(prove(store, _signer(settings), options.request_id, options.size))
+    return 0
+
+
+def prove_consistency(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
+    """Prints what `verify FILE` takes for two sizes of the log."""
+    print_json(prove_extension(store, _signer(settings), options.old, options.size))
+    return 0
 
 
 def export_receipts(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
-    """Writes one JSON object per line; docs/receipts.md describes them. Creates the output file only when complete."""
+    """Writes one JSON object per line (docs/receipt-format.md). Creates the output file only when complete."""
     signer = _signer(settings)
     records = 0
     with _output(options.output) as output, progress("Exporting", size_of(store)) as advance:

@@ -3,16 +3,21 @@
 drafts           what a record may contain
 records          canonical form, hash, signature
 chain            appends records inside the store's transaction
-checkpoint       the signed head of the log
-checkpoint_file  the head as remembered outside the database
+merkle           hashes and proofs of Merkle trees
+tree             the tree over the log as it is stored
+checkpoint       the signed size and root of the log
+checkpoint_file  the checkpoint as remembered outside the database
+proofs           proves that a record is in the log, and that the log extends what it was
 consistency      checks that the log extends what is remembered
 verify           recomputes records, chain and head
 log_walk         reads the whole log in chunks
 answer_headers   what a receipt says, in the headers of the answer
 receipt_context  names the receipt of a request in later errors
 log              the interface of the log: append, read, verify
-audit            verifies or exports the log from outside the gateway
+audit            verifies, proves or exports the log from outside the gateway
+offline          verifies what was exported, with the public key alone
 key_loading      loads the signing key; never makes a new one for existing records
+upgrade          takes over logs of earlier versions
 retry_queue      outcomes that wait for the store to recover
 
 Nothing here sees source text.

@@ -1,4 +1,4 @@
-"""Extends the chain, inside the store's write transaction, which one process at a time holds.
+"""Extends the chain and its Merkle tree, inside the store's write transaction, which one process at a time holds.
 
 Records are collected during a transaction and written at its end in one statement, so that all requests of the
 transaction share its cost.
@@ -6,72 +6,90 @@ transaction share its cost.
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
+from hashlib import sha256
+from typing import NamedTuple
 
 from gateway.errors import Unavailable
-from gateway.receipts.checkpoint import Head, sign_head
+from gateway.receipts.checkpoint import Checkpoint, sign_checkpoint
 from gateway.receipts.checkpoint_file import FILE
 from gateway.receipts.consistency import find_fault, is_new
-from gateway.receipts.records import Body, Record, decoded, seal
+from gateway.receipts.merkle import Frontier, Node, leaf_hash
+from gateway.receipts.records import GENESIS, Body, Head, Record, decoded, seal
 from gateway.receipts.signing import Signer
-from gateway.receipts.verify import is_signed
+from gateway.receipts.tree import IncompleteTree, StoredTree
+from gateway.receipts.verify import signed_checkpoint
 from gateway.store.interfaces import Receipts
-from gateway.store.rows import NewRecord
+from gateway.store.rows import NewRecord, NodeRow, StoredHead
 
 _log = logging.getLogger(__name__)
 
 
-class Chain:
-    """Appends to the end of the chain.
+class _End(NamedTuple):
+    """The end of the log: of the chain and of the tree, and how it is stored with the checkpoint that signs it."""
 
-    The chain grows only from a head that this process just wrote or that has the installation's signature. Otherwise an
-    attacker could cut records off and have the gateway sign the rest.
+    head: Head
+    tree: Frontier
+    stored: StoredHead | None = None
+    checkpoint: Checkpoint | None = None
+
+
+class Chain:
+    """Appends to the end of the log.
+
+    The log grows only from an end that this process just wrote, or whose records have the root that the installation
+    signed. Otherwise an attacker could cut records off and have the gateway sign the rest.
     """
 
-    def __init__(self, signer: Signer, remember: Callable[[Head], None]) -> None:
-        """`remember` receives each new end of the log once it is durable."""
+    def __init__(self, signer: Signer, remember: Callable[[Checkpoint], None]) -> None:
+        """`remember` receives the checkpoint of each new end of the log once it is durable."""
         self._signer = signer
         self._remember = remember
-        self._remembered: Head | None = None
+        self._remembered: Checkpoint | None = None
         self._fault: str | None = None
         self._new = False
         self._durable = 0
-        self._made: Head | None = None
-        # Of the current transaction: the records collected so far, and the end of the chain with them.
-        self._end: Head | None = None
+        self._made: _End | None = None
+        # Of the current transaction: the records collected so far, and the end of the log with them.
+        self._end: _End | None = None
         self._rows: list[NewRecord] = []
+        self._nodes: list[Node] = []
         self._collected: dict[str, dict[str, tuple[str, str]]] = {}
 
-    def open(self, receipts: Receipts, remembered: Head | None, counted: int) -> None:
+    def open(self, receipts: Receipts, remembered: Checkpoint | None, counted: int) -> None:
         """Checks that the log extends the `remembered` checkpoint and has the `counted` records, and continues it."""
         self._remembered = remembered
         self._fault = find_fault(receipts, remembered, self._signer, counted)
+        new, head = is_new(receipts, remembered), receipts.head()
+        if self._fault is None and head is not None and not new:
+            try:
+                self._made = self._read_end(receipts, head)
+            except _BrokenLog as broken:
+                self._fault = str(broken)
         if self._fault is not None:
             _log.critical("the receipt log is broken, and requests are refused: %s", self._fault)
             return
-        self._new = is_new(receipts, remembered)
-        head = receipts.head()
-        if head is not None and not self._new:
-            self._durable = head.size
+        self._new = new
+        if self._made is not None:
+            self._durable = self._made.head.size
             if remembered is None:
-                _log.warning("%s is missing; the receipt log is taken as it is: %d records", FILE, head.size)
-            if remembered is None or remembered.size < head.size:
-                self._passed(Head(head.size, decoded(head.hash), decoded(head.checkpoint)))
+                _log.warning("%s is missing; the receipt log is taken as it is: %d records", FILE, self._durable)
+            if remembered is None or remembered.size < self._durable:
+                self._passed(self._made)
 
     def begin(self, receipts: Receipts) -> None:
         """Signs the head of a new log. A log without a head is then one whose head was removed."""
         head = receipts.head()
-        if head is not None and is_signed(head, self._signer):
+        if head is not None and signed_checkpoint(head, self._signer) is not None:
             self._new = False
         elif self._new and self._end is None:
-            self._end = Head()
+            self._end = _End(Head(), Frontier())
 
     def fault(self, receipts: Receipts) -> str | None:
         """Describes what is wrong with the log, now or when it was opened. None for a valid log."""
         return self._fault or find_fault(receipts, self._remembered, self._signer)
 
     @property
-    def remembered(self) -> Head | None:
+    def remembered(self) -> Checkpoint | None:
         """The latest checkpoint, which the log has to extend."""
         return self._remembered
 
@@ -84,9 +102,10 @@ class Chain:
         self, receipts: Receipts, kind: str, request_id: str, owner: str, body: Callable[[Head, str], Body]
     ) -> Record:
         """Adds a record; `body` makes it from the head and the key's id. Raises Unavailable for a broken log."""
-        end = self._end or self._head(receipts)
-        record = seal(body(end, self._signer.key_id), self._signer)
-        self._end = Head(record.sequence, record.hash)
+        end = self._end or self._read(receipts)
+        record = seal(body(end.head, self._signer.key_id), self._signer)
+        self._nodes += end.tree.push(leaf_hash(record.body.encode()))
+        self._end = _End(Head(record.sequence, record.hash), end.tree)
         row = NewRecord(record.sequence, kind, request_id, owner, record.body, record.hash, record.signature)
         self._rows.append(row)
         self._collected.setdefault(request_id, {})[kind] = (owner, record.hash)
@@ -98,47 +117,78 @@ class Chain:
         if end is None:
             return
         receipts.add(self._rows)
-        self._end = self._made = replace(end, note=sign_head(end, self._signer))
-        receipts.set_head(end.size, end.hash, self._end.note)
+        receipts.add_nodes([NodeRow(*node) for node in self._nodes])
+        size, last = end.head
+        signed = sign_checkpoint(size, end.tree.root(), self._signer)
+        receipts.set_head(size, last, signed.note)
+        self._end = end._replace(stored=StoredHead(size, last.encode(), signed.note.encode()), checkpoint=signed)
 
     def committed(self) -> None:
         """Remembers the new end, which is durable."""
         if self._end is not None:
             self._new = False
+            self._made = self._end
             self._passed(self._end)
 
     def forget(self) -> None:
         """Drops the collected records after a transaction, committed or not."""
         self._end = None
         self._rows.clear()
+        self._nodes.clear()
         self._collected.clear()
 
     def is_durable(self, record: Record) -> None:
         """Notes that a record is durable. A log that ends before it has been cut."""
         self._durable = max(self._durable, record.sequence)
 
-    def _passed(self, head: Head) -> None:
-        self._remembered = head
-        self._remember(head)
+    def _passed(self, end: _End) -> None:
+        if end.checkpoint is not None:
+            self._remembered = end.checkpoint
+            self._remember(end.checkpoint)
 
-    def _head(self, receipts: Receipts) -> Head:
-        if self._fault is not None:
-            raise _broken(self._fault)
-        stored = receipts.head()
-        if stored is None:
-            if not self._new or self._durable or receipts.bounds() is not None:
-                raise _broken("its head is gone")
-            return Head()
+    def _read(self, receipts: Receipts) -> _End:
+        """Returns the end of the log to continue. Raises Unavailable for a broken log."""
+        try:
+            if self._fault is not None:
+                raise _BrokenLog(self._fault)
+            stored = receipts.head()
+            if stored is None:
+                if not self._new or self._durable or receipts.bounds() is not None:
+                    raise _BrokenLog("its head is gone")
+                return _End(Head(), Frontier())
+            if self._made is not None and stored == self._made.stored:
+                # A copy, since the transaction may fail.
+                return self._made._replace(tree=self._made.tree.copy())
+            return self._read_end(receipts, stored)
+        except _BrokenLog as broken:
+            _log.critical("the receipt log is broken: %s", broken)
+            message = f"No receipt can be written, because the receipt log is broken: {broken}."
+            raise Unavailable(message) from None
+
+    def _read_end(self, receipts: Receipts, stored: StoredHead) -> _End:
+        """Reads an end that this process did not write, and verifies it. Raises _BrokenLog."""
         if stored.size < 0:
-            raise _broken("its head is damaged")
-        head = Head(stored.size, decoded(stored.hash))
-        if head.size < self._durable:
-            raise _broken("records were cut off")
-        if head != self._made and not is_signed(stored, self._signer):
-            raise _broken("its head does not carry this installation's signature")
-        return head
+            raise _BrokenLog("its head is damaged")
+        if stored.size < self._durable:
+            raise _BrokenLog("records were cut off")
+        signed = signed_checkpoint(stored, self._signer)
+        if signed is None:
+            raise _BrokenLog("its head does not carry this installation's signature")
+        try:
+            tree = StoredTree(receipts).frontier(stored.size)
+        except IncompleteTree:
+            raise _BrokenLog("records before its head are missing") from None
+        if tree.root() != signed.root:
+            raise _BrokenLog("its last records are not those that its head signs")
+        # The tree has just shown that the last record is the one signed; its columns may still have been changed.
+        if decoded(stored.hash) != _last_hash(receipts, stored.size):
+            raise _BrokenLog("its head is not its last record")
+        return _End(Head(stored.size, decoded(stored.hash)), tree, stored, signed)
 
 
-def _broken(reason: str) -> Unavailable:
-    _log.critical("the receipt log is broken: %s", reason)
-    return Unavailable(f"No receipt can be written, because the receipt log is broken: {reason}.")
+def _last_hash(receipts: Receipts, size: int) -> str:
+    return sha256(receipts.after(size - 1, 1)[0].body or b"").hexdigest() if size else GENESIS
+
+
+class _BrokenLog(Exception):
+    """Why nothing may be appended."""

@@ -1,13 +1,13 @@
-"""The signed head of the log, in the form of a signed note (C2SP signed-note).
+"""The signed checkpoint of the log (C2SP tlog-checkpoint), a signed note (C2SP signed-note).
 
-    privacy-gateway/receipts
+    privacy-gateway/receipt-log
     <number of records>
-    <hash of the last one, base64>
+    <root of the Merkle tree over them, base64>
 
-    — privacy-gateway/receipts <base64 of key hash and signature>
+    — privacy-gateway/receipt-log <base64 of key hash and signature>
 
 It is stored with the records and updated in the same transaction: without it, removing the newest records would leave a
-shorter chain that is valid. The hash is the head of a chain, not the root of a Merkle tree.
+shorter log that is valid.
 """
 
 import re
@@ -15,81 +15,82 @@ from base64 import b64decode, b64encode
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from gateway.receipts.signing import Signer
+from gateway.receipts.merkle import EMPTY_ROOT
+from gateway.receipts.signing import Signer, Verifier
 
-NAME = "privacy-gateway/receipts"
-GENESIS = "0" * 64
+ORIGIN = "privacy-gateway/receipt-log"
 _ED25519 = b"\x01"
 # Four bytes of key hash, then the signature.
-_SIGNATURE_SIZE = 4 + 64
-_HASH = re.compile(r"[0-9a-f]{64}")
+_KEY_HASH, _SIGNATURE = 4, 64
 # Up to 16 digits: 2^53 is the largest number that JSON readers agree on.
-_NOTE = re.compile(rf"{NAME}\n(0|[1-9][0-9]{{0,15}})\n([A-Za-z0-9+/]{{43}}=)\n\n")
+_NOTE = re.compile(
+    rf"({ORIGIN}\n(0|[1-9][0-9]{{0,15}})\n([A-Za-z0-9+/]{{43}}=)\n)\n— {ORIGIN} ([A-Za-z0-9+/]+={{0,2}})\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
-    """The head of the log: the number of records, and the hash of the last one in hex.
-
-    `note` is its signed note where that is at hand; only `is_signed_head` tells whether the signature is right.
-    """
+class Checkpoint:
+    """A size of the log, and the root of the tree over so many records. `note` is what signs them."""
 
     size: int = 0
-    hash: str = GENESIS
+    root: bytes = EMPTY_ROOT
     note: str = field(default="", compare=False)
 
+    @property
+    def text(self) -> str:
+        """What is signed."""
+        return f"{ORIGIN}\n{self.size}\n{b64encode(self.root).decode()}\n"
 
-def sign_head(head: Head, signer: Signer) -> str:
-    """Returns the signed note for a head."""
-    text = _text(head)
+
+def sign_checkpoint(size: int, root: bytes, signer: Signer) -> Checkpoint:
+    text = Checkpoint(size, root).text
     signature = b64encode(_key_hash(signer) + signer.sign(text.encode())).decode()
-    return f"{text}\n— {NAME} {signature}\n"
+    return Checkpoint(size, root, f"{text}\n— {ORIGIN} {signature}\n")
 
 
-def is_signed_head(note: str, head: Head, signer: Signer) -> bool:
-    """Tells whether `note` is the signer's note for exactly this head."""
-    # Capital hex digits would decode to the same head but chain to another hash.
-    if _HASH.fullmatch(head.hash) is None:
-        return False
-    beginning = f"{_text(head)}\n— {NAME} "
-    if not (note.startswith(beginning) and note.endswith("\n")):
-        return False
-    written = note[len(beginning) : -1]
-    try:
-        signature = b64decode(written, validate=True)
-    except ValueError:
-        return False
+def parse_checkpoint(note: str) -> Checkpoint | None:
+    """Parses a note without verifying its signature. Returns None for anything else."""
+    match = _NOTE.fullmatch(note)
+    if match is None:
+        return None
+    root = b64decode(match[3])
+    checkpoint = Checkpoint(int(match[2]), root, note)
     # Decoders ignore the last bits of base64; only one spelling of a note is valid.
-    if b64encode(signature).decode() != written:
-        return False
-    return signature[:4] == _key_hash(signer) and signer.verify(signature[4:], _text(head).encode())
+    return checkpoint if checkpoint.text == match[1] else None
 
 
-def parse_head(note: str) -> Head | None:
-    """Parses the head of a note without checking its signature. Returns None for anything else."""
-    match = _NOTE.match(note)
+def verify_checkpoint(note: str, verifier: Verifier) -> Checkpoint | None:
+    """Returns the checkpoint of a note that the key signed. Returns None for anything else."""
+    checkpoint = parse_checkpoint(note)
+    signature = _signature(note)
+    if checkpoint is None or signature is None or signature[:_KEY_HASH] != _key_hash(verifier):
+        return None
+    return checkpoint if verifier.verify(signature[_KEY_HASH:], checkpoint.text.encode()) else None
+
+
+def is_signed_by_another(note: str, verifier: Verifier) -> bool:
+    """Tells whether `note` names another key. A damaged note names none."""
+    signature = _signature(note)
+    return signature is not None and signature[:_KEY_HASH] != _key_hash(verifier)
+
+
+def verifier_key(verifier: Verifier) -> str:
+    """Returns the key in the form that verifiers of signed notes take: `<name>+<key hash>+<type and key, base64>`."""
+    encoded = b64encode(_ED25519 + verifier.public_bytes).decode()
+    return f"{ORIGIN}+{_key_hash(verifier).hex()}+{encoded}"
+
+
+def _signature(note: str) -> bytes | None:
+    match = _NOTE.fullmatch(note)
     if match is None:
         return None
     try:
-        digest = b64decode(match[2], validate=True)
+        signature = b64decode(match[4], validate=True)
     except ValueError:
         return None
-    return Head(int(match[1]), digest.hex(), note)
+    is_canonical = b64encode(signature).decode() == match[4] and len(signature) == _KEY_HASH + _SIGNATURE
+    return signature if is_canonical else None
 
 
-def is_signed_by_another(note: str, signer: Signer) -> bool:
-    """Tells whether `note` names another key. A damaged note names none."""
-    _, dash, written = note.rpartition(f"\n— {NAME} ")
-    try:
-        signature = b64decode(written.strip(), validate=True)
-    except ValueError:
-        return False
-    return bool(dash) and len(signature) == _SIGNATURE_SIZE and signature[:4] != _key_hash(signer)
-
-
-def _text(head: Head) -> str:
-    return f"{NAME}\n{head.size}\n{b64encode(bytes.fromhex(head.hash)).decode()}\n"
-
-
-def _key_hash(signer: Signer) -> bytes:
-    return sha256(NAME.encode() + b"\n" + _ED25519 + signer.public_bytes).digest()[:4]
+def _key_hash(verifier: Verifier) -> bytes:
+    return sha256(ORIGIN.encode() + b"\n" + _ED25519 + verifier.public_bytes).digest()[:_KEY_HASH]

@@ -2,9 +2,9 @@
 
     {"format": "privacy-gateway/receipts-checkpoint", "version": 1, "checkpoint": "<signed note>"}
 
-Emptying the database or restoring an older copy changes the signed head along with the log, but the log must still
-extend the checkpoint in this file. The file is written after the commit: it may be behind the log but never ahead of
-it, so a crash between the two raises no false alarm.
+Emptying the database or restoring an older copy changes the signed checkpoint along with the log, but the log must
+still extend the one in this file. The file is written after the commit: it may be behind the log but never ahead of it,
+so a crash between the two raises no false alarm.
 """
 
 import logging
@@ -19,7 +19,7 @@ from pathlib import Path
 import orjson
 
 from gateway.config.durable_files import replacing
-from gateway.receipts.checkpoint import Head, parse_head
+from gateway.receipts.checkpoint import Checkpoint, parse_checkpoint
 
 FILE = "receipts.checkpoint"
 FORMAT = "privacy-gateway/receipts-checkpoint"
@@ -31,10 +31,10 @@ _SECONDS = 1.0
 """Between two writes. A crash forgets at most the records appended since the last one."""
 
 
-def read_checkpoint(folder: Path) -> Head | None:
-    """Returns the head in the file of `folder`, its signature not yet verified, or None if there is no file.
+def read_checkpoint(folder: Path) -> Checkpoint | None:
+    """Returns what is in the file of `folder`, its signature not yet verified, or None if there is no file.
 
-    For a damaged file, its size is 1, since there was a record, and its hash empty, which no signature fits. Raises
+    For a damaged file, its size is 1, since there was a record, and its root empty, which no signature fits. Raises
     OSError.
     """
     try:
@@ -48,15 +48,15 @@ def read_checkpoint(folder: Path) -> Head | None:
     if not isinstance(value, dict) or (value.get("format"), value.get("version")) != (FORMAT, FORMAT_VERSION):
         value = {}
     note = str(value.get("checkpoint", ""))
-    return parse_head(note) or Head(1, "", note)
+    return parse_checkpoint(note) or Checkpoint(1, b"", note)
 
 
-def write_checkpoint(folder: Path, checkpoint: Head) -> None:
+def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Replaces the file durably if `checkpoint` covers more records. Raises OSError."""
     with _locked(folder) as descriptor:
         existing = read_checkpoint(folder)
         # A damaged file is kept as evidence; the next start reports it.
-        if existing is not None and (not existing.hash or existing.size >= checkpoint.size):
+        if existing is not None and (not existing.root or existing.size >= checkpoint.size):
             return
         value = {"format": FORMAT, "version": FORMAT_VERSION, "checkpoint": checkpoint.note}
         with replacing(folder / FILE) as draft:
@@ -70,14 +70,14 @@ class CheckpointWriter:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._newest: deque[Head] = deque(maxlen=1)
+        self._newest: deque[Checkpoint] = deque(maxlen=1)
         # Two events rather than a condition: a commit must not wake the thread while it pauses between two writes.
         self._pending = threading.Event()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="checkpoint-writer", daemon=True)
         self._thread.start()
 
-    def put(self, checkpoint: Head) -> None:
+    def put(self, checkpoint: Checkpoint) -> None:
         """Schedules `checkpoint`, whose records must be durable. A newer one may be written in its place."""
         self._newest.append(checkpoint)
         self._pending.set()

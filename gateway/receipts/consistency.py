@@ -3,10 +3,11 @@
 The queries are few and short, for starts and health checks. `log_walk` recomputes all records.
 """
 
-from gateway.receipts.checkpoint import Head, is_signed_head
+from gateway.receipts.checkpoint import Checkpoint, verify_checkpoint
 from gateway.receipts.checkpoint_file import FILE
-from gateway.receipts.signing import Signer
-from gateway.receipts.verify import Check, is_signed
+from gateway.receipts.signing import Verifier
+from gateway.receipts.tree import IncompleteTree, StoredTree
+from gateway.receipts.verify import Check, signed_checkpoint
 from gateway.store.interfaces import Receipts
 
 
@@ -16,29 +17,31 @@ def has_records(receipts: Receipts) -> bool:
     return (head is not None and head.size != 0) or receipts.bounds() is not None
 
 
-def is_new(receipts: Receipts, remembered: Head | None) -> bool:
+def is_new(receipts: Receipts, remembered: Checkpoint | None) -> bool:
     """Whether nothing was ever recorded here, as far as database and checkpoint tell."""
     return not has_records(receipts) and (remembered is None or remembered.size == 0)
 
 
-def find_fault(receipts: Receipts, remembered: Head | None, signer: Signer, counted: int = 0) -> str | None:
+def find_fault(receipts: Receipts, remembered: Checkpoint | None, verifier: Verifier, counted: int = 0) -> str | None:
     """Says why nothing may be appended to a log with `counted` records in the usage meters. None for a valid log."""
-    fault = _inconsistency(receipts, remembered, signer) or _shortage(receipts, counted)
+    fault = _inconsistency(receipts, remembered, verifier) or _shortage(receipts, counted)
     if fault is not None or is_new(receipts, remembered):
         return fault
     head = receipts.head()
     if head is None:
         return "its head is gone"
-    if not is_signed(head, signer):
+    if signed_checkpoint(head, verifier) is None:
         return "its head does not carry this installation's signature"
     if receipts.bounds() != ((1, head.size) if head.size else None):
         return "it has records before its first or after its last"
+    if head.size and receipts.hash_at(head.size) != head.hash:
+        return "its head is not its last record"
     return None
 
 
-def check_checkpoint(receipts: Receipts, remembered: Head | None, signer: Signer, counted: int) -> Check:
+def check_checkpoint(receipts: Receipts, remembered: Checkpoint | None, verifier: Verifier, counted: int) -> Check:
     """Checks that the log extends the remembered checkpoint, and has every record that the usage meters count."""
-    fault = _inconsistency(receipts, remembered, signer) or _shortage(receipts, counted)
+    fault = _inconsistency(receipts, remembered, verifier) or _shortage(receipts, counted)
     if fault is None and remembered is None and receipts.head() is not None:
         fault = f"{FILE} is missing, so records may have been removed from the end; the next start writes it again"
     return Check("checkpoint", fault is None, fault)
@@ -50,10 +53,10 @@ def _shortage(receipts: Receipts, counted: int) -> str | None:
     return f"the usage meters count {counted} records, and it has {size}" if counted > size else None
 
 
-def _inconsistency(receipts: Receipts, remembered: Head | None, signer: Signer) -> str | None:
+def _inconsistency(receipts: Receipts, remembered: Checkpoint | None, verifier: Verifier) -> str | None:
     if remembered is None or remembered.size == 0:
         return None
-    if not is_signed_head(remembered.note, remembered, signer):
+    if verify_checkpoint(remembered.note, verifier) != remembered:
         return f"{FILE} is damaged, or not of this installation's key"
     size, head = remembered.size, receipts.head()
     if head is None:
@@ -62,6 +65,8 @@ def _inconsistency(receipts: Receipts, remembered: Head | None, signer: Signer) 
         return "its head is damaged"
     if head.size < size:
         return f"its head is of {head.size} records, and {FILE} remembers {size}"
-    if receipts.hash_at(size) != remembered.hash.encode():
-        return f"the record at sequence {size} is not the one that {FILE} remembers"
-    return None
+    try:
+        extends = StoredTree(receipts).root(size) == remembered.root
+    except IncompleteTree:
+        extends = False
+    return None if extends else f"its first {size} records are not those that {FILE} remembers"

@@ -7,20 +7,21 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import rfc8785
-
 from gateway.errors import Conflict, NotFound, Unavailable
 from gateway.models import Caller, Scope
 from gateway.receipts.chain import Chain
+from gateway.receipts.checkpoint import verifier_key
 from gateway.receipts.checkpoint_file import CheckpointWriter, read_checkpoint
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft, is_request_id
 from gateway.receipts.log_walk import LogWalk
+from gateway.receipts.proofs import Inclusion, latest_checkpoint, prove_inclusion
 from gateway.receipts.records import Receipt, Record, decoded, outcome_body, receipt_body
 from gateway.receipts.retry_queue import RetryQueue, Write
 from gateway.receipts.signing import Signer
-from gateway.receipts.verify import Verification, check_receipt
+from gateway.receipts.upgrade import upgrade
+from gateway.receipts.verify import LogState, Verification, check_receipt
 from gateway.store import Repositories, Store
-from gateway.store.rows import StoredHead, StoredReceipt
+from gateway.store.rows import StoredReceipt
 from gateway.usage import Counter, counted_records
 
 _log = logging.getLogger(__name__)
@@ -33,6 +34,7 @@ class ReceiptLog:
         """`folder` is where the checkpoint is remembered, outside the store."""
         self._store = store
         self._signer = signer
+        upgrade(store, signer, folder)
         # Read before the log: other processes append first and remember the checkpoint second.
         remembered = read_checkpoint(folder)
         writer = CheckpointWriter(folder)
@@ -128,7 +130,7 @@ class ReceiptLog:
 
     async def get(self, request_id: str, caller: Caller) -> Receipt:
         """Returns a receipt with its outcome. Raises NotFound (`receipt_not_found`)."""
-        return Receipt.from_stored((await self._find(request_id, caller))[0])
+        return Receipt.from_stored(await self._store.read(lambda stored: _find(stored, request_id, caller)))
 
     async def list(self, caller: Caller, limit: int, offset: int) -> tuple[list[Receipt], int]:
         """Returns a page of receipts, newest first, and the number of all."""
@@ -138,47 +140,42 @@ class ReceiptLog:
 
     async def verify(self, request_id: str, caller: Caller) -> Verification:
         """Recomputes the receipt's records and the whole chain. Raises NotFound (`receipt_not_found`)."""
-        filed, _ = await self._find(request_id, caller)
+        filed = await self._store.read(lambda stored: _find(stored, request_id, caller))
         async with self._walking:
             walk = LogWalk(self._signer, self._chain.remembered)
-            while await self._store.read(walk.step) and walk.chain.broken is None:
+            while await self._store.read(walk.step):
                 pass
         checks = (*check_receipt(filed, self._signer), *walk.checks)
-        return Verification(request_id, checks, walk.chain.size, walk.chain.head)
+        return Verification(request_id, checks, walk.chain.state)
 
     async def anchor_payload(self, request_id: str, caller: Caller) -> dict[str, Any]:
-        """Returns what to publish in order to commit to this receipt and the log. Nothing is submitted.
+        """Returns what to publish in order to commit to this receipt and all before it. Nothing is submitted.
 
-        `payload_hash` is SHA-256 over the RFC 8785 form of the members `request_id`, `receipt_hash`, `outcome_hash` and
-        `log`. Raises NotFound (`receipt_not_found`).
+        `payload_hash` is SHA-256 over the signed text of `checkpoint`, and `inclusion` proves that the receipt is in
+        the tree whose root it states. Raises NotFound (`receipt_not_found`).
         """
-        filed, head = await self._find(request_id, caller)
-        receipt = Receipt.from_stored(filed)
-        payload: dict[str, Any] = {
+
+        def read(stored: Repositories) -> tuple[StoredReceipt, str, Inclusion]:
+            found = _find(stored, request_id, caller)
+            checkpoint = latest_checkpoint(stored.receipts, self._signer)
+            last = decoded(stored.receipts.hash_at(checkpoint.size))
+            return found, last, prove_inclusion(stored.receipts, found.record, checkpoint)
+
+        filed, last, proof = await self._store.read(read)
+        receipt, checkpoint = Receipt.from_stored(filed), proof.checkpoint
+        return {
             "request_id": request_id,
             "receipt_hash": receipt.hash,
             "outcome_hash": receipt.outcome.hash if receipt.outcome else None,
-            "log": {"size": head.size if head else 0, "head": decoded(head.hash) if head else ""},
-        }
-        return {
-            **payload,
-            "payload_hash": sha256(rfc8785.dumps(payload)).hexdigest(),
+            "log": LogState(checkpoint.size, last, checkpoint.root).as_dict(),
+            **proof.as_dict(),
+            "payload_hash": sha256(checkpoint.text.encode()).hexdigest(),
             "algorithm": "sha-256",
-            "checkpoint": decoded(head.checkpoint) if head else "",
             "key_id": self._signer.key_id,
             "public_key": self._signer.public_bytes.hex(),
+            "verifier_key": verifier_key(self._signer),
             "submitted": False,
         }
-
-    async def _find(self, request_id: str, caller: Caller) -> tuple[StoredReceipt, StoredHead | None]:
-        owner = _owner(caller)
-        if is_request_id(request_id):
-            filed, head = await self._store.read(
-                lambda stored: (stored.receipts.find(request_id, owner), stored.receipts.head())
-            )
-            if filed is not None:
-                return filed, head
-        raise NotFound("There is no such receipt.", code="receipt_not_found", param="request_id")
 
     def _write_collected(self, stored: Repositories) -> None:
         self._chain.write(stored.receipts)
@@ -206,3 +203,10 @@ class ReceiptLog:
 def _owner(caller: Caller) -> str | None:
     """The key whose receipts the caller may see; None for all keys."""
     return None if caller.scope is Scope.OPERATOR else caller.key_id
+
+
+def _find(stored: Repositories, request_id: str, caller: Caller) -> StoredReceipt:
+    found = stored.receipts.find(request_id, _owner(caller)) if is_request_id(request_id) else None
+    if found is None:
+        raise NotFound("There is no such receipt.", code="receipt_not_found", param="request_id")
+    return found

@@ -1,10 +1,11 @@
 """Reads the whole log in chunks and follows its chain."""
 
-from gateway.receipts.checkpoint import Head
+from gateway.receipts.checkpoint import Checkpoint
 from gateway.receipts.consistency import check_checkpoint
-from gateway.receipts.signing import Signer
+from gateway.receipts.signing import Verifier
 from gateway.receipts.verify import ChainWalk, Check, check_head
 from gateway.store import Repositories
+from gateway.store.interfaces import Receipts
 from gateway.store.rows import StoredHead, StoredRecord
 from gateway.usage import counted_records
 
@@ -14,32 +15,39 @@ _CHUNK = 1000
 class LogWalk:
     """A walk over all records in ascending order. Each step is short, so that nothing else waits for long.
 
-    Others may append meanwhile. Head and checkpoint are read in the same snapshot as each chunk, so that they agree
-    with the last one.
+    Others may append meanwhile. The last step reads head and checkpoint in the same snapshot as its records.
     """
 
-    def __init__(self, signer: Signer, remembered: Head | None = None) -> None:
+    def __init__(self, verifier: Verifier, remembered: Checkpoint | None = None) -> None:
         """`remembered` is the checkpoint that the log has to extend."""
         self.chain = ChainWalk()
         self.rows: list[StoredRecord] = []
         self.head: StoredHead | None = None
         self.checks: list[Check] = []
-        """The chain, the signed head and the remembered checkpoint, as of the last step."""
-        self._signer = signer
+        """After the last step: the chain, the signed head, the stored subtrees and the remembered checkpoint."""
+        self._verifier = verifier
         self._remembered = remembered
-        self._counted = 0
+        self._changed: str | None = None
 
     def step(self, stored: Repositories) -> bool:
-        """Reads the next chunk into `rows`. Returns whether there may be another."""
-        # Once is enough: the log only grows.
-        self._counted = self._counted or counted_records(stored.usage)
+        """Reads the next chunk into `rows`. Returns whether there may be another that is worth reading."""
         last = self.rows[-1].sequence if self.rows else None
         self.rows = stored.receipts.after(last, _CHUNK)
-        self.head = stored.receipts.head()
         self.chain.feed(self.rows)
+        self._compare_nodes(stored.receipts)
+        if len(self.rows) == _CHUNK:
+            return True
+        self.head = stored.receipts.head()
         self.checks = [
             self.chain.check(),
-            check_head(self.chain, self.head, self._signer),
-            check_checkpoint(stored.receipts, self._remembered, self._signer, self._counted),
+            check_head(self.chain, self.head, self._verifier),
+            Check("tree", self._changed is None, self._changed),
+            check_checkpoint(stored.receipts, self._remembered, self._verifier, counted_records(stored.usage)),
         ]
-        return len(self.rows) == _CHUNK
+        return False
+
+    def _compare_nodes(self, receipts: Receipts) -> None:
+        for node in self.chain.completed:
+            level, number, _ = node
+            if self._changed is None and receipts.nodes(level, number, 1) != [node]:
+                self._changed = f"subtree {number} of level {level} is not what the records give"

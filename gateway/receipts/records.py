@@ -4,17 +4,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import orjson
 
 from gateway.models import ReceiptRef
-from gateway.receipts.checkpoint import Head
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft
 from gateway.receipts.signing import Signer
 from gateway.store.rows import StoredReceipt, StoredRecord
 
 type Body = dict[str, Any]
+
+GENESIS = "0" * 64
+
+
+class Head(NamedTuple):
+    """The end of the chain: the number of records, and the hash of the last one in hex."""
+
+    size: int = 0
+    hash: str = GENESIS
 
 
 @dataclass(frozen=True, slots=True)

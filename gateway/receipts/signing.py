@@ -20,17 +20,32 @@ from gateway.config.settings import SettingsError
 FILE = "signing.key"
 
 
-class Signer:
-    """Signs messages, and verifies the signatures of this installation."""
+class Verifier:
+    """Verifies the signatures of a public key."""
 
-    def __init__(self, key: Ed25519PrivateKey) -> None:
-        self._key = key
-        self.public_key: Ed25519PublicKey = key.public_key()
-        self.public_bytes: bytes = self.public_key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+    def __init__(self, public_key: Ed25519PublicKey) -> None:
+        self.public_key = public_key
+        self.public_bytes: bytes = public_key.public_bytes(Encoding.Raw, PublicFormat.Raw)
         self.key_id: str = key_id(self.public_bytes)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.key_id}>"
+
+    def verify(self, signature: bytes, message: bytes) -> bool:
+        """Tells whether the key signed `message`."""
+        try:
+            self.public_key.verify(signature, message)
+        except InvalidSignature:
+            return False
+        return True
+
+
+class Signer(Verifier):
+    """Signs messages."""
+
+    def __init__(self, key: Ed25519PrivateKey) -> None:
+        super().__init__(key.public_key())
+        self._key = key
 
     @classmethod
     def load(cls, data_dir: Path) -> Self:
@@ -55,14 +70,6 @@ class Signer:
     def sign(self, message: bytes) -> bytes:
         """Returns the signature, 64 bytes."""
         return self._key.sign(message)
-
-    def verify(self, signature: bytes, message: bytes) -> bool:
-        """Tells whether this installation signed `message`."""
-        try:
-            self.public_key.verify(signature, message)
-        except InvalidSignature:
-            return False
-        return True
 
 
 def key_id(public_bytes: bytes) -> str:

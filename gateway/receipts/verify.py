@@ -1,4 +1,4 @@
-"""Verifies single records, the chain from its genesis, and the signed head. Pure; never raises for any row.
+"""Verifies single records, the chain from its genesis, and the signed checkpoint. Pure; never raises for any row.
 
 Someone may have changed the rows, so every column is bytes or None.
 """
@@ -6,13 +6,15 @@ Someone may have changed the rows, so every column is bytes or None.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 import rfc8785
 
-from gateway.receipts.checkpoint import GENESIS, Head, is_signed_head
-from gateway.receipts.signing import Signer
+from gateway.receipts.checkpoint import Checkpoint, verify_checkpoint
+from gateway.receipts.merkle import Frontier, Node, leaf_hash
+from gateway.receipts.records import GENESIS
+from gateway.receipts.signing import Verifier
 from gateway.store.rows import StoredHead, StoredReceipt, StoredRecord
 
 
@@ -28,14 +30,24 @@ class Check:
         return {"name": self.name, "ok": self.ok, **({"detail": self.detail} if self.detail else {})}
 
 
+class LogState(NamedTuple):
+    """A log: the number of records, the hash of the last one, and the root of the Merkle tree over them."""
+
+    size: int
+    head: str
+    root: bytes
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"size": self.size, "head": self.head, "root": self.root.hex()}
+
+
 @dataclass(frozen=True, slots=True)
 class Verification:
     """The result of verifying one receipt and the log."""
 
     request_id: str
     checks: tuple[Check, ...]
-    size: int
-    head: str
+    log: "LogState"
 
     @property
     def valid(self) -> bool:
@@ -44,23 +56,54 @@ class Verification:
     def as_dict(self) -> dict[str, Any]:
         """The body of `GET /v1/receipts/{request_id}/verify`."""
         checks = [check.as_dict() for check in self.checks]
-        log = {"size": self.size, "head": self.head}
-        return {"request_id": self.request_id, "valid": self.valid, "checks": checks, "log": log}
+        return {"request_id": self.request_id, "valid": self.valid, "checks": checks, "log": self.log.as_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The result of verifying the whole log. `broken_at` is the sequence of the first record that was changed."""
+
+    checks: tuple[Check, ...]
+    log: LogState
+    broken_at: int | None
+    policies: frozenset[str] = frozenset()
+    """The hashes of the policies that the receipts name."""
+
+    @property
+    def valid(self) -> bool:
+        return all(check.ok for check in self.checks)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "valid": self.valid,
+            "broken_at": self.broken_at,
+            "checks": [check.as_dict() for check in self.checks],
+            "log": self.log.as_dict(),
+        }
 
 
 class ChainWalk:
-    """Follows the chain from its genesis up to the first break."""
+    """Follows the chain from its genesis up to the first break, and grows the Merkle tree over it."""
 
     def __init__(self) -> None:
         self.size = 0
         self.head = GENESIS
         self.broken: str | None = None
+        self.completed: list[Node] = []
+        """The subtrees of stored levels that the last `feed` completed."""
+        self._tree = Frontier()
 
     def feed(self, rows: Iterable[StoredRecord]) -> None:
         """Takes the next records, in ascending order."""
+        self.completed.clear()
         for row in rows:
             if self.broken is None:
                 self.broken = self._follow(row)
+
+    @property
+    def state(self) -> LogState:
+        return LogState(self.size, self.head, self._tree.root())
 
     def check(self) -> Check:
         return Check("chain", self.broken is None, self.broken)
@@ -80,34 +123,35 @@ class ChainWalk:
         if not _is_what_it_is_filed_as(row, body):
             return f"breaks at sequence {expected}: the record is filed as another"
         self.size, self.head = expected, digest
+        self.completed += self._tree.push(leaf_hash(row.body or b""))
         return None
 
 
-def check_record(row: StoredRecord, signer: Signer, *, prefix: str = "") -> list[Check]:
+def check_record(row: StoredRecord, verifier: Verifier, *, prefix: str = "") -> list[Check]:
     """Checks hash and signature of a record, recomputed from the JSON that clients receive."""
     body = parse(row.body)
     digest = _recomputed(body)
     hash_ok = digest is not None and digest.hex().encode() == row.hash == sha256(row.body or b"").hexdigest().encode()
     checks = [Check(prefix + "hash", hash_ok, None if hash_ok else "the record is not what its hash says")]
     detail = None
-    if body is None or body.get("key_id") != signer.key_id:
+    if body is None or body.get("key_id") != verifier.key_id:
         detail = "signed with a key that is not this installation's"
-    elif digest is None or not signer.verify(_from_hex(row.signature), digest):
+    elif digest is None or not verifier.verify(_from_hex(row.signature), digest):
         detail = "the signature is not of this record"
     return [*checks, Check(prefix + "signature", detail is None, detail)]
 
 
-def check_receipt(stored: StoredReceipt, signer: Signer) -> list[Check]:
+def check_receipt(stored: StoredReceipt, verifier: Verifier) -> list[Check]:
     """Checks the receipt's record, the columns it is stored under, and its outcome."""
-    checks = [*check_record(stored.record, signer), check_filing(stored.record)]
+    checks = [*check_record(stored.record, verifier), check_filing(stored.record)]
     if stored.outcome is not None:
-        checks += check_outcome(stored.record, stored.outcome, signer)
+        checks += check_outcome(stored.record, stored.outcome, verifier)
     return checks
 
 
-def check_outcome(receipt: StoredRecord, outcome: StoredRecord, signer: Signer) -> list[Check]:
+def check_outcome(receipt: StoredRecord, outcome: StoredRecord, verifier: Verifier) -> list[Check]:
     """Checks the outcome's record and that it belongs to this receipt."""
-    return [*check_record(outcome, signer, prefix="outcome_"), check_belonging(receipt, outcome)]
+    return [*check_record(outcome, verifier, prefix="outcome_"), check_belonging(receipt, outcome)]
 
 
 def check_belonging(receipt: StoredRecord | None, outcome: StoredRecord) -> Check:
@@ -124,18 +168,29 @@ def check_filing(row: StoredRecord) -> Check:
     return Check("filing", ok, None if ok else "the record is filed as another")
 
 
-def check_head(walk: ChainWalk, row: StoredHead | None, signer: Signer) -> Check:
-    """Checks that the chain ends at the signed head."""
+def check_head(walk: ChainWalk, row: StoredHead | None, verifier: Verifier) -> Check:
+    """Checks that the log ends where the signed checkpoint says, with its root."""
     detail = None
     if row is None:
         detail = "the signed head is missing"
-    elif not is_signed(row, signer):
+    elif (signed := signed_checkpoint(row, verifier)) is None:
         detail = "the head does not carry this installation's signature"
-    elif walk.broken is None and (walk.size, walk.head.encode()) != (row.size, row.hash):
-        detail = f"the chain ends at sequence {walk.size}, the signed head at {row.size}"
     elif walk.broken is not None:
         detail = "the chain breaks before its end"
+    elif (walk.size, walk.head.encode()) != (row.size, row.hash):
+        detail = f"the chain ends at sequence {walk.size}, the signed head at {row.size}"
+    elif walk.state.root != signed.root:
+        detail = "the Merkle tree over the records does not have the signed root"
     return Check("head", detail is None, detail)
+
+
+def signed_checkpoint(row: StoredHead, verifier: Verifier) -> Checkpoint | None:
+    """Returns the checkpoint of a head, or None unless the key signed it and it is of the same size."""
+    try:
+        signed = verify_checkpoint((row.checkpoint or b"").decode(), verifier)
+    except UnicodeDecodeError:
+        return None
+    return signed if signed is not None and signed.size == row.size else None
 
 
 def parse(body: bytes | None) -> dict[str, Any] | None:
@@ -160,15 +215,6 @@ def _is_what_it_is_filed_as(row: StoredRecord, body: Mapping[str, Any]) -> bool:
     kind = b"outcome" if "receipt_hash" in body else b"receipt"
     request_id = body.get("request_id")
     return row.kind == kind and isinstance(request_id, str) and request_id.encode(errors="replace") == row.request_id
-
-
-def is_signed(row: StoredHead, signer: Signer) -> bool:
-    """Whether the head carries the signer's signature."""
-    try:
-        head = Head(row.size, (row.hash or b"").decode("ascii"))
-        return is_signed_head((row.checkpoint or b"").decode(), head, signer)
-    except ValueError:
-        return False
 
 
 def _from_hex(text: bytes | None) -> bytes:

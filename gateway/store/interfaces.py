@@ -18,6 +18,7 @@ from gateway.store.rows import (
     KeyRow,
     MeterRow,
     NewRecord,
+    NodeRow,
     PolicyRow,
     SealedRow,
     SessionRow,
@@ -98,14 +99,21 @@ class Policies(Protocol):
 
 
 class Receipts(Protocol):
-    """The records of the receipt log, and its head.
+    """The records of the receipt log, its Merkle tree, and its head.
 
-    `sequence` is unique, and so are `request_id` and `kind` together. A backend returns what is stored even where it
-    was changed from outside: verification judges it, so nothing is repaired, filtered or hidden.
+    `sequence` is unique, and so are `request_id` and `kind` together, and `level` and `number` of a subtree. A backend
+    returns what is stored even where it was changed from outside: verification judges it, so nothing is repaired,
+    filtered or hidden.
     """
 
     def add(self, records: Sequence[NewRecord]) -> None:
         """Adds records in one round trip. Raises ConstraintViolation when uniqueness forbids one of them."""
+
+    def add_nodes(self, nodes: Sequence[NodeRow]) -> None:
+        """Adds subtrees in one round trip. One that exists is replaced."""
+
+    def nodes(self, level: int, first: int, count: int) -> list[NodeRow]:
+        """The subtrees of a level from number `first` on, in ascending order; at most `count`."""
 
     def set_head(self, size: int, hash: str, checkpoint: str) -> None:
         """Replaces the head."""

@@ -64,6 +64,14 @@ class NewRecord(NamedTuple):
     signature: str
 
 
+class NodeRow(NamedTuple):
+    """A complete subtree of the log's Merkle tree. A `level` up, it covers 256 times as many records."""
+
+    level: int
+    number: int
+    hash: bytes
+
+
 class FiledRecord(NamedTuple):
     """What identifies a record among those of one request."""
 

@@ -17,6 +17,7 @@ from tests.e2e import preloaded
 from tests.e2e.server import PLAIN, Running, gateway
 from tests.e2e.test_law_4_a_placeholder_opens_for_its_own_session import _new_key
 from tests.e2e.test_native_text import ok, refused
+from tests.gateway.receipts.verifier import check_inclusion, check_receipt
 
 TEXT = "My name is Wilhelmina Oxenfoord. Write to w.oxenfoord@acme.test."
 CHAT = {"model": "svc-demo", "messages": [{"role": "user", "content": TEXT}]}
@@ -93,17 +94,18 @@ def test_a_receipt_with_its_outcome_is_verified(running: Running) -> None:
         verification = ok(client.get(f"/v1/receipts/{note['request_id']}/verify"))
         assert verification["valid"] is True
         assert {check["name"] for check in verification["checks"]} == {
-            *("hash", "signature", "filing", "chain", "head", "checkpoint", "policy"),
+            *("hash", "signature", "filing", "chain", "head", "tree", "checkpoint", "policy"),
             *("outcome_hash", "outcome_signature", "outcome_receipt"),
         }
         assert verification["log"]["size"] >= outcome["sequence"]
         anchor = ok(client.get(f"/v1/receipts/{note['request_id']}/anchor-payload"))
-        committed = {name: anchor[name] for name in ("request_id", "receipt_hash", "outcome_hash", "log")}
-        assert sha256(rfc8785.dumps(committed)).hexdigest() == anchor["payload_hash"]
+        text, _, _ = anchor["checkpoint"].partition("\n\n")
+        assert sha256(f"{text}\n".encode()).hexdigest() == anchor["payload_hash"]
         assert (anchor["receipt_hash"], anchor["outcome_hash"]) == (receipt["hash"], outcome["hash"])
         assert (anchor["algorithm"], anchor["submitted"]) == ("sha-256", False)
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(anchor["public_key"]))
-        key.verify(bytes.fromhex(receipt["signature"]), bytes.fromhex(receipt["hash"]))
+        check_receipt(receipt, key)
+        check_inclusion(receipt, anchor, key)
 
 
 def test_usage_counts_what_is_done(running: Running) -> None:
@@ -191,4 +193,5 @@ def test_damage_is_told_by_the_server_too(tmp_path: Path) -> None:
             conn.execute("UPDATE receipts SET body = 'no JSON' WHERE sequence = 3")
         shown = ok(client.get(f"/v1/receipts/{made[2]['request_id']}"))
         assert shown["damaged"] is True
-        assert httpx.get(f"{running.url}/healthz", trust_env=False, verify=PLAIN).status_code == 200
+        health = httpx.get(f"{running.url}/healthz", trust_env=False, verify=PLAIN)
+        assert (health.status_code, health.json()["error"]["code"]) == (503, "receipt_log_broken")

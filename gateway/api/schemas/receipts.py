@@ -125,10 +125,19 @@ class CheckReply(Reply):
 
 
 class LogReply(Reply):
-    """The number of records in the log and the hash of the last one."""
+    """The number of records in the log, the hash of the last one, and the root of the Merkle tree over all."""
 
     size: Count
     head: str = Field(description="`hash` of the last record.")
+    root: Digest = Field(description="Root of the Merkle tree over the records (RFC 6962).")
+
+
+class InclusionReply(Reply):
+    """A proof that the tree has the receipt as a leaf (RFC 6962, section 2.1.1)."""
+
+    leaf_index: Count = Field(description="`sequence` of the receipt less one.")
+    tree_size: Count
+    hashes: list[Digest] = Field(description="The path from the leaf to the root.")
 
 
 class VerificationReply(Reply):
@@ -139,15 +148,17 @@ class VerificationReply(Reply):
 
 
 class AnchorReply(Reply):
-    """A payload to publish as a commitment to a receipt and to the current log. Nothing is submitted."""
+    """A payload to publish as a commitment to a receipt and all before it. Nothing is submitted."""
 
     request_id: RequestId
     receipt_hash: Digest
     outcome_hash: Digest | None = Field(description="`null` while there is no outcome.")
     log: LogReply
-    payload_hash: Digest = Field(description="Hash of the members above in RFC 8785 form.")
+    inclusion: InclusionReply
+    checkpoint: str = Field(description="The signed size and root of the log, a C2SP tlog-checkpoint.")
+    payload_hash: Digest = Field(description="Hash of the signed text of `checkpoint`, up to its blank line.")
     algorithm: Literal["sha-256"] = Field(description="Algorithm of `payload_hash`.")
-    checkpoint: str = Field(description="The signed head of the log, a C2SP signed note.")
     key_id: KeyId
     public_key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="Ed25519, 32 bytes in hex.")]
+    verifier_key: str = Field(description="The same key as verifiers of signed notes take it.")
     submitted: Literal[False]

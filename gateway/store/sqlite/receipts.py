@@ -7,6 +7,7 @@ from gateway.store.rows import (
     LARGEST_NUMBER,
     FiledRecord,
     NewRecord,
+    NodeRow,
     StoredHead,
     StoredReceipt,
     StoredRecord,
@@ -18,7 +19,7 @@ _VALUES = f"({', '.join('?' * len(NewRecord._fields))})"
 
 
 class SqliteReceipts:
-    """The tables `receipts` and `receipts_head`."""
+    """The tables `receipts`, `receipts_tree` and `receipts_head`."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
@@ -27,6 +28,16 @@ class SqliteReceipts:
         if records:
             values = ", ".join([_VALUES] * len(records))
             self._conn.execute(_INSERT + values, [column for record in records for column in record])
+
+    def add_nodes(self, nodes: Sequence[NodeRow]) -> None:
+        if nodes:
+            values = ", ".join(["(?, ?, ?)"] * len(nodes))
+            query = f"INSERT OR REPLACE INTO receipts_tree (level, number, hash) VALUES {values}"
+            self._conn.execute(query, [column for node in nodes for column in node])
+
+    def nodes(self, level: int, first: int, count: int) -> list[NodeRow]:
+        query = "SELECT level, number, hash FROM receipts_tree WHERE level = ? AND number >= ? ORDER BY number LIMIT ?"
+        return [NodeRow(*row) for row in self._conn.execute(query, [level, first, count])]
 
     def set_head(self, size: int, hash: str, checkpoint: str) -> None:
         self._conn.execute(

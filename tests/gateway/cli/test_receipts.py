@@ -1,71 +1,24 @@
 """`receipts …` and `usage`, through the entry point. The attacks on the log are those of tests/vectors/receipts."""
 
-import asyncio
 import json
 import re
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
-from cryptography.exceptions import InvalidSignature
 
-from gateway.config.settings import BUILTIN_POLICIES
 from gateway.models import PolicyRef
-from gateway.policy import PolicyRegistry
-from gateway.receipts import OutcomeDraft, ReceiptLog, Signer
 from run_proxy import main
-from tests.conftest import ROOT
+from tests.gateway.cli.support import DEFAULT, Command
 from tests.gateway.receipts.support import draft, opened
-from tests.gateway.receipts.test_attacks import FOUND, VECTORS, attack
+from tests.gateway.receipts.test_attacks import VECTORS, attack
 
 pytestmark = pytest.mark.slow
-
-DEFAULT = PolicyRegistry(BUILTIN_POLICIES).get("default").ref
-
-
-class Command:
-    """Runs a command against one data folder."""
-
-    def __init__(self, data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.data_dir = data_dir
-        self._capsys = capsys
-        self.errors = ""
-
-    def __call__(self, *words: str) -> tuple[int, str]:
-        status = main([*words, "--data-dir", str(self.data_dir)])
-        out, self.errors = self._capsys.readouterr()
-        return status, out
-
-    def json(self, *words: str) -> tuple[int, Any]:
-        status, out = self(*words, "--json")
-        return status, json.loads(out)
 
 
 @pytest.fixture(autouse=True)
 def _narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-
-
-@pytest.fixture
-def command(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(data_dir, capsys)
-
-
-@pytest.fixture
-def ids(data_dir: Path) -> list[str]:
-    """Three receipts under the default policy, the first with an outcome."""
-    drafts = [draft(policy=DEFAULT, operation=name) for name in ("chat", "reconstruct", "playground")]
-
-    async def fill(log: ReceiptLog) -> None:
-        for each in drafts:
-            await log.append(each, "key_anna")
-        guard = {"action": "flag", "findings": {"forged_placeholder": 2}}
-        log.append_outcome(drafts[0].request_id, OutcomeDraft("answered", 200, (5, 7), guard), "key_anna")
-
-    with opened(data_dir) as log:
-        asyncio.run(fill(log))
-    return [each.request_id for each in drafts]
 
 
 def test_list_is_newest_first_and_cuts_no_id_off(command: Command, ids: list[str]) -> None:
@@ -120,6 +73,7 @@ def test_verify_a_good_log(command: Command, ids: list[str]) -> None:
         "signature",
         "outcome_receipt",
         "head",
+        "tree",
         "checkpoint",
         "policy",
     ]
@@ -168,83 +122,6 @@ async def test_a_policy_that_nobody_can_show_any_more(command: Command) -> None:
         status, done = command.json("receipts", "verify", *words)
         assert (status, done["valid"]) == (1, False)
         assert [check["name"] for check in done["checks"] if not check["ok"]] == ["policy"]
-
-
-def checker() -> Any:
-    """The program of docs/receipts.md."""
-    page = (ROOT / "docs" / "receipts.md").read_text(encoding="utf-8")
-    names: dict[str, Any] = {}
-    for program in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
-        exec(compile(program, "docs/receipts.md", "exec"), names)
-    return names["check_export"]
-
-
-def test_an_export_is_verified_by_the_program_of_the_documentation(
-    command: Command, ids: list[str], tmp_path: Path
-) -> None:
-    file = tmp_path / "receipts.ndjson"
-    status, done = command.json("receipts", "export", "--output", str(file))
-    assert (status, done["records"], done["file"]) == (0, 4, str(file))
-    assert file.stat().st_mode & 0o077 == 0
-    key = Signer.load(command.data_dir).public_bytes.hex()
-    assert checker()(file, key) == 4
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    assert [line["type"] for line in lines] == ["header", "receipt", "receipt", "receipt", "outcome", "head"]
-    assert [line["record"]["request_id"] for line in lines[1:5]] == [*ids, ids[0]]
-    status, out = command("receipts", "export")
-    assert [json.loads(line) for line in out.splitlines()][1:] == lines[1:]
-    assert list(tmp_path.glob("receipts.ndjson?*")) == []
-
-
-CHANGES = {
-    "a-record-less": lambda lines: lines.pop(2),
-    "a-record-twice": lambda lines: lines.insert(2, lines[1]),
-    "records-swapped": lambda lines: lines.insert(1, lines.pop(2)),
-    "the-newest-cut-off": lambda lines: lines.pop(-2),
-    "a-count-changed": lambda lines: lines[1]["record"]["tokens"].update(input=1),
-    "an-outcome-changed": lambda lines: lines[4]["record"].update(status=500),
-    "an-outcome-called-a-receipt": lambda lines: lines[4].update(type="receipt"),
-    "the-head-less": lambda lines: lines.pop(),
-    "the-head-moved": lambda lines: lines[-1].update(checkpoint=lines[-1]["checkpoint"].replace("\n4\n", "\n3\n")),
-    "another-public-key": lambda lines: lines[0].update(public_key="00" * 32),
-    "another-format": lambda lines: lines[0].update(version=2),
-}
-
-
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_changed_export_is_refused(command: Command, ids: list[str], tmp_path: Path, name: str) -> None:
-    file = tmp_path / "receipts.ndjson"
-    command("receipts", "export", "--output", str(file))
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    CHANGES[name](lines)
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with pytest.raises((AssertionError, InvalidSignature, KeyError, ValueError)):
-        checker()(file, Signer.load(command.data_dir).public_bytes.hex())
-
-
-# What these change stands beside the records in the database, or is another way to write the same; an export of them is
-# that of a good log.
-BESIDE = {
-    "body-with-fraction",
-    "filed-under-another-request",
-    "outcome-of-another-request",
-    "signature-in-capitals",
-}
-
-
-@pytest.mark.parametrize("name", sorted(VECTORS))
-def test_an_attacked_log_is_exported_and_refused_elsewhere(
-    command: Command, log_dir: Path, name: str, tmp_path: Path
-) -> None:
-    attack(log_dir, VECTORS[name])
-    file = tmp_path / "receipts.ndjson"
-    assert command("receipts", "export", "--output", str(file))[0] == 0
-    key = Signer.load(log_dir).public_bytes.hex()
-    if name in BESIDE:
-        assert checker()(file, key) == 6
-    else:
-        with pytest.raises(FOUND):
-            checker()(file, key)
 
 
 def test_where_an_export_cannot_be_written(command: Command, ids: list[str], tmp_path: Path) -> None:
@@ -324,7 +201,7 @@ def test_a_store_of_somebody_else(command: Command, words: list[str]) -> None:
 @pytest.mark.parametrize("words", LOOKS, ids=" ".join)
 def test_a_store_of_another_version(command: Command, ids: list[str], words: list[str]) -> None:
     file = command.data_dir / "gateway.db"
-    change(file, "UPDATE migrations SET id = 'later' WHERE id = '0005_usage_by_day'")
+    change(file, "UPDATE migrations SET id = 'later' WHERE id = '0006_receipts_tree'")
     assert command(*words) == (2, "")
     assert "made by a newer version" in command.errors
     change(file, "DELETE FROM migrations WHERE id = 'later'")

@@ -3,19 +3,17 @@
 import json
 import secrets
 import sqlite3
-from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import rfc8785
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from gateway.models import Caller, PolicyRef, Scope
 from gateway.receipts import ReceiptDraft, ReceiptLog, Signer
 from gateway.store import open_store
+from tests.gateway.receipts.verifier import check_checkpoint, check_record, tree_root
 
 OPERATOR = Caller("key_operator", Scope.OPERATOR)
 ANNA = Caller("key_anna", Scope.CLIENT)
@@ -68,23 +66,15 @@ def reference_check(path: Path, public_key: Ed25519PublicKey) -> int:
         assert sequence == record["sequence"] == number
         assert request_id == record["request_id"]
         assert record["previous_hash"] == previous
-        assert rfc8785.dumps(record) == body.encode()
-        assert hash_ == sha256(body.encode()).hexdigest()
-        assert signature == signature.lower()
-        public_key.verify(bytes.fromhex(signature), bytes.fromhex(hash_))
+        assert check_record(record | {"hash": hash_, "signature": signature}, public_key) == body.encode()
         assert kind == ("outcome" if "outcome" in record else "receipt")
         previous = hash_
-    _check_head(path, public_key, len(rows), previous)
-    return len(rows)
-
-
-def _check_head(path: Path, public_key: Ed25519PublicKey, size: int, last: str) -> None:
     conn = sqlite3.connect(path)
     try:
-        ((stored_size, head, checkpoint),) = conn.execute("SELECT size, head, checkpoint FROM receipts_head").fetchall()
+        ((size, head, checkpoint),) = conn.execute("SELECT size, head, checkpoint FROM receipts_head").fetchall()
     finally:
         conn.close()
-    assert (stored_size, head) == (size, last)
-    text, signature = checkpoint.split("\n\n")
-    assert text.split("\n") == ["privacy-gateway/receipts", str(size), b64encode(bytes.fromhex(last)).decode()]
-    public_key.verify(b64decode(signature.split(" ")[2])[4:], (text + "\n").encode())
+    assert (size, head) == (len(rows), previous)
+    root = tree_root([body.encode() for _, _, _, body, _, _ in rows])
+    assert check_checkpoint(checkpoint, public_key) == (size, root)
+    return int(size)

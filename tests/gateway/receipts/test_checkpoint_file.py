@@ -4,7 +4,6 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from gateway.container import Container
 from gateway.errors import Unavailable
 from gateway.receipts import ReceiptLog, Signer, checkpoint_file
 from gateway.receipts.audit import audit
-from gateway.receipts.checkpoint import Head, is_signed_head, parse_head, sign_head
+from gateway.receipts.checkpoint import parse_checkpoint, sign_checkpoint, verify_checkpoint
 from gateway.receipts.checkpoint_file import FILE, read_checkpoint, write_checkpoint
 from gateway.store import open_read_only
 from run_proxy import main
@@ -34,7 +33,7 @@ def start(data_dir: Path) -> Any:
 def remembered(data_dir: Path) -> int:
     checkpoint = read_checkpoint(data_dir)
     assert checkpoint is not None
-    assert is_signed_head(checkpoint.note, checkpoint, Signer.load(data_dir))
+    assert verify_checkpoint(checkpoint.note, Signer.load(data_dir)) == checkpoint
     return checkpoint.size
 
 
@@ -128,7 +127,7 @@ async def test_another_history_of_the_same_key_is_named(data_dir: Path, tmp_path
     await append(tmp_path / "twin", "req_03", "req_04")
     shutil.copy(tmp_path / "twin" / "gateway.db", data_dir / "gateway.db")
     with opened(data_dir) as log:
-        assert "the record at sequence 2 is not the one" in await refusal(log)
+        assert "its first 2 records are not those that receipts.checkpoint remembers" in await refusal(log)
 
 
 async def test_a_crash_before_the_file_is_written_raises_no_alarm(data_dir: Path) -> None:
@@ -243,8 +242,7 @@ async def test_no_key_is_made_beside_a_checkpoint_whose_log_is_gone(data_dir: Pa
 def test_a_checkpoint_never_goes_back(data_dir: Path) -> None:
     signer = Signer.load(data_dir)
     for size, kept in ((3, 3), (2, 3), (4, 4), (0, 4)):
-        head = Head(size, f"{size:02x}" * 32)
-        write_checkpoint(data_dir, replace(head, note=sign_head(head, signer)))
+        write_checkpoint(data_dir, sign_checkpoint(size, bytes([size]) * 32, signer))
         assert remembered(data_dir) == kept
 
 
@@ -264,8 +262,8 @@ async def test_requests_go_on_while_the_file_cannot_be_written(
 
 
 def test_a_note_is_read_as_it_is_written(tmp_path: Path) -> None:
-    head = Head(7, "ab" * 32)
-    note = sign_head(head, Signer.load(tmp_path))
-    assert parse_head(note) == head
+    checkpoint = sign_checkpoint(7, b"\xab" * 32, Signer.load(tmp_path))
+    note = checkpoint.note
+    assert parse_checkpoint(note) == checkpoint
     for damaged in ("", note[1:], note.replace("\n7\n", "\n07\n"), note.replace("\n7\n", "\n-7\n"), note.strip()[:60]):
-        assert parse_head(damaged) is None
+        assert parse_checkpoint(damaged) is None

@@ -1,4 +1,4 @@
-"""docs/receipts.md says what is true: its program runs, and no member or check is left out."""
+"""docs/receipts.md and docs/receipt-format.md say what is true: the program runs, no member or check is left out."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,8 @@ from gateway.receipts import OutcomeDraft
 from tests.conftest import ROOT
 from tests.gateway.receipts.support import OPERATOR, draft, opened
 
-PAGE = (ROOT / "docs" / "receipts.md").read_text(encoding="utf-8")
+FORMAT = (ROOT / "docs" / "receipt-format.md").read_text(encoding="utf-8")
+PAGE = FORMAT + (ROOT / "docs" / "receipts.md").read_text(encoding="utf-8")
 
 
 async def served(data_dir: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -28,11 +29,11 @@ async def served(data_dir: Path) -> tuple[dict[str, Any], dict[str, Any], dict[s
 
 
 async def test_the_program_checks_a_receipt(data_dir: Path) -> None:
-    (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (program,) = re.findall(r"```python\n(.*?)```", FORMAT, re.DOTALL)
     names: dict[str, Any] = {}
-    exec(compile(program, "docs/receipts.md", "exec"), names)
+    exec(compile(program, "docs/receipt-format.md", "exec"), names)
     receipt, anchor, _ = await served(data_dir)
-    names["check"](receipt, anchor["public_key"])
+    names["check_receipt"](receipt, anchor, anchor["public_key"])
     changes: list[dict[str, Any]] = [
         {"route": "direct"},
         {"signature": "00" * 64},
@@ -41,12 +42,16 @@ async def test_the_program_checks_a_receipt(data_dir: Path) -> None:
     ]
     for change in changes:
         with pytest.raises((AssertionError, InvalidSignature)):
-            names["check"](receipt | change, anchor["public_key"])
+            names["check_receipt"](receipt | change, anchor, anchor["public_key"])
+    proof = anchor["inclusion"]
+    for change in ({"hashes": []}, {"hashes": [*proof["hashes"], "00" * 32]}, {"hashes": ["00" * 32]}):
+        with pytest.raises(AssertionError):
+            names["check_receipt"](receipt, anchor | {"inclusion": proof | change}, anchor["public_key"])
 
 
 async def test_every_member_and_every_check_is_explained(data_dir: Path) -> None:
     receipt, anchor, verification = await served(data_dir)
     explained = set(re.findall(r"`([a-z_]+)`", PAGE))
-    for wanted in (receipt, receipt["outcome"], anchor, anchor["log"]):
+    for wanted in (receipt, receipt["outcome"], anchor, anchor["log"], anchor["inclusion"]):
         assert wanted.keys() <= explained
     assert {check["name"] for check in verification["checks"]} <= explained

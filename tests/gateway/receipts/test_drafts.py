@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from gateway.models import Action, PolicyRef, RiskLevel, RouteDecision
 from gateway.receipts import OPERATIONS, OUTCOMES, OutcomeDraft
-from gateway.receipts.checkpoint import Head
 from gateway.receipts.drafts import GUARD_KINDS
-from gateway.receipts.records import canonical_form, outcome_body, receipt_body
+from gateway.receipts.records import Head, canonical_form, outcome_body, receipt_body
 from tests.gateway.receipts.support import draft
 
 CANARY = "Jane Doe, jane@example.com"

@@ -82,7 +82,7 @@ async def test_two_processes_keep_one_linear_chain(data_dir: Path) -> None:
         assert total == 2 * 4 * 25 + 20
         verification = await log.verify(rows[0].request_id, OPERATOR)
         assert verification.valid
-        assert verification.size == size
+        assert verification.log.size == size
     assert all(len(out.split()) == 1 + 4 * 25 for out, _ in said)
     assert reference_check(data_dir / "gateway.db", Signer.load(data_dir).public_key) == size
 

@@ -10,7 +10,7 @@ from gateway.container import Container
 from gateway.models import Caller, Scope
 from gateway.pipeline.operations import Question
 from gateway.receipts import Signer
-from gateway.receipts.checkpoint import Head, is_signed_by_another, sign_head
+from gateway.receipts.checkpoint import is_signed_by_another, sign_checkpoint
 from gateway.receipts.key_loading import signer_of
 from gateway.receipts.signing import FILE
 from gateway.store import open_store
@@ -72,7 +72,7 @@ async def test_a_folder_with_its_keys_and_one_without_receipts_start(used: Path,
 
 def test_whose_head_it_is(tmp_path: Path) -> None:
     ours, theirs = Signer.load(tmp_path / "ours"), Signer.load(tmp_path / "theirs")
-    note = sign_head(Head(7, "ab" * 32), ours)
+    note = sign_checkpoint(7, bytes(32), ours).note
     assert not is_signed_by_another(note, ours)
     assert is_signed_by_another(note, theirs)
     for damaged in ("", "nonsense", note[:-9] + "\n", note.replace("\u2014", "-"), note[:-6] + "?!é=\n"):

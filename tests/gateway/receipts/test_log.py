@@ -11,7 +11,9 @@ import rfc8785
 
 from gateway.errors import Conflict, NotFound
 from gateway.receipts import OutcomeDraft, ReceiptLog, Signer
+from gateway.receipts.checkpoint import verifier_key
 from tests.gateway.receipts.support import ANNA, BERT, OPERATOR, draft, opened, reference_check
+from tests.gateway.receipts.verifier import check_checkpoint, check_inclusion
 
 
 @pytest.fixture
@@ -73,7 +75,7 @@ async def test_the_first_outcome_stands(log: ReceiptLog) -> None:
     log.append_outcome(request_id, OutcomeDraft("answered", 200), ANNA.key_id)
     log.append_outcome(request_id, OutcomeDraft("failed"), ANNA.key_id)
     assert (await log.get(request_id, ANNA)).as_dict()["outcome"]["outcome"] == "answered"
-    assert (await log.verify(request_id, ANNA)).size == 2
+    assert (await log.verify(request_id, ANNA)).log.size == 2
 
 
 @pytest.mark.parametrize(("request_id", "owner"), [("req_ff", ANNA.key_id), ("req_01", BERT.key_id)])
@@ -83,7 +85,7 @@ async def test_an_outcome_without_its_receipt_is_not_recorded(
     await log.append(draft("req_01"), ANNA.key_id)
     with caplog.at_level(logging.ERROR):
         log.append_outcome(request_id, OutcomeDraft("answered"), owner)
-        assert (await log.verify("req_01", ANNA)).size == 1
+        assert (await log.verify("req_01", ANNA)).log.size == 1
     assert "outcome" in caplog.text
 
 
@@ -129,19 +131,20 @@ async def test_the_anchor_payload_commits_to_receipt_and_log(log: ReceiptLog, da
     last = await log.append(draft(), BERT.key_id)
     anchor = await log.anchor_payload(receipt.request_id, ANNA)
     assert anchor["submitted"] is False
-    payload = {
-        "request_id": receipt.request_id,
-        "receipt_hash": receipt.hash,
-        "outcome_hash": None,
-        "log": {"size": 2, "head": last.hash},
-    }
-    assert {name: anchor[name] for name in payload} == payload
-    assert anchor["payload_hash"] == sha256(rfc8785.dumps(payload)).hexdigest()
-    # The signed note (C2SP): text, blank line, signature over the text.
-    text, signature = anchor["checkpoint"].split("\n\n")
-    assert text.split("\n")[:2] == ["privacy-gateway/receipts", "2"]
-    assert signature.startswith("\u2014 privacy-gateway/receipts ")
-    assert anchor["public_key"] == Signer.load(data_dir).public_bytes.hex()
+    signer = Signer.load(data_dir)
+    size, root = check_checkpoint(anchor["checkpoint"], signer.public_key)
+    assert size == 2
+    assert anchor["log"] == {"size": 2, "head": last.hash, "root": root.hex()}
+    assert (anchor["receipt_hash"], anchor["outcome_hash"]) == (receipt.hash, None)
+    check_inclusion(receipt.as_dict(), anchor, signer.public_key)
+    # One hash for all receipts so far.
+    text, _, _ = anchor["checkpoint"].partition("\n\n")
+    assert anchor["payload_hash"] == sha256(text.encode() + b"\n").hexdigest()
+    other = await log.anchor_payload(last.request_id, BERT)
+    assert other["payload_hash"] == anchor["payload_hash"]
+    check_inclusion(last.as_dict(), other, signer.public_key)
+    assert (anchor["key_id"], anchor["public_key"]) == (signer.key_id, signer.public_bytes.hex())
+    assert anchor["verifier_key"] == verifier_key(signer)
 
 
 async def test_a_good_log_verifies_and_the_reference_agrees(log: ReceiptLog, data_dir: Path) -> None:
@@ -152,7 +155,7 @@ async def test_a_good_log_verifies_and_the_reference_agrees(log: ReceiptLog, dat
         verification = await log.verify(receipt.request_id, ANNA)
         assert verification.as_dict()["valid"] is True
         assert all(check["ok"] for check in verification.as_dict()["checks"])
-        assert verification.size == 40
+        assert verification.log.size == 40
     assert reference_check(data_dir / "gateway.db", Signer.load(data_dir).public_key) == 40
 
 
@@ -170,7 +173,7 @@ async def test_a_long_chain_is_followed_in_chunks(log: ReceiptLog, data_dir: Pat
     first, again = await asyncio.gather(*(log.verify(receipts[0].request_id, ANNA) for _ in range(2)))
     assert first.valid
     assert first == again
-    assert (first.size, first.head) == (2000, receipts[-1].hash)
+    assert (first.log.size, first.log.head) == (2000, receipts[-1].hash)
 
 
 async def test_a_chain_that_grows_while_it_is_followed_verifies(log: ReceiptLog) -> None:
@@ -180,4 +183,4 @@ async def test_a_chain_that_grows_while_it_is_followed_verifies(log: ReceiptLog)
         await log.append(draft(), ANNA.key_id)
     verification = await verifying
     assert verification.valid
-    assert verification.size >= 1500
+    assert verification.log.size >= 1500

@@ -8,17 +8,19 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from gateway.config.settings import SettingsError
 from gateway.receipts import Signer
-from gateway.receipts.checkpoint import Head, is_signed_head, sign_head
+from gateway.receipts.checkpoint import ORIGIN, sign_checkpoint, verifier_key, verify_checkpoint
 from gateway.receipts.signing import FILE
 from tests.conftest import ROOT
+from tests.gateway.receipts.verifier import check_checkpoint
 
-HEAD = Head(7, "ab" * 32)
+ROOT_HASH = b"\xab" * 32
 
 
 def test_the_first_start_makes_a_key_that_only_its_owner_reads(data_dir: Path) -> None:
@@ -86,25 +88,28 @@ def test_the_key_is_in_no_repr(data_dir: Path) -> None:
     assert repr(signer) == f"<Signer {signer.key_id}>"
 
 
-def test_a_head_is_signed_as_c2sp_signed_note_says(data_dir: Path) -> None:
+def test_a_checkpoint_is_signed_as_c2sp_says(data_dir: Path) -> None:
     signer = Signer.load(data_dir)
-    note = sign_head(HEAD, signer)
+    note = sign_checkpoint(7, ROOT_HASH, signer).note
     text, line = note.split("\n\n")
-    assert text == "privacy-gateway/receipts\n7\n" + b64encode(b"\xab" * 32).decode()
+    assert text == "privacy-gateway/receipt-log\n7\n" + b64encode(ROOT_HASH).decode()
     dash, name, signature = line.removesuffix("\n").split(" ")
-    assert (dash, name) == ("\u2014", "privacy-gateway/receipts")
+    assert (dash, name) == ("\u2014", "privacy-gateway/receipt-log")
     raw = b64decode(signature)
     assert raw[:4] == sha256(name.encode() + b"\n\x01" + signer.public_bytes).digest()[:4]
     signer.public_key.verify(raw[4:], (text + "\n").encode())
+    name, key_hash, key = verifier_key(signer).split("+", 2)
+    assert (name, key_hash, b64decode(key)) == (ORIGIN, raw[:4].hex(), b"\x01" + signer.public_bytes)
 
 
-def test_a_signed_head_is_good_for_itself_alone(data_dir: Path) -> None:
+def test_a_checkpoint_is_good_for_itself_alone(data_dir: Path) -> None:
     signer, other = Signer.load(data_dir), Signer(Ed25519PrivateKey.generate())
-    note = sign_head(HEAD, signer)
-    assert is_signed_head(note, HEAD, signer)
-    assert not is_signed_head(note, Head(8, HEAD.hash), signer)
-    assert not is_signed_head(note, Head(7, "cd" * 32), signer)
-    assert not is_signed_head(note, HEAD, other)
+    signed = sign_checkpoint(7, ROOT_HASH, signer)
+    assert verify_checkpoint(signed.note, signer) == signed
+    assert verify_checkpoint(signed.note, other) is None
+    assert verify_checkpoint(signed.note.replace("\n7\n", "\n8\n"), signer) is None
+    another = b64encode(b"\xcd" * 32).decode()
+    assert verify_checkpoint(signed.note.replace(b64encode(ROOT_HASH).decode(), another), signer) is None
 
 
 def _broken_notes(note: str) -> dict[str, str]:
@@ -122,11 +127,23 @@ def _broken_notes(note: str) -> dict[str, str]:
         "of another key hash": note.replace(signature, b64encode(b"\x00" * 4 + raw[4:]).decode()),
         "one bit off": note.replace(signature, b64encode(raw[:-1] + bytes([raw[-1] ^ 1])).decode()),
         "line added": note.replace("\n\n", "\nmore\n\n"),
+        "root in another spelling": note.replace("6s=\n", "6t=\n"),
+        "size with a zero": note.replace("\n7\n", "\n07\n"),
+        "size in other digits": note.replace("\n7\n", "\n\u0667\n"),
+        "size negative": note.replace("\n7\n", "\n-7\n"),
+        "two signatures": note + line,
+        "carriage returns": note.replace("\n", "\r\n"),
+        "another dash": note.replace("\u2014", "\u2013"),
         "not ASCII": note.replace(signature, "é"),
     }
 
 
-@pytest.mark.parametrize("name", _broken_notes(sign_head(HEAD, Signer(Ed25519PrivateKey.generate()))))
+@pytest.mark.parametrize(
+    "name", _broken_notes(sign_checkpoint(7, ROOT_HASH, Signer(Ed25519PrivateKey.generate())).note)
+)
 def test_a_broken_note_is_no_note(name: str, data_dir: Path) -> None:
     signer = Signer.load(data_dir)
-    assert not is_signed_head(_broken_notes(sign_head(HEAD, signer))[name], HEAD, signer)
+    note = sign_checkpoint(7, ROOT_HASH, signer).note
+    assert verify_checkpoint(_broken_notes(note)[name], signer) is None
+    with pytest.raises((AssertionError, ValueError, InvalidSignature)):
+        check_checkpoint(_broken_notes(note)[name], signer.public_key)

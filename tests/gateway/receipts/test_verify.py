@@ -6,11 +6,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.receipts import Signer
-from gateway.receipts.checkpoint import Head, sign_head
-from gateway.receipts.records import Record, receipt_body, seal
+from gateway.receipts.checkpoint import sign_checkpoint
+from gateway.receipts.records import Head, Record, receipt_body, seal
 from gateway.receipts.verify import ChainWalk, check_filing, check_head, check_outcome, check_record
 from gateway.store.rows import StoredHead, StoredRecord
 from tests.gateway.receipts.support import draft
+from tests.gateway.receipts.verifier import tree_root
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(),
@@ -48,8 +49,7 @@ def test_one_bit_anywhere_is_noticed(data_dir: Path) -> None:
     signer = Signer.load(data_dir)
     record = seal(receipt_body(draft("req_01"), Head(), signer.key_id), signer)
     good = row_of(record)
-    head = Head(1, record.hash)
-    checkpoint = sign_head(head, signer).encode()
+    checkpoint = sign_checkpoint(1, tree_root([record.body.encode()]), signer).note.encode()
 
     def all_good(row: StoredRecord, head: StoredHead) -> bool:
         walk = ChainWalk()

@@ -1,0 +1,81 @@
+"""`run_proxy.py receipts verify FILE --key KEY`: verifies what `export`, `prove` or `consistency` wrote, anywhere."""
+
+import argparse
+import os
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Column, Table
+
+from gateway.cli.console import print_error, print_json
+from gateway.cli.progress import progress
+from gateway.errors import BadRequest
+from gateway.http.strict_json import parse_object
+from gateway.receipts import Verification
+from gateway.receipts.offline import CONSISTENCY, PROOF, ExportWalk, parse_key, verify_consistency, verify_proof
+from gateway.receipts.signing import Verifier
+from gateway.receipts.verify import Audit
+
+_LONGEST_PROOF = 1 << 20
+
+
+def verify_file(options: argparse.Namespace) -> int:
+    """Verifies a file. Returns 0 if all checks pass, 1 if any fails or the file cannot be read, 2 for wrong usage."""
+    try:
+        verifier = parse_key(options.key)
+    except ValueError:
+        message = "--key must be an Ed25519 public key: 64 hex digits, or as verifiers of signed notes take it"
+        print_error(message, "unusable_settings", "key", as_json=options.json)
+        return 2
+    if options.target is None:
+        print_error("--key needs a FILE to verify", "unusable_settings", "target", as_json=options.json)
+        return 2
+    try:
+        found = _verified(Path(options.target), verifier)
+    except OSError as error:
+        print_error(f"{options.target}: {error.strerror}", "unreadable", "target", as_json=options.json)
+        return 1
+    said = None
+    if isinstance(found, Verification):
+        said = f"Valid: the receipt is one of the {found.log.size} records of the checkpoint."
+    return print_verification(found, as_json=options.json, said=said)
+
+
+def print_verification(found: Audit | Verification, *, as_json: bool, said: str | None = None) -> int:
+    """Prints the checks, and what it means if all pass. Returns 0 if they do, else 1."""
+    status, done = 0 if found.valid else 1, found.as_dict()
+    if as_json:
+        print_json(done)
+        return status
+    table = Table(Column("Check", no_wrap=True), "Result", Column("Problem", overflow="fold"))
+    for check in found.checks:
+        table.add_row(check.name, "ok" if check.ok else "FAILED", check.detail or "")
+    console = Console()
+    console.print(table)
+    if found.valid:
+        console.print(said or f"Valid: {found.log.size} records, none altered or missing.", highlight=False)
+    else:
+        first = done.get("broken_at")
+        console.print(f"NOT VALID{f': breaks at sequence {first}' if first else ''}.", highlight=False)
+    return status
+
+
+def _verified(path: Path, verifier: Verifier) -> Audit | Verification:
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size <= _LONGEST_PROOF:
+            try:
+                value = parse_object(file.read())
+            except BadRequest:
+                value = {}
+            kind = {name: value.get(name) for name in PROOF}
+            if kind == PROOF:
+                return verify_proof(value, verifier)
+            if kind == CONSISTENCY:
+                return verify_consistency(value, verifier)
+            file.seek(0)
+        walk = ExportWalk(verifier)
+        with progress("Verifying", os.fstat(file.fileno()).st_size) as advance:
+            for line in file:
+                walk.feed(line)
+                advance(len(line))
+    return walk.result()

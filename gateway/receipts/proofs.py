@@ -1,0 +1,102 @@
+"""Proofs about the log: that a record is in it, and that it extends what it was.
+
+A proof that does not hold is never given: what is stored may have been changed.
+"""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from gateway.errors import BadRequest, Unavailable
+from gateway.receipts.checkpoint import Checkpoint, sign_checkpoint
+from gateway.receipts.merkle import extends, included_root, leaf_hash
+from gateway.receipts.signing import Signer, Verifier
+from gateway.receipts.tree import IncompleteTree, StoredTree
+from gateway.receipts.verify import signed_checkpoint
+from gateway.store.interfaces import Receipts
+from gateway.store.rows import StoredRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Inclusion:
+    """The proof that the tree of `checkpoint` has a record as its leaf `index`, which counts from zero (RFC 6962)."""
+
+    index: int
+    path: tuple[bytes, ...]
+    checkpoint: Checkpoint
+
+    def as_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        hashes = [each.hex() for each in self.path]
+        return {
+            "inclusion": {"leaf_index": self.index, "tree_size": self.checkpoint.size, "hashes": hashes},
+            "checkpoint": self.checkpoint.note,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """The proof that the tree of `new` extends that of `old` (RFC 6962)."""
+
+    old: Checkpoint
+    new: Checkpoint
+    path: tuple[bytes, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        hashes = [each.hex() for each in self.path]
+        return {"old": self.old.note, "new": self.new.note, "consistency": {"hashes": hashes}}
+
+
+def latest_checkpoint(receipts: Receipts, verifier: Verifier) -> Checkpoint:
+    """Returns the checkpoint that the log ends with. Raises Unavailable (`receipt_log_broken`)."""
+    head = receipts.head()
+    checkpoint = signed_checkpoint(head, verifier) if head else None
+    if checkpoint is None:
+        raise _broken()
+    return checkpoint
+
+
+def checkpoint_at(receipts: Receipts, size: int, signer: Signer) -> Checkpoint:
+    """Returns the checkpoint of a size, byte for byte as it was (Ed25519 is deterministic).
+
+    Raises BadRequest for a size that the log never had, Unavailable (`receipt_log_broken`).
+    """
+    latest = latest_checkpoint(receipts, signer)
+    if not 0 <= size <= latest.size:
+        raise BadRequest(f"The log has {latest.size} records.", param="size")
+    try:
+        older = sign_checkpoint(size, StoredTree(receipts).root(size), signer)
+    except IncompleteTree:
+        raise _broken() from None
+    # Only what the signed log extends is signed again.
+    return prove_consistency(receipts, older, latest).old
+
+
+def prove_inclusion(receipts: Receipts, record: StoredRecord, checkpoint: Checkpoint) -> Inclusion:
+    """Proves that a record is in the log of a checkpoint. Raises Unavailable (`receipt_log_broken`)."""
+    index, body = record.sequence - 1, record.body or b""
+    try:
+        path = tuple(StoredTree(receipts).inclusion(index, checkpoint.size))
+    except (IncompleteTree, ValueError):
+        raise _broken() from None
+    is_itself = record.hash == sha256(body).hexdigest().encode()
+    if not is_itself or included_root(leaf_hash(body), index, checkpoint.size, path) != checkpoint.root:
+        raise _broken()
+    return Inclusion(index, path, checkpoint)
+
+
+def prove_consistency(receipts: Receipts, old: Checkpoint, new: Checkpoint) -> Consistency:
+    """Proves that one checkpoint extends another. Raises Unavailable (`receipt_log_broken`)."""
+    try:
+        path = tuple(StoredTree(receipts).consistency(old.size, new.size))
+    except (IncompleteTree, ValueError):
+        raise _broken() from None
+    if not extends(old.size, old.root, new.size, new.root, path):
+        raise _broken()
+    return Consistency(old, new, path)
+
+
+def _broken() -> Unavailable:
+    message = "Nothing can be proved, because the receipt log is broken. `verify` says where."
+    return Unavailable(message, code="receipt_log_broken")

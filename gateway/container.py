@@ -3,7 +3,6 @@
 import asyncio
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from hashlib import sha256
 from types import TracebackType
 from typing import Self
@@ -136,7 +135,7 @@ class Container:
     async def _purge(self) -> None:
         while True:
             await asyncio.sleep(_PURGE_SECONDS)
-            await self.vault.purge(datetime.now(UTC))
+            await self.vault.purge()
 
     def check(self) -> None:
         """Checks that requests can be served. Raises Unavailable if the store or its receipt log is unusable."""

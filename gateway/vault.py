@@ -1,15 +1,21 @@
 """Keeps the values of native sessions, sealed under a token that is never stored.
 
 The key of a session is derived from its token (HKDF-SHA256, RFC 5869), of which the store has only the SHA-256 digest.
-Values are stored in rows encrypted with AES-256-GCM, each bound to its session and its number. The database alone
-opens nothing.
+Values are stored in rows encrypted with AES-256-GCM. The database alone opens nothing.
+
+Each row is bound to its session, its owner, the session's end and its number, so that none of them can be changed
+without the token. Nonces are random: at most 10,000 rows are sealed with a key, or as many again at each extension, of
+which two have the same nonce with a probability below 2^-60.
+
+Time never goes back (SteadyClock), and the latest is stored with the sessions: setting the clock back opens nothing
+again, not after a restart either.
 """
 
 import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -21,6 +27,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from gateway.concurrency.steady_clock import SteadyClock
 from gateway.errors import Conflict, Gone, InternalError, NotFound
 from gateway.models import Caller, SessionGrant
 from gateway.placeholders import Known
@@ -31,7 +38,7 @@ from gateway.store.rows import SealedRow, SessionRow
 # How long the gateway distinguishes an expired session from one that never existed.
 TOMBSTONE = timedelta(hours=24)
 
-_FORMAT = b"privacy-gateway vault v1"
+_FORMAT = b"privacy-gateway vault v2"
 _SESSION_ID = re.compile(r"vs_[0-9a-f]{32}")
 _NOBODY = "vs_" + "0" * 32
 _NONCE = 12
@@ -63,14 +70,15 @@ class Vault:
 
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._store = store
-        self._clock = clock
+        self._clock = SteadyClock(clock)
+        self._clock.now(store.read_now(lambda stored: stored.sessions.latest_time()))
 
     def begin(self, caller: Caller, ttl_seconds: int, *, max_values: int = 10_000) -> OpenSession:
         """Begins an empty session, which `remember` stores. Its token exists only in the grant."""
         if ttl_seconds < 1 or max_values < 1:
             raise ValueError("ttl_seconds and max_values must be at least 1")
         session_id, token = "vs_" + token_hex(16), "vst_" + token_urlsafe(32)
-        expires_at = datetime.fromtimestamp(int(self._clock()) + ttl_seconds, UTC)
+        expires_at = datetime.fromtimestamp(int(self._clock.now()) + ttl_seconds, UTC)
         row = SessionRow(session_id, _digest(token), caller.key_id, expires_at.timestamp(), max_values)
         grant = SessionGrant(session_id, token, expires_at)
         return OpenSession(grant, _derive(token, session_id, b"placeholders"), (), frozenset(), caller.key_id, row=row)
@@ -84,21 +92,21 @@ class Vault:
         digest = _digest(session_token)
         asked = session_id if _SESSION_ID.fullmatch(session_id) else _NOBODY
 
-        def read(repositories: Repositories) -> tuple[SessionRow | None, list[SealedRow]]:
-            row = repositories.sessions.find(asked)
+        def read(repositories: Repositories) -> tuple[SessionRow | None, bool, list[SealedRow]]:
+            row, now = repositories.sessions.find(asked), self._now(repositories)
+            is_open = row is not None and row.expires_at > now
             # Sealed rows are read only for a caller who can open them, so that every refusal takes the same work.
-            if not _fits(row, digest, caller) or row is None or row.expires_at <= self._clock():
-                return row, []
-            return row, repositories.sessions.sealed(asked)
+            may_open = _fits(row, digest, caller) and is_open
+            return row, is_open, repositories.sessions.sealed(asked) if may_open else []
 
-        row, sealed = await self._store.read(read)
+        row, is_open, sealed = await self._store.read(read)
         if row is None or not _fits(row, digest, caller):
             raise NotFound("There is no such session.", code="session_not_found", param="session")
-        expires_at = datetime.fromtimestamp(row.expires_at, UTC)
-        if row.expires_at <= self._clock():
+        if not is_open:
             raise _expired()
-        known, urls = _unseal(_derive(session_token, asked, b"seal"), asked, sealed)
-        grant = SessionGrant(asked, session_token, expires_at)
+        grant = SessionGrant(asked, session_token, datetime.fromtimestamp(row.expires_at, UTC))
+        seal = _Seal(grant, caller.key_id)
+        known, urls = seal.open(sealed)
         return OpenSession(
             grant, _derive(session_token, asked, b"placeholders"), known, urls, caller.key_id, len(sealed)
         )
@@ -115,45 +123,83 @@ class Vault:
         if not size and session.row is None:
             return
         session_id = session.grant.session_id
-        key = _derive(session.grant.session_token, session_id, b"seal")
-        cipher = AESGCM(key)
+        seal = _Seal(session.grant, session.owner)
         content = _pack(entries, places)
-        now = self._clock()
 
         def write(repositories: Repositories) -> None:
             if session.row is not None:
                 repositories.sessions.add(session.row)
+            repositories.sessions.note_time(self._now(repositories))
             if size:
                 add(repositories)
 
         def add(repositories: Repositories) -> None:
             found = repositories.sessions.find(session_id)
-            if found is None or found.expires_at <= now:
+            if found is None or found.expires_at <= self._now(repositories):
                 raise _expired()
+            if found.expires_at != session.grant.expires_at.timestamp():
+                raise _changed()
             if found.held + size > found.max_values:
                 raise Conflict("The session is full. Start a new one.", param="session")
             if found.rows > session.rows:
-                newer = repositories.sessions.sealed(session_id, session.rows)
-                added, _ = _unseal(key, session_id, newer, session.rows)
+                added, _ = seal.open(repositories.sessions.sealed(session_id, session.rows), session.rows)
                 _refuse_other_values(entries, added)
             # Only here can no other process take the number of the row.
-            nonce = os.urandom(_NONCE)
-            sealed = nonce + cipher.encrypt(nonce, content, _bound_to(session_id, found.rows))
-            repositories.sessions.append(session_id, SealedRow(found.rows, sealed), size)
+            repositories.sessions.append(session_id, seal.close(found.rows, content), size)
 
         await self._store.write(write)
 
-    async def purge(self, now: datetime) -> int:
+    async def extend(self, session_id: str, session_token: str, caller: Caller, ttl_seconds: int) -> SessionGrant:
+        """Lets a session last at least `ttl_seconds` from now, durable on return. It never ends earlier than it would.
+
+        Raises what `open` raises, and Conflict when another request changed the session meanwhile.
+        """
+        session = await self.open(session_id, session_token, caller)
+
+        def write(repositories: Repositories) -> SessionGrant:
+            now = self._now(repositories)
+            repositories.sessions.note_time(now)
+            found = repositories.sessions.find(session_id)
+            if found is None or found.expires_at <= now:
+                raise _expired()
+            if found.expires_at != session.grant.expires_at.timestamp():
+                raise _changed()
+            ends = max(found.expires_at, float(int(now) + ttl_seconds))
+            grant = SessionGrant(session_id, session_token, datetime.fromtimestamp(ends, UTC))
+            old, new = _Seal(session.grant, session.owner), _Seal(grant, session.owner)
+            sealed = repositories.sessions.sealed(session_id)
+            again = [new.close(number, content) for number, content in enumerate(old.contents(sealed))]
+            repositories.sessions.replace(session_id, ends, again)
+            return grant
+
+        return await self._store.write(write)
+
+    async def revoke(self, session_id: str, session_token: str, caller: Caller) -> None:
+        """Deletes a session and its values permanently. Raises what `open` raises."""
+        await self.open(session_id, session_token, caller)
+        await self._store.write(lambda repositories: repositories.sessions.delete(session_id))
+        self._store.erase_deleted_soon()
+
+    async def purge(self) -> int:
         """Deletes the values of expired sessions permanently, then sessions that expired a day ago.
 
         Returns how many sessions lost their values.
         """
-        expired, buried = now.timestamp(), (now - TOMBSTONE).timestamp()
-        purged = await self._in_chunks(lambda sessions: sessions.empty_expired(expired, _PURGE_CHUNK))
+        now = await self._store.write(self._note_time)
+        buried = now - TOMBSTONE.total_seconds()
+        purged = await self._in_chunks(lambda sessions: sessions.empty_expired(now, _PURGE_CHUNK))
         removed = await self._in_chunks(lambda sessions: sessions.delete_emptied(buried, _PURGE_CHUNK))
         if purged or removed:
             self._store.erase_deleted_soon()
         return purged
+
+    def _now(self, repositories: Repositories) -> float:
+        return self._clock.now(repositories.sessions.latest_time())
+
+    def _note_time(self, repositories: Repositories) -> float:
+        now = self._now(repositories)
+        repositories.sessions.note_time(now)
+        return now
 
     async def _in_chunks(self, delete: Callable[[Sessions], int]) -> int:
         """Repeats `delete` until nothing is left, each time in its own transaction."""
@@ -173,27 +219,45 @@ def _refuse_other_values(entries: Iterable[Known], added: Iterable[Known]) -> No
     """Raises Conflict if a concurrent request minted the same short placeholder for another value."""
     there = {entry.placeholder: entry for entry in added}
     if any(there.get(entry.placeholder, entry) != entry for entry in entries):
-        raise Conflict("Another request changed the session at the same time. Send the request again.", param="session")
+        raise _changed()
 
 
-def _unseal(
-    key: bytes, session_id: str, rows: Iterable[SealedRow], first: int = 0
-) -> tuple[tuple[Known, ...], frozenset[str]]:
-    cipher = AESGCM(key)
-    known: dict[str, Known] = {}
-    urls: set[str] = set()
-    for number, (row, sealed) in enumerate(rows, first):
-        try:
-            if row != number:
-                raise InvalidTag
-            opened = cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], _bound_to(session_id, row))
-            content = json.loads(opened.decode("utf-8", "surrogatepass"))
-        except (InvalidTag, ValueError):
-            raise InternalError("The stored values of this session are damaged. Start a new session.") from None
-        for entry in content["known"]:
-            known.setdefault(entry[0], Known(*entry))
-        urls.update(content["urls"])
-    return tuple(known.values()), frozenset(urls)
+class _Seal:
+    """Seals and opens the rows of a session."""
+
+    def __init__(self, grant: SessionGrant, owner: str) -> None:
+        self._cipher = AESGCM(_derive(grant.session_token, grant.session_id, b"seal"))
+        end = str(int(grant.expires_at.timestamp()))
+        self._bound = b"\x00".join((_FORMAT, grant.session_id.encode(), owner.encode(), end.encode()))
+
+    def close(self, row: int, content: bytes) -> SealedRow:
+        nonce = os.urandom(_NONCE)
+        return SealedRow(row, nonce + self._cipher.encrypt(nonce, content, self._bound_to(row)))
+
+    def contents(self, rows: Iterable[SealedRow], first: int = 0) -> Iterator[bytes]:
+        """Yields what is in rows that begin with number `first`. Raises InternalError for any that was changed."""
+        for number, (row, sealed) in enumerate(rows, first):
+            try:
+                if row != number:
+                    raise InvalidTag
+                content = self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], self._bound_to(row))
+            except (InvalidTag, ValueError):
+                raise InternalError("The stored values of this session are damaged. Start a new session.") from None
+            yield content
+
+    def open(self, rows: Iterable[SealedRow], first: int = 0) -> tuple[tuple[Known, ...], frozenset[str]]:
+        """Returns the values and URLs in rows; see `contents`."""
+        known: dict[str, Known] = {}
+        urls: set[str] = set()
+        for content in self.contents(rows, first):
+            opened = json.loads(content.decode("utf-8", "surrogatepass"))
+            for entry in opened["known"]:
+                known.setdefault(entry[0], Known(*entry))
+            urls.update(opened["urls"])
+        return tuple(known.values()), frozenset(urls)
+
+    def _bound_to(self, row: int) -> bytes:
+        return b"\x00".join((self._bound, str(row).encode()))
 
 
 def _pack(entries: Sequence[Known], urls: Sequence[str]) -> bytes:
@@ -204,10 +268,6 @@ def _pack(entries: Sequence[Known], urls: Sequence[str]) -> bytes:
     return content.ljust(-(-len(content) // _PADDING) * _PADDING)
 
 
-def _bound_to(session_id: str, row: int) -> bytes:
-    return b"\x00".join((_FORMAT, session_id.encode(), str(row).encode()))
-
-
 def _derive(token: str, session_id: str, purpose: bytes) -> bytes:
     info = b"\x00".join((_FORMAT, purpose))
     return HKDF(SHA256(), 32, salt=session_id.encode(), info=info).derive(token.encode("utf-8", "surrogatepass"))
@@ -215,6 +275,10 @@ def _derive(token: str, session_id: str, purpose: bytes) -> bytes:
 
 def _digest(token: str) -> bytes:
     return sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def _changed() -> Conflict:
+    return Conflict("Another request changed the session at the same time. Send the request again.", param="session")
 
 
 def _expired() -> Gone:

@@ -69,6 +69,18 @@ class Sessions(Protocol):
         Raises ConstraintViolation when the number is taken or the session does not exist.
         """
 
+    def replace(self, session_id: str, expires_at: float, rows: Sequence[SealedRow]) -> None:
+        """Sets when a session expires, and replaces all its sealed rows by as many that are sealed for it."""
+
+    def delete(self, session_id: str) -> None:
+        """Deletes a session and its sealed rows, which leave the storage after `Store.erase_deleted_soon`."""
+
+    def latest_time(self) -> float:
+        """The latest time that was noted, in Unix seconds; 0 if none was."""
+
+    def note_time(self, now: float) -> None:
+        """Notes a time. An earlier one than the latest changes nothing."""
+
     def empty_expired(self, now: float, limit: int) -> int:
         """Deletes the sealed rows of at most `limit` sessions that expired by `now`, each once.
 

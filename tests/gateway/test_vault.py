@@ -130,29 +130,123 @@ async def test_too_late_is_told_only_to_who_has_the_token(vault: Vault, clock: C
         await vault.remember(session, [MAIL])
 
 
+async def test_a_clock_set_back_opens_nothing_again(vault: Vault, store: Store, clock: Clock) -> None:
+    session = await create(vault, ANNA, 60)
+    await vault.remember(session, [MAIL])
+    clock.now += 60
+    with pytest.raises(Gone):
+        await reopen(vault, session)
+    await vault.purge()
+    for back in (1, 30, 3600, 10 * 365 * 86_400):
+        clock.now = NOW.timestamp() - back
+        for each in (vault, Vault(store, clock=clock)):
+            with pytest.raises(Gone):
+                await reopen(each, session)
+            with pytest.raises(Gone):
+                await each.remember(session, [NAME])
+            with pytest.raises(Gone):
+                await each.extend(session.grant.session_id, session.grant.session_token, ANNA, 60)
+
+
+async def test_a_start_with_the_clock_set_back_goes_on_from_the_latest_time(
+    vault: Vault, store: Store, clock: Clock
+) -> None:
+    """Written with the last session, without a purge; a session that lasts still opens, and a new one can be made."""
+    session, longer = await create(vault, ANNA, 60), await create(vault, ANNA, 3600)
+    clock.now += 60
+    await vault.remember(longer, [MAIL])
+    clock.now -= 86_400
+    again = Vault(store, clock=clock)
+    with pytest.raises(Gone):
+        await reopen(again, session)
+    assert (await reopen(again, longer)).known == (MAIL,)
+    new = await create(again, ANNA, 60)
+    assert new.grant.expires_at >= NOW + timedelta(seconds=120)
+    assert (await reopen(again, new)).known == ()
+
+
+async def test_what_another_process_noted_counts_here(vault: Vault, data_dir: Path, clock: Clock) -> None:
+    session = await create(vault, ANNA, 60)
+    other_store, ahead = open_store(data_dir), Clock()
+    try:
+        ahead.now += 61
+        await create(Vault(other_store, clock=ahead), BERT, 60)
+    finally:
+        other_store.close()
+    with pytest.raises(Gone):
+        await reopen(vault, session)
+
+
+async def test_an_extended_session_lasts_longer_and_keeps_its_values(vault: Vault, clock: Clock) -> None:
+    session = await create(vault, ANNA, 60)
+    await vault.remember(session, [MAIL], [URL])
+    await vault.remember(await reopen(vault, session), [NAME])
+    credentials = session.grant.session_id, session.grant.session_token
+    clock.now += 30
+    grant = await vault.extend(*credentials, ANNA, 60)
+    assert grant.expires_at == NOW + timedelta(seconds=90)
+    assert (await vault.extend(*credentials, ANNA, 10)).expires_at == grant.expires_at, "never earlier"
+    clock.now += 59
+    again = await reopen(vault, session)
+    assert (again.known, again.urls, again.grant) == ((MAIL, NAME), frozenset({URL}), grant)
+    with pytest.raises(Conflict):
+        # It was opened before the session was extended, and would seal for its old end.
+        await vault.remember(session, [replace(MAIL, placeholder="[EMAIL_ADDRESS_ABCDE]")])
+    clock.now += 1
+    with pytest.raises(Gone):
+        await reopen(vault, session)
+    for wrong in ((credentials[0], "vst_wrong", ANNA), (*credentials, BERT), ("vs_" + "0" * 32, credentials[1], ANNA)):
+        with pytest.raises(NotFound):
+            await vault.extend(*wrong, 60)
+        with pytest.raises(NotFound):
+            await vault.revoke(*wrong)
+
+
+async def test_a_revoked_session_is_gone_from_the_files(vault: Vault, store: Store, data_dir: Path) -> None:
+    session, other = await create(vault, ANNA, 60), await create(vault, ANNA, 60)
+    for each in (session, other):
+        await vault.remember(each, [MAIL])
+    ((_, sealed),) = await store.read(lambda stored: stored.sessions.sealed(session.grant.session_id))
+    await vault.revoke(session.grant.session_id, session.grant.session_token, ANNA)
+    with pytest.raises(NotFound):
+        await reopen(vault, session)
+    with pytest.raises(Gone):
+        await vault.remember(session, [NAME])
+    assert (await reopen(vault, other)).known == (MAIL,)
+    for _ in range(500):
+        if sealed not in file_bytes(data_dir):
+            break
+        await asyncio.sleep(0.01)
+    assert sealed not in file_bytes(data_dir)
+    assert session.grant.session_id.encode() not in file_bytes(data_dir)
+
+
 async def test_a_session_that_expired_is_told_for_a_day_and_then_forgotten(vault: Vault, clock: Clock) -> None:
     session, longer = await create(vault, ANNA, 60), await create(vault, ANNA, 7 * 86_400)
     await vault.remember(session, [MAIL])
     await vault.remember(longer, [NAME])
-    assert await vault.purge(NOW) == 0
+    assert await vault.purge() == 0
     clock.now += 60
-    assert await vault.purge(NOW + timedelta(seconds=60)) == 1
-    assert await vault.purge(NOW + timedelta(seconds=60)) == 0
+    assert await vault.purge() == 1
+    assert await vault.purge() == 0
     with pytest.raises(Gone):
         await reopen(vault, session)
     assert (await reopen(vault, longer)).known == (NAME,)
-    assert await vault.purge(NOW + timedelta(seconds=59) + TOMBSTONE) == 0
+    clock.now += TOMBSTONE.total_seconds() - 1
+    assert await vault.purge() == 0
     with pytest.raises(Gone):
         await reopen(vault, session)
-    await vault.purge(NOW + timedelta(seconds=60) + TOMBSTONE)
+    clock.now += 1
+    await vault.purge()
     with pytest.raises(NotFound):
         await reopen(vault, session)
 
 
-async def test_many_sessions_are_purged_at_once(vault: Vault) -> None:
+async def test_many_sessions_are_purged_at_once(vault: Vault, clock: Clock) -> None:
     sessions = await asyncio.gather(*(create(vault, ANNA, 60) for _ in range(1200)))
     await asyncio.gather(*(vault.remember(session, [MAIL]) for session in sessions[:10]))
-    assert await vault.purge(NOW + TOMBSTONE * 2) == 1200
+    clock.now += 2 * TOMBSTONE.total_seconds()
+    assert await vault.purge() == 1200
     with pytest.raises(NotFound):
         await reopen(vault, sessions[0])
 
@@ -170,12 +264,15 @@ async def test_the_files_hold_no_value_and_no_credential(vault: Vault, store: St
         assert session.grant.session_token.removeprefix("vst_").encode() not in files
 
 
-async def test_purged_values_leave_the_files_even_sealed(vault: Vault, store: Store, data_dir: Path) -> None:
+async def test_purged_values_leave_the_files_even_sealed(
+    vault: Vault, store: Store, data_dir: Path, clock: Clock
+) -> None:
     session = await create(vault, ANNA, 60)
     await vault.remember(session, [MAIL])
     ((_, sealed),) = await store.read(lambda stored: stored.sessions.sealed(session.grant.session_id))
     assert sealed in file_bytes(data_dir)
-    await vault.purge(NOW + timedelta(seconds=60))
+    clock.now += 60
+    await vault.purge()
     for _ in range(500):
         if sealed not in file_bytes(data_dir):
             break
@@ -202,6 +299,8 @@ TAMPERING = {
     "rows swapped": "UPDATE vault_rows SET row = -1 - row; UPDATE vault_rows SET row = 2 + row;",
     "first row removed": "DELETE FROM vault_rows WHERE row = 0",
     "row repeated": "INSERT INTO vault_rows SELECT session_id, 2, sealed FROM vault_rows WHERE row = 1",
+    "a later end": "UPDATE vault_sessions SET expires_at = expires_at + 60",
+    "an earlier end": "UPDATE vault_sessions SET expires_at = expires_at - 1",
     "row of another session": "CREATE TEMP TABLE other AS SELECT * FROM vault_rows; "
     "UPDATE vault_rows SET sealed = (SELECT sealed FROM other WHERE other.row = "
     "vault_rows.row AND other.session_id <> vault_rows.session_id)",
@@ -221,6 +320,19 @@ async def test_changed_rows_open_to_nothing(name: str, vault: Vault, data_dir: P
         with pytest.raises(InternalError) as refused:
             await reopen(vault, session)
         assert "anary" not in str(refused.value)
+
+
+async def test_a_session_given_to_another_key_opens_to_nothing(vault: Vault, data_dir: Path) -> None:
+    session = await create(vault, ANNA, 60)
+    await vault.remember(session, [MAIL])
+    conn = sqlite3.connect(data_dir / "gateway.db")
+    with conn:
+        conn.execute("UPDATE vault_sessions SET owner = ?", [BERT.key_id])
+    conn.close()
+    with pytest.raises(NotFound):
+        await reopen(vault, session)
+    with pytest.raises(InternalError):
+        await reopen(vault, session, BERT)
 
 
 async def test_a_session_holds_so_many_values_and_no_more(vault: Vault) -> None:

@@ -1,6 +1,7 @@
 """Vault sessions and their sealed rows."""
 
 import sqlite3
+from collections.abc import Sequence
 
 from gateway.store.rows import SealedRow, SessionRow
 
@@ -9,7 +10,7 @@ _INSERT = f"INSERT INTO vault_sessions ({_COLUMNS}) VALUES ({', '.join('?' * len
 
 
 class SqliteSessions:
-    """The tables `vault_sessions` and `vault_rows`."""
+    """The tables `vault_sessions`, `vault_rows` and `vault_clock`."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
@@ -32,6 +33,26 @@ class SqliteSessions:
         self._conn.execute("INSERT INTO vault_rows (session_id, row, sealed) VALUES (?, ?, ?)", [session_id, *row])
         count = "UPDATE vault_sessions SET rows = rows + 1, held = held + ? WHERE session_id = ?"
         self._conn.execute(count, [values, session_id])
+
+    def replace(self, session_id: str, expires_at: float, rows: Sequence[SealedRow]) -> None:
+        self._conn.execute("UPDATE vault_sessions SET expires_at = ? WHERE session_id = ?", [expires_at, session_id])
+        update = "UPDATE vault_rows SET sealed = ? WHERE session_id = ? AND row = ?"
+        self._conn.executemany(update, [(row.sealed, session_id, row.row) for row in rows])
+
+    def delete(self, session_id: str) -> None:
+        self._conn.execute("DELETE FROM vault_rows WHERE session_id = ?", [session_id])
+        self._conn.execute("DELETE FROM vault_sessions WHERE session_id = ?", [session_id])
+
+    def latest_time(self) -> float:
+        found = self._conn.execute("SELECT latest FROM vault_clock WHERE id = 1").fetchone()
+        return float(found[0]) if found else 0.0
+
+    def note_time(self, now: float) -> None:
+        self._conn.execute(
+            "INSERT INTO vault_clock (id, latest) VALUES (1, ?) "
+            "ON CONFLICT (id) DO UPDATE SET latest = max(latest, excluded.latest)",
+            [now],
+        )
 
     def empty_expired(self, now: float, limit: int) -> int:
         query = "SELECT session_id FROM vault_sessions WHERE purged = 0 AND expires_at <= ? LIMIT ?"

@@ -201,7 +201,7 @@ def test_a_store_of_somebody_else(command: Command, words: list[str]) -> None:
 @pytest.mark.parametrize("words", LOOKS, ids=" ".join)
 def test_a_store_of_another_version(command: Command, ids: list[str], words: list[str]) -> None:
     file = command.data_dir / "gateway.db"
-    change(file, "UPDATE migrations SET id = 'later' WHERE id = '0006_receipts_tree'")
+    change(file, "UPDATE migrations SET id = 'later' WHERE id = '0007_vault_clock'")
     assert command(*words) == (2, "")
     assert "made by a newer version" in command.errors
     change(file, "DELETE FROM migrations WHERE id = 'later'")

@@ -69,3 +69,30 @@ async def test_only_emptied_sessions_are_deleted(store: Store) -> None:
     assert await store.write(lambda stored: stored.sessions.delete_emptied(9.0, 10)) == 1
     there = await store.read(lambda stored: [stored.sessions.find(f"vs_{number}") is not None for number in range(3)])
     assert there == [False, False, True]
+
+
+async def test_rows_are_replaced_together_with_the_end(store: Store) -> None:
+    await fill(store, 0, 1)
+    await fill(store, 0, session_id="vs_2")
+    rows = [SealedRow(0, b"new"), SealedRow(1, b"newer")]
+    await store.write(lambda stored: stored.sessions.replace("vs_1", 200.5, rows))
+    assert await store.read(lambda stored: stored.sessions.sealed("vs_1")) == rows
+    assert await store.read(lambda stored: stored.sessions.sealed("vs_2")) == [SealedRow(0, b"\x00")]
+    ends = await store.read(lambda stored: [stored.sessions.find(id) for id in ("vs_1", "vs_2")])
+    assert [row.expires_at for row in ends if row is not None] == [200.5, 100.5]
+
+
+async def test_a_deleted_session_leaves_the_others(store: Store) -> None:
+    await fill(store, 0, 1)
+    await fill(store, 0, session_id="vs_2")
+    await store.write(lambda stored: stored.sessions.delete("vs_1"))
+    await store.write(lambda stored: stored.sessions.delete("vs_1"))
+    assert await store.read(lambda stored: (stored.sessions.find("vs_1"), stored.sessions.sealed("vs_1"))) == (None, [])
+    assert await store.read(lambda stored: len(stored.sessions.sealed("vs_2"))) == 1
+
+
+async def test_noted_time_never_goes_back(store: Store) -> None:
+    assert await store.read(lambda stored: stored.sessions.latest_time()) == 0
+    for now, latest in ((5.5, 5.5), (3.0, 5.5), (7.0, 7.0)):
+        await store.write(lambda stored, now=now: stored.sessions.note_time(now))
+        assert await store.read(lambda stored: stored.sessions.latest_time()) == latest

@@ -1,0 +1,116 @@
+"""The files of the vault: they open nothing without a token, and what is deleted leaves them."""
+
+import asyncio
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import Gone, InternalError, NotFound
+from gateway.store import Store
+from gateway.vault import Vault
+from tests.gateway.vault.support import ANNA, BERT, MAIL, NAME, URL, Clock, create, file_bytes, reopen
+
+
+async def test_a_revoked_session_is_gone_from_the_files(vault: Vault, store: Store, data_dir: Path) -> None:
+    session, other = await create(vault, ANNA, 60), await create(vault, ANNA, 60)
+    for each in (session, other):
+        await vault.remember(each, [MAIL])
+    ((_, sealed),) = await store.read(lambda stored: stored.sessions.sealed(session.grant.session_id))
+    await vault.revoke(session.grant.session_id, session.grant.session_token, ANNA)
+    with pytest.raises(NotFound):
+        await reopen(vault, session)
+    with pytest.raises(Gone):
+        await vault.remember(session, [NAME])
+    assert (await reopen(vault, other)).known == (MAIL,)
+    for _ in range(500):
+        if sealed not in file_bytes(data_dir):
+            break
+        await asyncio.sleep(0.01)
+    assert sealed not in file_bytes(data_dir)
+    assert session.grant.session_id.encode() not in file_bytes(data_dir)
+
+
+async def test_the_files_hold_no_value_and_no_credential(vault: Vault, store: Store, data_dir: Path) -> None:
+    session = await create(vault, ANNA, 3600)
+    await vault.remember(session, [MAIL, NAME], [URL])
+    await reopen(vault, session)
+    while_open = file_bytes(data_dir)
+    store.close()
+    for files in (while_open, file_bytes(data_dir)):
+        assert session.grant.session_id.encode() in files
+        for secret in (b"anary", MAIL.placeholder.encode(), b"7KQ2M", b"example.com", session.placeholder_key):
+            assert secret not in files
+        assert session.grant.session_token.removeprefix("vst_").encode() not in files
+
+
+async def test_purged_values_leave_the_files_even_sealed(
+    vault: Vault, store: Store, data_dir: Path, clock: Clock
+) -> None:
+    session = await create(vault, ANNA, 60)
+    await vault.remember(session, [MAIL])
+    ((_, sealed),) = await store.read(lambda stored: stored.sessions.sealed(session.grant.session_id))
+    assert sealed in file_bytes(data_dir)
+    clock.now += 60
+    await vault.purge()
+    for _ in range(500):
+        if sealed not in file_bytes(data_dir):
+            break
+        await asyncio.sleep(0.01)
+    assert sealed not in file_bytes(data_dir)
+
+
+async def test_the_size_of_a_row_tells_little(vault: Vault, store: Store) -> None:
+    short, longer = await create(vault, ANNA, 60), await create(vault, ANNA, 60)
+    await vault.remember(short, [replace(MAIL, value="a@b.example")])
+    await vault.remember(longer, [replace(MAIL, value="a.much.longer.address.than.that@b.example")])
+    rows = await store.read(
+        lambda stored: [stored.sessions.sealed(session.grant.session_id) for session in (short, longer)]
+    )
+    sizes = {len(sealed) for of_session in rows for _, sealed in of_session}
+    assert len(sizes) == 1
+
+
+TAMPERING = {
+    "one byte": "UPDATE vault_rows SET sealed = CAST(substr(sealed, 1, 40) || "
+    "CASE substr(sealed, 41, 1) WHEN x'00' THEN x'01' ELSE x'00' END || substr(sealed, 42) AS BLOB) WHERE row = 0",
+    "cut": "UPDATE vault_rows SET sealed = substr(sealed, 1, 50)",
+    "emptied": "UPDATE vault_rows SET sealed = x''",
+    "rows swapped": "UPDATE vault_rows SET row = -1 - row; UPDATE vault_rows SET row = 2 + row;",
+    "first row removed": "DELETE FROM vault_rows WHERE row = 0",
+    "row repeated": "INSERT INTO vault_rows SELECT session_id, 2, sealed FROM vault_rows WHERE row = 1",
+    "a later end": "UPDATE vault_sessions SET expires_at = expires_at + 60",
+    "an earlier end": "UPDATE vault_sessions SET expires_at = expires_at - 1",
+    "row of another session": "CREATE TEMP TABLE other AS SELECT * FROM vault_rows; "
+    "UPDATE vault_rows SET sealed = (SELECT sealed FROM other WHERE other.row = "
+    "vault_rows.row AND other.session_id <> vault_rows.session_id)",
+}
+
+
+@pytest.mark.parametrize("name", TAMPERING)
+async def test_changed_rows_open_to_nothing(name: str, vault: Vault, data_dir: Path) -> None:
+    sessions = [await create(vault, ANNA, 60) for _ in range(2)]
+    for session in sessions:
+        await vault.remember(session, [MAIL])
+        await vault.remember(session, [NAME])
+    conn = sqlite3.connect(data_dir / "gateway.db")
+    conn.executescript(TAMPERING[name])
+    conn.close()
+    for session in sessions:
+        with pytest.raises(InternalError) as refused:
+            await reopen(vault, session)
+        assert "anary" not in str(refused.value)
+
+
+async def test_a_session_given_to_another_key_opens_to_nothing(vault: Vault, data_dir: Path) -> None:
+    session = await create(vault, ANNA, 60)
+    await vault.remember(session, [MAIL])
+    conn = sqlite3.connect(data_dir / "gateway.db")
+    with conn:
+        conn.execute("UPDATE vault_sessions SET owner = ?", [BERT.key_id])
+    conn.close()
+    with pytest.raises(NotFound):
+        await reopen(vault, session)
+    with pytest.raises(InternalError):
+        await reopen(vault, session, BERT)

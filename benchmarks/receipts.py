@@ -1,0 +1,219 @@
+"""What a receipt costs: signed and durable appends against raw inserts, verifying a log, and proving a receipt in it.
+
+    python -m benchmarks.receipts [--seconds 5] [--records 100000] [--tree 10000000] [--json FILE]
+
+append    receipts a second that so many writers get, each waiting until its own is on disk; and rows a second that a
+          thread inserts into a table of the same columns, as many in a transaction as there are writers, with the same
+          settings of SQLite. Both in turns, on the same disk.
+verify    the whole log of `--records`, every hash and signature; and by how much memory grew meanwhile
+prove     an inclusion proof in that log; and in a tree of `--tree` records, of which all subtrees are stored as in a
+          log, but only those records that the proofs read
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import secrets
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+
+from gateway.models import PolicyRef
+from gateway.receipts import ReceiptDraft, ReceiptLog, Signer
+from gateway.receipts.audit import audit
+from gateway.receipts.checkpoint_file import read_checkpoint
+from gateway.receipts.merkle import TILE_WIDTH, Frontier, included_root, leaf_hash
+from gateway.receipts.tree import StoredTree
+from gateway.store import open_read_only, open_store
+from gateway.store.rows import NewRecord, NodeRow
+from gateway.store.sqlite.connection import connect_writer
+
+WRITERS = 64
+_TURNS = 3
+_PROOFS = 200
+
+
+def draft() -> ReceiptDraft:
+    """A receipt of a chat, as long as most."""
+    return ReceiptDraft(
+        request_id="req_" + secrets.token_hex(16),
+        operation="chat",
+        policy=PolicyRef("default", 3, "a1" * 32),
+        engine_version="patterns-1.0+0123456789ab",
+        model_hash=None,
+        route="protected",
+        risk_level="medium",
+        entity_counts={"PERSON": 2, "EMAIL_ADDRESS": 1},
+        transformation_counts={"placeholder": 3},
+        tokens_input=120,
+        tokens_external=98,
+        protected_digest=secrets.token_hex(32),
+    )
+
+
+async def appended(log: ReceiptLog, seconds: float) -> float:
+    """Returns how many receipts a second the writers get."""
+    began, done = time.perf_counter(), 0
+
+    async def write() -> None:
+        nonlocal done
+        while time.perf_counter() - began < seconds:
+            await log.append(draft(), "key_benchmark")
+            done += 1
+
+    await asyncio.gather(*(write() for _ in range(WRITERS)))
+    return done / (time.perf_counter() - began)
+
+
+def inserted(folder: Path, row: NewRecord, seconds: float) -> float:
+    """Returns how many rows a second one thread inserts, in transactions of as many as there are writers."""
+    with closing(connect_writer(folder / "raw.db").conn) as conn:
+        columns = ", ".join(f"{name} {'INTEGER PRIMARY KEY' if name == 'sequence' else 'TEXT'}" for name in row._fields)
+        conn.execute(f"CREATE TABLE IF NOT EXISTS receipts ({columns})")
+        conn.execute("CREATE UNIQUE INDEX IF NOT EXISTS by_request ON receipts (request_id, kind)")
+        statement = f"INSERT INTO receipts VALUES ({', '.join('?' * len(row))})"
+        done = first = conn.execute("SELECT coalesce(max(sequence), 0) FROM receipts").fetchone()[0]
+        began = time.perf_counter()
+        while time.perf_counter() - began < seconds:
+            rows = [row._replace(sequence=done + n, request_id=secrets.token_hex(16)) for n in range(1, WRITERS + 1)]
+            conn.execute("BEGIN IMMEDIATE")
+            conn.executemany(statement, rows)
+            conn.execute("COMMIT")
+            done += WRITERS
+        return float((done - first) / (time.perf_counter() - began))
+
+
+async def fill(log: ReceiptLog, count: int) -> None:
+    for start in range(0, count, 2000):
+        await asyncio.gather(*(log.append(draft(), "key_benchmark") for _ in range(min(2000, count - start))))
+
+
+def measure_append(folder: Path, seconds: float) -> dict[str, float]:
+    ours, raw = list[float](), list[float]()
+    (folder / "ours").mkdir()
+    store = open_store(folder / "ours")
+    try:
+        log = ReceiptLog(store, Signer.load(folder / "ours"), folder / "ours")
+        asyncio.run(fill(log, 200))
+        stored = store.read_now(lambda stored: stored.receipts.after(None, 1))[0]
+        text = [(column or b"").decode() for column in stored[1:]]
+        row = NewRecord(1, text[0], text[1], "key_benchmark", *text[2:])
+        for _ in range(_TURNS):
+            ours.append(asyncio.run(appended(log, seconds / _TURNS)))
+            raw.append(inserted(folder, row, seconds / _TURNS))
+    finally:
+        store.close()
+    return {"appends": median(ours), "inserts": median(raw), "ratio": median(ours) / median(raw)}
+
+
+def measure_log(folder: Path, records: int) -> dict[str, float]:
+    folder.mkdir()
+    store = open_store(folder)
+    try:
+        asyncio.run(fill(ReceiptLog(store, Signer.load(folder), folder), records))
+    finally:
+        store.close()
+    with open_read_only(folder) as look:
+        before, most = resident(), 0.0
+
+        def watch(_: int) -> None:
+            nonlocal most
+            most = max(most, resident())
+
+        began = time.perf_counter()
+        found = audit(look, Signer.load(folder), read_checkpoint(folder), watch)
+        seconds = time.perf_counter() - began
+        if not found.valid:
+            raise SystemExit("the log does not verify")
+        proof = look.read(lambda stored: timed_proofs(StoredTree, stored.receipts, records))
+    return {"records": records, "seconds": seconds, "grown_mb": most - before, "proof_ms": proof}
+
+
+def measure_tree(folder: Path, records: int) -> dict[str, float]:
+    """A tree of many records: all subtrees, and the tiles of records that some proofs read."""
+    folder.mkdir()
+    store = open_store(folder)
+    rng = random.Random(7)
+    tiles = {rng.randrange(records // TILE_WIDTH) for _ in range(_PROOFS)} | {records // TILE_WIDTH}
+    tile = [sha256(number.to_bytes(8)).digest() for number in range(TILE_WIDTH)]
+    nodes: list[NodeRow] = []
+    rows: list[NewRecord] = []
+    tree = Frontier()
+    for number in range(records // TILE_WIDTH + 1):
+        leaves = tile[: records - number * TILE_WIDTH] if number not in tiles else []
+        if number in tiles:
+            for at in range(number * TILE_WIDTH, min(records, (number + 1) * TILE_WIDTH)):
+                rows.append(NewRecord(at + 1, "receipt", f"req_{at}", "key_benchmark", f"record {at}", "", ""))
+                leaves = [*leaves, leaf_hash(f"record {at}".encode())]
+        for leaf in leaves:
+            nodes += [NodeRow(*node) for node in tree.push(leaf)]
+    store.submit(lambda stored: stored.receipts.add_nodes(nodes[: 1 << 14])).result()
+    for start in range(1 << 14, len(nodes), 1 << 13):
+        store.submit(lambda stored, s=start: stored.receipts.add_nodes(nodes[s : s + (1 << 13)])).result()
+    for start in range(0, len(rows), 4000):
+        store.submit(lambda stored, s=start: stored.receipts.add(rows[s : s + 4000])).result()
+    root, times = tree.root(), []
+    for number in sorted(tiles):
+        index = min(records - 1, number * TILE_WIDTH + rng.randrange(TILE_WIDTH))
+        began = time.perf_counter()
+        path = store.read_now(lambda stored, i=index: StoredTree(stored.receipts).inclusion(i, records))
+        times.append((time.perf_counter() - began) * 1000)
+        if included_root(leaf_hash(f"record {index}".encode()), index, records, path) != root:
+            raise SystemExit("a proof does not hold")
+    store.close()
+    times.sort()
+    return {"records": records, "proof_ms": median(times), "p99_ms": times[int(len(times) * 0.99)]}
+
+
+def timed_proofs(tree: Callable[[Any], StoredTree], receipts: Any, records: int) -> float:
+    times = []
+    for _ in range(_PROOFS):
+        index = random.randrange(records)
+        began = time.perf_counter()
+        tree(receipts).inclusion(index, records)
+        times.append((time.perf_counter() - began) * 1000)
+    return median(times)
+
+
+def resident() -> float:
+    """Memory of this process in MB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=6, help="of appends, and of inserts")
+    parser.add_argument("--records", type=int, default=100_000, help="in the log that is verified")
+    parser.add_argument("--tree", type=int, default=10_000_000, help="records of the tree that is proved in")
+    parser.add_argument("--json", type=Path, help="write the figures there, too")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        append = measure_append(folder, options.seconds)
+        log = measure_log(folder / "log", options.records)
+        tree = measure_tree(folder / "tree", options.tree)
+    console = Console(highlight=False)
+    console.print(
+        f"append: {append['appends']:,.0f} receipts a second with {WRITERS} writers, {append['inserts']:,.0f} raw rows "
+        f"a second; {append['ratio']:.2f} of it"
+    )
+    console.print(
+        f"verify: {log['records']:,} records in {log['seconds']:.1f} s, memory grew by {log['grown_mb']:.1f} MB; "
+        f"a proof there {log['proof_ms']:.2f} ms"
+    )
+    console.print(f"prove:  in {tree['records']:,} records {tree['proof_ms']:.2f} ms, p99 {tree['p99_ms']:.2f} ms")
+    if options.json:
+        options.json.write_text(json.dumps({"append": append, "log": log, "tree": tree}, indent=2), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

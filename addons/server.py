@@ -9,6 +9,7 @@ from mitmproxy.tools.web.master import WebMaster
 
 from addons.connection_limits import Clients, ConnectionLimits
 from addons.fail_closed import Refusals
+from addons.flow_filters import bound_filters
 from addons.flow_state import FlowStates
 from addons.graceful_shutdown import GracefulShutdown
 from addons.head_limits import MessageLimits, PrefaceLimit, bound_messages
@@ -49,6 +50,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     bound_messages(
         MessageLimits(settings.head_limit_bytes, settings.head_fields_limit, settings.body_limit_bytes), clients
     )
+    bound_filters()
     connections = affordable_connections(settings.max_connections)
     try:
         async with running(settings, end) as (gateway, first_key, lost):

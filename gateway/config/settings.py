@@ -6,10 +6,8 @@ generated from this module.
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from contextvars import ContextVar
-from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, Self
@@ -21,23 +19,15 @@ from pydantic_settings import SettingsError as SourceError
 from gateway.config.field_types import HeaderNames, HostPatterns, Port, Seconds, SessionSeconds, Size, Strings
 from gateway.config.host_patterns import WELL_KNOWN_HOSTS, host_regexes
 from gateway.config.locations import BUILTIN_POLICIES, default_folder
+from gateway.config.settings_file import ENVIRONMENT_ONLY, PREFIX, SettingsError, read_settings_file, unknown_setting
 from gateway.config.upstreams import UpstreamName, UpstreamSettings, Url
 
+__all__ = ["CONFIGURED_UPSTREAM", "ENVIRONMENT_ONLY", "PREFIX", "Settings", "SettingsError", "load_settings"]
+
 CONFIGURED_UPSTREAM = "configured-upstream"
-PREFIX = "SVC_"
-# Settings files are copied, mailed and committed, so they must not contain these.
-ENVIRONMENT_ONLY = frozenset({"api_key", "upstream_key", "installation_key"})
 
 _file_values: ContextVar[Mapping[str, Any]] = ContextVar("_file_values", default=MappingProxyType({}))
 _MIB = 1024 * 1024
-
-
-class SettingsError(Exception):
-    """Raised for unusable settings. `problems` has one line each, `setting: problem`, without values."""
-
-    def __init__(self, *problems: str) -> None:
-        super().__init__("\n".join(problems))
-        self.problems = problems
 
 
 class Settings(BaseSettings):
@@ -339,7 +329,7 @@ def load_settings(config: Path | None = None, **command_line: object) -> Setting
     `config`, or else the variable SVC_CONFIG, names a TOML file. Raises SettingsError with all problems found.
     """
     named = config or os.environ.get("SVC_CONFIG")
-    values = _read_file(Path(named)) if named else {}
+    values = read_settings_file(Path(named)) if named else {}
     given = {name: value for name, value in command_line.items() if value is not None}
     token = _file_values.set(values)
     try:
@@ -356,21 +346,6 @@ def load_settings(config: Path | None = None, **command_line: object) -> Setting
     return settings
 
 
-def _read_file(path: Path) -> dict[str, Any]:
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingsError(f"the settings file {path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        # tomllib's message may quote the file, so report only the position.
-        place = re.search(r"\(at [^()]*\)", str(error))
-        raise SettingsError(f"the settings file {path} is not valid TOML {place[0] if place else ''}".strip()) from None
-    secrets = sorted(ENVIRONMENT_ONLY & values.keys())
-    if secrets:
-        raise SettingsError(*(f"{name}: set it as {PREFIX}{name.upper()}, not in a file" for name in secrets))
-    return values
-
-
 def _refuse_unknown_variables(settings: Settings) -> None:
     known = set(Settings.model_fields) | {"config"}
     tables = {"upstreams"}
@@ -380,7 +355,7 @@ def _refuse_unknown_variables(settings: Settings) -> None:
         field, *path = variable.removeprefix(PREFIX).lower().split("__")
         fits = field in known and (not path or field in tables)
         if variable.startswith(PREFIX) and variable not in keys and not fits:
-            problems.append(_unknown(variable, [PREFIX + name.upper() for name in sorted(known)]))
+            problems.append(unknown_setting(variable, [PREFIX + name.upper() for name in sorted(known)]))
     if problems:
         raise SettingsError(*problems)
 
@@ -389,11 +364,6 @@ def _problem(place: tuple[int | str, ...], kind: str, message: str) -> str:
     names = [str(part) for part in place if part != "[key]"]
     if kind == "extra_forbidden":
         model = Settings if len(names) == 1 else UpstreamSettings
-        return _unknown(".".join(names), sorted(model.model_fields))
+        return unknown_setting(".".join(names), sorted(model.model_fields))
     text = re.sub(r"^(?:Input|String|Value|List) should ", "must ", message.removeprefix("Value error, "))
     return f"{'.'.join(names)}: {text}" if names else text
-
-
-def _unknown(name: str, known: list[str]) -> str:
-    close = get_close_matches(name.rsplit(".", maxsplit=1)[-1], known, n=1)
-    return f"{name}: unknown setting" + (f"; did you mean {close[0]}?" if close else "")

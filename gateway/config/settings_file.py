@@ -1,0 +1,41 @@
+"""Reads a settings file, and says what is wrong with settings without repeating a value."""
+
+import re
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+PREFIX = "SVC_"
+# Settings files are copied, mailed and committed, so they must not contain these.
+ENVIRONMENT_ONLY = frozenset({"api_key", "upstream_key", "installation_key"})
+
+
+class SettingsError(Exception):
+    """Raised for unusable settings. `problems` has one line each, `setting: problem`, without values."""
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+def read_settings_file(path: Path) -> dict[str, Any]:
+    """Returns the values in a file. Raises SettingsError, also for a secret, which belongs in the environment."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(f"the settings file {path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        # tomllib's message may quote the file, so report only the position.
+        place = re.search(r"\(at [^()]*\)", str(error))
+        raise SettingsError(f"the settings file {path} is not valid TOML {place[0] if place else ''}".strip()) from None
+    secrets = sorted(ENVIRONMENT_ONLY & values.keys())
+    if secrets:
+        raise SettingsError(*(f"{name}: set it as {PREFIX}{name.upper()}, not in a file" for name in secrets))
+    return values
+
+
+def unknown_setting(name: str, known: list[str]) -> str:
+    """Returns the problem of an unknown setting, with the closest known one."""
+    close = get_close_matches(name.rsplit(".", maxsplit=1)[-1], known, n=1)
+    return f"{name}: unknown setting" + (f"; did you mean {close[0]}?" if close else "")

@@ -16,6 +16,7 @@ from mitmproxy.tools.web.master import WebMaster
 
 from addons.certificate_authority import upstream_authorities
 from addons.content_view import ProtectedView
+from addons.mitmweb_access import BoundedApplication
 from addons.options import COMMANDS, REQUIRED, OptionGuard, SealedOptions
 from gateway.config.settings import Settings
 
@@ -54,6 +55,11 @@ class HeadlessMaster(master.Master):
 class QuietWebMaster(WebMaster):
     """mitmweb that serializes flows only while a browser is connected: that takes longer than protecting them."""
 
+    def __init__(self, opts: options.Options, settings: Settings) -> None:
+        super().__init__(opts, with_termlog=False)
+        names = (settings.web_host, *settings.web_names)
+        self.app = BoundedApplication(self, names, settings.body_limit_bytes)
+
     def _sig_view_add(self, flow: flow.Flow) -> None:
         if ClientConnection.connections:
             super()._sig_view_add(flow)
@@ -84,7 +90,7 @@ def build_master(settings: Settings, ours: Sequence[object], last: Sequence[obje
         "ssl_verify_upstream_trusted_ca": str(upstream_ca) if upstream_ca else None,
     }
     opts = SealedOptions()
-    result: master.Master = QuietWebMaster(opts, with_termlog=False) if settings.web else HeadlessMaster(opts)
+    result: master.Master = QuietWebMaster(opts, settings) if settings.web else HeadlessMaster(opts)
     _insert(result, [OptionGuard(fixed), *ours], last)
     opts.update(**{name: value for name, (value, _) in REQUIRED.items() if name in opts}, **fixed)
     if settings.web:

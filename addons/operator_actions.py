@@ -25,13 +25,14 @@ _log = logging.getLogger(__name__)
 
 
 class OperatorHold:
-    """The addon. Leaves requests that are not held unchanged."""
+    """The addon. Leaves requests that are not held unchanged. `limit` is the largest body, in bytes."""
 
-    def __init__(self, gateway: Gateway, states: FlowStates, review: Review, refusals: Refusals) -> None:
+    def __init__(self, gateway: Gateway, states: FlowStates, review: Review, refusals: Refusals, limit: int) -> None:
         self._gateway = gateway
         self._states = states
         self._review = review
         self._refusals = refusals
+        self._limit = limit
 
     @fail_closed
     def request(self, flow: http.HTTPFlow) -> Awaitable[None] | None:
@@ -56,6 +57,8 @@ class OperatorHold:
             await self._apply_edit(flow, state, state.shown.request.raw_content or b"")
 
     async def _apply_edit(self, flow: http.HTTPFlow, state: FlowState, edited: bytes) -> None:
+        if len(edited) > self._limit:
+            raise EditRefused.because("the edited body is larger than `body_limit_bytes`. Shorten it.")
         forwarded = await self._gateway.edit(state.request_id, edited)
         assert forwarded.receipt is not None
         flow.request.content = forwarded.body

@@ -82,7 +82,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                         NoReplay(),
                     ],
                     [
-                        OperatorHold(gateway, states, review, refusals),
+                        OperatorHold(gateway, states, review, refusals, settings.body_limit_bytes),
                         UpstreamTimeouts(states),
                         delivery,
                     ],

@@ -56,6 +56,11 @@ class Settings(BaseSettings):
         "127.0.0.1", min_length=1, description="Address that mitmweb listens on. Independent of `host`."
     )
     web_port: Port = Field(8081, description="Port of mitmweb. 0: any free port.")
+    web_names: Strings = Field(
+        (),
+        description="Further host names by which browsers reach mitmweb, as through a proxy with TLS. It answers only"
+        " to loopback names, `web_host` and these.",
+    )
     max_flows: int = Field(
         500, ge=0, le=1_000_000, description="Maximum number of flows in mitmweb. The oldest are dropped."
     )

@@ -176,6 +176,12 @@ def test_an_edit_that_would_let_something_out(held: Held, running: Running, name
     refused(held, running)
 
 
+@at_the_gateway
+def test_an_edit_may_be_no_larger_than_a_body(held: Held, running: Running) -> None:
+    held.say("x" * 10 * 1024 * 1024)
+    refused(held, running)
+
+
 def refused(held: Held, running: Running, code: str = "edit_refused") -> None:
     answer = held.let_go()
     assert answer.status_code == 403

@@ -1,0 +1,59 @@
+"""Decides which requests mitmweb reads at all: those for a name of its own, with a body of a bounded size.
+
+A page of another site whose name is made to lead to this machine (DNS rebinding) could otherwise have a browser talk to
+mitmweb as if it were that site. mitmweb itself asks for the token, on every address, but only once it has read the
+body.
+"""
+
+from collections.abc import Iterable
+from ipaddress import ip_address
+from typing import Any
+
+from mitmproxy.tools.web.app import Application, RequestHandler
+
+# For whoever is not signed in: the form with the token.
+_LOGIN_BYTES = 64 * 1024
+# For a list of flows that an operator saved and opens again.
+_FLOW_FILE, _FLOW_FILE_BYTES = "/flows/dump", 256 * 1024 * 1024
+# The page sends an edit as a JSON string, in which a body of JSON takes at most twice its bytes.
+_ESCAPED = 2
+
+
+class BoundedApplication(Application):
+    """mitmweb's pages, for requests whose `Host` is a loopback name or one of `names`."""
+
+    def __init__(self, master: Any, names: Iterable[str], body_limit: int) -> None:
+        super().__init__(master, debug=False)
+        self._names = frozenset(_plain(name) for name in names)
+        self._edit_bytes = _ESCAPED * body_limit + _LOGIN_BYTES
+
+    def find_handler(self, request: Any, **kwargs: Any) -> Any:
+        request.connection.set_max_body_size(self._most(request))
+        if not self._is_own(_plain(request.host_name)):
+            return self.get_handler_delegate(request, UnknownHost)
+        return super().find_handler(request, **kwargs)
+
+    def _is_own(self, host: str) -> bool:
+        try:
+            return host in self._names or ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost"
+
+    def _most(self, request: Any) -> int:
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        is_known = scheme == "Bearer" and self.settings["is_valid_password"](token)
+        if not is_known and not RequestHandler(self, request).current_user:
+            return _LOGIN_BYTES
+        return _FLOW_FILE_BYTES if request.path == _FLOW_FILE else self._edit_bytes
+
+
+class UnknownHost(RequestHandler):
+    """Refuses a request for a name that is not mitmweb's."""
+
+    def prepare(self) -> None:
+        self.set_status(403)
+        self.finish("mitmweb does not know this Host; add its name to the setting web_names.")
+
+
+def _plain(name: str) -> str:
+    return name.lower().removeprefix("[").removesuffix("]")

@@ -10,6 +10,7 @@ from typing import Self
 from gateway.auth.api_keys import KeyRing
 from gateway.auth.callers import Callers
 from gateway.auth.credentials import KeySearch
+from gateway.auth.quotas import Quotas
 from gateway.auth.rate_limit import RateLimiter
 from gateway.concurrency.thread_pool import Workers
 from gateway.config.installation_key import installation_key
@@ -17,7 +18,7 @@ from gateway.config.settings import Settings
 from gateway.detection import builtin_detector
 from gateway.detection.engine_factory import open_engines
 from gateway.detection.engines import Finder
-from gateway.errors import NotFound
+from gateway.errors import NotFound, Unavailable
 from gateway.models import Caller, Scope
 from gateway.pipeline.chat import ChatHandler
 from gateway.pipeline.operations import Operations
@@ -36,6 +37,7 @@ from gateway.vault import Vault
 from gateway.wires import Wires
 
 _PURGE_SECONDS = 60.0
+_WRITE_USE_SECONDS = 1.0
 
 
 class Container:
@@ -53,9 +55,11 @@ class Container:
         self.receipts = ReceiptLog(store, signer_of(store, settings.data_dir), settings.data_dir)
         self.vault = Vault(store)
         key = installation_key(settings, used=store.read_now(lambda stored: has_records(stored.receipts)))
+        self.quotas = Quotas(store)
         self.callers = Callers(
             keys,
             RateLimiter(settings.rate_limit_per_minute),
+            self.quotas,
             KeySearch.of(settings.api_key),
             _derived(key, b"caller"),
         )
@@ -70,6 +74,7 @@ class Container:
             policies=policies,
             receipts=self.receipts,
             workers=self.workers,
+            quotas=self.quotas,
             installation_key=key,
             default_policy=settings.default_policy,
             local_available=self.surfaces.local_available,
@@ -93,7 +98,7 @@ class Container:
             proxy_seconds=settings.upstream_timeout_seconds,
             streaming=settings.streaming,
         )
-        self._purging: asyncio.Task[None] | None = None
+        self._background: list[asyncio.Task[None]] = []
 
     @classmethod
     async def start(cls, settings: Settings, patterns: Finder | None = None) -> Self:
@@ -114,7 +119,7 @@ class Container:
         except BaseException:
             store.close()
             raise
-        container._purging = asyncio.create_task(container._purge())
+        container._background = [asyncio.create_task(container._purge()), asyncio.create_task(container._write_use())]
         return container
 
     async def __aenter__(self) -> Self:
@@ -123,10 +128,12 @@ class Container:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._purging is not None:
-            self._purging.cancel()
+        for task in self._background:
+            task.cancel()
             with suppress(asyncio.CancelledError):
-                await self._purging
+                await task
+        with suppress(Unavailable):
+            await self.quotas.write()
         self.workers.close()
         self.engines.close()
         await self.surfaces.aclose()
@@ -136,6 +143,12 @@ class Container:
         while True:
             await asyncio.sleep(_PURGE_SECONDS)
             await self.vault.purge()
+
+    async def _write_use(self) -> None:
+        while True:
+            await asyncio.sleep(_WRITE_USE_SECONDS)
+            with suppress(Unavailable):
+                await self.quotas.write()
 
     def check(self) -> None:
         """Checks that requests can be served. Raises Unavailable if the store or its receipt log is unusable."""

@@ -5,8 +5,9 @@ GatewayError
 │   ├── LateRequest       408  request_timeout
 │   ├── UpgradeRefused    426  upgrade_refused
 │   └── HeadTooLarge      431  head_too_large
-├── Unauthorized          401  unauthorized
-├── Forbidden             403  forbidden, blocked_by_policy, local_surface_required, stopped_by_operator
+├── Unauthorized          401  unauthorized, key_expired
+├── Forbidden             403  forbidden, scope_not_permitted, policy_not_permitted, model_not_permitted,
+│   │                          blocked_by_policy, local_surface_required, stopped_by_operator
 │   └── EditRefused       403  edit_refused
 ├── NotFound              404  not_found, session_not_found, receipt_not_found, policy_not_found, model_not_found,
 │                              unknown_route
@@ -16,7 +17,7 @@ GatewayError
 ├── TooLarge              413  body_too_large
 ├── UnsupportedMedia      415  unsupported_media_type, unsupported_encoding, attachment_refused
 ├── Unprocessable         422  validation_error
-├── TooManyRequests       429  rate_limited
+├── TooManyRequests       429  rate_limited, quota_exceeded
 ├── InternalError         500  internal_error
 ├── BadUpstream           502  upstream_unreachable, upstream_invalid
 ├── Unavailable           503  detection_failed, detection_timeout, store_unavailable, overloaded, stopping,
@@ -31,9 +32,9 @@ from typing import ClassVar, Self
 
 from gateway.models import ReceiptRef
 
-# Errors that may pass when the request is sent again, and one of their codes that does not.
+# Errors that may pass when the request is sent again, and those of their codes that do not.
 _WORTH_RETRYING = frozenset({408, 409, 429, 502, 503, 504})
-_PERMANENT = "receipt_log_broken"
+_PERMANENT = frozenset({"receipt_log_broken", "quota_exceeded"})
 
 
 class GatewayError(Exception):
@@ -78,7 +79,7 @@ class GatewayError(Exception):
             fields["retry-after"] = str(self.retry_after)
         if self.status == 401:
             fields["www-authenticate"] = "Bearer"
-        if self.status not in _WORTH_RETRYING or self.code == _PERMANENT:
+        if self.status not in _WORTH_RETRYING or self.code in _PERMANENT:
             # The SDKs of providers obey it. Without it, some clients repeat a request with a wrong key for minutes.
             fields["x-should-retry"] = "false"
         return fields

@@ -6,7 +6,7 @@ Offsets count Unicode code points of the original text. Times are aware datetime
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 LONGEST_TASK = 4000
 """Maximum length of a request's `task`, in characters."""
@@ -52,10 +52,18 @@ class PrivacyMode(StrEnum):
 
 
 class Scope(StrEnum):
-    """What a key permits: clients use the gateway, operators also administer it."""
+    """What a key permits. `client` stands for every scope below it, and `operator` for those and administration."""
 
-    CLIENT = "client"
     OPERATOR = "operator"
+    CLIENT = "client"
+    CHAT = "chat"
+    ANALYZE = "analyze"
+    PROTECT = "protect"
+    RECONSTRUCT = "reconstruct"
+    RECEIPTS = "receipts:read"
+
+
+CLIENT_SCOPES = frozenset(Scope) - {Scope.OPERATOR, Scope.CLIENT}
 
 
 class Trust(StrEnum):
@@ -132,13 +140,42 @@ class PolicyRef:
     hash: str
 
 
+class Quota(NamedTuple):
+    """The most that a key may ask for in a calendar day or month, in UTC."""
+
+    unit: Literal["requests", "characters"]
+    amount: int
+    period: Literal["day", "month"]
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a key is restricted to. Without policies, models or quotas, any policy or model, and any number.
+
+    `models` are names, or patterns in which `*` matches anything. The first policy stands in for the default policy
+    where that one is not permitted.
+    """
+
+    scopes: frozenset[Scope] = CLIENT_SCOPES
+    policies: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    quotas: tuple[Quota, ...] = ()
+
+
+UNRESTRICTED = Grant()
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The sender of a request: the id and scope of its key. All callers without a credential share one id."""
+    """The sender of a request: the id of its key, `client` or `operator`, and what the key is restricted to.
+
+    All callers without a credential share one id.
+    """
 
     key_id: str
     scope: Scope
     identified: bool = True
+    grant: Grant = UNRESTRICTED
 
     @property
     def remembered_as(self) -> str | None:

@@ -333,7 +333,8 @@ def _description(schema: Schema) -> str:
 def _key(operation: Schema) -> str:
     if not operation["security"]:
         return "none"
-    return "an operator's" if operation.get("x-svc-scope") == "operator" else "any"
+    scope = operation.get("x-svc-scope")
+    return "an operator's" if scope == "operator" else f"any with scope `{scope}`" if scope else "any"
 
 
 def _is_sent(name: str) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gateway.auth.quotas import Quotas
 from gateway.concurrency.thread_pool import Workers
 from gateway.config.settings import BUILTIN_POLICIES, load_settings
 from gateway.detection import Detector
@@ -137,6 +138,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
         policies=policies,
         receipts=ReceiptLog(store, Signer.load(data_dir), data_dir),
         workers=workers,
+        quotas=Quotas(store),
         installation_key=b"k" * 32,
         default_policy="default",
         local_available=surfaces.local_available,

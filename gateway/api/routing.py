@@ -11,8 +11,9 @@ from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.api.error_handlers import is_identifier
-from gateway.api.schemas.operations import OPERATOR, SCOPE
-from gateway.errors import BadRequest, Forbidden, Unprocessable
+from gateway.api.schemas.operations import SCOPE
+from gateway.auth.grants import check_scope
+from gateway.errors import BadRequest, Unprocessable
 from gateway.http.content_encoding import decode, too_large
 from gateway.http.strict_json import Json, check_media_type, parse_object
 from gateway.ids import new_request_id
@@ -83,7 +84,7 @@ class NativeRoute(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
-        operators_only = (self.openapi_extra or {}).get(SCOPE) == OPERATOR
+        needed = (self.openapi_extra or {}).get(SCOPE)
         has_body = self.body_field is not None
         known = {field.alias for field in self.dependant.query_params}
         takes_any_query = self.path in _ANY_QUERY
@@ -95,8 +96,8 @@ class NativeRoute(APIRoute):
             caller = getattr(request.state, "caller", None) or container.callers.authenticate(
                 request.headers.raw, request.url.query
             )
-            if operators_only and caller.scope is not KeyScope.OPERATOR:
-                raise Forbidden("This operation requires a key with operator scope. Use an operator's key.")
+            if needed is not None:
+                check_scope(caller, KeyScope(needed))
             request.state.caller = caller
             if not takes_any_query:
                 _check_query(request, known)

@@ -3,16 +3,20 @@
 A fast hash is enough, because a secret is 256 random bits rather than a password. Requests are answered from memory.
 """
 
+import math
 import threading
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_hex, token_urlsafe
+from typing import NamedTuple
 
+from gateway.auth.grants import grant_json, stored_grant
+from gateway.concurrency.steady_clock import SteadyClock
 from gateway.errors import NotFound, Unauthorized, Unprocessable
-from gateway.models import Caller, Scope
+from gateway.models import UNRESTRICTED, Caller, Grant, Scope
 from gateway.store import Repositories, Store
 from gateway.store.rows import KeyRow
 
@@ -22,8 +26,15 @@ _MISS_SECONDS = 0.05
 _LONGEST_LABEL = 64
 _INDEX = 8
 
-# From the first bytes of a digest to the whole digest and the caller.
-type Keys = dict[bytes, tuple[bytes, Caller]]
+
+class _Known(NamedTuple):
+    digest: bytes
+    caller: Caller
+    expires_at: float = math.inf
+
+
+# From the first bytes of a digest.
+type Keys = dict[bytes, _Known]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +46,8 @@ class KeyRecord:
     scope: Scope
     created_at: datetime
     revoked_at: datetime | None = None
+    expires_at: datetime | None = None
+    grant: Grant = UNRESTRICTED
 
     @property
     def active(self) -> bool:
@@ -44,8 +57,11 @@ class KeyRecord:
 class KeyRing:
     """The keys in the store, at most `poll_seconds` out of date, and those given at start."""
 
-    def __init__(self, store: Store, poll_seconds: float = 1.0) -> None:
+    def __init__(self, store: Store, poll_seconds: float = 1.0, clock: SteadyClock | None = None) -> None:
         self._store = store
+        # A clock that is set back does not bring an expired key back; nor does a restart then, if the vault was used.
+        self._clock = clock or SteadyClock()
+        self._seen = 0.0
         self._poll_seconds = poll_seconds
         self._static: Keys = {}
         self._keys: Keys = {}
@@ -70,39 +86,52 @@ class KeyRing:
         if not secret:
             raise ValueError("a key must not be empty")
         digest = _digest(secret)
-        self._static[digest[:_INDEX]] = (digest, Caller(key_id, scope))
+        self._static[digest[:_INDEX]] = _Known(digest, Caller(key_id, scope))
 
     def authenticate(self, secret: str) -> Caller:
-        """Returns the caller with this secret. Raises Unauthorized, and Unavailable if revocations cannot be read."""
+        """Returns the caller with this secret.
+
+        Raises Unauthorized (`key_expired` for a key that was valid), and Unavailable if revocations cannot be read.
+        """
+        known = None
         if len(secret) <= _LONGEST_SECRET:
             digest = _digest(secret)
             self._refresh(self._poll_seconds)
-            caller = self._known(digest)
-            if caller is None:
+            known = self._known(digest)
+            if known is None:
                 # Another process may have just created it.
                 self._refresh(_MISS_SECONDS)
-                caller = self._known(digest)
-            if caller is not None:
-                return caller
-        raise Unauthorized("The API key is missing or not valid.")
+                known = self._known(digest)
+        if known is None:
+            raise Unauthorized("The API key is missing or not valid.")
+        if known.expires_at < math.inf and known.expires_at <= self._clock.now(self._seen):
+            raise Unauthorized("The API key has expired. Ask the operator for a new one.", code="key_expired")
+        return known.caller
 
-    def _known(self, digest: bytes) -> Caller | None:
+    def _known(self, digest: bytes) -> _Known | None:
         # The time of the look-up could reveal the first bytes of a digest, which lead to no secret. The comparison
         # that decides takes constant time.
         for keys in (self._keys, self._static):
             known = keys.get(digest[:_INDEX])
-            if known is not None and compare_digest(known[0], digest):
-                return known[1]
+            if known is not None and compare_digest(known.digest, digest):
+                return known
         return None
 
-    async def create(self, label: str, scope: Scope) -> tuple[str, KeyRecord]:
-        """Creates a key. Returns its secret, which cannot be shown again, and its record. Raises Unprocessable."""
+    async def create(
+        self, label: str, scope: Scope, grant: Grant = UNRESTRICTED, lifetime: timedelta | None = None
+    ) -> tuple[str, KeyRecord]:
+        """Creates a key. Returns its secret, which cannot be shown again, and its record. Raises Unprocessable.
+
+        `scope` is `client` or `operator`; the grant restricts it further.
+        """
         if not (0 < len(label) <= _LONGEST_LABEL and label.isprintable()):
             raise Unprocessable(f"A label has 1 to {_LONGEST_LABEL} printable characters.", param="label")
         secret = _PREFIX + token_urlsafe(32)
         now = datetime.now(UTC).replace(microsecond=0)
-        record = KeyRecord("key_" + token_hex(8), label, scope, now)
-        row = KeyRow(record.key_id, label, scope.value, _digest(secret), now.isoformat())
+        expires_at = now + lifetime if lifetime is not None else None
+        record = KeyRecord("key_" + token_hex(8), label, scope, now, None, expires_at, grant)
+        row = KeyRow(record.key_id, label, scope.value, _digest(secret), now.isoformat(), terms=grant_json(grant))
+        row = row._replace(expires_at=expires_at.isoformat() if expires_at else None)
         await self._store.write(lambda repositories: repositories.keys.add(row))
         await self.load()
         return secret, record
@@ -132,23 +161,33 @@ class KeyRing:
                     self._adopt(*self._store.read_now(_read_keys))
                 self._checked = time.monotonic()
 
-    def _adopt(self, revision: int, keys: Keys) -> None:
-        self._revision, self._keys = revision, keys
+    def _adopt(self, revision: int, keys: Keys, seen: float) -> None:
+        self._revision, self._keys, self._seen = revision, keys, seen
 
 
 def _read_revision(repositories: Repositories) -> int:
     return repositories.keys.revision()
 
 
-def _read_keys(repositories: Repositories) -> tuple[int, Keys]:
-    active = repositories.keys.active()
-    keys = {row.secret_hash[:_INDEX]: (row.secret_hash, Caller(row.key_id, Scope(row.scope))) for row in active}
-    return repositories.keys.revision(), keys
+def _read_keys(repositories: Repositories) -> tuple[int, Keys, float]:
+    keys = {row.secret_hash[:_INDEX]: _known(row) for row in repositories.keys.active()}
+    return repositories.keys.revision(), keys, repositories.sessions.latest_time()
+
+
+def _known(row: KeyRow) -> _Known:
+    expires_at = _time(row.expires_at)
+    caller = Caller(row.key_id, Scope(row.scope), grant=stored_grant(row.terms))
+    return _Known(row.secret_hash, caller, expires_at.timestamp() if expires_at else math.inf)
 
 
 def _record(row: KeyRow) -> KeyRecord:
-    revoked = datetime.fromisoformat(row.revoked_at) if row.revoked_at else None
-    return KeyRecord(row.key_id, row.label, Scope(row.scope), datetime.fromisoformat(row.created_at), revoked)
+    created, grant = datetime.fromisoformat(row.created_at), stored_grant(row.terms)
+    times = _time(row.revoked_at), _time(row.expires_at)
+    return KeyRecord(row.key_id, row.label, Scope(row.scope), created, *times, grant)
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def _digest(secret: str) -> bytes:

@@ -6,6 +6,8 @@ from urllib.parse import parse_qs
 
 from gateway.auth.api_keys import KeyRing
 from gateway.auth.credentials import PROVIDER_CREDENTIALS, KeySearch, refuse_repeated
+from gateway.auth.grants import check_scope
+from gateway.auth.quotas import Quotas
 from gateway.auth.rate_limit import RateLimiter
 from gateway.errors import BadRequest, Unauthorized
 from gateway.http.types import Field
@@ -18,20 +20,27 @@ class Callers:
     `digest_key` derives the ids of proxy clients that send no gateway key.
     """
 
-    def __init__(self, keys: KeyRing, limits: RateLimiter, key_search: KeySearch, digest_key: bytes) -> None:
+    def __init__(
+        self, keys: KeyRing, limits: RateLimiter, quotas: Quotas, key_search: KeySearch, digest_key: bytes
+    ) -> None:
         self._keys = keys
         self._limits = limits
+        self._quotas = quotas
         self._key_search = key_search
         self._digest_key = digest_key
 
     def authenticate(self, fields: Iterable[Field], query: str = "") -> Caller:
-        """Identifies the caller and counts the request against the key's rate.
+        """Identifies the caller and counts the request against the key's rate and quotas.
 
-        Raises Unauthorized, and TooManyRequests beyond the rate.
+        Raises Unauthorized, and TooManyRequests beyond the rate or a quota.
         """
         caller = self.identify(fields, query)
-        self._limits.check(caller.key_id)
+        self._count(caller)
         return caller
+
+    def _count(self, caller: Caller) -> None:
+        self._limits.check(caller.key_id)
+        self._quotas.charge(caller, requests=1)
 
     def identify(self, fields: Iterable[Field], query: str = "") -> Caller:
         """Identifies the caller by its gateway key, without counting the request.
@@ -45,13 +54,14 @@ class Callers:
         return self._keys.authenticate(secret)
 
     def authenticate_proxied(self, path: str, fields: Sequence[Field]) -> Caller:
-        """Identifies a proxy client, and counts the request against the rate of its gateway key, if it sends one.
+        """Identifies a proxy client, and counts the request as `authenticate` does if it sends a gateway key.
 
-        Raises as `identify_proxied` does, and TooManyRequests beyond the key's rate.
+        Raises as `identify_proxied` does; TooManyRequests; Forbidden for a key without the scope `chat`.
         """
         caller = self.identify_proxied(path, fields)
+        check_scope(caller, Scope.CHAT)
         if any(name.lower() == b"x-svc-key" for name, _ in fields):
-            self._limits.check(caller.key_id)
+            self._count(caller)
         return caller
 
     def identify_proxied(self, path: str, fields: Sequence[Field]) -> Caller:

@@ -2,8 +2,9 @@
 
 import argparse
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+from datetime import datetime, timedelta
 from typing import Any
 
 from rich.console import Console
@@ -11,6 +12,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from gateway.auth.api_keys import KeyRecord, KeyRing
+from gateway.auth.grants import grant_of, quota_words, scope_words
 from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json
 from gateway.config.settings import Settings
 from gateway.errors import GatewayError
@@ -25,7 +27,13 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
 
     create = actions.add_parser("create", help="create a key and show it once")
     create.add_argument("label", help="name for the key, such as who or what uses it")
-    create.add_argument("--scope", choices=[scope.value for scope in Scope], default=Scope.CLIENT.value)
+    scopes = ", ".join(scope.value for scope in Scope)
+    create.add_argument("--scope", action="append", help=f"what it permits: {scopes} (default: client); repeatable")
+    create.add_argument("--expires", type=_duration, metavar="TIME", help="lifetime, such as 12h, 90d or 4w")
+    create.add_argument("--policy", action="append", help="a policy that it permits (default: all); repeatable")
+    create.add_argument("--model", action="append", help="a model that it permits, such as gpt-*; repeatable")
+    quota = "such as requests=1000/day or characters=2000000/month; repeatable"
+    create.add_argument("--quota", action="append", help=quota)
     _set_action(create, add_folders, load, _create)
 
     _set_action(actions.add_parser("list", help="list all keys, without their secrets"), add_folders, load, _list)
@@ -69,11 +77,12 @@ async def _with_keys(
 
 
 async def _create(keys: KeyRing, options: argparse.Namespace) -> None:
-    secret, record = await keys.create(options.label, Scope(options.scope))
+    scope, grant = grant_of(*(getattr(options, name) or () for name in ("scope", "policy", "model", "quota")))
+    secret, record = await keys.create(options.label, scope, grant, options.expires)
     if options.json:
         print_json({**_key_json(record), "key": secret})
     else:
-        print(f"{record.key_id} ({record.scope}), shown this once:\n{secret}")
+        print(f"{record.key_id} ({scope_words(scope, grant)}), shown this once:\n{secret}")
 
 
 async def _list(keys: KeyRing, options: argparse.Namespace) -> None:
@@ -81,12 +90,13 @@ async def _list(keys: KeyRing, options: argparse.Namespace) -> None:
     if options.json:
         print_json(rows)
         return
-    names = ("Key", "Label", "Scope", "Created", "Revoked")
-    columns = (Column(name, no_wrap=name != "Label", overflow="fold") for name in names)
+    names = ("Key", "Label", "Scope", "Created", "Ends", "Limits")
+    columns = (Column(name, no_wrap=name not in {"Label", "Scope", "Limits"}, overflow="fold") for name in names)
     table = Table(*columns, box=None, padding=(0, 1, 0, 0))
     for row in rows:
-        dates = (str(row[name] or "")[:10] for name in ("created_at", "revoked_at"))
-        table.add_row(row["key_id"], Text(row["label"]), row["scope"], *dates)
+        ends = "revoked" if row["revoked_at"] else str(row["expires_at"] or "")[:10]
+        limits = "\n".join((*row["policies"], *row["models"], *row["quotas"]))
+        table.add_row(row["key_id"], Text(row["label"]), row["scope"], row["created_at"][:10], ends, limits)
     Console().print(table)
 
 
@@ -100,6 +110,26 @@ async def _revoke(keys: KeyRing, options: argparse.Namespace) -> None:
 
 def _key_json(record: KeyRecord) -> dict[str, Any]:
     """Converts a record to JSON types; times as RFC 3339 in UTC."""
-    times = {"created_at": record.created_at, "revoked_at": record.revoked_at}
-    written = {name: time and time.isoformat().replace("+00:00", "Z") for name, time in times.items()}
-    return {**asdict(record), **written}
+    grant = record.grant
+    return {
+        "key_id": record.key_id,
+        "label": record.label,
+        "scope": scope_words(record.scope, grant),
+        "created_at": _written(record.created_at),
+        "revoked_at": _written(record.revoked_at),
+        "expires_at": _written(record.expires_at),
+        "policies": list(grant.policies),
+        "models": list(grant.models),
+        "quotas": [quota_words(quota) for quota in grant.quotas],
+    }
+
+
+def _written(time: datetime | None) -> str | None:
+    return time.isoformat().replace("+00:00", "Z") if time else None
+
+
+def _duration(text: str) -> timedelta:
+    match = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
+    if match is None:
+        raise argparse.ArgumentTypeError("write a number and h, d or w, such as 90d")
+    return int(match[1]) * {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}[match[2]]

@@ -90,7 +90,7 @@ class Operations:
 
     async def analyze(self, question: Question, caller: Caller) -> Analysis:
         """Finds and assesses the entities of a text. Creates no session and stores nothing."""
-        policy = self._pipeline.policy(question.policy_id)
+        policy = self._pipeline.policy(question.policy_id, caller)
         found, assessment = await self._pipeline.analyze(question.conversation(), policy, caller)
         entities = [(span.entity(), span.action) for spans in found.spans for span in spans]
         entities += [(entity, Action.KEEP) for entity in found.kept]
@@ -109,7 +109,7 @@ class Operations:
 
         Raises Forbidden where the policy blocks, NotFound and Gone for the session.
         """
-        policy = self._pipeline.policy(question.policy_id)
+        policy = self._pipeline.policy(question.policy_id, caller)
         request_id = new_request_id()
         if credentials is None:
             session = self._new_session(policy, caller, ttl_seconds)
@@ -129,7 +129,7 @@ class Operations:
     async def reconstruct(self, content: Any, credentials: tuple[str, str], caller: Caller) -> Reconstruction:
         """Restores the session's own placeholders in a text or a JSON value, by the rules of the default policy."""
         request_id = new_request_id()
-        policy = self._pipeline.policy(None)
+        policy = self._pipeline.policy(None, caller)
         session = await self._vault.open(*credentials, caller)
         placeholders = Placeholders(session.placeholder_key, session.known)
         rules = RestoreScope(policy.restore.urls, session.urls)
@@ -150,7 +150,7 @@ class Operations:
 
         Raises Unprocessable for a text that cannot be divided within the bounds, Forbidden where the policy blocks.
         """
-        policy = self._pipeline.policy(question.policy_id)
+        policy = self._pipeline.policy(question.policy_id, caller)
         request_id = new_request_id()
         session = self._new_session(policy, caller, ttl_seconds)
         bounds = {} if max_compartments is None else {"max_compartments": max_compartments}

@@ -12,17 +12,20 @@ from hashlib import sha256
 from math import ceil
 
 from gateway.assessment import Assessment, Finding, assess
+from gateway.auth.grants import permitted_policy
+from gateway.auth.quotas import Quotas
 from gateway.concurrency.thread_pool import Workers
-from gateway.errors import BadRequest, BadUpstream, Forbidden, GatewayError, NotFound, UnsupportedMedia
+from gateway.errors import BadRequest, BadUpstream, NotFound, UnsupportedMedia
 from gateway.http.strict_json import dump
 from gateway.http.types import Field
 from gateway.ipc.messages import StreamEnd, StreamPlan
-from gateway.models import Caller, RiskLevel, Route, RouteDecision, Trust
+from gateway.models import Caller, RiskLevel, RouteDecision
 from gateway.pipeline.answers import Answers
 from gateway.pipeline.destination import Destination
 from gateway.pipeline.earlier_answers import EarlierAnswers
 from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.header_policy import clean, forwarded_headers
+from gateway.pipeline.permissions import check_call, refusal
 from gateway.placeholders import (
     Known,
     Placeholders,
@@ -59,6 +62,7 @@ class Pipeline:
         policies: PolicyRegistry,
         receipts: ReceiptLog,
         workers: Workers,
+        quotas: Quotas,
         installation_key: bytes,
         default_policy: str,
         local_available: bool,
@@ -70,6 +74,7 @@ class Pipeline:
         self._policies = policies
         self._receipts = receipts
         self._workers = workers
+        self._quotas = quotas
         self._installation_key = installation_key
         self._default_policy = default_policy
         self._local_available = local_available
@@ -77,10 +82,14 @@ class Pipeline:
         self._answers = Answers(patterns, protector.types)
         self._earlier = EarlierAnswers()
 
-    def policy(self, policy_id: str | None, *, param: str = "policy_id") -> Policy:
-        """Returns the policy named in the field `param`, else the default. Raises NotFound (`policy_not_found`)."""
+    def policy(self, policy_id: str | None, caller: Caller | None = None, *, param: str = "policy_id") -> Policy:
+        """Returns the policy named in the field `param`, else the default.
+
+        Raises NotFound (`policy_not_found`); Forbidden if the caller's key does not permit it.
+        """
+        chosen = permitted_policy(caller, policy_id, self._default_policy, param)
         try:
-            return self._policies.get(policy_id or self._default_policy)
+            return self._policies.get(chosen)
         except NotFound as error:
             error.param = param
             raise
@@ -142,7 +151,7 @@ class Pipeline:
 
     async def forwarded_headers(self, destination: Destination, caller: Caller) -> list[Field]:
         """Returns the header fields of a call without text. Raises BadRequest."""
-        policy = self.policy(None)
+        policy = self.policy(None, caller)
 
         def job() -> list[Field]:
             return forwarded_headers(
@@ -152,8 +161,9 @@ class Pipeline:
         return await self._work(job, caller)
 
     async def _work[T](self, job: Callable[[], T], caller: Caller, conversation: Conversation | None = None) -> T:
-        """Has a worker do a job on the texts of a conversation."""
+        """Has a worker do a job on the texts of a conversation, which count against the caller's quotas."""
         cost = sum(map(len, conversation.texts())) if conversation is not None else 0
+        self._quotas.charge(caller, characters=cost)
         return await self._workers.run(job, key=caller.key_id, cost=cost)
 
     def _protect(
@@ -221,7 +231,9 @@ class Pipeline:
         if conversation.stream and not (streams and wire.stream):
             message = "Streaming is off; send `stream` false, or have the operator switch on the setting `streaming`."
             raise BadRequest(message, code="streaming_not_supported", param="stream")
-        policy = self.policy(conversation.policy_id, param="svc_policy" if operation == "chat" else "policy_id")
+        check_call(wire, body, caller, destination, path)
+        param = "svc_policy" if operation == "chat" else "policy_id"
+        policy = self.policy(conversation.policy_id, caller, param=param)
         mode = conversation.privacy_mode
         if conversation.stream and not policy.streaming.allowed:
             message = "The policy does not allow streamed answers; send `stream` false."
@@ -252,7 +264,7 @@ class Pipeline:
         if any(is_opaque(entry.value) and entry.value.encode() in crossing for entry in placeholders.entries()):
             message = "A secret of the request is also in a signature or encrypted member, which cannot be changed."
             raise BadRequest(message)
-        refused = _refusal(assessment.route, destination)
+        refused = refusal(assessment.route, destination)
         receipt = await self.record(
             request_id, operation, caller, policy, crossing, protected, assessment, crossed=refused is None
         )
@@ -386,14 +398,3 @@ def _size_after(size: int, after: Sequence[str], protected: Protected, placehold
     if len(values) < len(protected.transformations):
         return sum(map(estimate, after))
     return max(1, ceil(size - weigh(" ".join(values)) + weigh(" ".join(minted))))
-
-
-def _refusal(route: Route, destination: Destination) -> GatewayError | None:
-    """Returns the error if the route does not allow the destination, else None."""
-    why = " ".join(route.reasons)
-    if route.decision is RouteDecision.BLOCKED:
-        return Forbidden(f"The policy does not let this request leave. {why}".strip(), code="blocked_by_policy")
-    if route.decision is RouteDecision.LOCAL and destination.trust is not Trust.LOCAL:
-        message = f"This request may go to a local surface only. {why}".strip()
-        return Forbidden(message, code="local_surface_required", param="model")
-    return None

@@ -5,6 +5,7 @@ from typing import Any
 from gateway.api.asgi_client import AsgiApp, serve
 from gateway.api.error_handlers import BEYOND_JSON, is_beyond_json, unknown_path
 from gateway.auth.credentials import refuse_repeated
+from gateway.auth.grants import check_scope
 from gateway.container import Container
 from gateway.errors import EditRefused, GatewayError, NotFound, UnsupportedMedia, UpgradeRefused
 from gateway.http.content_encoding import decode
@@ -18,7 +19,7 @@ from gateway.ipc.messages import (
     RestoredAnswer,
     StreamEnd,
 )
-from gateway.models import Caller
+from gateway.models import Caller, Scope
 from gateway.pipeline.exchange import Exchange
 from gateway.usage import count_other_call
 from gateway.wires import Body, Wire
@@ -72,6 +73,7 @@ class Dispatcher:
     async def _open_chat(self, call: Call, wire: Wire) -> ForwardedRequest | NativeResponse:
         path, _, query = call.path.partition("?")
         caller = self._callers.authenticate(call.fields, query)
+        check_scope(caller, Scope.CHAT)
         if call.method != "GET":
             check_media_type(_header(call, b"content-type"))
         source, body = self._read(call)

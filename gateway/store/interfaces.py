@@ -16,6 +16,7 @@ from typing import Protocol, Self
 from gateway.store.rows import (
     FiledRecord,
     KeyRow,
+    KeyUseRow,
     MeterRow,
     NewRecord,
     NodeRow,
@@ -49,6 +50,15 @@ class Keys(Protocol):
 
     def revision(self) -> int:
         """A number that grows with every change."""
+
+    def count_use(self, rows: Sequence[KeyUseRow], forget_before: str) -> None:
+        """Adds to the counts of keys, in one round trip, and deletes those of periods before `forget_before`.
+
+        Changes no `revision`. Each sum stops at `LARGEST_NUMBER`.
+        """
+
+    def used(self, key_id: str, period: str) -> tuple[int, int]:
+        """The requests and characters counted for a key in a period; zeros if none were. Takes microseconds."""
 
 
 class Sessions(Protocol):

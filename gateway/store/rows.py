@@ -10,7 +10,7 @@ LARGEST_NUMBER = 2**53 - 1
 
 
 class KeyRow(NamedTuple):
-    """An API key. Times are RFC 3339 in UTC."""
+    """An API key. Times are RFC 3339 in UTC; `terms` is JSON."""
 
     key_id: str
     label: str
@@ -18,6 +18,17 @@ class KeyRow(NamedTuple):
     secret_hash: bytes
     created_at: str
     revoked_at: str | None = None
+    expires_at: str | None = None
+    terms: str = "{}"
+
+
+class KeyUseRow(NamedTuple):
+    """What a key asked for in a day (`YYYY-MM-DD`) or month (`YYYY-MM`), in UTC."""
+
+    key_id: str
+    period: str
+    requests: int
+    characters: int
 
 
 class SessionRow(NamedTuple):

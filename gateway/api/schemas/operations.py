@@ -11,16 +11,17 @@ from gateway.config.data_files import read_toml
 
 SCOPE = "x-svc-scope"
 """Member of an operation in the OpenAPI document: the scope that the key needs. Absent if any key, or none, will do."""
-OPERATOR = "operator"
 
 _OPEN = frozenset(
     {"internal_error", "invalid_request", "method_not_allowed", "body_too_large", "store_unavailable", "stopping"}
 )
-_ANY = _OPEN | {"unauthorized", "rate_limited", "upgrade_refused", "validation_error"}
+_ANY = _OPEN | {
+    *("unauthorized", "key_expired", "rate_limited", "quota_exceeded", "upgrade_refused", "validation_error"),
+}
 _BODY = _ANY | {
     *("invalid_json", "invalid_encoding", "unsupported_media_type", "unsupported_encoding", "overloaded"),
 }
-_TEXT = _BODY | {"policy_not_found", "detection_failed", "detection_timeout"}
+_TEXT = _BODY | {"policy_not_found", "policy_not_permitted", "detection_failed", "detection_timeout"}
 _SESSION = _TEXT | {"blocked_by_policy", "conflict", "session_expired"}
 _COMMON = {"open": _OPEN, "any": _ANY, "body": _BODY, "text": _TEXT, "session": _SESSION}
 
@@ -34,7 +35,7 @@ class Operation:
     tag: str
     errors: frozenset[str]
     status: int = 200
-    operators_only: bool = False
+    scope: str | None = None
     receipt_at: str | None = None
     reconstruct_at: str | None = None
     policy_at: str | None = None
@@ -73,7 +74,8 @@ def documented(name: str, reply: Any) -> dict[str, Any]:
     The name of the route is also the operation's id.
     """
     operation = OPERATIONS[name]
-    errors = operation.errors | ({"forbidden"} if operation.operators_only else frozenset())
+    refusals = {None: frozenset[str](), "operator": frozenset({"forbidden"})}
+    errors = operation.errors | refusals.get(operation.scope, frozenset({"scope_not_permitted"}))
     done: dict[str, Any] = {"description": "Success."}
     if links := operation.links():
         done["links"] = links
@@ -87,5 +89,5 @@ def documented(name: str, reply: Any) -> dict[str, Any]:
         "response_model": reply,
         "status_code": operation.status,
         "responses": {operation.status: done, **responses_for(errors)},
-        "openapi_extra": {SCOPE: OPERATOR} if operation.operators_only else None,
+        "openapi_extra": {SCOPE: operation.scope} if operation.scope is not None else None,
     }

@@ -1,15 +1,18 @@
-"""API keys, and the counter of their changes."""
+"""API keys, the counter of their changes, and what keys with quotas asked for."""
 
 import sqlite3
+from collections.abc import Sequence
 
-from gateway.store.rows import KeyRow
+from gateway.store.rows import LARGEST_NUMBER, KeyRow, KeyUseRow
+
+_USE = KeyUseRow._fields[2:]
 
 _COLUMNS = ", ".join(KeyRow._fields)
 _INSERT = f"INSERT INTO keys ({_COLUMNS}) VALUES ({', '.join('?' * len(KeyRow._fields))})"
 
 
 class SqliteKeys:
-    """The tables `keys` and `keys_revision`."""
+    """The tables `keys`, `keys_revision` and `key_usage`."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
@@ -35,6 +38,21 @@ class SqliteKeys:
 
     def revision(self) -> int:
         return int(self._conn.execute("SELECT revision FROM keys_revision").fetchone()[0])
+
+    def count_use(self, rows: Sequence[KeyUseRow], forget_before: str) -> None:
+        self._conn.execute("DELETE FROM key_usage WHERE period < ?", [forget_before])
+        if rows:
+            sums = ", ".join(f"{name} = min({name} + excluded.{name}, {LARGEST_NUMBER})" for name in _USE)
+            self._conn.execute(
+                f"INSERT INTO key_usage VALUES {', '.join(['(?, ?, ?, ?)'] * len(rows))} "
+                f"ON CONFLICT (key_id, period) DO UPDATE SET {sums}",
+                [column for row in rows for column in row],
+            )
+
+    def used(self, key_id: str, period: str) -> tuple[int, int]:
+        query = "SELECT requests, characters FROM key_usage WHERE key_id = ? AND period = ?"
+        requests, characters = self._conn.execute(query, [key_id, period]).fetchone() or (0, 0)
+        return requests, characters
 
     def _count_change(self) -> None:
         self._conn.execute("UPDATE keys_revision SET revision = revision + 1")

@@ -2,13 +2,17 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Iterator
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from gateway.auth.api_keys import KeyRing
+from gateway.auth.grants import grant_of
+from gateway.concurrency.steady_clock import SteadyClock
 from gateway.errors import NotFound, Unauthorized, Unavailable, Unprocessable
 from gateway.models import Caller, Scope
 from gateway.store import Store, open_store
@@ -164,3 +168,34 @@ async def test_a_label_is_short_and_printable(ring: KeyRing, label: str) -> None
         await ring.create(label, Scope.CLIENT)
     assert refused.value.param == "label"
     assert await ring.list() == ()
+
+
+async def test_a_key_expires_for_good(store: Store) -> None:
+    wall, tick = [time.time()], [0.0]
+    ring = KeyRing(store, clock=SteadyClock(lambda: wall[0], monotonic=lambda: tick[0]))
+    secret, record = await ring.create("laptop", Scope.CLIENT, lifetime=timedelta(hours=1))
+    assert record.expires_at == record.created_at + timedelta(hours=1)
+    assert await ring.list() == (record,)
+    assert ring.authenticate(secret).key_id == record.key_id
+    for moved in (3600, -7200):
+        wall[0] += moved
+        with pytest.raises(Unauthorized) as refused:
+            ring.authenticate(secret)
+        assert refused.value.code == "key_expired"
+        assert secret not in refused.value.message
+
+
+async def test_a_restart_with_a_clock_set_back_does_not_bring_an_expired_key_back(store: Store) -> None:
+    secret, _ = await KeyRing(store).create("laptop", Scope.CLIENT, lifetime=timedelta(hours=1))
+    await store.write(lambda stored: stored.sessions.note_time(time.time() + 3601))
+    ring = KeyRing(store)
+    await ring.load()
+    with pytest.raises(Unauthorized, match="expired"):
+        ring.authenticate(secret)
+
+
+async def test_a_key_brings_what_it_is_restricted_to(ring: KeyRing) -> None:
+    scope, grant = grant_of(["chat"], ["gdpr"], ["gpt-*"], ["requests=9/day"])
+    secret, record = await ring.create("laptop", scope, grant)
+    assert ring.authenticate(secret) == Caller(record.key_id, Scope.CLIENT, grant=grant)
+    assert (await ring.list())[0].grant == grant

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,21 @@ def test_a_key_is_made_listed_and_revoked(command: Command) -> None:
     assert json.loads(out)[0]["revoked_at"]
 
 
+def test_a_key_is_restricted(command: Command) -> None:
+    words = (
+        "--scope chat --scope receipts:read --expires 90d --policy gdpr --model gpt-* --quota requests=9/day".split()
+    )
+    status, made = command.json("keys", "create", "laptop", *words)
+    assert (status, made["scope"], made["policies"], made["models"]) == (0, "chat receipts:read", ["gdpr"], ["gpt-*"])
+    assert made["quotas"] == ["requests=9/day"]
+    lifetime = datetime.fromisoformat(made["expires_at"]) - datetime.fromisoformat(made["created_at"])
+    assert lifetime == timedelta(days=90)
+    made.pop("key")
+    assert command.json("keys", "list") == (0, [made])
+    table = command("keys", "list")[1]
+    assert all(word in table for word in ("receipts:read", "gdpr", "gpt-*", "requests=9/day", made["expires_at"][:10]))
+
+
 def test_the_list_fits_a_terminal(command: Command) -> None:
     made = [command.json("keys", "create", label)[1]["key_id"] for label in ("laptop of the team", "ci")]
     command("keys", "revoke", made[0])
@@ -67,7 +83,15 @@ def test_in_words(command: Command) -> None:
 
 
 def test_what_is_refused(command: Command) -> None:
-    for words, code in ((("create", ""), "validation_error"), (("revoke", "key_unknown"), "not_found")):
+    for words, code in (
+        (("create", ""), "validation_error"),
+        (("create", "a", "--scope", "admin"), "validation_error"),
+        (("create", "a", "--scope", "operator", "--scope", "chat"), "validation_error"),
+        (("create", "a", "--quota", "requests=0/day"), "validation_error"),
+        (("create", "a", "--quota", "requests=1/day", "--quota", "requests=2/day"), "validation_error"),
+        (("create", "a", "--model", "gpt 5"), "validation_error"),
+        (("revoke", "key_unknown"), "not_found"),
+    ):
         status, reply = command.json("keys", *words)
         assert (status, reply["ok"], reply["error"]["code"]) == (1, False, code)
         assert command("keys", *words) == (1, "")

@@ -3,6 +3,7 @@
 import pytest
 
 from gateway.store import ConstraintViolation, Store
+from gateway.store.rows import LARGEST_NUMBER, KeyUseRow
 from tests.gateway.store.support import add, key, names
 
 LATER = "2026-01-02T03:04:06+00:00"
@@ -56,3 +57,15 @@ async def test_the_revision_grows_with_every_change_and_others_see_it(store: Sto
         await store.write(work)
         seen.append(revision())
     assert seen == sorted(set(seen))
+
+
+async def test_what_keys_asked_for_adds_up_by_period(store: Store) -> None:
+    rows = [KeyUseRow("a", "2026-02", 1, 10), KeyUseRow("a", "2026-02-27", 1, 10), KeyUseRow("b", "2026-01", 1, 1)]
+    revision = await store.read(lambda stored: stored.keys.revision())
+    for _ in range(2):
+        await store.write(lambda stored: stored.keys.count_use(rows, "2026-01"))
+    await store.write(lambda stored: stored.keys.count_use([rows[0]._replace(characters=LARGEST_NUMBER)], "2026-02"))
+    used = [("a", "2026-02"), ("a", "2026-02-27"), ("b", "2026-01"), ("c", "2026-02")]
+    counted = await store.read(lambda stored: [stored.keys.used(*each) for each in used])
+    assert counted == [(3, LARGEST_NUMBER), (2, 20), (0, 0), (0, 0)]
+    assert await store.read(lambda stored: stored.keys.revision()) == revision

@@ -1,0 +1,120 @@
+"""Reads and writes what a key is restricted to, and refuses what it does not permit."""
+
+import json
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import Any, cast
+
+from gateway.errors import Forbidden, Unprocessable
+from gateway.models import CLIENT_SCOPES, Caller, Grant, Quota, Scope
+
+_QUOTA = re.compile(r"(requests|characters)=([1-9][0-9]{0,14})/(day|month)")
+_NAME = re.compile(r"[A-Za-z0-9_@*][A-Za-z0-9_.:/@+*-]{0,255}")
+_MOST_NAMES = 64
+
+
+def grant_of(
+    scopes: Iterable[str] = (), policies: Iterable[str] = (), models: Iterable[str] = (), quotas: Iterable[str] = ()
+) -> tuple[Scope, Grant]:
+    """Returns the scope, `client` or `operator`, and the grant of a new key. No scopes stand for `client`.
+
+    Raises Unprocessable.
+    """
+    asked = frozenset(map(_scope, scopes)) or frozenset({Scope.CLIENT})
+    scope = Scope.OPERATOR if Scope.OPERATOR in asked else Scope.CLIENT
+    if scope is Scope.OPERATOR and len(asked) > 1:
+        raise Unprocessable("The scope `operator` includes all others; leave them out.", param="scope")
+    read = tuple(map(_quota, dict.fromkeys(quotas)))
+    if len({(quota.unit, quota.period) for quota in read}) < len(read):
+        raise Unprocessable("Two quotas limit the same unit in the same period; leave one out.", param="quota")
+    named = asked if asked.isdisjoint({Scope.OPERATOR, Scope.CLIENT}) else CLIENT_SCOPES
+    return scope, Grant(named, _names(policies, "policy"), _names(models, "model"), read)
+
+
+def scope_words(scope: Scope, grant: Grant) -> str:
+    """Returns the scopes of a key as words: `client` or `operator`, or else the ones it has."""
+    return scope.value if grant.scopes == CLIENT_SCOPES else " ".join(sorted(grant.scopes))
+
+
+def quota_words(quota: Quota) -> str:
+    """Returns a quota as commands take it: `requests=1000/day`."""
+    return f"{quota.unit}={quota.amount}/{quota.period}"
+
+
+def grant_json(grant: Grant) -> str:
+    """Returns a grant as it is stored."""
+    quotas = [quota_words(quota) for quota in grant.quotas]
+    return json.dumps(
+        {"scopes": sorted(grant.scopes), "policies": grant.policies, "models": grant.models, "quotas": quotas}
+    )
+
+
+def stored_grant(text: str) -> Grant:
+    """Reads a grant as it is stored; `{}` is that of a key which is not restricted."""
+    members: dict[str, Any] = json.loads(text)
+    scopes = frozenset(map(Scope, members.get("scopes", CLIENT_SCOPES)))
+    quotas = tuple(map(_quota, members.get("quotas", ())))
+    return Grant(scopes, tuple(members.get("policies", ())), tuple(members.get("models", ())), quotas)
+
+
+def check_scope(caller: Caller, scope: Scope) -> None:
+    """Raises Forbidden unless the caller's key has the scope."""
+    if scope is Scope.OPERATOR and caller.scope is not Scope.OPERATOR:
+        raise Forbidden("This operation requires a key with operator scope. Use an operator's key.")
+    if scope is not Scope.OPERATOR and scope not in caller.grant.scopes:
+        message = f"This call requires the scope `{scope.value}`, which this key does not have."
+        raise Forbidden(f"{message} Use another key.", code="scope_not_permitted")
+
+
+def check_models(caller: Caller, asked: object, served: str, others: object = None) -> None:
+    """Raises Forbidden unless the key permits the model that a call asks for, or the one that will serve it.
+
+    `others` is a list of models that the upstream may fall back to: all of them must be permitted.
+    """
+    permitted = caller.grant.models
+    if not permitted:
+        return
+    fallbacks = others if isinstance(others, list) else []
+    for names in ((asked, served), *((name,) for name in fallbacks)):
+        if not any(isinstance(name, str) and fnmatchcase(name, model) for name in names for model in permitted):
+            message = "This key does not permit the model. Use one that it permits, or another key."
+            raise Forbidden(message, code="model_not_permitted", param="model")
+
+
+def permitted_policy(caller: Caller | None, asked: str | None, default: str, param: str) -> str:
+    """Returns the id of the policy for a call: the one asked for, else the default, else the key's first.
+
+    Raises Forbidden unless the key permits the one asked for.
+    """
+    permitted = caller.grant.policies if caller is not None else ()
+    if not permitted or (asked or default) in permitted:
+        return asked or default
+    if not asked:
+        return permitted[0]
+    message = "This key does not permit the policy. Use one that it permits, or another key."
+    raise Forbidden(message, code="policy_not_permitted", param=param)
+
+
+def _scope(word: str) -> Scope:
+    try:
+        return Scope(word)
+    except ValueError:
+        known = ", ".join(f"`{scope.value}`" for scope in Scope)
+        raise Unprocessable(f"There is no such scope; choose from {known}.", param="scope") from None
+
+
+def _quota(text: str) -> Quota:
+    match = _QUOTA.fullmatch(text)
+    if match is None:
+        message = "Write a quota as `requests=1000/day` or `characters=2000000/month`."
+        raise Unprocessable(message, param="quota")
+    return Quota(cast(Any, match[1]), int(match[2]), cast(Any, match[3]))
+
+
+def _names(names: Iterable[str], param: str) -> tuple[str, ...]:
+    given = tuple(dict.fromkeys(names))
+    if len(given) > _MOST_NAMES or not all(map(_NAME.fullmatch, given)):
+        message = f"Name at most {_MOST_NAMES}, each in letters, digits and `. _ : / @ + - *`."
+        raise Unprocessable(message, param=param)
+    return given

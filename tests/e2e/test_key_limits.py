@@ -1,0 +1,132 @@
+"""What a key permits, through a running gateway: each wire gets the refusal in its own shape, without the key."""
+
+import json
+import os
+import ssl
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.e2e import preloaded
+from tests.e2e.server import PLAIN, Running
+from tests.e2e.upstream import Upstream
+
+CHAT = {"model": "gpt-5", "messages": [{"role": "user", "content": "Mail anna@acme.test"}]}
+GEMINI = {"contents": [{"role": "user", "parts": [{"text": "Mail anna@acme.test"}]}]}
+# The path, the header of the key, the body, and further headers.
+CALLS: dict[str, tuple[str, str, dict[str, Any], dict[str, str]]] = {
+    "openai": ("/v1/chat/completions", "x-api-key", CHAT, {}),
+    "anthropic": ("/v1/messages", "x-api-key", {**CHAT, "max_tokens": 9}, {"anthropic-version": "2023-06-01"}),
+    "gemini": ("/v1beta/models/gemini-9:generateContent", "x-goog-api-key", GEMINI, {}),
+}
+
+
+def new_key(running: Running, *words: str) -> str:
+    arguments = ["keys", "create", "limited", *words, "--json", "--data-dir", str(running.data)]
+    done = preloaded.run(arguments, os.environ, running.data)
+    assert done.returncode == 0, done.stderr
+    return str(json.loads(done.stdout)["key"])
+
+
+def call(running: Running, wire: str, key: str) -> httpx.Response:
+    path, header, body, more = CALLS[wire]
+    answer = httpx.post(
+        running.url + path, json=body, headers={header: key, **more}, trust_env=False, verify=PLAIN, timeout=30
+    )
+    assert key not in answer.text + str(answer.headers)
+    return answer
+
+
+def error(wire: str, answer: httpx.Response) -> tuple[int, str]:
+    """The status, and the gateway's code where the wire's clients find it."""
+    said = answer.json()
+    match wire:
+        case "openai":
+            code = said["error"]["code"]
+        case "anthropic":
+            assert said["type"] == "error"
+            code = said["error"]["details"]["error_code"]
+        case _:
+            assert said["error"]["code"] == answer.status_code
+            code = said["error"]["details"][0]["metadata"]["code"]
+    return answer.status_code, code
+
+
+@pytest.mark.parametrize("wire", CALLS)
+def test_each_wire_gets_refusals_in_its_own_shape(running: Running, upstream: Upstream, wire: str) -> None:
+    scoped = new_key(running, "--scope", "analyze")
+    assert error(wire, call(running, wire, scoped)) == (403, "scope_not_permitted")
+    used = new_key(running, "--quota", "requests=1/month")
+    call(running, wire, used)
+    answer = call(running, wire, used)
+    assert error(wire, answer) == (429, "quota_exceeded")
+    assert int(answer.headers["retry-after"]) > 0
+    assert all("anna" not in str(each.body) for each in upstream.recorded)
+
+
+def test_models_and_policies_of_a_key(running: Running, upstream: Upstream) -> None:
+    key = new_key(running, "--model", "gpt-*", "--policy", "pci", "--policy", "gdpr")
+    with running.client(key) as client:
+        done = client.post("/v1/chat/completions", json=CHAT)
+        assert done.json()["svc"]["policy"]["id"] == "pci"
+        upstream.recorded.clear()
+        for change, code, param in (
+            ({"model": "o3"}, "model_not_permitted", "model"),
+            ({"models": ["gpt-5", "o3"]}, "model_not_permitted", "model"),
+            ({"svc_policy": "secrets-only"}, "policy_not_permitted", "svc_policy"),
+        ):
+            refused = client.post("/v1/chat/completions", json={**CHAT, **change})
+            assert refused.status_code == 403
+            assert (refused.json()["error"]["code"], refused.json()["error"]["param"]) == (code, param)
+        assert not upstream.recorded
+        assert client.post("/v1/protect", json={"text": "A", "policy_id": "gdpr"}).json()["policy"]["id"] == "gdpr"
+        for path in ("analyze", "protect", "shard"):
+            refused = client.post(f"/v1/{path}", json={"text": "A", "policy_id": "default"})
+            assert (refused.status_code, refused.json()["error"]["param"]) == (403, "policy_id")
+
+
+def test_scopes_of_native_calls(running: Running) -> None:
+    calls = {
+        "analyze": [("POST", "/v1/analyze")],
+        "protect": [("POST", "/v1/protect"), ("POST", "/v1/shard")],
+        "reconstruct": [("POST", "/v1/reconstruct")],
+        "receipts:read": [
+            ("GET", f"/v1/receipts{rest}") for rest in ("", "/req_1", "/req_1/verify", "/req_1/anchor-payload")
+        ],
+        "chat": [("POST", "/v1/chat/completions"), ("POST", "/v1/responses"), ("POST", "/v1/embeddings")],
+    }
+    for scope in calls:
+        with running.client(new_key(running, "--scope", scope)) as client:
+            for needed, places in calls.items():
+                for method, path in places:
+                    answer = client.request(method, path, json={} if method == "POST" else None)
+                    is_refused = answer.status_code == 403 and answer.json()["error"]["code"] == "scope_not_permitted"
+                    assert is_refused == (needed != scope), path
+            for path in ("/v1/models", "/v1/policies", "/v1/payments/x402"):
+                assert client.get(path).status_code == 200
+            assert client.get("/v1/usage").status_code == 403
+
+
+def test_characters_of_every_call_count(running: Running) -> None:
+    key = new_key(running, "--quota", "characters=100/day")
+    with running.client(key) as client:
+        assert client.post("/v1/analyze", json={"text": "a" * 50}).status_code == 200
+        assert client.post("/v1/protect", json={"text": "a" * 51}).status_code == 429
+        assert client.post("/v1/protect", json={"text": "a" * 50}).status_code == 200
+        assert client.post("/v1/chat/completions", json={**CHAT, "model": "svc-demo"}).status_code == 429
+
+
+def test_the_proxy_heeds_the_key_that_a_client_sends(running: Running, tls_upstream: Upstream) -> None:
+    context = ssl.create_default_context(cafile=running.ca)
+    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
+        for words, method, path, code in (
+            (("--scope", "protect"), "POST", "/v1/chat/completions", "scope_not_permitted"),
+            (("--scope", "protect"), "GET", "/v1/models", "scope_not_permitted"),
+            (("--scope", "protect"), "POST", "/v1/unknown", "scope_not_permitted"),
+            (("--model", "o3"), "POST", "/v1/chat/completions", "model_not_permitted"),
+        ):
+            headers = {"x-svc-key": new_key(running, *words), "authorization": "Bearer the-provider's-key"}
+            refused = client.request(method, path, json=CHAT if method == "POST" else None, headers=headers)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (403, code)
+    assert not tls_upstream.recorded

@@ -1,0 +1,109 @@
+"""What keys permit: read, stored and checked."""
+
+import pytest
+
+from gateway.auth.grants import (
+    check_models,
+    check_scope,
+    grant_json,
+    grant_of,
+    permitted_policy,
+    scope_words,
+    stored_grant,
+)
+from gateway.errors import Forbidden, Unprocessable
+from gateway.models import CLIENT_SCOPES, UNRESTRICTED, Caller, Grant, Quota, Scope
+
+
+def caller(**grant: tuple[str, ...]) -> Caller:
+    scope, restricted = grant_of(**grant)
+    return Caller("key_anna", scope, grant=restricted)
+
+
+def test_a_grant_is_stored_and_read_again() -> None:
+    scope, grant = grant_of(
+        ["chat", "receipts:read"], ["gdpr", "pci"], ["gpt-*"], ["requests=9/day", "characters=90/month"]
+    )
+    assert scope is Scope.CLIENT
+    assert grant.quotas == (Quota("requests", 9, "day"), Quota("characters", 90, "month"))
+    assert stored_grant(grant_json(grant)) == grant
+    assert stored_grant("{}") == UNRESTRICTED
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [((), "client"), (["client", "chat"], "client"), (["operator"], "operator")]
+)
+def test_what_stands_for_all_scopes(words: list[str], said: str) -> None:
+    scope, grant = grant_of(words)
+    assert scope_words(scope, grant) == said
+    assert grant.scopes == CLIENT_SCOPES
+
+
+@pytest.mark.parametrize(
+    ("param", "words"),
+    [
+        ("scope", {"scopes": ["admin"]}),
+        ("scope", {"scopes": ["operator", "chat"]}),
+        ("policy", {"policies": ["two words"]}),
+        ("model", {"models": ["gpt-[0-9]"]}),
+        ("model", {"models": [f"m{number}" for number in range(65)]}),
+        ("quota", {"quotas": ["requests=0/day"]}),
+        ("quota", {"quotas": ["requests=1/week"]}),
+        ("quota", {"quotas": ["requests=1/day", "requests=2/day"]}),
+    ],
+)
+def test_what_cannot_be_granted(param: str, words: dict[str, list[str]]) -> None:
+    with pytest.raises(Unprocessable) as refused:
+        grant_of(**words)
+    assert refused.value.param == param
+
+
+def test_a_key_has_the_scopes_that_it_was_given_and_operators_all() -> None:
+    check_scope(caller(scopes=("chat",)), Scope.CHAT)
+    for scope in CLIENT_SCOPES:
+        check_scope(caller(scopes=("operator",)), scope)
+        check_scope(caller(), scope)
+    check_scope(caller(scopes=("operator",)), Scope.OPERATOR)
+    for limited, scope, code in (
+        (caller(scopes=("chat",)), Scope.PROTECT, "scope_not_permitted"),
+        (caller(), Scope.OPERATOR, "forbidden"),
+    ):
+        with pytest.raises(Forbidden) as refused:
+            check_scope(limited, scope)
+        assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("asked", "served", "others"),
+    [("gpt-5", "gpt-5", None), ("GPT-5", "gpt-5", None), ("fast", "other", None), ("fast", "other", ["gpt-5", "fast"])],
+)
+def test_a_model_is_permitted_by_the_name_asked_for_or_served(asked: str, served: str, others: object) -> None:
+    check_models(caller(models=("gpt-*", "fast")), asked, served, others)
+    check_models(caller(), None, "", ["anything"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "served", "others"),
+    [("o3", "o3", None), ("my-gpt-5", "my-gpt-5", None), (None, "", None), ("gpt-5", "gpt-5", ["gpt-5", "o3"])],
+)
+def test_no_other_model_is(asked: object, served: str, others: object) -> None:
+    with pytest.raises(Forbidden) as refused:
+        check_models(caller(models=("gpt-*",)), asked, served, others)
+    assert (refused.value.code, refused.value.param) == ("model_not_permitted", "model")
+
+
+def test_the_first_policy_of_a_key_stands_in_for_a_default_that_it_does_not_permit() -> None:
+    limited = caller(policies=("gdpr", "pci"))
+    assert permitted_policy(limited, None, "default", "svc_policy") == "gdpr"
+    assert permitted_policy(limited, None, "pci", "svc_policy") == "pci"
+    assert permitted_policy(limited, "pci", "default", "svc_policy") == "pci"
+    for anybody in (None, caller()):
+        assert permitted_policy(anybody, None, "default", "svc_policy") == "default"
+        assert permitted_policy(anybody, "strict", "default", "svc_policy") == "strict"
+    with pytest.raises(Forbidden) as refused:
+        permitted_policy(limited, "default", "default", "svc_policy")
+    assert (refused.value.code, refused.value.param) == ("policy_not_permitted", "svc_policy")
+
+
+def test_a_grant_that_says_nothing_is_unrestricted() -> None:
+    assert grant_of()[1] == Grant() == UNRESTRICTED

@@ -1,4 +1,4 @@
-"""`run_proxy.py receipts verify FILE --key KEY`: verifies what `export`, `prove` or `consistency` wrote, anywhere."""
+"""`run_proxy.py receipts verify FILE --key KEY …`: verifies what `export`, `prove` or `consistency` wrote, anywhere."""
 
 import argparse
 import os
@@ -12,17 +12,18 @@ from gateway.cli.progress import progress
 from gateway.errors import BadRequest
 from gateway.http.strict_json import parse_object
 from gateway.receipts import Verification
-from gateway.receipts.offline import CONSISTENCY, PROOF, ExportWalk, parse_key, verify_consistency, verify_proof
-from gateway.receipts.signing import Verifier
+from gateway.receipts.export_walk import ExportWalk
+from gateway.receipts.offline import CONSISTENCY, PROOF, parse_keys, verify_consistency, verify_proof
+from gateway.receipts.signing import GivenKeys
 from gateway.receipts.verify import Audit
 
-_LONGEST_PROOF = 1 << 20
+_LONGEST_PROOF = _LONGEST_LINE = 1 << 20
 
 
 def verify_file(options: argparse.Namespace) -> int:
     """Verifies a file. Returns 0 if all checks pass, 1 if any fails or the file cannot be read, 2 for wrong usage."""
     try:
-        verifier = parse_key(options.key)
+        keys = parse_keys(options.key)
     except ValueError:
         message = "--key must be an Ed25519 public key: 64 hex digits, or as verifiers of signed notes take it"
         print_error(message, "unusable_settings", "key", as_json=options.json)
@@ -31,7 +32,7 @@ def verify_file(options: argparse.Namespace) -> int:
         print_error("--key needs a FILE to verify", "unusable_settings", "target", as_json=options.json)
         return 2
     try:
-        found = _verified(Path(options.target), verifier)
+        found = _verified(Path(options.target), keys)
     except OSError as error:
         print_error(f"{options.target}: {error.strerror}", "unreadable", "target", as_json=options.json)
         return 1
@@ -60,7 +61,7 @@ def print_verification(found: Audit | Verification, *, as_json: bool, said: str 
     return status
 
 
-def _verified(path: Path, verifier: Verifier) -> Audit | Verification:
+def _verified(path: Path, keys: GivenKeys) -> Audit | Verification:
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size <= _LONGEST_PROOF:
             try:
@@ -69,13 +70,14 @@ def _verified(path: Path, verifier: Verifier) -> Audit | Verification:
                 value = {}
             kind = {name: value.get(name) for name in PROOF}
             if kind == PROOF:
-                return verify_proof(value, verifier)
+                return verify_proof(value, keys)
             if kind == CONSISTENCY:
-                return verify_consistency(value, verifier)
+                return verify_consistency(value, keys)
             file.seek(0)
-        walk = ExportWalk(verifier)
+        walk = ExportWalk(keys)
         with progress("Verifying", os.fstat(file.fileno()).st_size) as advance:
-            for line in file:
+            # No line of an export is as long, and one that is must not fill the memory.
+            while line := file.readline(_LONGEST_LINE):
                 walk.feed(line)
                 advance(len(line))
     return walk.result()

@@ -71,7 +71,9 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
         "target", metavar="ID | FILE", nargs="?", help="a file that `export`, `prove` or `consistency` wrote"
     )
     which.add_argument("--all", action="store_true", help="verify every record and signature (the default)")
-    verify.add_argument("--key", metavar="KEY", help="the public key to verify a file with; then nothing else is read")
+    verify.add_argument(
+        "--key", metavar="KEY", action="append", help="a public key to verify a file with; then nothing else is read"
+    )
     add_store_command(verify, add_folders, settings, verify_receipts)
     on_store = verify.get_default("run")
     verify.set_defaults(run=lambda options: on_store(options) if options.key is None else verify_file(options))

@@ -15,7 +15,9 @@ answer_headers   what a receipt says, in the headers of the answer
 receipt_context  names the receipt of a request in later errors
 log              the interface of the log: append, read, verify
 audit            verifies, proves or exports the log from outside the gateway
-offline          verifies what was exported, with the public key alone
+offline          verifies proofs with public keys alone
+export_walk      verifies an export with public keys alone
+pairing          checks that outcomes follow their receipts, in constant memory
 key_loading      loads the signing key; never makes a new one for existing records
 upgrade          takes over logs of earlier versions
 retry_queue      outcomes that wait for the store to recover

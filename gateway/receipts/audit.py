@@ -1,14 +1,14 @@
 """Verifies, proves or exports the log, for commands that run next to the gateway. The gateway may append meanwhile."""
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 from gateway.errors import BadRequest, NotFound
 from gateway.receipts.checkpoint import Checkpoint
 from gateway.receipts.drafts import is_request_id
+from gateway.receipts.export_walk import EXPORT
 from gateway.receipts.log_walk import LogWalk
-from gateway.receipts.offline import CONSISTENCY, EXPORT, PROOF
+from gateway.receipts.offline import CONSISTENCY, PROOF
 from gateway.receipts.proofs import (
     Consistency,
     Inclusion,
@@ -86,7 +86,6 @@ def export(store: ReadOnlyStore, verifier: Verifier, progress: Progress) -> Iter
     yield {
         "type": "header",
         **EXPORT,
-        "created_at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "key_id": verifier.key_id,
         "public_key": verifier.public_bytes.hex(),
     }

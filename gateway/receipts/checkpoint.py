@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from gateway.receipts.merkle import EMPTY_ROOT
-from gateway.receipts.signing import Signer, Verifier
+from gateway.receipts.signing import Keys, Signer, Verifier
 
 ORIGIN = "privacy-gateway/receipt-log"
 _ED25519 = b"\x01"
@@ -59,13 +59,17 @@ def parse_checkpoint(note: str) -> Checkpoint | None:
     return checkpoint if checkpoint.text == match[1] else None
 
 
-def verify_checkpoint(note: str, verifier: Verifier) -> Checkpoint | None:
-    """Returns the checkpoint of a note that the key signed. Returns None for anything else."""
+def verify_checkpoint(note: str, keys: Keys) -> Checkpoint | None:
+    """Returns the checkpoint of a note that one of the keys signed. Returns None for anything else."""
     checkpoint = parse_checkpoint(note)
     signature = _signature(note)
-    if checkpoint is None or signature is None or signature[:_KEY_HASH] != _key_hash(verifier):
+    if checkpoint is None or signature is None:
         return None
-    return checkpoint if verifier.verify(signature[_KEY_HASH:], checkpoint.text.encode()) else None
+    text = checkpoint.text.encode()
+    is_signed = any(
+        signature[:_KEY_HASH] == _key_hash(key) and key.verify(signature[_KEY_HASH:], text) for key in keys.verifiers
+    )
+    return checkpoint if is_signed else None
 
 
 def is_signed_by_another(note: str, verifier: Verifier) -> bool:

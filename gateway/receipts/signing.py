@@ -1,8 +1,9 @@
 """The installation's signing key: Ed25519 (RFC 8032)."""
 
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -20,6 +21,17 @@ from gateway.config.settings import SettingsError
 FILE = "signing.key"
 
 
+class Keys(Protocol):
+    """The public keys that a log is verified with: one, or several that followed each other."""
+
+    @property
+    def verifiers(self) -> "tuple[Verifier, ...]":
+        """The keys that may have signed a checkpoint."""
+
+    def find(self, key_id: object, sequence: int) -> "Verifier | None":
+        """Returns the key with this id if it may have signed the record at `sequence`."""
+
+
 class Verifier:
     """Verifies the signatures of a public key."""
 
@@ -31,6 +43,13 @@ class Verifier:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.key_id}>"
 
+    @property
+    def verifiers(self) -> "tuple[Verifier, ...]":
+        return (self,)
+
+    def find(self, key_id: object, sequence: int) -> "Verifier | None":
+        return self if key_id == self.key_id else None
+
     def verify(self, signature: bytes, message: bytes) -> bool:
         """Tells whether the key signed `message`."""
         try:
@@ -38,6 +57,20 @@ class Verifier:
         except InvalidSignature:
             return False
         return True
+
+
+class GivenKeys:
+    """Public keys from outside, in no order."""
+
+    def __init__(self, verifiers: Iterable[Verifier]) -> None:
+        self._by_id = {verifier.key_id: verifier for verifier in verifiers}
+
+    @property
+    def verifiers(self) -> tuple[Verifier, ...]:
+        return tuple(self._by_id.values())
+
+    def find(self, key_id: object, sequence: int) -> Verifier | None:
+        return self._by_id.get(key_id) if isinstance(key_id, str) else None
 
 
 class Signer(Verifier):

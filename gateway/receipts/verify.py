@@ -14,7 +14,7 @@ import rfc8785
 from gateway.receipts.checkpoint import Checkpoint, verify_checkpoint
 from gateway.receipts.merkle import Frontier, Node, leaf_hash
 from gateway.receipts.records import GENESIS
-from gateway.receipts.signing import Verifier
+from gateway.receipts.signing import Keys
 from gateway.store.rows import StoredHead, StoredReceipt, StoredRecord
 
 
@@ -116,7 +116,7 @@ class ChainWalk:
         if row.hash != digest.encode():
             return f"breaks at sequence {expected}: the record is not what its hash says"
         body = parse(row.body)
-        if body is None or body.get("sequence") != expected:
+        if body is None or not _is_number(body.get("sequence"), expected):
             return f"breaks at sequence {expected}: the record is of another place"
         if body.get("previous_hash") != self.head:
             return f"breaks at sequence {expected}: the record does not follow from the one before"
@@ -127,31 +127,32 @@ class ChainWalk:
         return None
 
 
-def check_record(row: StoredRecord, verifier: Verifier, *, prefix: str = "") -> list[Check]:
+def check_record(row: StoredRecord, keys: Keys, *, prefix: str = "") -> list[Check]:
     """Checks hash and signature of a record, recomputed from the JSON that clients receive."""
     body = parse(row.body)
     digest = _recomputed(body)
+    verifier = keys.find(body.get("key_id"), row.sequence) if body is not None else None
     hash_ok = digest is not None and digest.hex().encode() == row.hash == sha256(row.body or b"").hexdigest().encode()
     checks = [Check(prefix + "hash", hash_ok, None if hash_ok else "the record is not what its hash says")]
     detail = None
-    if body is None or body.get("key_id") != verifier.key_id:
-        detail = "signed with a key that is not this installation's"
+    if verifier is None:
+        detail = "signed with another key"
     elif digest is None or not verifier.verify(_from_hex(row.signature), digest):
         detail = "the signature is not of this record"
     return [*checks, Check(prefix + "signature", detail is None, detail)]
 
 
-def check_receipt(stored: StoredReceipt, verifier: Verifier) -> list[Check]:
+def check_receipt(stored: StoredReceipt, keys: Keys) -> list[Check]:
     """Checks the receipt's record, the columns it is stored under, and its outcome."""
-    checks = [*check_record(stored.record, verifier), check_filing(stored.record)]
+    checks = [*check_record(stored.record, keys), check_filing(stored.record)]
     if stored.outcome is not None:
-        checks += check_outcome(stored.record, stored.outcome, verifier)
+        checks += check_outcome(stored.record, stored.outcome, keys)
     return checks
 
 
-def check_outcome(receipt: StoredRecord, outcome: StoredRecord, verifier: Verifier) -> list[Check]:
+def check_outcome(receipt: StoredRecord, outcome: StoredRecord, keys: Keys) -> list[Check]:
     """Checks the outcome's record and that it belongs to this receipt."""
-    return [*check_record(outcome, verifier, prefix="outcome_"), check_belonging(receipt, outcome)]
+    return [*check_record(outcome, keys, prefix="outcome_"), check_belonging(receipt, outcome)]
 
 
 def check_belonging(receipt: StoredRecord | None, outcome: StoredRecord) -> Check:
@@ -164,17 +165,17 @@ def check_belonging(receipt: StoredRecord | None, outcome: StoredRecord) -> Chec
 def check_filing(row: StoredRecord) -> Check:
     """Checks that the columns of a record match its body."""
     body = parse(row.body)
-    ok = body is not None and body.get("sequence") == row.sequence and _is_what_it_is_filed_as(row, body)
+    ok = body is not None and _is_number(body.get("sequence"), row.sequence) and _is_what_it_is_filed_as(row, body)
     return Check("filing", ok, None if ok else "the record is filed as another")
 
 
-def check_head(walk: ChainWalk, row: StoredHead | None, verifier: Verifier) -> Check:
+def check_head(walk: ChainWalk, row: StoredHead | None, keys: Keys) -> Check:
     """Checks that the log ends where the signed checkpoint says, with its root."""
     detail = None
     if row is None:
         detail = "the signed head is missing"
-    elif (signed := signed_checkpoint(row, verifier)) is None:
-        detail = "the head does not carry this installation's signature"
+    elif (signed := signed_checkpoint(row, keys)) is None:
+        detail = "the checkpoint is not signed with this key"
     elif walk.broken is not None:
         detail = "the chain breaks before its end"
     elif (walk.size, walk.head.encode()) != (row.size, row.hash):
@@ -184,10 +185,10 @@ def check_head(walk: ChainWalk, row: StoredHead | None, verifier: Verifier) -> C
     return Check("head", detail is None, detail)
 
 
-def signed_checkpoint(row: StoredHead, verifier: Verifier) -> Checkpoint | None:
-    """Returns the checkpoint of a head, or None unless the key signed it and it is of the same size."""
+def signed_checkpoint(row: StoredHead, keys: Keys) -> Checkpoint | None:
+    """Returns the checkpoint of a head, or None unless a key signed it and it is of the same size."""
     try:
-        signed = verify_checkpoint((row.checkpoint or b"").decode(), verifier)
+        signed = verify_checkpoint((row.checkpoint or b"").decode(), keys)
     except UnicodeDecodeError:
         return None
     return signed if signed is not None and signed.size == row.size else None
@@ -209,6 +210,11 @@ def _recomputed(body: dict[str, Any] | None) -> bytes | None:
         return sha256(rfc8785.dumps(body)).digest()
     except (rfc8785.CanonicalizationError, RecursionError):
         return None
+
+
+def _is_number(value: object, wanted: int) -> bool:
+    # Python's equality has 1 == True and 1 == 1.0.
+    return type(value) is int and value == wanted
 
 
 def _is_what_it_is_filed_as(row: StoredRecord, body: Mapping[str, Any]) -> bool:

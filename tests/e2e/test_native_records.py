@@ -104,8 +104,8 @@ def test_a_receipt_with_its_outcome_is_verified(running: Running) -> None:
         assert (anchor["receipt_hash"], anchor["outcome_hash"]) == (receipt["hash"], outcome["hash"])
         assert (anchor["algorithm"], anchor["submitted"]) == ("sha-256", False)
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(anchor["public_key"]))
-        check_receipt(receipt, key)
-        check_inclusion(receipt, anchor, key)
+        check_receipt(receipt, [key])
+        check_inclusion(receipt, anchor, [key])
 
 
 def test_usage_counts_what_is_done(running: Running) -> None:

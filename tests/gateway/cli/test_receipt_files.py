@@ -12,7 +12,7 @@ from gateway.receipts.checkpoint import verifier_key
 from tests.conftest import ROOT
 from tests.gateway.cli.support import Command
 from tests.gateway.receipts.test_attacks import FOUND, VECTORS, attack
-from tests.gateway.receipts.verifier import check_export, check_inclusion, check_receipt
+from tests.gateway.receipts.verifier import REFUSALS, verify
 
 pytestmark = pytest.mark.slow
 
@@ -31,15 +31,9 @@ def verified(command: Command, file: Path) -> tuple[bool, Any]:
     key = Signer.load(command.data_dir)
     status, done = command.json("receipts", "verify", str(file), "--key", key.public_bytes.hex())
     assert status == (0 if done["valid"] else 1)
-    text = file.read_text(encoding="utf-8", errors="replace")
     try:
-        if "receipt-proof" in text:
-            proof = json.loads(text)
-            check_receipt(proof["receipt"], key.public_key)
-            check_inclusion(proof["receipt"], proof, key.public_key)
-        else:
-            check_export(text.splitlines(), key.public_bytes.hex())
-    except FOUND:
+        verify(file.read_bytes(), [key.public_bytes.hex()])
+    except REFUSALS:
         assert not done["valid"]
     else:
         assert done["valid"]
@@ -64,91 +58,6 @@ def test_an_export_is_verified_by_the_program_of_the_documentation(
     assert list(tmp_path.glob("receipts.ndjson?*")) == []
 
 
-CHANGES = {
-    "a-record-less": lambda lines: lines.pop(2),
-    "a-record-twice": lambda lines: lines.insert(2, lines[1]),
-    "records-swapped": lambda lines: lines.insert(1, lines.pop(2)),
-    "the-newest-cut-off": lambda lines: lines.pop(-2),
-    "a-count-changed": lambda lines: lines[1]["record"]["tokens"].update(input=1),
-    "an-outcome-changed": lambda lines: lines[4]["record"].update(status=500),
-    "an-outcome-called-a-receipt": lambda lines: lines[4].update(type="receipt"),
-    "the-head-less": lambda lines: lines.pop(),
-    "the-head-moved": lambda lines: lines[-1].update(checkpoint=lines[-1]["checkpoint"].replace("\n4\n", "\n3\n")),
-    "another-public-key": lambda lines: lines[0].update(public_key="00" * 32),
-    "another-format": lambda lines: lines[0].update(version=1),
-    "the-root-of-another-size": lambda lines: lines[-1].update(size=3),
-    "a-receipt-called-an-outcome": lambda lines: lines[1].update(type="outcome"),
-    "everything-but-header-and-head": lambda lines: lines.__delitem__(slice(1, -1)),
-    "two-heads": lambda lines: lines.append(lines[-1]),
-    "a-record-after-the-head": lambda lines: lines.append(lines[1]),
-    "no-header": lambda lines: lines.pop(0),
-    "a-member-added": lambda lines: lines[1]["record"].update(note="x"),
-    "a-member-removed": lambda lines: lines[1]["record"].pop("route"),
-    "a-number-as-text": lambda lines: lines[1]["record"].update(sequence="1"),
-    "a-negative-sequence": lambda lines: lines[1]["record"].update(sequence=-1),
-    "a-huge-sequence": lambda lines: lines[1]["record"].update(sequence=2**63),
-    "a-look-alike-in-a-name": lambda lines: lines[1]["record"].update({"\u0440oute": "direct"}),
-    "a-look-alike-in-a-value": lambda lines: lines[1]["record"].update(route="pr\u043etected"),
-    "hashes-swapped": lambda lines: lines[1]["record"].update(hash=lines[2]["record"]["hash"]),
-    "signatures-swapped": lambda lines: lines[1]["record"].update(signature=lines[2]["record"]["signature"]),
-    "another-key-id": lambda lines: lines[1]["record"].update(key_id="key_0000000000000000"),
-    "a-checkpoint-of-another-root": lambda lines: lines[-1].update(checkpoint=other_root(lines[-1]["checkpoint"])),
-    "a-checkpoint-without-signature": lambda lines: lines[-1].update(
-        checkpoint=lines[-1]["checkpoint"].partition("\u2014")[0]
-    ),
-    "a-checkpoint-of-another-origin": lambda lines: lines[-1].update(checkpoint="other" + lines[-1]["checkpoint"]),
-    "a-checkpoint-of-the-old-origin": lambda lines: lines[-1].update(
-        checkpoint=lines[-1]["checkpoint"].replace("receipt-log", "receipts")
-    ),
-    "no-checkpoint": lambda lines: lines[-1].pop("checkpoint"),
-    "records-of-no-kind": lambda lines: lines[2].update(record=[1]),
-}
-
-
-def other_root(note: str) -> str:
-    origin, size, _, *rest = note.split("\n")
-    return "\n".join([origin, size, "A" * 43 + "=", *rest])
-
-
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_changed_export_is_refused(command: Command, ids: list[str], tmp_path: Path, name: str) -> None:
-    file = tmp_path / "receipts.ndjson"
-    command("receipts", "export", "--output", str(file))
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    CHANGES[name](lines)
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with pytest.raises(FOUND):
-        checker()(file, Signer.load(command.data_dir).public_bytes.hex())
-    valid, done = verified(command, file)
-    assert not valid
-    assert all(check["detail"] for check in done["checks"] if not check["ok"])
-
-
-WRITTEN = {
-    "a-name-twice": lambda text: text.replace('"route":', '"route":"direct","route":', 1),
-    "a-name-twice-in-another-line": lambda text: text.replace('"type":"head"', '"type":"head","type":"head"', 1),
-    "a-fraction": lambda text: text.replace('"input":120', '"input":120.5', 1),
-    "not-a-number": lambda text: text.replace('"input":120', '"input":NaN', 1),
-    "no-json": lambda text: text.replace("{", "", 1),
-    "cut-in-a-line": lambda text: text[:-40],
-    "an-empty-line": lambda text: text.replace("\n", "\n\n", 1),
-    "nested-deep": lambda text: text.replace('"guard":', '"guard":' + "[" * 5000 + "]" * 5000 + ',"x":', 1),
-    "not-utf-8": lambda text: text.replace("chat", "ch\udcffat", 1),
-    "nothing": lambda text: "",
-}
-
-
-@pytest.mark.parametrize("name", WRITTEN)
-def test_an_export_that_nobody_wrote_is_refused(command: Command, ids: list[str], tmp_path: Path, name: str) -> None:
-    file = tmp_path / "receipts.ndjson"
-    command("receipts", "export", "--output", str(file))
-    text = file.read_text()
-    changed = WRITTEN[name](text)
-    assert changed != text
-    file.write_bytes(changed.encode("utf-8", "surrogateescape"))
-    assert not verified(command, file)[0]
-
-
 def test_an_export_is_valid_for_its_key_alone(command: Command, ids: list[str], tmp_path: Path) -> None:
     file = tmp_path / "receipts.ndjson"
     command("receipts", "export", "--output", str(file))
@@ -163,45 +72,6 @@ def test_an_export_is_valid_for_its_key_alone(command: Command, ids: list[str], 
     assert command("receipts", "verify", "--key", key) == (2, "")
     assert command("receipts", "verify", str(tmp_path / "missing"), "--key", key) == (1, "")
     assert "missing" in command.errors
-
-
-def hashes(proof: Any) -> list[str]:
-    found: list[str] = proof["inclusion"]["hashes"]
-    return found
-
-
-PROOFS = {
-    "as-it-is": lambda proof: None,
-    "another-count": lambda proof: proof["receipt"]["tokens"].update(input=1),
-    "another-outcome": lambda proof: proof["receipt"]["outcome"].update(status=500),
-    "an-outcome-less": lambda proof: proof["receipt"].pop("outcome"),
-    "a-hash-less": lambda proof: hashes(proof).pop(),
-    "a-hash-more": lambda proof: hashes(proof).append("00" * 32),
-    "a-hash-changed": lambda proof: hashes(proof).__setitem__(0, "00" * 32),
-    "hashes-swapped": lambda proof: hashes(proof).reverse(),
-    "hashes-in-capitals": lambda proof: proof["inclusion"].update(hashes=[h.upper() for h in hashes(proof)]),
-    "a-hash-cut": lambda proof: hashes(proof).__setitem__(0, hashes(proof)[0][:-2]),
-    "another-leaf": lambda proof: proof["inclusion"].update(leaf_index=1),
-    "a-negative-leaf": lambda proof: proof["inclusion"].update(leaf_index=-1),
-    "a-leaf-beyond": lambda proof: proof["inclusion"].update(leaf_index=2**64),
-    "another-size": lambda proof: proof["inclusion"].update(tree_size=3),
-    "no-proof": lambda proof: proof.pop("inclusion"),
-    "no-checkpoint": lambda proof: proof.pop("checkpoint"),
-    "another-root": lambda proof: proof.update(checkpoint=other_root(proof["checkpoint"])),
-    "another-receipt": lambda proof: proof.update(receipt={}),
-}
-
-
-@pytest.mark.parametrize("name", PROOFS)
-def test_a_changed_proof_is_refused(command: Command, ids: list[str], tmp_path: Path, name: str) -> None:
-    status, out = command("receipts", "prove", ids[0])
-    assert status == 0
-    proof = json.loads(out)
-    PROOFS[name](proof)
-    file = tmp_path / "proof.json"
-    file.write_text(json.dumps(proof, indent=2))
-    # Whether a request had an outcome is not proved by its receipt.
-    assert verified(command, file)[0] == (name in {"as-it-is", "an-outcome-less"})
 
 
 def test_a_proof_for_an_earlier_checkpoint(command: Command, ids: list[str], tmp_path: Path) -> None:
@@ -225,27 +95,13 @@ def test_a_log_extends_what_it_was(command: Command, ids: list[str], tmp_path: P
             file.write_text(out)
             status, done = command.json("receipts", "verify", str(file), "--key", key)
             assert (status, done["valid"], done["log"]["size"]) == (0, True, new)
-            proof = json.loads(out)
-            for change in (
-                {"old": proof["new"], "new": proof["old"]} if old != new else {"old": ""},
-                {"new": other_root(proof["new"])},
-                {"consistency": {"hashes": [*proof["consistency"]["hashes"], "00" * 32]}},
-                {"consistency": {}},
-            ):
-                file.write_text(json.dumps(proof | change))
-                status, done = command.json("receipts", "verify", str(file), "--key", key)
-                assert (status, done["valid"]) == (1, False), (old, new, change)
     assert command("receipts", "consistency", "5") == (1, "")
 
 
-# What these change stands beside the records in the database, or is another way to write the same; an export of them is
-# that of a good log.
-BESIDE = {
-    "body-with-fraction",
-    "filed-under-another-request",
-    "outcome-of-another-request",
-    "signature-in-capitals",
-}
+# What these change stands beside the records in the database; an export of them is that of a good log.
+BESIDE = {"filed-under-another-request", "outcome-of-another-request"}
+# Another way to write the same, which the short program of the documentation takes.
+SPELLED = {"body-with-fraction", "signature-in-capitals"}
 
 
 @pytest.mark.parametrize("name", sorted(VECTORS))
@@ -256,8 +112,8 @@ def test_an_attacked_log_is_exported_and_refused_elsewhere(
     file = tmp_path / "receipts.ndjson"
     assert command("receipts", "export", "--output", str(file))[0] == 0
     key = Signer.load(log_dir).public_bytes.hex()
-    assert verified(command, file)[0] == (name in BESIDE - {"signature-in-capitals"})
-    if name in BESIDE:
+    assert verified(command, file)[0] == (name in BESIDE)
+    if name in BESIDE | SPELLED:
         assert checker()(file, key) == 6
     else:
         with pytest.raises(FOUND):

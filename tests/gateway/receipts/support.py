@@ -66,7 +66,7 @@ def reference_check(path: Path, public_key: Ed25519PublicKey) -> int:
         assert sequence == record["sequence"] == number
         assert request_id == record["request_id"]
         assert record["previous_hash"] == previous
-        assert check_record(record | {"hash": hash_, "signature": signature}, public_key) == body.encode()
+        assert check_record(record | {"hash": hash_, "signature": signature}, [public_key]) == body.encode()
         assert kind == ("outcome" if "outcome" in record else "receipt")
         previous = hash_
     conn = sqlite3.connect(path)
@@ -76,5 +76,5 @@ def reference_check(path: Path, public_key: Ed25519PublicKey) -> int:
         conn.close()
     assert (size, head) == (len(rows), previous)
     root = tree_root([body.encode() for _, _, _, body, _, _ in rows])
-    assert check_checkpoint(checkpoint, public_key) == (size, root)
+    assert check_checkpoint(checkpoint, [public_key]) == (size, root)
     return int(size)

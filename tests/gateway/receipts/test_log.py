@@ -132,17 +132,17 @@ async def test_the_anchor_payload_commits_to_receipt_and_log(log: ReceiptLog, da
     anchor = await log.anchor_payload(receipt.request_id, ANNA)
     assert anchor["submitted"] is False
     signer = Signer.load(data_dir)
-    size, root = check_checkpoint(anchor["checkpoint"], signer.public_key)
+    size, root = check_checkpoint(anchor["checkpoint"], [signer.public_key])
     assert size == 2
     assert anchor["log"] == {"size": 2, "head": last.hash, "root": root.hex()}
     assert (anchor["receipt_hash"], anchor["outcome_hash"]) == (receipt.hash, None)
-    check_inclusion(receipt.as_dict(), anchor, signer.public_key)
+    check_inclusion(receipt.as_dict(), anchor, [signer.public_key])
     # One hash for all receipts so far.
     text, _, _ = anchor["checkpoint"].partition("\n\n")
     assert anchor["payload_hash"] == sha256(text.encode() + b"\n").hexdigest()
     other = await log.anchor_payload(last.request_id, BERT)
     assert other["payload_hash"] == anchor["payload_hash"]
-    check_inclusion(last.as_dict(), other, signer.public_key)
+    check_inclusion(last.as_dict(), other, [signer.public_key])
     assert (anchor["key_id"], anchor["public_key"]) == (signer.key_id, signer.public_bytes.hex())
     assert anchor["verifier_key"] == verifier_key(signer)
 

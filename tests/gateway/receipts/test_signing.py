@@ -146,4 +146,4 @@ def test_a_broken_note_is_no_note(name: str, data_dir: Path) -> None:
     note = sign_checkpoint(7, ROOT_HASH, signer).note
     assert verify_checkpoint(_broken_notes(note)[name], signer) is None
     with pytest.raises((AssertionError, ValueError, InvalidSignature)):
-        check_checkpoint(_broken_notes(note)[name], signer.public_key)
+        check_checkpoint(_broken_notes(note)[name], [signer.public_key])

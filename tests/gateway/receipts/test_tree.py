@@ -57,7 +57,7 @@ async def test_a_log_goes_on_after_a_restart(count: int, data_dir: Path) -> None
         receipt = (await log.get(request_id, OPERATOR)).as_dict()
         assert (await log.verify(request_id, OPERATOR)).valid
     key = Signer.load(data_dir).public_key
-    check_inclusion(receipt, anchor, key)
+    check_inclusion(receipt, anchor, [key])
     assert reference_check(data_dir / "gateway.db", key) == count + 1
 
 

@@ -1,4 +1,4 @@
-"""Creates, checks and revokes API keys. A secret is shown once and stored as its SHA-256 digest.
+"""Creates, checks, rotates and revokes API keys. A secret is shown once and stored as its SHA-256 digest.
 
 A fast hash is enough, because a secret is 256 random bits rather than a password. Requests are answered from memory.
 """
@@ -6,7 +6,7 @@ A fast hash is enough, because a secret is 256 random bits rather than a passwor
 import math
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from hmac import compare_digest
@@ -39,7 +39,7 @@ type Keys = dict[bytes, _Known]
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """A key without its secret."""
+    """A key without its secret. `previous_until` is when the secret ends that it had before it was rotated."""
 
     key_id: str
     label: str
@@ -48,6 +48,7 @@ class KeyRecord:
     revoked_at: datetime | None = None
     expires_at: datetime | None = None
     grant: Grant = UNRESTRICTED
+    previous_until: datetime | None = None
 
     @property
     def active(self) -> bool:
@@ -127,7 +128,7 @@ class KeyRing:
         if not (0 < len(label) <= _LONGEST_LABEL and label.isprintable()):
             raise Unprocessable(f"A label has 1 to {_LONGEST_LABEL} printable characters.", param="label")
         secret = _PREFIX + token_urlsafe(32)
-        now = datetime.now(UTC).replace(microsecond=0)
+        now = _now()
         expires_at = now + lifetime if lifetime is not None else None
         record = KeyRecord("key_" + token_hex(8), label, scope, now, None, expires_at, grant)
         row = KeyRow(record.key_id, label, scope.value, _digest(secret), now.isoformat(), terms=grant_json(grant))
@@ -138,11 +139,45 @@ class KeyRing:
 
     async def list(self) -> tuple[KeyRecord, ...]:
         """Returns all keys, including revoked ones, oldest first."""
-        return tuple(map(_record, await self._store.read(lambda repositories: repositories.keys.all())))
+        rows, previous = await self._store.read(lambda stored: (stored.keys.all(), stored.keys.previous()))
+        now = _now()
+        ends: dict[str, datetime] = {}
+        for each in previous:
+            end = datetime.fromisoformat(each.ends_at)
+            if end > max(now, ends.get(each.key_id, now)):
+                ends[each.key_id] = end
+        return tuple(replace(_record(row), previous_until=ends.get(row.key_id)) for row in rows)
+
+    async def rotate(self, key_id: str, overlap: timedelta, lifetime: timedelta | None = None) -> tuple[str, KeyRecord]:
+        """Gives a key a new secret, which cannot be shown again; the previous one ends after `overlap`.
+
+        Id, label and grant stay, and so does whatever the key owns. Without a `lifetime`, the expiry stays too.
+        Raises NotFound, also for a revoked key, and Unprocessable for an expired one without a `lifetime`.
+        """
+        secret, now = _PREFIX + token_urlsafe(32), _now()
+
+        def work(stored: Repositories) -> KeyRecord | None:
+            row = next((row for row in stored.keys.active() if row.key_id == key_id), None)
+            if row is None:
+                return None
+            old = _time(row.expires_at)
+            new = now + lifetime if lifetime is not None else old
+            if new is not None and new <= now:
+                raise Unprocessable("The key has expired; give it a new lifetime with `--expires`.", param="expires")
+            ends = now + overlap if old is None else min(now + overlap, old)
+            expires_at = new.isoformat() if new is not None else None
+            rotated = stored.keys.rotate(key_id, _digest(secret), now.isoformat(), ends.isoformat(), expires_at)
+            return replace(_record(rotated), previous_until=ends) if rotated else None
+
+        record = await self._store.write(work)
+        if record is None:
+            raise NotFound("There is no such key, or it is revoked. `keys list` shows all.", param="key_id")
+        await self.load()
+        return secret, record
 
     async def revoke(self, key_id: str) -> KeyRecord:
         """Revokes a key for good; revoking it again changes nothing. Raises NotFound."""
-        now = datetime.now(UTC).replace(microsecond=0).isoformat()
+        now = _now().isoformat()
         row = None
         if key_id.isascii():
             row = await self._store.write(lambda repositories: repositories.keys.revoke(key_id, now))
@@ -170,7 +205,11 @@ def _read_revision(repositories: Repositories) -> int:
 
 
 def _read_keys(repositories: Repositories) -> tuple[int, Keys, float]:
-    keys = {row.secret_hash[:_INDEX]: _known(row) for row in repositories.keys.active()}
+    by_id = {row.key_id: _known(row) for row in repositories.keys.active()}
+    keys = {known.digest[:_INDEX]: known for known in by_id.values()}
+    for row in repositories.keys.previous():
+        ends = datetime.fromisoformat(row.ends_at).timestamp()
+        keys[row.secret_hash[:_INDEX]] = _Known(row.secret_hash, by_id[row.key_id].caller, ends)
     return repositories.keys.revision(), keys, repositories.sessions.latest_time()
 
 
@@ -184,6 +223,10 @@ def _record(row: KeyRow) -> KeyRecord:
     created, grant = datetime.fromisoformat(row.created_at), stored_grant(row.terms)
     times = _time(row.revoked_at), _time(row.expires_at)
     return KeyRecord(row.key_id, row.label, Scope(row.scope), created, *times, grant)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)
 
 
 def _time(text: str | None) -> datetime | None:

@@ -1,4 +1,4 @@
-"""`run_proxy.py keys create | list | revoke`: manages the API keys in the store."""
+"""`run_proxy.py keys create | list | rotate | revoke`: manages the API keys in the store."""
 
 import argparse
 import asyncio
@@ -14,22 +14,25 @@ from rich.text import Text
 from gateway.auth.api_keys import KeyRecord, KeyRing
 from gateway.auth.grants import grant_of, quota_words, scope_words
 from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json
+from gateway.config.installation_key import rotate_installation_key
 from gateway.config.settings import Settings
 from gateway.errors import GatewayError
 from gateway.models import Scope
 from gateway.store import open_store
 
+type Action = Callable[[KeyRing, argparse.Namespace, Settings], Awaitable[None]]
+
 
 def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
     """Registers `keys`."""
-    keys = commands.add_parser("keys", help="create, list and revoke API keys of the gateway")
+    keys = commands.add_parser("keys", help="create, list, rotate and revoke API keys of the gateway")
     actions = keys.add_subparsers(title="actions", required=True, metavar="ACTION")
 
     create = actions.add_parser("create", help="create a key and show it once")
     create.add_argument("label", help="name for the key, such as who or what uses it")
     scopes = ", ".join(scope.value for scope in Scope)
     create.add_argument("--scope", action="append", help=f"what it permits: {scopes} (default: client); repeatable")
-    create.add_argument("--expires", type=_duration, metavar="TIME", help="lifetime, such as 12h, 90d or 4w")
+    create.add_argument("--expires", type=_lifetime, metavar="TIME", help="lifetime, such as 12h, 90d or 4w")
     create.add_argument("--policy", action="append", help="a policy that it permits (default: all); repeatable")
     create.add_argument("--model", action="append", help="a model that it permits, such as gpt-*; repeatable")
     quota = "such as requests=1000/day or characters=2000000/month; repeatable"
@@ -37,6 +40,13 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     _set_action(create, add_folders, load, _create)
 
     _set_action(actions.add_parser("list", help="list all keys, without their secrets"), add_folders, load, _list)
+
+    rotate = actions.add_parser("rotate", help="give a key a new secret, or replace the key of the installation")
+    rotate.add_argument("key_id", metavar="KEY_ID|installation")
+    overlap = "how long the previous secret of an API key still opens, such as 0h or 7d (default: 24h)"
+    rotate.add_argument("--overlap", type=_duration, default=timedelta(days=1), metavar="TIME", help=overlap)
+    rotate.add_argument("--expires", type=_lifetime, metavar="TIME", help="new lifetime of an API key, such as 90d")
+    _set_action(rotate, add_folders, load, _rotate)
 
     revoke = actions.add_parser("revoke", help="revoke a key, immediately and permanently")
     revoke.add_argument("key_id")
@@ -47,7 +57,7 @@ def _set_action(
     parser: argparse.ArgumentParser,
     add_folders: AddFolders,
     load: Loader,
-    action: Callable[[KeyRing, argparse.Namespace], Awaitable[None]],
+    action: Action,
 ) -> None:
     add_folders(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -60,14 +70,14 @@ def _set_action(
 
 async def _with_keys(
     settings: Settings,
-    action: Callable[[KeyRing, argparse.Namespace], Awaitable[None]],
+    action: Action,
     options: argparse.Namespace,
 ) -> int:
     store = open_store(settings.make_data_dir())
     try:
         keys = KeyRing(store)
         await keys.load()
-        await action(keys, options)
+        await action(keys, options, settings)
     except GatewayError as error:
         print_error(error.message, error.code, error.param, as_json=options.json)
         return 1
@@ -76,7 +86,7 @@ async def _with_keys(
     return 0
 
 
-async def _create(keys: KeyRing, options: argparse.Namespace) -> None:
+async def _create(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
     scope, grant = grant_of(*(getattr(options, name) or () for name in ("scope", "policy", "model", "quota")))
     secret, record = await keys.create(options.label, scope, grant, options.expires)
     if options.json:
@@ -85,7 +95,7 @@ async def _create(keys: KeyRing, options: argparse.Namespace) -> None:
         print(f"{record.key_id} ({scope_words(scope, grant)}), shown this once:\n{secret}")
 
 
-async def _list(keys: KeyRing, options: argparse.Namespace) -> None:
+async def _list(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
     rows: list[dict[str, Any]] = [_key_json(record) for record in await keys.list()]
     if options.json:
         print_json(rows)
@@ -100,7 +110,22 @@ async def _list(keys: KeyRing, options: argparse.Namespace) -> None:
     Console().print(table)
 
 
-async def _revoke(keys: KeyRing, options: argparse.Namespace) -> None:
+async def _rotate(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
+    if options.key_id == "installation":
+        rotate_installation_key(settings)
+        if options.json:
+            print_json({"key_id": "installation", "rotated": True})
+        else:
+            print("The installation key is replaced; a running gateway uses the new one after a restart.")
+        return
+    secret, record = await keys.rotate(options.key_id, options.overlap, options.expires)
+    if options.json:
+        print_json({**_key_json(record), "key": secret})
+    else:
+        print(f"{record.key_id} has a new secret, shown this once:\n{secret}")
+
+
+async def _revoke(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
     await keys.revoke(options.key_id)
     if options.json:
         print_json({"key_id": options.key_id, "revoked": True})
@@ -118,6 +143,7 @@ def _key_json(record: KeyRecord) -> dict[str, Any]:
         "created_at": _written(record.created_at),
         "revoked_at": _written(record.revoked_at),
         "expires_at": _written(record.expires_at),
+        "previous_until": _written(record.previous_until),
         "policies": list(grant.policies),
         "models": list(grant.models),
         "quotas": [quota_words(quota) for quota in grant.quotas],
@@ -129,7 +155,13 @@ def _written(time: datetime | None) -> str | None:
 
 
 def _duration(text: str) -> timedelta:
-    match = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
+    match = re.fullmatch(r"([0-9]{1,5})([hdw])", text)
     if match is None:
         raise argparse.ArgumentTypeError("write a number and h, d or w, such as 90d")
     return int(match[1]) * {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}[match[2]]
+
+
+def _lifetime(text: str) -> timedelta:
+    if not (lifetime := _duration(text)):
+        raise argparse.ArgumentTypeError("a lifetime is longer than that")
+    return lifetime

@@ -2,7 +2,7 @@
 
 from secrets import token_bytes
 
-from gateway.config.durable_files import create
+from gateway.config.durable_files import create, replacing
 from gateway.config.settings import Settings, SettingsError
 
 FILE = "installation.key"
@@ -30,3 +30,17 @@ def installation_key(settings: Settings, *, used: bool = False) -> bytes:
     if len(key) != _SIZE:
         raise SettingsError(f"{FILE} in data_dir is damaged: it must hold {_SIZE} bytes; restore it from a backup")
     return key
+
+
+def rotate_installation_key(settings: Settings) -> None:
+    """Replaces the key in `data_dir`. A running gateway keeps the old one until it is restarted.
+
+    Raises SettingsError if the key is not there, or comes from the settings.
+    """
+    if settings.installation_key is not None:
+        raise SettingsError("installation_key: set a new one where the settings come from, then restart the gateway")
+    path = settings.make_data_dir() / FILE
+    if not path.exists():
+        raise SettingsError(f"{FILE} is not in data_dir; the first start of the gateway creates it")
+    with replacing(path) as draft:
+        draft.write(token_bytes(_SIZE))

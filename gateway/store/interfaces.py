@@ -21,6 +21,7 @@ from gateway.store.rows import (
     NewRecord,
     NodeRow,
     PolicyRow,
+    PreviousSecretRow,
     SealedRow,
     SessionRow,
     StoredHead,
@@ -32,8 +33,8 @@ from gateway.store.rows import (
 class Keys(Protocol):
     """API keys. Rows are never deleted.
 
-    `key_id` and `secret_hash` are unique. Every `add` and `revoke` increases `revision` in the same transaction, so
-    that other processes notice a change with one small query.
+    `key_id` and `secret_hash` are unique. Every `add`, `revoke` and `rotate` increases `revision` in the same
+    transaction, so that other processes notice a change with one small query.
     """
 
     def add(self, key: KeyRow) -> None:
@@ -41,6 +42,15 @@ class Keys(Protocol):
 
     def revoke(self, key_id: str, revoked_at: str) -> KeyRow | None:
         """Marks a key as revoked and returns it; None when there is none. The first `revoked_at` stays."""
+
+    def rotate(self, key_id: str, secret_hash: bytes, now: str, ends_at: str, expires_at: str | None) -> KeyRow | None:
+        """Gives a key another secret and expiry, and returns it; None when there is none that is not revoked.
+
+        The previous secret is listed until `ends_at`. Those of this key that ended by `now` are deleted.
+        """
+
+    def previous(self) -> list[PreviousSecretRow]:
+        """The previous secrets of keys that are not revoked, ended ones included, in any order."""
 
     def all(self) -> list[KeyRow]:
         """Every key, oldest first; of one second, in the order in which they were added."""

@@ -22,6 +22,14 @@ class KeyRow(NamedTuple):
     terms: str = "{}"
 
 
+class PreviousSecretRow(NamedTuple):
+    """A secret that a key had before it was rotated. `ends_at` is RFC 3339 in UTC."""
+
+    secret_hash: bytes
+    key_id: str
+    ends_at: str
+
+
 class KeyUseRow(NamedTuple):
     """What a key asked for in a day (`YYYY-MM-DD`) or month (`YYYY-MM`), in UTC."""
 

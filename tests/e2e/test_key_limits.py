@@ -22,11 +22,14 @@ CALLS: dict[str, tuple[str, str, dict[str, Any], dict[str, str]]] = {
 }
 
 
-def new_key(running: Running, *words: str) -> str:
-    arguments = ["keys", "create", "limited", *words, "--json", "--data-dir", str(running.data)]
-    done = preloaded.run(arguments, os.environ, running.data)
+def keys(running: Running, *words: str) -> Any:
+    done = preloaded.run(["keys", *words, "--json", "--data-dir", str(running.data)], os.environ, running.data)
     assert done.returncode == 0, done.stderr
-    return str(json.loads(done.stdout)["key"])
+    return json.loads(done.stdout)
+
+
+def new_key(running: Running, *words: str) -> str:
+    return str(keys(running, "create", "limited", *words)["key"])
 
 
 def call(running: Running, wire: str, key: str) -> httpx.Response:
@@ -130,3 +133,16 @@ def test_the_proxy_heeds_the_key_that_a_client_sends(running: Running, tls_upstr
             refused = client.request(method, path, json=CHAT if method == "POST" else None, headers=headers)
             assert (refused.status_code, refused.json()["error"]["code"]) == (403, code)
     assert not tls_upstream.recorded
+
+
+def test_what_a_key_owns_survives_its_rotation(running: Running) -> None:
+    made = keys(running, "create", "rotated")
+    with running.client(made["key"]) as client:
+        done = client.post("/v1/protect", json={"text": "Mail anna@acme.test"}).json()
+        rotated = keys(running, "rotate", made["key_id"], "--overlap", "0h")
+        assert client.get("/v1/models").status_code == 401
+    grant = {name: done["session"][name] for name in ("session_id", "session_token")}
+    with running.client(rotated["key"]) as client:
+        restored = client.post("/v1/reconstruct", json={"text": done["protected_text"], "session": grant}).json()
+        assert restored["text"] == "Mail anna@acme.test"
+        assert client.get(f"/v1/receipts/{done['request_id']}").status_code == 200

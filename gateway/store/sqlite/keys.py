@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 
-from gateway.store.rows import LARGEST_NUMBER, KeyRow, KeyUseRow
+from gateway.store.rows import LARGEST_NUMBER, KeyRow, KeyUseRow, PreviousSecretRow
 
 _USE = KeyUseRow._fields[2:]
 
@@ -12,7 +12,7 @@ _INSERT = f"INSERT INTO keys ({_COLUMNS}) VALUES ({', '.join('?' * len(KeyRow._f
 
 
 class SqliteKeys:
-    """The tables `keys`, `keys_revision` and `key_usage`."""
+    """The tables `keys`, `keys_previous`, `keys_revision` and `key_usage`."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
@@ -25,6 +25,25 @@ class SqliteKeys:
         update = "UPDATE keys SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL"
         self._conn.execute(update, [revoked_at, key_id])
         self._count_change()
+        return self._find(key_id)
+
+    def rotate(self, key_id: str, secret_hash: bytes, now: str, ends_at: str, expires_at: str | None) -> KeyRow | None:
+        self._conn.execute("DELETE FROM keys_previous WHERE key_id = ? AND ends_at <= ?", [key_id, now])
+        self._conn.execute(
+            "INSERT INTO keys_previous SELECT secret_hash, key_id, ? FROM keys WHERE key_id = ? AND revoked_at IS NULL",
+            [ends_at, key_id],
+        )
+        update = "UPDATE keys SET secret_hash = ?, expires_at = ? WHERE key_id = ? AND revoked_at IS NULL"
+        if self._conn.execute(update, [secret_hash, expires_at, key_id]).rowcount == 0:
+            return None
+        self._count_change()
+        return self._find(key_id)
+
+    def previous(self) -> list[PreviousSecretRow]:
+        query = "SELECT p.* FROM keys_previous p JOIN keys k USING (key_id) WHERE k.revoked_at IS NULL"
+        return [PreviousSecretRow(*row) for row in self._conn.execute(query)]
+
+    def _find(self, key_id: str) -> KeyRow | None:
         found = self._conn.execute(f"SELECT {_COLUMNS} FROM keys WHERE key_id = ?", [key_id]).fetchone()
         return KeyRow(*found) if found else None
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -199,3 +200,53 @@ async def test_a_key_brings_what_it_is_restricted_to(ring: KeyRing) -> None:
     secret, record = await ring.create("laptop", scope, grant)
     assert ring.authenticate(secret) == Caller(record.key_id, Scope.CLIENT, grant=grant)
     assert (await ring.list())[0].grant == grant
+
+
+async def test_a_rotated_key_is_the_same_caller_and_the_old_secret_ends(store: Store) -> None:
+    wall, tick = [time.time()], [0.0]
+    ring = KeyRing(store, clock=SteadyClock(lambda: wall[0], monotonic=lambda: tick[0]))
+    scope, grant = grant_of(["chat"])
+    old, made = await ring.create("laptop", scope, grant)
+    new, record = await ring.rotate(made.key_id, timedelta(hours=24))
+    assert new != old
+    assert record.previous_until is not None
+    assert replace(record, previous_until=None) == made
+    assert await ring.list() == (record,)
+    assert ring.authenticate(old) == ring.authenticate(new) == Caller(made.key_id, Scope.CLIENT, grant=grant)
+    wall[0] += 24 * 3600
+    with pytest.raises(Unauthorized, match="expired"):
+        ring.authenticate(old)
+    assert ring.authenticate(new)
+
+
+async def test_secrets_overlap_through_several_rotations_and_end_with_the_key(ring: KeyRing) -> None:
+    first, made = await ring.create("laptop", Scope.CLIENT)
+    second, _ = await ring.rotate(made.key_id, timedelta(hours=2))
+    third, record = await ring.rotate(made.key_id, timedelta(hours=1))
+    assert all(ring.authenticate(secret).key_id == made.key_id for secret in (first, second, third))
+    listed = (await ring.list())[0]
+    assert listed.previous_until is not None
+    assert record.previous_until is not None
+    assert listed.previous_until > record.previous_until
+    fourth, _ = await ring.rotate(made.key_id, timedelta())
+    with pytest.raises(Unauthorized):
+        ring.authenticate(third)
+    await ring.revoke(made.key_id)
+    for secret in (first, second, third, fourth):
+        with pytest.raises(Unauthorized):
+            ring.authenticate(secret)
+    with pytest.raises(NotFound):
+        await ring.rotate(made.key_id, timedelta())
+
+
+async def test_rotation_prolongs_a_key_but_not_its_old_secret(ring: KeyRing, store: Store) -> None:
+    _, made = await ring.create("laptop", Scope.CLIENT, lifetime=timedelta(hours=1))
+    _, record = await ring.rotate(made.key_id, timedelta(days=9), timedelta(days=90))
+    assert record.previous_until == made.expires_at
+    assert record.expires_at is not None
+    assert record.expires_at > record.created_at + timedelta(days=89)
+    _, ended = await ring.create("desk", Scope.CLIENT, lifetime=timedelta())
+    with pytest.raises(Unprocessable):
+        await ring.rotate(ended.key_id, timedelta())
+    secret, _ = await ring.rotate(ended.key_id, timedelta(), timedelta(hours=1))
+    assert ring.authenticate(secret).key_id == ended.key_id

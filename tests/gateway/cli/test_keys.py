@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from gateway.config.installation_key import installation_key
+from gateway.config.settings import load_settings
 from run_proxy import main
 
 
@@ -60,6 +62,29 @@ def test_a_key_is_restricted(command: Command) -> None:
     assert command.json("keys", "list") == (0, [made])
     table = command("keys", "list")[1]
     assert all(word in table for word in ("receipts:read", "gdpr", "gpt-*", "requests=9/day", made["expires_at"][:10]))
+
+
+def test_a_key_is_rotated(command: Command) -> None:
+    made = command.json("keys", "create", "laptop")[1]
+    status, rotated = command.json("keys", "rotate", made["key_id"], "--overlap", "7d", "--expires", "90d")
+    assert (status, rotated["key_id"], rotated["label"]) == (0, made["key_id"], "laptop")
+    assert made["key"] != rotated.pop("key")
+    assert rotated["previous_until"] < rotated["expires_at"]
+    assert command.json("keys", "list") == (0, [rotated])
+    assert made["key"] not in command("keys", "rotate", made["key_id"])[1]
+
+
+def test_the_installation_key_is_rotated(command: Command, data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = data_dir / "installation.key"
+    assert command("keys", "rotate", "installation")[0] != 0
+    assert not file.exists()
+    before = installation_key(load_settings(data_dir=data_dir))
+    assert command.json("keys", "rotate", "installation") == (0, {"key_id": "installation", "rotated": True})
+    assert installation_key(load_settings(data_dir=data_dir)) != before
+    assert file.stat().st_mode & 0o777 == 0o600
+    monkeypatch.setenv("SVC_INSTALLATION_KEY", "k" * 32)
+    assert command("keys", "rotate", "installation")[0] != 0
+    assert "installation_key" in command.errors
 
 
 def test_the_list_fits_a_terminal(command: Command) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.store import ConstraintViolation, Store
-from gateway.store.rows import LARGEST_NUMBER, KeyUseRow
+from gateway.store.rows import LARGEST_NUMBER, KeyUseRow, PreviousSecretRow
 from tests.gateway.store.support import add, key, names
 
 LATER = "2026-01-02T03:04:06+00:00"
@@ -69,3 +69,22 @@ async def test_what_keys_asked_for_adds_up_by_period(store: Store) -> None:
     counted = await store.read(lambda stored: [stored.keys.used(*each) for each in used])
     assert counted == [(3, LARGEST_NUMBER), (2, 20), (0, 0), (0, 0)]
     assert await store.read(lambda stored: stored.keys.revision()) == revision
+
+
+async def test_a_rotated_key_has_another_secret_and_lists_the_previous_one(store: Store) -> None:
+    for work in (add("a"), add("b"), lambda stored: stored.keys.revoke("b", LATER)):
+        await store.write(work)
+    revision = await store.read(lambda stored: stored.keys.revision())
+    rotated = await store.write(lambda stored: stored.keys.rotate("a", b"2", LATER, "2026-01-03", "2027-01-01"))
+    assert rotated == key("a", secret_hash=b"2", expires_at="2027-01-01")
+    assert await store.read(lambda stored: stored.keys.previous()) == [PreviousSecretRow(b"a", "a", "2026-01-03")]
+    assert await store.read(lambda stored: stored.keys.revision()) > revision
+    for unknown in ("b", "c"):
+        assert (
+            await store.write(lambda stored, id=unknown: stored.keys.rotate(id, b"3", LATER, "2026-01-03", None))
+            is None
+        )
+    await store.write(lambda stored: stored.keys.rotate("a", b"4", "2026-01-03", "2026-01-04", None))
+    assert await store.read(lambda stored: stored.keys.previous()) == [PreviousSecretRow(b"2", "a", "2026-01-04")]
+    await store.write(lambda stored: stored.keys.revoke("a", LATER))
+    assert await store.read(lambda stored: stored.keys.previous()) == []

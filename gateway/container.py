@@ -52,7 +52,7 @@ class Container:
         self.policies = policies
         self.wires = Wires.discover()
         self.surfaces = SurfaceRegistry.discover(settings)
-        self.receipts = ReceiptLog(store, signer_of(store, settings.data_dir), settings.data_dir)
+        self.receipts = ReceiptLog(store, signer_of(store, settings.data_dir, settings.signing_key), settings.data_dir)
         self.vault = Vault(store)
         key = installation_key(settings, used=store.read_now(lambda stored: has_records(stored.receipts)))
         self.quotas = Quotas(store)

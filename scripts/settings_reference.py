@@ -24,6 +24,9 @@ name of a setting is in capitals with the prefix `SVC_`. Write lists as `a,b` an
 `SVC_UPSTREAMS__OPENAI__BASE_URL`. An empty variable counts as not set. The gateway does not start with unknown settings
 in the file or in the environment. Relative paths are relative to the working directory.
 
+A secret may be a reference to where it is: `file:PATH` or `env:NAME`. The settings file may hold references to
+secrets, but no secrets.
+
 ```toml
 # svc.toml
 body_limit_bytes = "20 MiB"
@@ -61,7 +64,7 @@ def _table(model: type[BaseModel]) -> str:
     rows = ["| setting | default | meaning |", "|---|---|---|"]
     for name, field in model.model_fields.items():
         shown = f"{PREFIX}{name.upper()}" if model is Settings and name in ENVIRONMENT_ONLY else name
-        only = " Only in the environment." if shown != name else ""
+        only = " Only in the environment, or by reference." if shown != name else ""
         rows.append(f"| `{shown}` | {_default(field)} | {field.description}{only} |")
     return "\n".join(rows) + "\n"
 

@@ -180,11 +180,11 @@ def _output(path: Path | None) -> Iterator[IO[bytes]]:
 
 def _signer(settings: Settings) -> Signer:
     """Loads the signing key of the installation. Never creates one: a new key could not verify existing receipts."""
-    if not (settings.data_dir / FILE).is_file():
+    if settings.signing_key is None and not (settings.data_dir / FILE).is_file():
         raise SettingsError(
             f"{FILE} is missing from data_dir, so receipts cannot be verified; restore it from a backup"
         )
-    return Signer.load(settings.data_dir)
+    return Signer.load(settings.data_dir, settings.signing_key)
 
 
 def _policies(store: ReadOnlyStore, settings: Settings, hashes: Iterable[str]) -> Check:

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, ByteSize, Field
+from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, SecretStr
 from pydantic_settings import NoDecode
 
 from gateway.config.host_patterns import check_host_pattern
+from gateway.config.secret_references import resolve
 from gateway.http.header_names import check_header_name
 
 
@@ -29,3 +30,5 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 Size = Annotated[ByteSize, AfterValidator(_size)]
 Seconds = Annotated[float, Field(gt=0, le=86400)]
 SessionSeconds = Annotated[int, Field(ge=60, le=86400)]
+# Itself, or a reference to where it is.
+Secret = Annotated[SecretStr, BeforeValidator(resolve)]

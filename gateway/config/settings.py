@@ -16,9 +16,20 @@ from pydantic import ByteSize, DirectoryPath, Field, FilePath, SecretStr, Valida
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 
-from gateway.config.field_types import HeaderNames, HostPatterns, Port, Seconds, SessionSeconds, Size, Strings
+from gateway.config.field_types import (
+    HeaderNames,
+    HostPatterns,
+    Port,
+    Seconds,
+    Secret,
+    SessionSeconds,
+    Size,
+    Strings,
+)
 from gateway.config.host_patterns import WELL_KNOWN_HOSTS, host_regexes
 from gateway.config.locations import BUILTIN_POLICIES, default_folder
+from gateway.config.private_files import check_private
+from gateway.config.secret_references import resolve
 from gateway.config.settings_file import ENVIRONMENT_ONLY, PREFIX, SettingsError, read_settings_file, unknown_setting
 from gateway.config.upstreams import UpstreamName, UpstreamSettings, Url
 
@@ -96,7 +107,7 @@ class Settings(BaseSettings):
     upstream_model: str | None = Field(
         None, description=f"Model to request when a client names `{CONFIGURED_UPSTREAM}` as the model."
     )
-    upstream_key: SecretStr | None = Field(None, description=f"API key for `{CONFIGURED_UPSTREAM}`.")
+    upstream_key: Secret | None = Field(None, description=f"API key for `{CONFIGURED_UPSTREAM}`.")
     upstream_ca: FilePath | None = Field(
         None,
         description="PEM file of certificate authorities to trust for every upstream, in addition to the public ones.",
@@ -221,13 +232,17 @@ class Settings(BaseSettings):
         description="Values that one vault session may hold. A policy's `max_values` applies if smaller.",
     )
 
-    api_key: SecretStr | None = Field(
+    api_key: Secret | None = Field(
         None, description="An API key with operator scope, accepted in addition to those in the database."
     )
-    installation_key: SecretStr | None = Field(
+    installation_key: Secret | None = Field(
         None,
         description="Secret from which the placeholders of chats are derived, at least 32 characters. Installations "
         "that share conversations need the same one. If unset, the gateway keeps a random one in `data_dir`.",
+    )
+    signing_key: Secret | None = Field(
+        None,
+        description="Ed25519 key that signs receipts (PKCS #8 in PEM). If unset, the gateway keeps one in `data_dir`.",
     )
 
     log_level: Literal["debug", "info", "warning", "error"] = Field(
@@ -310,10 +325,15 @@ class Settings(BaseSettings):
             raise SettingsError(*problems)
 
     def upstream_api_key(self, name: str) -> SecretStr | None:
-        """Returns the API key for the upstream `name`. Raises SettingsError if its variable is not set."""
+        """Returns the API key for the upstream `name`. Raises SettingsError if it is not there."""
         if name == CONFIGURED_UPSTREAM and self.upstream is not None:
             return self.upstream_key
-        variable = self.upstreams[name].api_key_env
+        variable, reference = self.upstreams[name].api_key_env, self.upstreams[name].api_key
+        if reference is not None:
+            try:
+                return SecretStr(str(resolve(reference)))
+            except ValueError as error:
+                raise SettingsError(f"upstreams.{name}.api_key: {error}") from None
         if variable is None:
             return None
         if not (key := os.environ.get(variable)):
@@ -321,10 +341,12 @@ class Settings(BaseSettings):
         return SecretStr(key)
 
     def make_data_dir(self) -> Path:
-        """Creates the data folder if missing, restricts it to its owner, and returns its path."""
+        """Creates the data folder for its owner only if missing, and returns its path.
+
+        Raises SettingsError if others can open it or a key in it.
+        """
         self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if self.data_dir.stat().st_mode & 0o077:
-            self.data_dir.chmod(0o700)
+        check_private(self.data_dir)
         return self.data_dir
 
 
@@ -355,6 +377,7 @@ def _refuse_unknown_variables(settings: Settings) -> None:
     known = set(Settings.model_fields) | {"config"}
     tables = {"upstreams"}
     keys = {upstream.api_key_env for upstream in settings.upstreams.values()}
+    keys |= {(upstream.api_key or "").removeprefix("env:") for upstream in settings.upstreams.values()}
     problems = []
     for variable in sorted(os.environ):
         field, *path = variable.removeprefix(PREFIX).lower().split("__")

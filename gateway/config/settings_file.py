@@ -6,9 +6,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from gateway.config.secret_references import is_reference
+
 PREFIX = "SVC_"
 # Settings files are copied, mailed and committed, so they must not contain these.
-ENVIRONMENT_ONLY = frozenset({"api_key", "upstream_key", "installation_key"})
+ENVIRONMENT_ONLY = frozenset({"api_key", "upstream_key", "installation_key", "signing_key"})
 
 
 class SettingsError(Exception):
@@ -29,9 +31,10 @@ def read_settings_file(path: Path) -> dict[str, Any]:
         # tomllib's message may quote the file, so report only the position.
         place = re.search(r"\(at [^()]*\)", str(error))
         raise SettingsError(f"the settings file {path} is not valid TOML {place[0] if place else ''}".strip()) from None
-    secrets = sorted(ENVIRONMENT_ONLY & values.keys())
+    secrets = sorted(name for name in ENVIRONMENT_ONLY & values.keys() if not is_reference(values[name]))
     if secrets:
-        raise SettingsError(*(f"{name}: set it as {PREFIX}{name.upper()}, not in a file" for name in secrets))
+        here = "not in a file; only `file:PATH` or `env:NAME` may be there"
+        raise SettingsError(*(f"{name}: set it as {PREFIX}{name.upper()}, {here}" for name in secrets))
     return values
 
 

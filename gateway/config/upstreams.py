@@ -54,6 +54,11 @@ class UpstreamSettings(BaseModel):
         pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
         description="Environment variable that holds its API key. If unset, the gateway sends no key of its own.",
     )
+    api_key: str | None = Field(
+        None,
+        pattern=r"^(file|env):",
+        description="Where its API key is instead: `file:PATH`, such as a secret that is mounted, or `env:NAME`.",
+    )
     models: Strings = Field(("*",), min_length=1, description="Names of the models it serves. `*` matches anything.")
     default_model: str | None = Field(
         None, description="Model to request when a client names the upstream instead of a model."

@@ -3,6 +3,8 @@
 import logging
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from gateway.config.settings import SettingsError
 from gateway.receipts.checkpoint import is_signed_by_another
 from gateway.receipts.checkpoint_file import read_checkpoint
@@ -16,8 +18,8 @@ _log = logging.getLogger(__name__)
 _REMEDY = "restore it from the backup, or start with another `--data-dir DIR`"
 
 
-def signer_of(store: Store, data_dir: Path) -> Signer:
-    """Loads the key in `data_dir`, which is created for a new store.
+def signer_of(store: Store, data_dir: Path, given: SecretStr | None = None) -> Signer:
+    """Loads the `given` key, or else the one in `data_dir`, which is created for a new store.
 
     Raises SettingsError if the key is missing, damaged or not the one that signed the log. Nothing could be appended,
     and a new key would hide that the old one has to be restored.
@@ -25,14 +27,15 @@ def signer_of(store: Store, data_dir: Path) -> Signer:
     # The store is read before the key: a process that starts at the same time creates its key before its first record.
     recorded, head = store.read_now(lambda stored: (has_records(stored.receipts), stored.receipts.head()))
     remembered = read_checkpoint(data_dir)
-    is_there = (data_dir / FILE).exists()
+    is_there = given is not None or (data_dir / FILE).exists()
     if not is_there and (recorded or (remembered is not None and remembered.size)):
         raise SettingsError(f"{FILE} is missing from data_dir, and its receipts are signed with it; {_REMEDY}")
-    if is_there and head is None and remembered is None and not recorded:
+    if given is None and is_there and head is None and remembered is None and not recorded:
         _log.warning("a new receipt log is begun beside a %s that was there before it", FILE)
-    signer = Signer.load(data_dir)
+    signer = Signer.load(data_dir, given)
     notes = [decoded(head.checkpoint)] if head is not None and head.size else []
     notes += [remembered.note] if remembered is not None and remembered.size else []
     if any(is_signed_by_another(note, signer) for note in notes):
-        raise SettingsError(f"{FILE} in data_dir is not the key that the receipts beside it are signed with; {_REMEDY}")
+        key = f"{FILE} in data_dir" if given is None else "signing_key"
+        raise SettingsError(f"{key} is not the key that the receipts in data_dir are signed with; {_REMEDY}")
     return signer

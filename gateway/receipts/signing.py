@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
     load_pem_private_key,
 )
+from pydantic import SecretStr
 
 from gateway.config.durable_files import create
 from gateway.config.settings import SettingsError
@@ -81,21 +82,24 @@ class Signer(Verifier):
         self._key = key
 
     @classmethod
-    def load(cls, data_dir: Path) -> Self:
-        """Loads the key in `data_dir`, which the first start creates (PKCS #8 in PEM, mode 0600).
+    def load(cls, data_dir: Path, given: SecretStr | None = None) -> Self:
+        """Loads the `given` key, or else the one in `data_dir`, which the first start creates (PKCS #8 in PEM, 0600).
 
         Processes that start at once get the same key. Raises SettingsError for a damaged file; it is not replaced,
         since earlier receipts could not be verified with a new key.
         """
         path = data_dir / FILE
-        if not path.exists():
+        if given is None and not path.exists():
             data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             key = Ed25519PrivateKey.generate()
             create(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
         try:
-            stored = load_pem_private_key(path.read_bytes(), password=None)
+            pem = given.get_secret_value().encode() if given is not None else path.read_bytes()
+            stored = load_pem_private_key(pem, password=None)
         except (ValueError, TypeError, UnsupportedAlgorithm):
             stored = None
+        if not isinstance(stored, Ed25519PrivateKey) and given is not None:
+            raise SettingsError("signing_key: it must be an Ed25519 key (PKCS #8 in PEM)")
         if not isinstance(stored, Ed25519PrivateKey):
             raise SettingsError(f"{FILE} in data_dir is damaged: it must hold an Ed25519 key; restore it from a backup")
         return cls(stored)

@@ -65,6 +65,12 @@ CASES: dict[str, tuple[str, dict[str, str], str, str]] = {
         "certs_dir: mitmproxy-ca.pem is damaged",
         "restore it, or delete",
     ),
+    "data folder that others can open": (
+        "--data-dir {open}",
+        {},
+        "data_dir: other users can open {open}",
+        "run `chmod 700 ",
+    ),
     "damaged database": ("--data-dir {damaged}", {}, "gateway.db in data_dir cannot be used", "SQLITE_NOTADB"),
     "no settings file": ("--config {none}", {}, "the settings file {none} cannot be read: No such file", ""),
     "settings file is a folder": ("--config {empty}", {}, "the settings file {empty} cannot be read: Is a dir", ""),
@@ -117,7 +123,9 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
     folder = tmp_path_factory.mktemp("start")
     (folder / "file").write_text("this is = not = what it should be\n")
     (folder / "empty").mkdir()
-    (folder / "damaged").mkdir()
+    (folder / "damaged").mkdir(mode=0o700)
+    (folder / "open").mkdir()
+    (folder / "open").chmod(0o755)
     (folder / "damaged" / "mitmproxy-ca.pem").write_text("damaged\n")
     (folder / "damaged" / "gateway.db").write_bytes(b"no database at all\n" * 64)
     (folder / "unsound").mkdir()
@@ -125,7 +133,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        names = {name: str(folder / name) for name in ("file", "empty", "none", "damaged", "unsound")}
+        names = {name: str(folder / name) for name in ("file", "empty", "none", "damaged", "unsound", "open")}
         yield names | {"taken": str(taken.getsockname()[1]), "proxy": str(free_port()), "folder": str(folder)}
 
 

@@ -107,7 +107,9 @@ class TestRefusals:
 
     def test_an_unknown_key_of_an_upstream_is_named(self, tmp_path: Path) -> None:
         text = f'[upstreams.a]\nbase_url = "https://x/v1"\napi_key = "{PRIVATE}"'
-        assert problems(config=written(tmp_path, text)).startswith("upstreams.a.api_key: unknown setting")
+        assert problems(config=written(tmp_path, text)).startswith("upstreams.a.api_key: must match pattern")
+        text = f'[upstreams.a]\nbase_url = "https://x/v1"\napi_kee = "{PRIVATE}"'
+        assert problems(config=written(tmp_path, text)).startswith("upstreams.a.api_kee: unknown setting")
 
     @pytest.mark.parametrize(
         "variable", ["SVC_GATEWAY_PROT", "SVC_HOST__NAME", "SVC_", "SVC_GATEWAY-PORT", "SVC_STREAMED"]
@@ -225,7 +227,52 @@ class TestSecrets:
     @pytest.mark.parametrize("name", sorted(ENVIRONMENT_ONLY))
     def test_a_secret_is_not_taken_from_a_file(self, name: str, tmp_path: Path) -> None:
         message = problems(config=written(tmp_path, f'{name} = "{PRIVATE * 6}"'))
-        assert message == f"{name}: set it as SVC_{name.upper()}, not in a file"
+        assert message.startswith(f"{name}: set it as SVC_{name.upper()}, not in a file")
+        assert PRIVATE not in message
+
+    @pytest.mark.parametrize("name", sorted(ENVIRONMENT_ONLY))
+    @pytest.mark.parametrize("place", ["file", "environment"])
+    def test_a_secret_is_read_from_where_it_is(
+        self, name: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "secret").write_text(PRIVATE * 6 + "\n")
+        monkeypatch.setenv("A_SECRET", PRIVATE * 6)
+        for reference in (f"file:{tmp_path / 'secret'}", "env:A_SECRET"):
+            config = None
+            if place == "file":
+                config = written(tmp_path, f'{name} = "{reference}"')
+            else:
+                monkeypatch.setenv(f"SVC_{name.upper()}", reference)
+            assert getattr(load_settings(config), name).get_secret_value() == PRIVATE * 6
+
+    @pytest.mark.parametrize(
+        ("reference", "said"),
+        [
+            ("file:/no/such/file", "the file that it refers to cannot be read: No such file or directory"),
+            ("file:EMPTY", "the file that it refers to is empty or not set"),
+            ("file:BINARY", "the file that it refers to is not text in UTF-8"),
+            ("env:NO_SUCH_SECRET", "the variable that it refers to is empty or not set"),
+        ],
+    )
+    def test_a_secret_that_is_not_there_is_named(self, reference: str, said: str, tmp_path: Path) -> None:
+        for name, content in (("EMPTY", b"\n"), ("BINARY", b"\xff")):
+            (tmp_path / name).write_bytes(content)
+            reference = reference.replace(name, str(tmp_path / name))
+        assert problems(config=written(tmp_path, f'api_key = "{reference}"')) == f"api_key: {said}"
+        upstreams = {"a": {"base_url": "https://x/v1", "api_key": reference}}
+        with pytest.raises(SettingsError) as refused:
+            load_settings(upstreams=upstreams).check_upstreams()
+        assert refused.value.problems == (f"upstreams.a.api_key: {said}",)
+
+    def test_the_key_of_an_upstream_is_read_from_where_it_is(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "key").write_text(PRIVATE)
+        for reference in (f"file:{tmp_path / 'key'}", "env:SVC_MY_KEY"):
+            if reference.startswith("env:"):
+                monkeypatch.setenv("SVC_MY_KEY", PRIVATE)
+            upstreams = {"a": {"base_url": "https://x/v1", "api_key": reference}}
+            assert load_settings(upstreams=upstreams).upstream_api_key("a") == SecretStr(PRIVATE)
 
     def test_every_secret_field_is_for_the_environment_only(self) -> None:
         secret = {name for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation)}
@@ -273,10 +320,27 @@ class TestFolders:
         folder = Settings(data_dir=tmp_path / "a" / "b").make_data_dir()
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
-    def test_an_open_data_folder_is_closed(self, tmp_path: Path) -> None:
-        tmp_path.chmod(0o755)
-        Settings(data_dir=tmp_path).make_data_dir()
-        assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
+    @pytest.mark.parametrize("mode", [0o755, 0o750, 0o701])
+    def test_a_data_folder_that_others_can_open_is_refused(self, mode: int, tmp_path: Path) -> None:
+        tmp_path.chmod(mode)
+        with pytest.raises(SettingsError) as refused:
+            Settings(data_dir=tmp_path).make_data_dir()
+        assert refused.value.problems == (f"data_dir: other users can open {tmp_path}; run `chmod 700 {tmp_path}`",)
+        assert stat.S_IMODE(tmp_path.stat().st_mode) == mode
+
+    def test_keys_that_others_can_read_are_refused(self, tmp_path: Path) -> None:
+        keys = [tmp_path / "installation.key", tmp_path / "signing.key"]
+        for key, mode in zip(keys, (0o640, 0o604), strict=True):
+            key.touch()
+            key.chmod(mode)
+        with pytest.raises(SettingsError) as refused:
+            Settings(data_dir=tmp_path).make_data_dir()
+        assert refused.value.problems == tuple(
+            f"data_dir: other users can open {key}; run `chmod 600 {key}`" for key in keys
+        )
+        for key in keys:
+            key.chmod(0o600)
+        assert Settings(data_dir=tmp_path).make_data_dir() == tmp_path
 
 
 def readers() -> set[str]:

@@ -77,3 +77,21 @@ def test_whose_head_it_is(tmp_path: Path) -> None:
     assert is_signed_by_another(note, theirs)
     for damaged in ("", "nonsense", note[:-9] + "\n", note.replace("\u2014", "-"), note[:-6] + "?!é=\n"):
         assert not is_signed_by_another(damaged, theirs), "damage is for verification to tell"
+
+
+async def test_the_key_may_come_from_the_settings(tmp_path: Path) -> None:
+    ours, theirs = ((tmp_path / name / FILE, Signer.load(tmp_path / name)) for name in ("ours", "theirs"))
+    settings = load_settings(
+        data_dir=tmp_path / "data", detection="patterns", signing_key=f"file:{ours[0]}", installation_key="k" * 32
+    )
+    for _ in range(2):
+        async with await Container.start(settings) as container:
+            done = await container.operations.protect(Question("Write to anna@acme.test"), ANNA)
+            assert done.receipt.as_dict()["key_id"] == ours[1].key_id
+    assert not list((tmp_path / "data").glob("*.key"))
+    for reference, said in ((f"file:{theirs[0]}", "signing_key is not the key"), ("no PEM", "signing_key: it must be")):
+        key = load_settings(signing_key=reference).signing_key
+        with pytest.raises(SettingsError, match=said):
+            await Container.start(settings.model_copy(update={"signing_key": key}))
+    with pytest.raises(SettingsError, match=f"{FILE} is missing"):
+        await Container.start(settings.model_copy(update={"signing_key": None}))

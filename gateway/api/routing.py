@@ -94,7 +94,7 @@ class NativeRoute(APIRoute):
             request.state.request_id = new_request_id()
             # The dispatcher in this process may have authenticated already. The rate limit counts a request once.
             caller = getattr(request.state, "caller", None) or container.callers.authenticate(
-                request.headers.raw, request.url.query
+                request.headers.raw, request.url.query, client=request.client
             )
             if needed is not None:
                 check_scope(caller, KeyScope(needed))

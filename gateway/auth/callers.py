@@ -7,10 +7,11 @@ from urllib.parse import parse_qs
 from gateway.auth.api_keys import KeyRing
 from gateway.auth.credentials import PROVIDER_CREDENTIALS, KeySearch, refuse_repeated
 from gateway.auth.grants import check_scope
+from gateway.auth.lockout import Lockout
 from gateway.auth.quotas import Quotas
 from gateway.auth.rate_limit import RateLimiter
 from gateway.errors import BadRequest, Unauthorized
-from gateway.http.types import Field
+from gateway.http.types import Address, Field
 from gateway.models import Caller, Scope
 
 
@@ -26,15 +27,16 @@ class Callers:
         self._keys = keys
         self._limits = limits
         self._quotas = quotas
+        self._lockout = Lockout()
         self._key_search = key_search
         self._digest_key = digest_key
 
-    def authenticate(self, fields: Iterable[Field], query: str = "") -> Caller:
+    def authenticate(self, fields: Iterable[Field], query: str = "", *, client: Address) -> Caller:
         """Identifies the caller and counts the request against the key's rate and quotas.
 
         Raises Unauthorized, and TooManyRequests beyond the rate or a quota.
         """
-        caller = self.identify(fields, query)
+        caller = self.identify(fields, query, client=client)
         self._count(caller)
         return caller
 
@@ -42,33 +44,40 @@ class Callers:
         self._limits.check(caller.key_id)
         self._quotas.charge(caller, requests=1)
 
-    def identify(self, fields: Iterable[Field], query: str = "") -> Caller:
+    def identify(self, fields: Iterable[Field], query: str = "", *, client: Address) -> Caller:
         """Identifies the caller by its gateway key, without counting the request.
 
         The key is in `X-SVC-Key`, else where a provider's client puts its own: `Authorization: Bearer`, `x-api-key`,
-        `api-key`, `x-goog-api-key` or the query's `key`. Raises Unauthorized.
+        `api-key`, `x-goog-api-key` or the query's `key`. `client` is the address that the call came from. Raises
+        Unauthorized, and TooManyRequests for wrong keys from an address that is locked out.
         """
         secret = _gateway_key({name.lower(): value.decode("utf-8", "surrogateescape") for name, value in fields}, query)
         if not secret:
             raise Unauthorized("Send a gateway key as `Authorization: Bearer …`, `X-SVC-Key` or your client's API key.")
-        return self._keys.authenticate(secret)
+        try:
+            return self._keys.authenticate(secret)
+        except Unauthorized as error:
+            if error.code == Unauthorized.default_code:
+                self._lockout.count(client, secret)
+            raise
 
-    def authenticate_proxied(self, path: str, fields: Sequence[Field]) -> Caller:
+    def authenticate_proxied(self, path: str, fields: Sequence[Field], *, client: Address) -> Caller:
         """Identifies a proxy client, and counts the request as `authenticate` does if it sends a gateway key.
 
         Raises as `identify_proxied` does; TooManyRequests; Forbidden for a key without the scope `chat`.
         """
-        caller = self.identify_proxied(path, fields)
+        caller = self.identify_proxied(path, fields, client=client)
         check_scope(caller, Scope.CHAT)
         if any(name.lower() == b"x-svc-key" for name, _ in fields):
             self._count(caller)
         return caller
 
-    def identify_proxied(self, path: str, fields: Sequence[Field]) -> Caller:
+    def identify_proxied(self, path: str, fields: Sequence[Field], *, client: Address) -> Caller:
         """Identifies a proxy client by `X-SVC-Key`, else by a digest of its provider credentials.
 
         Clients that send no credential at all share one caller. `path` includes the query. Raises Unauthorized for an
-        invalid gateway key, and for a gateway key anywhere but in `X-SVC-Key`; BadRequest for a repeated credential.
+        invalid gateway key, and for a gateway key anywhere but in `X-SVC-Key`; TooManyRequests as `identify` does;
+        BadRequest for a repeated credential.
         """
         refuse_repeated(fields)
         others = [(name, value) for name, value in fields if name.lower() != b"x-svc-key"]
@@ -76,7 +85,7 @@ class Callers:
             raise Unauthorized("A gateway key was sent outside `X-SVC-Key`, where the provider would read it.")
         given = {name.lower(): value for name, value in fields}
         if b"x-svc-key" in given:
-            return self.identify([(b"x-svc-key", given[b"x-svc-key"])])
+            return self.identify([(b"x-svc-key", given[b"x-svc-key"])], client=client)
         sent = [given[name] for name in sorted(PROVIDER_CREDENTIALS) if name in given]
         key_id = "proxy_" + sha256(self._digest_key + b"\n".join(sent)).hexdigest()[:16]
         return Caller(key_id, Scope.CLIENT, identified=any(sent))

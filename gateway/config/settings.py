@@ -275,6 +275,8 @@ class Settings(BaseSettings):
             raise ValueError(
                 f"upstream and upstreams.{CONFIGURED_UPSTREAM} name the same upstream; set only one of them"
             )
+        if self.api_key and len(self.api_key.get_secret_value()) < 16:
+            raise ValueError("api_key must have at least 16 characters")
         if self.installation_key and len(self.installation_key.get_secret_value()) < 32:
             raise ValueError("installation_key must have at least 32 characters")
         return self

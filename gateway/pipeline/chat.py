@@ -13,7 +13,7 @@ from gateway.auth.callers import Callers
 from gateway.auth.credentials import PROVIDER_CREDENTIALS, refuse_repeated, scrub_secrets, secrets_of
 from gateway.config.settings import CONFIGURED_UPSTREAM
 from gateway.http.strict_json import dump, parse_object
-from gateway.http.types import Field
+from gateway.http.types import Address, Field
 from gateway.ids import new_request_id
 from gateway.models import Caller
 from gateway.pipeline.destination import Destination
@@ -107,12 +107,14 @@ class ChatHandler:
             forward=self._forward,
         )
 
-    async def textless(self, origin: str, path: str, fields: Sequence[Field]) -> tuple[Destination, list[Field]]:
+    async def textless(
+        self, origin: str, path: str, fields: Sequence[Field], client: Address
+    ) -> tuple[Destination, list[Field]]:
         """Returns the destination of a proxied call without a body, and the header fields that may go there.
 
         `path` is as sent, including the query. Raises NotFound (`unknown_route`) if it holds private text.
         """
-        caller = self._callers.authenticate_proxied(path, fields)
+        caller = self._callers.authenticate_proxied(path, fields, client=client)
         destination = self.host_for(None, origin, path, fields)
         return destination, await self._pipeline.forwarded_headers(destination, caller)
 

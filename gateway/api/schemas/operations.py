@@ -16,7 +16,8 @@ _OPEN = frozenset(
     {"internal_error", "invalid_request", "method_not_allowed", "body_too_large", "store_unavailable", "stopping"}
 )
 _ANY = _OPEN | {
-    *("unauthorized", "key_expired", "rate_limited", "quota_exceeded", "upgrade_refused", "validation_error"),
+    *("unauthorized", "key_expired", "locked_out", "rate_limited", "quota_exceeded", "upgrade_refused"),
+    "validation_error",
 }
 _BODY = _ANY | {
     *("invalid_json", "invalid_encoding", "unsupported_media_type", "unsupported_encoding", "overloaded"),

@@ -162,3 +162,23 @@ def test_without_a_store_nothing_crosses(tmp_path: Path, upstream: Upstream) -> 
             holder.execute("rollback")
             holder.close()
         assert client.post("/v1/chat/completions", json=_chat()).status_code == 200
+
+
+@pytest.mark.parametrize("file", ["gateway.db", "gateway.db-wal"])
+def test_with_a_file_of_the_store_deleted_nothing_crosses(tmp_path: Path, upstream: Upstream, file: str) -> None:
+    """And the receipts that were given out before are there again after a crash, if only the log was deleted."""
+    with gateway(tmp_path, "--upstream", f"{upstream.url}/v1") as running, running.client() as client:
+        given = [client.post("/v1/chat/completions", json=_chat()) for _ in range(3)]
+        assert [answer.status_code for answer in given] == [200, 200, 200]
+        upstream.recorded.clear()
+        (running.data / file).unlink()
+        assert client.post("/v1/chat/completions", json=_chat()).status_code == 503
+        assert client.get("/healthz").status_code == 503
+        assert not upstream.recorded
+        running.process.kill()
+        running.process.wait(30)
+    if file == "gateway.db-wal":
+        with gateway(tmp_path, "--upstream", f"{upstream.url}/v1") as running, running.client() as client:
+            for answer in given:
+                request_id = answer.json()["svc"]["request_id"]
+                assert client.get(f"/v1/receipts/{request_id}/verify").json()["valid"]

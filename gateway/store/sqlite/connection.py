@@ -23,8 +23,8 @@ def connect_writer(path: Path) -> sqlite_utils.Database:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Created here because SQLite would apply the umask; its -wal and -shm files inherit this mode.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        if path.stat().st_mode & 0o077:
-            path.chmod(0o600)
+        if (mode := path.stat().st_mode) & 0o077:
+            path.chmod(mode & 0o700)
         conn = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(f"{path.name} in data_dir cannot be opened: {type(error).__name__}") from None

@@ -10,6 +10,7 @@ from pathlib import Path
 from gateway.errors import Unavailable
 from gateway.store.interfaces import Repositories
 from gateway.store.sqlite.connection import connect_reader
+from gateway.store.sqlite.database_files import DatabaseFiles
 from gateway.store.sqlite.repositories import SqliteRepositories
 from gateway.store.sqlite.writer import translated
 
@@ -19,8 +20,9 @@ _THREADS = 4
 class Readers:
     """Runs work that reads, each on one consistent snapshot."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, files: DatabaseFiles) -> None:
         self._path = path
+        self._files = files
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="store-reader")
         self._own = threading.local()
         self._opened: list[SqliteRepositories] = []
@@ -44,7 +46,7 @@ class Readers:
                 raise Unavailable("The store is closed.")
             try:
                 if self._now is None:
-                    self._now = SqliteRepositories(connect_reader(self._path))
+                    self._now = self._connect()
                 return _on_snapshot(self._now, work)
             except sqlite3.Error as error:
                 raise translated(error) from None
@@ -58,11 +60,16 @@ class Readers:
                 repositories.db.close()
             self._opened.clear()
 
+    def _connect(self) -> SqliteRepositories:
+        # In place of a deleted file, SQLite would make an empty one.
+        self._files.check()
+        return SqliteRepositories(connect_reader(self._path))
+
     def _read[T](self, work: Callable[[Repositories], T]) -> T:
         try:
             repositories: SqliteRepositories | None = getattr(self._own, "repositories", None)
             if repositories is None:
-                repositories = self._own.repositories = SqliteRepositories(connect_reader(self._path))
+                repositories = self._own.repositories = self._connect()
                 with self._lock:
                     self._opened.append(repositories)
             return _on_snapshot(repositories, work)

@@ -2,7 +2,6 @@
 
 import asyncio
 import concurrent.futures
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
@@ -10,9 +9,11 @@ from typing import Any, Self
 import sqlite_utils
 
 from gateway.errors import Unavailable
+from gateway.store.errors import StoreError
 from gateway.store.interfaces import Repositories
 from gateway.store.sqlite import migrations
 from gateway.store.sqlite.connection import connect_writer
+from gateway.store.sqlite.database_files import DatabaseFiles, restore_wal
 from gateway.store.sqlite.readers import Readers
 from gateway.store.sqlite.repositories import SqliteRepositories
 from gateway.store.sqlite.writer import SUBMIT_LIMIT, WRITE_LIMIT, Operation, Writer
@@ -22,25 +23,28 @@ class SqliteStore:
     """One SQLite file, shared by any number of processes. `gateway.store.interfaces.Store` describes the methods."""
 
     def __init__(self, db: sqlite_utils.Database, path: Path) -> None:
-        self._path = path
-        self._file = path.stat()
+        self._files = DatabaseFiles(path)
         self._db = db
-        self._writer = Writer(SqliteRepositories(db))
-        self._writer.before_commit.append(lambda _: self._check_place())
-        self._readers = Readers(path)
+        self._writer = Writer(SqliteRepositories(db), self._files)
+        self._readers = Readers(path, self._files)
         self._on_close: list[Callable[[], None]] = []
         self._trial: concurrent.futures.Future[None] | None = None
 
     @classmethod
     def open(cls, path: Path) -> Self:
         """Opens the database, creates it (0600) when it is missing, and migrates its tables. Raises StoreError."""
+        try:
+            restore_wal(path)
+        except OSError as error:
+            message = f"the write-ahead log in data_dir was deleted and cannot be restored: {type(error).__name__}"
+            raise StoreError(message) from None
         db = connect_writer(path)
         try:
             migrations.apply(db)
+            return cls(db, path)
         except BaseException:
             db.close()
             raise
-        return cls(db, path)
 
     def close(self) -> None:
         self._readers.close()
@@ -70,7 +74,7 @@ class SqliteStore:
         return self._readers.run_now(work)
 
     def check(self) -> None:
-        self._check_place()
+        self._files.check()
         if self._writer.failed:
             # Requests are refused while this fails, so the check itself tries to write, for the next call.
             if self._trial is None or self._trial.done():
@@ -93,15 +97,6 @@ class SqliteStore:
 
     def erase_deleted_soon(self) -> None:
         self._writer.empty_wal_soon()
-
-    def _check_place(self) -> None:
-        """SQLite keeps writing to a file that was deleted, but nothing there lasts."""
-        try:
-            in_place = os.path.samestat(self._path.stat(), self._file)
-        except OSError:
-            in_place = False
-        if not in_place:
-            raise Unavailable("The database was deleted or replaced. Restart the gateway.")
 
     def _write_nothing_new(self) -> None:
         (version,) = self._db.conn.execute("PRAGMA user_version").fetchone()

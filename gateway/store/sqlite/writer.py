@@ -18,6 +18,7 @@ from gateway.errors import Unavailable
 from gateway.store.errors import ConstraintViolation
 from gateway.store.interfaces import Repositories
 from gateway.store.sqlite.connection import BUSY_SECONDS, error_name
+from gateway.store.sqlite.database_files import DatabaseFiles
 from gateway.store.sqlite.repositories import SqliteRepositories
 
 type Work = Callable[[Repositories], Any]
@@ -56,8 +57,9 @@ class Operation:
 class Writer:
     """Owns the writing connection and its thread."""
 
-    def __init__(self, repositories: SqliteRepositories) -> None:
+    def __init__(self, repositories: SqliteRepositories, files: DatabaseFiles) -> None:
         self._repositories = repositories
+        self._files = files
         self._conn = repositories.db.conn
         self._queue: deque[Operation] = deque()
         self._urgent = False
@@ -123,8 +125,7 @@ class Writer:
                 self._empty_wal()
             with self._changed:
                 self._busy = False
-        self._empty_wal()
-        self._repositories.db.close()
+        self._close()
 
     def _take(self) -> list[Operation] | None:
         """Returns the next batch, an empty one if only the write-ahead log is to be emptied, None at the end."""
@@ -154,9 +155,13 @@ class Writer:
                     self._do_one(operation, operation.work)
             for work in self.before_commit:
                 work(self._repositories)
+            self._files.check()
             conn.execute("COMMIT")
+            # A commit to a file that was deleted meanwhile succeeds, and does not last.
+            self._files.check()
         except Exception as error:  # noqa: BLE001 - the thread must survive every failure; the waiters are told
-            _log.error("the store could not commit: %s", error_name(error))
+            reason = error.message if isinstance(error, Unavailable) else error_name(error)
+            _log.error("the store could not commit: %s", reason)
             self._roll_back()
             for operation in batch:
                 # A barrier only waits for everything before it, so it succeeds.
@@ -194,6 +199,16 @@ class Writer:
                 self._conn.execute("ROLLBACK")
         except sqlite3.Error as error:
             _log.error("the store could not roll back: %s", error_name(error))
+
+    def _close(self) -> None:
+        if self._files.in_place:
+            self._empty_wal()
+            self._repositories.db.close()
+            self._files.unlink_wal()
+        else:
+            # Leaves everything to the next start: the files in these places are not those of this connection.
+            self._conn.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE)
+            self._repositories.db.close()
 
     def _empty_wal(self) -> None:
         """Empties the write-ahead log, or retries later if readers are in the way, so that writes need not wait."""

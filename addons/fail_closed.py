@@ -16,6 +16,7 @@ from mitmproxy import exceptions, http
 
 from addons.flow_state import FlowStates
 from gateway.errors import GatewayError, InternalError
+from gateway.http.security_headers import SECURITY_HEADERS
 from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
 from gateway.ipc.messages import Gateway
@@ -50,7 +51,7 @@ def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, family: Fa
 
 def answer_with(error: GatewayError, request_id: str, method: str, family: Family = "openai") -> http.Response:
     """Returns the response for an error, as clients of the API `family` expect it."""
-    headers = {"content-type": "application/json", **error.headers(request_id)}
+    headers = {"content-type": "application/json", **SECURITY_HEADERS, **error.headers(request_id)}
     status, body = shaped(error, request_id, family)
     response = http.Response.make(status, dump(body), headers)
     if method == "HEAD":

@@ -13,6 +13,7 @@ from mitmproxy.proxy.layers.http import _http1
 
 from gateway.errors import BadRequest, GatewayError, InternalError
 from gateway.http.content_encoding import too_large
+from gateway.http.security_headers import SECURITY_HEADERS
 from gateway.http.strict_json import dump
 from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
@@ -60,7 +61,8 @@ def error_response(status_code: int, message: str = "") -> bytes:
 def error_page(error: GatewayError, request_id: str | None = None, family: Family = "openai") -> bytes:
     """Returns the response to an error as bytes. It ends the connection."""
     request_id = request_id or new_request_id()
-    headers = {"content-type": "application/json", "connection": "close", **error.headers(request_id)}
+    headers = {"content-type": "application/json", "connection": "close", **SECURITY_HEADERS}
+    headers |= error.headers(request_id)
     status, body = shaped(error, request_id, family)
     response = http.Response.make(status, dump(body), headers)
     return bytes(http1.assemble_response(response))

@@ -21,13 +21,14 @@ from mitmproxy.proxy.mode_specs import ProxyMode
 
 from addons.certificate_authority import make_authority
 from addons.own_listeners import leads_to
+from gateway.config.exposure import Risk, exposures
 from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError, Unprocessable
 
 _KINDS = {"tcp": (socket.SOCK_STREAM,), "udp": (socket.SOCK_DGRAM,), "both": (socket.SOCK_STREAM, socket.SOCK_DGRAM)}
 # The value is not repeated: the address of a mode may contain a password.
-_ADVICE = "mitmproxy has `socks5@1080`, `local:PROGRAM`, `wireguard`, `transparent` and others"
+_ADVICE = "mitmproxy has `socks5@127.0.0.1:1080`, `local:PROGRAM`, `wireguard`, `transparent` and others"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ def prepared(settings: Settings) -> Settings:
             problems.append(f"modes: entry {number} is not a mode of mitmproxy; {_ADVICE}")
     names = ("gateway", "proxy", "web") if settings.web else ("gateway", "proxy")
     fixed = [_own(settings, name, web=name == "web") for name in names]
+    problems += _unaccepted_risks(settings, modes)
     numbered = Counter((each.host, each.port) for each in (*fixed, *modes) if each.port)
     problems += [
         f"{each.setting}: another listener of the gateway has port {each.port}; {each.advice}"
@@ -126,12 +128,25 @@ def _own(settings: Settings, name: str, *, web: bool) -> _Listener:
     return _Listener(setting, place, advice, getattr(settings, place), getattr(settings, setting))
 
 
+def _unaccepted_risks(settings: Settings, modes: list[_Listener]) -> Iterator[str]:
+    """Yields listeners beyond this machine whose risks the settings do not accept."""
+    accepted = settings.accept_risks
+    demo: tuple[Risk, ...] = () if settings.all_upstreams else ("public_demo",)
+    yield from exposures("host", settings.host, ("plain_http", "open_proxy", *demo), accepted)
+    if settings.web:
+        yield from exposures("web_host", settings.web_host, ("public_mitmweb",), accepted)
+    for mode in modes:
+        # WireGuard has keys of its own.
+        if socket.SOCK_STREAM in mode.kinds:
+            yield from exposures(mode.place, mode.host, ("open_proxy",), accepted)
+
+
 def _of_mode(number: int, spec: str) -> Iterator[_Listener]:
     """Yields the listener of a mode, if it has a port. Raises ValueError for an unknown mode."""
     mode = ProxyMode.parse(spec)
     port = mode.listen_port()
     if port is not None:
-        advice = f"give it another behind an @, as in `{mode.type_name}@1080`"
+        advice = f"give it another behind an @, as in `{mode.type_name}@127.0.0.1:1080`"
         name = f"modes, entry {number}"
         yield _Listener(name, name, advice, mode.listen_host(), port, _KINDS[mode.transport_protocol])
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
+from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.api.error_handlers import is_identifier
@@ -15,6 +16,7 @@ from gateway.api.schemas.operations import SCOPE
 from gateway.auth.grants import check_scope
 from gateway.errors import BadRequest, Unprocessable
 from gateway.http.content_encoding import decode, too_large
+from gateway.http.security_headers import SECURITY_HEADERS
 from gateway.http.strict_json import Json, check_media_type, parse_object
 from gateway.ids import new_request_id
 from gateway.models import Caller
@@ -48,6 +50,23 @@ class HeadLikeGet:
             await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 
         await self._app({**scope, "method": "GET"}, receive, head)
+
+
+class SecurityHeaders:
+    """Adds the security headers to every answer that does not have its own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def closed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, closed)
 
 
 class StrictRequest(Request):

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, SecretStr
 from pydantic_settings import NoDecode
 
+from gateway.config.exposure import Risk
 from gateway.config.host_patterns import check_host_pattern
 from gateway.config.secret_references import resolve
 from gateway.http.header_names import check_header_name
@@ -22,6 +23,7 @@ def _size(value: ByteSize) -> ByteSize:
 
 # NoDecode: a list in a variable is written `a,b`, not as JSON.
 Strings = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_comma_separated)]
+Risks = Annotated[tuple[Risk, ...], NoDecode, BeforeValidator(_comma_separated)]
 HostPattern = Annotated[str, AfterValidator(check_host_pattern)]
 HostPatterns = Annotated[tuple[HostPattern, ...], NoDecode, BeforeValidator(_comma_separated)]
 HeaderName = Annotated[str, AfterValidator(check_header_name)]

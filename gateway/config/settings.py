@@ -20,6 +20,7 @@ from gateway.config.field_types import (
     HeaderNames,
     HostPatterns,
     Port,
+    Risks,
     Seconds,
     Secret,
     SessionSeconds,
@@ -30,7 +31,14 @@ from gateway.config.host_patterns import WELL_KNOWN_HOSTS, host_regexes
 from gateway.config.locations import BUILTIN_POLICIES, default_folder
 from gateway.config.private_files import check_private
 from gateway.config.secret_references import resolve
-from gateway.config.settings_file import ENVIRONMENT_ONLY, PREFIX, SettingsError, read_settings_file, unknown_setting
+from gateway.config.settings_file import (
+    ENVIRONMENT_ONLY,
+    PREFIX,
+    SettingsError,
+    read_settings_file,
+    refuse_unknown_variables,
+    unknown_setting,
+)
 from gateway.config.upstreams import UpstreamName, UpstreamSettings, Url
 
 __all__ = ["CONFIGURED_UPSTREAM", "ENVIRONMENT_ONLY", "PREFIX", "Settings", "SettingsError", "load_settings"]
@@ -58,6 +66,12 @@ class Settings(BaseSettings):
         min_length=1,
         description="Address that gateway and proxy listen on. For any but loopback, terminate TLS in front of it.",
     )
+    accept_risks: Risks = Field(
+        (),
+        description="Risks of listening beyond this machine: `plain_http` (texts and keys without TLS), `open_proxy`"
+        " (which needs no key), `public_demo` (no upstream but the demo), `public_mitmweb`. The gateway does not start"
+        " while a listener has a risk that is not among these.",
+    )
     gateway_port: Port = Field(
         8000, description="Port of the gateway: native endpoints and `/v1` as a base URL. 0: any free port."
     )
@@ -76,7 +90,7 @@ class Settings(BaseSettings):
         500, ge=0, le=1_000_000, description="Maximum number of flows in mitmweb. The oldest are dropped."
     )
     modes: Strings = Field(
-        (), description="Additional mitmproxy modes, such as `socks5@1080`, `local:firefox`, `wireguard`."
+        (), description="Additional mitmproxy modes, such as `socks5@127.0.0.1:1080`, `local:firefox`, `wireguard`."
     )
 
     data_dir: Path = Field(
@@ -371,23 +385,10 @@ def load_settings(config: Path | None = None, **command_line: object) -> Setting
         raise SettingsError(f"a {PREFIX}* variable that holds a table is not valid JSON") from None
     finally:
         _file_values.reset(token)
-    _refuse_unknown_variables(settings)
-    return settings
-
-
-def _refuse_unknown_variables(settings: Settings) -> None:
-    known = set(Settings.model_fields) | {"config"}
-    tables = {"upstreams"}
     keys = {upstream.api_key_env for upstream in settings.upstreams.values()}
     keys |= {(upstream.api_key or "").removeprefix("env:") for upstream in settings.upstreams.values()}
-    problems = []
-    for variable in sorted(os.environ):
-        field, *path = variable.removeprefix(PREFIX).lower().split("__")
-        fits = field in known and (not path or field in tables)
-        if variable.startswith(PREFIX) and variable not in keys and not fits:
-            problems.append(unknown_setting(variable, [PREFIX + name.upper() for name in sorted(known)]))
-    if problems:
-        raise SettingsError(*problems)
+    refuse_unknown_variables({*Settings.model_fields, "config"}, {"upstreams"}, keys)
+    return settings
 
 
 def _problem(place: tuple[int | str, ...], kind: str, message: str) -> str:

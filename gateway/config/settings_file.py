@@ -1,7 +1,9 @@
 """Reads a settings file, and says what is wrong with settings without repeating a value."""
 
+import os
 import re
 import tomllib
+from collections.abc import Collection
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -42,3 +44,18 @@ def unknown_setting(name: str, known: list[str]) -> str:
     """Returns the problem of an unknown setting, with the closest known one."""
     close = get_close_matches(name.rsplit(".", maxsplit=1)[-1], known, n=1)
     return f"{name}: unknown setting" + (f"; did you mean {close[0]}?" if close else "")
+
+
+def refuse_unknown_variables(known: Collection[str], tables: Collection[str], others: Collection[str | None]) -> None:
+    """Raises SettingsError for variables that name none of the `known` settings, nor an entry of one of the `tables`.
+
+    `others` are variables that settings name, such as the keys of upstreams.
+    """
+    problems = []
+    for variable in sorted(os.environ):
+        field, *path = variable.removeprefix(PREFIX).lower().split("__")
+        fits = field in known and (not path or field in tables)
+        if variable.startswith(PREFIX) and variable not in others and not fits:
+            problems.append(unknown_setting(variable, [PREFIX + name.upper() for name in sorted(known)]))
+    if problems:
+        raise SettingsError(*problems)

@@ -2,12 +2,14 @@
 
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mitmproxy import exceptions
 
 from addons.master import build_master
 from addons.preflight import explained, prepared, refused_by_mitmproxy
+from gateway.config.exposure import exposures
 from gateway.config.settings import Settings, SettingsError, load_settings
 from gateway.errors import NotFound, Unavailable, Unprocessable
 
@@ -43,7 +45,45 @@ def test_without_mitmweb_its_port_may_be_taken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", ["localhost", "0.0.0.0", "127.0.0.1"])
 def test_a_host_may_have_several_addresses_or_stand_for_all(host: str, tmp_path: Path) -> None:
-    assert prepared(settings(tmp_path, host=host)).gateway_port
+    accepted = ["plain_http", "open_proxy", "public_demo"]
+    assert prepared(settings(tmp_path, host=host, accept_risks=accepted)).gateway_port
+
+
+UPSTREAM: dict[str, Any] = {"upstream": "http://127.0.0.1:9/v1"}
+EXPOSED: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
+    "all addresses": ({"host": "0.0.0.0"} | UPSTREAM, ["plain_http", "open_proxy"], ["host", "host"]),
+    "all addresses of IPv6": ({"host": "::"} | UPSTREAM, ["plain_http", "open_proxy"], ["host", "host"]),
+    "a name": ({"host": "gateway.example"} | UPSTREAM, ["plain_http", "open_proxy"], ["host", "host"]),
+    "the demo alone": ({"host": "0.0.0.0"}, ["plain_http", "open_proxy", "public_demo"], ["host"] * 3),
+    "mitmweb": ({"web_host": "0.0.0.0"}, ["public_mitmweb"], ["web_host"]),
+    "a mode": ({"modes": ["socks5@0.0.0.0:0"]}, ["open_proxy"], ["modes, entry 1"]),
+    "a mode by default": ({"modes": ["wireguard@0", "socks5@0"]}, ["open_proxy"], ["modes, entry 2"]),
+}
+
+
+@pytest.mark.parametrize("name", EXPOSED)
+def test_a_listener_beyond_this_machine_has_to_be_accepted(name: str, tmp_path: Path) -> None:
+    given, risks, places = EXPOSED[name]
+    with pytest.raises(SettingsError) as refused:
+        prepared(settings(tmp_path, **given))
+    assert [problem.partition(":")[0] for problem in refused.value.problems] == places
+    for problem, risk in zip(refused.value.problems, risks, strict=True):
+        assert f"add `{risk}` to the setting `accept_risks`" in problem
+    for missing in risks:
+        others = [risk for risk in risks if risk != missing]
+        with pytest.raises(SettingsError, match=missing):
+            prepared(settings(tmp_path, **given, accept_risks=others))
+    if name != "a name":
+        assert prepared(settings(tmp_path, **given, accept_risks=risks))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.10", "::1", "localhost"])
+def test_this_machine_alone_has_no_risk_to_accept(host: str) -> None:
+    assert list(exposures("host", host, ("plain_http", "open_proxy"), ())) == []
+
+
+def test_without_mitmweb_its_address_is_no_risk(tmp_path: Path) -> None:
+    assert prepared(settings(tmp_path, web=False, web_host="0.0.0.0"))
 
 
 @pytest.mark.parametrize("modes", [["local:some-program"], ["socks5@127.0.0.1:0"], ["dns@127.0.0.1:0", "wireguard@0"]])

@@ -32,12 +32,15 @@ FORMS = {
 }
 
 
+SETTINGS = {"SVC_DETECTION": "patterns", "SVC_ACCEPT_RISKS": "open_proxy"}
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, dict[str, int]]]:
     folder = tmp_path_factory.mktemp("gateway")
     wildcard = free_port()
     arguments = ("--mode", f"socks5@127.0.0.1:{free_port()}", "--mode", f"regular@0.0.0.0:{wildcard}")
-    with gateway(folder, *arguments, web=True, environment={"SVC_DETECTION": "patterns"}) as running:
+    with gateway(folder, *arguments, web=True, environment=SETTINGS) as running:
         assert running.web_port is not None
         socks = int(arguments[1].rpartition(":")[2])
         yield (

@@ -1,0 +1,29 @@
+"""Finds listeners that more than this machine can reach, and says which risk the operator has to accept for each."""
+
+from collections.abc import Collection, Iterable, Iterator
+from ipaddress import ip_address
+from typing import Literal
+
+type Risk = Literal["plain_http", "open_proxy", "public_demo", "public_mitmweb"]
+
+_EXPOSED: dict[Risk, str] = {
+    "plain_http": "beyond this machine, texts and keys would travel over plain HTTP. Terminate TLS in front of it",
+    "open_proxy": "the proxy needs no key, so whoever reaches it can use it. Let only its clients reach it",
+    "public_demo": "without an upstream, clients beyond this machine would get only the demo. Configure an upstream",
+    "public_mitmweb": "beyond this machine, only a token protects mitmweb, over plain HTTP. Use a tunnel instead",
+}
+
+
+def is_loopback(host: str) -> bool:
+    """Tells whether only this machine reaches a listener on `host`. A name other than `localhost` may lead anywhere."""
+    try:
+        return ip_address(host.removeprefix("[").removesuffix("]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def exposures(setting: str, host: str, risks: Iterable[Risk], accepted: Collection[Risk]) -> Iterator[str]:
+    """Yields a problem for each of the `risks` that a listener on `host` has and that is not accepted."""
+    for risk in () if is_loopback(host) else risks:
+        if risk not in accepted:
+            yield f"{setting}: {_EXPOSED[risk]}, and add `{risk}` to the setting `accept_risks`; or listen on 127.0.0.1"

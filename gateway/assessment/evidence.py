@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gateway.assessment.weights import Weight, weight_of
-from gateway.detection import EntityType
+from gateway.detection import EntityType, group_of
 from gateway.models import Action, PrivacyMode
 from gateway.policy import Policy
 
@@ -63,8 +63,7 @@ def gather(
         for entity in findings:
             one = found.get(entity.type)
             if one is None:
-                kind = types.get(entity.type)
-                group = kind.group if kind is not None else "custom"
+                group = group_of(entity.type, types)
                 rule = policy.rule_for(entity.type, group, mode)
                 one = Evidence(entity.type, group, rule.action, rule.min_score, weight_of(entity.type, group))
                 found[entity.type] = one

@@ -11,6 +11,14 @@ entity, and `gateway.protection` does it. See docs/detection.md.
 
 from gateway.detection.detector import Detector, builtin_detector
 from gateway.detection.overlaps import resolve_overlaps
-from gateway.detection.recognizer import DefinitionError, EntityType, Recognizer
+from gateway.detection.recognizer import DefinitionError, EntityType, Recognizer, group_of
 
-__all__ = ["DefinitionError", "Detector", "EntityType", "Recognizer", "builtin_detector", "resolve_overlaps"]
+__all__ = [
+    "DefinitionError",
+    "Detector",
+    "EntityType",
+    "Recognizer",
+    "builtin_detector",
+    "group_of",
+    "resolve_overlaps",
+]

@@ -10,7 +10,8 @@
 Resolve overlaps only after the policy has dropped the entities it keeps, or a dropped entity may widen another.
 """
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Protocol
 
@@ -48,6 +49,12 @@ def overlapping[S: Spanned](spans: Iterable[S]) -> Iterator[list[S]]:
         group, end = [span], span.end
     if group:
         yield group
+
+
+def meets(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    """Returns whether one of the spans, which are sorted and disjoint, shares a character with `start:end`."""
+    last = bisect_left(spans, (end, 0)) - 1
+    return last >= 0 and spans[last][1] > start
 
 
 def _merge(group: list[Entity]) -> Entity:

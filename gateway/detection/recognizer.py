@@ -5,7 +5,7 @@ back-references.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +39,16 @@ class EntityType:
     name: str
     group: str
     description: str
+
+
+OWN_GROUP = "custom"
+"""The group of the types that a policy defines."""
+
+
+def group_of(name: str, types: Mapping[str, EntityType]) -> str:
+    """Returns the group of a type. One that no recognizer knows is a policy's own."""
+    known = types.get(name)
+    return known.group if known is not None else OWN_GROUP
 
 
 GROUPS = word_set(

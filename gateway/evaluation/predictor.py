@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gateway.detection import resolve_overlaps
+from gateway.detection import group_of, resolve_overlaps
 from gateway.models import Entity, PrivacyMode
 from gateway.policy import Policy
 from gateway.protection.protector import Protector
@@ -36,8 +36,7 @@ class Predictor:
 
     def group(self, type_name: str) -> str:
         """Returns the group of a type: `custom` for types that the policy defines."""
-        kind = self.protector.types.get(type_name)
-        return kind.group if kind else "custom"
+        return group_of(type_name, self.protector.types)
 
     def predict(self, text: str) -> tuple[Finding, ...]:
         """Returns what is hidden and what is found but kept, sorted by start.

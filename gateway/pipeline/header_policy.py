@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from urllib.parse import unquote_plus
 
+from gateway.detection import group_of
 from gateway.errors import BadRequest
 from gateway.http.header_names import HARMLESS
 from gateway.http.types import Field
@@ -131,8 +132,7 @@ def _check_credential(name: str, value: bytes, patterns: Protector, policy: Poli
     if match is not None:
         secret = match[1].decode("ascii")
         found = patterns.find([[TextField(None, None, secret)]], policy, PrivacyMode.STANDARD, block=False)[0]
-        types = [patterns.types.get(span.type) for span in found.spans[0]]
-        if all(kind is not None and kind.group == "secret" for kind in types):
+        if all(group_of(span.type, patterns.types) == "secret" for span in found.spans[0]):
             return
     message = f"The header `{name}` holds something other than a credential, which cannot cross."
     raise BadRequest(message, param=name)

@@ -7,9 +7,9 @@ placeholder. Destinations are recognized generously: a false one costs an unrest
 """
 
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 
+from gateway.detection.overlaps import meets
 from gateway.placeholders.destinations import MARK, Mark, RestoreScope, UrlRule
 from gateway.placeholders.grammar import Found, looks_like_placeholder
 from gateway.placeholders.html_attributes import Attributes
@@ -82,7 +82,7 @@ def withheld(text: str, hits: Sequence[Found], scope: RestoreScope, rule: UrlRul
         return frozenset()
     own = {hit.start for hit in hits}
     ends = [(hit.start, hit.end) for hit in hits]
-    foreign = [hit for hit in looks_like_placeholder(text) if not _overlaps(ends, hit)]
+    foreign = [hit for hit in looks_like_placeholder(text) if not meets(ends, hit.start, hit.end)]
     both = sorted((*hits, *foreign), key=lambda hit: hit.start) if foreign else hits
     marks = Destinations(rule or UrlRule(scope)).read(text, both, [hit.start in own for hit in both])
     return frozenset(index for index, mark in enumerate([mark for mark in marks if mark.own]) if mark.closed)
@@ -100,8 +100,3 @@ def _are_words(text: str, hits: Sequence[Found]) -> bool:
         (hit.start == 0 or text[hit.start - 1] in " \n\t") and (_AFTER_WORD.match(text, hit.end) is not None)
         for hit in hits
     )
-
-
-def _overlaps(spans: list[tuple[int, int]], hit: Found) -> bool:
-    at = bisect_left(spans, (hit.end, 0)) - 1
-    return at >= 0 and spans[at][1] > hit.start

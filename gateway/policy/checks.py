@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 from gateway.detection.normalized_text import normalize_text
+from gateway.detection.recognizer import OWN_GROUP
 from gateway.errors import Unprocessable
 from gateway.models import Action, PrivacyMode
 from gateway.policy.document import ResolvedDocument
 from gateway.policy.lists import spellings
 from gateway.policy.model import Policy
 from gateway.policy.patterns import ExpressionError, check_pattern
-from gateway.policy.rules import OWN_GROUP, is_weaker
+from gateway.policy.rules import is_weaker
 
 
 def check(resolved: ResolvedDocument, policy: Policy) -> None:

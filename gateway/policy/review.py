@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from gateway.detection import EntityType
+from gateway.detection import EntityType, group_of
+from gateway.detection.recognizer import OWN_GROUP
 from gateway.models import Action, Notice, PrivacyMode
 from gateway.policy.document import GROUPS
 from gateway.policy.generalization import default_generalization
 from gateway.policy.model import Policy
-from gateway.policy.rules import OWN_GROUP
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,7 @@ def _unknown_types(policy: Policy, types: Mapping[str, EntityType], others: bool
 
 def _idle_rules(policy: Policy, types: Mapping[str, EntityType]) -> Iterator[tuple[str, str]]:
     for name in sorted(policy.rules.named() - set(GROUPS)):
-        group = types[name].group if name in types else OWN_GROUP
-        rule = policy.rules.compute(name, group, PrivacyMode.STANDARD)
+        rule = policy.rules.compute(name, group_of(name, types), PrivacyMode.STANDARD)
         if rule.action is Action.GENERALIZE and rule.options.to is None and default_generalization(name) is None:
             yield (
                 "nothing_coarser",

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gateway.detection.recognizer import OWN_GROUP
 from gateway.models import Action, PrivacyMode
-
-OWN_GROUP = "custom"
 
 
 @dataclass(frozen=True, slots=True)

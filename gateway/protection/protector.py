@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from gateway.detection import EntityType, resolve_overlaps
+from gateway.detection import EntityType, group_of, resolve_overlaps
 from gateway.detection.engines import Finder
 from gateway.detection.memory import Memory, Recall
 from gateway.detection.normalized_text import cover
@@ -258,8 +258,7 @@ def _replacer(
 
 
 def _rule_for(type: str, types: Mapping[str, EntityType], policy: Policy, mode: PrivacyMode) -> Rule:
-    kind = types.get(type)
-    return policy.rule_for(type, kind.group if kind else "custom", mode)
+    return policy.rule_for(type, group_of(type, types), mode)
 
 
 def _escape_literals(

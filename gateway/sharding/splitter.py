@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from gateway.assessment import weight_of
-from gateway.detection import EntityType
+from gateway.detection import EntityType, group_of
 from gateway.errors import Unavailable, Unprocessable
 from gateway.models import Action, Entity, PrivacyMode
 from gateway.placeholders import Known, Placeholders
@@ -83,7 +83,7 @@ def shard(
     bound = token_bound or policy.route.shard_tokens or DEFAULT_BOUND
 
     def one_way(span: Span, value: str, compartment: int) -> str:
-        rule = policy.rule_for(span.type, _group(span.type, types), mode)
+        rule = policy.rule_for(span.type, group_of(span.type, types), mode)
         # The key differs by compartment, so that hashes link nothing.
         return apply_action(rule, span.type, value, key=compartment_key(session_key, compartment))
 
@@ -109,11 +109,6 @@ def shard(
     raise _too_long(units, capacity, bound, max_compartments)
 
 
-def _group(type: str, types: Mapping[str, EntityType]) -> str:
-    kind = types.get(type)
-    return kind.group if kind is not None else "custom"
-
-
 def _unit_at(units: Sequence[Unit], start: int) -> int:
     """The index of the unit that holds the position `start`."""
     return max(0, bisect_right(units, start, key=lambda unit: unit.start) - 1)
@@ -127,7 +122,7 @@ def _kinds(
     found += [(one.start, one.type, True) for one in kept if one.score >= _SURE]
     kinds: list[dict[str, bool]] = [{} for _ in units]
     for start, type, clear in sorted(found):
-        if weight_of(type, _group(type, types)).bond >= _LEAST_BOND:
+        if weight_of(type, group_of(type, types)).bond >= _LEAST_BOND:
             own = kinds[_unit_at(units, start)]
             own[type] = own.get(type, False) or clear
     return kinds

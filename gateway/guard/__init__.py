@@ -8,16 +8,14 @@
 See docs/guard.md for what each kind means and what is not caught.
 """
 
-from gateway.guard.context import AnswerPart, GuardContext
+from gateway.guard.context import GuardContext
 from gateway.guard.guard import inspect
-from gateway.guard.verdict import KINDS, WITHHELD, GuardFinding, Kind, Severity, Verdict
+from gateway.guard.verdict import KINDS, WITHHELD, Kind, Severity, Verdict
 
 __all__ = [
     "KINDS",
     "WITHHELD",
-    "AnswerPart",
     "GuardContext",
-    "GuardFinding",
     "Kind",
     "Severity",
     "Verdict",

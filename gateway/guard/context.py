@@ -4,27 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Protocol
 
-from gateway.detection.recognizer import EntityType
+from gateway.detection import EntityType
 from gateway.guard.session_values import SessionValues
 from gateway.guard.untrusted_destinations import Source, UntrustedDestinations
-from gateway.http.strict_json import dump
 from gateway.models import Entity
 from gateway.placeholders import Placeholders, RestoreScope
-
-
-class AnswerPart(Protocol):
-    """One string of an answer, by its key. `json` is what a tool is given, JSON or not; `data` is read by no person."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def choice(self) -> int: ...
-    @property
-    def key(self) -> object: ...
 
 
 @dataclass(frozen=True)
@@ -40,10 +25,6 @@ class GuardContext:
     request: bytes = field(default=b"", repr=False)
     types: Mapping[str, EntityType] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     entities: Sequence[Sequence[Entity]] = field(default=(), repr=False)
-
-    def sent(self, text: str) -> bool:
-        """Whether a string, or a part of one, of the request reads like this."""
-        return dump(text)[1:-1] in self.request
 
     @cached_property
     def source(self) -> Source:

@@ -6,18 +6,18 @@ files, objects, parameters. What is only near it stays.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
 from html import unescape
 from pathlib import PurePosixPath
+from typing import Literal
 
-from gateway.guard.patterns import Patterns, covers, holds, matches
-from gateway.guard.shell_commands import Commands, first_mention, mentioned
-from gateway.guard.statements import split_statements
+from gateway.guard.patterns import Patterns, first, matches
+from gateway.guard.shell_commands import MENTIONED, Commands, mentioned
+from gateway.guard.statements import Statement, split_statements
 from gateway.guard.untrusted_destinations import UntrustedDestinations
 
 _PATTERNS = Patterns(__file__)
-_SENDER = _PATTERNS.expression("sender")
+_SENDER = _PATTERNS.expression("<<sender>>")
 _MAILS, _PUSH, _URL, _WORD = map(_PATTERNS.compiled, ("mails", "push", "url", "word"))
 _READS_ALL, _READS_FIELDS, _BLOCK_PIPE = map(_PATTERNS.compiled, ("reads_all", "reads_fields", "block_pipe"))
 _TARGET, _GIVEN, _COPIES_FILES = map(_PATTERNS.compiled, ("target", "given", "copies_files"))
@@ -25,30 +25,22 @@ _FUNCTION = _PATTERNS.compiled("function", re.MULTILINE)
 _FIELD, _FORM, _FRAME, _STYLE = map(_PATTERNS.compiled, ("field", "form", "frame", "style"))
 _HANDLER = _PATTERNS.compiled("handler", 0)
 _FAR = 2000
+type Use = Literal["read", "called", "run"]
+"""Prose that may contain code; what a tool is called with; what it runs, so that any program in it may send."""
 # What a statement carries is a number: a bit for hosts, one for mailboxes, and one for each place.
 _HOST, _MAIL, _FIRST_PLACE = 1, 2, 2
 _ANYTHING = -1
 
 
-def leaving(
-    text: str,
-    places: Sequence[int],
-    untrusted: UntrustedDestinations,
-    *,
-    is_code: bool = False,
-    is_command: bool = False,
-) -> dict[int, bool]:
-    """Those of the `places`, sorted, that would leave; true where a page sends them by itself.
-
-    `is_command`: the text is there to be run, so that any program in it may send.
-    """
+def leaving(text: str, places: Sequence[int], untrusted: UntrustedDestinations, use: Use = "read") -> dict[int, bool]:
+    """Those of the `places`, sorted, that would leave; true where a page sends them by itself."""
     destinations = untrusted.found(text)
     is_command_named = mentioned(text)
     if not destinations and not is_command_named:
         return {}
     by_code = by_page = 0
-    if is_command or is_command_named or holds(_SENDER, text):
-        by_code, by_page = _Flow(text, places, untrusted, is_code=is_code).sent(destinations, is_command=is_command)
+    if use == "run" or is_command_named or first(_SENDER, text) is not None:
+        by_code, by_page = _Flow(text, places, untrusted, use).sent(destinations)
     if destinations:
         by_page |= _sent_fields(text, places, untrusted)
     sent = ((place, 1 << index) for index, place in enumerate(places, _FIRST_PLACE))
@@ -58,28 +50,31 @@ def leaving(
 class _Flow:
     """Follows places and destinations through the statements of a text by the names that these share."""
 
-    def __init__(self, text: str, places: Sequence[int], untrusted: UntrustedDestinations, *, is_code: bool) -> None:
+    def __init__(self, text: str, places: Sequence[int], untrusted: UntrustedDestinations, use: Use) -> None:
         self._text = text
         self._places = places
         self._untrusted = untrusted
-        self._statements = split_statements(text, is_code=is_code)
+        self._use = use
+        self._statements = split_statements(text, is_code=use != "read")
         self._starts = [statement.start for statement in self._statements]
-        self._said = ["\n".join(text[a:b] for a, b in statement.spans()) for statement in self._statements]
         self._functions = {match[match.lastindex or 0] for match in _FUNCTION.finditer(text)}
-        self._assigned = {match[1] for said in self._said if (match := _TARGET.match(said)) and match[2]}
+        targets = [_TARGET.match(statement.said) for statement in self._statements]
+        self._assigned = {match[1] for match in targets if match and match[2]}
+        self._everything = _within([(0, len(text))], places)
+        self._in_fields = _within((match.span() for match in _FIELD.finditer(text)), places)
 
-    def sent(self, destinations: Sequence[tuple[int, bool]], *, is_command: bool) -> tuple[int, int]:
+    def sent(self, destinations: Sequence[tuple[int, bool]]) -> tuple[int, int]:
         """The places that commands and code send, and those that a page sends by itself."""
-        commands = Commands(self._text, self._untrusted, any_program=is_command)
+        commands = Commands(self._text, self._untrusted, any_program=self._use == "run")
         senders = self._senders(commands)
         if commands.takes_everything:
-            return self._between(0, len(self._text)), 0
-        own = [self._own(index) for index in range(len(self._statements))]
+            return self._everything, 0
+        own = [self._own(statement) for statement in self._statements]
         for at, is_mail in destinations:
             # Between two statements is a comment.
             if at < self._statements[index := self._at(at)].end:
                 own[index] |= _MAIL if is_mail else _HOST
-        names = [self._used_and_given(said) for said in self._said]
+        names = [self._used_and_given(statement.said) for statement in self._statements]
         carried: dict[str, int] = {}
         sent = [0, 0]
         # Twice, as functions are defined before they are called.
@@ -108,27 +103,16 @@ class _Flow:
                 found.setdefault(index, []).append((statement.start, _ANYTHING))
                 if not statement.is_code:
                     # In a sentence a command begins at its program.
-                    statement.start += first_mention(said)
+                    statement.start += first(MENTIONED, said) or 0
         return found
 
-    def _own(self, index: int) -> int:
+    def _own(self, statement: Statement) -> int:
         """The places that a statement contains, or reads from the page."""
-        said, statement = self._said[index], self._statements[index]
         is_block_piped = _BLOCK_PIPE.search(self._text[max(0, statement.start - 20) : statement.start])
-        if _READS_ALL.search(said) or (statement.is_piped and is_block_piped):
-            return self._between(0, len(self._text))
-        places = self._fields if _READS_FIELDS.search(said) else 0
-        for start, end in statement.spans():
-            places |= self._between(start, end)
-        return places
-
-    @cached_property
-    def _fields(self) -> int:
-        return _in_fields(self._text, self._places)
-
-    def _between(self, start: int, end: int) -> int:
-        first, last = (bisect_left(self._places, at) + _FIRST_PLACE for at in (start, end))
-        return (1 << last) - (1 << first)
+        if _READS_ALL.search(statement.said) or (statement.is_piped and is_block_piped):
+            return self._everything
+        fields = self._in_fields if _READS_FIELDS.search(statement.said) else 0
+        return _within([(statement.start, statement.end), *statement.documents], self._places) | fields
 
     def _used_and_given(self, said: str) -> tuple[set[str], set[str]]:
         """The names that a statement takes values from, and those that it gives values to."""
@@ -181,16 +165,19 @@ def _folders(file: str) -> Iterator[str]:
 
 def _sent_fields(text: str, places: Sequence[int], untrusted: UntrustedDestinations) -> int:
     """The places that a page sends to an untrusted destination by a frame, or those in fields by a form or style."""
-    frames = [match.span() for match in _FRAME.finditer(text) if untrusted.urls(match[0])]
-    framed = sum(1 << index for index, place in enumerate(places, _FIRST_PLACE) if covers(frames, place))
+    framed = _within((match.span() for match in _FRAME.finditer(text) if untrusted.urls(match[0])), places)
     values = [next(filter(None, match.groups()), "") for match in _FORM.finditer(text)]
     addresses = [re.sub(r"[\t\n\r]", "", unescape(value)).replace("\\", "/") for value in values]
     has_form = "" in values and any(untrusted.urls(address) or untrusted.mailboxes(address) for address in addresses)
     if not has_form and not any(untrusted.urls(match[0]) for match in _STYLE.finditer(text)):
         return framed
-    return framed | _in_fields(text, places)
+    return framed | _within((match.span() for match in _FIELD.finditer(text)), places)
 
 
-def _in_fields(text: str, places: Sequence[int]) -> int:
-    fields = [match.span() for match in _FIELD.finditer(text)]
-    return sum(1 << index for index, place in enumerate(places, _FIRST_PLACE) if covers(fields, place))
+def _within(spans: Iterable[tuple[int, int]], places: Sequence[int]) -> int:
+    """A bit for each of the places in one of the spans."""
+    bits = 0
+    for span in spans:
+        first, last = (bisect_left(places, at) + _FIRST_PLACE for at in span)
+        bits |= (1 << last) - (1 << first)
+    return bits

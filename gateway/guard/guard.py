@@ -5,21 +5,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gateway.detection.overlaps import overlapping
-from gateway.guard.context import AnswerPart, GuardContext
+from gateway.guard.context import GuardContext
 from gateway.guard.exfiltration import leaving
 from gateway.guard.instructions import instructions
 from gateway.guard.links import encoded_in_links, in_links
 from gateway.guard.new_values import new_values
-from gateway.guard.readings import Reading, readings, runs
+from gateway.guard.readings import Reading, readings
 from gateway.guard.tool_calls import exfiltrating
 from gateway.guard.verdict import KINDS, GuardAction, GuardFinding, Hit, Kind, Severity, Verdict
 from gateway.placeholders import Found
 from gateway.policy.document import GuardDocument
+from gateway.text.answers import AnswerText
 
 _ORDER: tuple[GuardAction, ...] = ("pass", "flag", "redact", "replace")
 
 
-def inspect(parts: Sequence[AnswerPart], context: GuardContext, rules: GuardDocument) -> Verdict:
+def inspect(parts: Sequence[AnswerText], context: GuardContext, rules: GuardDocument) -> Verdict:
     """Returns the findings in an answer and what the policy makes of them.
 
     To be called with the answer as it came, before anything is restored. Pure; linear in the answer but for the number
@@ -49,15 +50,14 @@ def _spans(hits: Sequence[Hit]) -> list[tuple[int, int]]:
     return [(group[0].start, max(hit.end for hit in group)) for group in groups]
 
 
-def _hits(parts: Sequence[AnswerPart], context: GuardContext, *, kinds: frozenset[Kind]) -> Iterator[tuple[int, Hit]]:
+def _hits(parts: Sequence[AnswerText], context: GuardContext, *, kinds: frozenset[Kind]) -> Iterator[tuple[int, Hit]]:
     """The findings of some kinds, each with the index of its part, offsets of the part's text."""
     # Two readings of a part have findings in common.
     found: list[dict[Hit, None]] = [{} for _ in parts]
-    for run in runs(parts):
-        for reading in readings([parts[index] for index in run]):
-            for hit in _in_reading(reading, context):
-                for index, start, end in reading.to_source(hit.start, hit.end):
-                    found[run[index]][replace(hit, start=start, end=end)] = None
+    for reading in readings(parts):
+        for hit in _in_reading(reading, context):
+            for index, start, end in reading.to_source(hit.start, hit.end):
+                found[index][replace(hit, start=start, end=end)] = None
     if Kind.NEW_SENSITIVE_VALUE in kinds:
         for part, entities, hits in zip(parts, context.entities, found, strict=False):
             taken = [(hit.start, hit.end) for hit in hits]

@@ -8,9 +8,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.overlaps import meets
 from gateway.detection.re2_expression import Expression
 from gateway.guard.context import GuardContext
-from gateway.guard.patterns import Patterns, covers, expression, matches
+from gateway.guard.patterns import Patterns, matches
 from gateway.guard.readings import Reading
 from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
 from gateway.guard.verdict import Hit, Kind, Severity
@@ -27,10 +28,10 @@ def _wording(kind: Kind) -> tuple[Expression, re.Pattern[str]]:
     It begins with a verb that is first in its sentence, or after "please", "now", "you must": "To print it" is none.
     """
     ways = [(_PATTERNS.filled(way["verb"]), _PATTERNS.filled(way["rest"])) for way in _PATTERNS.table[kind]]
-    begin = f"{_PATTERNS.filled('{begin}')}({'|'.join(verb for verb, _ in ways)})\\b"
+    begin = _PATTERNS.expression(f"<<begin>>({'|'.join(verb for verb, _ in ways)})\\b")
     # The group of a target is named anew in each.
     wholes = [verb + rest.replace("<target>", f"<target{index}>") for index, (verb, rest) in enumerate(ways)]
-    return expression(begin), re.compile("|".join(wholes), re.IGNORECASE)
+    return begin, re.compile("|".join(wholes), re.IGNORECASE)
 
 
 _WORDINGS = {kind: _wording(kind) for kind in (Kind.INSTRUCTION_TO_REVEAL, Kind.INSTRUCTION_TO_SEND)}
@@ -58,7 +59,7 @@ def instructions(reading: Reading, found: Sequence[Found], context: GuardContext
     quoted = [match.span() for match in _QUOTED.finditer(text)] if _EXPLAINING.search(text) else []
     borders = [0, *(match.end() for match in _BORDER.finditer(text)), len(text)]
     for kind, start, end in said:
-        if not covers(quoted, start) and not context.source.holds_loosely(text[start:end]):
+        if not meets(quoted, start, start + 1) and not context.source.holds_loosely(text[start:end]):
             # The whole sentence or sentences, without white space at the ends.
             first = borders[bisect_right(borders, start) - 1]
             sentence = text[first : borders[min(bisect_left(borders, end), len(borders) - 1)]]
@@ -70,5 +71,4 @@ def _is_untrusted(target: str, untrusted: UntrustedDestinations) -> bool:
     address = target.rstrip(").,;:!?*`\"'")
     if address.startswith("@"):
         return not untrusted.source.holds(address)
-    is_part = untrusted.urls(address) or untrusted.mailboxes(address) or untrusted.numbers(address)
-    return bool(is_part) or untrusted.whole(address)
+    return untrusted.is_one(address)

@@ -17,7 +17,7 @@ from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Found, RestoreScope, UrlRule, looks_like_placeholder, withheld
 
 _PATTERNS = Patterns(__file__)
-URL = _PATTERNS.expression("url")
+_URL = _PATTERNS.expression("<<url>>")
 _LOADING, _SCHEME, _ACTIVE, _TO_HOST = map(_PATTERNS.compiled, ("loading", "scheme", "active", "to_host"))
 _SIGNS, _START, _REST = map(_PATTERNS.compiled, ("signs", "start", "rest"))
 _BEFORE = 600
@@ -73,7 +73,7 @@ def in_links(text: str, found: Sequence[Found], context: GuardContext) -> Iterat
 
 def encoded_in_links(text: str, found: Sequence[Found], context: GuardContext) -> Iterator[Hit]:
     """Links without a placeholder in which one, its tag or a value is encoded."""
-    for start, (address,) in matches(URL, text):
+    for start, (address,) in matches(_URL, text):
         if any(start <= hit.start < start + len(address) for hit in found):
             continue
         link = address.rstrip(").,;:!?*_~|]")

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 import phonenumbers
 from phonenumbers import PhoneNumberType
 
+from gateway.detection import group_of
 from gateway.detection.unicode_folding import compact
 from gateway.guard.context import GuardContext
 from gateway.guard.patterns import Patterns
 from gateway.guard.session_values import GRAVE_GROUPS
-from gateway.guard.untrusted_destinations import is_nobodys_name
 from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.models import Entity
 
@@ -21,8 +21,6 @@ _PATTERNS = Patterns(__file__)
 _WORDS = _PATTERNS.words
 _TEST_CARDS = re.compile(r"4000000000\d{6}")
 _TELLING = _PATTERNS.compiled("telling")
-# RFC 2606 and 6761: names that will never be anyone's.
-_RESERVED_DOMAIN = re.compile(r"(?:^|\.)(?:example\.(?:com|net|org|edu)|example|test|invalid|localhost|local)$")
 _SERVICES = frozenset(getattr(PhoneNumberType, name) for name in _WORDS["services"])
 _FIXED = frozenset({PhoneNumberType.FIXED_LINE, PhoneNumberType.FIXED_LINE_OR_MOBILE})
 # 555-0100 to 555-0199.
@@ -55,10 +53,9 @@ def new_values(
 def _weight(entity: Entity, context: GuardContext) -> Severity | None:
     if entity.recognizer.startswith("policy:"):
         return Severity.MEDIUM
-    known = context.types.get(entity.type)
-    if known is None or entity.score < _SURE or entity.type in _NOBODYS:
+    if entity.score < _SURE or entity.type in _NOBODYS:
         return None
-    if known.group in GRAVE_GROUPS:
+    if group_of(entity.type, context.types) in GRAVE_GROUPS:
         return Severity.HIGH
     return Severity.LOW if entity.type in {"EMAIL_ADDRESS", "PHONE_NUMBER"} else None
 
@@ -72,11 +69,10 @@ def _is_specimen(value: str) -> bool:
 
 def _is_public(entity: Entity, value: str, people: Sequence[Entity], context: GuardContext) -> bool:
     if entity.type == "EMAIL_ADDRESS":
-        local, _, domain = value.lower().rpartition("@")
-        local = local.partition("+")[0]
-        if is_nobodys_name(local) or not _WORDS["public_mailboxes"].isdisjoint([local, *re.split(r"[._-]", local)]):
-            return True
-        return _RESERVED_DOMAIN.search(domain) is not None or context.source.holds(domain)
+        local = re.split(r"[+@]", value.lower())[0]
+        is_role = not _WORDS["public_mailboxes"].isdisjoint([local, *re.split(r"[._-]", local)])
+        # Nobody has a mailbox under `.example` (RFC 2606), though it is no place to send anything to.
+        return is_role or value.lower().endswith(".example") or not context.untrusted.mail(value)
     try:
         kind = phonenumbers.number_type(phonenumbers.parse(value, None))
     except phonenumbers.NumberParseException:

@@ -6,33 +6,33 @@ which may be a command or lines of keys with their values.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter, itemgetter
 
 from gateway.detection.alphabet import LETTERS
-from gateway.guard.context import AnswerPart
-from gateway.guard.patterns import Patterns, holds
+from gateway.guard.patterns import Patterns, first
 from gateway.http.strict_json import is_json
 from gateway.placeholders import Literal, number_literals, string_literals
+from gateway.text.answers import AnswerText
 
 _PATTERNS = Patterns(__file__, letters=f"[{LETTERS}]", word=rf"[{LETTERS}\d_]", label=rf"[{LETTERS}\d-]")
-_ADDRESS = _PATTERNS.expression("address")
+_ADDRESS = _PATTERNS.expression("<<address>>")
 _FIELD = _PATTERNS.compiled("field", re.IGNORECASE | re.MULTILINE)
 _COLON = re.compile(r"\s*:")
 
 
 class Reading:
-    """Parts that belong together. `text` is what is inspected: of a JSON document, its strings and long numbers.
+    """Parts, by index, that belong together. `text` is what is inspected: a JSON document's strings and long numbers.
 
     `whole`: the document is read as one string, without quotes.
     """
 
-    def __init__(self, parts: Sequence[AnswerPart], *, whole: bool = False) -> None:
-        self.kind = parts[0].kind
+    def __init__(self, parts: Mapping[int, AnswerText], kind: str, *, whole: bool = False) -> None:
+        self.kind = kind
         self._parts = parts
         self._whole = whole
-        self.text = "".join(part.text for part in parts)
+        self.text = "".join(part.text for part in parts.values())
         # Empty for a text, which is its own source.
         self._literals = _literals(self.text) if self.kind == "json" and not whole else []
         self.strings = [(0, self.text, "[]")]
@@ -44,7 +44,7 @@ class Reading:
     @cached_property
     def names_a_place(self) -> bool:
         """Whether anything in it looks like an address: without one nothing can be sent to one."""
-        return holds(_ADDRESS, self.text)
+        return first(_ADDRESS, self.text) is not None
 
     def key_at(self, offset: int) -> str:
         """The key of the string that holds a character of `text`."""
@@ -56,7 +56,7 @@ class Reading:
             index = self._index(start)
             first, value, _ = self.strings[index]
             start, end = self._literals[index].raw_span(start - first, min(end - first, len(value)))
-        for index, part in enumerate(self._parts):
+        for index, part in self._parts.items():
             if max(start, 0) < min(end, len(part.text)):
                 yield index, max(start, 0), min(end, len(part.text))
             start, end = start - len(part.text), end - len(part.text)
@@ -96,22 +96,18 @@ def _fields(strings: Sequence[tuple[int, str, str]]) -> Iterator[tuple[str, str]
             yield from _fields(_strings(value, _literals(value)))
 
 
-def readings(parts: Sequence[AnswerPart]) -> Iterator[Reading]:
-    """The ways to read parts that belong together."""
-    reading = Reading(parts)
-    yield reading
-    if reading.kind == "json" and not is_json(parts[0].text):
-        yield Reading(parts, whole=True)
-
-
-def runs(parts: Sequence[AnswerPart]) -> list[list[int]]:
-    """The indices of the parts; the text parts of one message, which a client shows as one text, are together."""
-    found: dict[tuple[int, int], list[int]] = {}
-    first = 0
+def readings(parts: Sequence[AnswerText]) -> Iterator[Reading]:
+    """The ways to read the parts; the text parts of one message, which a client shows as one text, are together."""
+    together: dict[tuple[int, int], dict[int, AnswerText]] = {}
+    start = 0
     for index, part in enumerate(parts):
         is_text = part.kind == part.key == "text"
         # Between two such parts is the type of the next one.
         if not is_text and part.key != "type":
-            first = index
-        found.setdefault((first, part.choice) if is_text else (index, -1), []).append(index)
-    return list(found.values())
+            start = index
+        together.setdefault((start, part.choice) if is_text else (index, -1), {})[index] = part
+    for each in together.values():
+        part = next(iter(each.values()))
+        yield Reading(each, part.kind)
+        if part.kind == "json" and not is_json(part.text):
+            yield Reading(each, part.kind, whole=True)

@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import pairwise
 from urllib.parse import unquote
 
+from gateway.detection import EntityType, group_of
 from gateway.detection.deobfuscation import text_variants
-from gateway.detection.recognizer import EntityType
 from gateway.detection.unicode_folding import compact
 from gateway.guard.untrusted_destinations import Source
 from gateway.guard.verdict import Hit, Kind, Severity
@@ -38,10 +38,6 @@ class SessionValues:
         self._types = types
 
     @cached_property
-    def _known_types(self) -> set[str]:
-        return {*self._types, *(entry.type for entry in self._placeholders.entries())}
-
-    @cached_property
     def _tags(self) -> set[str]:
         return {_tag(entry.placeholder) for entry in self._placeholders.entries()}
 
@@ -61,8 +57,7 @@ class SessionValues:
         unique: dict[tuple[str, bool], tuple[str, str, Severity]] = {}
         for entry in self._placeholders.entries():
             plain, is_word = compact(entry.value), entry.value.isalpha()
-            known = self._types.get(entry.type)
-            group = known.group if known is not None else "custom"
+            group = group_of(entry.type, self._types)
             shortest = _SHORTEST_NUMBER if plain.isdigit() else _SHORTEST_WORD
             if entry.type not in _NEVER and len(plain) >= shortest and not (is_word and group in _COMMON_GROUPS):
                 severity = Severity.HIGH if group in GRAVE_GROUPS else Severity.MEDIUM
@@ -79,7 +74,8 @@ class SessionValues:
             forged = not self._slips.isdisjoint(_without_one(tag))
             # Nearly all tags have a digit; a text about placeholders would write `[ARRAY_INDEX]`, 00000 or 12345.
             is_example = tag.isalpha() or len(set(tag)) == 1 or tag in ALPHABET
-            exists = type_of(found.placeholder) in self._known_types
+            kind = type_of(found.placeholder)
+            exists = kind in self._types or kind in self._placeholders.vocabulary.types
             if (forged or (exists and not is_example)) and not source.holds(found.placeholder):
                 what = Kind.FORGED_PLACEHOLDER if forged else Kind.UNKNOWN_PLACEHOLDER
                 yield Hit(what, found.start, found.end, Severity.MEDIUM)

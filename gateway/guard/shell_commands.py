@@ -5,14 +5,14 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from gateway.guard.patterns import Patterns, holds, matches
+from gateway.guard.patterns import Patterns, first
 from gateway.guard.untrusted_destinations import UntrustedDestinations, is_file_name
 
 _PATTERNS = Patterns(__file__)
 _WORDS = _PATTERNS.words
 _PROGRAMS = _WORDS["programs"] | _WORDS["ambiguous_programs"]
-_MENTIONED = _PATTERNS.expression("mentioned")
-_WHOLE_URL, _HOST, _SOCKET, _CONNECTION = map(_PATTERNS.compiled, ("whole_url", "host", "socket", "connection"))
+MENTIONED = _PATTERNS.expression("<<mentioned>>")
+_HOST, _SOCKET, _CONNECTION = map(_PATTERNS.compiled, ("host", "socket", "connection"))
 _LEADING, _ASSIGNED, _VARIABLE, _EXPANDED = map(_PATTERNS.compiled, ("leading", "assigned", "variable", "expanded"))
 _ESCAPED, _BLANK, _INNER = map(_PATTERNS.compiled, ("escaped", "blank", "inner"))
 _VALUE_OPTION, _OPTION_VALUE = map(_PATTERNS.compiled, ("value_option", "option_value"))
@@ -25,12 +25,7 @@ _SHORTEST_NUMBER = 8
 
 def mentioned(text: str) -> bool:
     """Whether a text has a word that a shell could take for a program that sends. Cheap."""
-    return holds(_MENTIONED, re.sub(r"\\\n|['\"\\]", "", text)) or "$" in text
-
-
-def first_mention(text: str) -> int:
-    """Where the first of such words is, if it is spelled plainly."""
-    return next((at for at, _ in matches(_MENTIONED, text)), 0)
+    return "$" in text or first(MENTIONED, re.sub(r"\\\n|['\"\\]", "", text)) is not None
 
 
 def is_program(word: str) -> bool:
@@ -64,7 +59,7 @@ class Commands:
         sends = any(self._is_host(host) for word in words for host in _SOCKET.findall(word))
         sends |= any(self._leads_out(_name(words[index]), words[index + 1 :]) for index in known)
         if self._any_program and is_outer and not known:
-            sends |= any(_WHOLE_URL.match(word) and self._untrusted.urls(word) for word in words[begin + 1 :])
+            sends |= any("//" in word and self._untrusted.is_one(word) for word in words[begin + 1 :])
         self.takes_everything |= led or (sends and first in ("exec", "coproc"))
         return sends or led
 
@@ -97,10 +92,7 @@ class Commands:
 
     def _is_destination(self, word: str) -> bool:
         """Whether a word is a URL, a host with what may be around it, or a mailbox."""
-        plain = word.replace("\\", "/")
-        if _WHOLE_URL.match(plain):
-            return bool(self._untrusted.urls(plain))
-        return " " not in word and (self._is_host(word) or bool(self._untrusted.mailboxes(word)))
+        return self._untrusted.is_one(word.replace("\\", "/")) or (" " not in word and self._is_host(word))
 
     def _is_host(self, word: str) -> bool:
         match = _HOST.match(word)

@@ -8,7 +8,6 @@ the text.
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gateway.guard.patterns import Patterns
@@ -21,17 +20,14 @@ _LITERAL = "=([,:?$@"
 
 @dataclass(slots=True)
 class Statement:
-    """`text[start:end]` and its here-documents. `is_piped`: it reads what the statement before it prints."""
+    """`text[start:end]`; `said` is that with its here-documents. `is_piped`: it reads what the one before it prints."""
 
     start: int
     end: int = 0
+    said: str = ""
     is_piped: bool = False
     is_code: bool = True
     documents: list[tuple[int, int]] = field(default_factory=list)
-
-    def spans(self) -> Iterator[tuple[int, int]]:
-        yield self.start, self.end
-        yield from self.documents
 
 
 def split_statements(text: str, *, is_code: bool) -> list[Statement]:
@@ -61,6 +57,7 @@ class _Splitter:
     def end(self, at: int, next_start: int, *, is_pipe: bool = False) -> None:
         """Ends the current statement. One of white space alone is none."""
         self._now.end = at
+        self._now.said = "\n".join(self._text[a:b] for a, b in ((self._now.start, at), *self._now.documents))
         self._now.is_code = any(self._code) or self._text[self._now.start - 1 : self._now.start] == "`"
         if not self.statements or self._text[self._now.start : at].strip():
             self.statements.append(self._now)

@@ -18,16 +18,13 @@ from gateway.http.strict_json import dump, parse_object
 
 _PATTERNS = Patterns(__file__)
 _WORDS = _PATTERNS.words
-HOST, MAIL, PHONE = map(_PATTERNS.filled, ("{host}", "{mail}", "{phone}"))
-_URL, _MAIL, _QUOTED = map(_PATTERNS.expression, ("url", "mail", "quoted"))
-_WHOLE, _SENDER, _STAND_IN = map(_PATTERNS.compiled, ("whole", "sender", "stand_in"))
+HOST, PHONE = map(_PATTERNS.filled, ("<<host>>", "<<phone>>"))
+_URL, _MAIL, _QUOTED = map(_PATTERNS.expression, ("<<url>>", "<<mail>>", "<<quoted>>"))
+_WHOLE, _WHOLE_URL, _RECIPIENTS = map(_PATTERNS.compiled, ("whole", "whole_url", "recipients"))
+_SENDER, _STAND_IN = map(_PATTERNS.compiled, ("sender", "stand_in"))
 _TEMPLATE, _NUMERIC, _NOBODY, _PHONE = map(_PATTERNS.compiled, ("template", "numeric", "nobody", "phone"))
-# What marks the calls of tools and their results in the messages of all wires.
-_CALLS = frozenset({"tool_calls", "function_call", "functionCall", "toolCall", "executableCode"})
-_CALL_TYPES = ("tool_use", "_call")
-_RESULTS = frozenset({"functionResponse", "function_response", "toolResponse", "codeExecutionResult"})
-_RESULT_TYPES = ("tool_result", "_output")
-_RESULT_ROLES = ("tool", "function")
+# What the types of tools' calls and results end with, in the messages of all wires.
+_CALL_TYPES, _RESULT_TYPES = ("tool_use", "_call"), ("tool_result", "_output")
 _OWN = [ip_network(each) for each in _PATTERNS.table["own_networks"]]
 _PRIVATE_NAMES = tuple(f".{name}" for name in _WORDS["private"])
 _SHORTEST_OWNER = 5
@@ -89,11 +86,15 @@ def _without_tools(value: Any, placeholders: frozenset[str]) -> Any:
     kind = str(value.get("type"))
     if kind.endswith(_CALL_TYPES):
         return None
-    if kind.endswith(_RESULT_TYPES) or value.get("role") in _RESULT_ROLES or not _RESULTS.isdisjoint(value):
+    if (
+        kind.endswith(_RESULT_TYPES)
+        or value.get("role") in _WORDS["result_roles"]
+        or not _WORDS["results"].isdisjoint(value)
+    ):
         text = dump(value).decode()
         if not placeholders or any(placeholder not in text for placeholder in placeholders):
             return None
-    return {name: _without_tools(member, placeholders) for name, member in value.items() if name not in _CALLS}
+    return {name: _without_tools(member, placeholders) for name, member in value.items() if name not in _WORDS["calls"]}
 
 
 class UntrustedDestinations:
@@ -128,7 +129,7 @@ class UntrustedDestinations:
 
     def mail(self, address: str) -> bool:
         local, _, domain = address.lower().rpartition("@")
-        if is_nobodys_name(local) or self.source.names(address.lower()):
+        if _NOBODY.fullmatch(local) or self.source.names(address.lower()):
             return False
         return domain in _WORDS["shared"] or self.host(domain)
 
@@ -156,15 +157,17 @@ class UntrustedDestinations:
         hosts = [at for at, (_, host) in matches(_QUOTED, text) if host and not is_file_name(host) and self.host(host)]
         return [(at, False) for at in (*self.urls(text), *hosts)] + [(at, True) for at in self.mailboxes(text)]
 
-    def whole(self, text: str) -> bool:
-        """A text that is a host as a whole, with a port or a path at most."""
-        match = _WHOLE.match(text.strip())
+    def is_one(self, text: str) -> bool:
+        """Whether a text is one as a whole: a URL, mailboxes, a telephone number, a host with a port or a path."""
+        if _WHOLE_URL.match(text):
+            return bool(self.urls(text))
+        if _RECIPIENTS.match(text):
+            return bool(self.mailboxes(text))
+        # `tel:+49...`
+        if 0 in self.numbers(text.rpartition(":")[2].lstrip()):
+            return True
+        match = _WHOLE.match(text)
         return match is not None and not is_file_name(match[1]) and self.host(match[1])
-
-
-def is_nobodys_name(local: str) -> bool:
-    """Whether the part of an address before its `@`, in lower case, is nobody's: `your.name`, `jane.doe`."""
-    return _NOBODY.fullmatch(local) is not None
 
 
 def is_file_name(name: str) -> bool:

@@ -82,12 +82,10 @@ class Answers:
     def _restore_texts(self, exchange: Exchange, answer: Body) -> bool:
         """Returns whether the guard lets the answer pass."""
         found = exchange.wire.answer_texts(answer)
-        request = GuardContext(exchange.placeholders, exchange.scope, exchange.body)
         echoes: list[AnswerText] = []
         texts: list[AnswerText] = []
         for text in found:
-            # The model did not say what the upstream repeats of the request.
-            (echoes if text.kind == "echo" and request.sent(text.text) else texts).append(text)
+            (echoes if text.repeats(exchange.body) else texts).append(text)
         verdict = exchange.verdict = inspect(texts, self._context(exchange, texts), exchange.policy.guard)
         if verdict.action == "replace":
             exchange.wire.refuse_answer(answer, CONTENT_FILTERED)

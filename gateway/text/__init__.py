@@ -1,4 +1,4 @@
-"""Processes text without detection: segmentation, token estimates, dates, and the text fields of a message.
+"""Processes text without detection: segmentation, token estimates, dates, the texts of requests and of answers.
 
 `gateway.detection` finds what is private in it.
 """

@@ -3,10 +3,9 @@
 Wires parse and describe; protecting and restoring is done by `gateway.pipeline`.
 """
 
+from gateway.text.answers import AnswerText, Channel
 from gateway.wires.base import (
-    AnswerText,
     Body,
-    Channel,
     Conversation,
     EventFormat,
     Family,

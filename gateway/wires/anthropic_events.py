@@ -9,7 +9,8 @@ from typing import Any
 
 from gateway.errors import GatewayError
 from gateway.http.strict_json import dump
-from gateway.wires.base import AnswerText, Body, Channel
+from gateway.text.answers import AnswerText, Channel
+from gateway.wires.base import Body
 from gateway.wires.reading import DocumentWriter, answer_strings, is_opaque
 
 # Members of a message that hold no text, or whose text is read on its own.

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from gateway.errors import BadRequest
+from gateway.text.answers import AnswerText
 from gateway.text.fields import MessageField, NameField, SettingField, can_identify, lead
 from gateway.wires.anthropic_events import MessageEvents, message_texts, refuse, tokens
 from gateway.wires.anthropic_request import KEYS, RequestReader
-from gateway.wires.base import AnswerText, Body, Conversation, Family
+from gateway.wires.base import Body, Conversation, Family
 from gateway.wires.reading import (
     check_whole,
     is_number,

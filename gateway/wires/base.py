@@ -4,13 +4,14 @@ Each file in this folder defines one wire as `WIRE`. Two wires with the same id 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from gateway.errors import GatewayError
 from gateway.models import PrivacyMode
 from gateway.plugins import plugin_modules
+from gateway.text.answers import AnswerText, Channel
 from gateway.text.fields import MessageField
 
 type Body = dict[str, Any]
@@ -18,8 +19,6 @@ type Family = Literal["openai", "anthropic", "gemini"]
 """The API of a provider: its paths, where keys go, and the shape of its errors."""
 type Framing = Literal["sse", "json-array"]
 """How the events of a streamed answer are divided: as server-sent events, or as the items of a JSON array."""
-type Channel = tuple[str | int, ...]
-"""Names a text of a streamed answer that grows event by event."""
 
 
 @dataclass(slots=True)
@@ -57,26 +56,6 @@ class Conversation:
     def texts(self) -> list[str]:
         """Returns the texts of all fields in order."""
         return [text for block in self.blocks for field in block for text in field.texts]
-
-
-@dataclass(slots=True)
-class AnswerText:
-    """A string at `container[key]` in a choice of an answer.
-
-    `json` marks tool-call arguments, `data` content that is not text, such as audio, in which nothing is restored, and
-    `echo` what is a part of the request, repeated by the upstream and not said by the model.
-    `tool` is the tool of a call, given with its name and with its arguments. In an event of a streamed answer,
-    `channel` names the text that this string continues; without one it is complete. Events that continue a call
-    may omit its tool.
-    """
-
-    container: Any
-    key: Any
-    text: str
-    kind: Literal["text", "json", "data", "echo"] = "text"
-    choice: int = 0
-    tool: str | None = field(default=None, repr=False)
-    channel: Channel | None = None
 
 
 class EventFormat(Protocol):

@@ -9,8 +9,9 @@ from typing import Any
 
 from gateway.errors import BadRequest, GatewayError
 from gateway.http.strict_json import dump
+from gateway.text.answers import AnswerText, Channel
 from gateway.text.fields import MessageField, NameField, SettingField, TextField, can_identify, lead
-from gateway.wires.base import AnswerText, Body, Channel, Conversation, Family
+from gateway.wires.base import Body, Conversation, Family
 from gateway.wires.reading import (
     SCHEMA_KEYS,
     DocumentWriter,

@@ -3,7 +3,8 @@
 import re
 
 from gateway.errors import BadRequest, GatewayError
-from gateway.wires.base import AnswerText, Body, Channel, Conversation, Family
+from gateway.text.answers import AnswerText, Channel
+from gateway.wires.base import Body, Conversation, Family
 from gateway.wires.reading import (
     answer_strings,
     check_whole,

@@ -7,7 +7,8 @@ vectors of a text and of a question about it stay comparable.
 import re
 
 from gateway.errors import BadRequest
-from gateway.wires.base import AnswerText, Body, Conversation, EventFormat, Family
+from gateway.text.answers import AnswerText
+from gateway.wires.base import Body, Conversation, EventFormat, Family
 from gateway.wires.reading import (
     answer_strings,
     model_of,

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from urllib.parse import parse_qs
 
 from gateway.errors import BadRequest
+from gateway.text.answers import AnswerText
 from gateway.text.fields import MessageField
-from gateway.wires.base import AnswerText, Body, Conversation, Family
+from gateway.wires.base import Body, Conversation, Family
 from gateway.wires.gemini_answers import ResponseEvents, refuse, response_texts, tokens
 from gateway.wires.gemini_request import KEYS, RequestReader, camel, check_role, items, plain_text
 from gateway.wires.reading import opening_of, put_note, take_own, unknown_keys

@@ -9,7 +9,8 @@ from typing import Any
 
 from gateway.errors import GatewayError
 from gateway.http.strict_json import dump
-from gateway.wires.base import AnswerText, Body, Channel
+from gateway.text.answers import AnswerText, Channel
+from gateway.wires.base import Body
 from gateway.wires.gemini_request import camel
 from gateway.wires.reading import DocumentWriter, is_opaque
 

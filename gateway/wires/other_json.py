@@ -3,7 +3,8 @@
 The proxy protects such calls to intercepted hosts, since their clients cannot be changed. This wire serves no path.
 """
 
-from gateway.wires.base import AnswerText, Body, Conversation, Family
+from gateway.text.answers import AnswerText
+from gateway.wires.base import Body, Conversation, Family
 from gateway.wires.reading import answer_strings, opening_of, text_fields, unknown_keys
 
 _NONE = frozenset[str]()

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeGuard
 from gateway.errors import BadRequest, Unprocessable
 from gateway.http.strict_json import Json, is_json, parse
 from gateway.models import LONGEST_TASK, PrivacyMode
+from gateway.text.answers import AnswerText
 from gateway.text.fields import (
     JsonField,
     KeyField,
@@ -19,7 +20,7 @@ from gateway.text.fields import (
     can_identify,
     lead,
 )
-from gateway.wires.base import AnswerText, Body, Conversation
+from gateway.wires.base import Body, Conversation
 
 # Keys of JSON Schema, which describe tools and formats.
 SCHEMA_KEYS = frozenset(

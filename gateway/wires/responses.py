@@ -9,8 +9,9 @@ from typing import Any
 
 from gateway.config.settings import CONFIGURED_UPSTREAM
 from gateway.errors import BadRequest, GatewayError
+from gateway.text.answers import AnswerText, Channel
 from gateway.text.fields import MessageField, TextField
-from gateway.wires.base import AnswerText, Body, Channel, Conversation, Family
+from gateway.wires.base import Body, Conversation, Family
 from gateway.wires.reading import model_of, opening_of, put_note, setting_fields, streams, take_own, token_counts
 from gateway.wires.reading import unknown_keys as keys_outside
 from gateway.wires.responses_answers import event_texts, response_texts, withheld_message

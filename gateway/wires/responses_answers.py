@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from gateway.http.strict_json import dump
-from gateway.wires.base import AnswerText, Body, Channel
+from gateway.text.answers import AnswerText, Channel
+from gateway.wires.base import Body
 from gateway.wires.reading import DocumentWriter, is_opaque
 
 type Kind = Literal["text", "json", "data", "echo"]

@@ -184,7 +184,7 @@ class AnswerStream:
         known = self._given.get((text.kind, text.tool, text.text))
         if known is not None:
             return known
-        if text.kind == "echo" and self._guarded.context.sent(text.text):
+        if text.repeats(self._plan.request):
             given = self._guarded.restored(text)
         else:
             self._texts.append(text)

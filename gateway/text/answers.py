@@ -1,0 +1,33 @@
+"""Defines a text of an answer: a wire reads it, the guard inspects it, and the pipeline restores it."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from gateway.http.strict_json import dump
+
+type Channel = tuple[str | int, ...]
+"""Names a text of a streamed answer that grows event by event."""
+
+
+@dataclass(slots=True)
+class AnswerText:
+    """A string at `container[key]` in a choice of an answer.
+
+    `json` marks tool-call arguments, `data` content that is not text, such as audio, in which nothing is restored, and
+    `echo` what is a part of the request, repeated by the upstream and not said by the model.
+    `tool` is the tool of a call, given with its name and with its arguments. In an event of a streamed answer,
+    `channel` names the text that this string continues; without one it is complete. Events that continue a call
+    may omit its tool.
+    """
+
+    container: Any
+    key: Any
+    text: str
+    kind: Literal["text", "json", "data", "echo"] = "text"
+    choice: int = 0
+    tool: str | None = field(default=None, repr=False)
+    channel: Channel | None = None
+
+    def repeats(self, request: bytes) -> bool:
+        """Tells whether the upstream repeats a string of the request, or a part of one, which no model said."""
+        return self.kind == "echo" and dump(self.text)[1:-1] in request

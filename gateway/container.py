@@ -10,6 +10,7 @@ from typing import Self
 from gateway.auth.api_keys import KeyRing
 from gateway.auth.callers import Callers
 from gateway.auth.credentials import KeySearch
+from gateway.auth.key_audit import KeyAudit
 from gateway.auth.quotas import Quotas
 from gateway.auth.rate_limit import RateLimiter
 from gateway.concurrency.thread_pool import Workers
@@ -56,6 +57,7 @@ class Container:
         self.vault = Vault(store)
         key = installation_key(settings, used=store.read_now(lambda stored: has_records(stored.receipts)))
         self.quotas = Quotas(store)
+        self.key_audit = KeyAudit(store)
         self.callers = Callers(
             keys,
             RateLimiter(settings.rate_limit_per_minute),
@@ -133,7 +135,7 @@ class Container:
             with suppress(asyncio.CancelledError):
                 await task
         with suppress(Unavailable):
-            await self.quotas.write()
+            await self._write_use_once()
         self.workers.close()
         self.engines.close()
         await self.surfaces.aclose()
@@ -143,12 +145,18 @@ class Container:
         while True:
             await asyncio.sleep(_PURGE_SECONDS)
             await self.vault.purge()
+            with suppress(Unavailable):
+                await self.key_audit.forget()
 
     async def _write_use(self) -> None:
         while True:
             await asyncio.sleep(_WRITE_USE_SECONDS)
             with suppress(Unavailable):
-                await self.quotas.write()
+                await self._write_use_once()
+
+    async def _write_use_once(self) -> None:
+        await self.quotas.write()
+        await self.key_audit.write()
 
     def check(self) -> None:
         """Checks that requests can be served. Raises Unavailable if the store or its receipt log is unusable."""

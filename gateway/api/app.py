@@ -22,6 +22,7 @@ from gateway.api.routing import HeadLikeGet, NativeRoute, SecurityHeaders, calle
 from gateway.api.schemas.chat import ChatReply, ChatRequest, ModelListReply, ModelReply
 from gateway.api.schemas.governance import (
     HealthReply,
+    KeyUseListReply,
     PolicyListReply,
     PolicyReply,
     PolicyRequest,
@@ -50,6 +51,7 @@ from gateway.api.schemas.text import (
     ShardRequest,
 )
 from gateway.api.settlement import settlement_state
+from gateway.auth.key_audit import read_uses
 from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.errors import Unprocessable
@@ -287,6 +289,11 @@ def _native_routes() -> APIRouter:
     @router.get("/usage", **documented("usage", UsageReply))
     async def meters(request: Request) -> Response:
         return _json(await usage(_container(request).store))
+
+    @router.get("/keys/audit", **documented("key_audit", KeyUseListReply))
+    async def key_audit(request: Request, limit: Limit = 50, offset: Offset = 0) -> Response:
+        data, total = await _container(request).store.read(lambda stored: read_uses(stored, limit, offset))
+        return _json(_page(data, total, limit, offset))
 
     @router.get("/payments/x402", **documented("settlement", SettlementReply))
     async def settlement() -> Response:

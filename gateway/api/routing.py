@@ -7,14 +7,17 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.api.error_handlers import is_identifier
 from gateway.api.schemas.operations import SCOPE
 from gateway.auth.grants import check_scope
-from gateway.errors import BadRequest, Unprocessable
+from gateway.container import Container
+from gateway.errors import BadRequest, GatewayError, Unprocessable
 from gateway.http.content_encoding import decode, too_large
 from gateway.http.security_headers import SECURITY_HEADERS
 from gateway.http.strict_json import Json, check_media_type, parse_object
@@ -108,8 +111,25 @@ class NativeRoute(APIRoute):
         known = {field.alias for field in self.dependant.query_params}
         takes_any_query = self.path in _ANY_QUERY
 
-        async def strict(request: Request) -> Response:
+        async def audited(request: Request) -> Response:
             container = request.app.state.container
+            outcome = "internal_error"
+            try:
+                response = await strict(request, container)
+                outcome = "answered"
+                return response
+            except GatewayError as error:
+                outcome = error.code
+                raise
+            except (RequestValidationError, HTTPException):
+                outcome = Unprocessable.default_code
+                raise
+            finally:
+                key_id = container.callers.key_id(request.headers.raw, request.url.query)
+                wire = container.wires.serving(request.method, self.path)
+                container.key_audit.note(key_id, wire.id if wire is not None else self.name, outcome)
+
+        async def strict(request: Request, container: Container) -> Response:
             request.state.request_id = new_request_id()
             # The dispatcher in this process may have authenticated already. The rate limit counts a request once.
             caller = getattr(request.state, "caller", None) or container.callers.authenticate(
@@ -125,7 +145,7 @@ class NativeRoute(APIRoute):
                 await request.read(container.settings.body_limit_bytes)
             return await handle(request)
 
-        return strict
+        return audited
 
 
 def _check_query(request: Request, known: set[str]) -> None:

@@ -6,14 +6,16 @@ A fast hash is enough, because a secret is 256 random bits rather than a passwor
 import math
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_hex, token_urlsafe
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gateway.auth.grants import grant_json, stored_grant
+from gateway.auth.key_audit import read_uses
 from gateway.concurrency.steady_clock import SteadyClock
 from gateway.errors import NotFound, Unauthorized, Unprocessable
 from gateway.models import UNRESTRICTED, Caller, Grant, Scope
@@ -109,6 +111,11 @@ class KeyRing:
             raise Unauthorized("The API key has expired. Ask the operator for a new one.", code="key_expired")
         return known.caller
 
+    def key_id(self, secret: str) -> str:
+        """Returns the id of the key with this secret, whether or not it has expired; empty if there is none."""
+        known = self._known(_digest(secret)) if len(secret) <= _LONGEST_SECRET else None
+        return known.caller.key_id if known is not None else ""
+
     def _known(self, digest: bytes) -> _Known | None:
         # The time of the look-up could reveal the first bytes of a digest, which lead to no secret. The comparison
         # that decides takes constant time.
@@ -174,6 +181,10 @@ class KeyRing:
             raise NotFound("There is no such key, or it is revoked. `keys list` shows all.", param="key_id")
         await self.load()
         return secret, record
+
+    async def uses(self, limit: int, offset: int) -> Sequence[dict[str, Any]]:
+        """Returns what keys were used for, newest first."""
+        return (await self._store.read(lambda stored: read_uses(stored, limit, offset)))[0]
 
     async def revoke(self, key_id: str) -> KeyRecord:
         """Revokes a key for good; revoking it again changes nothing. Raises NotFound."""

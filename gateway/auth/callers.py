@@ -61,6 +61,12 @@ class Callers:
                 self._lockout.count(client, secret)
             raise
 
+    def key_id(self, fields: Iterable[Field], query: str = "", *, proxied: bool = False) -> str | None:
+        """Returns the id of the gateway key that a call was sent with: None without one, empty if it is not valid."""
+        given = {name.lower(): value.decode("utf-8", "surrogateescape") for name, value in fields}
+        secret = given.get(b"x-svc-key") if proxied else _gateway_key(given, query)
+        return self._keys.key_id(secret) if secret else None
+
     def authenticate_proxied(self, path: str, fields: Sequence[Field], *, client: Address) -> Caller:
         """Identifies a proxy client, and counts the request as `authenticate` does if it sends a gateway key.
 

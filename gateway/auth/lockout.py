@@ -32,7 +32,7 @@ class _Guesses:
 
 
 class Lockout:
-    """The guesses of each address. A wrong key that is sent again is no other guess.
+    """The guesses of each address. A wrong key that is sent again is no other guess, and is refused as the first time.
 
     Each guess beyond the free ones locks the address out for twice as long as the one before. Thread-safe.
     """
@@ -47,16 +47,18 @@ class Lockout:
         now = self._clock()
         with self._lock:
             guesses = self._of(_network(client), now)
+            # Python's hash is keyed anew in each process, so what is remembered says nothing about the secret.
+            guess = hash(secret)
+            if guess in guesses.recent:
+                guesses.recent.remove(guess)
+                guesses.recent.append(guess)
+                return
             if now < guesses.locked_until:
                 raise TooManyRequests(
                     "Too many invalid keys came from this address. Send a valid key, or wait.",
                     code="locked_out",
                     retry_after=math.ceil(guesses.locked_until - now),
                 )
-            # Python's hash is keyed anew in each process, so what is remembered says nothing about the secret.
-            guess = hash(secret)
-            if guess in guesses.recent:
-                return
             guesses.recent.append(guess)
             guesses.count, guesses.latest = guesses.count + 1, now
             if guesses.count > _FREE:

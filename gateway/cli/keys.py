@@ -1,4 +1,4 @@
-"""`run_proxy.py keys create | list | rotate | revoke`: manages the API keys in the store."""
+"""`run_proxy.py keys create | list | rotate | audit | revoke`: manages the API keys in the store."""
 
 import argparse
 import asyncio
@@ -25,7 +25,7 @@ type Action = Callable[[KeyRing, argparse.Namespace, Settings], Awaitable[None]]
 
 def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
     """Registers `keys`."""
-    keys = commands.add_parser("keys", help="create, list, rotate and revoke API keys of the gateway")
+    keys = commands.add_parser("keys", help="create, list, rotate, audit and revoke API keys of the gateway")
     actions = keys.add_subparsers(title="actions", required=True, metavar="ACTION")
 
     create = actions.add_parser("create", help="create a key and show it once")
@@ -47,6 +47,11 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     rotate.add_argument("--overlap", type=_duration, default=timedelta(days=1), metavar="TIME", help=overlap)
     rotate.add_argument("--expires", type=_lifetime, metavar="TIME", help="new lifetime of an API key, such as 90d")
     _set_action(rotate, add_folders, load, _rotate)
+
+    audit = actions.add_parser("audit", help="show what keys were used for, newest first")
+    audit.add_argument("--limit", type=int, default=50, help="number of entries (default: 50)")
+    audit.add_argument("--offset", type=int, default=0, help="number of entries to skip")
+    _set_action(audit, add_folders, load, _audit)
 
     revoke = actions.add_parser("revoke", help="revoke a key, immediately and permanently")
     revoke.add_argument("key_id")
@@ -123,6 +128,21 @@ async def _rotate(keys: KeyRing, options: argparse.Namespace, settings: Settings
         print_json({**_key_json(record), "key": secret})
     else:
         print(f"{record.key_id} has a new secret, shown this once:\n{secret}")
+
+
+async def _audit(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
+    uses = await keys.uses(max(options.limit, 1), max(options.offset, 0))
+    if options.json:
+        print_json(uses)
+        return
+    names = ("Time (UTC)", "Key", "Label", "Call", "Outcome", "Count")
+    table = Table(*(Column(name, overflow="fold") for name in names), box=None, padding=(0, 1, 0, 0))
+    for use in uses:
+        label = Text(use["label"] or "")
+        table.add_row(
+            use["time"][:16], use["key_id"] or "(invalid)", label, use["call"], use["outcome"], str(use["count"])
+        )
+    Console().print(table)
 
 
 async def _revoke(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:

@@ -33,6 +33,7 @@ class Dispatcher:
     """Implements `gateway.ipc.messages.Gateway` on top of the container's parts and the ASGI application."""
 
     def __init__(self, container: Container, app: AsgiApp) -> None:
+        self._audit = container.key_audit
         self._callers = container.callers
         self._chat = container.chat
         self._edits = container.edits
@@ -44,6 +45,13 @@ class Dispatcher:
         self._exchanges: dict[str, Exchange] = {}
 
     async def check_head(self, call: Call) -> CheckedHead:
+        try:
+            return self._check_head(call)
+        except GatewayError as error:
+            self._note(call, error.code)
+            raise
+
+    def _check_head(self, call: Call) -> CheckedHead:
         settings = self._settings
         refuse_repeated(call.fields)
         path, _, query = call.path.partition("?")
@@ -57,6 +65,25 @@ class Dispatcher:
         return CheckedHead(settings.body_limit_bytes, caller.key_id)
 
     async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
+        try:
+            opened = await self._open(call)
+        except GatewayError as error:
+            self._note(call, error.code)
+            raise
+        if isinstance(opened, ForwardedRequest):
+            self._note(call, "forwarded")
+        elif call.listener is Listener.PROXY:
+            self._note(call, "dropped")
+        return opened
+
+    def _note(self, call: Call, outcome: str) -> None:
+        """Records the use of a key. Native routes record it themselves."""
+        path, _, query = call.path.partition("?")
+        key_id = self._callers.key_id(call.fields, query, proxied=call.listener is Listener.PROXY)
+        wire = self._wires.serving(call.method, path)
+        self._audit.note(key_id, wire.id if wire is not None else "other", outcome)
+
+    async def _open(self, call: Call) -> ForwardedRequest | NativeResponse:
         path = call.path.partition("?")[0]
         if any(name.lower() == b"upgrade" for name, _ in call.fields):
             if call.listener is Listener.PROXY:

@@ -15,6 +15,7 @@ from typing import Protocol, Self
 
 from gateway.store.rows import (
     FiledRecord,
+    KeyCallRow,
     KeyRow,
     KeyUseRow,
     MeterRow,
@@ -69,6 +70,15 @@ class Keys(Protocol):
 
     def used(self, key_id: str, period: str) -> tuple[int, int]:
         """The requests and characters counted for a key in a period; zeros if none were. Takes microseconds."""
+
+    def count_calls(self, rows: Sequence[KeyCallRow]) -> None:
+        """Adds to the counts of calls, in one round trip. Changes no `revision`."""
+
+    def calls(self, limit: int, offset: int) -> tuple[list[tuple[KeyCallRow, str | None]], int]:
+        """A page of calls with the label of each key, newest first, and how many there are in all."""
+
+    def forget_calls(self, before: str, most: int) -> None:
+        """Deletes the calls of minutes before `before`, and the oldest ones beyond about `most`."""
 
 
 class Sessions(Protocol):

@@ -39,6 +39,16 @@ class KeyUseRow(NamedTuple):
     characters: int
 
 
+class KeyCallRow(NamedTuple):
+    """How often a key made a call with an outcome in a minute (`2026-01-02T03:04Z`). No id for invalid keys."""
+
+    minute: str
+    key_id: str
+    call: str
+    outcome: str
+    amount: int
+
+
 class SessionRow(NamedTuple):
     """A vault session. `expires_at` is in Unix seconds.
 

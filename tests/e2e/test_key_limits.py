@@ -3,6 +3,7 @@
 import json
 import os
 import ssl
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from tests.e2e import preloaded
 from tests.e2e.server import PLAIN, Running, gateway
-from tests.e2e.upstream import Upstream
+from tests.e2e.upstream import Reply, Upstream
 
 CHAT = {"model": "gpt-5", "messages": [{"role": "user", "content": "Mail anna@acme.test"}]}
 GEMINI = {"contents": [{"role": "user", "parts": [{"text": "Mail anna@acme.test"}]}]}
@@ -166,3 +167,56 @@ def test_who_guesses_keys_locks_out_nobody_with_a_key(tmp_path: Path, tls_upstre
             assert refused.json()["error"]["code"] == "locked_out"
             assert int(refused.headers["retry-after"]) > 0
             assert valid.get("/v1/models").status_code == 200
+
+
+def test_what_keys_were_used_for(running: Running, upstream: Upstream, tls_upstream: Upstream) -> None:
+    made, other = (keys(running, "create", "audited", "--scope", scope) for scope in ("chat", "protect"))
+    context = ssl.create_default_context(cafile=running.ca)
+    tls_upstream.answer = lambda _: Reply(b"{}")
+    with (
+        running.client(made["key"]) as client,
+        running.client(other["key"]) as second,
+        httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as proxied,
+    ):
+        for model in ("gpt-5", "svc-demo"):
+            assert client.post("/v1/chat/completions", json={**CHAT, "model": model}).status_code == 200
+        client.post("/v1/protect", json={"text": "Mail anna@acme.test"})
+        client.get("/v1/receipts/anna@acme.test")
+        second.post("/v1/protect", json={"text": "Mail anna@acme.test"})
+        second.post("/v1/protect", json={"note": "Mail anna@acme.test"})
+        second.get("/v1/models")
+        proxied.get("/v1/models/anna", headers={"x-svc-key": made["key"]})
+        proxied.get("/v1/models/anna", headers={"x-svc-key": "svck_of-nobody"})
+        assert client.get("/v1/keys/audit").status_code == 403
+
+    def found() -> dict[tuple[str | None, str, str], int]:
+        with running.client() as operator:
+            page = operator.get("/v1/keys/audit", params={"limit": 500})
+        assert all(text not in page.text for text in ("anna", made["key"], other["key"], "svck_"))
+        counts: dict[tuple[str | None, str, str], int] = {}
+        for use in page.json()["data"]:
+            name = (use["key_id"], use["call"], use["outcome"])
+            counts[name] = counts.get(name, 0) + use["count"]
+        return counts
+
+    wanted = {
+        (made["key_id"], "chat-completions", "forwarded"): 1,
+        (made["key_id"], "chat-completions", "answered"): 1,
+        (made["key_id"], "protect", "scope_not_permitted"): 1,
+        (made["key_id"], "receipt", "scope_not_permitted"): 1,
+        (made["key_id"], "key_audit", "forbidden"): 1,
+        (made["key_id"], "other", "forwarded"): 1,
+        (other["key_id"], "protect", "answered"): 1,
+        (other["key_id"], "protect", "validation_error"): 1,
+        (other["key_id"], "models", "answered"): 1,
+    }
+    for _ in range(600):
+        counts = found()
+        mine = {name: count for name, count in counts.items() if name[0] in {made["key_id"], other["key_id"]}}
+        if mine == wanted:
+            break
+        time.sleep(0.05)
+    assert mine == wanted
+    assert counts[None, "other", "unauthorized"] >= 1
+    shown = keys(running, "audit")
+    assert {use["label"] for use in shown if use["key_id"] == made["key_id"]} == {"audited"}

@@ -81,6 +81,27 @@ class UsageReply(Reply):
     days: list[DayReply] = Field(description="The last 31 days with operations, oldest first.")
 
 
+class KeyUseReply(Reply):
+    """How often a key made a call with an outcome, in one minute."""
+
+    time: Annotated[str, Field(json_schema_extra={"format": "date-time"}, description="Start of the minute.")]
+    key_id: str | None = Field(description="Null for keys that are not valid.")
+    label: str | None = Field(description="Null for keys that are not in the database.")
+    call: str = Field(description="The operation or wire; `other` for any other call.")
+    outcome: str = Field(description="`answered`, `forwarded`, `dropped`, or the code of the error.")
+    count: Count
+
+
+class KeyUseListReply(Reply):
+    """What keys were used for, newest first."""
+
+    object: Literal["list"]
+    data: list[KeyUseReply]
+    total: Count = Field(description="Number of entries on all pages.")
+    limit: Annotated[int, Field(ge=1, le=500)]
+    offset: Count
+
+
 class EvidenceReply(Reply):
     """A precondition for releasing settlement that is not met."""
 

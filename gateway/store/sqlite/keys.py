@@ -1,9 +1,9 @@
-"""API keys, the counter of their changes, and what keys with quotas asked for."""
+"""API keys, the counter of their changes, and what they were used for."""
 
 import sqlite3
 from collections.abc import Sequence
 
-from gateway.store.rows import LARGEST_NUMBER, KeyRow, KeyUseRow, PreviousSecretRow
+from gateway.store.rows import LARGEST_NUMBER, KeyCallRow, KeyRow, KeyUseRow, PreviousSecretRow
 
 _USE = KeyUseRow._fields[2:]
 
@@ -12,7 +12,7 @@ _INSERT = f"INSERT INTO keys ({_COLUMNS}) VALUES ({', '.join('?' * len(KeyRow._f
 
 
 class SqliteKeys:
-    """The tables `keys`, `keys_previous`, `keys_revision` and `key_usage`."""
+    """The tables `keys`, `keys_previous`, `keys_revision`, `key_usage` and `key_calls`."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
@@ -72,6 +72,26 @@ class SqliteKeys:
         query = "SELECT requests, characters FROM key_usage WHERE key_id = ? AND period = ?"
         requests, characters = self._conn.execute(query, [key_id, period]).fetchone() or (0, 0)
         return requests, characters
+
+    def count_calls(self, rows: Sequence[KeyCallRow]) -> None:
+        self._conn.executemany(
+            "INSERT INTO key_calls VALUES (?, ?, ?, ?, ?) "
+            f"ON CONFLICT DO UPDATE SET count = min(count + excluded.count, {LARGEST_NUMBER})",
+            rows,
+        )
+
+    def calls(self, limit: int, offset: int) -> tuple[list[tuple[KeyCallRow, str | None]], int]:
+        order = "c.minute DESC, c.key_id, c.call, c.outcome"
+        query = f"SELECT c.*, label FROM key_calls c LEFT JOIN keys USING (key_id) ORDER BY {order} LIMIT ? OFFSET ?"
+        rows = self._conn.execute(query, [limit, offset])
+        total = self._conn.execute("SELECT count(*) FROM key_calls").fetchone()[0]
+        return [(KeyCallRow(*row[:-1]), row[-1]) for row in rows], total
+
+    def forget_calls(self, before: str, most: int) -> None:
+        oldest = "SELECT minute FROM key_calls ORDER BY minute DESC LIMIT 1 OFFSET ?"
+        self._conn.execute(
+            f"DELETE FROM key_calls WHERE minute < ? OR minute <= coalesce(({oldest}), '')", [before, most]
+        )
 
     def _count_change(self) -> None:
         self._conn.execute("UPDATE keys_revision SET revision = revision + 1")

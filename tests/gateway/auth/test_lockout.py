@@ -51,6 +51,9 @@ def test_other_addresses_are_not_concerned() -> None:
 def test_a_wrong_key_that_is_sent_again_is_no_other_guess() -> None:
     locks = Lockout(clock=Clock())
     assert [guess(locks, 1) for _ in range(1000)] == [0] * 1000
+    for number in range(100):
+        assert guess(locks, 1) == 0
+        guess(locks, number)
 
 
 def test_attempts_while_locked_out_do_not_prolong_it() -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import load_settings
+from gateway.store import open_store
+from gateway.store.rows import KeyCallRow
 from run_proxy import main
 
 
@@ -85,6 +87,20 @@ def test_the_installation_key_is_rotated(command: Command, data_dir: Path, monke
     monkeypatch.setenv("SVC_INSTALLATION_KEY", "k" * 32)
     assert command("keys", "rotate", "installation")[0] != 0
     assert "installation_key" in command.errors
+
+
+def test_the_audit_in_words(command: Command, data_dir: Path) -> None:
+    assert command.json("keys", "audit") == (0, [])
+    made = command.json("keys", "create", "laptop")[1]
+    store = open_store(data_dir)
+    row = KeyCallRow("2026-01-02T03:04Z", made["key_id"], "protect", "answered", 7)
+    store.submit(
+        lambda stored: stored.keys.count_calls([row, row._replace(key_id="", outcome="unauthorized")])
+    ).result()
+    store.close()
+    table = command("keys", "audit")[1]
+    assert all(word in table for word in ("2026-01-02T03:04", made["key_id"], "laptop", "answered", "7", "(invalid)"))
+    assert len(command.json("keys", "audit", "--limit", "1")[1]) == 1
 
 
 def test_the_list_fits_a_terminal(command: Command) -> None:

@@ -1,0 +1,70 @@
+"""Records what keys were used for: which call, with what outcome, how often in each minute. Never the key.
+
+Uses are counted in memory and written in groups, off the path of requests. A crash loses those of the last second.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from gateway.store import Repositories, Store
+from gateway.store.rows import KeyCallRow
+
+_KEPT = timedelta(days=90)
+_MOST_ROWS = 100_000
+_MOST_UNWRITTEN = 10_000
+
+
+class KeyAudit:
+    """The uses of all keys. For one thread, but for `write`'s and `forget`'s work in the store."""
+
+    def __init__(self, store: Store, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._store = store
+        self._clock = clock
+        self._unwritten: Counter[tuple[str, str, str, str]] = Counter()
+
+    def note(self, key_id: str | None, call: str, outcome: str) -> None:
+        """Counts a use. `key_id` is empty for a key that is not valid, None without a key: then nothing is counted.
+
+        `call` and `outcome` are words of the gateway's own, never of the client's.
+        """
+        if key_id is None:
+            return
+        use = (f"{self._clock():%Y-%m-%dT%H:%MZ}", key_id, call, outcome)
+        if use in self._unwritten or len(self._unwritten) < _MOST_UNWRITTEN:
+            self._unwritten[use] += 1
+
+    async def write(self) -> None:
+        """Writes what was counted since the last time. Raises Unavailable; then it is written the next time."""
+        if not self._unwritten:
+            return
+        counted, self._unwritten = self._unwritten, Counter()
+        rows = [KeyCallRow(*use, count) for use, count in counted.items()]
+        try:
+            await self._store.write(lambda stored: stored.keys.count_calls(rows))
+        except BaseException:
+            self._unwritten.update(counted)
+            raise
+
+    async def forget(self) -> None:
+        """Deletes what is older than 90 days, and the oldest beyond 100,000 entries. Raises Unavailable."""
+        before = f"{self._clock() - _KEPT:%Y-%m-%dT%H:%MZ}"
+        await self._store.write(lambda stored: stored.keys.forget_calls(before, _MOST_ROWS))
+
+
+def read_uses(stored: Repositories, limit: int, offset: int) -> tuple[list[dict[str, Any]], int]:
+    """Returns a page of uses, newest first, as `GET /v1/keys/audit` answers them, and how many there are in all."""
+    rows, total = stored.keys.calls(limit, offset)
+    uses = [
+        {
+            "time": row.minute.replace("Z", ":00Z"),
+            "key_id": row.key_id or None,
+            "label": label,
+            "call": row.call,
+            "outcome": row.outcome,
+            "count": row.amount,
+        }
+        for row, label in rows
+    ]
+    return uses, total

@@ -21,6 +21,7 @@ from gateway.api.openapi import add_docs, operation_id
 from gateway.api.routing import HeadLikeGet, NativeRoute, SecurityHeaders, caller_of
 from gateway.api.schemas.chat import ChatReply, ChatRequest, ModelListReply, ModelReply
 from gateway.api.schemas.governance import (
+    OPERATORS_ONLY,
     HealthReply,
     KeyUseListReply,
     PolicyListReply,
@@ -56,10 +57,11 @@ from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.errors import Unprocessable
 from gateway.http.strict_json import dump
-from gateway.models import Caller
+from gateway.models import Caller, Scope
 from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.operations import ProtectedText, Question, ShardedText
-from gateway.receipts import answer_headers
+from gateway.policy import Policy
+from gateway.receipts import answer_headers, shown_to
 from gateway.usage import usage
 from gateway.wires.error_shapes import family_of
 
@@ -187,7 +189,7 @@ def _native_routes() -> APIRouter:
                 "request_id": done.request_id,
                 "protected_text": done.text,
                 "transformations": [asdict(each) for each in done.transformations],
-                **_session_members(done),
+                **_session_members(done, caller),
             }
         )
 
@@ -201,7 +203,7 @@ def _native_routes() -> APIRouter:
         done = await operations.reconstruct(getattr(body, name), _credentials(body.session), caller)
         request.state.receipt = done.receipt.ref
         reply = {"request_id": done.request_id, name: done.content, "resolved": done.resolved}
-        reply |= {"unresolved": list(done.unresolved), "receipt": done.receipt.as_dict()}
+        reply |= {"unresolved": list(done.unresolved), "receipt": shown_to(caller, done.receipt.as_dict())}
         return _json(reply)
 
     @router.post("/shard", **documented("shard", ShardReply))
@@ -218,7 +220,7 @@ def _native_routes() -> APIRouter:
                 "request_id": done.request_id,
                 "compartments": [asdict(each) for each in done.sharded.compartments],
                 "outline": done.sharded.outline.as_dict(),
-                **_session_members(done),
+                **_session_members(done, caller),
             }
         )
 
@@ -250,16 +252,18 @@ def _native_routes() -> APIRouter:
         return Response(answer, status, answer_headers(exchange.receipt.ref), media_type=media_type)
 
     @router.get("/policies", **documented("policies", PolicyListReply))
-    async def policies(request: Request, limit: Limit = 50, offset: Offset = 0) -> Response:
+    async def policies(
+        request: Request, caller: AuthenticatedCaller, limit: Limit = 50, offset: Offset = 0
+    ) -> Response:
         found = _container(request).policies.list()
-        data = [policy.document for policy in found[offset : offset + limit]]
+        data = [_policy(policy, caller) for policy in found[offset : offset + limit]]
         return _json(_page(data, len(found), limit, offset))
 
     @router.get("/policies/{policy_id}", **documented("policy", PolicyReply))
-    async def policy(request: Request, policy_id: PolicyId, hash: PolicyHash) -> Response:
+    async def policy(request: Request, caller: AuthenticatedCaller, policy_id: PolicyId, hash: PolicyHash) -> Response:
         policies = _container(request).policies
         found = policies.by_hash(hash, policy_id) if hash else policies.get(policy_id)
-        return _json(found.document)
+        return _json(_policy(found, caller))
 
     @router.post("/policies", **documented("create_policy", PolicyReply))
     async def create_policy(request: Request, body: PolicyBody) -> Response:
@@ -272,19 +276,19 @@ def _native_routes() -> APIRouter:
         request: Request, caller: AuthenticatedCaller, limit: Limit = 50, offset: Offset = 0
     ) -> Response:
         rows, total = await _container(request).receipts.list(caller, limit, offset)
-        return _json(_page([row.as_dict() for row in rows], total, limit, offset))
+        return _json(_page([shown_to(caller, row.as_dict()) for row in rows], total, limit, offset))
 
     @router.get("/receipts/{request_id}", **documented("receipt", ReceiptReply | DamagedReceiptReply))
     async def receipt(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
-        return _json((await _container(request).receipts.get(request_id, caller)).as_dict())
+        return _json(shown_to(caller, (await _container(request).receipts.get(request_id, caller)).as_dict()))
 
     @router.get("/receipts/{request_id}/verify", **documented("verify", VerificationReply))
     async def verify(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
-        return _json((await _container(request).verify(request_id, caller)).as_dict())
+        return _json(shown_to(caller, (await _container(request).verify(request_id, caller)).as_dict()))
 
     @router.get("/receipts/{request_id}/anchor-payload", **documented("anchor", AnchorReply))
     async def anchor(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
-        return _json(await _container(request).receipts.anchor_payload(request_id, caller))
+        return _json(shown_to(caller, await _container(request).receipts.anchor_payload(request_id, caller)))
 
     @router.get("/usage", **documented("usage", UsageReply))
     async def meters(request: Request) -> Response:
@@ -322,7 +326,13 @@ def _credentials(session: SessionCredentials) -> tuple[str, str]:
     return session.session_id, session.session_token
 
 
-def _session_members(done: ProtectedText | ShardedText) -> dict[str, Any]:
+def _policy(policy: Policy, caller: Caller) -> dict[str, Any]:
+    """Returns what the caller may see of a policy: terms and patterns are often a company's secrets."""
+    hidden = frozenset[str]() if caller.scope is Scope.OPERATOR else OPERATORS_ONLY
+    return {name: member for name, member in policy.document.items() if name not in hidden or not member}
+
+
+def _session_members(done: ProtectedText | ShardedText, caller: Caller) -> dict[str, Any]:
     """Returns the members that all responses with a session share."""
     expires_at = done.session.expires_at.isoformat().replace("+00:00", "Z")
     return {
@@ -331,7 +341,7 @@ def _session_members(done: ProtectedText | ShardedText) -> dict[str, Any]:
         "route": asdict(done.assessment.route),
         "warnings": [asdict(warning) for warning in done.assessment.warnings],
         "policy": asdict(done.policy.ref),
-        "receipt": done.receipt.as_dict(),
+        "receipt": shown_to(caller, done.receipt.as_dict()),
     }
 
 

@@ -10,7 +10,7 @@ from gateway.pipeline.destination import Destination
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import Policy
 from gateway.protection.protector import Protected
-from gateway.receipts import Receipt
+from gateway.receipts import Receipt, shown_to
 from gateway.wires import Body, Framing, Wire
 
 
@@ -49,7 +49,7 @@ class Exchange:
         route, policy = self.assessment.route, self.policy.ref
         return {
             "request_id": self.request_id,
-            "receipt": self.receipt.as_dict(),
+            "receipt": shown_to(self.caller, self.receipt.as_dict()),
             "route": {"decision": route.decision.value, "reasons": list(route.reasons)},
             "guard": self.verdict.as_dict() if self.verdict else None,
             "policy": {"id": policy.id, "version": policy.version, "hash": policy.hash},

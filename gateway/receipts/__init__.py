@@ -12,6 +12,7 @@ consistency      checks that the log extends what is remembered
 verify           recomputes records, chain and head
 log_walk         reads the whole log in chunks
 answer_headers   what a receipt says, in the headers of the answer
+client_view      what clients may see of it
 receipt_context  names the receipt of a request in later errors
 log              the interface of the log: append, read, verify
 audit            verifies, proves or exports the log from outside the gateway
@@ -26,6 +27,7 @@ Nothing here sees source text.
 """
 
 from gateway.receipts.answer_headers import answer_headers
+from gateway.receipts.client_view import shown_to
 from gateway.receipts.drafts import OPERATIONS, OUTCOMES, OutcomeDraft, ReceiptDraft
 from gateway.receipts.log import ReceiptLog
 from gateway.receipts.receipt_context import attach_to_errors
@@ -45,4 +47,5 @@ __all__ = [
     "Verification",
     "answer_headers",
     "attach_to_errors",
+    "shown_to",
 ]

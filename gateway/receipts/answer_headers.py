@@ -1,5 +1,7 @@
 """What a receipt says, as header fields of the answer. Streamed answers have them before their first event."""
 
+from hashlib import sha256
+
 import orjson
 
 from gateway.models import ReceiptRef
@@ -11,7 +13,7 @@ def answer_headers(receipt: ReceiptRef) -> dict[str, str]:
     policy, tokens = body["policy"], body["tokens"]
     return {
         "x-svc-request-id": receipt.request_id,
-        "x-svc-receipt": str(receipt.sequence),
+        "x-svc-receipt": sha256(receipt.body.encode()).hexdigest(),
         "x-svc-route": body["route"],
         "x-svc-policy": f"{policy['id']}@{policy['version']}",
         "x-svc-tokens": f"input={tokens['input']}, external={tokens['external']}",

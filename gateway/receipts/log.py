@@ -12,6 +12,7 @@ from gateway.models import Caller, Scope
 from gateway.receipts.chain import Chain
 from gateway.receipts.checkpoint import verifier_key
 from gateway.receipts.checkpoint_file import CheckpointWriter, read_checkpoint
+from gateway.receipts.client_view import without_numbers
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft, is_request_id
 from gateway.receipts.log_walk import LogWalk
 from gateway.receipts.proofs import Inclusion, latest_checkpoint, prove_inclusion
@@ -54,7 +55,8 @@ class ReceiptLog:
         """Raises Unavailable (`receipt_log_broken`) unless the log is as it was last written."""
         fault = self._store.read_now(lambda stored: self._chain.fault(stored.receipts))
         if fault is not None:
-            message = f"The gateway is degraded and refuses requests, because the receipt log is broken: {fault}."
+            message = "The gateway is degraded and refuses requests, because the receipt log is broken"
+            message = f"{message}: {without_numbers(fault)}."
             raise Unavailable(message, code="receipt_log_broken")
 
     async def append(self, draft: ReceiptDraft, owner: str) -> Receipt:

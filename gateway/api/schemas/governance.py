@@ -26,13 +26,21 @@ class PolicyRequest(PolicyDocument):
     model_config = ConfigDict(json_schema_extra=_describe_request)
 
 
+OPERATORS_ONLY = frozenset({"allow", "deny", "patterns"})
+"""The members of a policy that only operators read."""
+
+
 def _require_all(schema: dict[str, Any]) -> None:
-    """Marks every member as required except those without a default."""
-    schema["required"] = [name for name in schema["properties"] if name not in {"otherwise", "extends"}]
+    """Marks every member as required except those without a default, and those that only operators get."""
+    optional = OPERATORS_ONLY | {"otherwise", "extends"}
+    schema["required"] = [name for name in schema["properties"] if name not in optional]
 
 
 class PolicyReply(ResolvedDocument):
-    """A policy merged with all it extends, with every default filled in. docs/policies.md explains each member."""
+    """A policy merged with all it extends, with every default filled in. docs/policies.md explains each member.
+
+    Only operators get `allow`, `deny` and `patterns` that are not empty.
+    """
 
     model_config = ConfigDict(json_schema_extra=_require_all)
 

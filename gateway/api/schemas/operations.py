@@ -62,6 +62,8 @@ class Operation:
 
 def _operation(row: dict[str, Any]) -> Operation:
     errors = _COMMON[row.pop("common")].union(row.pop("errors", ()))
+    if (scope := row.get("scope")) is not None:
+        errors |= {"forbidden" if scope == "operator" else "scope_not_permitted"}
     return Operation(**row, errors=errors)
 
 
@@ -75,8 +77,6 @@ def documented(name: str, reply: Any) -> dict[str, Any]:
     The name of the route is also the operation's id.
     """
     operation = OPERATIONS[name]
-    refusals = {None: frozenset[str](), "operator": frozenset({"forbidden"})}
-    errors = operation.errors | refusals.get(operation.scope, frozenset({"scope_not_permitted"}))
     done: dict[str, Any] = {"description": "Success."}
     if links := operation.links():
         done["links"] = links
@@ -89,6 +89,6 @@ def documented(name: str, reply: Any) -> dict[str, Any]:
         "tags": [operation.tag],
         "response_model": reply,
         "status_code": operation.status,
-        "responses": {operation.status: done, **responses_for(errors)},
+        "responses": {operation.status: done, **responses_for(operation.errors)},
         "openapi_extra": {SCOPE: operation.scope} if operation.scope is not None else None,
     }

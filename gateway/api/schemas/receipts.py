@@ -11,7 +11,12 @@ from gateway.receipts import OPERATIONS, OUTCOMES
 
 Signature = Annotated[str, Field(pattern=r"^[0-9a-f]{128}$", description="Ed25519 over `hash`, in hex.")]
 KeyId = Annotated[str, Field(pattern=r"^key_[0-9a-f]{16}$", description="Id of the installation's signing key.")]
-Sequence = Annotated[int, Field(ge=1, description="Position in the log, without gaps.")]
+Sequence = Annotated[int, Field(ge=1)]
+
+
+def _for_operators(description: str) -> Any:
+    """Returns the field of a member that only operators get."""
+    return Field(None, description=f"{description} For operators only.", json_schema_extra=omit_default)
 
 
 def _one_of(words: frozenset[str]) -> dict[str, Any]:
@@ -50,7 +55,7 @@ class OutcomeReply(Reply):
     """The second record of a request: what happened after the crossing."""
 
     request_id: RequestId
-    sequence: Sequence
+    sequence: Sequence | SkipJsonSchema[None] = _for_operators("Position in the log, without gaps.")
     created_at: Time
     receipt_hash: Digest = Field(description="`hash` of the receipt it belongs to.")
     outcome: str = Field(description="How the request ended.", json_schema_extra=_one_of(OUTCOMES))
@@ -72,7 +77,7 @@ class ReceiptReply(Reply):
     """Metadata of one request: numbers, type names and digests, but no text, placeholders or credentials."""
 
     request_id: RequestId
-    sequence: Sequence
+    sequence: Sequence | SkipJsonSchema[None] = _for_operators("Position in the log, without gaps.")
     operation: str = Field(description="The operation requested.", json_schema_extra=_one_of(OPERATIONS))
     created_at: Time
     amends: RequestId | SkipJsonSchema[None] = Field(
@@ -99,7 +104,7 @@ class DamagedReceiptReply(Reply):
     """A receipt that is damaged in the database. `verify` reports details."""
 
     request_id: str
-    sequence: int
+    sequence: int | SkipJsonSchema[None] = _for_operators("Position in the log.")
     damaged: Literal[True]
     hash: str
     signature: str
@@ -121,7 +126,7 @@ class CheckReply(Reply):
 
     name: str = Field(description="`hash`, `signature`, `chain`, …: docs/receipts.md explains each.")
     ok: bool
-    detail: str = Field("", description="The problem, in words.", json_schema_extra=omit_default)
+    detail: str | SkipJsonSchema[None] = _for_operators("The problem, in words.")
 
 
 class LogReply(Reply):
@@ -144,7 +149,7 @@ class VerificationReply(Reply):
     request_id: RequestId
     valid: bool = Field(description="Whether every check passed.")
     checks: list[CheckReply]
-    log: LogReply
+    log: LogReply | SkipJsonSchema[None] = _for_operators("The log.")
 
 
 class AnchorReply(Reply):
@@ -153,9 +158,11 @@ class AnchorReply(Reply):
     request_id: RequestId
     receipt_hash: Digest
     outcome_hash: Digest | None = Field(description="`null` while there is no outcome.")
-    log: LogReply
-    inclusion: InclusionReply
-    checkpoint: str = Field(description="The signed size and root of the log, a C2SP tlog-checkpoint.")
+    log: LogReply | SkipJsonSchema[None] = _for_operators("The log.")
+    inclusion: InclusionReply | SkipJsonSchema[None] = _for_operators("The proof.")
+    checkpoint: str | SkipJsonSchema[None] = _for_operators(
+        "The signed size and root of the log, a C2SP tlog-checkpoint."
+    )
     payload_hash: Digest = Field(description="Hash of the signed text of `checkpoint`, up to its blank line.")
     algorithm: Literal["sha-256"] = Field(description="Algorithm of `payload_hash`.")
     key_id: KeyId

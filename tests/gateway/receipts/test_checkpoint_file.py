@@ -104,7 +104,7 @@ async def test_a_database_that_is_gone_is_named(suffixes: tuple[str, ...], data_
     for suffix in suffixes:
         (data_dir / f"gateway.db{suffix}").unlink(missing_ok=True)
     with opened(data_dir) as log:
-        assert "its head is gone, and receipts.checkpoint remembers 1 records" in await refusal(log)
+        assert "its head is gone, and receipts.checkpoint remembers … records" in await refusal(log)
 
 
 async def test_an_older_copy_of_the_database_is_named(data_dir: Path, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ async def test_an_older_copy_of_the_database_is_named(data_dir: Path, tmp_path: 
     shutil.copy(tmp_path / "older.db", data_dir / "gateway.db")
     reference_check(data_dir / "gateway.db", Signer.load(data_dir).public_key)
     with opened(data_dir) as log:
-        assert "its head is of 2 records, and receipts.checkpoint remembers 3" in await refusal(log)
+        assert "its head is of … records, and receipts.checkpoint remembers …" in await refusal(log)
         verification = await log.verify("req_01", OPERATOR)
         assert [check.name for check in verification.checks if not check.ok] == ["checkpoint"]
     assert main(["receipts", "verify", "req_01", "--data-dir", str(data_dir)]) == 1
@@ -127,7 +127,7 @@ async def test_another_history_of_the_same_key_is_named(data_dir: Path, tmp_path
     await append(tmp_path / "twin", "req_03", "req_04")
     shutil.copy(tmp_path / "twin" / "gateway.db", data_dir / "gateway.db")
     with opened(data_dir) as log:
-        assert "its first 2 records are not those that receipts.checkpoint remembers" in await refusal(log)
+        assert "its first … records are not those that receipts.checkpoint remembers" in await refusal(log)
 
 
 async def test_a_crash_before_the_file_is_written_raises_no_alarm(data_dir: Path) -> None:
@@ -180,7 +180,7 @@ async def test_an_emptied_log_without_its_checkpoint_is_named_at_every_start(
         caplog.clear()
         with opened(data_dir) as log:
             assert "the usage meters count 2 records, and it has 0" in caplog.text
-            assert "the usage meters count 2 records, and it has 0" in await refusal(log)
+            assert "the usage meters count … records, and it has …" in await refusal(log)
         assert not (data_dir / FILE).exists()
         with open_read_only(data_dir) as look:
             done = audit(look, Signer.load(data_dir), read_checkpoint(data_dir), lambda _: None)
@@ -198,7 +198,7 @@ async def test_a_log_set_back_to_its_first_head_without_its_checkpoint_is_named(
         db.execute("UPDATE receipts_head SET size = ?, head = ?, checkpoint = ?", first)
     (data_dir / FILE).unlink()
     with opened(data_dir) as log:
-        assert "the usage meters count 1 records, and it has 0" in await refusal(log)
+        assert "the usage meters count … records, and it has …" in await refusal(log)
 
 
 DAMAGED = {

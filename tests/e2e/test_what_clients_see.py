@@ -1,0 +1,88 @@
+"""A client's key at every endpoint: it reads no list of a policy, and nothing that counts the requests of others."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+
+from tests.e2e.server import PLAIN, Running
+from tests.e2e.test_key_limits import CHAT, new_key
+from tests.e2e.upstream import Upstream
+
+SECRETS = ("Nightingale", "press@acme.test", "KESTREL-[0-9]{4}")
+POLICY = {
+    "id": "of-the-house",
+    "title": "House",
+    "description": "Ours.",
+    "extends": "default",
+    "deny": [{"type": "PROJECT", "terms": [SECRETS[0]]}],
+    "allow": [{"values": [SECRETS[1]]}],
+    "patterns": [{"name": "kestrel", "type": "KESTREL", "regex": SECRETS[2], "score": 0.9}],
+}
+# Members that tell how long the log is, or how much others send.
+COUNTS = {"sequence", "log", "size", "tree_size", "leaf_index", "inclusion", "checkpoint", "detail"}
+TEXT = {"text": "Write to anna@acme.test. " * 40, "policy_id": POLICY["id"]}
+BODIES: dict[str, dict[str, Any]] = {
+    **dict.fromkeys(("analyze", "protect", "shard", "playground"), TEXT),
+    "chat": {**CHAT, "svc_policy": POLICY["id"]},
+    "create_policy": POLICY,
+}
+OPERATORS_ONLY = {"create_policy", "key_audit", "playground", "usage"}
+
+
+def names(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield name
+            yield from names(member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from names(item)
+
+
+def test_every_endpoint(running: Running, upstream: Upstream) -> None:
+    with running.client() as operator, running.client(new_key(running)) as client:
+        assert operator.post("/v1/policies", json=POLICY).status_code == 201
+        foreign = operator.post("/v1/protect", json=TEXT).json()["request_id"]
+        done = client.post("/v1/protect", json=TEXT).json()
+        session = {name: done["session"][name] for name in ("session_id", "session_token")}
+        bodies = {**BODIES, "reconstruct": {"text": done["protected_text"], "session": session}}
+        places = {"request_id": done["request_id"], "policy_id": POLICY["id"], "model": "svc-demo"}
+        document = client.get("/openapi.json").json()
+        asked = set()
+        for path, methods in document["paths"].items():
+            for method, operation in methods.items():
+                name = operation["operationId"]
+                answer = client.request(method, path.format(**places), json=bodies.get(name))
+                assert answer.status_code == (403 if name in OPERATORS_ONLY else 200), (name, answer.text)
+                asked.add(name)
+                if name == "healthz":
+                    continue
+                assert COUNTS.isdisjoint(names(answer.json())), name
+                seen = answer.text + str(answer.headers)
+                assert not any(secret in seen for secret in SECRETS), name
+                assert foreign not in seen, name
+        assert asked >= {*bodies, *OPERATORS_ONLY, "policies", "receipts", "verify", "anchor"}
+        newest = operator.get(f"/v1/policies/{POLICY['id']}").json()
+        assert all(newest[name] for name in ("deny", "allow", "patterns"))
+        older = client.get(f"/v1/policies/{POLICY['id']}", params={"hash": newest["hash"]}).json()
+        assert older == {name: each for name, each in newest.items() if name not in {"deny", "allow", "patterns"}}
+
+
+def test_the_headers_of_an_answer_hold_no_number_of_the_log(running: Running, upstream: Upstream) -> None:
+    with running.client() as operator, running.client(new_key(running)) as client:
+        answer = client.post("/v1/chat/completions", json=CHAT)
+        receipt = operator.get(f"/v1/receipts/{answer.headers['x-svc-request-id']}").json()
+        assert answer.headers["x-svc-receipt"] == receipt["hash"]
+        assert answer.json()["svc"]["receipt"]["hash"] == receipt["hash"]
+        assert str(receipt["sequence"]) not in {value for name, value in answer.headers.items() if "svc" in name}
+
+
+def test_nobody_without_a_key_sees_more(running: Running) -> None:
+    with httpx.Client(base_url=running.url, trust_env=False, verify=PLAIN) as client:
+        assert client.get("/healthz").json().keys() == {"status", "version"}
+        for path, methods in client.get("/openapi.json").json()["paths"].items():
+            for method, operation in methods.items():
+                if operation["operationId"] != "healthz":
+                    place = path.format(request_id="req_1", policy_id="default", model="svc-demo")
+                    assert client.request(method, place).status_code == 401

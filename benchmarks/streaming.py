@@ -4,7 +4,7 @@
 
 Three figures: the time to the first event, with requests in turns; the processor time of an event, from the answers of
 one client at a time; and the memory while many clients stream at once. Detection is by patterns, so that the time is
-that of streaming, and every request holds new private values, which the answer repeats.
+that of streaming, and every request holds a new text with private values, which the answer repeats.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.proxy import BARE, KEY, cpu_seconds, free_port, resident, started
+from benchmarks.texts import prose
 from benchmarks.traffic import Target
 
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -68,9 +70,9 @@ async def _serve(port: int) -> None:
 
 async def _stream(target: Target, number: int, chunks: int, pause: float) -> tuple[float, int]:
     """Returns the seconds to the first event, and how many events came."""
-    mail = f"Write to anna{number}@acme.example and call +49 30 {number % 10**7:07d}."
+    said = prose(200, random.Random(f"{target.name} {number}"))
     asked = {"model": "m", "stream": True, "max_tokens": chunks, "temperature": pause}
-    body = json.dumps({**asked, "messages": [{"role": "user", "content": mail}]}).encode()
+    body = json.dumps({**asked, "messages": [{"role": "user", "content": said}]}).encode()
     reader, writer = await asyncio.open_connection("127.0.0.1", target.port)
     head = "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     head += f"Authorization: Bearer {target.key}\r\nContent-Length: {len(body)}\r\n\r\n"

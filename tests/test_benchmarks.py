@@ -1,6 +1,8 @@
 """The measuring tools run and measure what they say; how fast anything is, no test says."""
 
 import json
+import random
+import re
 import sys
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 
 from benchmarks import clean_text, detection, figures, load
 from benchmarks.detection_texts import HOSTILE, ORDINARY
+from benchmarks.texts import chats, conversation
 
 
 @pytest.mark.parametrize("make", [*ORDINARY.values(), *HOSTILE.values()], ids=[*ORDINARY, *HOSTILE])
@@ -20,6 +23,17 @@ def test_a_text_has_the_size_asked_for_and_is_the_same_every_time(make: detectio
 def test_a_text_of_many_bytes_a_character_is_cut_to_size() -> None:
     text = detection.cut("ä" * 1000, 1000)
     assert len(text.encode()) == 1000
+
+
+def test_no_two_chats_have_a_sentence_or_a_value_in_common() -> None:
+    texts = [json.loads(chat)["messages"][0]["content"] for chat in chats(5000, 100, "echo")]
+    texts += [each["content"] for each in json.loads(conversation(20, 512, "echo", random.Random(1))[-1])["messages"]]
+    sentences = [part for text in texts for part in re.split(r"(?<=[.?])\s", text)[:-1]]
+    values = [value for text in texts for value in re.findall(r"\S+@\S+|\+49 30 \d{7}", text)]
+    assert len(sentences) > 100 * 40
+    assert len(values) > 100 * 2
+    assert len(set(sentences)) == len(sentences)
+    assert len(set(values)) == len(values)
 
 
 def test_detection_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,6 +39,8 @@ from gateway.wires import Wires
 
 _PURGE_SECONDS = 60.0
 _WRITE_USE_SECONDS = 1.0
+_BRIEF = 4096
+"""Characters from which on a text takes more than two milliseconds, or a process of its own searches it."""
 
 
 class Container:
@@ -69,7 +71,9 @@ class Container:
         hash_key = _derived(key, b"hash")
         self.protector = Protector(self.engines, hash_key=hash_key)
         prepare(self.engines.types)
-        self.workers = Workers(settings.workers, settings.queue_limit, settings.detection_timeout_seconds)
+        timeout = settings.detection_timeout_seconds
+        on_loop = _BRIEF if self.engines.are_patterns_only else 0
+        self.workers = Workers(settings.workers, settings.queue_limit, timeout, on_loop=on_loop)
         self.pipeline = Pipeline(
             protector=self.protector,
             patterns=Protector(patterns, hash_key=hash_key),

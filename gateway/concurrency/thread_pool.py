@@ -23,12 +23,15 @@ _log = logging.getLogger(__name__)
 _NAME = "protect"
 _LONGEST_WAITS = 10
 """How many times as long as it may take a job may wait."""
+_SECONDS_ON_LOOP = 0.02
+"""For which the event loop may do jobs between two of its iterations, since it does nothing else meanwhile."""
 
 
 class Workers:
     """Runs at most `limit` jobs, half of them of one key, in `threads` threads, of which one is for small jobs.
 
-    Each job has `timeout` seconds from its start.
+    Each job has `timeout` seconds from its start. While nothing else is under way, the event loop does jobs on fewer
+    than `on_loop` characters itself: to hand one to a thread and its result back takes about as long as the job.
 
     Python cannot stop a thread. A job that times out keeps its thread and counts towards `limit` until it ends, while
     another thread takes over.
@@ -36,10 +39,12 @@ class Workers:
     The executors of the standard library need twice the processor time per job.
     """
 
-    def __init__(self, threads: int, limit: int, timeout: float) -> None:
+    def __init__(self, threads: int, limit: int, timeout: float, *, on_loop: int = 0) -> None:
         self._queue: FairQueue[_Job] = FairQueue(max(1, threads - 1))
         self._limit = limit
         self._timeout = timeout
+        self._on_loop = on_loop
+        self._spent = 0.0
         self._busy: Counter[str] = Counter()
         self._started = 0
         for _ in range(threads):
@@ -54,12 +59,10 @@ class Workers:
             raise Unavailable("The gateway is busy; try again.", code="overloaded", retry_after=1)
         if self._busy[key] >= max(1, self._limit // 2):
             raise TooManyRequests("Too many requests of this key are waiting; try again.", retry_after=1)
-        loop = asyncio.get_running_loop()
-        entry = _Job(job, key, loop, self._timeout, self._start, is_large=cost >= LARGE)
-        self._busy[key] += 1
-        self._queue.put(entry, key, cost)
         try:
-            result: T = await entry.waiter
+            if cost < self._on_loop and not self._busy and self._spent < _SECONDS_ON_LOOP:
+                return self._do_here(job)
+            return await self._hand_over(job, key, cost)
         except GatewayError:
             raise
         except Exception as error:  # noqa: BLE001 - fail closed: any failure of a recognizer refuses the request
@@ -67,9 +70,28 @@ class Workers:
             _log.error("protection failed: %s", type(error).__name__)
             message = "Detection failed; nothing was sent. Try again."
             raise Unavailable(message, code="detection_failed") from None
+
+    def _do_here[T](self, job: Callable[[], T]) -> T:
+        if not self._spent:
+            asyncio.get_running_loop().call_soon(self._rest)
+        began = monotonic()
+        try:
+            return job()
+        finally:
+            self._spent += monotonic() - began
+
+    def _rest(self) -> None:
+        self._spent = 0.0
+
+    async def _hand_over[T](self, job: Callable[[], T], key: str, cost: int) -> T:
+        entry = _Job(job, key, asyncio.get_running_loop(), self._timeout, self._start, is_large=cost >= LARGE)
+        self._busy[key] += 1
+        self._queue.put(entry, key, cost)
+        try:
+            result: T = await entry.waiter
+            return result
         finally:
             entry.end()
-        return result
 
     def close(self) -> None:
         """Stops the threads after the jobs that wait."""

@@ -53,6 +53,11 @@ class Engines:
         self.types: Mapping[str, EntityType] = MappingProxyType(merged)
         self.version = "_".join([patterns.version, *(other.version for other in others)])
 
+    @property
+    def are_patterns_only(self) -> bool:
+        """Whether a short text takes little time, and never waits."""
+        return not self._others
+
     def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
         """Returns all candidates, sorted by start, then longest first. They may overlap. Blocks."""
         found = list(self._patterns.detect(text))

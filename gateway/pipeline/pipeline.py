@@ -9,7 +9,6 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
-from math import ceil
 
 from gateway.assessment import Assessment, Finding, assess
 from gateway.auth.grants import permitted_policy
@@ -26,6 +25,7 @@ from gateway.pipeline.earlier_answers import EarlierAnswers
 from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.header_policy import clean, forwarded_headers
 from gateway.pipeline.permissions import check_call, refusal
+from gateway.pipeline.token_counts import size_after
 from gateway.placeholders import (
     Known,
     Placeholders,
@@ -37,7 +37,7 @@ from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Found, Protected, Protector
 from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog, attach_to_errors
 from gateway.sharding import Sharded, shard
-from gateway.text.token_estimate import estimate, weigh
+from gateway.text.token_estimate import estimate
 from gateway.wires import Body, Conversation, Wire
 from gateway.wires.reading import is_opaque
 
@@ -158,12 +158,19 @@ class Pipeline:
                 destination, self._protector, policy, patterns=self._patterns, remember_for=caller.remembered_as
             )
 
-        return await self._work(job, caller)
+        return await self._work(job, caller, fields=destination.fields)
 
-    async def _work[T](self, job: Callable[[], T], caller: Caller, conversation: Conversation | None = None) -> T:
-        """Has a worker do a job on the texts of a conversation, which count against the caller's quotas."""
-        cost = sum(map(len, conversation.texts())) if conversation is not None else 0
-        self._quotas.charge(caller, characters=cost)
+    async def _work[T](
+        self,
+        job: Callable[[], T],
+        caller: Caller,
+        conversation: Conversation | None = None,
+        fields: Sequence[Field] = (),
+    ) -> T:
+        """Has a worker do a job on header fields and on texts, which count against the caller's quotas."""
+        size = sum(map(len, conversation.texts())) if conversation is not None else 0
+        self._quotas.charge(caller, characters=size)
+        cost = size + sum(len(value) for _, value in fields)
         return await self._workers.run(job, key=caller.key_id, cost=cost)
 
     def _protect(
@@ -179,7 +186,7 @@ class Pipeline:
         if len(placeholders):
             after = [text for block in conversation.blocks for field in block for text in field.protected()]
             protected.urls = frozenset[str]().union(*map(urls_with_placeholders, after))
-            protected.tokens = size, _size_after(size, after, protected, placeholders)
+            protected.tokens = size, size_after(size, after, protected, placeholders)
         return protected, assessment
 
     def _assess(
@@ -258,7 +265,7 @@ class Pipeline:
             )
             return protected, assessment, headers
 
-        protected, assessment, headers = await self._work(job, caller, conversation)
+        protected, assessment, headers = await self._work(job, caller, conversation, destination.fields)
         wire.set_model(body, destination.model)
         crossing = dump(body) if body else b""
         if any(is_opaque(entry.value) and entry.value.encode() in crossing for entry in placeholders.entries()):
@@ -339,7 +346,10 @@ class Pipeline:
 
     async def end(self, exchange: Exchange, end: StreamEnd) -> None:
         """Records the outcome of a streamed answer, after the guard's last look at all of it."""
-        await asyncio.to_thread(self._answers.review, exchange, end)
+        if sum(len(text.text) for text in end.texts) > _THREAD_THRESHOLD:
+            await asyncio.to_thread(self._answers.review, exchange, end)
+        else:
+            self._answers.review(exchange, end)
         self._remember(exchange, end.ids)
         self._finish(exchange, end.outcome, end.status, end.tokens)
 
@@ -388,13 +398,3 @@ class Pipeline:
         exchange.closed = True
         draft = OutcomeDraft(outcome, status, tokens, guard=exchange.guard_counts(), edit=exchange.edit)
         self._receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
-
-
-def _size_after(size: int, after: Sequence[str], protected: Protected, placeholders: Placeholders) -> int:
-    """Estimates the tokens of the protected texts, from the source's estimate if only placeholders were inserted."""
-    minted = [each.placeholder for each in protected.transformations if each.placeholder is not None]
-    known = [placeholders.get(placeholder) for placeholder in minted]
-    values = [entry.value for entry in known if entry is not None]
-    if len(values) < len(protected.transformations):
-        return sum(map(estimate, after))
-    return max(1, ceil(size - weigh(" ".join(values)) + weigh(" ".join(minted))))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from gateway.concurrency import thread_pool
 from gateway.concurrency.job_context import waits_long
 from gateway.concurrency.thread_pool import Workers, hanging
 from gateway.errors import Forbidden, TooManyRequests, Unavailable
@@ -26,6 +27,51 @@ async def test_the_result_of_a_job() -> None:
     assert await workers.run(threading.get_ident) != threading.get_ident()
     workers.close()
     assert not hanging()
+
+
+async def test_the_event_loop_does_short_jobs_itself_while_nothing_else_is_under_way(release: threading.Event) -> None:
+    workers = Workers(2, 8, 5, on_loop=10)
+    own = threading.get_ident()
+    assert await workers.run(threading.get_ident, cost=9) == own
+    assert await workers.run(threading.get_ident, cost=10) != own
+    waiting = asyncio.create_task(workers.run(release.wait, cost=10))
+    await asyncio.sleep(0)
+    # So that keys take turns.
+    assert await workers.run(threading.get_ident, cost=9) != own
+    release.set()
+    assert await waiting
+    workers.close()
+
+
+async def test_the_event_loop_does_not_go_on_with_short_jobs_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(thread_pool, "monotonic", lambda: now)
+    workers = Workers(1, 8, 5, on_loop=10)
+
+    def job() -> int:
+        nonlocal now
+        now += 0.015
+        return threading.get_ident()
+
+    own = threading.get_ident()
+    first, second, third = await asyncio.gather(*(workers.run(job) for _ in range(3)))
+    assert (first, second) == (own, own)
+    assert third != own
+    assert await workers.run(job) == own
+    workers.close()
+
+
+async def test_a_job_on_the_event_loop_fails_like_any_other() -> None:
+    workers = Workers(1, 4, 5, on_loop=10)
+
+    def fail() -> None:
+        raise ValueError("canary-4711")
+
+    with pytest.raises(Unavailable) as refusal:
+        await workers.run(fail)
+    assert refusal.value.code == "detection_failed"
+    assert "canary" not in refusal.value.message
+    workers.close()
 
 
 async def test_a_refusal_is_passed_on_and_any_other_failure_becomes_one(caplog: pytest.LogCaptureFixture) -> None:

@@ -14,6 +14,7 @@ from rich.text import Text
 from gateway.auth.api_keys import KeyRecord, KeyRing
 from gateway.auth.grants import grant_of, quota_words, scope_words
 from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json
+from gateway.cli.policy_lookup import open_registry
 from gateway.config.installation_key import rotate_installation_key
 from gateway.config.settings import Settings
 from gateway.errors import GatewayError
@@ -93,6 +94,10 @@ async def _with_keys(
 
 async def _create(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
     scope, grant = grant_of(*(getattr(options, name) or () for name in ("scope", "policy", "model", "quota")))
+    if grant.policies:
+        with open_registry(settings) as registry:
+            for policy in grant.policies:
+                registry.get(policy)
     secret, record = await keys.create(options.label, scope, grant, options.expires)
     if options.json:
         print_json({**_key_json(record), "key": secret})

@@ -30,7 +30,6 @@ from gateway.config.field_types import (
 from gateway.config.host_patterns import WELL_KNOWN_HOSTS, host_regexes
 from gateway.config.locations import BUILTIN_POLICIES, default_folder
 from gateway.config.private_files import check_private
-from gateway.config.secret_references import resolve
 from gateway.config.settings_file import (
     ENVIRONMENT_ONLY,
     PREFIX,
@@ -344,17 +343,11 @@ class Settings(BaseSettings):
         """Returns the API key for the upstream `name`. Raises SettingsError if it is not there."""
         if name == CONFIGURED_UPSTREAM and self.upstream is not None:
             return self.upstream_key
-        variable, reference = self.upstreams[name].api_key_env, self.upstreams[name].api_key
-        if reference is not None:
-            try:
-                return SecretStr(str(resolve(reference)))
-            except ValueError as error:
-                raise SettingsError(f"upstreams.{name}.api_key: {error}") from None
-        if variable is None:
-            return None
-        if not (key := os.environ.get(variable)):
-            raise SettingsError(f"upstreams.{name}.api_key_env: the variable {variable} is not set")
-        return SecretStr(key)
+        try:
+            key = self.upstreams[name].key()
+        except ValueError as error:
+            raise SettingsError(f"upstreams.{name}.{error}") from None
+        return SecretStr(key) if key is not None else None
 
     def make_data_dir(self) -> Path:
         """Creates the data folder for its owner only if missing, and returns its path.

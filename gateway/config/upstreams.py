@@ -1,5 +1,6 @@
 """Defines the settings of one upstream."""
 
+import os
 import re
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -7,6 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FilePath
 
 from gateway.config.field_types import Seconds, Strings
+from gateway.config.secret_references import resolve
 from gateway.models import Trust
 
 
@@ -74,3 +76,16 @@ class UpstreamSettings(BaseModel):
         None,
         description="PEM file of additional certificate authorities for it. Default: `upstream_ca`.",
     )
+
+    def key(self) -> str | None:
+        """Returns its API key, None without one. Raises ValueError if it is not where the settings say."""
+        if self.api_key is not None:
+            try:
+                return str(resolve(self.api_key))
+            except ValueError as error:
+                raise ValueError(f"api_key: {error}") from None
+        if self.api_key_env is None:
+            return None
+        if not (key := os.environ.get(self.api_key_env)):
+            raise ValueError(f"api_key_env: the variable {self.api_key_env} is not set")
+        return key

@@ -131,6 +131,8 @@ def test_what_is_refused(command: Command) -> None:
         (("create", "a", "--quota", "requests=0/day"), "validation_error"),
         (("create", "a", "--quota", "requests=1/day", "--quota", "requests=2/day"), "validation_error"),
         (("create", "a", "--model", "gpt 5"), "validation_error"),
+        (("create", "a", "--policy", "default", "--policy", "of-nobody"), "policy_not_found"),
+        (("rotate", "key_unknown"), "not_found"),
         (("revoke", "key_unknown"), "not_found"),
     ):
         status, reply = command.json("keys", *words)

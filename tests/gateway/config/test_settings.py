@@ -274,6 +274,10 @@ class TestSecrets:
             upstreams = {"a": {"base_url": "https://x/v1", "api_key": reference}}
             assert load_settings(upstreams=upstreams).upstream_api_key("a") == SecretStr(PRIVATE)
 
+    def test_a_key_that_could_be_guessed_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SVC_API_KEY", "guess-me")
+        assert problems() == "api_key must have at least 16 characters"
+
     def test_every_secret_field_is_for_the_environment_only(self) -> None:
         secret = {name for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation)}
         assert secret == ENVIRONMENT_ONLY

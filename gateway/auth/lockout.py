@@ -18,7 +18,8 @@ from gateway.http.types import Address
 _FREE = 20
 """Guesses without consequence: clients are configured wrongly, too."""
 _LONGEST_SECONDS = 900.0
-_REMEMBERED_SECONDS = 3600.0
+_SECONDS_TO_FORGIVE = 10.0
+"""How long an address has to send no other wrong key for one to be forgiven."""
 _MOST_ADDRESSES = 10_000
 _IPV6_NETWORK = 64
 
@@ -65,9 +66,11 @@ class Lockout:
                 guesses.locked_until = now + min(2.0 ** min(guesses.count - _FREE - 1, 64), _LONGEST_SECONDS)
 
     def _of(self, network: str, now: float) -> _Guesses:
-        guesses = self._guesses.pop(network, None)
-        if guesses is None or now - guesses.latest > _REMEMBERED_SECONDS:
-            guesses = _Guesses()
+        guesses = self._guesses.pop(network, None) or _Guesses()
+        idle = now - max(guesses.latest, guesses.locked_until)
+        if (forgiven := int(idle / _SECONDS_TO_FORGIVE)) > 0:
+            guesses.count = max(0, guesses.count - forgiven)
+            guesses.latest = now
         self._guesses[network] = guesses
         if len(self._guesses) > _MOST_ADDRESSES:
             self._guesses.popitem(last=False)

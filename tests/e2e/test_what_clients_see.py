@@ -85,4 +85,5 @@ def test_nobody_without_a_key_sees_more(running: Running) -> None:
             for method, operation in methods.items():
                 if operation["operationId"] != "healthz":
                     place = path.format(request_id="req_1", policy_id="default", model="svc-demo")
-                    assert client.request(method, place).status_code == 401
+                    for headers in ({}, {"authorization": "Bearer svck_of-nobody"}):
+                        assert client.request(method, place, headers=headers).status_code == 401

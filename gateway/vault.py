@@ -4,8 +4,13 @@ The key of a session is derived from its token (HKDF-SHA256, RFC 5869), of which
 Values are stored in rows encrypted with AES-256-GCM. The database alone opens nothing.
 
 Each row is bound to its session, its owner, the session's end and its number, so that none of them can be changed
-without the token. Nonces are random: at most 10,000 rows are sealed with a key, or as many again at each extension, of
-which two have the same nonce with a probability below 2^-60.
+without the token.
+
+Nonces are random, of 96 bits. They are unique under a key because few are drawn for one: a key is derived for one
+token, one session and one end, so an extension, which seals all rows again, has a key of its own. A row holds at least
+one value and a session at most 100,000 (the bound of `session_max_values`), so n < 2^17 rows are sealed with a key. Two
+of them share a nonce with a probability of at most n(n-1)/2 / 2^96 < 2^-63. Counting would not be safer: a transaction
+that fails after sealing may leave its row in the write-ahead log, and the next one would seal under its number.
 
 Time never goes back (SteadyClock), and the latest is stored with the sessions: setting the clock back opens nothing
 again, not after a restart either.
@@ -38,7 +43,7 @@ from gateway.store.rows import SealedRow, SessionRow
 # How long the gateway distinguishes an expired session from one that never existed.
 TOMBSTONE = timedelta(hours=24)
 
-_FORMAT = b"privacy-gateway vault v2"
+_FORMAT = b"privacy-gateway vault v3"
 _SESSION_ID = re.compile(r"vs_[0-9a-f]{32}")
 _NOBODY = "vs_" + "0" * 32
 _NONCE = 12
@@ -166,6 +171,8 @@ class Vault:
                 raise _changed()
             ends = max(found.expires_at, float(int(now) + ttl_seconds))
             grant = SessionGrant(session_id, session_token, datetime.fromtimestamp(ends, UTC))
+            if ends == found.expires_at:
+                return grant
             old, new = _Seal(session.grant, session.owner), _Seal(grant, session.owner)
             sealed = repositories.sessions.sealed(session_id)
             again = [new.close(number, content) for number, content in enumerate(old.contents(sealed))]
@@ -226,9 +233,9 @@ class _Seal:
     """Seals and opens the rows of a session."""
 
     def __init__(self, grant: SessionGrant, owner: str) -> None:
-        self._cipher = AESGCM(_derive(grant.session_token, grant.session_id, b"seal"))
-        end = str(int(grant.expires_at.timestamp()))
-        self._bound = b"\x00".join((_FORMAT, grant.session_id.encode(), owner.encode(), end.encode()))
+        end = str(int(grant.expires_at.timestamp())).encode()
+        self._cipher = AESGCM(_derive(grant.session_token, grant.session_id, b"seal until " + end))
+        self._bound = b"\x00".join((_FORMAT, grant.session_id.encode(), owner.encode(), end))
 
     def close(self, row: int, content: bytes) -> SealedRow:
         nonce = os.urandom(_NONCE)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import clean_text, detection, figures, load
+from benchmarks import clean_text, detection, figures, isolation, load
 from benchmarks.detection_texts import HOSTILE, ORDINARY
 from benchmarks.texts import chats, conversation
 
@@ -139,3 +139,19 @@ def test_a_loaded_gateway_is_measured_from_inside_and_outside(
     for spread in (result["healthz_ms"], *result["loop_lag_ms"].values()):
         assert 0 < spread["p50"] <= spread["p99"] <= spread["max"]
     assert "lag of the loop" in capsys.readouterr().out
+
+
+def test_what_response_times_tell_is_measured(tmp_path: Path) -> None:
+    assert isolation.auc([1.0, 2.0], [1.0, 2.0]) == 0.5
+    assert isolation.auc([3.0, 4.0], [1.0, 2.0]) == 1.0
+    file = tmp_path / "figures.json"
+    isolation.main(["--rounds", "3", "--detection", "patterns", "--json", str(file)])
+    measured = json.loads(file.read_text("utf-8"))
+    rows = [(row["kind"], row["beside"]) for row in (*measured["sessions"], *measured["texts"])]
+    assert rows == [
+        ("wrong token", "unknown id"),
+        ("other owner", "unknown id"),
+        ("sent by another", "new"),
+        ("sent by itself", "new"),
+    ]
+    assert all(0 <= row["auc"] <= 1 and row["ratio"] > 0 for row in (*measured["sessions"], *measured["texts"]))

@@ -42,12 +42,16 @@ from gateway.api.schemas.receipts import (
 from gateway.api.schemas.text import (
     AnalyzeReply,
     AnalyzeRequest,
+    ExtendSessionReply,
+    ExtendSessionRequest,
     PlaygroundReply,
     PlaygroundRequest,
     ProtectReply,
     ProtectRequest,
     ReconstructReply,
     ReconstructRequest,
+    RevokeSessionReply,
+    SessionRequest,
     ShardReply,
     ShardRequest,
 )
@@ -57,7 +61,7 @@ from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.errors import Unprocessable
 from gateway.http.strict_json import dump
-from gateway.models import Caller, Scope
+from gateway.models import Caller, Scope, SessionGrant
 from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.operations import ProtectedText, Question, ShardedText
 from gateway.policy import Policy
@@ -224,6 +228,18 @@ def _native_routes() -> APIRouter:
             }
         )
 
+    @router.post("/sessions/extend", **documented("extend_session", ExtendSessionReply))
+    async def extend_session(request: Request, caller: AuthenticatedCaller, body: ExtendSessionRequest) -> Response:
+        operations = _container(request).operations
+        grant = await operations.extend(_credentials(body.session), caller, body.session_ttl_seconds)
+        return _json({"request_id": request.state.request_id, "session": _session_member(grant)})
+
+    @router.post("/sessions/revoke", **documented("revoke_session", RevokeSessionReply))
+    async def revoke_session(request: Request, caller: AuthenticatedCaller, body: SessionRequest) -> Response:
+        await _container(request).operations.revoke(_credentials(body.session), caller)
+        revoked = {"session_id": body.session.session_id, "revoked": True}
+        return _json({"request_id": request.state.request_id, **revoked})
+
     @router.post("/playground/run", **documented("playground", PlaygroundReply))
     async def playground(request: Request, caller: AuthenticatedCaller, body: PlaygroundRequest) -> Response:
         exchange, answer = await _container(request).chat.playground(_question(body), caller)
@@ -334,15 +350,18 @@ def _policy(policy: Policy, caller: Caller) -> dict[str, Any]:
 
 def _session_members(done: ProtectedText | ShardedText, caller: Caller) -> dict[str, Any]:
     """Returns the members that all responses with a session share."""
-    expires_at = done.session.expires_at.isoformat().replace("+00:00", "Z")
     return {
-        "session": {**asdict(done.session), "expires_at": expires_at},
+        "session": _session_member(done.session),
         "risk": asdict(done.assessment.risk),
         "route": asdict(done.assessment.route),
         "warnings": [asdict(warning) for warning in done.assessment.warnings],
         "policy": asdict(done.policy.ref),
         "receipt": shown_to(caller, done.receipt.as_dict()),
     }
+
+
+def _session_member(grant: SessionGrant) -> dict[str, str]:
+    return {**asdict(grant), "expires_at": grant.expires_at.isoformat().replace("+00:00", "Z")}
 
 
 def _page(data: list[Any], total: int, limit: int, offset: int) -> dict[str, Any]:

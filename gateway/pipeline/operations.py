@@ -165,7 +165,19 @@ class Operations:
             await self._vault.remember(session, sharded.entries, protected.urls)
         return ShardedText(request_id, sharded, session.grant, assessment, policy, receipt)
 
+    async def extend(self, credentials: tuple[str, str], caller: Caller, ttl_seconds: int | None) -> SessionGrant:
+        """Lets a session last at least `ttl_seconds` from now, by the rules of the default policy."""
+        ttl = self._ttl(self._pipeline.policy(None, caller), ttl_seconds)
+        return await self._vault.extend(*credentials, caller, ttl)
+
+    async def revoke(self, credentials: tuple[str, str], caller: Caller) -> None:
+        """Deletes a session and its values permanently."""
+        await self._vault.revoke(*credentials, caller)
+
     def _new_session(self, policy: Policy, caller: Caller, ttl_seconds: int | None) -> OpenSession:
         rules = policy.session.within(self._bounds)
-        ttl = min(ttl_seconds or rules.default_ttl_seconds, rules.max_ttl_seconds)
-        return self._vault.begin(caller, ttl, max_values=rules.max_values)
+        return self._vault.begin(caller, self._ttl(policy, ttl_seconds), max_values=rules.max_values)
+
+    def _ttl(self, policy: Policy, wanted: int | None) -> int:
+        rules = policy.session.within(self._bounds)
+        return min(wanted or rules.default_ttl_seconds, rules.max_ttl_seconds)

@@ -94,7 +94,12 @@ def test_models_and_policies_of_a_key(running: Running, upstream: Upstream) -> N
 def test_scopes_of_native_calls(running: Running) -> None:
     calls = {
         "analyze": [("POST", "/v1/analyze")],
-        "protect": [("POST", "/v1/protect"), ("POST", "/v1/shard")],
+        "protect": [
+            ("POST", "/v1/protect"),
+            ("POST", "/v1/shard"),
+            ("POST", "/v1/sessions/extend"),
+            ("POST", "/v1/sessions/revoke"),
+        ],
         "reconstruct": [("POST", "/v1/reconstruct")],
         "receipts:read": [
             ("GET", f"/v1/receipts{rest}") for rest in ("", "/req_1", "/req_1/verify", "/req_1/anchor-payload")

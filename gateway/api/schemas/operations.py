@@ -50,6 +50,8 @@ class Operation:
             credentials = {name: f"$response.body#/session/{name}" for name in ("session_id", "session_token")}
             body = {"text": f"$response.body#{self.reconstruct_at}", "session": credentials}
             found["reconstruct"] = {"operationId": "reconstruct", "requestBody": body}
+            for name in ("extend_session", "revoke_session"):
+                found[name] = {"operationId": name, "requestBody": {"session": credentials}}
         if self.receipt_at is not None:
             parameters = {"request_id": f"$response.body#{self.receipt_at}"}
             found |= {name: {"operationId": name, "parameters": parameters} for name in ("receipt", "verify", "anchor")}

@@ -1,6 +1,6 @@
 """Bodies of the text operations: analyze, protect, reconstruct, shard, playground."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
@@ -34,6 +34,7 @@ _LONG = (
     "My name is Anna Schmidt and I live in Bonn.\n\nWrite to anna.schmidt@acme.example about the contract. "
     "It ends in May.\n\nThe card was 4111 1111 1111 1111. Please cancel it."
 )
+_SESSION: dict[str, Any] = {"session_id": "$SESSION_ID", "session_token": "$SESSION_TOKEN"}
 
 
 class AnalyzeRequest(RequestBody):
@@ -81,7 +82,7 @@ class ReconstructRequest(RequestBody):
             "oneOf": [{"required": ["text"]}, {"required": ["content"]}],
             "example": {
                 "text": "Dear [PERSON_7KQ2M], thank you.",
-                "session": {"session_id": "$SESSION_ID", "session_token": "$SESSION_TOKEN"},
+                "session": _SESSION,
             },
         }
     )
@@ -93,6 +94,31 @@ class ReconstructRequest(RequestBody):
         json_schema_extra=omit_default,
     )
     session: SessionCredentials
+
+
+class SessionRequest(RequestBody):
+    model_config = ConfigDict(json_schema_extra={"example": {"session": _SESSION}})
+
+    session: SessionCredentials
+
+
+class ExtendSessionRequest(SessionRequest):
+    model_config = ConfigDict(json_schema_extra={"example": {"session": _SESSION, "session_ttl_seconds": 7200}})
+
+    session_ttl_seconds: Ttl | None = Field(
+        None, description="Seconds from now that the session lasts at least, limited and set by default as in protect."
+    )
+
+
+class ExtendSessionReply(Reply):
+    request_id: RequestId
+    session: SessionReply
+
+
+class RevokeSessionReply(Reply):
+    request_id: RequestId
+    session_id: str
+    revoked: Literal[True]
 
 
 class EntityReply(Reply):

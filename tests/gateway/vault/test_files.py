@@ -61,6 +61,27 @@ async def test_purged_values_leave_the_files_even_sealed(
     assert sealed not in file_bytes(data_dir)
 
 
+async def test_what_an_extended_session_was_sealed_with_leaves_the_files_too(
+    vault: Vault, store: Store, data_dir: Path, clock: Clock
+) -> None:
+    session = await create(vault, ANNA, 60)
+    await vault.remember(session, [MAIL])
+    seals = []
+    for ttl in (60, 120, 180):
+        await vault.extend(session.grant.session_id, session.grant.session_token, ANNA, ttl)
+        ((_, sealed),) = await store.read(lambda stored: stored.sessions.sealed(session.grant.session_id))
+        seals.append(sealed)
+    # The first extension changed nothing, so nothing was sealed again under the same key.
+    assert len({sealed[:12] for sealed in seals}) == 3
+    clock.now += 180
+    await vault.purge()
+    for _ in range(500):
+        if not any(sealed in file_bytes(data_dir) for sealed in seals):
+            break
+        await asyncio.sleep(0.01)
+    assert [sealed for sealed in seals if sealed in file_bytes(data_dir)] == []
+
+
 async def test_the_size_of_a_row_tells_little(vault: Vault, store: Store) -> None:
     short, longer = await create(vault, ANNA, 60), await create(vault, ANNA, 60)
     await vault.remember(short, [replace(MAIL, value="a@b.example")])

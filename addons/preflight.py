@@ -21,8 +21,10 @@ from mitmproxy.proxy.mode_specs import ProxyMode
 
 from addons.certificate_authority import make_authority
 from addons.own_listeners import leads_to
+from gateway.config.authority_files import private_key_of
 from gateway.config.exposure import Risk, exposures
 from gateway.config.locations import COMMAND
+from gateway.config.private_files import is_open_to_others
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError, Unprocessable
 
@@ -228,6 +230,9 @@ def _unusable_folders(settings: Settings) -> Iterator[str]:
 
 
 def _unusable_authorities(settings: Settings) -> Iterator[str]:
+    key = private_key_of(settings.certs_dir)
+    if key.is_file() and is_open_to_others(key):
+        yield f"certs_dir: other users can open {key}, which holds a private key; run `chmod 600 {key}`"
     for file in settings.upstream_ca_files:
         if not _holds_certificates(file):
             yield f"upstream_ca or ca_file: {file} cannot be read or holds no certificate in PEM"

@@ -3,6 +3,7 @@
 FastAPI alone would read and validate a body before authentication, and would accept JSON that parsers disagree on.
 """
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -123,6 +124,9 @@ class NativeRoute(APIRoute):
                 raise
             except (RequestValidationError, HTTPException):
                 outcome = Unprocessable.default_code
+                raise
+            except asyncio.CancelledError:
+                outcome = "cancelled"
                 raise
             finally:
                 key_id = container.callers.key_id(request.headers.raw, request.url.query)

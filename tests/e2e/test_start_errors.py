@@ -83,6 +83,12 @@ CASES: dict[str, tuple[str, dict[str, str], str, str]] = {
         "data_dir: other users can open {open}",
         "run `chmod 700 ",
     ),
+    "authority that others can open": (
+        "--certs-dir {open}",
+        {},
+        "certs_dir: other users can open {open}/mitmproxy-ca.pem",
+        "run `chmod 600 ",
+    ),
     "damaged database": ("--data-dir {damaged}", {}, "gateway.db in data_dir cannot be used", "SQLITE_NOTADB"),
     "no settings file": ("--config {none}", {}, "the settings file {none} cannot be read: No such file", ""),
     "settings file is a folder": ("--config {empty}", {}, "the settings file {empty} cannot be read: Is a dir", ""),
@@ -138,7 +144,9 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
     (folder / "damaged").mkdir(mode=0o700)
     (folder / "open").mkdir()
     (folder / "open").chmod(0o755)
-    (folder / "damaged" / "mitmproxy-ca.pem").write_text("damaged\n")
+    for name in ("damaged", "open"):
+        (folder / name / "mitmproxy-ca.pem").write_text("damaged\n")
+        (folder / name / "mitmproxy-ca.pem").chmod(0o600 if name == "damaged" else 0o644)
     (folder / "damaged" / "gateway.db").write_bytes(b"no database at all\n" * 64)
     (folder / "unsound").mkdir()
     (folder / "unsound" / "unsound.toml").write_text("rules = what\n")

@@ -96,7 +96,7 @@ class KeyUseReply(Reply):
     key_id: str | None = Field(description="Null for keys that are not valid.")
     label: str | None = Field(description="Null for keys that are not in the database.")
     call: str = Field(description="The operation or wire; `other` for any other call.")
-    outcome: str = Field(description="`answered`, `forwarded`, `dropped`, or the code of the error.")
+    outcome: str = Field(description="`answered`, `forwarded`, `dropped`, `cancelled`, or the code of the error.")
     count: Count
 
 

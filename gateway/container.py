@@ -31,6 +31,7 @@ from gateway.policy.storage import StoredPolicies
 from gateway.protection.protector import Protector
 from gateway.receipts import Check, ReceiptLog, Verification
 from gateway.receipts.consistency import has_records
+from gateway.receipts.interrupted import Interrupted
 from gateway.receipts.key_loading import signer_of
 from gateway.store import Store, open_store
 from gateway.surfaces import SurfaceRegistry
@@ -45,6 +46,8 @@ _BRIEF = 4096
 
 class Container:
     """Every part of a running gateway. Use it as an async context manager, which stops all parts on exit."""
+
+    interrupted: Interrupted
 
     def __init__(
         self, settings: Settings, store: Store, keys: KeyRing, policies: PolicyRegistry, patterns: Finder
@@ -122,10 +125,12 @@ class Container:
             policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, StoredPolicies(store))
             container = cls(settings, store, keys, policies, patterns or builtin_detector())
             container.pipeline.policy(None)
+            container.interrupted = Interrupted(store, container.receipts, settings.data_dir)
         except BaseException:
             store.close()
             raise
         container._background = [asyncio.create_task(container._purge()), asyncio.create_task(container._write_use())]
+        container._background.append(asyncio.create_task(container.interrupted.close_all()))
         return container
 
     async def __aenter__(self) -> Self:
@@ -144,6 +149,7 @@ class Container:
         self.engines.close()
         await self.surfaces.aclose()
         await asyncio.to_thread(self.store.close)
+        self.interrupted.release()
 
     async def _purge(self) -> None:
         while True:

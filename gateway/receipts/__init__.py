@@ -21,6 +21,7 @@ export_walk      verifies an export with public keys alone
 pairing          checks that outcomes follow their receipts, in constant memory
 key_loading      loads the signing key; never makes a new one for existing records
 upgrade          takes over logs of earlier versions
+interrupted      closes the exchanges of a gateway that was killed
 retry_queue      outcomes that wait for the store to recover
 
 Nothing here sees source text.

@@ -23,9 +23,11 @@ OPERATIONS = frozenset(
     }
     | {"reconstruct", "responses", "shard"}
 )
+EXCHANGES = OPERATIONS - {"analyze", "edit", "protect", "reconstruct", "shard"}
+"""The operations that get an outcome."""
 OUTCOMES = frozenset(
     {"answered", "guarded", "refused", "failed", "cancelled", "timeout", "upstream_error", "upstream_unreachable"}
-    | {"unreadable_answer", "restore_failed"}
+    | {"unreadable_answer", "restore_failed", "interrupted"}
 )
 ROUTES = frozenset(route.value for route in RouteDecision)
 RISK_LEVELS = frozenset(level.value for level in RiskLevel)

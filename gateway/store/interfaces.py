@@ -21,6 +21,7 @@ from gateway.store.rows import (
     MeterRow,
     NewRecord,
     NodeRow,
+    OpenReceipt,
     PolicyRow,
     PreviousSecretRow,
     SealedRow,
@@ -168,6 +169,9 @@ class Receipts(Protocol):
 
     def find(self, request_id: str, owner: str | None) -> StoredReceipt | None:
         """The receipt of a request with its outcome, if it is of `owner`; of any owner for None."""
+
+    def without_outcome(self, first: int, last: int) -> list[OpenReceipt]:
+        """The receipts from sequence `first` to `last` that have no outcome, in ascending order."""
 
     def page(self, owner: str | None, limit: int, offset: int) -> tuple[list[StoredReceipt], int]:
         """Receipts of `owner` (of all for None) with their outcomes, newest first, and how many there are in all."""

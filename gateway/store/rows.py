@@ -120,6 +120,14 @@ class StoredRecord(NamedTuple):
     signature: bytes | None
 
 
+class OpenReceipt(NamedTuple):
+    """A receipt without an outcome."""
+
+    request_id: bytes | None
+    owner: str
+    body: bytes | None
+
+
 class StoredReceipt(NamedTuple):
     """The records stored under one request id."""
 

@@ -8,6 +8,7 @@ from gateway.store.rows import (
     FiledRecord,
     NewRecord,
     NodeRow,
+    OpenReceipt,
     StoredHead,
     StoredReceipt,
     StoredRecord,
@@ -65,6 +66,14 @@ class SqliteReceipts:
             [request_id, owner],
         ).fetchone()
         return self._with_outcomes([StoredRecord(*found)])[0] if found else None
+
+    def without_outcome(self, first: int, last: int) -> list[OpenReceipt]:
+        query = (
+            "SELECT CAST(request_id AS BLOB), owner, CAST(body AS BLOB) FROM receipts AS receipt "
+            "WHERE kind = 'receipt' AND sequence BETWEEN ? AND ? AND NOT EXISTS ("
+            "SELECT 1 FROM receipts WHERE request_id = receipt.request_id AND kind = 'outcome') ORDER BY sequence"
+        )
+        return [OpenReceipt(*row) for row in self._conn.execute(query, [first, last])]
 
     def page(self, owner: str | None, limit: int, offset: int) -> tuple[list[StoredReceipt], int]:
         where, parameters = ("kind = 'receipt'", []) if owner is None else ("kind = 'receipt' AND owner = ?", [owner])

@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.store import ConstraintViolation, Repositories, Store
-from gateway.store.rows import FiledRecord, NewRecord, StoredHead, StoredReceipt, StoredRecord
+from gateway.store.rows import FiledRecord, NewRecord, OpenReceipt, StoredHead, StoredReceipt, StoredRecord
 
 
 def record(sequence: int, request_id: str | None = None, kind: str = "receipt", owner: str = "key_1") -> NewRecord:
@@ -53,6 +53,20 @@ async def test_a_receipt_is_found_with_its_outcome_by_its_owner(store: Store) ->
     assert await find("req_b", "key_2") == B
     assert await find("req_b", "key_1") is None
     assert await find("req_d", None) is None
+
+
+async def test_receipts_without_an_outcome_are_found_in_a_range(store: Store) -> None:
+    await add(store, *LOG, record(6, "req_d", owner="key_2"), record(7, "req_e"))
+
+    async def find(first: int, last: int) -> list[OpenReceipt]:
+        return await store.read(lambda stored: stored.receipts.without_outcome(first, last))
+
+    b = OpenReceipt(b"req_b", "key_2", '{"n":"é3"}'.encode())
+    d = OpenReceipt(b"req_d", "key_2", '{"n":"é6"}'.encode())
+    assert await find(1, 6) == [b, d]
+    assert await find(4, 6) == [d]
+    assert await find(3, 3) == [b]
+    assert await find(4, 5) == await find(8, 9) == []
 
 
 async def test_pages_are_newest_first_with_the_number_of_all(store: Store) -> None:

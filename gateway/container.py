@@ -154,8 +154,9 @@ class Container:
     async def _purge(self) -> None:
         while True:
             await asyncio.sleep(_PURGE_SECONDS)
-            await self.vault.purge()
+            # After a failure, such as of a full disk, the next attempt may succeed.
             with suppress(Unavailable):
+                await self.vault.purge()
                 await self.key_audit.forget()
 
     async def _write_use(self) -> None:

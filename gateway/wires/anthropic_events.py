@@ -11,7 +11,7 @@ from gateway.errors import GatewayError
 from gateway.http.strict_json import dump
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.base import Body
-from gateway.wires.reading import DocumentWriter, answer_strings, is_opaque
+from gateway.wires.reading import DocumentWriter, answer_strings, is_opaque, word
 
 # Members of a message that hold no text, or whose text is read on its own.
 _MESSAGE_KEYS = frozenset(
@@ -64,7 +64,7 @@ class MessageEvents:
         """The stop of a block ends its texts, and the end of the message or an error all of them."""
         if channel is None:
             return False
-        kind = event.get("type")
+        kind = word(event.get("type"))
         return kind in {"message_delta", "message_stop", "error"} or (
             kind == "content_block_stop" and _index(event) == channel[0]
         )
@@ -86,7 +86,7 @@ class MessageEvents:
 
     def refusal(self, message: str, like: Body) -> list[Body | bytes]:
         events: list[Body | bytes] = []
-        index, kind = _index(like), like.get("type")
+        index, kind = _index(like), word(like.get("type"))
         if not like or kind == "message_start":
             given = like.get("message")
             start = _empty_message(given if isinstance(given, dict) else {})

@@ -29,7 +29,16 @@ from gateway.text.fields import (
     lead,
 )
 from gateway.wires.base import Body
-from gateway.wires.reading import SCHEMA_KEYS, is_file, is_number, is_opaque, json_field, unknown_keys, value_fields
+from gateway.wires.reading import (
+    SCHEMA_KEYS,
+    is_file,
+    is_number,
+    is_opaque,
+    json_field,
+    unknown_keys,
+    value_fields,
+    word,
+)
 
 # Keys of the protocol. Any other key could be private and is searched.
 _WORDS = """
@@ -164,7 +173,7 @@ class RequestReader:
         kind = block.get("type")
         source = block.get("source")
         is_text = isinstance(kind, str) and (kind in _TEXT_KINDS or kind.endswith(_TEXT_ENDINGS))
-        if kind == "document" and isinstance(source, dict) and source.get("type") in _TEXT_SOURCES:
+        if kind == "document" and isinstance(source, dict) and word(source.get("type")) in _TEXT_SOURCES:
             is_text = True
         if not is_text:
             self.attachments.add(kind if isinstance(kind, str) else "unknown")
@@ -174,7 +183,7 @@ class RequestReader:
             own = frozenset({"thinking"})
             if block["thinking"]:
                 yield SignedText(content, block)
-        elif kind in {"tool_result", "mcp_tool_result"}:
+        elif word(kind) in {"tool_result", "mcp_tool_result"}:
             own = frozenset({"content"})
             yield from self.content(block, "content", f"{where}.content", is_result=True)
         elif kind == "text" and is_result and isinstance(block.get("text"), str):
@@ -236,7 +245,7 @@ class RequestReader:
             return True
         if name in _OPAQUE:
             return isinstance(kind, str) and kind != "text" and is_opaque(value)
-        is_thought = (kind, name) in {("thinking", "signature"), ("redacted_thinking", "data")}
+        is_thought = (word(kind), name) in {("thinking", "signature"), ("redacted_thinking", "data")}
         return is_thought and self._is_providers and is_opaque(value)
 
 

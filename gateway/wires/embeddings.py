@@ -20,6 +20,7 @@ from gateway.wires.reading import (
     text_fields,
     token_counts,
     unknown_keys,
+    word,
 )
 
 _PATH = re.compile(r"(?:/[\w.-]+)*/embeddings\Z")
@@ -67,7 +68,7 @@ class Embeddings:
         settings = [
             field
             for name, value in body.items()
-            if name not in {"model", "input"} and not (name == "encoding_format" and value in _FORMATS)
+            if name not in {"model", "input"} and not (name == "encoding_format" and word(value) in _FORMATS)
             for field in setting_fields(body, name, value, _KEYS, _NUMBERS, attachments)
         ]
         blocks = [[*text_fields(body, "input", given, _KEYS, attachments)], [*settings, *unknown_keys(body, _KEYS)]]

@@ -12,7 +12,7 @@ from gateway.http.strict_json import dump
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.base import Body
 from gateway.wires.gemini_request import camel
-from gateway.wires.reading import DocumentWriter, is_opaque
+from gateway.wires.reading import DocumentWriter, is_opaque, word
 
 # Members of an answer that hold no text, or whose text is read on its own. Embeddings are numbers.
 _ANSWER_KEYS = frozenset(
@@ -166,7 +166,7 @@ def _index(candidate: Body) -> int:
 
 
 def _is_finished(candidate: Body) -> bool:
-    return candidate.get("finishReason") not in {None, "", "FINISH_REASON_UNSPECIFIED"}
+    return word(candidate.get("finishReason")) not in {"", "FINISH_REASON_UNSPECIFIED"}
 
 
 def _is_blocked(body: Body) -> bool:

@@ -184,6 +184,11 @@ def unknown_keys(value: Body, structure: frozenset[str]) -> Iterator[MessageFiel
     return (KeyField(value, name) for name in value if name not in structure)
 
 
+def word(value: object) -> str:
+    """Returns a string as it is, and for any other value an empty one, which no set of words has."""
+    return value if isinstance(value, str) else ""
+
+
 def is_number(value: Json) -> TypeGuard[int | float]:
     """Whether a JSON value is a number, which excludes booleans."""
     return isinstance(value, int | float) and not isinstance(value, bool)
@@ -211,8 +216,11 @@ def refuse_token_numbers(body: Body, option: str = "") -> None:
     for name, value in body.items():
         if _has_number_list(value):
             advice = f" {option}" if option else ""
-            message = f"`{name}` holds token numbers, which the gateway cannot protect; send text.{advice}"
-            raise BadRequest(message, param=name)
+            # Any other name may be private.
+            param = name if name in {"input", "prompt"} else None
+            where = f"`{param}`" if param else "The body"
+            message = f"{where} holds token numbers, which the gateway cannot protect; send text.{advice}"
+            raise BadRequest(message, param=param)
 
 
 def _has_number_list(value: Json) -> bool:

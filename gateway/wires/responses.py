@@ -12,7 +12,7 @@ from gateway.errors import BadRequest, GatewayError
 from gateway.text.answers import AnswerText, Channel
 from gateway.text.fields import MessageField, TextField
 from gateway.wires.base import Body, Conversation, Family
-from gateway.wires.reading import model_of, opening_of, put_note, setting_fields, streams, take_own, token_counts
+from gateway.wires.reading import model_of, opening_of, put_note, setting_fields, streams, take_own, token_counts, word
 from gateway.wires.reading import unknown_keys as keys_outside
 from gateway.wires.responses_answers import event_texts, response_texts, withheld_message
 from gateway.wires.responses_items import KEYS, OWN_KEYS, is_made, item_fields, member_fields, user_text
@@ -251,8 +251,7 @@ def _continued(body: Body) -> str:
 
 
 def _kind(event: Body) -> str:
-    kind = event.get("type")
-    return kind if isinstance(kind, str) else ""
+    return word(event.get("type"))
 
 
 def _index(event: Body) -> int:

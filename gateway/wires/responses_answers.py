@@ -9,7 +9,7 @@ from typing import Any, Literal
 from gateway.http.strict_json import dump
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.base import Body
-from gateway.wires.reading import DocumentWriter, is_opaque
+from gateway.wires.reading import DocumentWriter, is_opaque, word
 
 type Kind = Literal["text", "json", "data", "echo"]
 
@@ -69,7 +69,7 @@ def item_texts(item: Any, container: Any, key: Any, choice: int) -> Iterator[Ans
     for member, value in item.items():
         if member in _NO_TEXT or (kind == "image_generation_call" and member == "result"):
             continue
-        if isinstance(value, dict | list) and (member == "arguments" or _RUN.get(str(kind)) == member):
+        if isinstance(value, dict | list) and (member == "arguments" or _RUN.get(word(kind)) == member):
             yield AnswerText(DocumentWriter(item), member, dump(value).decode(), "json", choice, tool)
         else:
             yield from _texts(value, item, member, choice, tool=tool)

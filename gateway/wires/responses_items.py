@@ -10,7 +10,7 @@ from gateway.errors import BadRequest
 from gateway.http.strict_json import is_json
 from gateway.text.fields import MessageField, TextField
 from gateway.wires.base import Body
-from gateway.wires.reading import SCHEMA_KEYS, is_opaque, json_field, text_fields, unknown_keys
+from gateway.wires.reading import SCHEMA_KEYS, is_opaque, json_field, text_fields, unknown_keys, word
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 # Keys of the protocol. Any other key could be private and is searched.
@@ -85,7 +85,7 @@ def _is_structure(item: Body, name: str, value: Any) -> bool:
         (name == "role" and value in ROLES)
         or (name == "status" and value in _STATUSES)
         or (name == "phase" and value in _PHASES)
-        or (name == "encrypted_content" and item.get("type") not in _SAID and is_opaque(value))
+        or (name == "encrypted_content" and word(item.get("type")) not in _SAID and is_opaque(value))
         or (name == "type" and value.isidentifier() and value.islower())
     )
 

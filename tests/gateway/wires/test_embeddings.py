@@ -70,7 +70,7 @@ def test_token_numbers_are_refused_with_the_option_to_set(given: Any) -> None:
 def test_lists_of_numbers_are_refused_anywhere() -> None:
     with pytest.raises(BadRequest) as refusal:
         WIRE.read(request(tokens={"ids": [1, 2]}))
-    assert refusal.value.param == "tokens"
+    assert refusal.value.param is None, "the name may be private"
 
 
 @pytest.mark.parametrize("given", [None, "", [], {"a": "canary"}, 4711, [None], [True]])

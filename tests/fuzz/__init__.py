@@ -1,0 +1,7 @@
+"""Random inputs for every parser: each gives a result or one of the gateway's errors, which repeats no value.
+
+    python -m tests.fuzz [--seconds 60] [--only bodies,streams] [--seed 1]
+
+`make test` runs a few cases of each target. The command goes on for as long as asked, with larger inputs, and also
+reports those that take long for their size. A case that fails is named by its seed, which repeats it.
+"""

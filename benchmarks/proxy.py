@@ -72,20 +72,20 @@ def _await(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
     raise RuntimeError(f"{process.args!r} did not start:\n{log.read_text()[-2000:]}")
 
 
-def _processes(pid: int) -> list[int]:
+def processes(pid: int) -> list[int]:
     """A process and those it started (Linux)."""
     children = Path(f"/proc/{pid}/task/{pid}/children")
-    return [pid, *(each for child in children.read_text().split() for each in _processes(int(child)))]
+    return [pid, *(each for child in children.read_text().split() for each in processes(int(child)))]
 
 
 def resident(process: subprocess.Popen[bytes]) -> float:
     """Resident memory in MB of a program, what its processes share counted once (Linux)."""
     with contextlib.suppress(OSError, StopIteration):
-        return sum(map(_proportional, _processes(process.pid))) / 1024
+        return sum(map(proportional, processes(process.pid))) / 1024
     return float("nan")
 
 
-def _proportional(pid: int) -> int:
+def proportional(pid: int) -> int:
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return int(next(line.split()[1] for line in lines if line.startswith("Pss:")))
 
@@ -95,7 +95,7 @@ def cpu_seconds(pid: int | None) -> float:
     if pid is None:
         return float("nan")
     with contextlib.suppress(OSError):
-        return sum(map(_used, _processes(pid)))
+        return sum(map(_used, processes(pid)))
     return float("nan")
 
 

@@ -1,0 +1,164 @@
+"""What a gateway promised before it was killed, and what of it is missing after the next start."""
+
+import asyncio
+import random
+import sqlite3
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchmarks.mixed_calls import GARBAGE, Answer, Call, Client, native, spoken
+from benchmarks.mixed_upstream import MixedUpstream
+from benchmarks.proxy import KEY
+from gateway.receipts import Signer
+from gateway.receipts.audit import audit
+from gateway.receipts.checkpoint_file import read_checkpoint
+from gateway.receipts.drafts import EXCHANGES
+from gateway.store import open_read_only
+
+_SESSIONS_AT_ONCE = 50
+_CLOSING_SECONDS = 5.0
+
+
+@dataclass
+class Session:
+    """A session that a client was given, with each protected text and its source."""
+
+    credentials: dict[str, str]
+    texts: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass
+class Promises:
+    """Everything that clients were told, and what was wrong with it already then."""
+
+    receipts: dict[str, int] = field(default_factory=dict)
+    sessions: list[Session] = field(default_factory=list)
+    policies: set[tuple[str, int]] = field(default_factory=set)
+    answers: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
+    """Statuses by kind; 0 for answers that were cut off."""
+    kills: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+    interrupted: int = 0
+    records: int = 0
+
+    def told(self, answer: Answer) -> None:
+        """Takes the head of an answer, which may be all of it that arrives."""
+        if "x-svc-receipt" in answer.headers:
+            self.receipts[answer.headers["x-svc-request-id"]] = int(answer.headers["x-svc-receipt"])
+
+    def check_answer(self, call: Call, answer: Answer) -> None:
+        """Takes the answer to a call of a wire."""
+        kind = f"{call.kind}{', streamed' if call.stream else ''}"
+        self.answers[kind][answer.status if answer.complete else 0] += 1
+        is_readable = answer.complete and answer.status == 200 and answer.body != GARBAGE
+        if is_readable and call.sentence not in spoken(call, answer):
+            self.faults.append(f"an answer of {kind} does not hold what the client wrote")
+
+    def granted(self, source: str, answer: Answer, known: Session | None) -> None:
+        """Takes the answer to `/v1/protect`, in a known session or a new one."""
+        self.answers["protect"][answer.status if answer.complete else 0] += 1
+        if not answer.complete or answer.status != 200:
+            return
+        body = answer.json
+        self.receipts[body["request_id"]] = body["receipt"]["sequence"]
+        if known is None:
+            known = Session({name: body["session"][name] for name in ("session_id", "session_token")})
+            self.sessions.append(known)
+        known.texts.append((body["protected_text"], source))
+
+    def created(self, answer: Answer) -> None:
+        """Takes the answer to a policy that was posted."""
+        if answer.complete and answer.status == 201:
+            self.policies.add((answer.json["id"], answer.json["version"]))
+
+
+async def until(holds: Callable[[], bool], seconds: float) -> bool:
+    """Waits until a condition holds, or for so many seconds. Returns whether it does."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        await asyncio.sleep(0.02)
+    return holds()
+
+
+async def broken_promises(data: Path, port: int, promises: Promises, upstream: MixedUpstream) -> list[str]:
+    """Compares what is stored with what was promised. Nothing else may use the gateway meanwhile."""
+    found = list(promises.faults)
+    promises.faults.clear()
+    with closing(sqlite3.connect(f"file:{data / 'gateway.db'}?mode=ro", uri=True)) as database:
+        # Interrupted exchanges are closed in the background of the start.
+        await until(lambda: not [*_in_log(database, promises, upstream)], _CLOSING_SECONDS)
+        found += [*_in_log(database, promises, upstream), *_in_tables(database, promises)]
+    found += [f"{path} reached the upstream with something private" for path in upstream.leaks]
+    upstream.leaks.clear()
+    client = Client(port, KEY)
+    # The newest ones, which the kill may have hit, and a few that are older.
+    for session in (*promises.sessions[-_SESSIONS_AT_ONCE:], *promises.sessions[: _SESSIONS_AT_ONCE // 10]):
+        protected, source = random.Random(len(session.texts)).choice(session.texts)
+        answer = await client.send(native("reconstruct", {"text": protected, "session": session.credentials}))
+        if answer.status != 200 or answer.json["text"] != source:
+            found.append(f"a session does not give back its text ({answer.status})")
+    client.close()
+    return found
+
+
+def verified_log(data: Path) -> list[str]:
+    """Verifies every record and signature of the log, as `receipts verify` does."""
+    with open_read_only(data) as store:
+        found = audit(store, Signer.load(data), read_checkpoint(data), lambda _: None)
+    return [f"{check.name}: {check.detail}" for check in found.checks if not check.ok]
+
+
+def _in_log(database: sqlite3.Connection, promises: Promises, upstream: MixedUpstream) -> Iterator[str]:
+    receipts: dict[str, dict[str, Any]] = {}
+    outcomes: Counter[str] = Counter()
+    sequences, interrupted = list[int](), 0
+    query = "SELECT sequence, kind, request_id, body FROM receipts ORDER BY sequence"
+    for sequence, kind, request_id, body in database.execute(query):
+        sequences.append(sequence)
+        if kind == "receipt":
+            receipts[request_id] = orjson.loads(body)
+        else:
+            outcomes[request_id] += 1
+            interrupted += '"outcome":"interrupted"' in body
+    promises.interrupted, promises.records = interrupted, len(sequences)
+    if sequences != list(range(1, len(sequences) + 1)):
+        yield "the records are not numbered without a gap"
+    told = promises.receipts.items()
+    if missing := [each for each, sequence in told if receipts.get(each, {}).get("sequence") != sequence]:
+        yield f"{len(missing)} receipts that clients were told of are not in the log"
+    digests = Counter(receipt["protected_digest"] for receipt in receipts.values())
+    if crossed := upstream.crossed - digests:
+        yield f"{crossed.total()} bodies reached the upstream without a receipt"
+    opened = {each for each, receipt in receipts.items() if receipt["operation"] in EXCHANGES}
+    if opened - outcomes.keys():
+        yield f"{len(opened - outcomes.keys())} exchanges have no outcome"
+    if outcomes.keys() - opened or any(count != 1 for count in outcomes.values()):
+        yield "there are outcomes that belong to no exchange, or several of one"
+    query = "SELECT sum(count) FROM usage WHERE meter IN ('operations', 'outcomes')"
+    (counted,) = database.execute(query).fetchone()
+    if (counted or 0) != len(sequences):
+        yield f"the meters count {counted} records, and there are {len(sequences)}"
+
+
+def _in_tables(database: sqlite3.Connection, promises: Promises) -> Iterator[str]:
+    half = """
+        SELECT count(*) FROM vault_sessions AS session WHERE NOT purged
+        AND (rows = 0 OR rows != (SELECT count(*) FROM vault_rows WHERE vault_rows.session_id = session.session_id))
+    """
+    orphans = "SELECT count(*) FROM vault_rows WHERE session_id NOT IN (SELECT session_id FROM vault_sessions)"
+    for query, what in ((half, "sessions are half-written"), (orphans, "sealed rows belong to no session")):
+        (count,) = database.execute(query).fetchone()
+        if count:
+            yield f"{count} {what}"
+    stored = set(database.execute("SELECT id, version FROM policies WHERE NOT builtin"))
+    if promises.policies - stored:
+        yield f"{len(promises.policies - stored)} policies that were created are missing"

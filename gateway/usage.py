@@ -58,8 +58,8 @@ def count_other_call(store: Store, decision: str) -> None:
 
 
 def counted_records(meters: Usage) -> int:
-    """Counts the receipts and outcomes in the meters. The receipt log has as many records, or more."""
-    return sum(amount for meter, _, amount in meters.totals() if meter in ("operations", "outcomes"))
+    """Counts the records in the meters, of requests and of the log itself. The receipt log has as many, or more."""
+    return sum(amount for meter, _, amount in meters.totals() if meter in ("operations", "outcomes", "log_records"))
 
 
 async def usage(store: Store) -> dict[str, Any]:

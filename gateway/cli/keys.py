@@ -15,6 +15,7 @@ from gateway.auth.api_keys import KeyRecord, KeyRing
 from gateway.auth.grants import grant_of, quota_words, scope_words
 from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json
 from gateway.cli.policy_lookup import open_registry
+from gateway.cli.signing_key import rotate_signing
 from gateway.config.installation_key import rotate_installation_key
 from gateway.config.settings import Settings
 from gateway.errors import GatewayError
@@ -42,12 +43,18 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
 
     _set_action(actions.add_parser("list", help="list all keys, without their secrets"), add_folders, load, _list)
 
-    rotate = actions.add_parser("rotate", help="give a key a new secret, or replace the key of the installation")
-    rotate.add_argument("key_id", metavar="KEY_ID|installation")
+    rotate = actions.add_parser("rotate", help="give a key a new secret, or replace a key of the installation")
+    which = rotate.add_mutually_exclusive_group(required=True)
+    which.add_argument("key_id", metavar="KEY_ID|installation", nargs="?")
+    which.add_argument("--signing", action="store_true", help="replace the key that signs receipts")
     overlap = "how long the previous secret of an API key still opens, such as 0h or 7d (default: 24h)"
     rotate.add_argument("--overlap", type=_duration, default=timedelta(days=1), metavar="TIME", help=overlap)
     rotate.add_argument("--expires", type=_lifetime, metavar="TIME", help="new lifetime of an API key, such as 90d")
     _set_action(rotate, add_folders, load, _rotate)
+    api_key = rotate.get_default("run")
+    rotate.set_defaults(
+        run=lambda options: rotate_signing(load(options), options) if options.signing else api_key(options)
+    )
 
     audit = actions.add_parser("audit", help="show what keys were used for, newest first")
     audit.add_argument("--limit", type=int, default=50, help="number of entries (default: 50)")

@@ -32,11 +32,11 @@ def verify_file(options: argparse.Namespace) -> int:
         print_error("--key needs a FILE to verify", "unusable_settings", "target", as_json=options.json)
         return 2
     try:
-        found = _verified(Path(options.target), keys)
+        found, day = _verified(Path(options.target), keys)
     except OSError as error:
         print_error(f"{options.target}: {error.strerror}", "unreadable", "target", as_json=options.json)
         return 1
-    said = None
+    said = f"Valid: records {found.first} to {found.log.size} of the log." if isinstance(found, Audit) and day else None
     if isinstance(found, Verification):
         said = f"Valid: the receipt is one of the {found.log.size} records of the checkpoint."
     return print_verification(found, as_json=options.json, said=said)
@@ -54,14 +54,20 @@ def print_verification(found: Audit | Verification, *, as_json: bool, said: str 
     console = Console()
     console.print(table)
     if found.valid:
-        console.print(said or f"Valid: {found.log.size} records, none altered or missing.", highlight=False)
+        console.print(said or _valid(found), highlight=False)
     else:
         first = done.get("broken_at")
         console.print(f"NOT VALID{f': breaks at sequence {first}' if first else ''}.", highlight=False)
     return status
 
 
-def _verified(path: Path, keys: GivenKeys) -> Audit | Verification:
+def _valid(found: Audit | Verification) -> str:
+    first = found.first if isinstance(found, Audit) else 1
+    pruned = f" The {first - 1} before were pruned." if first > 1 else ""
+    return f"Valid: {found.log.size - first + 1} records, none altered or missing.{pruned}"
+
+
+def _verified(path: Path, keys: GivenKeys) -> tuple[Audit | Verification, str | None]:
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size <= _LONGEST_PROOF:
             try:
@@ -70,9 +76,9 @@ def _verified(path: Path, keys: GivenKeys) -> Audit | Verification:
                 value = {}
             kind = {name: value.get(name) for name in PROOF}
             if kind == PROOF:
-                return verify_proof(value, keys)
+                return verify_proof(value, keys), None
             if kind == CONSISTENCY:
-                return verify_consistency(value, keys)
+                return verify_consistency(value, keys), None
             file.seek(0)
         walk = ExportWalk(keys)
         with progress("Verifying", os.fstat(file.fileno()).st_size) as advance:
@@ -80,4 +86,4 @@ def _verified(path: Path, keys: GivenKeys) -> Audit | Verification:
             while line := file.readline(_LONGEST_LINE):
                 walk.feed(line)
                 advance(len(line))
-    return walk.result()
+    return walk.result(), walk.day

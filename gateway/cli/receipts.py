@@ -1,6 +1,6 @@
-"""`run_proxy.py receipts list | show | verify | prove | consistency | export`
+"""`run_proxy.py receipts list | show | verify | prove | consistency | export | prune`
 
-These commands read the database in `data_dir` directly, also while a gateway writes to it, and change nothing. Each
+These commands use the database in `data_dir` directly, also while a gateway writes to it; only `prune` changes it. Each
 action prints and returns its exit status: 0 for success, 1 for failure, 2 for wrong usage.
 """
 
@@ -22,6 +22,7 @@ from rich.text import Text
 from gateway.cli.console import AddFolders, Loader, Subparsers, print_json
 from gateway.cli.progress import progress
 from gateway.cli.receipt_files import print_verification, verify_file
+from gateway.cli.receipt_retention import export_by_day, past_day, prune_receipts
 from gateway.cli.store_commands import add_store_command
 from gateway.config.durable_files import replacing
 from gateway.config.settings import Settings, SettingsError
@@ -79,9 +80,17 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
     verify.set_defaults(run=lambda options: on_store(options) if options.key is None else verify_file(options))
 
     exporting = actions.add_parser("export", help="export the whole log as NDJSON that can be verified elsewhere")
-    exporting.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
-    exporting.add_argument("--json", action="store_true", help="print a summary as JSON (with --output)")
+    where = exporting.add_mutually_exclusive_group()
+    where.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
+    where.add_argument("--by-day", type=Path, metavar="DIR", help="write one file for each day, each with its proof")
+    exporting.add_argument("--json", action="store_true", help="print a summary as JSON (with --output or --by-day)")
     add_store_command(exporting, add_folders, settings, export_receipts, json=False)
+
+    pruning = actions.add_parser("prune", help="delete the records from before a day; what is left still verifies")
+    pruning.add_argument("--before", type=past_day, required=True, metavar="DATE", help="YYYY-MM-DD, in UTC")
+    pruning.add_argument("--json", action="store_true", help="print JSON")
+    add_folders(pruning)
+    pruning.set_defaults(run=lambda options: prune_receipts(settings(options), options))
 
 
 def list_receipts(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
@@ -153,11 +162,13 @@ def prove_consistency(store: ReadOnlyStore, settings: Settings, options: argpars
 def export_receipts(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
     """Writes one JSON object per line (docs/receipt-format.md). Creates the output file only when complete."""
     signer = _signer(settings)
+    if options.by_day is not None:
+        return export_by_day(store, signer, options.by_day, as_json=options.json)
     records = 0
     with _output(options.output) as output, progress("Exporting", size_of(store)) as advance:
         for line in export(store, signer, advance):
             output.write(dump(line) + b"\n")
-            records += line["type"] in {"receipt", "outcome"}
+            records += "record" in line
     if options.output is not None:
         if options.json:
             print_json({"file": str(options.output), "records": records, "key_id": signer.key_id})

@@ -15,10 +15,14 @@ answer_headers   what a receipt says, in the headers of the answer
 client_view      what clients may see of it
 receipt_context  names the receipt of a request in later errors
 log              the interface of the log: append, read, verify
+by_day           exports the log as one file for each day
 audit            verifies, proves or exports the log from outside the gateway
 offline          verifies proofs with public keys alone
 export_walk      verifies an export with public keys alone
 pairing          checks that outcomes follow their receipts, in constant memory
+history          the signing keys of a log one after the other, and where it starts since it was pruned
+rotation         replaces the signing key
+pruning          decides which records a pruning deletes
 key_loading      loads the signing key; never makes a new one for existing records
 upgrade          takes over logs of earlier versions
 interrupted      closes the exchanges of a gateway that was killed

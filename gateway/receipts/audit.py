@@ -1,9 +1,9 @@
 """Verifies, proves or exports the log, for commands that run next to the gateway. The gateway may append meanwhile."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from gateway.errors import BadRequest, NotFound
+from gateway.errors import BadRequest, NotFound, Unavailable
 from gateway.receipts.checkpoint import Checkpoint
 from gateway.receipts.drafts import is_request_id
 from gateway.receipts.export_walk import EXPORT
@@ -18,7 +18,7 @@ from gateway.receipts.proofs import (
     prove_inclusion,
 )
 from gateway.receipts.records import Receipt, Record, decoded
-from gateway.receipts.signing import Signer, Verifier
+from gateway.receipts.signing import Keys, Signer, Verifier
 from gateway.receipts.verify import Audit, Check, Verification, check_belonging, check_receipt, check_record, parse
 from gateway.store import ReadOnlyStore, Repositories
 from gateway.store.rows import StoredReceipt, StoredRecord
@@ -36,7 +36,7 @@ def audit(store: ReadOnlyStore, verifier: Verifier, remembered: Checkpoint | Non
     faults: dict[str, tuple[int, str]] = {}
     for rows in _chunks(store, walk, progress):
         for row in rows:
-            for check in _checks(store, row, verifier):
+            for check in _checks(store, row, walk.keys):
                 if not check.ok:
                     faults.setdefault(check.name, (row.sequence, f"sequence {row.sequence}: {check.detail}"))
             policy = (parse(row.body) or {}).get("policy")
@@ -48,7 +48,8 @@ def audit(store: ReadOnlyStore, verifier: Verifier, remembered: Checkpoint | Non
         for name in ("hash", "signature", "outcome_receipt")
     ]
     broken = [sequence for sequence, _ in faults.values()] + ([] if chain.ok else [walk.chain.size + 1])
-    return Audit((chain, *records, *others), walk.chain.state, min(broken, default=None), frozenset(policies))
+    first, broken_at = walk.start.size + 1, min(broken, default=None)
+    return Audit((chain, *records, *others), walk.chain.state, broken_at, frozenset(policies), first)
 
 
 def verify_receipt(
@@ -59,7 +60,7 @@ def verify_receipt(
     walk = LogWalk(verifier, remembered)
     for _ in _chunks(store, walk, progress):
         pass
-    return Verification(request_id, (*check_receipt(filed, verifier), *walk.checks), walk.chain.state)
+    return Verification(request_id, (*check_receipt(filed, walk.keys), *walk.checks), walk.chain.state)
 
 
 def find(store: ReadOnlyStore, request_id: str) -> StoredReceipt:
@@ -83,18 +84,37 @@ def export(store: ReadOnlyStore, verifier: Verifier, progress: Progress) -> Iter
 
     docs/receipt-format.md describes the format, and how to verify it without this gateway.
     """
-    yield {
-        "type": "header",
-        **EXPORT,
-        "key_id": verifier.key_id,
-        "public_key": verifier.public_bytes.hex(),
-    }
-    walk = LogWalk(verifier)
+    walk, start = LogWalk(verifier), None
     for rows in _chunks(store, walk, progress):
+        if start is None:
+            start = walk.start
+            yield header_line(verifier)
+            if start.size:
+                yield start_line(start.size, start.hash, walk.pruned.subtrees)
+        if walk.start != start:
+            raise Unavailable(
+                "The log was pruned meanwhile. Export it again.",
+            )
         for row in rows:
             yield {"type": decoded(row.kind), "record": Record.from_stored(row).as_dict()}
     if (head := walk.head) is not None:
         yield {"type": "head", "size": head.size, "hash": decoded(head.hash), "checkpoint": decoded(head.checkpoint)}
+
+
+def header_line(verifier: Verifier, **more: str) -> dict[str, Any]:
+    """The first line of an export."""
+    return {
+        "type": "header",
+        **EXPORT,
+        **more,
+        "key_id": verifier.key_id,
+        "public_key": verifier.public_bytes.hex(),
+    }
+
+
+def start_line(size: int, hash: str, frontier: Iterable[bytes]) -> dict[str, Any]:
+    """The second line of an export that lacks the first `size` records."""
+    return {"type": "start", "size": size, "hash": hash, "frontier": [each.hex() for each in frontier]}
 
 
 def prove(store: ReadOnlyStore, signer: Signer, request_id: str, size: int | None) -> dict[str, Any]:
@@ -138,8 +158,8 @@ def _chunks(store: ReadOnlyStore, walk: LogWalk, progress: Progress) -> Iterator
         progress(len(walk.rows))
 
 
-def _checks(store: ReadOnlyStore, row: StoredRecord, verifier: Verifier) -> Iterator[Check]:
-    yield from check_record(row, verifier)
+def _checks(store: ReadOnlyStore, row: StoredRecord, keys: Keys) -> Iterator[Check]:
+    yield from check_record(row, keys)
     if row.kind == b"outcome":
         filed = store.read(lambda stored: stored.receipts.find(decoded(row.request_id), None))
         yield check_belonging(filed.record if filed else None, row)

@@ -10,11 +10,12 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from gateway.errors import Unavailable
-from gateway.receipts.checkpoint import Checkpoint, sign_checkpoint
+from gateway.receipts.checkpoint import Checkpoint, is_signed_by_another, sign_checkpoint
 from gateway.receipts.checkpoint_file import FILE
 from gateway.receipts.consistency import find_fault, is_new
+from gateway.receipts.history import read_history
 from gateway.receipts.merkle import Frontier, Node, leaf_hash
-from gateway.receipts.records import GENESIS, Body, Head, Record, decoded, seal
+from gateway.receipts.records import GENESIS, Body, Head, Record, decoded, pruning_body, rotation_body, seal
 from gateway.receipts.signing import Signer
 from gateway.receipts.tree import IncompleteTree, StoredTree
 from gateway.receipts.verify import signed_checkpoint
@@ -40,9 +41,17 @@ class Chain:
     signed. Otherwise an attacker could cut records off and have the gateway sign the rest.
     """
 
-    def __init__(self, signer: Signer, remember: Callable[[Checkpoint], None]) -> None:
-        """`remember` receives the checkpoint of each new end of the log once it is durable."""
+    def __init__(
+        self, signer: Signer, remember: Callable[[Checkpoint], None], find_signer: Callable[[str], Signer | None]
+    ) -> None:
+        """`remember` receives the checkpoint of each new end of the log once it is durable.
+
+        `find_signer` returns the key that signed a checkpoint, when another process has replaced the signing key.
+        """
         self._signer = signer
+        self._find_signer = find_signer
+        # The key that replaces it with the current transaction.
+        self._next_signer: Signer | None = None
         self._remember = remember
         self._remembered: Checkpoint | None = None
         self._fault: str | None = None
@@ -86,7 +95,19 @@ class Chain:
 
     def fault(self, receipts: Receipts) -> str | None:
         """Describes what is wrong with the log, now or when it was opened. None for a valid log."""
-        return self._fault or find_fault(receipts, self._remembered, self._signer)
+        return self._fault or find_fault(receipts, self._remembered, self.signer(receipts))
+
+    def signer(self, receipts: Receipts) -> Signer:
+        """The key that signs now. Another process may have replaced it."""
+        head = receipts.head()
+        note = decoded(head.checkpoint) if head is not None else ""
+        if is_signed_by_another(note, self._signer):
+            found = self._find_signer(note)
+            old = self._signer.key_id
+            if found is not None and any(key.key_id == old for key in read_history(receipts, found).keys.verifiers):
+                _log.warning("the signing key was replaced: %s follows %s", found.key_id, old)
+                self._signer = found
+        return self._signer
 
     @property
     def remembered(self) -> Checkpoint | None:
@@ -103,13 +124,34 @@ class Chain:
     ) -> Record:
         """Adds a record; `body` makes it from the head and the key's id. Raises Unavailable for a broken log."""
         end = self._end or self._read(receipts)
-        record = seal(body(end.head, self._signer.key_id), self._signer)
+        signer = self._next_signer or self._signer
+        record = seal(body(end.head, signer.key_id), signer)
         self._nodes += end.tree.push(leaf_hash(record.body.encode()))
         self._end = _End(Head(record.sequence, record.hash), end.tree)
         row = NewRecord(record.sequence, kind, request_id, owner, record.body, record.hash, record.signature)
         self._rows.append(row)
         self._collected.setdefault(request_id, {})[kind] = (owner, record.hash)
         return record
+
+    def rotate(self, receipts: Receipts, id: str, new: Signer) -> Record:
+        """Replaces the signing key: the old one signs the record of it, the new one all that follows."""
+        old = self.signer(receipts)
+        record = self.append(receipts, "rotation", id, "", lambda head, _: rotation_body(id, old, new, head))
+        self._next_signer = new
+        return record
+
+    def prune(self, receipts: Receipts, id: str, before: str, size: int) -> Record:
+        """Deletes the first `size` records, and leaves a record of it. Raises Unavailable for a broken log."""
+        self._end = self._end or self._read(receipts)
+        tree = StoredTree(receipts)
+        pruned = (size, _last_hash(receipts, size), tree.root(size))
+        leaves = tree.last_leaves(size)
+        receipts.add_nodes([NodeRow(0, *leaf) for leaf in leaves])
+        receipts.delete_leaves(leaves[0][0])
+        receipts.delete_up_to(size)
+        return self.append(
+            receipts, "pruning", id, "", lambda head, key_id: pruning_body(id, before, pruned, head, key_id)
+        )
 
     def write(self, receipts: Receipts) -> None:
         """Writes the collected records and signs the new head, once for the whole transaction."""
@@ -119,7 +161,7 @@ class Chain:
         receipts.add(self._rows)
         receipts.add_nodes([NodeRow(*node) for node in self._nodes])
         size, last = end.head
-        signed = sign_checkpoint(size, end.tree.root(), self._signer)
+        signed = sign_checkpoint(size, end.tree.root(), self._next_signer or self._signer)
         receipts.set_head(size, last, signed.note)
         self._end = end._replace(stored=StoredHead(size, last.encode(), signed.note.encode()), checkpoint=signed)
 
@@ -127,12 +169,14 @@ class Chain:
         """Remembers the new end, which is durable."""
         if self._end is not None:
             self._new = False
+            self._signer = self._next_signer or self._signer
             self._made = self._end
             self._passed(self._end)
 
     def forget(self) -> None:
         """Drops the collected records after a transaction, committed or not."""
         self._end = None
+        self._next_signer = None
         self._rows.clear()
         self._nodes.clear()
         self._collected.clear()
@@ -171,7 +215,7 @@ class Chain:
             raise _BrokenLog("its head is damaged")
         if stored.size < self._durable:
             raise _BrokenLog("records were cut off")
-        signed = signed_checkpoint(stored, self._signer)
+        signed = signed_checkpoint(stored, self.signer(receipts))
         if signed is None:
             raise _BrokenLog("its head does not carry this installation's signature")
         try:

@@ -53,7 +53,7 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Replaces the file durably if `checkpoint` covers more records. Raises OSError."""
-    with _locked(folder) as descriptor:
+    with locked(folder) as descriptor:
         existing = read_checkpoint(folder)
         # A damaged file is kept as evidence; the next start reports it.
         if existing is not None and (not existing.root or existing.size >= checkpoint.size):
@@ -103,8 +103,8 @@ class CheckpointWriter:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[int | None]:
-    """Locks the folder against other processes, so that none overwrites a newer checkpoint."""
+def locked(folder: Path) -> Iterator[int | None]:
+    """Locks the folder against other processes, so that none overwrites a newer checkpoint or key."""
     if sys.platform == "win32":
         yield None
         return

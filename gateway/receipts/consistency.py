@@ -5,6 +5,7 @@ The queries are few and short, for starts and health checks. `log_walk` recomput
 
 from gateway.receipts.checkpoint import Checkpoint, verify_checkpoint
 from gateway.receipts.checkpoint_file import FILE
+from gateway.receipts.history import History, read_history
 from gateway.receipts.signing import Verifier
 from gateway.receipts.tree import IncompleteTree, StoredTree
 from gateway.receipts.verify import Check, signed_checkpoint
@@ -24,7 +25,8 @@ def is_new(receipts: Receipts, remembered: Checkpoint | None) -> bool:
 
 def find_fault(receipts: Receipts, remembered: Checkpoint | None, verifier: Verifier, counted: int = 0) -> str | None:
     """Says why nothing may be appended to a log with `counted` records in the usage meters. None for a valid log."""
-    fault = _inconsistency(receipts, remembered, verifier) or _shortage(receipts, counted)
+    history = read_history(receipts, verifier)
+    fault = _inconsistency(receipts, remembered, history) or _shortage(receipts, counted) or history.fault
     if fault is not None or is_new(receipts, remembered):
         return fault
     head = receipts.head()
@@ -32,7 +34,7 @@ def find_fault(receipts: Receipts, remembered: Checkpoint | None, verifier: Veri
         return "its head is gone"
     if signed_checkpoint(head, verifier) is None:
         return "its head does not carry this installation's signature"
-    if receipts.bounds() != ((1, head.size) if head.size else None):
+    if receipts.bounds() != ((history.start.size + 1, head.size) if head.size else None):
         return "it has records before its first or after its last"
     if head.size and receipts.hash_at(head.size) != head.hash:
         return "its head is not its last record"
@@ -41,7 +43,8 @@ def find_fault(receipts: Receipts, remembered: Checkpoint | None, verifier: Veri
 
 def check_checkpoint(receipts: Receipts, remembered: Checkpoint | None, verifier: Verifier, counted: int) -> Check:
     """Checks that the log extends the remembered checkpoint, and has every record that the usage meters count."""
-    fault = _inconsistency(receipts, remembered, verifier) or _shortage(receipts, counted)
+    history = read_history(receipts, verifier)
+    fault = _inconsistency(receipts, remembered, history) or _shortage(receipts, counted) or history.fault
     if fault is None and remembered is None and receipts.head() is not None:
         fault = f"{FILE} is missing, so records may have been removed from the end; the next start writes it again"
     return Check("checkpoint", fault is None, fault)
@@ -53,10 +56,10 @@ def _shortage(receipts: Receipts, counted: int) -> str | None:
     return f"the usage meters count {counted} records, and it has {size}" if counted > size else None
 
 
-def _inconsistency(receipts: Receipts, remembered: Checkpoint | None, verifier: Verifier) -> str | None:
+def _inconsistency(receipts: Receipts, remembered: Checkpoint | None, history: History) -> str | None:
     if remembered is None or remembered.size == 0:
         return None
-    if verify_checkpoint(remembered.note, verifier) != remembered:
+    if verify_checkpoint(remembered.note, history.keys) != remembered:
         return f"{FILE} is damaged, or not of this installation's key"
     size, head = remembered.size, receipts.head()
     if head is None:
@@ -65,6 +68,9 @@ def _inconsistency(receipts: Receipts, remembered: Checkpoint | None, verifier: 
         return "its head is damaged"
     if head.size < size:
         return f"its head is of {head.size} records, and {FILE} remembers {size}"
+    if size < history.start.size:
+        # The record of the pruning, which the key signed, takes its place.
+        return None
     try:
         extends = StoredTree(receipts).root(size) == remembered.root
     except IncompleteTree:

@@ -1,4 +1,4 @@
-"""Verifies an export of the log with nothing but public keys.
+"""Verifies an export of the log, or of one day of it, with nothing but public keys.
 
 docs/receipt-format.md describes the file. Nothing in it is trusted: whatever it holds, the answer is a list of checks,
 and nothing is raised.
@@ -6,7 +6,10 @@ and nothing is raised.
 
 from gateway.errors import BadRequest
 from gateway.http.strict_json import parse_object
+from gateway.receipts.history import Start, read_keys, read_start
+from gateway.receipts.merkle import Frontier
 from gateway.receipts.offline import (
+    HEX,
     UNUSUAL_NUMBER,
     Json,
     find_misfit,
@@ -21,6 +24,7 @@ from gateway.receipts.verify import Audit, ChainWalk, Check, check_head, check_r
 from gateway.store.rows import StoredHead
 
 EXPORT = {"format": "privacy-gateway/receipts-export", "version": 2}
+_HEADER = {"key_id", "public_key"}
 
 
 class ExportWalk:
@@ -33,6 +37,14 @@ class ExportWalk:
         self._lines = 0
         self._faults: dict[str, str] = {}
         self._head: StoredHead | None = None
+        self.day: str | None = None
+        """The day that the file is of, if it is not of the whole log."""
+        # What was pruned, and whether the log has the record of it.
+        self._start: Start | None = None
+        self._is_pruned = False
+        # The key in force, and those that were replaced.
+        self._key_id: object = None
+        self._replaced: set[object] = set()
 
     def feed(self, line: bytes) -> None:
         """Takes the next line."""
@@ -46,6 +58,8 @@ class ExportWalk:
             self._take_header(value)
         elif self._head is not None:
             self._fault("format", "there is a line after the last")
+        elif value.get("type") == "start":
+            self._take_start(value)
         elif value.get("type") == "head":
             self._take_head(value)
         else:
@@ -57,18 +71,41 @@ class ExportWalk:
             self._fault("format", "the file is empty")
         if (fault := self._pairing.fault()) is not None:
             self._faults["outcome_receipt"] = f"line {fault.line}: {fault.detail}"
-        names = ("format", "hash", "signature", "outcome_receipt")
+        if self._start is not None and self._start.size and self.day is None and not self._is_pruned:
+            self._faults["start"] = "no record of the log says that the records before were pruned"
+        names = ("format", "hash", "signature", "outcome_receipt", *(["start"] if self._start else []))
         records = [Check(name, name not in self._faults, self._faults.get(name)) for name in names]
-        chain, head = self._chain.check(), check_head(self._chain, self._head, self._keys)
+        keys = GivenKeys(key for key in self._keys.verifiers if key.key_id not in self._replaced)
+        chain, head = self._chain.check(), check_head(self._chain, self._head, keys)
         broken = None if chain.ok else self._chain.size + 1
-        return Audit((*records, chain, head), self._chain.state, broken)
+        return Audit((*records, chain, head), self._chain.state, broken, first=self._first)
+
+    @property
+    def _first(self) -> int:
+        return 1 if self._start is None else self._start.size + 1
 
     def _take_header(self, value: Json) -> None:
-        detail = find_misfit(value, {"type": "header", **EXPORT}, {"key_id", "public_key"}, self._keys)
+        members = _HEADER | ({"day"} if "day" in value else set())
+        detail = find_misfit(value, {"type": "header", **EXPORT}, members, self._keys)
         if detail is None and value["key_id"] != key_id(bytes.fromhex(value["public_key"])):
             detail = "the id is not of the public key"
         if detail is not None:
             self._fault("format", detail)
+        if "day" in value:
+            self.day = str(value["day"])
+            self._pairing = Pairing(is_part=True)
+
+    def _take_start(self, value: Json) -> None:
+        self._expect(value, {"type", "size", "hash", "frontier"})
+        size, frontier = integer(value.get("size")), value.get("frontier")
+        hashes = [each for each in frontier if isinstance(each, str)] if isinstance(frontier, list) else []
+        is_frontier = hashes == frontier and all(map(HEX.fullmatch, hashes)) and len(hashes) == size.bit_count()
+        if self._lines != 2 or size < 0 or not is_frontier:
+            self._fault("format", "it is no start of a log, or not the second line")
+            return
+        tree = Frontier(size, [bytes.fromhex(each) for each in hashes])
+        self._start = Start(size, str(value.get("hash")), tree.root())
+        self._chain = ChainWalk(self._start.hash, tree)
 
     def _take_head(self, value: Json) -> None:
         self._expect(value, {"type", "size", "hash", "checkpoint"})
@@ -77,16 +114,36 @@ class ExportWalk:
 
     def _take_record(self, value: Json) -> None:
         self._expect(value, {"type", "record"})
-        record = value.get("record")
+        content = value.get("record")
+        record = content if isinstance(content, dict) else {}
         row = stored_record(str(value.get("type")), record)
         for check in check_record(row, self._keys):
             if not check.ok:
                 self._fault(check.name, str(check.detail))
+        is_first = self._chain.size == self._first - 1
+        if self.day is not None and is_first and str(record.get("created_at"))[:10] != self.day:
+            self._fault("format", "the first record is of another day")
         self._chain.feed([row])
-        outcome_of = None
-        if row.kind == b"outcome":
-            outcome_of = (text_bytes(record.get("receipt_hash")) if isinstance(record, dict) else None) or b""
-        self._pairing.add(self._lines, row.request_id, outcome_of, row.hash)
+        self._take_event(row.kind, record)
+        if row.kind in {b"receipt", b"outcome"}:
+            outcome_of = (text_bytes(record.get("receipt_hash")) or b"") if row.kind == b"outcome" else None
+            self._pairing.add(self._lines, row.request_id, outcome_of, row.hash)
+
+    def _take_event(self, kind: bytes | None, record: Json) -> None:
+        """Follows the keys, and the record of the pruning that the file starts with."""
+        if self._key_id is None:
+            self._key_id = record.get("key_id")
+        elif record.get("key_id") != self._key_id:
+            self._fault("signature", "signed with a key that was not in force")
+        if kind == b"rotation":
+            keys = read_keys(dict(record))
+            if keys is None or keys[0].key_id != self._key_id:
+                self._fault("signature", "it replaces a key that was not in force")
+            else:
+                self._replaced.add(self._key_id)
+                self._key_id = keys[1].key_id
+        if kind == b"pruning" and self._start is not None:
+            self._is_pruned = self._is_pruned or read_start(dict(record)) == self._start
 
     def _expect(self, value: Json, members: set[str]) -> None:
         if value.keys() != members:

@@ -9,8 +9,9 @@ from gateway.config.settings import SettingsError
 from gateway.receipts.checkpoint import is_signed_by_another
 from gateway.receipts.checkpoint_file import read_checkpoint
 from gateway.receipts.consistency import has_records
+from gateway.receipts.history import read_history
 from gateway.receipts.records import decoded
-from gateway.receipts.signing import FILE, Signer
+from gateway.receipts.signing import FILE, NEXT, Signer
 from gateway.store import Store
 
 _log = logging.getLogger(__name__)
@@ -33,9 +34,24 @@ def signer_of(store: Store, data_dir: Path, given: SecretStr | None = None) -> S
     if given is None and is_there and head is None and remembered is None and not recorded:
         _log.warning("a new receipt log is begun beside a %s that was there before it", FILE)
     signer = Signer.load(data_dir, given)
-    notes = [decoded(head.checkpoint)] if head is not None and head.size else []
-    notes += [remembered.note] if remembered is not None and remembered.size else []
-    if any(is_signed_by_another(note, signer) for note in notes):
+    note = decoded(head.checkpoint) if head is not None and head.size else ""
+    if is_signed_by_another(note, signer) and (found := find_signer(data_dir, note)) is not None and given is None:
+        # A rotation was interrupted after its record was durable.
+        (data_dir / NEXT).replace(data_dir / FILE)
+        signer = found
+    keys = store.read_now(lambda stored: read_history(stored.receipts, signer).keys.verifiers)
+    last = remembered.note if remembered is not None and remembered.size else ""
+    if is_signed_by_another(note, signer) or all(is_signed_by_another(last, each) for each in keys):
         key = f"{FILE} in data_dir" if given is None else "signing_key"
         raise SettingsError(f"{key} is not the key that the receipts in data_dir are signed with; {_REMEDY}")
     return signer
+
+
+def find_signer(data_dir: Path, note: str) -> Signer | None:
+    """Returns the key in `data_dir` that signed a checkpoint: the current one, or the one about to replace it."""
+    for name in (FILE, NEXT):
+        if (data_dir / name).exists():
+            signer = Signer.read(data_dir / name)
+            if not is_signed_by_another(note, signer):
+                return signer
+    return None

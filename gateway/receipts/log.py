@@ -3,8 +3,10 @@
 import asyncio
 import concurrent.futures
 import logging
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from gateway.errors import Conflict, NotFound, Unavailable
@@ -14,8 +16,10 @@ from gateway.receipts.checkpoint import verifier_key
 from gateway.receipts.checkpoint_file import CheckpointWriter, read_checkpoint
 from gateway.receipts.client_view import without_numbers
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft, is_request_id
+from gateway.receipts.key_loading import find_signer
 from gateway.receipts.log_walk import LogWalk
 from gateway.receipts.proofs import Inclusion, latest_checkpoint, prove_inclusion
+from gateway.receipts.pruning import find_boundary
 from gateway.receipts.records import Receipt, Record, decoded, outcome_body, receipt_body
 from gateway.receipts.retry_queue import RetryQueue, Write
 from gateway.receipts.signing import Signer
@@ -34,13 +38,12 @@ class ReceiptLog:
     def __init__(self, store: Store, signer: Signer, folder: Path) -> None:
         """`folder` is where the checkpoint is remembered, outside the store."""
         self._store = store
-        self._signer = signer
         upgrade(store, signer, folder)
         # Read before the log: other processes append first and remember the checkpoint second.
         remembered = read_checkpoint(folder)
         writer = CheckpointWriter(folder)
         store.on_close(writer.close)
-        self._chain = Chain(signer, writer.put)
+        self._chain = Chain(signer, writer.put, lambda note: find_signer(folder, note))
         store.read_now(lambda stored: self._chain.open(stored.receipts, remembered, counted_records(stored.usage)))
         # Walking the chain is the most expensive request, so only one runs at a time.
         self._walking = asyncio.Lock()
@@ -144,10 +147,11 @@ class ReceiptLog:
         """Recomputes the receipt's records and the whole chain. Raises NotFound (`receipt_not_found`)."""
         filed = await self._store.read(lambda stored: _find(stored, request_id, caller))
         async with self._walking:
-            walk = LogWalk(self._signer, self._chain.remembered)
+            signer = await self._store.read(lambda stored: self._chain.signer(stored.receipts))
+            walk = LogWalk(signer, self._chain.remembered)
             while await self._store.read(walk.step):
                 pass
-        checks = (*check_receipt(filed, self._signer), *walk.checks)
+        checks = (*check_receipt(filed, walk.keys), *walk.checks)
         return Verification(request_id, checks, walk.chain.state)
 
     async def anchor_payload(self, request_id: str, caller: Caller) -> dict[str, Any]:
@@ -157,13 +161,13 @@ class ReceiptLog:
         the tree whose root it states. Raises NotFound (`receipt_not_found`).
         """
 
-        def read(stored: Repositories) -> tuple[StoredReceipt, str, Inclusion]:
-            found = _find(stored, request_id, caller)
-            checkpoint = latest_checkpoint(stored.receipts, self._signer)
+        def read(stored: Repositories) -> tuple[StoredReceipt, str, Inclusion, Signer]:
+            found, signer = _find(stored, request_id, caller), self._chain.signer(stored.receipts)
+            checkpoint = latest_checkpoint(stored.receipts, signer)
             last = decoded(stored.receipts.hash_at(checkpoint.size))
-            return found, last, prove_inclusion(stored.receipts, found.record, checkpoint)
+            return found, last, prove_inclusion(stored.receipts, found.record, checkpoint), signer
 
-        filed, last, proof = await self._store.read(read)
+        filed, last, proof, signer = await self._store.read(read)
         receipt, checkpoint = Receipt.from_stored(filed), proof.checkpoint
         return {
             "request_id": request_id,
@@ -173,11 +177,43 @@ class ReceiptLog:
             **proof.as_dict(),
             "payload_hash": sha256(checkpoint.text.encode()).hexdigest(),
             "algorithm": "sha-256",
-            "key_id": self._signer.key_id,
-            "public_key": self._signer.public_bytes.hex(),
-            "verifier_key": verifier_key(self._signer),
+            "key_id": signer.key_id,
+            "public_key": signer.public_bytes.hex(),
+            "verifier_key": verifier_key(signer),
             "submitted": False,
         }
+
+    def rotate(self, new: Signer) -> None:
+        """Replaces the signing key, durably. Raises Unavailable."""
+
+        def write(stored: Repositories) -> Record:
+            return self._counted(self._chain.rotate(stored.receipts, _record_id(), new), "rotation")
+
+        self._chain.is_durable(self._store.submit(write, collects=True).result())
+
+    def prune(self, before: date) -> int | None:
+        """Deletes the oldest records that were made before a day, some thousands of them, in one transaction.
+
+        Returns how many records the log has lost in all, or None if there are no more to delete. Raises Unavailable.
+        """
+
+        def write(stored: Repositories) -> tuple[int, Record] | None:
+            size = find_boundary(stored.receipts, before, self._chain.signer(stored.receipts))
+            if size is None:
+                return None
+            record = self._chain.prune(stored.receipts, _record_id(), before.isoformat(), size)
+            return size, self._counted(record, "pruning")
+
+        done = self._store.submit(write).result()
+        if done is None:
+            return None
+        self._chain.is_durable(done[1])
+        self._store.erase_deleted_soon()
+        return done[0]
+
+    def _counted(self, record: Record, kind: str) -> Record:
+        self._counter.add(record.day, [("log_records", kind, 1)])
+        return record
 
     def _write_collected(self, stored: Repositories) -> None:
         self._chain.write(stored.receipts)
@@ -200,6 +236,10 @@ class ReceiptLog:
             _log.warning("an outcome is recorded later: %s", code)
         else:
             _log.error("an outcome could not be recorded: %s", code)
+
+
+def _record_id() -> str:
+    return f"log_{token_hex(16)}"
 
 
 def _owner(caller: Caller) -> str | None:

@@ -2,7 +2,10 @@
 
 from gateway.receipts.checkpoint import Checkpoint
 from gateway.receipts.consistency import check_checkpoint
-from gateway.receipts.signing import Verifier
+from gateway.receipts.history import History, Start, read_history
+from gateway.receipts.merkle import Frontier
+from gateway.receipts.signing import Keys, Verifier
+from gateway.receipts.tree import IncompleteTree, StoredTree
 from gateway.receipts.verify import ChainWalk, Check, check_head
 from gateway.store import Repositories
 from gateway.store.interfaces import Receipts
@@ -15,7 +18,8 @@ _CHUNK = 1000
 class LogWalk:
     """A walk over all records in ascending order. Each step is short, so that nothing else waits for long.
 
-    Others may append meanwhile. The last step reads head and checkpoint in the same snapshot as its records.
+    Others may append meanwhile. The last step reads head and checkpoint in the same snapshot as its records. If the log
+    is pruned meanwhile, the walk starts again.
     """
 
     def __init__(self, verifier: Verifier, remembered: Checkpoint | None = None) -> None:
@@ -25,12 +29,26 @@ class LogWalk:
         self.head: StoredHead | None = None
         self.checks: list[Check] = []
         """After the last step: the chain, the signed head, the stored subtrees and the remembered checkpoint."""
+        self.history: History | None = None
+        self.pruned = Frontier()
+        """The tree over what was pruned."""
         self._verifier = verifier
         self._remembered = remembered
         self._changed: str | None = None
 
+    @property
+    def keys(self) -> Keys:
+        """The keys that the records read so far are signed with."""
+        return self._verifier if self.history is None else self.history.keys
+
+    @property
+    def start(self) -> Start:
+        """Where the log starts, as far as it is read."""
+        return Start() if self.history is None else self.history.start
+
     def step(self, stored: Repositories) -> bool:
         """Reads the next chunk into `rows`. Returns whether there may be another that is worth reading."""
+        self._follow(stored.receipts)
         last = self.rows[-1].sequence if self.rows else None
         self.rows = stored.receipts.after(last, _CHUNK)
         self.chain.feed(self.rows)
@@ -45,6 +63,20 @@ class LogWalk:
             check_checkpoint(stored.receipts, self._remembered, self._verifier, counted_records(stored.usage)),
         ]
         return False
+
+    def _follow(self, receipts: Receipts) -> None:
+        history, before = read_history(receipts, self._verifier), self.history
+        self.history = history
+        start = history.start
+        if (before.start if before is not None else None) == start:
+            return
+        try:
+            tree = StoredTree(receipts).frontier(start.size)
+        except IncompleteTree:
+            tree = Frontier(start.size, [b""] * start.size.bit_count())
+        self._changed = None if tree.root() == start.root else "the subtrees of what was pruned are not those it had"
+        self.pruned = tree.copy()
+        self.chain, self.rows = ChainWalk(start.hash, tree), []
 
     def _compare_nodes(self, receipts: Receipts) -> None:
         for node in self.chain.completed:

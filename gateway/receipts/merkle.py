@@ -34,6 +34,11 @@ class Frontier:
         self.size = size
         self._subtrees = list(subtrees)
 
+    @property
+    def subtrees(self) -> list[bytes]:
+        """Their hashes, for `frontier_ranges(size)`."""
+        return [*self._subtrees]
+
     def copy(self) -> "Frontier":
         return Frontier(self.size, self._subtrees)
 

@@ -21,7 +21,7 @@ from gateway.store.rows import LARGEST_NUMBER, StoredRecord
 PROOF = {"format": "privacy-gateway/receipt-proof", "version": 1}
 CONSISTENCY = {"format": "privacy-gateway/consistency-proof", "version": 1}
 
-_HEX = re.compile(r"[0-9a-f]{64}")
+HEX = re.compile(r"[0-9a-f]{64}")
 _NOTE_KEY = re.compile(r"[^+\s]+\+[0-9a-f]{8}\+([A-Za-z0-9+/]{44})")
 
 type Json = Mapping[str, Any]
@@ -34,7 +34,7 @@ def parse_keys(texts: Iterable[str]) -> GivenKeys:
 
 def parse_key(text: str) -> Verifier:
     """Reads a public key: 64 hex digits, or the form that verifiers of signed notes take. Raises ValueError."""
-    if _HEX.fullmatch(text):
+    if HEX.fullmatch(text):
         return Verifier(Ed25519PublicKey.from_public_bytes(bytes.fromhex(text)))
     match = _NOTE_KEY.fullmatch(text)
     verifier = Verifier(Ed25519PublicKey.from_public_bytes(b64decode(match[1])[1:])) if match else None
@@ -118,7 +118,7 @@ def _is_included(row: StoredRecord, proof: object, signed: Checkpoint) -> bool:
 
 def _path(proof: object, members: set[str]) -> list[bytes] | None:
     hashes = proof.get("hashes") if isinstance(proof, dict) and proof.keys() == members else None
-    if not isinstance(hashes, list) or not all(isinstance(each, str) and _HEX.fullmatch(each) for each in hashes):
+    if not isinstance(hashes, list) or not all(isinstance(each, str) and HEX.fullmatch(each) for each in hashes):
         return None
     return [bytes.fromhex(each) for each in hashes]
 

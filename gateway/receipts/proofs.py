@@ -9,6 +9,7 @@ from typing import Any
 
 from gateway.errors import BadRequest, Unavailable
 from gateway.receipts.checkpoint import Checkpoint, sign_checkpoint
+from gateway.receipts.history import read_history
 from gateway.receipts.merkle import extends, included_root, leaf_hash
 from gateway.receipts.signing import Signer, Verifier
 from gateway.receipts.tree import IncompleteTree, StoredTree
@@ -68,6 +69,9 @@ def checkpoint_at(receipts: Receipts, size: int, signer: Signer) -> Checkpoint:
     try:
         older = sign_checkpoint(size, StoredTree(receipts).root(size), signer)
     except IncompleteTree:
+        if size < (pruned := read_history(receipts, signer).start.size):
+            message = f"The first {pruned} records were pruned, so nothing can be proved for fewer."
+            raise BadRequest(message, param="size") from None
         raise _broken() from None
     # Only what the signed log extends is signed again.
     return prove_consistency(receipts, older, latest).old

@@ -10,7 +10,7 @@ import orjson
 
 from gateway.models import ReceiptRef
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft
-from gateway.receipts.signing import Signer
+from gateway.receipts.signing import Signer, Verifier
 from gateway.store.rows import StoredReceipt, StoredRecord
 
 type Body = dict[str, Any]
@@ -124,6 +124,37 @@ def outcome_body(request_id: str, draft: OutcomeDraft, receipt_hash: str, head: 
         "tokens": {"input": tokens[0], "output": tokens[1]} if tokens else None,
         "guard": draft.guard,
         **edit,
+        "previous_hash": head.hash,
+        "key_id": key_id,
+    }
+
+
+def rotation_body(id: str, old: Verifier, new: Verifier, head: Head) -> Body:
+    """The body of the record that replaces the signing key. The old key signs it, the new one all after it."""
+    return {
+        "request_id": id,
+        "sequence": head.size + 1,
+        "event": "rotation",
+        "created_at": _now(),
+        "public_key": old.public_bytes.hex(),
+        "new_public_key": new.public_bytes.hex(),
+        "previous_hash": head.hash,
+        "key_id": old.key_id,
+    }
+
+
+def pruning_body(id: str, before: str, pruned: tuple[int, str, bytes], head: Head, key_id: str) -> Body:
+    """The body of the record of a pruning: of how many records, the hash of the last and the root of the tree."""
+    size, hash, root = pruned
+    return {
+        "request_id": id,
+        "sequence": head.size + 1,
+        "event": "pruning",
+        "created_at": _now(),
+        "before": before,
+        "size": size,
+        "last_hash": hash,
+        "root": root.hex(),
         "previous_hash": head.hash,
         "key_id": key_id,
     }

@@ -20,6 +20,8 @@ from gateway.config.durable_files import create
 from gateway.config.settings import SettingsError
 
 FILE = "signing.key"
+NEXT = "signing.key.next"
+"""The key that is about to replace the one in `FILE`."""
 
 
 class Keys(Protocol):
@@ -88,25 +90,39 @@ class Signer(Verifier):
         Processes that start at once get the same key. Raises SettingsError for a damaged file; it is not replaced,
         since earlier receipts could not be verified with a new key.
         """
+        if given is not None:
+            damaged = "signing_key: it must be an Ed25519 key (PKCS #8 in PEM)"
+            return cls._parse(given.get_secret_value().encode(), damaged)
         path = data_dir / FILE
-        if given is None and not path.exists():
+        if not path.exists():
             data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            key = Ed25519PrivateKey.generate()
-            create(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+            create(path, new_key())
+        return cls.read(path)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Reads a key from its file. Raises SettingsError, OSError."""
+        damaged = f"{path.name} in data_dir is damaged: it must hold an Ed25519 key; restore it from a backup"
+        return cls._parse(path.read_bytes(), damaged)
+
+    @classmethod
+    def _parse(cls, pem: bytes, damaged: str) -> Self:
         try:
-            pem = given.get_secret_value().encode() if given is not None else path.read_bytes()
             stored = load_pem_private_key(pem, password=None)
         except (ValueError, TypeError, UnsupportedAlgorithm):
             stored = None
-        if not isinstance(stored, Ed25519PrivateKey) and given is not None:
-            raise SettingsError("signing_key: it must be an Ed25519 key (PKCS #8 in PEM)")
         if not isinstance(stored, Ed25519PrivateKey):
-            raise SettingsError(f"{FILE} in data_dir is damaged: it must hold an Ed25519 key; restore it from a backup")
+            raise SettingsError(damaged)
         return cls(stored)
 
     def sign(self, message: bytes) -> bytes:
         """Returns the signature, 64 bytes."""
         return self._key.sign(message)
+
+
+def new_key() -> bytes:
+    """Returns a new private key in PEM."""
+    return Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def key_id(public_bytes: bytes) -> str:

@@ -4,6 +4,7 @@ What is stored may have been changed. A root that is computed here proves someth
 signed one.
 """
 
+from gateway.receipts.history import read_start
 from gateway.receipts.merkle import (
     TILE_HEIGHT,
     TILE_WIDTH,
@@ -16,7 +17,9 @@ from gateway.receipts.merkle import (
     node_hash,
     split,
 )
+from gateway.receipts.verify import parse
 from gateway.store.interfaces import Receipts
+from gateway.store.rows import NodeRow
 
 
 class IncompleteTree(Exception):
@@ -56,6 +59,11 @@ class StoredTree:
             frontier.push(self._hash((index, index + 1)))
         return frontier
 
+    def last_leaves(self, size: int) -> list[tuple[int, bytes]]:
+        """Returns the leaves, with their numbers, that `frontier` takes for the first `size` records."""
+        first = (size - 1) // TILE_WIDTH * TILE_WIDTH
+        return list(enumerate(self._tile(0, first // TILE_WIDTH)[: size - first], first))
+
     def _hash(self, part: Range) -> bytes:
         first, end = part
         width = end - first
@@ -81,8 +89,18 @@ class StoredTree:
 
     def _leaves(self, number: int) -> list[bytes]:
         first = number * TILE_WIDTH
-        rows = self._receipts.after(first, TILE_WIDTH)
-        return [leaf_hash(row.body or b"") for at, row in enumerate(rows, first + 1) if row.sequence == at]
+        pruned = [node.hash for node in self._pruned(first)]
+        rows = self._receipts.after(first + len(pruned), TILE_WIDTH - len(pruned))
+        leaves = enumerate(rows, first + len(pruned) + 1)
+        return [*pruned, *(leaf_hash(row.body or b"") for at, row in leaves if row.sequence == at)]
+
+    def _pruned(self, first: int) -> list[NodeRow]:
+        """The leaves from `first` on whose records were pruned."""
+        for pruning in self._receipts.of_kind("pruning", 1):
+            if (start := read_start(parse(pruning.body))) is not None and first < start.size:
+                nodes = self._receipts.nodes(0, first, min(TILE_WIDTH, start.size - first))
+                return [node for at, node in enumerate(nodes, first) if node.number == at < start.size]
+        return []
 
     def _nodes(self, level: int, number: int) -> list[bytes]:
         first = number * TILE_WIDTH

@@ -68,6 +68,8 @@ class Audit:
     broken_at: int | None
     policies: frozenset[str] = frozenset()
     """The hashes of the policies that the receipts name."""
+    first: int = 1
+    """The sequence of the first record, which is greater than 1 where those before it are left out."""
 
     @property
     def valid(self) -> bool:
@@ -78,21 +80,23 @@ class Audit:
         return {
             "valid": self.valid,
             "broken_at": self.broken_at,
+            **({"first": self.first} if self.first > 1 else {}),
             "checks": [check.as_dict() for check in self.checks],
             "log": self.log.as_dict(),
         }
 
 
 class ChainWalk:
-    """Follows the chain from its genesis up to the first break, and grows the Merkle tree over it."""
+    """Follows the chain from its start up to the first break, and grows the Merkle tree over it."""
 
-    def __init__(self) -> None:
-        self.size = 0
-        self.head = GENESIS
+    def __init__(self, head: str = GENESIS, tree: Frontier | None = None) -> None:
+        """`head` and `tree` are those of the records before the first, unless the log starts with its genesis."""
+        self._tree = tree or Frontier()
+        self.size = self._tree.size
+        self.head = head
         self.broken: str | None = None
         self.completed: list[Node] = []
         """The subtrees of stored levels that the last `feed` completed."""
-        self._tree = Frontier()
 
     def feed(self, rows: Iterable[StoredRecord]) -> None:
         """Takes the next records, in ascending order."""
@@ -100,6 +104,11 @@ class ChainWalk:
         for row in rows:
             if self.broken is None:
                 self.broken = self._follow(row)
+
+    @property
+    def subtrees(self) -> list[bytes]:
+        """The complete subtrees that make up the tree, largest first."""
+        return self._tree.subtrees
 
     @property
     def state(self) -> LogState:
@@ -218,9 +227,13 @@ def _is_number(value: object, wanted: int) -> bool:
 
 
 def _is_what_it_is_filed_as(row: StoredRecord, body: Mapping[str, Any]) -> bool:
-    kind = b"outcome" if "receipt_hash" in body else b"receipt"
+    kind = body.get("event", "outcome" if "receipt_hash" in body else "receipt")
     request_id = body.get("request_id")
-    return row.kind == kind and isinstance(request_id, str) and request_id.encode(errors="replace") == row.request_id
+    return (
+        str(kind).encode(errors="replace") == row.kind
+        and isinstance(request_id, str)
+        and request_id.encode(errors="replace") == row.request_id
+    )
 
 
 def _from_hex(text: bytes | None) -> bytes:

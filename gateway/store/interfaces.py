@@ -179,6 +179,15 @@ class Receipts(Protocol):
     def after(self, sequence: int | None, limit: int) -> list[StoredRecord]:
         """The next records of both kinds in ascending order; for None from the first, whatever its number."""
 
+    def of_kind(self, kind: str, limit: int) -> list[StoredRecord]:
+        """The newest records of a kind that is not of requests, newest first. Takes microseconds."""
+
+    def delete_up_to(self, sequence: int) -> None:
+        """Deletes the records up to a sequence, which leave the storage after `Store.erase_deleted_soon`."""
+
+    def delete_leaves(self, below: int) -> None:
+        """Deletes the nodes of level 0 whose number is below this."""
+
     def hash_at(self, sequence: int) -> bytes | None:
         """The hash stored with a record, or None when there is no such record."""
 

@@ -94,7 +94,10 @@ class NewRecord(NamedTuple):
 
 
 class NodeRow(NamedTuple):
-    """A complete subtree of the log's Merkle tree. A `level` up, it covers 256 times as many records."""
+    """A complete subtree of the log's Merkle tree. A `level` up, it covers 256 times as many records.
+
+    Those of level 0 stand for single records that were deleted.
+    """
 
     level: int
     number: int

@@ -89,6 +89,20 @@ class SqliteReceipts:
         query = f"SELECT {_COLUMNS} FROM receipts {where} ORDER BY sequence LIMIT ?"
         return [StoredRecord(*row) for row in self._conn.execute(query, [*parameters, limit])]
 
+    def of_kind(self, kind: str, limit: int) -> list[StoredRecord]:
+        # The first condition lets the index be used, which has no other kinds.
+        query = (
+            f"SELECT {_COLUMNS} FROM receipts WHERE kind NOT IN ('receipt', 'outcome') AND kind = ? "
+            "ORDER BY sequence DESC LIMIT ?"
+        )
+        return [StoredRecord(*row) for row in self._conn.execute(query, [kind, limit])]
+
+    def delete_up_to(self, sequence: int) -> None:
+        self._conn.execute("DELETE FROM receipts WHERE sequence <= ?", [sequence])
+
+    def delete_leaves(self, below: int) -> None:
+        self._conn.execute("DELETE FROM receipts_tree WHERE level = 0 AND number < ?", [below])
+
     def hash_at(self, sequence: int) -> bytes | None:
         query = "SELECT CAST(hash AS BLOB) FROM receipts WHERE sequence = ?"
         found = self._conn.execute(query, [sequence]).fetchone()

@@ -222,34 +222,105 @@ def grow(old: int, new: int, path: list[bytes], old_root: bytes, *, known: bool)
 
 
 def check_export(content: bytes, public_keys: Sequence[str]) -> int:
-    """Raises unless the lines are a whole log of these keys. Returns how many records it has."""
+    """Raises unless the lines are a log of these keys, or a day of one. Returns how many records they have."""
     keys = [Ed25519PublicKey.from_public_bytes(bytes.fromhex(each)) for each in public_keys]
     header, *records, head = map(parse, content.removesuffix(b"\n").split(b"\n"))
-    assert header.keys() == {"type", "format", "version", "key_id", "public_key"}
-    assert (header["type"], header["format"]) == ("header", "privacy-gateway/receipts-export")
-    assert is_number(header["version"], 2)
-    assert header["public_key"] in public_keys
-    assert header["key_id"] == "key_" + sha256(bytes.fromhex(header["public_key"])).hexdigest()[:16]
+    check_header(header, public_keys)
+    start = records.pop(0) if records and records[0]["type"] == "start" else None
+    before, previous, nodes = check_start(start) if start is not None else (0, "0" * 64, [])
     leaves: list[bytes] = []
-    previous, receipts, outcomes = "0" * 64, dict[str, str](), set[str]()
-    for number, line in enumerate(records, start=1):
+    for number, line in enumerate(records, start=before + 1):
         assert line.keys() == {"type", "record"}
         record = line["record"]
         leaves.append(check_record(record, keys))
         assert is_number(record["sequence"], number)
         assert record["previous_hash"] == previous
         previous = record["hash"]
-        if line["type"] == "receipt":
-            assert "receipt_hash" not in record
+        assert line["type"] == record.get("event", "outcome" if "receipt_hash" in record else "receipt")
+    if "day" in header and records:
+        assert records[0]["record"]["created_at"].startswith(header["day"])
+    check_requests(records, is_part="day" in header)
+    replaced = check_keys(records)
+    if before and "day" not in header:
+        assert start is not None
+        check_pruning(start, nodes, records)
+    assert head.keys() == {"type", "size", "hash", "checkpoint"}
+    assert (head["type"], head["hash"]) == ("head", previous)
+    assert is_number(head["size"], before + len(records))
+    signers = [key for key, text in zip(keys, public_keys, strict=True) if text not in replaced]
+    assert check_checkpoint(head["checkpoint"], signers) == (head["size"], grown_root(before, nodes, leaves))
+    return len(records)
+
+
+def check_header(header: Json, public_keys: Sequence[str]) -> None:
+    assert header.keys() - {"day"} == {"type", "format", "version", "key_id", "public_key"}
+    assert (header["type"], header["format"]) == ("header", "privacy-gateway/receipts-export")
+    assert is_number(header["version"], 2)
+    assert header["public_key"] in public_keys
+    assert header["key_id"] == "key_" + sha256(bytes.fromhex(header["public_key"])).hexdigest()[:16]
+
+
+def check_start(start: Json) -> tuple[int, str, list[bytes]]:
+    """Returns how many records are left out, the hash of the last, and the subtrees over them."""
+    assert start.keys() == {"type", "size", "hash", "frontier"}
+    nodes = [from_hex(each, 32) for each in start["frontier"]]
+    assert type(start["size"]) is int
+    assert len(nodes) == start["size"].bit_count()
+    return start["size"], start["hash"], nodes
+
+
+def check_requests(records: Sequence[Json], *, is_part: bool) -> None:
+    """Raises unless each request has one receipt, and at most one outcome, which follows it."""
+    receipts, outcomes = dict[str, str](), set[str]()
+    for record in (line["record"] for line in records if line["type"] == "receipt" or "receipt_hash" in line["record"]):
+        if "receipt_hash" not in record:
             assert record["request_id"] not in receipts
             receipts[record["request_id"]] = record["hash"]
         else:
-            assert line["type"] == "outcome"
             assert record["request_id"] not in outcomes
-            assert record["receipt_hash"] == receipts[record["request_id"]]
             outcomes.add(record["request_id"])
-    assert head.keys() == {"type", "size", "hash", "checkpoint"}
-    assert (head["type"], head["hash"]) == ("head", previous)
-    assert is_number(head["size"], len(records))
-    assert check_checkpoint(head["checkpoint"], keys) == (len(records), tree_root(leaves))
-    return len(records)
+            if record["request_id"] in receipts or not is_part:
+                assert record["receipt_hash"] == receipts[record["request_id"]]
+
+
+def check_keys(records: Sequence[Json]) -> set[str]:
+    """Returns the public keys that were replaced. Raises unless each signs only what it may."""
+    in_force, replaced = records[0]["record"]["key_id"] if records else None, set[str]()
+    for line in records:
+        record = line["record"]
+        assert record["key_id"] == in_force
+        if line["type"] == "rotation":
+            both = (from_hex(record[name], 32) for name in ("public_key", "new_public_key"))
+            old, new = ("key_" + sha256(each).hexdigest()[:16] for each in both)
+            assert old == in_force
+            replaced.add(record["public_key"])
+            in_force = new
+    return replaced
+
+
+def check_pruning(start: Json, nodes: Sequence[bytes], records: Sequence[Json]) -> None:
+    """Raises unless a record says that the log was pruned up to where the file starts."""
+    wanted = (start["size"], start["hash"], grown_root(start["size"], nodes, []).hex())
+    prunings = [line["record"] for line in records if line["type"] == "pruning"]
+    assert wanted in [(each["size"], each["last_hash"], each["root"]) for each in prunings]
+
+
+def grown_root(size: int, nodes: Sequence[bytes], leaves: Sequence[bytes]) -> bytes:
+    """The root of a tree whose first leaves are known by the subtrees over them alone."""
+    if not size:
+        return tree_root(leaves)
+    known, first = dict[tuple[int, int], bytes](), 0
+    for bit in reversed(range(size.bit_length())):
+        if size >> bit & 1:
+            known[first, first + (1 << bit)] = nodes[len(known)]
+            first += 1 << bit
+
+    def root(first: int, end: int) -> bytes:
+        if (first, end) in known:
+            return known[first, end]
+        if first >= size:
+            return tree_root(leaves[first - size : end - size])
+        half = first + split(end - first)
+        return node(root(first, half), root(half, end))
+
+    return root(0, size + len(leaves))

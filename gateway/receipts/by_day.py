@@ -1,0 +1,112 @@
+"""Exports the log as one file for each day, each with the proof that its records are those of the log.
+
+    <folder>/2026/11/2026-11-25.ndjson
+
+A file starts with what the tree over the records before it takes, and ends with the checkpoint of its last record, so
+it is verified alone. It begins where the file before it ends.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import orjson
+
+from gateway.config.durable_files import replacing
+from gateway.errors import Unavailable
+from gateway.receipts.audit import Progress, header_line, start_line
+from gateway.receipts.log_walk import LogWalk
+from gateway.receipts.proofs import checkpoint_at
+from gateway.receipts.records import Record, decoded
+from gateway.receipts.signing import Signer
+from gateway.receipts.verify import ChainWalk, parse
+from gateway.store import ReadOnlyStore, Repositories
+
+
+@dataclass(frozen=True, slots=True)
+class DayFile:
+    """A file that was written, and how many records it has."""
+
+    path: Path
+    records: int
+
+
+class DayExport:
+    """Writes the files, one day after the other."""
+
+    def __init__(self, store: ReadOnlyStore, signer: Signer, folder: Path) -> None:
+        self._store = store
+        self._signer = signer
+        self._folder = folder
+        self._chain = ChainWalk()
+        self._day = ""
+        self._first = 0
+        self._output: IO[bytes] | None = None
+        self._file = ExitStack()
+
+    def write(self, progress: Progress) -> Iterator[DayFile]:
+        """Writes the files and yields each that is complete. Raises Unavailable (`receipt_log_broken`), OSError.
+
+        A file is replaced, unless it has records that the log has not any more.
+        """
+        walk, start, more = LogWalk(self._signer), None, True
+        with self._file:
+            while more:
+                more = self._store.read(walk.step)
+                if start is None:
+                    start = walk.start
+                    self._chain = ChainWalk(start.hash, walk.pruned.copy())
+                if walk.start != start or walk.chain.broken is not None:
+                    raise Unavailable("The log is broken, or was pruned meanwhile. `receipts verify` says which.")
+                for row in walk.rows:
+                    day = max(self._day, str((parse(row.body) or {}).get("created_at"))[:10])
+                    if day != self._day:
+                        yield from self._end()
+                        self._begin(day)
+                    self._chain.feed([row])
+                    self._put({"type": decoded(row.kind), "record": Record.from_stored(row).as_dict()})
+                progress(len(walk.rows))
+            yield from self._end()
+
+    def _begin(self, day: str) -> None:
+        self._day, self._first = day, self._chain.size
+        path = self._path
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if _first_of(path) < self._first:
+            self._output = None
+            return
+        self._output = self._file.enter_context(replacing(path))
+        self._put(header_line(self._signer, day=day))
+        self._put(start_line(self._first, self._chain.head, self._chain.subtrees))
+
+    def _end(self) -> Iterator[DayFile]:
+        if self._output is not None:
+            size, state = self._chain.size, self._chain.state
+
+            def read(stored: Repositories) -> str:
+                return checkpoint_at(stored.receipts, size, self._signer).note
+
+            self._put({"type": "head", "size": size, "hash": state.head, "checkpoint": self._store.read(read)})
+            self._output = None
+            self._file.close()
+            yield DayFile(self._path, size - self._first)
+
+    @property
+    def _path(self) -> Path:
+        year, month, _ = self._day.split("-")
+        return self._folder / year / month / f"{self._day}.ndjson"
+
+    def _put(self, line: object) -> None:
+        if self._output is not None:
+            self._output.write(orjson.dumps(line) + b"\n")
+
+
+def _first_of(path: Path) -> int:
+    """Returns the number of records before those of an existing file. For no such file, a number above all."""
+    try:
+        with path.open("rb") as file:
+            return int(orjson.loads(file.readlines(1 << 16)[1])["size"])
+    except (FileNotFoundError, IndexError, KeyError, TypeError, ValueError):
+        return 1 << 62

@@ -1,0 +1,102 @@
+"""What happened to the log as a whole: its signing keys one after the other, and where it starts since it was pruned.
+
+Both are records of the log, found here by their kind. A walk over the log verifies that they stand in its chain.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from gateway.receipts.merkle import EMPTY_ROOT
+from gateway.receipts.records import GENESIS
+from gateway.receipts.signing import Verifier
+from gateway.receipts.verify import check_record, parse
+from gateway.store.interfaces import Receipts
+from gateway.store.rows import StoredRecord
+
+_MOST_ROTATIONS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What remains of the records that were pruned: how many, the hash of the last, the root of the tree over them."""
+
+    size: int = 0
+    hash: str = GENESIS
+    root: bytes = EMPTY_ROOT
+
+
+class KeyHistory:
+    """The signing keys of a log, each with the first sequence that it signs."""
+
+    def __init__(self, spans: Sequence[tuple[int, Verifier]]) -> None:
+        self._spans = spans
+
+    @property
+    def verifiers(self) -> tuple[Verifier, ...]:
+        return tuple(verifier for _, verifier in self._spans)
+
+    def find(self, key_id: object, sequence: int) -> Verifier | None:
+        """Returns the key in force at `sequence` if it has this id."""
+        in_force = self._spans[0][1]
+        for first, verifier in self._spans:
+            in_force = verifier if first <= sequence else in_force
+        return in_force.find(key_id, sequence)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The keys of a log and its start. `fault` says why they are not to be relied on."""
+
+    keys: KeyHistory
+    start: Start = Start()
+    fault: str | None = None
+
+
+def read_history(receipts: Receipts, current: Verifier) -> History:
+    """Reads the history of a log whose latest key is `current`."""
+    rotations = receipts.of_kind("rotation", _MOST_ROTATIONS)[::-1]
+    keys, fault = _follow_keys(rotations, current)
+    start = Start()
+    for pruning in receipts.of_kind("pruning", 1):
+        found = read_start(parse(pruning.body))
+        if found is None or not all(check.ok for check in check_record(pruning, keys)):
+            fault = fault or "the record of its pruning is not signed with its key"
+        else:
+            start = found
+    return History(keys, start, fault)
+
+
+def read_start(body: dict[str, Any] | None) -> Start | None:
+    """Returns where the log starts after a pruning, by the body of its record."""
+    try:
+        return Start(int((body or {})["size"]), str((body or {})["last_hash"]), bytes.fromhex((body or {})["root"]))
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def read_keys(body: dict[str, Any] | None) -> tuple[Verifier, Verifier] | None:
+    """Returns the old and the new key of a rotation, by the body of its record."""
+    try:
+        old, new = (bytes.fromhex((body or {})[name]) for name in ("public_key", "new_public_key"))
+        return tuple(Verifier(Ed25519PublicKey.from_public_bytes(each)) for each in (old, new))  # type: ignore[return-value]
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _follow_keys(rotations: Sequence[StoredRecord], current: Verifier) -> tuple[KeyHistory, str | None]:
+    spans: list[tuple[int, Verifier]] = []
+    for row in rotations:
+        keys = read_keys(parse(row.body))
+        if keys is None or (spans and spans[-1][1].key_id != keys[0].key_id):
+            return KeyHistory([(1, current)]), "the records of its keys do not follow from each other"
+        old, new = keys
+        if not all(check.ok for check in check_record(row, old)):
+            return KeyHistory([(1, current)]), "a record that replaces its key is not signed with that key"
+        spans = spans or [(1, old)]
+        spans.append((row.sequence + 1, new))
+    if spans and spans[-1][1].key_id != current.key_id:
+        return KeyHistory([(1, current)]), "its key was replaced by another than this installation's"
+    return KeyHistory(spans or [(1, current)]), None

@@ -1,0 +1,70 @@
+"""Decides which records a pruning deletes: whole requests only, and only records that are as they were signed."""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from itertools import takewhile
+
+from gateway.errors import Unavailable
+from gateway.receipts.history import read_history
+from gateway.receipts.proofs import checkpoint_at
+from gateway.receipts.records import decoded
+from gateway.receipts.signing import Signer
+from gateway.receipts.tree import IncompleteTree, StoredTree
+from gateway.receipts.verify import ChainWalk, parse
+from gateway.store.interfaces import Receipts
+from gateway.store.rows import StoredRecord
+
+AT_ONCE = 10_000
+"""So many records are deleted within a fraction of a second, for which other writes wait."""
+
+
+def find_boundary(receipts: Receipts, before: date, signer: Signer, limit: int = AT_ONCE) -> int | None:
+    """Returns up to which record to delete those made before a day. None if there are none.
+
+    A receipt stays if its outcome does. Raises Unavailable (`receipt_log_broken`) where a record was changed, since
+    deleting it would delete the evidence.
+    """
+    rows = receipts.after(None, limit)
+    old = list(takewhile(lambda row: _is_before(row, before), rows))
+    size = _without_halves(receipts, old)
+    if size is None:
+        is_cut_short = len(old) == len(rows) == limit
+        return find_boundary(receipts, before, signer, 2 * limit) if is_cut_short else None
+    start = read_history(receipts, signer).start
+    try:
+        walk = ChainWalk(start.hash, StoredTree(receipts).frontier(start.size))
+    except IncompleteTree:
+        raise _changed() from None
+    walk.feed(row for row in old if row.sequence <= size)
+    if walk.broken is not None or walk.state.root != checkpoint_at(receipts, size, signer).root:
+        raise _changed()
+    return size
+
+
+def _is_before(row: StoredRecord, before: date) -> bool:
+    made = (parse(row.body) or {}).get("created_at")
+    return isinstance(made, str) and made < before.isoformat()
+
+
+def _without_halves(receipts: Receipts, rows: Sequence[StoredRecord]) -> int | None:
+    """Returns the last of the rows up to which no receipt has its outcome after it."""
+    spans, last = list(_spans(receipts, rows)), rows[-1].sequence if rows else 0
+    while split := [first for first, end in spans if first <= last < end]:
+        last = min(split) - 1
+    return last if rows and last >= rows[0].sequence else None
+
+
+def _spans(receipts: Receipts, rows: Sequence[StoredRecord]) -> Iterator[tuple[int, int]]:
+    """Yields where each request begins and ends. Where it does not end among the rows, it ends after them."""
+    ends = {row.request_id: row.sequence for row in rows if row.kind == b"outcome"}
+    for row in rows:
+        if row.kind == b"receipt":
+            if row.request_id in ends:
+                yield row.sequence, ends[row.request_id]
+            elif any(filed.kind == "outcome" for filed in receipts.filed(decoded(row.request_id))):
+                yield row.sequence, rows[-1].sequence + 1
+
+
+def _changed() -> Unavailable:
+    message = "Nothing is deleted, because records before that day were changed. `receipts verify` says where."
+    return Unavailable(message, code="receipt_log_broken")

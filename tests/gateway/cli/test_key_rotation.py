@@ -1,0 +1,218 @@
+"""`keys rotate --signing`: the log goes on with a new key, and receipts of the old one stay verifiable."""
+
+import asyncio
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.config.settings import SettingsError
+from gateway.errors import Unavailable
+from gateway.receipts import ReceiptLog, Signer, rotation
+from gateway.receipts.checkpoint import sign_checkpoint
+from gateway.receipts.key_loading import signer_of
+from gateway.receipts.records import seal
+from gateway.receipts.signing import FILE, NEXT
+from gateway.store import open_store
+from tests.gateway.cli.support import DEFAULT, Command
+from tests.gateway.receipts.support import OPERATOR, draft, opened
+from tests.gateway.receipts.verifier import REFUSALS, canonical_form, tree_root, verify
+
+
+def public_key(command: Command) -> str:
+    return Signer.load(command.data_dir).public_bytes.hex()
+
+
+def rotate(command: Command) -> tuple[str, str]:
+    """Rotates, and returns the old and the new public key."""
+    status, done = command.json("keys", "rotate", "--signing")
+    assert status == 0
+    assert done["new"]["public_key"] == public_key(command) != done["old"]["public_key"]
+    return done["old"]["public_key"], done["new"]["public_key"]
+
+
+def append(data_dir: Path, *request_ids: str) -> None:
+    async def fill(log: ReceiptLog) -> None:
+        for request_id in request_ids:
+            await log.append(draft(request_id, policy=DEFAULT), "key_anna")
+
+    with opened(data_dir) as log:
+        asyncio.run(fill(log))
+
+
+def checked(command: Command, file: Path, *keys: str) -> list[str]:
+    """The checks that a file fails with these keys. The second verifier agrees."""
+    options = [word for key in keys for word in ("--key", key)]
+    _, done = command.json("receipts", "verify", str(file), *options)
+    try:
+        verify(file.read_bytes(), keys)
+    except REFUSALS:
+        assert not done["valid"]
+    else:
+        assert done["valid"]
+    return [check["name"] for check in done["checks"] if not check["ok"]]
+
+
+def test_receipts_before_and_after_verify_with_both_keys(command: Command, ids: list[str], tmp_path: Path) -> None:
+    old, new = rotate(command)
+    append(command.data_dir, "req_0a")
+    for target in ((), (ids[0],), ("req_0a",)):
+        assert command.json("receipts", "verify", *target)[1]["valid"]
+    file = tmp_path / "log.ndjson"
+    assert command("receipts", "export", "--output", str(file))[0] == 0
+    assert checked(command, file, old, new) == []
+    assert checked(command, file, new) == ["signature"], "the old key signed the first records"
+    assert checked(command, file, old) == ["format", "signature", "head"]
+    record = json.loads(file.read_text().splitlines()[5])
+    assert (record["type"], record["record"]["public_key"], record["record"]["new_public_key"]) == (
+        "rotation",
+        old,
+        new,
+    )
+    for request_id in (ids[0], "req_0a"):
+        file.write_text(command("receipts", "prove", request_id)[1])
+        assert checked(command, file, old, new) == []
+    assert checked(command, file, new) == []
+    file.write_text(command("receipts", "consistency", "2")[1])
+    assert checked(command, file, new) == [], "the earlier checkpoint is signed again"
+
+
+def test_the_old_key_signs_nothing_more(command: Command, ids: list[str], tmp_path: Path) -> None:
+    thief = Signer.load(command.data_dir)
+    old, new = rotate(command)
+    append(command.data_dir, "req_0a")
+    file = tmp_path / "log.ndjson"
+    command("receipts", "export", "--output", str(file))
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for change in ("record", "checkpoint"):
+        forged: list[Any] = json.loads(json.dumps(lines))
+        if change == "record":
+            forged[-2] = forged[-2] | {"record": signed(forged[-2]["record"], thief)}
+            forged[-1]["hash"] = forged[-2]["record"]["hash"]
+        forged[-1]["checkpoint"] = note_over(forged, thief)
+        file.write_text("".join(json.dumps(line) + "\n" for line in forged))
+        fails = checked(command, file, old, new)
+        assert fails == (["signature", "head"] if change == "record" else ["head"])
+
+
+def signed(record: dict[str, Any], signer: Signer) -> dict[str, Any]:
+    body = {name: record[name] for name in record if name not in {"hash", "signature"}} | {"key_id": signer.key_id}
+    return seal(body, signer).as_dict()
+
+
+def note_over(lines: list[Any], signer: Signer) -> str:
+    bodies = [
+        canonical_form({name: value for name, value in line["record"].items() if name not in {"hash", "signature"}})
+        for line in lines[1:-1]
+    ]
+    return sign_checkpoint(len(bodies), tree_root([body.encode() for body in bodies]), signer).note
+
+
+async def test_a_running_gateway_takes_the_new_key_over(command: Command) -> None:
+    data_dir = command.data_dir
+    with opened(data_dir) as log:
+        before = await log.append(draft("req_01", policy=DEFAULT), "key_anna")
+        old, new = await asyncio.to_thread(rotate, command)
+        log.check()
+        assert (await log.verify("req_01", OPERATOR)).valid
+        anchor = await log.anchor_payload("req_01", OPERATOR)
+        assert (anchor["public_key"], anchor["key_id"]) == (new, Signer.load(data_dir).key_id)
+        after = await log.append(draft("req_02", policy=DEFAULT), "key_anna")
+        assert (await log.verify("req_02", OPERATOR)).valid
+        third = rotate_within(data_dir)
+        last = await log.append(draft("req_03", policy=DEFAULT), "key_anna")
+    keys = [receipt.as_dict()["key_id"] for receipt in (before, after, last)]
+    assert len(set(keys)) == 3
+    assert keys[2] == third
+    assert old != new
+    assert command.json("receipts", "verify")[1]["valid"]
+
+
+def rotate_within(data_dir: Path) -> str:
+    store = open_store(data_dir)
+    try:
+        log = ReceiptLog(store, Signer.load(data_dir), data_dir)
+        return rotation.rotate_signing_key(log, data_dir).key_id
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize("after", ["the new key is written", "the record is durable"])
+def test_a_start_completes_what_a_crash_interrupted(
+    after: str, command: Command, ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Crash(Exception):
+        pass
+
+    def crash(*_: object) -> None:
+        raise Crash
+
+    replace = Path.replace
+
+    old = public_key(command)
+    with monkeypatch.context() as patched:
+        if after == "the record is durable":
+            patched.setattr(
+                rotation.Path, "replace", lambda path, to: crash() if path.name == NEXT else replace(path, to)
+            )
+        else:
+            patched.setattr(ReceiptLog, "rotate", crash)
+        with pytest.raises(Crash):
+            rotate_within(command.data_dir)
+    assert (command.data_dir / NEXT).exists()
+    asyncio.run(start_and_record(command.data_dir))
+    assert command.json("receipts", "verify")[1]["valid"]
+    assert (public_key(command) == old) == (after == "the new key is written")
+    rotate(command)
+    assert not (command.data_dir / NEXT).exists()
+
+
+async def start_and_record(data_dir: Path) -> None:
+    store = open_store(data_dir)
+    try:
+        log = ReceiptLog(store, signer_of(store, data_dir), data_dir)
+        log.check()
+        await log.append(draft(policy=DEFAULT), "key_anna")
+    finally:
+        store.close()
+
+
+def test_a_key_put_in_place_without_a_record_is_refused(command: Command, ids: list[str]) -> None:
+    (command.data_dir / FILE).unlink()
+    Signer.load(command.data_dir)
+    with pytest.raises(SettingsError, match="not the key"):
+        asyncio.run(start_and_record(command.data_dir))
+    assert command("keys", "rotate", "--signing") == (2, "")
+
+
+ATTACKS = {
+    "removed": "DELETE FROM receipts WHERE kind = 'rotation'",
+    "of another key": 'UPDATE receipts SET body = replace(body, \'"new_public_key":"\', \'"new_public_key":"00\')'
+    " WHERE kind = 'rotation'",
+    "called a receipt": "UPDATE receipts SET kind = 'receipt' WHERE kind = 'rotation'",
+    "a receipt called one": "UPDATE receipts SET kind = 'rotation' WHERE sequence = 1",
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_changed_record_of_a_rotation_is_named(name: str, command: Command, ids: list[str]) -> None:
+    rotate(command)
+    append(command.data_dir, "req_0a")
+    with closing(sqlite3.connect(command.data_dir / "gateway.db")) as db, db:
+        db.execute(ATTACKS[name])
+    status, done = command.json("receipts", "verify")
+    assert (status, done["valid"]) == (1, False)
+    if name != "called a receipt":  # The kind is beside the record, and a start reads it of the last records alone.
+        with opened(command.data_dir) as log, pytest.raises(Unavailable, match="broken"):
+            log.check()
+
+
+def test_a_key_of_the_settings_is_replaced_there(
+    command: Command, ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_SIGNING_KEY", (command.data_dir / FILE).read_text())
+    assert command("keys", "rotate", "--signing") == (2, "")
+    assert "signing_key is set" in command.errors

@@ -3,13 +3,18 @@
 The queries are few and short, for starts and health checks. `log_walk` recomputes all records.
 """
 
+from hashlib import sha256
+
 from gateway.receipts.checkpoint import Checkpoint, verify_checkpoint
 from gateway.receipts.checkpoint_file import FILE
 from gateway.receipts.history import History, read_history
 from gateway.receipts.signing import Verifier
 from gateway.receipts.tree import IncompleteTree, StoredTree
-from gateway.receipts.verify import Check, signed_checkpoint
+from gateway.receipts.verify import Check, check_filing, signed_checkpoint
 from gateway.store.interfaces import Receipts
+
+_LAST = 256
+"""So many of the newest records are compared with the columns that they are stored under."""
 
 
 def has_records(receipts: Receipts) -> bool:
@@ -38,6 +43,9 @@ def find_fault(receipts: Receipts, remembered: Checkpoint | None, verifier: Veri
         return "it has records before its first or after its last"
     if head.size and receipts.hash_at(head.size) != head.hash:
         return "its head is not its last record"
+    for row in receipts.after(max(head.size - _LAST, history.start.size), _LAST):
+        if not check_filing(row).ok or row.hash != sha256(row.body or b"").hexdigest().encode():
+            return f"its record at sequence {row.sequence} is not stored as what it is"
     return None
 
 

@@ -144,18 +144,11 @@ def test_the_reference_finds_it_too(name: str, log_dir: Path) -> None:
         reference_check(log_dir / "gateway.db", Signer.load(log_dir).public_key)
 
 
-REFUSED = [
-    *(name for name in sorted(VECTORS) if name.startswith("head-")),
-    *(name for name in sorted(VECTORS) if name.startswith("copied-record-")),
-    *(name for name in sorted(VECTORS) if name.startswith("removed-everything")),
-    "removed-head",
-    "removed-tail",
-    "removed-tail-and-head-moved-back",
-    "rewritten-chain-and-head",
-]
+# A signature is checked where it is asked about. A start and a health check read the columns beside it.
+REFUSED = [name for name in sorted(VECTORS) if not name.startswith("signature-")]
 
 
-@pytest.mark.parametrize("name", [*REFUSED, "signed-with-another-key"])
+@pytest.mark.parametrize("name", REFUSED)
 async def test_the_gateway_signs_nothing_on_top_of_a_forged_log(
     name: str, log_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

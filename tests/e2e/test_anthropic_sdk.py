@@ -1,12 +1,13 @@
 """Anthropic's own SDK through both listeners: it gets its own words back, and the upstream sees none of them."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import anthropic
 import httpx2
 import pytest
 import trustme
@@ -14,6 +15,9 @@ import trustme
 from tests.e2e.server import OPERATOR_KEY, Running, gateway
 from tests.e2e.upstream import Recorded, Reply, Upstream
 from tests.gateway.wires.test_anthropic_streams import SIGNED, block, end, in_pieces, sse, start
+from tests.lazy import Lazy
+
+anthropic = Lazy("anthropic")
 
 CARD, MAIL = "4111 1111 1111 1111", "anna.schmidt@acme.test"
 SAID = f"I am {MAIL}, my card is {CARD}."

@@ -1,5 +1,7 @@
 """Google's own SDK through both listeners: it gets its own words back, and the upstream sees none of them."""
 
+from __future__ import annotations
+
 import base64
 import contextlib
 import json
@@ -11,27 +13,17 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 import trustme
-from google import genai
-from google.genai import errors, types
 
 from tests.e2e.server import OPERATOR_KEY, Running, gateway
 from tests.e2e.upstream import Recorded, Reply, Upstream
+from tests.lazy import Lazy
+
+genai = Lazy("google.genai")
 
 CARD, MAIL = "4111 1111 1111 1111", "anna.schmidt@acme.test"
 SAID = f"I am {MAIL}, my card is {CARD}."
 SIGNED = base64.b64encode(bytes(range(48))).decode()
 STREAM = "/v1beta/models/gemini-x:streamGenerateContent"
-TOOL = types.Tool(
-    function_declarations=[
-        types.FunctionDeclaration(
-            name="send",
-            description="Sends a note.",
-            parameters=types.Schema(
-                type=types.Type.OBJECT, properties={"note": types.Schema(type=types.Type.STRING)}, required=["note"]
-            ),
-        )
-    ]
-)
 
 
 def said_in(request: Recorded) -> str:
@@ -92,6 +84,14 @@ def served(
         yield running
 
 
+def tool() -> genai.types.Tool:
+    types = genai.types
+    note = types.Schema(type=types.Type.STRING)
+    parameters = types.Schema(type=types.Type.OBJECT, properties={"note": note}, required=["note"])
+    send = types.FunctionDeclaration(name="send", description="Sends a note.", parameters=parameters)
+    return types.Tool(function_declarations=[send])
+
+
 class Spoken(NamedTuple):
     """A client with its connection, and the template of URLs with its key in the query."""
 
@@ -114,24 +114,24 @@ def spoken(
             trust = ssl.create_default_context(cafile=str(served.ca))
             reached, url, key = tls_upstream, tls_upstream.url, "key-of-the-provider"
             http = stack.enter_context(httpx.Client(trust_env=False, proxy=served.proxy, verify=trust))
-        options = types.HttpOptions(base_url=url, httpx_client=http)
+        options = genai.types.HttpOptions(base_url=url, httpx_client=http)
         reached.answer = provider
         client = genai.Client(vertexai=False, api_key=key, http_options=options)
         yield Spoken(client, reached, http, f"{url}{{path}}?key={key}")
 
 
-def ask(client: genai.Client, contents: Any, *, streamed: bool) -> tuple[list[types.Part], Any]:
+def ask(client: genai.Client, contents: Any, *, streamed: bool) -> tuple[list[genai.types.Part], Any]:
     """Returns the parts of an answer, the texts in a row as one, and its last event."""
-    config = types.GenerateContentConfig(
+    config = genai.types.GenerateContentConfig(
         system_instruction=f"You serve {MAIL}.",
-        tools=[TOOL],
-        thinking_config=types.ThinkingConfig(include_thoughts=True),
-        automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+        tools=[tool()],
+        thinking_config=genai.types.ThinkingConfig(include_thoughts=True),
+        automatic_function_calling=genai.types.AutomaticFunctionCallingConfig(disable=True),
     )
     if not streamed:
         whole = client.models.generate_content(model="gemini-x", contents=contents, config=config)
         return list(whole.candidates[0].content.parts), whole  # type: ignore[index, union-attr, arg-type]
-    parts: list[types.Part] = []
+    parts: list[genai.types.Part] = []
     for event in client.models.generate_content_stream(model="gemini-x", contents=contents, config=config):
         for part in event.candidates[0].content.parts:  # type: ignore[index, union-attr]
             if parts and part.text is not None and parts[-1].text is not None and parts[-1].thought == part.thought:
@@ -148,7 +148,7 @@ def nothing_crossed(upstream: Upstream) -> bool:
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_conversation_with_a_tool(spoken: Spoken, streamed: bool) -> None:
     client, upstream = spoken.client, spoken.upstream
-    contents: list[Any] = [types.Content(role="user", parts=[types.Part(text=SAID)])]
+    contents: list[Any] = [genai.types.Content(role="user", parts=[genai.types.Part(text=SAID)])]
     parts, last = ask(client, contents, streamed=streamed)
     thought, text, call = parts
     assert (thought.text, thought.thought) == (f"They say: {SAID}", True)
@@ -156,11 +156,11 @@ def test_a_conversation_with_a_tool(spoken: Spoken, streamed: bool) -> None:
     assert call.function_call is not None
     assert call.function_call.args == {"note": SAID}
     assert call.thought_signature == base64.b64decode(SIGNED)
-    assert last.candidates[0].finish_reason == types.FinishReason.STOP
+    assert last.candidates[0].finish_reason == genai.types.FinishReason.STOP
     assert last.usage_metadata.prompt_token_count == 20
-    contents.append(types.Content(role="model", parts=parts))
-    result = types.FunctionResponse(id="c1", name="send", response={"result": f"Sent to {MAIL}"})
-    contents.append(types.Content(role="user", parts=[types.Part(function_response=result)]))
+    contents.append(genai.types.Content(role="model", parts=parts))
+    result = genai.types.FunctionResponse(id="c1", name="send", response={"result": f"Sent to {MAIL}"})
+    contents.append(genai.types.Content(role="user", parts=[genai.types.Part(function_response=result)]))
     parts, _ = ask(client, contents, streamed=streamed)
     assert parts[1].text == f"Sent to {MAIL}"
     assert nothing_crossed(upstream)
@@ -207,30 +207,30 @@ def test_tokens_are_counted_and_embeddings_made(spoken: Spoken) -> None:
 
 def test_models_are_listed(served: Running, upstream: Upstream) -> None:
     upstream.answer = lambda _: reply({"models": [{"name": "models/gemini-9"}, {"name": "models/other"}]})
-    client = genai.Client(api_key=OPERATOR_KEY, http_options=types.HttpOptions(base_url=served.url))
+    client = genai.Client(api_key=OPERATOR_KEY, http_options=genai.types.HttpOptions(base_url=served.url))
     assert [model.name for model in client.models.list()] == [
         "models/google",
         "models/gemini-9",
         "models/configured-upstream",
     ]
     assert client.models.get(model="gemini-9").name == "models/gemini-9"
-    with pytest.raises(errors.ClientError, match="No surface serves this model"):
+    with pytest.raises(genai.errors.ClientError, match="No surface serves this model"):
         client.models.get(model="other")
 
 
 def test_errors_are_shown(spoken: Spoken) -> None:
     client, upstream = spoken.client, spoken.upstream
-    with pytest.raises(errors.ClientError) as caught:
+    with pytest.raises(genai.errors.ClientError) as caught:
         client.models.generate_content(
-            model="gemini-x", contents=[types.Part.from_bytes(data=b"x" * 99, mime_type="image/png")]
+            model="gemini-x", contents=[genai.types.Part.from_bytes(data=b"x" * 99, mime_type="image/png")]
         )
     assert (caught.value.code, caught.value.status) in {(415, "INVALID_ARGUMENT")}
     assert "attachments" in str(caught.value.message)
     upstream.answer = lambda _: reply_error(429, "RESOURCE_EXHAUSTED")
-    with pytest.raises(errors.ClientError) as caught:
+    with pytest.raises(genai.errors.ClientError) as caught:
         client.models.generate_content(model="gemini-x", contents="Hello")
     assert (caught.value.code, caught.value.status) == (429, "RESOURCE_EXHAUSTED")
-    with pytest.raises(errors.ClientError) as caught:
+    with pytest.raises(genai.errors.ClientError) as caught:
         for _ in client.models.generate_content_stream(model="gemini-x", contents="Hello"):
             pass
     assert caught.value.status == "RESOURCE_EXHAUSTED"
@@ -246,8 +246,8 @@ def test_a_wrong_key_and_an_unknown_model(served: Running) -> None:
             ("wrong", "gemini-x", 401, "UNAUTHENTICATED"),
             (OPERATOR_KEY, "other", 404, "NOT_FOUND"),
         ):
-            options = types.HttpOptions(base_url=served.url, httpx_client=http)
+            options = genai.types.HttpOptions(base_url=served.url, httpx_client=http)
             client = genai.Client(vertexai=False, api_key=key, http_options=options)
-            with pytest.raises(errors.ClientError) as caught:
+            with pytest.raises(genai.errors.ClientError) as caught:
                 client.models.generate_content(model=model, contents="Hello")
             assert (caught.value.code, caught.value.status) == (code, status)

@@ -1,28 +1,33 @@
 """LangChain through both listeners: an agent with a tool reads and passes on its own words."""
 
+from __future__ import annotations
+
 import json
 from typing import Any
 
 import pytest
-from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
-from langchain_core.tools import tool
-from langchain_openai import ChatOpenAI
-from openai import OpenAI
 
 from tests.e2e.upstream import Recorded, Reply
 from tests.gateway.pipeline.streaming.support import message
+from tests.lazy import Lazy
 
 from . import test_streaming
 from .test_streaming import CARD, MAIL, SAID, Agent, Entrance
+
+langchain_openai, openai = Lazy("langchain_openai"), Lazy("openai")
+messages, tools = Lazy("langchain_core.messages"), Lazy("langchain_core.tools")
 
 # Fixtures.
 served, entrance = test_streaming.served, test_streaming.entrance
 
 
-@tool
-def send(text: str, call: int) -> str:
-    """Sends a text."""
-    return f"{call}: {MAIL}" if text == SAID else "not what was said"
+@pytest.fixture
+def send() -> tools.BaseTool:
+    def send(text: str, call: int) -> str:
+        """Sends a text."""
+        return f"{call}: {MAIL}" if text == SAID else "not what was said"
+
+    return tools.tool(send)
 
 
 def whole(request: Recorded) -> Reply:
@@ -32,17 +37,19 @@ def whole(request: Recorded) -> Reply:
     return Reply(json.dumps(said).encode())
 
 
-def chat(client: OpenAI) -> ChatOpenAI:
+def chat(client: openai.OpenAI) -> langchain_openai.ChatOpenAI:
     # Its own client would read the proxy of the environment.
-    return ChatOpenAI(model="m", client=client.chat.completions, root_client=client, api_key="unused")
+    return langchain_openai.ChatOpenAI(model="m", client=client.chat.completions, root_client=client, api_key="unused")
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-def test_an_agent_calls_a_tool_three_times(entrance: Entrance, streamed: bool, monkeypatch: Any) -> None:
+def test_an_agent_calls_a_tool_three_times(
+    entrance: Entrance, send: tools.BaseTool, streamed: bool, monkeypatch: Any
+) -> None:
     # It may report to its vendor.
     monkeypatch.setenv("LANGSMITH_TRACING", "false")
     entrance.upstream.answer = Agent() if streamed else whole
-    history: list[BaseMessage] = [HumanMessage(SAID)]
+    history = [messages.HumanMessage(SAID)]
     with entrance.sdk() as client:
         bound = chat(client).bind_tools([send])
         for _ in range(4):
@@ -53,7 +60,9 @@ def test_an_agent_calls_a_tool_three_times(entrance: Entrance, streamed: bool, m
             else:
                 answer = bound.invoke(history)
             history.append(answer)
-            history += [ToolMessage(send.invoke(call["args"]), tool_call_id=call["id"]) for call in answer.tool_calls]
+            history += [
+                messages.ToolMessage(send.invoke(call["args"]), tool_call_id=call["id"]) for call in answer.tool_calls
+            ]
     assert history[-1].text == f"Done: 2: {MAIL}"
     assert len(history) == 8
     assert MAIL.encode() not in entrance.crossed

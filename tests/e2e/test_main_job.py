@@ -1,16 +1,20 @@
 """The main job with clients as they are: the openai SDK through the base URL and through HTTPS_PROXY, and httpx."""
 
+from __future__ import annotations
+
 import itertools
 import json
 import ssl
 from collections.abc import Iterator
 
 import httpx
-import openai
 import pytest
 
 from tests.e2e.server import OPERATOR_KEY, PLAIN, Running
 from tests.e2e.upstream import Recorded, Reply, Upstream, completion
+from tests.lazy import Lazy
+
+openai = Lazy("openai")
 
 LETTER = (
     "Dear Wilhelmina Oxenfoord,\nplease write to w.oxenfoord@acme.test or call +49 30 901820.\n"

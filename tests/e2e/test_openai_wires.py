@@ -3,6 +3,8 @@
 A scripted upstream says back what it was sent, as the API would.
 """
 
+from __future__ import annotations
+
 import base64
 import json
 import ssl
@@ -12,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import openai
 import pytest
 import trustme
 
 from tests.e2e.server import OPERATOR_KEY, Running, gateway
 from tests.e2e.upstream import Recorded, Reply, Upstream
+from tests.lazy import Lazy
+
+openai = Lazy("openai")
 
 MAIL = "anna.schmidt@acme.test"
 CARD = "4111 1111 1111 1111"

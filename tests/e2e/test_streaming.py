@@ -17,7 +17,6 @@ from typing import Any
 
 import httpx
 import httpx2
-import openai
 import pytest
 import trustme
 
@@ -26,6 +25,9 @@ from tests.e2e.raw import answer_to
 from tests.e2e.server import OPERATOR_KEY, Running, gateway
 from tests.e2e.upstream import Message, Recorded, Reply, Upstream
 from tests.gateway.pipeline.streaming.support import DONE, Body, bodies, chunk, event, in_pieces, text_of, text_stream
+from tests.lazy import Lazy
+
+openai = Lazy("openai")
 
 MAIL = "canary.of.streams@acme.test"
 CARD = "4111 1111 1111 1111"
@@ -96,7 +98,7 @@ class Entrance:
                 yield client
 
     @contextmanager
-    def sdk(self) -> Iterator[openai.OpenAI]:
+    def sdk(self) -> "Iterator[openai.OpenAI]":
         if self.name == "gateway":
             with httpx2.Client(trust_env=False) as http:
                 yield openai.OpenAI(

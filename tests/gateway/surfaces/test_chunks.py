@@ -1,12 +1,16 @@
 """A complete answer as the events of a stream, read by the official SDK."""
 
+from __future__ import annotations
+
 import httpx2
-import openai
 import pytest
 
 from gateway.http.strict_json import dump
 from gateway.surfaces import DemoSurface
 from gateway.surfaces.chunks import as_events
+from tests.lazy import Lazy
+
+openai = Lazy("openai")
 
 pytestmark = pytest.mark.anyio
 

@@ -1,12 +1,13 @@
 """Replays streamed answers as an upstream sends them, and shows them to the official SDK."""
 
+from __future__ import annotations
+
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import httpx2
-import openai
 
 from gateway.ipc.messages import StreamEnd, StreamPlan
 from gateway.models import Action
@@ -15,6 +16,9 @@ from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy.document import GuardDocument
 from gateway.text.fields import Span
 from gateway.wires import Body, Wire
+from tests.lazy import Lazy
+
+openai = Lazy("openai")
 
 CARD = "4111 1111 1111 1111"
 MAIL = "anna.schmidt@acme.test"

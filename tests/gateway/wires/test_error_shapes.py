@@ -1,16 +1,13 @@
 """The gateway's errors as the official SDKs show them: with the message, and without retrying in vain."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 
-import anthropic
 import httpx
 import httpx2
-import openai
 import pytest
-from google import genai
-from google.genai import errors as google_errors
-from google.genai import types
 
 import gateway.errors
 from gateway.errors import (
@@ -22,6 +19,9 @@ from gateway.errors import (
 )
 from gateway.wires import Family
 from gateway.wires.error_shapes import code_in, family_of, shaped
+from tests.lazy import Lazy
+
+anthropic, openai, genai = Lazy("anthropic"), Lazy("openai"), Lazy("google.genai")
 
 ERRORS = {
     error.default_code: error("Nothing was sent; do something else.", param="messages")
@@ -92,9 +92,9 @@ def ask_gemini(gateway: Gateway, _: int) -> Exception:
         return httpx.Response(gateway.status, json=gateway.body, headers=head(gateway.error))
 
     http = httpx.Client(transport=httpx.MockTransport(answer))
-    options = types.HttpOptions(base_url="http://g.test", httpx_client=http)
+    options = genai.types.HttpOptions(base_url="http://g.test", httpx_client=http)
     client = genai.Client(vertexai=False, api_key="k", http_options=options)
-    with pytest.raises(google_errors.APIError) as raised:
+    with pytest.raises(genai.errors.APIError) as raised:
         client.models.generate_content(model="m", contents="Hi.")
     assert raised.value.code == gateway.error.status
     return raised.value

@@ -153,3 +153,8 @@ def normalize_text(source: str) -> NormalizedText:
         for char, folded in folds.items():
             folded_text = folded_text.replace(char, folded)
     return NormalizedText(folded_text.encode(), source, ascii=False, removed=removed, padding=padding)
+
+
+def plain_text(normalized: NormalizedText) -> str:
+    """Returns the whole of a normalized text."""
+    return normalized.text(0, len(normalized.data))

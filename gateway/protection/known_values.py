@@ -1,223 +1,72 @@
 """Hides every occurrence of a detected value, even where no recognizer finds it: in another spelling or encoding.
 
-A value is searched for by one of its words, so that a text costs one pass regardless of the number of values. The
-search also covers the normalized and deobfuscated text (`gateway.detection.normalized_text`,
-`gateway.detection.deobfuscation`).
-
-A short or word-like value must be a whole word: "Ann" is not in "Annual", nor "Main Street 12" in "Main Street 123". A
-specific one (`_is_specific`) is hidden even within a longer word or number, since such a match is no coincidence.
+The search also covers the normalized and deobfuscated text (`gateway.detection.normalized_text`,
+`gateway.detection.deobfuscation`). Only values that may be in a text are indexed for it: a long conversation has
+hundreds, and its next message a few.
 """
 
-import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import accumulate, chain, compress
-from sys import byteorder
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
 
-from gateway.config.data_files import word_lists
 from gateway.detection.deobfuscation import Findings, deobfuscate_known_values
-from gateway.detection.normalized_text import NormalizedText, normalize_text
+from gateway.detection.normalized_text import NormalizedText, normalize_text, plain_text
 from gateway.detection.overlaps import overlapping
 from gateway.protection.paired_markup import with_paired_markup
+from gateway.protection.value_index import SHORTEST, ValueIndex, clues, letters_and_digits, lower
 from gateway.text.fields import Span, Spans
 
-_SHORTEST = 4
-_MANY = 48
-_SHORTEST_JOINED = 7
-_SHORTEST_NUMBER = 7
-# Characters, from which a value with a digit or of an e-mail address, or any other, is specific.
-_SPECIFIC, _SPECIFIC_WORD = 9, 16
-_TELLING = re.compile(r"\d|\w@\w")
-# What separates the groups of a number, and of a code such as an IBAN.
-_NUMBER_GROUPS = re.compile(r"(?<=\d)[ \-/()]{1,2}(?=\d)")
-_CODE_GROUPS = re.compile(r"(?<=[0-9A-Z])[ \-/()]{1,2}(?=[0-9A-Z])")
-# No separator within a number, or too many; and another number after or, read backwards, before it.
-_APART = re.compile(r"[^\w \-./()]|[ \-./()_]{3}")
-_NEXT_NUMBER = re.compile(r"[ \-./()]{1,2}\d++(?!\w)")
-_MOST_DIGITS = 24
-# The separators between the letters and digits of a plain form, and which bytes are others or begin a character.
-_SEPARATORS = bytes(code for code in range(0x80) if not chr(code).isalnum())
-_KEPT = bytes(code not in _SEPARATORS for code in range(0x100))
-_STARTS = bytes(not 0x80 <= code < 0xC0 for code in range(0x100))
-_WINDOW = 4
-_PLUS = re.compile(r"(?<![\w.])\+(?=\d)")
-_LETTER = re.compile(r"[^\W\d_]")
-# A password that was found in a URL or connection string may also occur alone.
-_CONTAIN_PASSWORDS = frozenset(("CONNECTION_STRING", "URL_WITH_CREDENTIALS", "PASSWORD"))
-_PASSWORD = re.compile(
-    r"://[^\s:/@]*:([^\s@/]{4,})@|;\s*(?:password|pwd)=([^;\s]{4,})|\A[\w.\-]+:([^\s/]{4,})\Z", re.IGNORECASE
-)
-# The part of a provider's key behind `sk-`, `ghp_`, `sk-proj-`.
-_UNPREFIXED = re.compile(r"(?:[A-Za-z]{2,8}[_-]){1,3}(?=[A-Za-z_-]*\d)([\w-]{16,})", re.ASCII)
-_SECRETS = frozenset({"PASSWORD", "SECRET", "API_KEY"})
-# A secret that was found with the name before it, or with signs, a comment or an escape around it.
-_INNER = re.compile(r"""(?:[A-Za-z_]\w*[=:])?[*`"'(\[]*+(.+?)(?:[*`"')\].,;:!?\u2026\s]++|(?:\\n|#).*)?""", re.DOTALL)
-_WORD = re.compile(r"[^\W_]+")
-_TO_BLANKS = {code: " " for code in range(0x80) if not chr(code).isalnum()}
-# Between the words of a value, lines may be wrapped or quoted, and words be in bold or in table cells.
-_MARKS = r"(?:[*`~|]|</?[A-Za-z][^<>\n]{0,64}>){0,4}"
-_BLANK = re.compile(rf"{_MARKS}(?=\s)[^\S\n]*(?:\n(?:[^\S\n]|>)*)?{_MARKS}[^\S\n]*")
-_JOIN = re.compile(rf"{_BLANK.pattern}|[_.+,;|'\u2019\-]|%20")
-# A single word may be an ordinary word in lower case, so its case counts; longer values match in any case.
-_WAYS = _EXACT, _WHOLE, _JOINED, _BROKEN = range(4)
-_BETWEEN = {_JOINED: _JOIN, _BROKEN: _BLANK}
-# In a name with such characters, the words may be incomplete.
-_OBFUSCATED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
-_ORDINARY = word_lists(__file__)["ordinary"]
+type _Value = tuple[str, str]
+"""A value and its type."""
 
-
-class _Form(NamedTuple):
-    """A way to find values by one of their words."""
-
-    way: int
-    """One of `_WAYS`: what may separate the pieces, and whether case counts."""
-    offset: int
-    """The offset of the word in the first piece."""
-    size: int
-
-    def piece(self, text: str, lowered: str, at: int) -> str:
-        """Returns the text in the place of the first piece, if the word at `at` is part of it."""
-        start = at - self.offset
-        return (text if self.way == _EXACT else lowered)[start : start + self.size] if start >= 0 else ""
+# To index a value takes as long as to look for its clues in so many characters, or in so many short texts.
+_LONG, _MOST_LOOKS = 8192, 64
 
 
 class KnownValues:
-    """The values hidden in a request so far, indexed for searching. Its repr shows no text."""
+    """The values hidden in a request so far, after those of `before`. Its repr shows no text."""
 
-    __slots__ = ("_forms", "_leads", "_people", "_plain", "_spans", "_steps", "_values", "_windows")
+    __slots__ = ("_base", "_before", "_index", "_last", "_looks", "_spans", "_waiting")
 
-    def __init__(self) -> None:
-        self._spans: dict[str, Span] = {}
-        self._forms: dict[str, tuple[_Form, ...]] = {}
-        # A trie over pieces, so that values with a common prefix cost no more than one. A state (at first the way) and
-        # a piece lead to the next state; `_values` has the values that end in a state.
-        self._steps: dict[tuple[int, str], int] = {}
-        self._leads: dict[tuple[int, str], tuple[str, ...]] = {}
-        self._values: dict[int, tuple[str, ...]] = {}
-        # Values by their letters and digits alone, in lower case, and the window of four bytes at each of their first
-        # four offsets: (offset, length of the plain form). One of these windows is at a multiple of four in any text.
-        self._plain: dict[bytes, str] = {}
-        self._windows: dict[int, tuple[tuple[int, int], ...]] = {}
-        self._people: set[str] = set()
-
-    def copy(self) -> "KnownValues":
-        """Returns an independent copy."""
-        other = KnownValues()
-        for name in self.__slots__:
-            setattr(other, name, getattr(self, name).copy())
-        return other
+    def __init__(self, before: "KnownValues | None" = None) -> None:
+        self._before = before
+        self._spans: dict[_Value, Span] = {}
+        # Values that are not indexed yet, with their clues once they were needed.
+        self._waiting: dict[_Value, tuple[bytes, ...] | None] = {}
+        self._looks = 0
+        # The place of the last indexed value among all.
+        self._last = -1
+        self._index = ValueIndex()
+        self._base: ValueIndex | None = None
 
     def add(self, texts: Sequence[str], found: Sequence[Spans]) -> None:
-        """Adds the hidden values of texts.
-
-        Of a person's name, adds its first and last word as well, and the whole name as it appears in names of files,
-        addresses and accounts.
-        """
+        """Adds the hidden values of texts."""
         for text, spans in zip(texts, found, strict=True):
             for span in spans:
-                if span.end - span.start >= _SHORTEST:
-                    self._add(text[span.start : span.end], span)
-
-    def _add(self, value: str, span: Span) -> None:
-        self._spell(value, span)
-        shown = value if value.isascii() else _text(normalize_text(value))
-        if shown != value:
-            self._spell(shown, span)
-        if span.type in _CONTAIN_PASSWORDS:
-            for password in filter(None, chain.from_iterable(_PASSWORD.findall(value))):
-                # A plain word has other meanings: `postgres` is a user, a program and a password.
-                if not password.isalpha():
-                    self._spell(password, span)
-        if span.type in _SECRETS and (inner := _INNER.fullmatch(value)) and _is_specific(inner[1]):
-            self._spell(inner[1], span)
-        if unprefixed := _UNPREFIXED.fullmatch(value):
-            self._spell(unprefixed[1], span)
-        if span.type == "PERSON" and value not in self._people:
-            self._people.add(value)
-            words = _WORD.findall(shown)
-            for word in () if _OBFUSCATED.search(shown) else _distinctive_words(words):
-                self._spell(word, span)
-            if 2 <= len(words) <= 4 and len(value) >= _SHORTEST_JOINED:
-                self._file(value, [_lower(word) for word in words], _JOINED)
-                self._spell("".join(words), span)
-
-    def _spell(self, value: str, span: Span) -> None:
-        if value in self._spans:
-            return
-        self._spans[value] = span
-        lowered = _lower(value)
-        self._spell_plain(value, lowered)
-        if value.isalpha() and len(value) < _SPECIFIC_WORD:
-            self._put(value, (value,), lowered, _Form(_EXACT, 0, len(value)))
-            return
-        self._file(value, (lowered,))
-        if span.type != "PERSON" and _LETTER.search(lowered) and len(pieces := lowered.split()) > 1:
-            self._file(value, pieces, _BROKEN)
-
-    def _spell_plain(self, value: str, lowered: str) -> None:
-        plain = _plain(lowered)
-        if len(plain) < _SHORTEST_NUMBER or plain in self._plain:
-            return
-        if _LETTER.search(lowered) is not None:
-            pieces = _CODE_GROUPS.sub("", value).split()
-            if not (_is_specific(pieces[0]) or _is_specific(pieces[-1])):
-                return
-        self._plain[plain] = value
-        for offset in range(_WINDOW):
-            window, place = int.from_bytes(plain[offset : offset + _WINDOW], byteorder), (offset, len(plain))
-            places = self._windows.get(window, ())
-            if place not in places:
-                self._windows[window] = (*places, place)
-
-    def _file(self, value: str, pieces: Sequence[str], way: int = _WHOLE) -> None:
-        forms, first, offset = self._forms, pieces[0], 0
-        if not (word := first).isalnum():
-            # Searched for by the most specific word: many URLs begin with `https` or share a domain.
-            words = [(len(forms.get(found[0], ())), -len(found[0]), found.start()) for found in _WORD.finditer(first)]
-            if not words:
-                return
-            _, length, offset = min(words)
-            word = first[offset : offset - length]
-        self._put(value, pieces, word, _Form(way, offset, len(first)))
-
-    def _put(self, value: str, pieces: Sequence[str], word: str, form: _Form) -> None:
-        forms = self._forms.get(word, ())
-        if form not in forms:
-            self._forms[word] = (*forms, form)
-        at = form.way
-        for number, piece in enumerate(pieces):
-            step = (at, piece)
-            if step not in self._steps:
-                self._steps[step] = len(self._steps) + len(_WAYS)
-                if number:
-                    lead = (at, _lead(piece, 0))
-                    self._leads[lead] = (*self._leads.get(lead, ()), piece)
-            at = self._steps[step]
-        values = self._values.get(at, ())
-        # Values that are hidden the same way and differ only in case need one entry.
-        if not any(self._spans[value][2:] == self._spans[other][2:] for other in values):
-            self._values[at] = (*values, value)
+                value = text[span.start : span.end], span.type
+                if span.end - span.start >= SHORTEST and value not in self._spans:
+                    self._spans[value] = span
+                    self._waiting[value] = None
 
     def repeats(self, text: str, spans: Spans) -> Spans:
         """Returns the spans together with the occurrences of known values that they do not cover, sorted and disjoint.
 
         Raises Unavailable (detection_failed) when the text could not be searched completely.
         """
-        if not self._spans:
+        if not self._spans and (self._before is None or not self._before._spans):
             return spans
         covered = [span.start for span in spans]
         extra: list[Span] = []
-        for start, end, value in self._occurrences(text):
+        # Of values that share an encoded stretch the longest counts, in whatever order they were found.
+        for start, end, value in sorted(self._occurrences(text), key=lambda found: (-len(found[2]), found[2])):
             before = bisect_right(covered, start) - 1
             if not (before >= 0 and spans[before].end >= end):
-                extra.append(self._spans[value]._replace(start=start, end=end))
+                extra.append(self._index.spans[value]._replace(start=start, end=end))
         return united(with_paired_markup(text, (*spans, *extra)))
 
     def _occurrences(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Yields start, end and value of each occurrence, in the text and in its deobfuscated forms."""
         normalized = normalize_text(text)
-        if _text(normalized) != text:
+        if plain_text(normalized) != text:
             yield from self._find(text)
         found = deobfuscate_known_values(normalized, self._search)
         if found:
@@ -227,7 +76,7 @@ class KnownValues:
 
     def _search(self, normalized: NormalizedText) -> Findings:
         """Searches a text for `deobfuscate_known_values`; the findings hold the value in place of the type."""
-        text = _text(normalized)
+        text = plain_text(normalized)
         if text.isascii():
             return dict.fromkeys(self._find(text), (1.0, ""))
         found: Findings = {}
@@ -239,99 +88,52 @@ class KnownValues:
         return found
 
     def _find(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yields start, end and value of the known values in a text."""
-        lowered = _lower(text)
-        for word, at in _places(lowered, self._forms):
-            for form in self._forms[word]:
-                piece = form.piece(text, lowered, at)
-                step = self._steps.get((form.way, piece))
-                if step is not None:
-                    start = at - form.offset
-                    for end, values in self._ends(lowered, form.way, step, start + len(piece)):
-                        for value in values:
-                            if _stands_free(text, start, end, value):
-                                yield start, end, value
-        if self._plain:
-            yield from self._find_plain(text, lowered)
+        self._prepare(text)
+        return self._index.find(text)
 
-    def _ends(self, lowered: str, way: int, step: int, at: int) -> Iterator[tuple[int, Sequence[str]]]:
-        """Yields the end and the values for every value whose first piece ends at `at`."""
-        between = _BETWEEN.get(way)
-        open_ = [(step, at)]
-        while open_:
-            step, at = open_.pop()
-            if step in self._values:
-                yield at, self._values[step]
-            gap = between.match(lowered, at) if between else None
-            if gap is not None:
-                at = gap.end()
-                pieces = self._leads.get((step, _lead(lowered, at)), ())
-                open_ += [(self._steps[step, p], at + len(p)) for p in pieces if lowered.startswith(p, at)]
-
-    def _find_plain(self, text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
-        """Yields values that are within longer words, or have other separators between their letters and digits."""
-        plain = _plain(lowered)
-        # Of a few words, `_places` finds those within others, too.
-        if len(self._forms) <= _MANY and not any(
-            (count := plain.count(known)) and count > lowered.count(_lower(value))
-            for known, value in self._plain.items()
-        ):
+    def _prepare(self, text: str) -> None:
+        """Has all values in the index that may be in the text."""
+        if self._before is None:
+            new = self._missing(text)
+            if not new:
+                return
+            for value in new:
+                del self._waiting[value]
+            # In the order in which they were added, since the first of equal values counts.
+            order = list(self._spans)
+            if order.index(new[0]) > self._last:
+                self._index = self._index.copy()
+            else:
+                self._index, new = ValueIndex(), [value for value in order if value not in self._waiting]
+            self._last = order.index(new[-1])
+            self._put(new)
             return
-        offsets: list[int] = []
-        windows = memoryview(plain[: len(plain) // _WINDOW * _WINDOW]).cast("I")
-        for number in compress(range(len(windows)), map(self._windows.__contains__, windows)):
-            for offset, size in self._windows[windows[number]]:
-                first = number * _WINDOW - offset
-                value = self._plain.get(plain[first : first + size]) if first >= 0 else None
-                if value is not None and first + size <= len(plain):
-                    offsets = offsets or _offsets(lowered)
-                    start, end = offsets[first], offsets[first + size - 1] + 1
-                    if _reads_as(lowered, start, end, value) and _stands_free(text, start, end, value):
-                        yield start - (_PLUS.match(text, start - 1) is not None), end, value
+        self._before._prepare(text)
+        if self._base is not self._before._index:
+            self._base = self._before._index
+            self._index = self._base.copy()
+            self._put(self._spans)
 
+    def _put(self, values: Iterable[_Value]) -> None:
+        for value in values:
+            self._index.add(value[0], self._spans[value])
 
-def _places(text: str, words: Collection[str]) -> Iterator[tuple[str, int]]:
-    """Yields the positions of words: searches for a few one by one, for many in one pass."""
-    if len(words) <= _MANY:
-        for word in words:
-            at = text.find(word)
-            while at >= 0:
-                yield word, at
-                at = text.find(word, at + 1)
-    elif text.isascii():
-        # Most texts are ASCII, and this takes a third of the time.
-        found = text.translate(_TO_BLANKS).split(" ")
-        hits = [number for number, word in enumerate(found) if word in words]
-        ends = list(accumulate(map(len, found))) if hits else []
-        yield from ((found[hit], ends[hit] - len(found[hit]) + hit) for hit in hits)
-    else:
-        yield from ((word[0], word.start()) for word in _WORD.finditer(text) if word[0] in words)
-
-
-def _distinctive_words(words: Sequence[str]) -> Iterator[str]:
-    """Yields the first and last word of a full name unless they are ordinary words."""
-    for word in dict.fromkeys((words[0], words[-1])) if len(words) > 1 else ():
-        if len(word) >= _SHORTEST and word.isalpha() and word[0].isupper() and word.lower() not in _ORDINARY:
-            yield word
-
-
-def _lead(text: str, at: int) -> str:
-    """Returns the run of letters and digits at an offset."""
-    found = _WORD.match(text, at)
-    return found[0] if found else ""
-
-
-def _text(normalized: NormalizedText) -> str:
-    return normalized.text(0, len(normalized.data))
-
-
-def _size(text: str) -> int:
-    return len(text.encode())
-
-
-def _lower(text: str) -> str:
-    """Lowercases without changing the length: `İ` is the only letter whose lower case is two characters."""
-    return text.replace("İ", "i").lower()
+    def _missing(self, text: str) -> list[_Value]:
+        """Returns the values to index for a text."""
+        waiting = self._waiting
+        if len(text) >= _LONG or self._looks >= _MOST_LOOKS * len(self._spans):
+            return list(waiting)
+        self._looks += len(waiting)
+        data = letters_and_digits(lower(text))
+        missing: list[_Value] = []
+        for value, known in waiting.items():
+            if known is None:
+                waiting[value] = clues(*value)
+            for clue in known or waiting[value] or ():
+                if clue in data:
+                    missing.append(value)
+                    break
+        return missing
 
 
 def united(spans: Iterable[Span]) -> Spans:
@@ -342,45 +144,5 @@ def united(spans: Iterable[Span]) -> Spans:
     )
 
 
-def _is_specific(piece: str) -> bool:
-    return len(piece) >= _SPECIFIC_WORD or (len(piece) >= _SPECIFIC and _TELLING.search(piece) is not None)
-
-
-def _stands_free(text: str, start: int, end: int, value: str) -> bool:
-    """Returns whether an occurrence is not cut out of a longer word, unless the end of the value there is specific.
-
-    That is a piece between blanks, and beside a further digit a word: `192.168.10.25` is not in `192.168.10.250`.
-    """
-    for edge, inner, outer in ((0, start, start - 1), (-1, end - 1, end)):
-        if 0 <= outer < len(text) and text[outer].isalnum() and text[inner].isalnum():
-            if text[outer].isdecimal() and text[inner].isdecimal():
-                pieces = _WORD.findall(_NUMBER_GROUPS.sub("", value))
-            else:
-                pieces = _CODE_GROUPS.sub("", value).split()
-            if not _is_specific(pieces[edge]):
-                return False
-    return True
-
-
-def _reads_as(lowered: str, start: int, end: int, value: str) -> bool:
-    """Returns whether a text with the letters and digits of a value has its separators, or those of a number."""
-    if lowered[start:end] == _lower(value):
-        return True
-    if sum(map(str.isdecimal, value)) < _SHORTEST_NUMBER or _APART.search(lowered, start, end):
-        return False
-    before = lowered[max(0, start - _MOST_DIGITS) : start][::-1]
-    return not (_NEXT_NUMBER.match(lowered, end) or _NEXT_NUMBER.match(before))
-
-
-def _plain(lowered: str) -> bytes:
-    """Returns the letters and digits of a text."""
-    return lowered.encode("utf-8", "replace").translate(None, _SEPARATORS)
-
-
-def _offsets(lowered: str) -> list[int]:
-    """Returns the offset in a text of each byte of its plain form."""
-    data = lowered.encode("utf-8", "replace")
-    places: Iterable[int] = range(len(data))
-    if not lowered.isascii():
-        places = (count - 1 for count in accumulate(data.translate(_STARTS)))
-    return list(compress(places, data.translate(_KEPT)))
+def _size(text: str) -> int:
+    return len(text.encode())

@@ -194,8 +194,8 @@ class Protector:
                 hidden[number] = united((*hidden[number], *pieces))
         for number, piece in values_across(texts, continuations, find):
             hidden[number] = united((piece, *hidden[number]))
-        # A copy: later blocks learn the final spans of this block, whether they come from the memory or not.
-        known = known.copy()
+        # Apart: later blocks learn the final spans of this block, whether they come from the memory or not.
+        known = KnownValues(known)
         known.add(texts, hidden)
         spans = tuple(known.repeats(text, each) for text, each in zip(texts, hidden, strict=True))
         return Found(spans, tuple(kept))

@@ -1,0 +1,341 @@
+"""Finds values in a text by one of their words, so that the text costs one pass regardless of their number.
+
+A short or word-like value must be a whole word: "Ann" is not in "Annual", nor "Main Street 12" in "Main Street 123". A
+specific one (`_is_specific`) is found even within a longer word or number, since such a match is no coincidence.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import accumulate, chain, compress
+from sys import byteorder
+from typing import NamedTuple
+
+from gateway.config.data_files import word_lists
+from gateway.detection.normalized_text import normalize_text, plain_text
+from gateway.text.fields import Span
+
+SHORTEST = 4
+_MANY = 48
+_SHORTEST_JOINED = 7
+_SHORTEST_NUMBER = 7
+# Characters, from which a value with a digit or of an e-mail address, or any other, is specific.
+_SPECIFIC, _SPECIFIC_WORD = 9, 16
+_TELLING = re.compile(r"\d|\w@\w")
+# What separates the groups of a number, and of a code such as an IBAN.
+_NUMBER_GROUPS = re.compile(r"(?<=\d)[ \-/()]{1,2}(?=\d)")
+_CODE_GROUPS = re.compile(r"(?<=[0-9A-Z])[ \-/()]{1,2}(?=[0-9A-Z])")
+# No separator within a number, or too many; and another number after or, read backwards, before it.
+_APART = re.compile(r"[^\w \-./()]|[ \-./()_]{3}")
+_NEXT_NUMBER = re.compile(r"[ \-./()]{1,2}\d++(?!\w)")
+_MOST_DIGITS = 24
+# The separators between the letters and digits of a plain form, and which bytes are others or begin a character.
+_SEPARATORS = bytes(code for code in range(0x80) if not chr(code).isalnum())
+_BLANKS = bytes(32 if code in _SEPARATORS else code for code in range(0x100))
+_KEPT = bytes(code not in _SEPARATORS for code in range(0x100))
+_STARTS = bytes(not 0x80 <= code < 0xC0 for code in range(0x100))
+_WINDOW = 4
+_PLUS = re.compile(r"(?<![\w.])\+(?=\d)")
+_LETTER = re.compile(r"[^\W\d_]")
+# A password that was found in a URL or connection string may also occur alone.
+_CONTAIN_PASSWORDS = frozenset(("CONNECTION_STRING", "URL_WITH_CREDENTIALS", "PASSWORD"))
+_PASSWORD = re.compile(
+    r"://[^\s:/@]*:([^\s@/]{4,})@|;\s*(?:password|pwd)=([^;\s]{4,})|\A[\w.\-]+:([^\s/]{4,})\Z", re.IGNORECASE
+)
+# The part of a provider's key behind `sk-`, `ghp_`, `sk-proj-`.
+_UNPREFIXED = re.compile(r"(?:[A-Za-z]{2,8}[_-]){1,3}(?=[A-Za-z_-]*\d)([\w-]{16,})", re.ASCII)
+_SECRETS = frozenset({"PASSWORD", "SECRET", "API_KEY"})
+# A secret that was found with the name before it, or with signs, a comment or an escape around it.
+_INNER = re.compile(r"""(?:[A-Za-z_]\w*[=:])?[*`"'(\[]*+(.+?)(?:[*`"')\].,;:!?\u2026\s]++|(?:\\n|#).*)?""", re.DOTALL)
+_WORD = re.compile(r"[^\W_]+")
+_TO_BLANKS = {code: " " for code in range(0x80) if not chr(code).isalnum()}
+# Between the words of a value, lines may be wrapped or quoted, and words be in bold or in table cells.
+_MARKS = r"(?:[*`~|]|</?[A-Za-z][^<>\n]{0,64}>){0,4}"
+_BLANK = re.compile(rf"{_MARKS}(?=\s)[^\S\n]*(?:\n(?:[^\S\n]|>)*)?{_MARKS}[^\S\n]*")
+_JOIN = re.compile(rf"{_BLANK.pattern}|[_.+,;|'\u2019\-]|%20")
+# A single word may be an ordinary word in lower case, so its case counts; longer values match in any case.
+_WAYS = _EXACT, _WHOLE, _JOINED, _BROKEN = range(4)
+_BETWEEN = {_JOINED: _JOIN, _BROKEN: _BLANK}
+# In a name with such characters, the words may be incomplete.
+_OBFUSCATED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
+_ORDINARY = word_lists(__file__)["ordinary"]
+
+
+class _Form(NamedTuple):
+    """A way to find values by one of their words."""
+
+    way: int
+    """One of `_WAYS`: what may separate the pieces, and whether case counts."""
+    offset: int
+    """The offset of the word in the first piece."""
+    size: int
+
+    def piece(self, text: str, lowered: str, at: int) -> str:
+        """Returns the text in the place of the first piece, if the word at `at` is part of it."""
+        start = at - self.offset
+        return (text if self.way == _EXACT else lowered)[start : start + self.size] if start >= 0 else ""
+
+
+class ValueIndex:
+    """Hidden values, indexed for searching. Its repr shows no text."""
+
+    __slots__ = ("_forms", "_leads", "_people", "_plain", "_steps", "_values", "_windows", "spans")
+
+    def __init__(self) -> None:
+        self.spans: dict[str, Span] = {}
+        """How each value and each other spelling of it is hidden."""
+        self._forms: dict[str, tuple[_Form, ...]] = {}
+        # A trie over pieces, so that values with a common prefix cost no more than one. A state (at first the way) and
+        # a piece lead to the next state; `_values` has the values that end in a state.
+        self._steps: dict[tuple[int, str], int] = {}
+        self._leads: dict[tuple[int, str], tuple[str, ...]] = {}
+        self._values: dict[int, tuple[str, ...]] = {}
+        # Values by their letters and digits alone, in lower case, and the window of four bytes at each of their first
+        # four offsets: (offset, length of the plain form). One of these windows is at a multiple of four in any text.
+        self._plain: dict[bytes, str] = {}
+        self._windows: dict[int, tuple[tuple[int, int], ...]] = {}
+        self._people: set[str] = set()
+
+    def copy(self) -> "ValueIndex":
+        """Returns an independent copy."""
+        other = ValueIndex()
+        for name in self.__slots__:
+            setattr(other, name, getattr(self, name).copy())
+        return other
+
+    def add(self, value: str, span: Span) -> None:
+        """Adds a value. A later span of the same value counts for nothing.
+
+        Of a person's name, adds its first and last word as well, and the whole name as it appears in names of files,
+        addresses and accounts.
+        """
+        self._spell(value, span)
+        shown = value if value.isascii() else plain_text(normalize_text(value))
+        if shown != value:
+            self._spell(shown, span)
+        if span.type in _CONTAIN_PASSWORDS:
+            for password in filter(None, chain.from_iterable(_PASSWORD.findall(value))):
+                # A plain word has other meanings: `postgres` is a user, a program and a password.
+                if not password.isalpha():
+                    self._spell(password, span)
+        if span.type in _SECRETS and (inner := _INNER.fullmatch(value)) and _is_specific(inner[1]):
+            self._spell(inner[1], span)
+        if unprefixed := _UNPREFIXED.fullmatch(value):
+            self._spell(unprefixed[1], span)
+        if span.type == "PERSON" and value not in self._people:
+            self._people.add(value)
+            words = _WORD.findall(shown)
+            for word in () if _OBFUSCATED.search(shown) else _distinctive_words(words):
+                self._spell(word, span)
+            if 2 <= len(words) <= 4 and len(value) >= _SHORTEST_JOINED:
+                self._file(value, [lower(word) for word in words], _JOINED)
+                self._spell("".join(words), span)
+
+    def _spell(self, value: str, span: Span) -> None:
+        if value in self.spans:
+            return
+        self.spans[value] = span
+        lowered = lower(value)
+        self._spell_plain(value, lowered)
+        if value.isalpha() and len(value) < _SPECIFIC_WORD:
+            self._put(value, (value,), lowered, _Form(_EXACT, 0, len(value)))
+            return
+        self._file(value, (lowered,))
+        if span.type != "PERSON" and _LETTER.search(lowered) and len(pieces := lowered.split()) > 1:
+            self._file(value, pieces, _BROKEN)
+
+    def _spell_plain(self, value: str, lowered: str) -> None:
+        plain = letters_and_digits(lowered)
+        if len(plain) < _SHORTEST_NUMBER or plain in self._plain:
+            return
+        if _LETTER.search(lowered) is not None:
+            pieces = _CODE_GROUPS.sub("", value).split()
+            if not (_is_specific(pieces[0]) or _is_specific(pieces[-1])):
+                return
+        self._plain[plain] = value
+        for offset in range(_WINDOW):
+            window, place = int.from_bytes(plain[offset : offset + _WINDOW], byteorder), (offset, len(plain))
+            places = self._windows.get(window, ())
+            if place not in places:
+                self._windows[window] = (*places, place)
+
+    def _file(self, value: str, pieces: Sequence[str], way: int = _WHOLE) -> None:
+        forms, first, offset = self._forms, pieces[0], 0
+        if not (word := first).isalnum():
+            # Searched for by the most specific word: many URLs begin with `https` or share a domain.
+            words = [(len(forms.get(found[0], ())), -len(found[0]), found.start()) for found in _WORD.finditer(first)]
+            if not words:
+                return
+            _, length, offset = min(words)
+            word = first[offset : offset - length]
+        self._put(value, pieces, word, _Form(way, offset, len(first)))
+
+    def _put(self, value: str, pieces: Sequence[str], word: str, form: _Form) -> None:
+        forms = self._forms.get(word, ())
+        if form not in forms:
+            self._forms[word] = (*forms, form)
+        at = form.way
+        for number, piece in enumerate(pieces):
+            step = (at, piece)
+            if step not in self._steps:
+                self._steps[step] = len(self._steps) + len(_WAYS)
+                if number:
+                    lead = (at, _lead(piece, 0))
+                    self._leads[lead] = (*self._leads.get(lead, ()), piece)
+            at = self._steps[step]
+        values = self._values.get(at, ())
+        # Values that are hidden the same way and differ only in case need one entry.
+        if not any(self.spans[value][2:] == self.spans[other][2:] for other in values):
+            self._values[at] = (*values, value)
+
+    def find(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Yields start, end and value of the known values in a text."""
+        lowered = lower(text)
+        for word, at in _places(lowered, self._forms):
+            for form in self._forms[word]:
+                piece = form.piece(text, lowered, at)
+                step = self._steps.get((form.way, piece))
+                if step is not None:
+                    start = at - form.offset
+                    for end, values in self._ends(lowered, form.way, step, start + len(piece)):
+                        for value in values:
+                            if _stands_free(text, start, end, value):
+                                yield start, end, value
+        if self._plain:
+            yield from self._find_plain(text, lowered)
+
+    def _ends(self, lowered: str, way: int, step: int, at: int) -> Iterator[tuple[int, Sequence[str]]]:
+        """Yields the end and the values for every value whose first piece ends at `at`."""
+        between = _BETWEEN.get(way)
+        open_ = [(step, at)]
+        while open_:
+            step, at = open_.pop()
+            if step in self._values:
+                yield at, self._values[step]
+            gap = between.match(lowered, at) if between else None
+            if gap is not None:
+                at = gap.end()
+                pieces = self._leads.get((step, _lead(lowered, at)), ())
+                open_ += [(self._steps[step, p], at + len(p)) for p in pieces if lowered.startswith(p, at)]
+
+    def _find_plain(self, text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
+        """Yields values that are within longer words, or have other separators between their letters and digits."""
+        plain = letters_and_digits(lowered)
+        # Of a few words, `_places` finds those within others, too.
+        if len(self._forms) <= _MANY and not any(
+            (count := plain.count(known)) and count > lowered.count(lower(value))
+            for known, value in self._plain.items()
+        ):
+            return
+        offsets: list[int] = []
+        windows = memoryview(plain[: len(plain) // _WINDOW * _WINDOW]).cast("I")
+        for number in compress(range(len(windows)), map(self._windows.__contains__, windows)):
+            for offset, size in self._windows[windows[number]]:
+                first = number * _WINDOW - offset
+                value = self._plain.get(plain[first : first + size]) if first >= 0 else None
+                if value is not None and first + size <= len(plain):
+                    offsets = offsets or _offsets(lowered)
+                    start, end = offsets[first], offsets[first + size - 1] + 1
+                    if _reads_as(lowered, start, end, value) and _stands_free(text, start, end, value):
+                        yield start - (_PLUS.match(text, start - 1) is not None), end, value
+
+
+def _places(text: str, words: Collection[str]) -> Iterator[tuple[str, int]]:
+    """Yields the positions of words: searches for a few one by one, for many in one pass."""
+    if len(words) <= _MANY:
+        for word in words:
+            at = text.find(word)
+            while at >= 0:
+                yield word, at
+                at = text.find(word, at + 1)
+    elif text.isascii():
+        # Most texts are ASCII, and this takes a third of the time.
+        found = text.translate(_TO_BLANKS).split(" ")
+        hits = [number for number, word in enumerate(found) if word in words]
+        ends = list(accumulate(map(len, found))) if hits else []
+        yield from ((found[hit], ends[hit] - len(found[hit]) + hit) for hit in hits)
+    else:
+        yield from ((word[0], word.start()) for word in _WORD.finditer(text) if word[0] in words)
+
+
+def clues(value: str, kind: str) -> tuple[bytes, ...]:
+    """Returns words of which one is among the letters and digits of every text that a value occurs in.
+
+    However a value is spelled, its words stay whole; and where it is not shortened, as names and secrets are, so does
+    the longest of them.
+    """
+    if value.isascii():
+        spellings = [value.encode().lower().translate(_BLANKS).split()]
+    else:
+        texts = (value, plain_text(normalize_text(value)))
+        spellings = [[word.encode("utf-8", "replace") for word in _WORD.findall(lower(text))] for text in texts]
+    found: list[bytes] = []
+    for words in filter(None, spellings):
+        if kind in _CONTAIN_PASSWORDS or kind in _SECRETS or _UNPREFIXED.fullmatch(value):
+            found += words
+        else:
+            found.append(max(words, key=len))
+            if kind == "PERSON":
+                found += [word for word in (words[0], words[-1]) if len(word) >= SHORTEST]
+    return tuple(found)
+
+
+def _distinctive_words(words: Sequence[str]) -> Iterator[str]:
+    """Yields the first and last word of a full name unless they are ordinary words."""
+    for word in dict.fromkeys((words[0], words[-1])) if len(words) > 1 else ():
+        if len(word) >= SHORTEST and word.isalpha() and word[0].isupper() and word.lower() not in _ORDINARY:
+            yield word
+
+
+def _lead(text: str, at: int) -> str:
+    """Returns the run of letters and digits at an offset."""
+    found = _WORD.match(text, at)
+    return found[0] if found else ""
+
+
+def lower(text: str) -> str:
+    """Lowercases without changing the length: `İ` is the only letter whose lower case is two characters."""
+    return text.replace("İ", "i").lower()
+
+
+def _is_specific(piece: str) -> bool:
+    return len(piece) >= _SPECIFIC_WORD or (len(piece) >= _SPECIFIC and _TELLING.search(piece) is not None)
+
+
+def _stands_free(text: str, start: int, end: int, value: str) -> bool:
+    """Returns whether an occurrence is not cut out of a longer word, unless the end of the value there is specific.
+
+    That is a piece between blanks, and beside a further digit a word: `192.168.10.25` is not in `192.168.10.250`.
+    """
+    for edge, inner, outer in ((0, start, start - 1), (-1, end - 1, end)):
+        if 0 <= outer < len(text) and text[outer].isalnum() and text[inner].isalnum():
+            if text[outer].isdecimal() and text[inner].isdecimal():
+                pieces = _WORD.findall(_NUMBER_GROUPS.sub("", value))
+            else:
+                pieces = _CODE_GROUPS.sub("", value).split()
+            if not _is_specific(pieces[edge]):
+                return False
+    return True
+
+
+def _reads_as(lowered: str, start: int, end: int, value: str) -> bool:
+    """Returns whether a text with the letters and digits of a value has its separators, or those of a number."""
+    if lowered[start:end] == lower(value):
+        return True
+    if sum(map(str.isdecimal, value)) < _SHORTEST_NUMBER or _APART.search(lowered, start, end):
+        return False
+    before = lowered[max(0, start - _MOST_DIGITS) : start][::-1]
+    return not (_NEXT_NUMBER.match(lowered, end) or _NEXT_NUMBER.match(before))
+
+
+def letters_and_digits(lowered: str) -> bytes:
+    """Returns the letters and digits of a text."""
+    return lowered.encode("utf-8", "replace").translate(None, _SEPARATORS)
+
+
+def _offsets(lowered: str) -> list[int]:
+    """Returns the offset in a text of each byte of its plain form."""
+    data = lowered.encode("utf-8", "replace")
+    places: Iterable[int] = range(len(data))
+    if not lowered.isascii():
+        places = (count - 1 for count in accumulate(data.translate(_STARTS)))
+    return list(compress(places, data.translate(_KEPT)))

@@ -1,0 +1,55 @@
+"""A message is searched for those earlier values only that may be in it; what is found stays the same."""
+
+import pytest
+
+from gateway.models import Action
+from gateway.protection.known_values import KnownValues
+from gateway.text.fields import Span
+
+
+def spans_in(text: str, *values: tuple[str, str]) -> tuple[Span, ...]:
+    places = ((text.index(value), value, kind) for value, kind in values)
+    return tuple(Span(at, at + len(v), kind, Action.PLACEHOLDER, 0.9, "test") for at, v, kind in places)
+
+
+CLUES = {
+    "the whole name": ("PERSON", "Anna Schmidt", "It was Anna Schmidt."),
+    "the last name": ("PERSON", "Bo Schmidt", "It was Schmidt."),
+    "a file": ("PERSON", "Bo Schmidt", "See bo_schmidt.pdf."),
+    "an account": ("PERSON", "Bo Schmidt", "Ask BoSchmidt."),
+    "other separators": ("PHONE_NUMBER", "+49 30 8953298", "Call 0049-30-895-32-98."),
+    "other case": ("STREET_ADDRESS", "Main Street 12", "at MAIN STREET 12"),
+    "a wrapped line": ("STREET_ADDRESS", "Main Street 12", "at Main\n> Street 12"),
+    "markup": ("STREET_ADDRESS", "Main Street 12", "at **Main** **Street** **12**"),
+    "base64": ("EMAIL_ADDRESS", "anna@acme.example", "token YW5uYUBhY21lLmV4YW1wbGU="),
+    "a password alone": ("CONNECTION_STRING", "postgres://app:Tr0ub4dor@db/x", "The password is Tr0ub4dor"),
+    "a key without its prefix": ("API_KEY", "sk-" + "abc4" * 5, "ends in " + "abc4" * 5),
+    "a look-alike letter": ("PERSON", "Anna Schmidt", "It was Ann\u0430 Schmidt."),
+    "an umlaut": ("PERSON", "Bo M\u00fcller", "Ask BO M\u00dcLLER."),
+}
+
+
+@pytest.mark.parametrize("clue", CLUES)
+def test_a_value_of_a_long_conversation_is_found_as_one_of_a_short_one(clue: str) -> None:
+    kind, value, text = CLUES[clue]
+    alone, among = KnownValues(), KnownValues()
+    for number in range(200):
+        other = f"name{number}@host{number}.example"
+        among.add([other], [spans_in(other, (other, "EMAIL_ADDRESS"))])
+    for known in (alone, among):
+        known.add([value], [spans_in(value, (value, kind))])
+    found = alone.repeats(text, ())
+    assert found
+    assert among.repeats(text, ()) == found
+    # Once everything is indexed, as for a long text, and for the values of a later block.
+    assert [span.type for span in among.repeats(f"{text}\n" + "So it is. " * 1000, ())] == [one.type for one in found]
+    assert KnownValues(among).repeats(text, ()) == found
+
+
+@pytest.mark.parametrize("early", ["Anna", "Schmidt", "nobody"])
+def test_the_first_of_equal_values_counts_whichever_was_met_first(early: str) -> None:
+    known = KnownValues()
+    said = "Schmidt, then Anna Schmidt"
+    known.add([said], [spans_in(said, ("Schmidt", "ORGANIZATION"), ("Anna Schmidt", "PERSON"))])
+    known.repeats(f"Here is {early}.", ())
+    assert [span.type for span in known.repeats("Ask Schmidt, please.", ())] == ["ORGANIZATION"]

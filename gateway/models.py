@@ -84,8 +84,7 @@ class Entity:
     recognizer: str
 
 
-@dataclass(frozen=True, slots=True)
-class Transformation:
+class Transformation(NamedTuple):
     """How one entity was replaced. `start:end` is in the source text, `protected_start:protected_end` in the result."""
 
     type: str

@@ -192,7 +192,7 @@ def _native_routes() -> APIRouter:
             {
                 "request_id": done.request_id,
                 "protected_text": done.text,
-                "transformations": [asdict(each) for each in done.transformations],
+                "transformations": [each._asdict() for each in done.transformations],
                 **_session_members(done, caller),
             }
         )

@@ -155,7 +155,7 @@ def attempt(policy: Policy, text: str, mode: PrivacyMode, finder: Finder) -> Tri
         return Trial(None, (), (), refusal.message)
     return Trial(
         holder["text"],
-        tuple(asdict(one) for one in done.transformations),
+        tuple(one._asdict() for one in done.transformations),
         tuple(asdict(one) for one in done.kept),
         None,
     )

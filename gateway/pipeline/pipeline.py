@@ -180,9 +180,8 @@ class Pipeline:
         protected = self._protector.protect(
             conversation.blocks, policy, conversation.privacy_mode, placeholders, remember_for=caller.remembered_as
         )
-        size = sum(map(estimate, texts))
+        size, _ = protected.tokens
         assessment = self._assess(protected.hidden, protected.kept, texts, conversation, policy, size, advice=advice)
-        protected.tokens = size, size
         if len(placeholders):
             after = [text for block in conversation.blocks for field in block for text in field.protected()]
             protected.urls = frozenset[str]().union(*map(urls_with_placeholders, after))

@@ -11,6 +11,7 @@ The rules, in this order:
    value gets a longer tag; in a later block the literal itself is hidden.
 """
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -27,16 +28,21 @@ from gateway.protection.known_values import KnownValues, united
 from gateway.protection.operators import apply_action
 from gateway.protection.split_values import adjacent_texts, labelled_by_previous, values_across
 from gateway.text.fields import MessageField, Replace, Span, Spans
+from gateway.text.token_estimate import estimate
 
 LITERAL = "PLACEHOLDER"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result for one block: `spans[i]` are hidden in its i-th text; `kept` are the findings left in clear."""
+    """The result for one block: `spans[i]` are hidden in its i-th text; `kept` are the findings left in clear.
+
+    `tokens` estimates the size of the texts.
+    """
 
     spans: tuple[Spans, ...]
     kept: tuple[Entity, ...]
+    tokens: int = 0
 
     def count(self) -> int:
         """Returns the number of findings."""
@@ -158,7 +164,8 @@ class Protector:
         """
         found = self.find(blocks, policy, mode, own=placeholders, remember_for=remember_for)
         found = _escape_literals(blocks, found, placeholders)
-        done = Protected()
+        size = sum(each.tokens for each in found)
+        done = Protected(tokens=(size, size))
         replacer = _replacer(policy, mode, placeholders, self.types, self._hash_key, done.transformations)
         for index, (block, result) in enumerate(zip(blocks, found, strict=True)):
             placeholders.enter(index)
@@ -198,7 +205,7 @@ class Protector:
         known = KnownValues(known)
         known.add(texts, hidden)
         spans = tuple(known.repeats(text, each) for text, each in zip(texts, hidden, strict=True))
-        return Found(spans, tuple(kept))
+        return Found(spans, tuple(kept), sum(map(estimate, texts)))
 
     def _hidden(self, text: str, policy: Policy, mode: PrivacyMode, kept: list[Entity], recall: Recall | None) -> Spans:
         candidates: list[Entity] = []
@@ -267,6 +274,8 @@ def _escape_literals(
     """Applies rule 4 of this module. Placeholders that a native session had before belong to its owner and stay."""
     before = {entry.placeholder for entry in placeholders.entries()}
     texts = [[text for each in block for text in each.texts] for block in blocks]
+    # No placeholder contains so many line breaks, so one search shows that no text contains any.
+    whole = "\n\n\n".join(text for block in texts for text in block)
     for _ in range(8):
         minted: dict[str, int] = {}
         for index, (block, result) in enumerate(zip(texts, found, strict=True)):
@@ -275,7 +284,7 @@ def _escape_literals(
                 for span in spans:
                     if span.action is Action.PLACEHOLDER:
                         minted.setdefault(placeholders.mint(span.type, text[span.start : span.end]), index)
-        if not minted:
+        if not minted or not placeholders.any_in(whole):
             return found
         taken: set[str] = set()
         escaped: list[Found] = []
@@ -292,7 +301,7 @@ def _escape_literals(
                         taken.add(hit.placeholder)
                     literal = Span(hit.start, hit.end, LITERAL, Action.PLACEHOLDER, 1.0, "literal")
                     all_spans[position] = united((*all_spans[position], literal))
-            escaped.append(Found(tuple(all_spans), result.kept))
+            escaped.append(dataclasses.replace(result, spans=tuple(all_spans)))
         if not taken:
             return escaped
         for placeholder in sorted(taken):

@@ -16,6 +16,7 @@ from mitmproxy.tools.web.master import WebMaster
 
 from addons.certificate_authority import upstream_authorities
 from addons.content_view import ProtectedView
+from addons.hook_dispatch import dispatch_directly
 from addons.mitmweb_access import BoundedApplication
 from addons.options import COMMANDS, REQUIRED, OptionGuard, SealedOptions
 from gateway.config.settings import Settings
@@ -115,3 +116,4 @@ def _insert(result: master.Master, ours: Sequence[object], last: Sequence[object
     manager.lookup = {name: addon for name, addon in manager.lookup.items() if addon in (*theirs, *ours, *last)}
     place = 1 + next(index for index, addon in enumerate(theirs) if isinstance(addon, Proxyserver))
     manager.chain = [*theirs[:place], *ours, *theirs[place:], *last]
+    dispatch_directly(manager)

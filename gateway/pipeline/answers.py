@@ -15,7 +15,7 @@ from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.restoring import restored
 from gateway.pipeline.streaming import CONTENT_FILTERED, AnswerStream
 from gateway.protection.protector import Protector
-from gateway.wires import AnswerText, Body, Resumable
+from gateway.wires import AnswerText, Body, is_resumable
 
 _log = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ class Answers:
                 return self._restore_stream(exchange, status, body, annotate=annotate)
             answer = parse_object(body)
             tokens = exchange.wire.usage(answer)
-            ids = exchange.wire.answer_ids(answer) if isinstance(exchange.wire, Resumable) and status < 400 else ()
+            ids = exchange.wire.answer_ids(answer) if is_resumable(exchange.wire) and status < 400 else ()
             if not self._restore_texts(exchange, answer):
                 outcome = "guarded"
             if annotate:

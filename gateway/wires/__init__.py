@@ -13,6 +13,7 @@ from gateway.wires.base import (
     Resumable,
     Wire,
     Wires,
+    is_resumable,
 )
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "Resumable",
     "Wire",
     "Wires",
+    "is_resumable",
 ]

@@ -12,7 +12,7 @@ from gateway.http.strict_json import dump
 from gateway.ipc.messages import StreamEnd, StreamPlan
 from gateway.pipeline.streaming.channels import Channel, Detect, Guarded, Withheld
 from gateway.pipeline.streaming.framing import Event, reader
-from gateway.wires import AnswerText, Body, Resumable, Wire
+from gateway.wires import AnswerText, Body, Wire, is_resumable
 from gateway.wires import Channel as ChannelId
 
 _log = logging.getLogger(__name__)
@@ -122,7 +122,7 @@ class AnswerStream:
             raise BadUpstream("The upstream sent an event that is not a JSON object.", code="upstream_invalid")
         if not self._first:
             self._first = body
-            self._ids = self._wire.answer_ids(body) if isinstance(self._wire, Resumable) else ()
+            self._ids = self._wire.answer_ids(body) if is_resumable(self._wire) else ()
         self._latest = body
         stream = self._format
         for index, count in enumerate(stream.usage(body)):

@@ -30,7 +30,8 @@ class LeakSearch:
         plain = self._plain = [reading for text in texts for reading in text_variants(text)]
         self._text = "\n".join([*plain, *(decoded for reading in plain for decoded in _decoded(reading))])
         forwards = compact(self._text)
-        self._compact = (forwards, forwards[::-1], encode(forwards, "rot13"))
+        # One text for all, since no compact value has a line break.
+        self._compact = "\n".join((forwards, forwards[::-1], encode(forwards, "rot13")))
 
     @cached_property
     def _days(self) -> set[date]:
@@ -42,7 +43,7 @@ class LeakSearch:
             return value in self._days
         plain = compact(value)
         if len(plain) >= _MIN_SUBSTRING:
-            return any(plain in reading for reading in self._compact)
+            return plain in self._compact
         return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", self._text, re.IGNORECASE) is not None
 
 

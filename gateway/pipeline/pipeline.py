@@ -184,7 +184,6 @@ class Pipeline:
         assessment = self._assess(protected.hidden, protected.kept, texts, conversation, policy, size, advice=advice)
         if len(placeholders):
             after = [text for block in conversation.blocks for field in block for text in field.protected()]
-            protected.urls = frozenset[str]().union(*map(urls_with_placeholders, after))
             protected.tokens = size, size_after(size, after, protected, placeholders)
         return protected, assessment
 

@@ -94,8 +94,8 @@ class Placeholders:
     ) -> None:
         self._key = self._own_key = key
         self._opening_blocks, self._opening_key = opening_blocks, opening_key
-        # A copy of it takes half as long as a new one, which would begin with the key.
-        self._mac: hmac.HMAC | None = None
+        # By type. A copy takes half as long as a new one, which would begin with the key.
+        self._macs: dict[str, hmac.HMAC] = {}
         # Keys are placeholders without brackets.
         self._by_core: dict[str, Known] = {}
         self._by_value: dict[tuple[str, str, str | None], str] = {}
@@ -123,7 +123,7 @@ class Placeholders:
         """Starts a block of the conversation. Values that have a placeholder keep it."""
         key = self._opening_key if block < self._opening_blocks else self._own_key
         if key is not self._key:
-            self._key, self._mac = key, None
+            self._key, self._macs = key, {}
 
     def mint(self, type: str, value: str, *, raw: str | None = None) -> str:
         """Returns the placeholder of a value, always the same for the same type, value and `raw` (see `Known`).
@@ -137,10 +137,11 @@ class Placeholders:
             raise ValueError("a type is an upper-case name of 64 characters or fewer")
         if not self._key:
             raise ValueError("placeholders without a key only restore")
-        if self._mac is None:
-            self._mac = hmac.new(self._key, digestmod="sha256")
-        mac = self._mac.copy()
-        mac.update(_framed(type) + _framed(value) + _framed(raw))
+        started = self._macs.get(type)
+        if started is None:
+            started = self._macs[type] = hmac.new(self._key, _framed(type), "sha256")
+        mac = started.copy()
+        mac.update(_framed(value) + _framed(raw))
         return self._issue(type, value, raw, mac.digest())
 
     def _issue(self, type: str, value: str, raw: str | None, digest: bytes) -> str:

@@ -22,27 +22,29 @@ from gateway.detection.memory import Memory, Recall
 from gateway.detection.normalized_text import cover
 from gateway.errors import Forbidden, Unavailable
 from gateway.models import Action, Entity, PrivacyMode, Transformation
-from gateway.placeholders import Placeholders
+from gateway.placeholders import Placeholders, urls_with_placeholders
 from gateway.policy import Policy, Rule
 from gateway.protection.known_values import KnownValues, united
 from gateway.protection.operators import apply_action
 from gateway.protection.split_values import adjacent_texts, labelled_by_previous, values_across
-from gateway.text.fields import MessageField, Replace, Span, Spans
+from gateway.text.fields import MessageField, Replace, Span, Spans, TextField
 from gateway.text.token_estimate import estimate
 
 LITERAL = "PLACEHOLDER"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Found:
     """The result for one block: `spans[i]` are hidden in its i-th text; `kept` are the findings left in clear.
 
-    `tokens` estimates the size of the texts.
+    `tokens` estimates the size of the texts. `is_prose` tells that no URL of the protected texts holds a placeholder,
+    if the fields are plain texts.
     """
 
     spans: tuple[Spans, ...]
     kept: tuple[Entity, ...]
     tokens: int = 0
+    is_prose: bool = False
 
     def count(self) -> int:
         """Returns the number of findings."""
@@ -177,6 +179,11 @@ class Protector:
                 if any(spans):
                     each.apply(spans, replacer)
                     done.hidden += [span for found_spans in spans for span in found_spans]
+            is_plain = all(type(each) is TextField for each in block)
+            if len(placeholders) and not (is_plain and result.is_prose):
+                urls = [urls_with_placeholders(text) for each in block for text in each.protected()]
+                done.urls = done.urls.union(*urls)
+                result.is_prose = is_plain and not any(urls)
         return done
 
     def _search(

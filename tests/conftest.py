@@ -1,7 +1,9 @@
 """Fixtures that every part's tests may use, and the order in which they run."""
 
+import gc
 import os
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,17 @@ _LONGEST = (
     "test_google_sdk.py",
 )
 _RANK = {name: rank for rank, name in enumerate(_LONGEST)}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays. To look for garbage in it, time and again, would take every worker seconds."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

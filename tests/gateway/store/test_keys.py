@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.store import ConstraintViolation, Store
-from gateway.store.rows import LARGEST_NUMBER, KeyUseRow, PreviousSecretRow
+from gateway.store.rows import LARGEST_NUMBER, KeyCallRow, KeyUseRow, PreviousSecretRow
 from tests.gateway.store.support import add, key, names
 
 LATER = "2026-01-02T03:04:06+00:00"
@@ -88,3 +88,35 @@ async def test_a_rotated_key_has_another_secret_and_lists_the_previous_one(store
     assert await store.read(lambda stored: stored.keys.previous()) == [PreviousSecretRow(b"2", "a", "2026-01-04")]
     await store.write(lambda stored: stored.keys.revoke("a", LATER))
     assert await store.read(lambda stored: stored.keys.previous()) == []
+
+
+async def test_calls_add_up_and_come_newest_first_with_the_label(store: Store) -> None:
+    await store.write(add("a"))
+    rows = [
+        KeyCallRow(minute, key_id, "protect", "answered", 2)
+        for minute in ("2026-01-02T03:04Z", "2026-01-02T03:05Z")
+        for key_id in ("a", "")
+    ]
+    revision = await store.read(lambda stored: stored.keys.revision())
+    for _ in range(2):
+        await store.write(lambda stored: stored.keys.count_calls(rows))
+    await store.write(lambda stored: stored.keys.count_calls([]))
+    await store.write(lambda stored: stored.keys.count_calls([rows[0]._replace(amount=LARGEST_NUMBER)]))
+    page, total = await store.read(lambda stored: stored.keys.calls(3, 0))
+    assert (total, [(row.minute[-3:-1], row.key_id, row.amount, label) for row, label in page]) == (
+        4,
+        [("05", "", 4, None), ("05", "a", 4, "a label"), ("04", "", 4, None)],
+    )
+    last, _ = await store.read(lambda stored: stored.keys.calls(3, 3))
+    assert [row.amount for row, _ in last] == [LARGEST_NUMBER]
+    assert await store.read(lambda stored: stored.keys.revision()) == revision
+
+
+async def test_calls_are_forgotten_by_age_and_by_number(store: Store) -> None:
+    rows = [KeyCallRow(f"2026-01-02T03:0{minute}Z", "a", "protect", "answered", 1) for minute in range(6)]
+    await store.write(lambda stored: stored.keys.count_calls(rows))
+    for before, most, left in (("", 9, 6), ("2026-01-02T03:02Z", 9, 4), ("", 4, 4), ("", 3, 3), ("", 1, 1)):
+        await store.write(lambda stored, before=before, most=most: stored.keys.forget_calls(before, most))
+        page, total = await store.read(lambda stored: stored.keys.calls(9, 0))
+        assert [row for row, _ in page] == rows[::-1][:left]
+        assert total == left

@@ -31,7 +31,7 @@ class KeyAudit:
         """
         if key_id is None:
             return
-        use = (f"{self._clock():%Y-%m-%dT%H:%MZ}", key_id, call, outcome)
+        use = (_minute(self._clock()), key_id, call, outcome)
         if use in self._unwritten or len(self._unwritten) < _MOST_UNWRITTEN:
             self._unwritten[use] += 1
 
@@ -49,7 +49,7 @@ class KeyAudit:
 
     async def forget(self) -> None:
         """Deletes what is older than 90 days, and the oldest beyond 100,000 entries. Raises Unavailable."""
-        before = f"{self._clock() - _KEPT:%Y-%m-%dT%H:%MZ}"
+        before = _minute(self._clock() - _KEPT)
         await self._store.write(lambda stored: stored.keys.forget_calls(before, _MOST_ROWS))
 
 
@@ -68,3 +68,7 @@ def read_uses(stored: Repositories, limit: int, offset: int) -> tuple[list[dict[
         for row, label in rows
     ]
     return uses, total
+
+
+def _minute(time: datetime) -> str:
+    return time.isoformat()[:16] + "Z"

@@ -105,6 +105,8 @@ class Kept:
     def _counts(self) -> dict[str, int]:
         with closing(sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True)) as conn:
             tables = [name for (name,) in conn.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+            # Refusals are counted there, too: by call and code, apart from the requests.
+            tables.remove("key_calls")
             counts = {name: conn.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables}
             return counts | {"usage": conn.execute("SELECT total(count) FROM usage").fetchone()[0]}
 
@@ -190,6 +192,9 @@ ALLOWED = {
     "/v1/receipts/req_00/verify": {"GET"},
     "/v1/receipts/req_00/anchor-payload": {"GET"},
     "/v1/usage": {"GET"},
+    "/v1/keys/audit": {"GET"},
+    "/v1/sessions/extend": {"POST"},
+    "/v1/sessions/revoke": {"POST"},
     "/v1/payments/x402": {"GET"},
     **{path: {"POST"} for endpoint, (path, _) in SOUND.items() if endpoint != "policies"},
 }

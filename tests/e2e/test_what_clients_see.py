@@ -46,7 +46,12 @@ def test_every_endpoint(running: Running, upstream: Upstream) -> None:
         foreign = operator.post("/v1/protect", json=TEXT).json()["request_id"]
         done = client.post("/v1/protect", json=TEXT).json()
         session = {name: done["session"][name] for name in ("session_id", "session_token")}
-        bodies = {**BODIES, "reconstruct": {"text": done["protected_text"], "session": session}}
+        bodies = {
+            **BODIES,
+            "reconstruct": {"text": done["protected_text"], "session": session},
+            "extend_session": {"session": session, "session_ttl_seconds": 600},
+            "revoke_session": {"session": session},
+        }
         places = {"request_id": done["request_id"], "policy_id": POLICY["id"], "model": "svc-demo"}
         document = client.get("/openapi.json").json()
         asked = set()

@@ -25,6 +25,7 @@ from gateway.pipeline.chat import ChatHandler
 from gateway.pipeline.operations import Operations
 from gateway.pipeline.operator_edits import OperatorEdits
 from gateway.pipeline.pipeline import Pipeline
+from gateway.pipeline.refusals import Refusals
 from gateway.placeholders import prepare
 from gateway.policy import PolicyRegistry, SessionDocument
 from gateway.policy.storage import StoredPolicies
@@ -87,6 +88,12 @@ class Container:
             installation_key=key,
             default_policy=settings.default_policy,
             local_available=self.surfaces.local_available,
+            engine_version=self.engines.version,
+            model_hash=model_hash,
+        )
+        self.refusals = Refusals(
+            self.receipts,
+            lambda: self.pipeline.policy(None).ref,
             engine_version=self.engines.version,
             model_hash=model_hash,
         )

@@ -27,10 +27,11 @@ GatewayError
 A message says what went wrong, then what to do. It never repeats a rejected value, because the value may be private.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar, Self
 
-from gateway.models import ReceiptRef
+from gateway.models import ReceiptRef, RefusedText
 
 # Errors that may pass when the request is sent again, and those of their codes that do not.
 _WORTH_RETRYING = frozenset({408, 409, 429, 502, 503, 504})
@@ -61,6 +62,9 @@ class GatewayError(Exception):
         self.param = param
         self.retry_after = retry_after
         self.receipt: ReceiptRef | None = None
+        # For the receipt of the refusal.
+        self.refused: RefusedText | None = None
+        self.entity_counts: Mapping[str, int] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
         # Pickle restores only positional arguments, and errors travel between processes.

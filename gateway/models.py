@@ -3,6 +3,7 @@
 Offsets count Unicode code points of the original text. Times are aware datetimes in UTC.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -162,6 +163,14 @@ class Grant:
 
 
 UNRESTRICTED = Grant()
+
+
+class RefusedText(NamedTuple):
+    """What the receipt of a refusal says of the text: the policy, its estimated tokens, and entities by type."""
+
+    policy: PolicyRef
+    tokens: int
+    entity_counts: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

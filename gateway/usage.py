@@ -17,7 +17,7 @@ from gateway.store.interfaces import Usage
 from gateway.store.rows import MeterRow
 
 # The meters that hold one number for each name.
-_GROUPS = ("operations", "routes", "risk_levels", "entities", "transformations", "outcomes", "other_calls")
+_GROUPS = ("operations", "routes", "risk_levels", "entities", "transformations", "outcomes", "refusals", "other_calls")
 
 _TOKENS = ("input", "external", "reported_input", "reported_output")
 # How many days the answer lists one by one; the totals cover everything.

@@ -5,6 +5,7 @@ FastAPI alone would read and validate a body before authentication, and would ac
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from fastapi import Request, Response
@@ -37,6 +38,15 @@ _ANY_QUERY = frozenset(
         ),
     }
 )
+# The calls with text, whose refusals are recorded.
+_OPERATIONS = {
+    "/v1/analyze": "analyze",
+    "/v1/protect": "protect",
+    "/v1/reconstruct": "reconstruct",
+    "/v1/shard": "shard",
+    "/v1/playground/run": "playground",
+    "/v1/chat/completions": "chat",
+}
 
 
 class HeadLikeGet:
@@ -112,11 +122,25 @@ class NativeRoute(APIRoute):
         known = {field.alias for field in self.dependant.query_params}
         takes_any_query = self.path in _ANY_QUERY
 
+        operation = _OPERATIONS.get(self.path)
+
+        async def recorded(request: Request, container: Container) -> Response:
+            request.state.request_id = new_request_id()
+            try:
+                return await strict(request, container)
+            except Exception as error:
+                if operation is not None:
+                    code = "validation_error" if isinstance(error, RequestValidationError) else "internal_error"
+                    sent = partial(container.callers.identify, request.headers.raw, request.url.query)
+                    identify = partial(sent, client=request.client)
+                    await container.refusals.record(error, request.state.request_id, operation, identify, code=code)
+                raise
+
         async def audited(request: Request) -> Response:
             container = request.app.state.container
             outcome = "internal_error"
             try:
-                response = await strict(request, container)
+                response = await recorded(request, container)
                 outcome = "answered"
                 return response
             except GatewayError as error:
@@ -134,7 +158,6 @@ class NativeRoute(APIRoute):
                 container.key_audit.note(key_id, wire.id if wire is not None else self.name, outcome)
 
         async def strict(request: Request, container: Container) -> Response:
-            request.state.request_id = new_request_id()
             # The dispatcher in this process may have authenticated already. The rate limit counts a request once.
             caller = getattr(request.state, "caller", None) or container.callers.authenticate(
                 request.headers.raw, request.url.query, client=request.client

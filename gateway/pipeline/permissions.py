@@ -2,10 +2,13 @@
 
 from gateway.auth.grants import check_models, check_scope
 from gateway.config.settings import CONFIGURED_UPSTREAM
-from gateway.errors import Forbidden, GatewayError
+from gateway.errors import BadRequest, Forbidden, GatewayError, UnsupportedMedia
 from gateway.models import Caller, Route, RouteDecision, Scope, Trust
 from gateway.pipeline.destination import Destination
-from gateway.wires import Body, Wire
+from gateway.placeholders import Placeholders
+from gateway.policy import Policy
+from gateway.wires import Body, Conversation, Wire
+from gateway.wires.reading import is_opaque
 
 
 def check_call(wire: Wire, body: Body, caller: Caller, destination: Destination, path: str) -> None:
@@ -14,6 +17,25 @@ def check_call(wire: Wire, body: Body, caller: Caller, destination: Destination,
     asked = wire.model(body, path)
     if body or asked != CONFIGURED_UPSTREAM:
         check_models(caller, asked, destination.model, body.get("models"))
+
+
+def check_form(conversation: Conversation, policy: Policy) -> None:
+    """Raises BadRequest for a stream, UnsupportedMedia for attachments, unless the policy allows them."""
+    if conversation.stream and not policy.streaming.allowed:
+        message = "The policy does not allow streamed answers; send `stream` false."
+        raise BadRequest(message, code="streaming_not_supported", param="stream")
+    if conversation.attachments and policy.attachments == "refuse":
+        message = (
+            "Parts that are not text cannot be protected; the member `attachments` of the policy can let them pass."
+        )
+        raise UnsupportedMedia(message, code="attachment_refused", param="messages")
+
+
+def check_opaque(placeholders: Placeholders, crossing: bytes) -> None:
+    """Raises BadRequest for a hidden value that is also in a member that cannot be changed, and would cross there."""
+    if any(is_opaque(entry.value) and entry.value.encode() in crossing for entry in placeholders.entries()):
+        message = "A secret of the request is also in a signature or encrypted member, which cannot be changed."
+        raise BadRequest(message)
 
 
 def refusal(route: Route, destination: Destination) -> GatewayError | None:

@@ -14,7 +14,7 @@ from gateway.assessment import Assessment, Finding, assess
 from gateway.auth.grants import permitted_policy
 from gateway.auth.quotas import Quotas
 from gateway.concurrency.thread_pool import Workers
-from gateway.errors import BadRequest, BadUpstream, NotFound, UnsupportedMedia
+from gateway.errors import BadRequest, BadUpstream, NotFound
 from gateway.http.strict_json import dump
 from gateway.http.types import Field
 from gateway.ipc.messages import StreamEnd, StreamPlan
@@ -24,7 +24,8 @@ from gateway.pipeline.destination import Destination
 from gateway.pipeline.earlier_answers import EarlierAnswers
 from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.header_policy import clean, forwarded_headers
-from gateway.pipeline.permissions import check_call, refusal
+from gateway.pipeline.permissions import check_call, check_form, check_opaque, refusal
+from gateway.pipeline.refusals import described
 from gateway.pipeline.token_counts import size_after
 from gateway.placeholders import (
     Known,
@@ -39,9 +40,10 @@ from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog, at
 from gateway.sharding import Sharded, shard
 from gateway.text.token_estimate import estimate
 from gateway.wires import Body, Conversation, Wire
-from gateway.wires.reading import is_opaque
 
 _log = logging.getLogger(__name__)
+
+type _Tokens = tuple[int, int] | None
 
 # Bytes. Shorter answers take a few milliseconds, less than handing them to another thread would cost.
 _THREAD_THRESHOLD = 16 * 1024
@@ -107,7 +109,8 @@ class Pipeline:
             size = sum(map(estimate, texts))
             return found, self._assess(spans, found.kept, texts, conversation, policy, size, advice=True)
 
-        return await self._work(job, caller, conversation)
+        with described(conversation, policy):
+            return await self._work(job, caller, conversation)
 
     async def shard(
         self, text: str, conversation: Conversation, policy: Policy, caller: Caller, session_key: bytes, **bounds: int
@@ -137,7 +140,8 @@ class Pipeline:
             protected = Protected(list(spans), list(found.kept), urls=urls, tokens=(size, external))
             return sharded, protected, assessment
 
-        return await self._work(job, caller, conversation)
+        with described(conversation, policy):
+            return await self._work(job, caller, conversation)
 
     async def protect(
         self, conversation: Conversation, policy: Policy, placeholders: Placeholders, caller: Caller
@@ -147,7 +151,8 @@ class Pipeline:
         def job() -> tuple[Protected, Assessment]:
             return self._protect(conversation, policy, placeholders, caller, advice=True)
 
-        return await self._work(job, caller, conversation)
+        with described(conversation, policy):
+            return await self._work(job, caller, conversation)
 
     async def forwarded_headers(self, destination: Destination, caller: Caller) -> list[Field]:
         """Returns the header fields of a call without text. Raises BadRequest."""
@@ -240,14 +245,6 @@ class Pipeline:
         param = "svc_policy" if operation == "chat" else "policy_id"
         policy = self.policy(conversation.policy_id, caller, param=param)
         mode = conversation.privacy_mode
-        if conversation.stream and not policy.streaming.allowed:
-            message = "The policy does not allow streamed answers; send `stream` false."
-            raise BadRequest(message, code="streaming_not_supported", param="stream")
-        if conversation.attachments and policy.attachments == "refuse":
-            message = (
-                "Parts that are not text cannot be protected; the member `attachments` of the policy can let them pass."
-            )
-            raise UnsupportedMedia(message, code="attachment_refused", param="messages")
         earlier = self._earlier.get(caller, destination.provider, conversation.continues)
         placeholders = self._placeholders(conversation, caller, earlier.known)
         memory = caller.remembered_as
@@ -263,12 +260,12 @@ class Pipeline:
             )
             return protected, assessment, headers
 
-        protected, assessment, headers = await self._work(job, caller, conversation, destination.fields)
-        wire.set_model(body, destination.model)
-        crossing = dump(body) if body else b""
-        if any(is_opaque(entry.value) and entry.value.encode() in crossing for entry in placeholders.entries()):
-            message = "A secret of the request is also in a signature or encrypted member, which cannot be changed."
-            raise BadRequest(message)
+        with described(conversation, policy):
+            check_form(conversation, policy)
+            protected, assessment, headers = await self._work(job, caller, conversation, destination.fields)
+            wire.set_model(body, destination.model)
+            crossing = dump(body) if body else b""
+            check_opaque(placeholders, crossing)
         refused = refusal(assessment.route, destination)
         receipt = await self.record(
             request_id, operation, caller, policy, crossing, protected, assessment, crossed=refused is None
@@ -293,7 +290,7 @@ class Pipeline:
             resumable=conversation.resumable,
         )
         if refused is not None:
-            self.fail(exchange, "refused")
+            self._finish(exchange, "refused", None, None, refused.code)
             refused.receipt = receipt.ref
             raise refused
         return exchange
@@ -390,9 +387,11 @@ class Pipeline:
         """Records that an opened exchange got no answer. Safe to call twice."""
         self._finish(exchange, outcome, None, None)
 
-    def _finish(self, exchange: Exchange, outcome: str, status: int | None, tokens: tuple[int, int] | None) -> None:
+    def _finish(
+        self, exchange: Exchange, outcome: str, status: int | None, tokens: _Tokens, code: str | None = None
+    ) -> None:
         if exchange.closed:
             return
         exchange.closed = True
-        draft = OutcomeDraft(outcome, status, tokens, guard=exchange.guard_counts(), edit=exchange.edit)
+        draft = OutcomeDraft(outcome, status, tokens, exchange.guard_counts(), exchange.edit, code)
         self._receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)

@@ -148,7 +148,9 @@ class Protector:
         blocked = sorted({s.type for f in result for spans in f.spans for s in spans if s.action is Action.BLOCK})
         if blocked and block:
             message = f"The policy `{policy.id}` does not let {', '.join(blocked)} leave."
-            raise Forbidden(message, code="blocked_by_policy")
+            error = Forbidden(message, code="blocked_by_policy")
+            error.entity_counts = _counted(s.type for f in result for spans in f.spans for s in spans)
+            raise error
         return result
 
     def protect(

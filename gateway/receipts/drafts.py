@@ -41,6 +41,7 @@ _REQUEST_ID = re.compile(r"req_[0-9a-f]{1,64}")
 _POLICY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_CODE = re.compile(r"[a-z][a-z_]{0,63}")
 _TYPE = re.compile(r"[A-Z0-9_]{1,64}")
 
 
@@ -96,7 +97,8 @@ class OutcomeDraft:
 
     `status` is the upstream's HTTP status, `tokens` its reported usage (input, output); impossible numbers become None,
     since the upstream chose them. Only the action and the counts by kind are kept of the guard's verdict. `edit` is the
-    request id of the receipt of an operator's edit. Raises ValueError, naming the field.
+    request id of the receipt of an operator's edit, `code` that of the error of a refusal. Raises ValueError, naming
+    the field.
     """
 
     outcome: str
@@ -104,6 +106,7 @@ class OutcomeDraft:
     tokens: tuple[int, int] | None = None
     guard: Mapping[str, Any] | None = None
     edit: str | None = None
+    code: str | None = None
 
     def __post_init__(self) -> None:
         _word(self.outcome, OUTCOMES, "outcome")
@@ -122,6 +125,8 @@ class OutcomeDraft:
             object.__setattr__(self, "guard", _guard_counts(self.guard))
         if self.edit is not None:
             _match(_REQUEST_ID, self.edit, "edit")
+        if self.code is not None:
+            _match(_CODE, self.code, "code")
 
 
 def is_request_id(text: str) -> bool:

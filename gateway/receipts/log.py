@@ -120,6 +120,7 @@ class ReceiptLog:
                 record.day,
                 [
                     ("outcomes", draft.outcome, 1),
+                    *([("refusals", draft.code, 1)] if draft.code else []),
                     ("tokens", "reported_input", reported[0]),
                     ("tokens", "reported_output", reported[1]),
                 ],

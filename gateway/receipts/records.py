@@ -113,7 +113,7 @@ def receipt_body(draft: ReceiptDraft, head: Head, key_id: str) -> Body:
 def outcome_body(request_id: str, draft: OutcomeDraft, receipt_hash: str, head: Head, key_id: str) -> Body:
     """The body of an outcome that comes after `head`."""
     tokens = draft.tokens
-    edit = {"edit": draft.edit} if draft.edit else {}
+    optional = {"edit": draft.edit, "code": draft.code}
     return {
         "request_id": request_id,
         "sequence": head.size + 1,
@@ -123,7 +123,7 @@ def outcome_body(request_id: str, draft: OutcomeDraft, receipt_hash: str, head: 
         "status": draft.status,
         "tokens": {"input": tokens[0], "output": tokens[1]} if tokens else None,
         "guard": draft.guard,
-        **edit,
+        **{name: value for name, value in optional.items() if value},
         "previous_hash": head.hash,
         "key_id": key_id,
     }

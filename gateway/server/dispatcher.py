@@ -38,6 +38,7 @@ class Dispatcher:
         self._chat = container.chat
         self._edits = container.edits
         self._pipeline = container.pipeline
+        self._refusals = container.refusals
         self._settings = container.settings
         self._store = container.store
         self._wires = container.wires
@@ -67,8 +68,13 @@ class Dispatcher:
     async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
         try:
             opened = await self._open(call)
-        except GatewayError as error:
-            self._note(call, error.code)
+        except Exception as error:
+            if isinstance(error, GatewayError):
+                self._note(call, error.code)
+            if call.content:
+                path = call.path.partition("?")[0]
+                operation = "other" if self._wires.serving(call.method, path) is None else "chat"
+                await self._refusals.record(error, call.request_id, operation, lambda: self._caller_of(call))
             raise
         if isinstance(opened, ForwardedRequest):
             self._note(call, "forwarded")
@@ -82,6 +88,12 @@ class Dispatcher:
         key_id = self._callers.key_id(call.fields, query, proxied=call.listener is Listener.PROXY)
         wire = self._wires.serving(call.method, path)
         self._audit.note(key_id, wire.id if wire is not None else "other", outcome)
+
+    def _caller_of(self, call: Call) -> Caller:
+        """Returns the caller without counting the call. Raises GatewayError."""
+        if call.listener is Listener.PROXY:
+            return self._callers.identify_proxied(call.path, call.fields, client=call.client)
+        return self._callers.identify(call.fields, call.path.partition("?")[2], client=call.client)
 
     async def _open(self, call: Call) -> ForwardedRequest | NativeResponse:
         path = call.path.partition("?")[0]

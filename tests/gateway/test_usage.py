@@ -47,6 +47,7 @@ def sums(receipts: list[dict[str, Any]]) -> dict[str, Any]:
         "entities": add_up("entity_counts"),
         "transformations": add_up("transformation_counts"),
         "outcomes": Counter(outcome["outcome"] for outcome in outcomes),
+        "refusals": Counter(outcome["code"] for outcome in outcomes if "code" in outcome),
         "other_calls": {},
         "days": [{"day": day, **summary(day)} for day in days[-31:]],
     }

@@ -85,6 +85,7 @@ class UsageReply(Reply):
     entities: Counts = Field(description="Number of entities by type.")
     transformations: Counts = Field(description="Number of entities by action.")
     outcomes: Counts = Field(description="Number by outcome.")
+    refusals: Counts = Field(description="Number of refused requests with text by error code.")
     other_calls: Counts = Field(description="Number of proxied calls without a wire, by what became of them.")
     days: list[DayReply] = Field(description="The last 31 days with operations, oldest first.")
 

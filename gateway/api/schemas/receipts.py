@@ -67,6 +67,9 @@ class OutcomeReply(Reply):
         description="If an operator edited the request: id of the receipt of the edited request.",
         json_schema_extra=omit_default,
     )
+    code: str | SkipJsonSchema[None] = Field(
+        None, description="For `refused`: code of the error, as the client got it.", json_schema_extra=omit_default
+    )
     previous_hash: Digest = Field(description="`hash` of the previous record.")
     key_id: KeyId
     hash: Digest = Field(description="SHA-256 of the record in RFC 8785 form.")

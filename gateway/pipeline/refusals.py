@@ -1,0 +1,104 @@
+"""Records requests that were refused, so that the log has every request with text, also where none of it crossed."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+
+from gateway.errors import GatewayError, Unauthorized
+from gateway.models import Caller, PolicyRef, RefusedText, RiskLevel, RouteDecision
+from gateway.policy import Policy
+from gateway.receipts import OutcomeDraft, ReceiptDraft, ReceiptLog
+from gateway.text.token_estimate import estimate
+from gateway.wires import Conversation
+
+_NOTHING = sha256(b"").hexdigest()
+_RATE_SECONDS = 60.0
+_MOST_KEYS = 10_000
+
+
+@contextmanager
+def described(conversation: Conversation, policy: Policy) -> Iterator[None]:
+    """Notes in every GatewayError raised inside what its refusal says of the conversation."""
+    try:
+        yield
+    except GatewayError as error:
+        size = sum(map(estimate, conversation.texts()))
+        error.refused = RefusedText(policy.ref, size, error.entity_counts)
+        raise
+
+
+class Refusals:
+    """Writes the receipt and the outcome of refused requests. `default_policy` is what counts where none was chosen."""
+
+    def __init__(
+        self,
+        receipts: ReceiptLog,
+        default_policy: Callable[[], PolicyRef],
+        *,
+        engine_version: str,
+        model_hash: str | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._receipts = receipts
+        self._default_policy = default_policy
+        self._engine = (engine_version, model_hash)
+        self._clock = clock
+        self._rated: dict[str, float] = {}
+
+    async def record(
+        self,
+        error: Exception,
+        request_id: str,
+        operation: str,
+        identify: Callable[[], Caller],
+        *,
+        code: str = "internal_error",
+    ) -> None:
+        """Records a request that ended with `error`, unless it has a receipt; the error then names it.
+
+        A request of nobody that the gateway knows leaves none, nor does one while the log cannot be written to: nothing
+        of it crosses. Of requests beyond the rate of their key, one in a minute does, or a loop would fill the disk.
+        `code` describes an error that is no GatewayError.
+        """
+        if isinstance(error, GatewayError):
+            # Identifying a caller with a wrong key again would count as another guess.
+            if error.receipt is not None or isinstance(error, Unauthorized):
+                return
+            code = error.code
+        try:
+            owner = identify().key_id
+            if code != "rate_limited" or self._is_due(owner):
+                receipt = await self._receipts.append(self._draft(error, request_id, operation), owner)
+                self._receipts.append_outcome(request_id, OutcomeDraft("refused", code=code), owner)
+                if isinstance(error, GatewayError):
+                    error.receipt = receipt.ref
+        except GatewayError:
+            return
+
+    def _draft(self, error: Exception, request_id: str, operation: str) -> ReceiptDraft:
+        refused = error.refused if isinstance(error, GatewayError) else None
+        version, model_hash = self._engine
+        return ReceiptDraft(
+            request_id=request_id,
+            operation=operation,
+            policy=refused.policy if refused else self._default_policy(),
+            engine_version=version,
+            model_hash=model_hash,
+            route=RouteDecision.BLOCKED.value,
+            risk_level=RiskLevel.NONE.value,
+            entity_counts=refused.entity_counts if refused else {},
+            transformation_counts={},
+            tokens_input=refused.tokens if refused else 0,
+            tokens_external=0,
+            protected_digest=_NOTHING,
+        )
+
+    def _is_due(self, key_id: str) -> bool:
+        now = self._clock()
+        if now - self._rated.get(key_id, -_RATE_SECONDS) < _RATE_SECONDS:
+            return False
+        if len(self._rated) >= _MOST_KEYS:
+            self._rated.clear()
+        self._rated[key_id] = now
+        return True

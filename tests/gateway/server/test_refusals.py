@@ -1,0 +1,216 @@
+"""Requests with text that were refused: each leaves a receipt with numbers, and none of its text."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from gateway.api.app import create_app
+from gateway.config.settings import Settings
+from gateway.container import Container
+from gateway.errors import GatewayError, TooManyRequests, Unauthorized
+from gateway.ids import new_request_id
+from gateway.ipc.messages import Call, Listener, NativeResponse
+from gateway.models import Caller, PolicyRef, Scope
+from gateway.pipeline.refusals import Refusals
+from gateway.server.dispatcher import Dispatcher
+from gateway.usage import usage
+
+OPERATOR = Caller("key_operator", Scope.OPERATOR)
+TEXT = "My name is Anna Schmidt, write to anna@acme.test, card 4111 1111 1111 1111."
+JSON = (b"content-type", b"application/json")
+
+
+@pytest.fixture
+async def container(tmp_path: Path) -> AsyncIterator[Container]:
+    settings = Settings(data_dir=tmp_path, detection="patterns", rate_limit_per_minute=4)
+    async with await Container.start(settings) as started:
+        await started.policies.create(
+            {"id": "no-cards", "title": "t", "extends": "default", "rules": {"CREDIT_CARD": {"action": "block"}}}
+        )
+        yield started
+
+
+@pytest.fixture
+def dispatcher(container: Container) -> Dispatcher:
+    return Dispatcher(container, create_app(container))
+
+
+def chat(**members: Any) -> Call:
+    content = orjson.dumps({"model": "m", "messages": [{"role": "user", "content": TEXT}], **members})
+    return Call(
+        new_request_id(),
+        Listener.PROXY,
+        "POST",
+        "https://api.openai.com",
+        "/v1/chat/completions",
+        (JSON, (b"authorization", b"Bearer of-a-provider")),
+        content,
+    )
+
+
+async def native(container: Container, path: str, body: dict[str, Any], scope: Scope = Scope.CLIENT) -> Call:
+    key, _ = await container.keys.create("anna", scope)
+    fields = (JSON, (b"x-svc-key", key.encode()))
+    return Call(new_request_id(), Listener.GATEWAY, "POST", "http://h:1", path, fields, orjson.dumps(body))
+
+
+async def refused(dispatcher: Dispatcher, call: Call) -> GatewayError:
+    with pytest.raises(GatewayError) as raised:
+        await dispatcher.open(call)
+    return raised.value
+
+
+async def receipt(container: Container, request_id: str) -> dict[str, Any]:
+    found = (await container.receipts.get(request_id, OPERATOR)).as_dict()
+    verified = await container.receipts.verify(request_id, OPERATOR)
+    assert verified.valid
+    for part in ("Anna", "acme.test", "4111 1111"):
+        assert part not in str(found)
+    return found
+
+
+async def total(container: Container) -> int:
+    return (await container.receipts.list(OPERATOR, 1, 0))[1]
+
+
+async def test_a_request_that_the_policy_blocks(dispatcher: Dispatcher, container: Container) -> None:
+    call = chat(svc_policy="no-cards")
+    error = await refused(dispatcher, call)
+    found = await receipt(container, call.request_id)
+    assert error.receipt is not None
+    assert error.receipt.request_id == call.request_id
+    assert (found["route"], found["policy"]["id"], found["operation"]) == ("blocked", "no-cards", "chat")
+    assert found["entity_counts"] == {"CREDIT_CARD": 1, "EMAIL_ADDRESS": 1, "PERSON": 1}
+    assert found["tokens"]["input"] > 0
+    assert found["tokens"]["external"] == 0
+    assert (found["outcome"]["outcome"], found["outcome"]["code"]) == ("refused", "blocked_by_policy")
+    meters = await usage(container.store)
+    assert meters["refusals"] == {"blocked_by_policy": 1}
+    assert meters["outcomes"] == {"refused": 1}
+
+
+async def test_a_request_that_its_route_blocks_says_why(dispatcher: Dispatcher, container: Container) -> None:
+    await container.policies.create(
+        {"id": "no-mail", "title": "t", "extends": "default", "route": {"blocked_types": ["EMAIL_ADDRESS"]}}
+    )
+    call = chat(svc_policy="no-mail")
+    await refused(dispatcher, call)
+    assert (await receipt(container, call.request_id))["outcome"]["code"] == "blocked_by_policy"
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        (chat(model="anna@acme.test"), "invalid_request"),
+        (chat(messages=[{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://a.test/b"}}]}]),
+         "attachment_refused"),
+        (chat()._replace(content=b'{"messages": "' + TEXT.encode()), "invalid_json"),
+        (chat(svc_policy="unknown"), "policy_not_found"),
+        (chat()._replace(path="/v1/files", fields=((b"content-type", b"multipart/form-data"),)), "unknown_route"),
+        (chat()._replace(path="/v1/chat%2fcompletions"), "not_found"),
+    ],
+)  # fmt: skip
+async def test_a_request_that_an_error_ends(
+    dispatcher: Dispatcher, container: Container, call: Call, code: str
+) -> None:
+    error = await refused(dispatcher, call)
+    found = await receipt(container, call.request_id)
+    assert (error.code, found["outcome"]["code"], found["route"]) == (code, code, "blocked")
+
+
+async def test_an_error_of_the_gateway_itself(
+    dispatcher: Dispatcher, container: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError(TEXT)
+
+    monkeypatch.setattr(container.protector, "protect", fail)
+    call = chat()
+    with pytest.raises(Exception):  # noqa: B017 - whatever the boundary makes of it
+        await dispatcher.open(call)
+    assert (await receipt(container, call.request_id))["outcome"]["outcome"] == "refused"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "code"),
+    [
+        ("/v1/protect", {"text": TEXT, "policy_id": "no-cards"}, "blocked_by_policy"),
+        ("/v1/shard", {"text": TEXT, "policy_id": "no-cards"}, "blocked_by_policy"),
+        ("/v1/analyze", {"text": TEXT, "policy_id": "unknown"}, "policy_not_found"),
+        ("/v1/protect", {"text": TEXT, "session_ttl_seconds": -1}, "validation_error"),
+        (
+            "/v1/reconstruct",
+            {"text": TEXT, "session": {"session_id": "vs_unknown", "session_token": "unknown"}},
+            "session_not_found",
+        ),
+    ],
+)
+async def test_native_operations(
+    dispatcher: Dispatcher, container: Container, path: str, body: dict[str, Any], code: str
+) -> None:
+    answer = await dispatcher.open(await native(container, path, body))
+    assert isinstance(answer, NativeResponse)
+    said = orjson.loads(answer.body)
+    assert said["error"]["code"] == code
+    found = await receipt(container, said["request_id"])
+    assert (found["operation"], found["outcome"]["code"]) == (path.removeprefix("/v1/"), code)
+
+
+async def test_a_client_sees_its_own_refusals_only(dispatcher: Dispatcher, container: Container) -> None:
+    call = await native(container, "/v1/protect", {"text": TEXT, "policy_id": "no-cards"})
+    await dispatcher.open(call)
+    owner = container.callers.identify(call.fields, client=None)
+    assert (await container.receipts.list(owner, 10, 0))[1] == 1
+    assert (await container.receipts.list(Caller("key_other", Scope.CLIENT), 10, 0))[1] == 0
+
+
+async def test_what_leaves_no_record(dispatcher: Dispatcher, container: Container) -> None:
+    """A request without text, or of nobody whom the gateway knows."""
+    await refused(dispatcher, chat()._replace(content=b""))
+    await refused(dispatcher, chat()._replace(listener=Listener.GATEWAY, fields=(JSON,)))
+    await dispatcher.open(await native(container, "/v1/policies", {"id": "x"}, Scope.OPERATOR))
+    assert await total(container) == 0
+
+
+async def test_requests_beyond_the_rate_leave_one_record_a_minute(dispatcher: Dispatcher, container: Container) -> None:
+    call = await native(container, "/v1/protect", {"text": "No private text here."})
+    for _ in range(4):
+        await dispatcher.open(call)
+    assert await total(container) == 4
+    for _ in range(3):
+        answer = await dispatcher.open(call)
+        assert isinstance(answer, NativeResponse)
+        assert answer.status == 429
+    assert await total(container) == 5
+    assert (await usage(container.store))["refusals"] == {"rate_limited": 1}
+
+
+async def test_each_minute_and_each_key_has_a_record(container: Container) -> None:
+    now = 0.0
+    refusals = Refusals(
+        container.receipts,
+        lambda: PolicyRef("default", 1, "a1" * 32),
+        engine_version="1",
+        model_hash=None,
+        clock=lambda: now,
+    )
+    counts = []
+    for now, name in ((0.0, "key_a"), (30.0, "key_a"), (31.0, "key_b"), (60.0, "key_a")):  # noqa: B007
+        who = Caller(name, Scope.CLIENT)
+        await refusals.record(TooManyRequests("slower"), new_request_id(), "chat", lambda who=who: who)
+        counts.append(await total(container))
+    assert counts == [1, 1, 2, 3]
+
+
+async def test_the_error_of_the_request_comes_before_that_of_the_log(
+    dispatcher: Dispatcher, container: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> None:
+        raise Unauthorized("whatever a log that cannot be written raises")
+
+    monkeypatch.setattr(container.receipts, "append", fail)
+    error = await refused(dispatcher, chat(svc_policy="no-cards"))
+    assert (error.code, error.receipt) == ("blocked_by_policy", None)

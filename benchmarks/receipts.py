@@ -1,6 +1,7 @@
 """What a receipt costs: signed and durable appends against raw inserts, verifying a log, and proving a receipt in it.
 
-    python -m benchmarks.receipts [--seconds 5] [--records 100000] [--tree 10000000] [--json FILE]
+    python -m benchmarks.receipts [--seconds 5] [--records 100000] [--tree 10000000] [--one 1000000]
+        [--json FILE]
 
 append    receipts a second that so many writers get, each waiting until its own is on disk; and rows a second that a
           thread inserts into a table of the same columns, as many in a transaction as there are writers, with the same
@@ -8,6 +9,7 @@ append    receipts a second that so many writers get, each waiting until its own
 verify    the whole log of `--records`, every hash and signature; and by how much memory grew meanwhile
 prove     an inclusion proof in that log; and in a tree of `--tree` records, of which all subtrees are stored as in a
           log, but only those records that the proofs read
+one       one receipt verified in a tree of `--one` records like that: record, signature, proof and checkpoint
 """
 
 import argparse
@@ -29,10 +31,13 @@ from rich.console import Console
 from gateway.models import PolicyRef
 from gateway.receipts import ReceiptDraft, ReceiptLog, Signer
 from gateway.receipts.audit import audit
+from gateway.receipts.checkpoint import sign_checkpoint
 from gateway.receipts.checkpoint_file import read_checkpoint
 from gateway.receipts.merkle import TILE_WIDTH, Frontier, included_root, leaf_hash
+from gateway.receipts.receipt_proof import verify_by_proof
+from gateway.receipts.records import Head, receipt_body, seal
 from gateway.receipts.tree import StoredTree
-from gateway.store import open_read_only, open_store
+from gateway.store import Repositories, open_read_only, open_store
 from gateway.store.rows import NewRecord, NodeRow
 from gateway.store.sqlite.connection import connect_writer
 
@@ -140,9 +145,9 @@ def measure_log(folder: Path, records: int) -> dict[str, float]:
 def measure_tree(folder: Path, records: int) -> dict[str, float]:
     """A tree of many records: all subtrees, and the tiles of records that some proofs read."""
     folder.mkdir()
-    store = open_store(folder)
+    store, signer = open_store(folder), Signer.load(folder)
     rng = random.Random(7)
-    tiles = {rng.randrange(records // TILE_WIDTH) for _ in range(_PROOFS)} | {records // TILE_WIDTH}
+    tiles = {rng.randrange(records // TILE_WIDTH) for _ in range(_PROOFS)} | {0, (records - 1) // TILE_WIDTH}
     tile = [sha256(number.to_bytes(8)).digest() for number in range(TILE_WIDTH)]
     nodes: list[NodeRow] = []
     rows: list[NewRecord] = []
@@ -151,8 +156,14 @@ def measure_tree(folder: Path, records: int) -> dict[str, float]:
         leaves = tile[: records - number * TILE_WIDTH] if number not in tiles else []
         if number in tiles:
             for at in range(number * TILE_WIDTH, min(records, (number + 1) * TILE_WIDTH)):
-                rows.append(NewRecord(at + 1, "receipt", f"req_{at}", "key_benchmark", f"record {at}", "", ""))
-                leaves = [*leaves, leaf_hash(f"record {at}".encode())]
+                made = draft()
+                record = seal(receipt_body(made, Head(at), signer.key_id), signer)
+                rows.append(
+                    NewRecord(
+                        at + 1, "receipt", made.request_id, "key_benchmark", record.body, record.hash, record.signature
+                    )
+                )
+                leaves = [*leaves, leaf_hash(record.body.encode())]
         for leaf in leaves:
             nodes += [NodeRow(*node) for node in tree.push(leaf)]
     store.submit(lambda stored: stored.receipts.add_nodes(nodes[: 1 << 14])).result()
@@ -160,17 +171,33 @@ def measure_tree(folder: Path, records: int) -> dict[str, float]:
         store.submit(lambda stored, s=start: stored.receipts.add_nodes(nodes[s : s + (1 << 13)])).result()
     for start in range(0, len(rows), 4000):
         store.submit(lambda stored, s=start: stored.receipts.add(rows[s : s + 4000])).result()
-    root, times = tree.root(), []
-    for number in sorted(tiles):
-        index = min(records - 1, number * TILE_WIDTH + rng.randrange(TILE_WIDTH))
+    checkpoint = sign_checkpoint(records, tree.root(), signer)
+    store.submit(lambda stored: stored.receipts.set_head(records, rows[-1].hash, checkpoint.note)).result()
+    proofs, whole = list[float](), list[float]()
+    for row in rng.sample(rows, min(_PROOFS, len(rows))):
+        index = row.sequence - 1
         began = time.perf_counter()
         path = store.read_now(lambda stored, i=index: StoredTree(stored.receipts).inclusion(i, records))
-        times.append((time.perf_counter() - began) * 1000)
-        if included_root(leaf_hash(f"record {index}".encode()), index, records, path) != root:
+        proofs.append((time.perf_counter() - began) * 1000)
+        if included_root(leaf_hash(row.body.encode()), index, records, path) != checkpoint.root:
             raise SystemExit("a proof does not hold")
+
+        def verify(stored: Repositories, request_id: str = row.request_id) -> bool:
+            found = stored.receipts.find(request_id, None)
+            return found is not None and verify_by_proof(stored, found, signer, checkpoint) is not None
+
+        began = time.perf_counter()
+        if not store.read_now(verify) and records > TILE_WIDTH:
+            raise SystemExit("a receipt does not verify")
+        whole.append((time.perf_counter() - began) * 1000)
     store.close()
-    times.sort()
-    return {"records": records, "proof_ms": median(times), "p99_ms": times[int(len(times) * 0.99)]}
+    times = {"proof": sorted(proofs), "verify": sorted(whole)}
+    figures = {f"{name}_ms": median(each) for name, each in times.items()}
+    return {
+        "records": records,
+        **figures,
+        **{f"{name}_p99_ms": each[-1 - len(each) // 100] for name, each in times.items()},
+    }
 
 
 def timed_proofs(tree: Callable[[Any], StoredTree], receipts: Any, records: int) -> float:
@@ -194,6 +221,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=6, help="of appends, and of inserts")
     parser.add_argument("--records", type=int, default=100_000, help="in the log that is verified")
     parser.add_argument("--tree", type=int, default=10_000_000, help="records of the tree that is proved in")
+    parser.add_argument("--one", type=int, default=1_000_000, help="records of the tree that one is verified in")
     parser.add_argument("--json", type=Path, help="write the figures there, too")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
@@ -201,6 +229,7 @@ def main(arguments: list[str] | None = None) -> None:
         append = measure_append(folder, options.seconds)
         log = measure_log(folder / "log", options.records)
         tree = measure_tree(folder / "tree", options.tree)
+        one = measure_tree(folder / "one", options.one)
     console = Console(highlight=False)
     console.print(
         f"append: {append['appends']:,.0f} receipts a second with {WRITERS} writers, {append['inserts']:,.0f} raw rows "
@@ -210,9 +239,11 @@ def main(arguments: list[str] | None = None) -> None:
         f"verify: {log['records']:,} records in {log['seconds']:.1f} s, memory grew by {log['grown_mb']:.1f} MB; "
         f"a proof there {log['proof_ms']:.2f} ms"
     )
-    console.print(f"prove:  in {tree['records']:,} records {tree['proof_ms']:.2f} ms, p99 {tree['p99_ms']:.2f} ms")
+    console.print(
+        f"prove:  in {tree['records']:,} records {tree['proof_ms']:.2f} ms, p99 {tree['proof_p99_ms']:.2f} ms"
+    )
     if options.json:
-        options.json.write_text(json.dumps({"append": append, "log": log, "tree": tree}, indent=2), "utf-8")
+        options.json.write_text(json.dumps({"append": append, "log": log, "tree": tree, "one": one}, indent=2), "utf-8")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ tree             the tree over the log as it is stored
 checkpoint       the signed size and root of the log
 checkpoint_file  the checkpoint as remembered outside the database
 proofs           proves that a record is in the log, and that the log extends what it was
+receipt_proof    verifies one receipt by its place in the tree
 consistency      checks that the log extends what is remembered
 verify           recomputes records, chain and head
 log_walk         reads the whole log in chunks

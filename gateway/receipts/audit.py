@@ -17,6 +17,7 @@ from gateway.receipts.proofs import (
     prove_consistency,
     prove_inclusion,
 )
+from gateway.receipts.receipt_proof import verify_by_proof
 from gateway.receipts.records import Receipt, Record, decoded
 from gateway.receipts.signing import Keys, Signer, Verifier
 from gateway.receipts.verify import Audit, Check, Verification, check_belonging, check_receipt, check_record, parse
@@ -55,8 +56,14 @@ def audit(store: ReadOnlyStore, verifier: Verifier, remembered: Checkpoint | Non
 def verify_receipt(
     store: ReadOnlyStore, verifier: Verifier, remembered: Checkpoint | None, request_id: str, progress: Progress
 ) -> Verification:
-    """Verifies one receipt and the chain. Raises NotFound (`receipt_not_found`), Unavailable."""
+    """Verifies one receipt by its proof, or the whole chain where that is no longer or finds a fault.
+
+    Raises NotFound (`receipt_not_found`), Unavailable.
+    """
     filed = find(store, request_id)
+    proved = store.read(lambda stored: verify_by_proof(stored, filed, verifier, remembered))
+    if proved is not None:
+        return proved
     walk = LogWalk(verifier, remembered)
     for _ in _chunks(store, walk, progress):
         pass

@@ -20,6 +20,7 @@ from gateway.receipts.key_loading import find_signer
 from gateway.receipts.log_walk import LogWalk
 from gateway.receipts.proofs import Inclusion, latest_checkpoint, prove_inclusion
 from gateway.receipts.pruning import find_boundary
+from gateway.receipts.receipt_proof import verify_by_proof
 from gateway.receipts.records import Receipt, Record, decoded, outcome_body, receipt_body
 from gateway.receipts.retry_queue import RetryQueue, Write
 from gateway.receipts.signing import Signer
@@ -145,8 +146,19 @@ class ReceiptLog:
         return [Receipt.from_stored(each) for each in filed], total
 
     async def verify(self, request_id: str, caller: Caller) -> Verification:
-        """Recomputes the receipt's records and the whole chain. Raises NotFound (`receipt_not_found`)."""
-        filed = await self._store.read(lambda stored: _find(stored, request_id, caller))
+        """Recomputes the receipt's records and its proof, or the whole chain where that is no longer or finds a fault.
+
+        Raises NotFound (`receipt_not_found`).
+        """
+        remembered = self._chain.remembered
+
+        def read(stored: Repositories) -> tuple[StoredReceipt, Verification | None]:
+            found = _find(stored, request_id, caller)
+            return found, verify_by_proof(stored, found, self._chain.signer(stored.receipts), remembered)
+
+        filed, proved = await self._store.read(read)
+        if proved is not None:
+            return proved
         async with self._walking:
             signer = await self._store.read(lambda stored: self._chain.signer(stored.receipts))
             walk = LogWalk(signer, self._chain.remembered)

@@ -77,11 +77,16 @@ def checkpoint_at(receipts: Receipts, size: int, signer: Signer) -> Checkpoint:
     return prove_consistency(receipts, older, latest).old
 
 
-def prove_inclusion(receipts: Receipts, record: StoredRecord, checkpoint: Checkpoint) -> Inclusion:
-    """Proves that a record is in the log of a checkpoint. Raises Unavailable (`receipt_log_broken`)."""
+def prove_inclusion(
+    receipts: Receipts, record: StoredRecord, checkpoint: Checkpoint, tree: StoredTree | None = None
+) -> Inclusion:
+    """Proves that a record is in the log of a checkpoint. Raises Unavailable (`receipt_log_broken`).
+
+    Several proofs from one snapshot may share its `tree`.
+    """
     index, body = record.sequence - 1, record.body or b""
     try:
-        path = tuple(StoredTree(receipts).inclusion(index, checkpoint.size))
+        path = tuple((tree or StoredTree(receipts)).inclusion(index, checkpoint.size))
     except (IncompleteTree, ValueError):
         raise _broken() from None
     is_itself = record.hash == sha256(body).hexdigest().encode()
@@ -90,10 +95,12 @@ def prove_inclusion(receipts: Receipts, record: StoredRecord, checkpoint: Checkp
     return Inclusion(index, path, checkpoint)
 
 
-def prove_consistency(receipts: Receipts, old: Checkpoint, new: Checkpoint) -> Consistency:
+def prove_consistency(
+    receipts: Receipts, old: Checkpoint, new: Checkpoint, tree: StoredTree | None = None
+) -> Consistency:
     """Proves that one checkpoint extends another. Raises Unavailable (`receipt_log_broken`)."""
     try:
-        path = tuple(StoredTree(receipts).consistency(old.size, new.size))
+        path = tuple((tree or StoredTree(receipts)).consistency(old.size, new.size))
     except (IncompleteTree, ValueError):
         raise _broken() from None
     if not extends(old.size, old.root, new.size, new.root, path):

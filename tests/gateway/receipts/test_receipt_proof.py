@@ -1,0 +1,122 @@
+"""One receipt is verified by its proof in a long log, and by the whole log where something does not hold."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from gateway.receipts import OutcomeDraft, Signer, Verification
+from gateway.receipts.audit import verify_receipt
+from gateway.receipts.checkpoint_file import FILE, read_checkpoint
+from gateway.store import open_read_only
+from gateway.store.sqlite.receipts import SqliteReceipts
+from tests.gateway.receipts.support import OPERATOR, draft, opened
+
+COUNT = 600
+
+
+async def fill(data_dir: Path, count: int = COUNT) -> list[str]:
+    with opened(data_dir) as log:
+        receipts = await asyncio.gather(*(log.append(draft(), "key_anna") for _ in range(count - 1)))
+        log.append_outcome(receipts[9].request_id, OutcomeDraft("answered", 200), "key_anna")
+    return [receipt.request_id for receipt in receipts]
+
+
+def change(data_dir: Path, statement: str) -> None:
+    with closing(sqlite3.connect(data_dir / "gateway.db")) as conn, conn:
+        assert conn.execute(statement).rowcount
+
+
+def names(verification: Verification) -> dict[str, bool]:
+    return {check.name: check.ok for check in verification.checks}
+
+
+async def verified(data_dir: Path, request_id: str) -> Verification:
+    """What the endpoint and the command say, which is the same."""
+    with opened(data_dir) as log:
+        said = await log.verify(request_id, OPERATOR)
+    with open_read_only(data_dir) as store:
+        signer, remembered = Signer.load(data_dir), read_checkpoint(data_dir)
+        assert names(verify_receipt(store, signer, remembered, request_id, lambda _: None)) == names(said)
+    return said
+
+
+@pytest.fixture
+def rows_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    read: list[int] = []
+    real = SqliteReceipts.after
+
+    def after(self: SqliteReceipts, sequence: int | None, limit: int) -> list[object]:
+        rows = real(self, sequence, limit)
+        read.append(len(rows))
+        return list(rows)
+
+    monkeypatch.setattr(SqliteReceipts, "after", after)
+    return read
+
+
+async def test_a_receipt_of_a_long_log_is_verified_by_its_proof(data_dir: Path, rows_read: list[int]) -> None:
+    ids = await fill(data_dir, 2000)
+    with opened(data_dir) as log:
+        rows_read.clear()
+        verification = await log.verify(ids[9], OPERATOR)
+    assert verification.valid
+    assert names(verification).keys() >= {"hash", "signature", "outcome_signature", "inclusion", "head", "checkpoint"}
+    assert verification.log.size == 2000
+    # The neighbours of the receipt, of its outcome, and the end of the log.
+    assert sum(rows_read) <= 3 * 256
+
+
+async def test_a_short_log_is_recomputed(data_dir: Path) -> None:
+    ids = await fill(data_dir, 200)
+    verification = await verified(data_dir, ids[9])
+    assert verification.valid
+    assert "chain" in names(verification)
+
+
+@pytest.mark.parametrize(
+    ("statement", "fails"),
+    [
+        ("UPDATE receipts SET body = replace(body, '\"PERSON\":2', '\"PERSON\":1') WHERE sequence = 10", "hash"),
+        ("UPDATE receipts SET signature = replace(signature, 'a', 'b') WHERE sequence = 10", "signature"),
+        ("UPDATE receipts SET body = replace(body, '\"PERSON\":2', '\"PERSON\":1') WHERE sequence = 11", "chain"),
+        ("UPDATE receipts SET body = replace(body, 'answered', 'refused') WHERE kind = 'outcome'", "outcome_hash"),
+        ("DELETE FROM receipts WHERE sequence = 11", "chain"),
+        ("DELETE FROM receipts WHERE sequence > 590", "head"),
+        ("UPDATE receipts_tree SET hash = zeroblob(32) WHERE level = 1 AND number = 1", "tree"),
+        ("UPDATE receipts_head SET head = replace(head, 'a', 'b')", "head"),
+        ("UPDATE usage SET count = 5000 WHERE meter = 'operations'", "checkpoint"),
+    ],
+)
+async def test_what_does_not_hold_is_named_by_the_walk(data_dir: Path, statement: str, fails: str) -> None:
+    ids = await fill(data_dir)
+    change(data_dir, statement)
+    with open_read_only(data_dir) as store:
+        signer, remembered = Signer.load(data_dir), read_checkpoint(data_dir)
+        found = names(verify_receipt(store, signer, remembered, ids[9], lambda _: None))
+    assert found[fails] is False
+    assert "inclusion" not in found
+
+
+@pytest.mark.parametrize("spoil", [Path.unlink, lambda path: path.write_bytes(b"{}")], ids=["missing", "damaged"])
+async def test_without_the_remembered_checkpoint_the_log_is_walked(
+    data_dir: Path, spoil: Callable[[Path], object]
+) -> None:
+    ids = await fill(data_dir)
+    spoil(data_dir / FILE)
+    with open_read_only(data_dir) as store:
+        signer, remembered = Signer.load(data_dir), read_checkpoint(data_dir)
+        assert names(verify_receipt(store, signer, remembered, ids[9], lambda _: None))["checkpoint"] is False
+
+
+async def test_a_log_that_grew_since_the_remembered_checkpoint_extends_it(data_dir: Path) -> None:
+    ids = await fill(data_dir, 300)
+    older = read_checkpoint(data_dir)
+    await fill(data_dir, 400)
+    with open_read_only(data_dir) as store:
+        verification = verify_receipt(store, Signer.load(data_dir), older, ids[9], lambda _: None)
+    assert verification.valid
+    assert "inclusion" in names(verification)

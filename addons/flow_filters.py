@@ -15,7 +15,7 @@ from mitmproxy import flowfilter
 
 from gateway.detection.re2_expression import Expression
 
-LONGEST_FILTER = 1000
+LONGEST_FILTER = 500
 LARGEST_PROGRAM = 1000
 _LONGEST_SEARCH = 1024 * 1024
 # RE2 takes up to 15 ns for each byte and instruction, so one search takes at most about 0.1 s.
@@ -78,8 +78,8 @@ class BoundedSearch:
 
 def bound_filters() -> None:
     """Has mitmproxy parse and search within these bounds, for the rest of the process."""
-    # Without it, the time doubles or more with every parenthesis and every `!`.
-    flowfilter.bnf.enable_packrat()
+    # Without all of its cache, the time multiplies with every parenthesis and every `!`.
+    flowfilter.bnf.enable_packrat(cache_size_limit=None)
     flowfilter._Rex.__init__ = _compile  # type: ignore[method-assign]
     flowfilter.parse = parse  # type: ignore[assignment]
 

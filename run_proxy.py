@@ -16,7 +16,7 @@ from gateway.config.settings import Settings, SettingsError, load_settings
 
 # The modules of all commands but `serve` and `ca`. They load libraries that start threads, which `serve` must not: it
 # forks.
-_COMMANDS = ("keys", "policies", "receipts", "usage", "evaluate", "env", "exec", "doctor")
+_COMMANDS = ("keys", "sessions", "policies", "receipts", "usage", "evaluate", "env", "exec", "doctor")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -106,7 +106,7 @@ class Vault:
 
         row, is_open, sealed = await self._store.read(read)
         if row is None or not _fits(row, digest, caller):
-            raise NotFound("There is no such session.", code="session_not_found", param="session")
+            raise _unknown()
         if not is_open:
             raise _expired()
         grant = SessionGrant(asked, session_token, datetime.fromtimestamp(row.expires_at, UTC))
@@ -185,6 +185,17 @@ class Vault:
         """Deletes a session and its values permanently. Raises what `open` raises."""
         await self.open(session_id, session_token, caller)
         await self._store.write(lambda repositories: repositories.sessions.delete(session_id))
+        self._store.erase_deleted_soon()
+
+    async def delete(self, session_id: str) -> None:
+        """Deletes a session without its token, for whoever has the database anyway. Raises NotFound."""
+
+        def write(repositories: Repositories) -> None:
+            if repositories.sessions.find(session_id) is None:
+                raise _unknown()
+            repositories.sessions.delete(session_id)
+
+        await self._store.write(write)
         self._store.erase_deleted_soon()
 
     async def purge(self) -> int:
@@ -282,6 +293,10 @@ def _derive(token: str, session_id: str, purpose: bytes) -> bytes:
 
 def _digest(token: str) -> bytes:
     return sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def _unknown() -> NotFound:
+    return NotFound("There is no such session.", code="session_not_found", param="session")
 
 
 def _changed() -> Conflict:

@@ -34,6 +34,8 @@ from gateway.pipeline.operations import Question
 
 ANNA, BERT = Caller("key_anna", Scope.CLIENT), Caller("key_bert", Scope.CLIENT)
 _WARM_UP = 20
+# Texts between one that is sent and the same sent again: a processor runs faster what it ran a moment ago.
+_BETWEEN = 8
 
 type Calls = dict[str, Callable[[], Awaitable[object]]]
 
@@ -87,15 +89,18 @@ async def refusals(container: Container, rounds: int) -> dict[str, list[float]]:
 async def remembered(container: Container, rounds: int) -> dict[str, list[float]]:
     """Times texts by who sent them before."""
 
+    def again(sent: str) -> Callable[[], Awaitable[object]]:
+        # As a request brings it: Python remembers the hash of a string, and its bytes.
+        received = Question(sent.encode().decode())
+        return lambda: container.operations.analyze(received, ANNA)
+
     async def calls() -> Calls:
         new, of_other, own = text(), text(), text()
         await container.operations.analyze(Question(of_other), BERT)
         await container.operations.analyze(Question(own), ANNA)
-        return {
-            "new": lambda: container.operations.analyze(Question(new), ANNA),
-            "sent by another": lambda: container.operations.analyze(Question(of_other), ANNA),
-            "sent by itself": lambda: container.operations.analyze(Question(own), ANNA),
-        }
+        for _ in range(_BETWEEN):
+            await container.operations.analyze(Question(text()), BERT)
+        return {"new": again(new), "sent by another": again(of_other), "sent by itself": again(own)}
 
     return await timed(rounds, calls)
 

@@ -7,6 +7,9 @@ from gateway.store.rows import SealedRow, SessionRow
 
 _COLUMNS = ", ".join(SessionRow._fields)
 _INSERT = f"INSERT INTO vault_sessions ({_COLUMNS}) VALUES ({', '.join('?' * len(SessionRow._fields))})"
+# One row in any case: a session that exists, or nobody's.
+_NOBODY = ", ".join(("NULL", "zeroblob(32)", "''", "0.0", *["0"] * (len(SessionRow._fields) - 4)))
+_FIND = f"SELECT {_COLUMNS} FROM vault_sessions WHERE session_id = ? UNION ALL SELECT {_NOBODY} LIMIT 1"
 
 
 class SqliteSessions:
@@ -19,9 +22,9 @@ class SqliteSessions:
         self._conn.execute(_INSERT, session)
 
     def find(self, session_id: str) -> SessionRow | None:
-        query = f"SELECT {_COLUMNS} FROM vault_sessions WHERE session_id = ?"
-        found = self._conn.execute(query, [session_id]).fetchone()
-        return SessionRow(*found) if found else None
+        # Reads as much for an unknown session as for one of another key, so that the time tells nothing.
+        found = SessionRow(*self._conn.execute(_FIND, [session_id]).fetchone())
+        return found if found.session_id == session_id else None
 
     def sealed(self, session_id: str, first: int = 0) -> list[SealedRow]:
         query = "SELECT row, sealed FROM vault_rows WHERE session_id = ? {} ORDER BY row"

@@ -22,7 +22,8 @@ async def fill(store: Store, *rows: int, session_id: str = "vs_1", expires_at: f
 async def test_a_session_comes_back_as_it_was_added(store: Store) -> None:
     await fill(store)
     assert await store.read(lambda stored: stored.sessions.find("vs_1")) == session()
-    assert await store.read(lambda stored: stored.sessions.find("vs_2")) is None
+    for unknown in ("vs_2", ""):
+        assert await store.read(lambda stored, asked=unknown: stored.sessions.find(asked)) is None
     with pytest.raises(ConstraintViolation):
         await fill(store)
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,8 +83,8 @@ async def test_what_an_extended_session_was_sealed_with_leaves_the_files_too(
 
 async def test_the_size_of_a_row_tells_little(vault: Vault, store: Store) -> None:
     short, longer = await create(vault, ANNA, 60), await create(vault, ANNA, 60)
-    await vault.remember(short, [replace(MAIL, value="a@b.example")])
-    await vault.remember(longer, [replace(MAIL, value="a.much.longer.address.than.that@b.example")])
+    await vault.remember(short, [MAIL._replace(value="a@b.example")])
+    await vault.remember(longer, [MAIL._replace(value="a.much.longer.address.than.that@b.example")])
     rows = await store.read(
         lambda stored: [stored.sessions.sealed(session.grant.session_id) for session in (short, longer)]
     )

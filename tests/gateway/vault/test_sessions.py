@@ -148,7 +148,7 @@ async def test_an_extended_session_lasts_longer_and_keeps_its_values(vault: Vaul
     assert (again.known, again.urls, again.grant) == ((MAIL, NAME), frozenset({URL}), grant)
     with pytest.raises(Conflict):
         # It was opened before the session was extended, and would seal for its old end.
-        await vault.remember(session, [replace(MAIL, placeholder="[EMAIL_ADDRESS_ABCDE]")])
+        await vault.remember(session, [MAIL._replace(placeholder="[EMAIL_ADDRESS_ABCDE]")])
     clock.now += 1
     with pytest.raises(Gone):
         await reopen(vault, session)
@@ -208,7 +208,7 @@ async def test_two_stores_on_one_file_remember_together(vault: Vault, data_dir: 
     try:
         other = Vault(other_store, clock=clock)
         session = await create(vault, ANNA, 60)
-        values = [replace(MAIL, placeholder=f"[EMAIL_ADDRESS_{number:05}]") for number in range(20)]
+        values = [MAIL._replace(placeholder=f"[EMAIL_ADDRESS_{number:05}]") for number in range(20)]
         await asyncio.gather(
             *((vault if number % 2 else other).remember(session, [value]) for number, value in enumerate(values))
         )
@@ -223,10 +223,10 @@ async def test_two_at_once_never_give_one_placeholder_to_two_values(vault: Vault
     first, second = await reopen(vault, session), await reopen(vault, session)
     await vault.remember(first, [MAIL])
     with pytest.raises(Conflict, match="again"):
-        await vault.remember(second, [replace(MAIL, value="another-value@example.com")])
+        await vault.remember(second, [MAIL._replace(value="another-value@example.com")])
     # The same value is no harm, nor is another placeholder; and who asks again sees what is there.
     await vault.remember(
-        second, [MAIL, replace(MAIL, placeholder="[EMAIL_ADDRESS_7KQ2M9]", value="another-value@x.de")]
+        second, [MAIL, MAIL._replace(placeholder="[EMAIL_ADDRESS_7KQ2M9]", value="another-value@x.de")]
     )
     assert [entry.value for entry in (await reopen(vault, session)).known] == [
         NAME.value,

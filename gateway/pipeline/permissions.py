@@ -8,7 +8,7 @@ from gateway.pipeline.destination import Destination
 from gateway.placeholders import Placeholders
 from gateway.policy import Policy
 from gateway.wires import Body, Conversation, Wire
-from gateway.wires.reading import is_opaque
+from gateway.wires.reading import deployment_in, is_opaque
 
 
 def check_call(wire: Wire, body: Body, caller: Caller, destination: Destination, path: str) -> None:
@@ -16,7 +16,9 @@ def check_call(wire: Wire, body: Body, caller: Caller, destination: Destination,
     check_scope(caller, Scope.CHAT)
     asked = wire.model(body, path)
     if body or asked != CONFIGURED_UPSTREAM:
-        check_models(caller, asked, destination.model, body.get("models"))
+        fallbacks = body.get("models")
+        others = [*(fallbacks if isinstance(fallbacks, list) else ()), deployment_in(destination.path)]
+        check_models(caller, asked, destination.model, [each for each in others if each is not None])
 
 
 def check_form(conversation: Conversation, policy: Policy) -> None:

@@ -48,7 +48,8 @@ class Keys(Protocol):
     def rotate(self, key_id: str, secret_hash: bytes, now: str, ends_at: str, expires_at: str | None) -> KeyRow | None:
         """Gives a key another secret and expiry, and returns it; None when there is none that is not revoked.
 
-        The previous secret is listed until `ends_at`. Those of this key that ended by `now` are deleted.
+        The previous secret is listed until `ends_at`, and so are earlier ones at most. Those of this key that ended by
+        `now` are deleted.
         """
 
     def previous(self) -> list[PreviousSecretRow]:

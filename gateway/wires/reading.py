@@ -75,8 +75,14 @@ def take_own(body: Body) -> Own:
 
 def named_model(body: Body, path: str) -> object:
     """Returns the model that a request names in its body, or as Azure's clients do, in its path; unchecked."""
-    deployment = None if "model" in body else _DEPLOYMENT.search(path)
-    return deployment[1] if deployment else body.get("model")
+    deployment = None if "model" in body else deployment_in(path)
+    return deployment or body.get("model")
+
+
+def deployment_in(path: str) -> str | None:
+    """Returns the deployment that a path of Azure's names. Azure serves with it, whatever the body names."""
+    deployment = _DEPLOYMENT.search(path)
+    return deployment[1] if deployment else None
 
 
 def model_of(body: Body, path: str = "") -> str:

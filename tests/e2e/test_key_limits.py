@@ -135,6 +135,7 @@ def test_the_proxy_heeds_the_key_that_a_client_sends(running: Running, tls_upstr
             (("--scope", "protect"), "GET", "/v1/models", "scope_not_permitted"),
             (("--scope", "protect"), "POST", "/v1/unknown", "scope_not_permitted"),
             (("--model", "o3"), "POST", "/v1/chat/completions", "model_not_permitted"),
+            (("--model", "gpt-*"), "POST", "/openai/deployments/o3/chat/completions", "model_not_permitted"),
         ):
             headers = {"x-svc-key": new_key(running, *words), "authorization": "Bearer the-provider's-key"}
             refused = client.request(method, path, json=CHAT if method == "POST" else None, headers=headers)

@@ -29,6 +29,8 @@ class SqliteKeys:
 
     def rotate(self, key_id: str, secret_hash: bytes, now: str, ends_at: str, expires_at: str | None) -> KeyRow | None:
         self._conn.execute("DELETE FROM keys_previous WHERE key_id = ? AND ends_at <= ?", [key_id, now])
+        # None of the earlier secrets may outlive the one that is replaced now, which may be known to others.
+        self._conn.execute("UPDATE keys_previous SET ends_at = min(ends_at, ?) WHERE key_id = ?", [ends_at, key_id])
         self._conn.execute(
             "INSERT INTO keys_previous SELECT secret_hash, key_id, ? FROM keys WHERE key_id = ? AND revoked_at IS NULL",
             [ends_at, key_id],

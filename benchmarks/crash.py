@@ -208,6 +208,7 @@ def show(promises: Promises, upstream: MixedUpstream) -> None:
     print(f"{promises.kills.total()} kills: {', '.join(f'{n} {which}' for which, n in promises.kills.items())}")
     print(f"{promises.records} records, {promises.interrupted} of them of interrupted exchanges")
     print(f"{len(promises.receipts)} receipts told, {upstream.crossed.total()} bodies crossed")
+    print(f"{promises.unrestored} answers passed on with their placeholders, as the gateway had just gone")
     print(f"{len(promises.sessions)} sessions, {len(promises.policies)} policies")
 
 

@@ -50,7 +50,7 @@ class _Frames(asyncio.Protocol):
             if len(buffer) < end:
                 break
             with memoryview(buffer) as view:
-                frame = pickle.loads(view[start + _LENGTH : end])  # noqa: S301 - see the module's docstring
+                frame = pickle.loads(view[start + _LENGTH : end])  # noqa: S301 - see the module's docstring  # nosec B301
             start = end
             self._take(frame)
         del buffer[:start]

@@ -95,7 +95,7 @@ def _find_v4(normalized: NormalizedText) -> Iterator[Match]:
         if data[end : end + 13].lower() == b".in-addr.arpa":
             value = ".".join(reversed(value.split(".")))
         elif longer is not None:
-            value = "0.0.0.0"  # noqa: S104 - the start of something longer, not an address to bind
+            value = "0.0.0.0"  # noqa: S104 - the start of something longer  # nosec B104
         score = _score(value)
         if score is not None:
             yield Match(start, end, score, IP_ADDRESS.name)

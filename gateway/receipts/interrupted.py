@@ -34,7 +34,7 @@ class RunLock:
 
     def __init__(self, folder: Path) -> None:
         """Raises OSError."""
-        self._file = os.open(folder / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = os.open(folder / FILE, os.O_RDWR | os.O_CREAT, 0o600)
         self.alone = _lock_alone(self._file)
         """Whether no other process had the lock. None can get it until `share`."""
 
@@ -80,6 +80,8 @@ class Interrupted:
 
     async def close_all(self) -> None:
         """Records the outcome of each, in the background of a start. The next start does what this one could not."""
+        if not self._size:
+            return
         closed = self._lock.closed
         first = closed + 1 if closed <= self._size else 1
         try:
@@ -89,8 +91,7 @@ class Interrupted:
         except Unavailable as error:
             _log.warning("interrupted requests are not closed: %s", error.code)
         else:
-            if self._size >= first:
-                self._lock.closed = self._size
+            self._lock.closed = self._size
 
     def release(self) -> None:
         self._lock.close()

@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 _NAME = "protect"
 _LONGEST_WAITS = 10
 """How many times as long as it may take a job may wait."""
-_SECONDS_ON_LOOP = 0.02
+_SECONDS_ON_LOOP = 0.004
 """For which the event loop may do jobs between two of its iterations, since it does nothing else meanwhile."""
 
 

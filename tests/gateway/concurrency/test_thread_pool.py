@@ -50,7 +50,7 @@ async def test_the_event_loop_does_not_go_on_with_short_jobs_for_long(monkeypatc
 
     def job() -> int:
         nonlocal now
-        now += 0.015
+        now += 0.003
         return threading.get_ident()
 
     own = threading.get_ident()

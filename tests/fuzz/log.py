@@ -69,7 +69,7 @@ def exports(folder: Path) -> Iterator[Check]:
                 changed[at] = mutated_bytes(rng, changed[at], longest=longest)
         content = b"\n".join(changed) + b"\n"
         file.write_bytes(content)
-        if _verified(file, keys).valid:
+        if _verified(file, keys)[0].valid:
             there = [orjson.loads(line).get("record") for line in content.splitlines()[1:-1]]
             assert there == records, "an export of other records is valid"
         return len(content)

@@ -193,7 +193,7 @@ class Settings(BaseSettings):
         " dominates the time.",
     )
     queue_limit: int = Field(
-        256, ge=1, le=100_000, description="Requests that may wait for detection, half of them of one key (503, 429)."
+        1024, ge=1, le=100_000, description="Requests that may wait for detection, half of them of one key (503, 429)."
     )
 
     body_room_bytes: Size = Field(

@@ -12,6 +12,7 @@ from gateway.receipts import ReceiptLog, Signer
 from gateway.receipts.audit import size_of
 from gateway.receipts.by_day import DayExport
 from gateway.receipts.key_loading import signer_of
+from gateway.receipts.pruning import is_held_up
 from gateway.store import ReadOnlyStore, open_read_only, open_store
 
 
@@ -29,7 +30,7 @@ def prune_receipts(settings: Settings, options: argparse.Namespace) -> int:
         # Creates nothing where there is no log.
         with open_read_only(settings.data_dir) as existing:
             bounds = existing.read(lambda stored: stored.receipts.bounds())
-        deleted = _prune(settings, options.before, bounds[0] - 1 if bounds else 0)
+        deleted, held_up = _prune(settings, options.before, bounds[0] - 1 if bounds else 0)
     except SettingsError as error:
         print_error("; ".join(error.problems), "unusable_settings", None, as_json=options.json)
         return 2
@@ -37,13 +38,15 @@ def prune_receipts(settings: Settings, options: argparse.Namespace) -> int:
         print_error(error.message, error.code, error.param, as_json=options.json)
         return 1
     if options.json:
-        print_json({"deleted": deleted, "before": options.before.isoformat()})
+        print_json({"deleted": deleted, "before": options.before.isoformat(), "held_up": held_up})
     else:
-        print(f"Deleted {deleted} records from before {options.before}.")
+        left = " The others stay until the oldest request among them ends, and with its outcome." if held_up else ""
+        print(f"Deleted {deleted} records from before {options.before}.{left}")
     return 0
 
 
-def _prune(settings: Settings, before: date, pruned: int) -> int:
+def _prune(settings: Settings, before: date, pruned: int) -> tuple[int, bool]:
+    """Returns how many records were deleted, and whether older ones had to stay."""
     store = open_store(settings.data_dir)
     try:
         log = ReceiptLog(store, signer_of(store, settings.data_dir, settings.signing_key), settings.data_dir)
@@ -53,7 +56,7 @@ def _prune(settings: Settings, before: date, pruned: int) -> int:
             while (now := log.prune(before)) is not None:
                 advance(now - size)
                 size = now
-        return size - pruned
+        return size - pruned, store.read_now(lambda stored: is_held_up(stored.receipts, before))
     finally:
         store.close()
 

@@ -26,6 +26,7 @@ rotation         replaces the signing key
 pruning          decides which records a pruning deletes
 key_loading      loads the signing key; never makes a new one for existing records
 upgrade          takes over logs of earlier versions
+open_exchanges   those whose outcome is not written yet
 interrupted      closes the exchanges of a gateway that was killed
 retry_queue      outcomes that wait for the store to recover
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import orjson
 
 from gateway.errors import Unavailable
-from gateway.receipts.drafts import EXCHANGES, OutcomeDraft
+from gateway.receipts.drafts import OutcomeDraft
 from gateway.receipts.log import ReceiptLog
+from gateway.receipts.open_exchanges import open_exchanges
 from gateway.receipts.records import decoded
-from gateway.receipts.verify import parse
 from gateway.store import Store
 from gateway.store.rows import OpenReceipt
 
@@ -98,8 +98,7 @@ class Interrupted:
 
     async def _close_some(self, first: int, last: int) -> None:
         async def find() -> list[OpenReceipt]:
-            found = await self._store.read(lambda stored: stored.receipts.without_outcome(first, last))
-            return [row for row in found if (parse(row.body) or {}).get("operation") in EXCHANGES]
+            return await self._store.read(lambda stored: open_exchanges(stored.receipts, first, last))
 
         if not (found := await find()):
             return

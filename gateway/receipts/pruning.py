@@ -1,4 +1,4 @@
-"""Decides which records a pruning deletes: whole requests only, and only records that are as they were signed."""
+"""Decides which records a pruning deletes: of whole requests that have ended, and as they were signed."""
 
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -6,6 +6,7 @@ from itertools import takewhile
 
 from gateway.errors import Unavailable
 from gateway.receipts.history import read_history
+from gateway.receipts.open_exchanges import open_exchanges
 from gateway.receipts.proofs import checkpoint_at
 from gateway.receipts.records import decoded
 from gateway.receipts.signing import Signer
@@ -21,14 +22,15 @@ AT_ONCE = 10_000
 def find_boundary(receipts: Receipts, before: date, signer: Signer, limit: int = AT_ONCE) -> int | None:
     """Returns up to which record to delete those made before a day. None if there are none.
 
-    A receipt stays if its outcome does. Raises Unavailable (`receipt_log_broken`) where a record was changed, since
-    deleting it would delete the evidence.
+    A receipt stays if its outcome does, or is not written yet. Raises Unavailable (`receipt_log_broken`) where a record
+    was changed, since deleting it would delete the evidence.
     """
     rows = receipts.after(None, limit)
     old = list(takewhile(lambda row: _is_before(row, before), rows))
-    size = _without_halves(receipts, old)
+    ended = _before_open(receipts, old)
+    size = _without_halves(receipts, ended)
     if size is None:
-        is_cut_short = len(old) == len(rows) == limit
+        is_cut_short = len(ended) == len(rows) == limit
         return find_boundary(receipts, before, signer, 2 * limit) if is_cut_short else None
     start = read_history(receipts, signer).start
     try:
@@ -41,9 +43,21 @@ def find_boundary(receipts: Receipts, before: date, signer: Signer, limit: int =
     return size
 
 
+def is_held_up(receipts: Receipts, before: date) -> bool:
+    """Whether the log begins with a record that was made before a day."""
+    return any(_is_before(row, before) for row in receipts.after(None, 1))
+
+
 def _is_before(row: StoredRecord, before: date) -> bool:
     made = (parse(row.body) or {}).get("created_at")
     return isinstance(made, str) and made < before.isoformat()
+
+
+def _before_open(receipts: Receipts, rows: Sequence[StoredRecord]) -> Sequence[StoredRecord]:
+    """Returns the rows before the first exchange that is still to get its outcome, which needs the receipt."""
+    still_open = open_exchanges(receipts, rows[0].sequence, rows[-1].sequence) if rows else []
+    ids = {row.request_id for row in still_open}
+    return list(takewhile(lambda row: row.request_id not in ids, rows))
 
 
 def _without_halves(receipts: Receipts, rows: Sequence[StoredRecord]) -> int | None:

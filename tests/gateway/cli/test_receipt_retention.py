@@ -118,6 +118,33 @@ def test_a_pruned_log_goes_on(command: Command, days: Path) -> None:
     assert command.json("receipts", "verify")[1]["valid"]
 
 
+def test_a_request_that_has_not_ended_is_not_pruned(
+    command: Command, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stream may begin before midnight and end after it."""
+
+    async def begin(log: ReceiptLog) -> None:
+        for request_id, operation in (("req_0001", "protect"), ("req_0002", "chat"), ("req_0003", "protect")):
+            await log.append(draft(request_id, operation=operation, policy=DEFAULT), "key_anna")
+
+    async def end(log: ReceiptLog) -> str:
+        log.append_outcome("req_0002", OutcomeDraft("answered", 200, (5, 7)), "key_anna")
+        return str((await log.get("req_0002", OPERATOR)).as_dict()["outcome"]["outcome"])
+
+    with opened(data_dir) as running:
+        monkeypatch.setattr(records, "_now", lambda: "2026-03-01T23:59:59.000Z")
+        asyncio.run(begin(running))
+        monkeypatch.setattr(records, "_now", lambda: "2026-03-02T00:00:09.000Z")
+        status, done = command.json("receipts", "prune", "--before", "2026-03-02")
+        assert (status, done["deleted"], done["held_up"]) == (0, 1, True)
+        assert "until the oldest request among them ends" in command("receipts", "prune", "--before", "2026-03-02")[1]
+        assert asyncio.run(end(running)) == "answered"
+    monkeypatch.setattr(records, "_now", lambda: "2026-03-03T12:00:00.000Z")
+    done = command.json("receipts", "prune", "--before", "2026-03-03")[1]
+    assert (done["deleted"], done["held_up"]) == (4, False)
+    assert command.json("receipts", "verify")[1]["valid"]
+
+
 def test_a_request_is_pruned_whole_or_not_at_all() -> None:
     rows = [(number, "receipt" if number % 2 else "outcome", number - 1 + number % 2) for number in range(1, 11)]
     assert boundary(rows) == 10

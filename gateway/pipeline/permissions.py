@@ -16,9 +16,15 @@ def check_call(wire: Wire, body: Body, caller: Caller, destination: Destination,
     check_scope(caller, Scope.CHAT)
     asked = wire.model(body, path)
     if body or asked != CONFIGURED_UPSTREAM:
-        fallbacks = body.get("models")
-        others = [*(fallbacks if isinstance(fallbacks, list) else ()), deployment_in(destination.path)]
-        check_models(caller, asked, destination.model, [each for each in others if each is not None])
+        deployment = deployment_in(destination.path)
+        check_models(caller, asked, destination.model, [*_fallbacks(body), *([deployment] if deployment else [])])
+
+
+def _fallbacks(body: Body) -> list[object]:
+    """Returns the models that a router such as OpenRouter or LiteLLM may ask instead, in whatever form they are."""
+    found = [body[name] for name in ("models", "fallbacks") if body.get(name) is not None]
+    entries = [each for value in found for each in (value if isinstance(value, list) else [value])]
+    return [each.get("model", each) if isinstance(each, dict) else each for each in entries]
 
 
 def check_form(conversation: Conversation, policy: Policy) -> None:

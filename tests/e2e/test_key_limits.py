@@ -79,6 +79,9 @@ def test_models_and_policies_of_a_key(running: Running, upstream: Upstream) -> N
         for change, code, param in (
             ({"model": "o3"}, "model_not_permitted", "model"),
             ({"models": ["gpt-5", "o3"]}, "model_not_permitted", "model"),
+            ({"fallbacks": ["o3"]}, "model_not_permitted", "model"),
+            ({"fallbacks": [{"model": "o3"}]}, "model_not_permitted", "model"),
+            ({"fallbacks": [{"gpt-5": ["o3"]}]}, "model_not_permitted", "model"),
             ({"svc_policy": "secrets-only"}, "policy_not_permitted", "svc_policy"),
         ):
             refused = client.post("/v1/chat/completions", json={**CHAT, **change})

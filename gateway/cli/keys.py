@@ -24,6 +24,9 @@ from gateway.store import open_store
 
 type Action = Callable[[KeyRing, argparse.Namespace, Settings], Awaitable[None]]
 
+_INSTALLATION = "installation"
+_OVERLAP = timedelta(days=1)
+
 
 def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
     """Registers `keys`."""
@@ -48,13 +51,18 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     which.add_argument("key_id", metavar="KEY_ID|installation", nargs="?")
     which.add_argument("--signing", action="store_true", help="replace the key that signs receipts")
     overlap = "how long the previous secret of an API key still opens, such as 0h or 7d (default: 24h)"
-    rotate.add_argument("--overlap", type=_duration, default=timedelta(days=1), metavar="TIME", help=overlap)
+    rotate.add_argument("--overlap", type=_duration, metavar="TIME", help=overlap)
     rotate.add_argument("--expires", type=_lifetime, metavar="TIME", help="new lifetime of an API key, such as 90d")
     _set_action(rotate, add_folders, load, _rotate)
     api_key = rotate.get_default("run")
-    rotate.set_defaults(
-        run=lambda options: rotate_signing(load(options), options) if options.signing else api_key(options)
-    )
+
+    def run(options: argparse.Namespace) -> int:
+        # Without this, the replaced key would end at once, although an overlap was asked for.
+        if (options.signing or options.key_id == _INSTALLATION) and {options.overlap, options.expires} != {None}:
+            rotate.error("--overlap and --expires are for API keys")
+        return rotate_signing(load(options), options) if options.signing else api_key(options)
+
+    rotate.set_defaults(run=run)
 
     audit = actions.add_parser("audit", help="show what keys were used for, newest first")
     audit.add_argument("--limit", type=int, default=50, help="number of entries (default: 50)")
@@ -128,14 +136,15 @@ async def _list(keys: KeyRing, options: argparse.Namespace, settings: Settings) 
 
 
 async def _rotate(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
-    if options.key_id == "installation":
+    if options.key_id == _INSTALLATION:
         rotate_installation_key(settings)
         if options.json:
-            print_json({"key_id": "installation", "rotated": True})
+            print_json({"key_id": _INSTALLATION, "rotated": True})
         else:
             print("The installation key is replaced; a running gateway uses the new one after a restart.")
         return
-    secret, record = await keys.rotate(options.key_id, options.overlap, options.expires)
+    overlap = _OVERLAP if options.overlap is None else options.overlap
+    secret, record = await keys.rotate(options.key_id, overlap, options.expires)
     if options.json:
         print_json({**_key_json(record), "key": secret})
     else:
@@ -189,11 +198,11 @@ def _written(time: datetime | None) -> str | None:
 def _duration(text: str) -> timedelta:
     match = re.fullmatch(r"([0-9]{1,5})([hdw])", text)
     if match is None:
-        raise argparse.ArgumentTypeError("write a number and h, d or w, such as 90d")
+        raise argparse.ArgumentTypeError("write a number of up to five digits and h, d or w, such as 90d")
     return int(match[1]) * {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}[match[2]]
 
 
 def _lifetime(text: str) -> timedelta:
     if not (lifetime := _duration(text)):
-        raise argparse.ArgumentTypeError("a lifetime is longer than that")
+        raise argparse.ArgumentTypeError("must be an hour or more")
     return lifetime

@@ -10,6 +10,7 @@ import pytest
 
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import load_settings
+from gateway.receipts import Signer
 from gateway.store import open_store
 from gateway.store.rows import KeyCallRow
 from run_proxy import main
@@ -87,6 +88,22 @@ def test_the_installation_key_is_rotated(command: Command, data_dir: Path, monke
     monkeypatch.setenv("SVC_INSTALLATION_KEY", "k" * 32)
     assert command("keys", "rotate", "installation")[0] != 0
     assert "installation_key" in command.errors
+
+
+@pytest.mark.parametrize("which", ["--signing", "installation"])
+@pytest.mark.parametrize("option", [("--overlap", "7d"), ("--overlap", "0h"), ("--expires", "90d")])
+def test_a_rotation_that_would_ignore_an_option_is_refused(
+    which: str, option: tuple[str, str], command: Command, data_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command("keys", "list")
+    installation_key(load_settings(data_dir=data_dir))
+    Signer.load(data_dir)
+    before = {file.name: file.read_bytes() for file in data_dir.glob("*.key")}
+    with pytest.raises(SystemExit) as ended:
+        command("keys", "rotate", which, *option)
+    assert ended.value.code == 2
+    assert "are for API keys" in capsys.readouterr().err
+    assert {file.name: file.read_bytes() for file in data_dir.glob("*.key")} == before
 
 
 def test_the_audit_in_words(command: Command, data_dir: Path) -> None:

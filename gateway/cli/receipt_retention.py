@@ -17,8 +17,11 @@ from gateway.store import ReadOnlyStore, open_read_only, open_store
 
 
 def past_day(text: str) -> date:
-    """Parses a day that is not in the future."""
-    day = date.fromisoformat(text)
+    """Parses a day, as YYYY-MM-DD, that is not in the future."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError("write a day as YYYY-MM-DD") from None
     if day > datetime.now(UTC).date():
         raise argparse.ArgumentTypeError("must not be in the future")
     return day

@@ -276,6 +276,12 @@ def test_a_file_keeps_what_was_pruned_since(command: Command, days: Path, tmp_pa
     assert checked(command, second) == []
 
 
+def test_a_day_in_another_form_is_explained(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command("receipts", "prune", "--before", "yesterday")
+    assert "write a day as YYYY-MM-DD" in capsys.readouterr().err
+
+
 def test_a_folder_without_a_log_stays_as_it_is(command: Command, data_dir: Path) -> None:
     assert command("receipts", "prune", "--before", "2026-03-02") == (2, "")
     assert list(data_dir.iterdir()) == []

@@ -22,6 +22,10 @@ _LONGEST_PROOF = _LONGEST_LINE = 1 << 20
 
 def verify_file(options: argparse.Namespace) -> int:
     """Verifies a file. Returns 0 if all checks pass, 1 if any fails or the file cannot be read, 2 for wrong usage."""
+    if options.key is None:
+        message = "Give the public key to verify a file with, as --key KEY, from another source than the file."
+        print_error(message, "unusable_settings", "key", as_json=options.json)
+        return 2
     try:
         keys = parse_keys(options.key)
     except ValueError:

@@ -33,6 +33,7 @@ from gateway.policy.inheritance import load
 from gateway.receipts import Check, Signer, Verification
 from gateway.receipts.audit import audit, export, find, prove, prove_extension, size_of, verify_receipt
 from gateway.receipts.checkpoint_file import read_checkpoint
+from gateway.receipts.drafts import is_request_id
 from gateway.receipts.records import Receipt
 from gateway.receipts.signing import FILE
 from gateway.receipts.verify import Audit
@@ -77,7 +78,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
     )
     add_store_command(verify, add_folders, settings, verify_receipts)
     on_store = verify.get_default("run")
-    verify.set_defaults(run=lambda options: on_store(options) if options.key is None else verify_file(options))
+    verify.set_defaults(run=lambda options: verify_file(options) if _concerns_file(options) else on_store(options))
 
     exporting = actions.add_parser("export", help="export the whole log as NDJSON that can be verified elsewhere")
     where = exporting.add_mutually_exclusive_group()
@@ -91,6 +92,11 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
     pruning.add_argument("--json", action="store_true", help="print JSON")
     add_folders(pruning)
     pruning.set_defaults(run=lambda options: prune_receipts(settings(options), options))
+
+
+def _concerns_file(options: argparse.Namespace) -> bool:
+    target: str | None = options.target
+    return options.key is not None or (target is not None and not is_request_id(target) and Path(target).is_file())
 
 
 def list_receipts(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:

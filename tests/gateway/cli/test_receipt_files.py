@@ -69,6 +69,8 @@ def test_an_export_is_valid_for_its_key_alone(command: Command, ids: list[str], 
     for wrong in ("", "00", "zz" * 32, key[:-4] + "AAA=", key.replace("receipt-log", "other")):
         assert command("receipts", "verify", str(file), "--key", wrong) == (2, "")
         assert "--key must be an Ed25519 public key" in command.errors
+    assert command("receipts", "verify", str(file)) == (2, "")
+    assert "as --key KEY" in command.errors
     assert command("receipts", "verify", "--key", key) == (2, "")
     assert command("receipts", "verify", str(tmp_path / "missing"), "--key", key) == (1, "")
     assert "missing" in command.errors

@@ -14,4 +14,7 @@ class Lazy:
         self._name = name
 
     def __getattr__(self, member: str) -> Any:
+        # pytest asks all that a file of tests names for `_mock_name` and `__wrapped__`, to find fixtures.
+        if member.startswith("_"):
+            raise AttributeError(member)
         return getattr(import_module(self._name), member)

@@ -8,6 +8,7 @@ from gateway.pipeline.destination import Destination
 from gateway.placeholders import Placeholders
 from gateway.policy import Policy
 from gateway.wires import Body, Conversation, Wire
+from gateway.wires.gemini_request import named_requests
 from gateway.wires.reading import deployment_in, is_opaque
 
 
@@ -16,8 +17,16 @@ def check_call(wire: Wire, body: Body, caller: Caller, destination: Destination,
     check_scope(caller, Scope.CHAT)
     asked = wire.model(body, path)
     if body or asked != CONFIGURED_UPSTREAM:
-        deployment = deployment_in(destination.path)
-        check_models(caller, asked, destination.model, [*_fallbacks(body), *([deployment] if deployment else [])])
+        others = [*_fallbacks(body), deployment_in(destination.path)]
+        if wire.family == "gemini":
+            others += [name for name in map(_named, named_requests(body)) if name not in (asked, destination.model)]
+        check_models(caller, asked, destination.model, [each for each in others if each is not None])
+
+
+def _named(request: Body) -> object:
+    """Returns the model that an object of a Gemini request names, as a path would name it."""
+    name = request.get("model")
+    return name.rpartition("/models/")[2].removeprefix("models/") if isinstance(name, str) else name
 
 
 def _fallbacks(body: Body) -> list[object]:

@@ -13,7 +13,7 @@ from gateway.text.answers import AnswerText
 from gateway.text.fields import MessageField
 from gateway.wires.base import Body, Conversation, Family
 from gateway.wires.gemini_answers import ResponseEvents, refuse, response_texts, tokens
-from gateway.wires.gemini_request import KEYS, RequestReader, camel, check_role, items, plain_text
+from gateway.wires.gemini_request import KEYS, RequestReader, camel, check_role, items, named_requests, plain_text
 from gateway.wires.reading import opening_of, put_note, take_own, unknown_keys
 
 # A path of the Gemini API or of Vertex AI, also below the path of a base URL and without a version.
@@ -48,7 +48,7 @@ class Gemini:
         return f"tunedModels/{called['model']}" if called["kind"] == "tunedModels" else called["model"]
 
     def set_model(self, body: Body, model: str) -> None:
-        for request in _requests(body):
+        for request in named_requests(body):
             if "model" in request:
                 request["model"] = _resource(model)
 
@@ -134,15 +134,6 @@ def _alternatives(query: str) -> list[str]:
 
 def _resource(model: str) -> str:
     return model if model.startswith("tunedModels/") else f"models/{model}"
-
-
-def _requests(body: Body) -> Iterator[Body]:
-    """Yields the objects of a body that can name the model."""
-    yield body
-    for name, value in body.items():
-        if camel(name) in {"generateContentRequest", "requests"}:
-            listed = value if isinstance(value, list) else [value]
-            yield from (each for each in listed if isinstance(each, dict))
 
 
 def _objects(body: Body, wanted: str) -> Iterator[Body]:

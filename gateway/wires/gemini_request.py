@@ -104,6 +104,15 @@ def camel(name: str) -> str:
     return _CAMEL.sub(lambda letter: letter[1].upper(), name)
 
 
+def named_requests(body: Body) -> Iterator[Body]:
+    """Yields the objects of a body that can name the model."""
+    yield body
+    for name, value in body.items():
+        if camel(name) in {"generateContentRequest", "requests"}:
+            listed = value if isinstance(value, list) else [value]
+            yield from (each for each in listed if isinstance(each, dict))
+
+
 def items(value: Any, where: str) -> list[Any]:
     """Returns the items of a list. As in the API, a single object stands for a list of one. Raises BadRequest."""
     if isinstance(value, dict):

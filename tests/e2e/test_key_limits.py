@@ -79,6 +79,7 @@ def test_models_and_policies_of_a_key(running: Running, upstream: Upstream) -> N
         for change, code, param in (
             ({"model": "o3"}, "model_not_permitted", "model"),
             ({"models": ["gpt-5", "o3"]}, "model_not_permitted", "model"),
+            ({"models": "o3"}, "model_not_permitted", "model"),
             ({"fallbacks": ["o3"]}, "model_not_permitted", "model"),
             ({"fallbacks": [{"model": "o3"}]}, "model_not_permitted", "model"),
             ({"fallbacks": [{"gpt-5": ["o3"]}]}, "model_not_permitted", "model"),
@@ -92,6 +93,27 @@ def test_models_and_policies_of_a_key(running: Running, upstream: Upstream) -> N
         for path in ("analyze", "protect", "shard"):
             refused = client.post(f"/v1/{path}", json={"text": "A", "policy_id": "default"})
             assert (refused.status_code, refused.json()["error"]["param"]) == (403, "policy_id")
+
+
+def test_a_key_permits_every_model_that_a_call_to_gemini_names(running: Running, tls_upstream: Upstream) -> None:
+    context = ssl.create_default_context(cafile=running.ca)
+    headers = {"x-svc-key": new_key(running, "--model", "gemini-9"), "x-goog-api-key": "the-providers-key"}
+    tls_upstream.answer = lambda _: Reply(b'{"totalTokens": 3}')
+    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
+
+        def status(method: str, body: dict[str, Any]) -> int:
+            return client.post(f"/v1beta/models/gemini-9:{method}", json=body, headers=headers).status_code
+
+        tls_upstream.recorded.clear()
+        part = {"parts": [{"text": "Mail anna@acme.test"}]}
+        for other in ("models/gemini-ultra", "gemini-ultra", "tunedModels/gemini-9", 9):
+            for name in ("generateContentRequest", "generate_content_request"):
+                assert status("countTokens", {name: {**GEMINI, "model": other}}) == 403
+            assert status("countTokens", {**GEMINI, "model": other}) == 403
+            assert status("batchEmbedContents", {"requests": [{"model": other, "content": part}]}) == 403
+        assert not tls_upstream.recorded
+        for same in ("models/gemini-9", "gemini-9"):
+            assert status("countTokens", {"generateContentRequest": {**GEMINI, "model": same}}) == 200
 
 
 def test_scopes_of_native_calls(running: Running) -> None:

@@ -30,6 +30,7 @@ from gateway.placeholders import prepare
 from gateway.policy import PolicyRegistry, SessionDocument
 from gateway.policy.storage import StoredPolicies
 from gateway.protection.protector import Protector
+from gateway.protection.value_digests import ValueDigests
 from gateway.receipts import Check, ReceiptLog, Verification
 from gateway.receipts.consistency import has_records
 from gateway.receipts.interrupted import Interrupted
@@ -62,6 +63,8 @@ class Container:
         self.receipts = ReceiptLog(store, signer_of(store, settings.data_dir, settings.signing_key), settings.data_dir)
         self.vault = Vault(store)
         key = installation_key(settings, used=store.read_now(lambda stored: has_records(stored.receipts)))
+        self.value_digests = ValueDigests(key)
+        self.receipts.use_value_key(self.value_digests.mark)
         self.quotas = Quotas(store)
         self.key_audit = KeyAudit(store)
         self.callers = Callers(
@@ -85,6 +88,7 @@ class Container:
             receipts=self.receipts,
             workers=self.workers,
             quotas=self.quotas,
+            value_digests=self.value_digests,
             installation_key=key,
             default_policy=settings.default_policy,
             local_available=self.surfaces.local_available,

@@ -16,6 +16,7 @@ from gateway.pipeline.destination import Destination
 from gateway.pipeline.pipeline import Pipeline
 from gateway.policy import PolicyRegistry
 from gateway.protection.protector import Protector
+from gateway.protection.value_digests import ValueDigests
 from gateway.receipts import ReceiptLog, Signer
 from gateway.store import open_store
 from gateway.surfaces import SurfaceRegistry
@@ -139,6 +140,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
         receipts=ReceiptLog(store, Signer.load(data_dir), data_dir),
         workers=workers,
         quotas=Quotas(store),
+        value_digests=ValueDigests(b"k" * 32),
         installation_key=b"k" * 32,
         default_policy="default",
         local_available=surfaces.local_available,

@@ -5,9 +5,9 @@ before.
 """
 
 import asyncio
-import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 
 from gateway.assessment import Assessment, Finding, assess
@@ -36,12 +36,11 @@ from gateway.placeholders import (
 )
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Found, Protected, Protector
+from gateway.protection.value_digests import ValueDigests
 from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog, attach_to_errors
 from gateway.sharding import Sharded, shard
 from gateway.text.token_estimate import estimate
 from gateway.wires import Body, Conversation, Wire
-
-_log = logging.getLogger(__name__)
 
 type _Tokens = tuple[int, int] | None
 
@@ -65,6 +64,7 @@ class Pipeline:
         receipts: ReceiptLog,
         workers: Workers,
         quotas: Quotas,
+        value_digests: ValueDigests,
         installation_key: bytes,
         default_policy: str,
         local_available: bool,
@@ -77,6 +77,7 @@ class Pipeline:
         self._receipts = receipts
         self._workers = workers
         self._quotas = quotas
+        self._value_digests = value_digests
         self._installation_key = installation_key
         self._default_policy = default_policy
         self._local_available = local_available
@@ -138,6 +139,7 @@ class Pipeline:
             )
             external = sum(each.tokens for each in sharded.compartments)
             protected = Protected(list(spans), list(found.kept), urls=urls, tokens=(size, external))
+            protected.values = dict.fromkeys(text[span.start : span.end] for span in spans)
             return sharded, protected, assessment
 
         with described(conversation, policy):
@@ -314,23 +316,23 @@ class Pipeline:
         crossed: bool,
     ) -> Receipt:
         """Writes the receipt of an operation, durable on return. `content` is digested, never kept."""
-        version, model_hash = self._engine
-        tokens = protected.tokens if protected else (0, 0)
+        protected = protected or Protected()
         draft = ReceiptDraft(
             request_id=request_id,
             operation=operation,
             policy=policy.ref,
-            engine_version=version,
-            model_hash=model_hash,
+            engine_version=self._engine[0],
+            model_hash=self._engine[1],
             route=(assessment.route.decision if assessment else RouteDecision.DIRECT).value,
             risk_level=(assessment.risk.level if assessment else RiskLevel.NONE).value,
-            entity_counts=protected.counts() if protected else {},
-            transformation_counts=protected.actions() if protected else {},
-            tokens_input=tokens[0],
-            tokens_external=tokens[1] if crossed else 0,
+            entity_counts=protected.counts(),
+            transformation_counts=protected.actions(),
+            tokens_input=protected.tokens[0],
+            tokens_external=protected.tokens[1] if crossed else 0,
             protected_digest=sha256(content).hexdigest(),
         )
-        return await self._receipts.append(draft, caller.key_id)
+        digests = partial(self._value_digests.digests, tuple(protected.values))
+        return await self._receipts.append(draft, caller.key_id, digests)
 
     def stream_plan(self, exchange: Exchange, *, annotate: bool) -> StreamPlan | None:
         """Returns what a listener needs to restore a streamed answer on the fly.

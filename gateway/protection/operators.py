@@ -6,12 +6,11 @@ to restore them. A value that an action cannot handle is redacted, never passed 
 
 import hmac
 import re
-from unicodedata import normalize
 
-from gateway.detection.normalized_text import normalize_text
 from gateway.models import Action
 from gateway.policy import Rule
 from gateway.policy.generalization import generalize
+from gateway.protection.value_digests import folded
 
 MOST_SHOWN = 4
 """The most letters and digits that a masked value shows; never more than a third of them."""
@@ -49,10 +48,7 @@ def hashed(type: str, value: str, *, key: bytes, length: int = 12) -> str:
 
     Ignores case, separators in numbers and typographic forms. Testing a guess requires the key.
     """
-    plain = " ".join(normalize_text(normalize("NFC", value)).data.decode().casefold().split())
-    if "@" not in plain and any(char.isdigit() for char in plain):
-        plain = re.sub(r"[\s./()-]", "", plain)
-    digest = hmac.digest(key, f"{type}\0{plain}".encode(), "sha256")
+    digest = hmac.digest(key, f"{type}\0{folded(value)}".encode(), "sha256")
     return f"{type}:{digest.hex()[:length]}"
 
 

@@ -56,7 +56,8 @@ class Protected:
     """The result of protecting a message.
 
     `hidden` and `kept` together are all findings, with offsets in their own texts. `urls` are the URLs of the protected
-    texts that hold placeholders. `tokens` estimates the size of the source and of the protected texts.
+    texts that hold placeholders. `tokens` estimates the size of the source and of the protected texts. `values` are
+    the hidden values as they were spelled, each once, in the order of their last occurrence.
     """
 
     hidden: list[Span] = field(default_factory=list)
@@ -64,6 +65,7 @@ class Protected:
     transformations: list[Transformation] = field(default_factory=list)
     urls: frozenset[str] = field(default=frozenset(), repr=False)
     tokens: tuple[int, int] = (0, 0)
+    values: dict[str, None] = field(default_factory=dict, repr=False)
 
     def counts(self) -> dict[str, int]:
         """Hidden findings by entity type."""
@@ -170,7 +172,7 @@ class Protector:
         found = _escape_literals(blocks, found, placeholders)
         size = sum(each.tokens for each in found)
         done = Protected(tokens=(size, size))
-        replacer = _replacer(policy, mode, placeholders, self.types, self._hash_key, done.transformations)
+        replacer = _replacer(policy, mode, placeholders, self.types, self._hash_key, done)
         for index, (block, result) in enumerate(zip(blocks, found, strict=True)):
             placeholders.enter(index)
             done.kept += result.kept
@@ -247,9 +249,9 @@ def _replacer(
     placeholders: Placeholders,
     types: Mapping[str, EntityType],
     hash_key: bytes,
-    transformations: list[Transformation],
+    done: Protected,
 ) -> Replace:
-    """Returns the function that replaces the value of a span and appends its transformation."""
+    """Returns the function that replaces the value of a span, and notes it and its transformation in `done`."""
     shift, last = 0, -1
 
     def replace(span: Span, value: str, raw: str | None = None) -> str:
@@ -265,7 +267,9 @@ def _replacer(
         start = span.start + shift
         shift += len(text) - (span.end - span.start)
         end = start + len(text)
-        transformations.append(
+        done.values.pop(value, None)
+        done.values[value] = None
+        done.transformations.append(
             Transformation(span.type, span.action, placeholder, span.start, span.end, start, end, span.score)
         )
         return text

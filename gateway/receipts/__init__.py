@@ -28,6 +28,7 @@ key_loading      loads the signing key; never makes a new one for existing recor
 upgrade          takes over logs of earlier versions
 open_exchanges   those whose outcome is not written yet
 interrupted      closes the exchanges of a gateway that was killed
+value_search     finds the receipts of a value by its keyed digest
 retry_queue      outcomes that wait for the store to recover
 
 Nothing here sees source text.

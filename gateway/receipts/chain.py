@@ -5,7 +5,7 @@ transaction share its cost.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from gateway.receipts.signing import Signer
 from gateway.receipts.tree import IncompleteTree, StoredTree
 from gateway.receipts.verify import signed_checkpoint
 from gateway.store.interfaces import Receipts
-from gateway.store.rows import NewRecord, NodeRow, StoredHead
+from gateway.store.rows import NewRecord, NodeRow, StoredHead, ValueRow
 
 _log = logging.getLogger(__name__)
 
@@ -62,6 +62,7 @@ class Chain:
         self._end: _End | None = None
         self._rows: list[NewRecord] = []
         self._nodes: list[Node] = []
+        self._values: list[ValueRow] = []
         self._collected: dict[str, dict[str, tuple[str, str]]] = {}
 
     def open(self, receipts: Receipts, remembered: Checkpoint | None, counted: int) -> None:
@@ -133,6 +134,10 @@ class Chain:
         self._collected.setdefault(request_id, {})[kind] = (owner, record.hash)
         return record
 
+    def add_values(self, record: Record, digests: Iterable[bytes]) -> None:
+        """Has the digests of values written with a record, beside the log."""
+        self._values += [ValueRow(digest, record.sequence) for digest in digests]
+
     def rotate(self, receipts: Receipts, id: str, new: Signer) -> Record:
         """Replaces the signing key: the old one signs the record of it, the new one all that follows."""
         old = self.signer(receipts)
@@ -160,6 +165,8 @@ class Chain:
             return
         receipts.add(self._rows)
         receipts.add_nodes([NodeRow(*node) for node in self._nodes])
+        if self._values:
+            receipts.add_values(self._values)
         size, last = end.head
         signed = sign_checkpoint(size, end.tree.root(), self._next_signer or self._signer)
         receipts.set_head(size, last, signed.note)
@@ -179,6 +186,7 @@ class Chain:
         self._next_signer = None
         self._rows.clear()
         self._nodes.clear()
+        self._values.clear()
         self._collected.clear()
 
     def is_durable(self, record: Record) -> None:

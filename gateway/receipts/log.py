@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import logging
+from collections.abc import Callable, Sequence
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +26,7 @@ from gateway.receipts.records import Receipt, Record, decoded, outcome_body, rec
 from gateway.receipts.retry_queue import RetryQueue, Write
 from gateway.receipts.signing import Signer
 from gateway.receipts.upgrade import upgrade
+from gateway.receipts.value_search import FoundReceipts, SoughtValue, find_receipts, use_value_key
 from gateway.receipts.verify import LogState, Verification, check_receipt
 from gateway.store import Repositories, Store
 from gateway.store.rows import StoredReceipt
@@ -63,8 +65,12 @@ class ReceiptLog:
             message = f"{message}: {without_numbers(fault)}."
             raise Unavailable(message, code="receipt_log_broken")
 
-    async def append(self, draft: ReceiptDraft, owner: str) -> Receipt:
+    async def append(
+        self, draft: ReceiptDraft, owner: str, digests: Callable[[], Sequence[bytes]] = tuple[bytes]
+    ) -> Receipt:
         """Writes a receipt for the key `owner`; durable on return.
+
+        `digests` makes those of the values protected, on the thread that writes; `find` then finds the receipt.
 
         Raises Unavailable if it cannot be written, Conflict if the request already has one.
         """
@@ -72,6 +78,7 @@ class ReceiptLog:
         def write(stored: Repositories) -> Record:
             if self._chain.filed(stored.receipts, draft.request_id):
                 raise Conflict("This request has a receipt already.")
+            of_values = digests()
             record = self._chain.append(
                 stored.receipts,
                 "receipt",
@@ -79,6 +86,7 @@ class ReceiptLog:
                 owner,
                 lambda head, key_id: receipt_body(draft, head, key_id),
             )
+            self._chain.add_values(record, of_values)
             self._counter.add(
                 record.day,
                 [
@@ -144,6 +152,14 @@ class ReceiptLog:
         owner = _owner(caller)
         filed, total = await self._store.read(lambda stored: stored.receipts.page(owner, limit, offset))
         return [Receipt.from_stored(each) for each in filed], total
+
+    def use_value_key(self, mark: bytes) -> None:
+        """Says with which key the digests of values are made from now on."""
+        self._store.submit(lambda stored: use_value_key(stored.receipts, mark))
+
+    async def find(self, sought: SoughtValue, limit: int, offset: int) -> FoundReceipts:
+        """Returns a page of the receipts of a value, of all keys: for operators only."""
+        return await self._store.read(lambda stored: find_receipts(stored.receipts, sought, limit, offset))
 
     async def verify(self, request_id: str, caller: Caller) -> Verification:
         """Recomputes the receipt's records and its proof, or the whole chain where that is no longer or finds a fault.

@@ -29,6 +29,7 @@ from gateway.store.rows import (
     StoredHead,
     StoredReceipt,
     StoredRecord,
+    ValueRow,
 )
 
 
@@ -184,7 +185,10 @@ class Receipts(Protocol):
         """The newest records of a kind that is not of requests, newest first. Takes microseconds."""
 
     def delete_up_to(self, sequence: int) -> None:
-        """Deletes the records up to a sequence, which leave the storage after `Store.erase_deleted_soon`."""
+        """Deletes the records up to a sequence and the digests of their values.
+
+        They leave the storage after `Store.erase_deleted_soon`.
+        """
 
     def delete_leaves(self, below: int) -> None:
         """Deletes the nodes of level 0 whose number is below this."""
@@ -197,6 +201,21 @@ class Receipts(Protocol):
 
     def count(self) -> int:
         """The number of records of both kinds."""
+
+    def add_values(self, rows: Sequence[ValueRow]) -> None:
+        """Adds digests of values, each of a positive sequence. One that exists stays."""
+
+    def with_value(self, digest: bytes, limit: int, offset: int) -> tuple[list[StoredReceipt], int]:
+        """Receipts with this digest and their outcomes, newest first, and how many there are in all.
+
+        The time depends on how many there are, not on how many others.
+        """
+
+    def set_value_key(self, mark: bytes) -> None:
+        """Notes what marks the key that digests are made with from now on."""
+
+    def value_key(self) -> bytes | None:
+        """The last mark that was noted."""
 
 
 class Usage(Protocol):

@@ -93,6 +93,17 @@ class NewRecord(NamedTuple):
     signature: str
 
 
+class ValueRow(NamedTuple):
+    """The keyed digest of a value that the request of the receipt with this sequence had protected."""
+
+    digest: bytes
+    sequence: int
+
+
+MORE_VALUES = b""
+"""In place of a digest: receipts up to this one may have values without one."""
+
+
 class NodeRow(NamedTuple):
     """A complete subtree of the log's Merkle tree. A `level` up, it covers 256 times as many records.
 

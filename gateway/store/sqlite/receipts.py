@@ -12,6 +12,7 @@ from gateway.store.rows import (
     StoredHead,
     StoredReceipt,
     StoredRecord,
+    ValueRow,
 )
 
 _COLUMNS = ", ".join(["sequence", *(f"CAST({name} AS BLOB)" for name in StoredRecord._fields[1:])])
@@ -20,7 +21,7 @@ _VALUES = f"({', '.join('?' * len(NewRecord._fields))})"
 
 
 class SqliteReceipts:
-    """The tables `receipts`, `receipts_tree` and `receipts_head`."""
+    """The tables `receipts`, `receipts_tree`, `receipts_head` and `receipts_values`."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
@@ -99,6 +100,7 @@ class SqliteReceipts:
 
     def delete_up_to(self, sequence: int) -> None:
         self._conn.execute("DELETE FROM receipts WHERE sequence <= ?", [sequence])
+        self._conn.execute("DELETE FROM receipts_values WHERE sequence BETWEEN 1 AND ?", [sequence])
 
     def delete_leaves(self, below: int) -> None:
         self._conn.execute("DELETE FROM receipts_tree WHERE level = 0 AND number < ?", [below])
@@ -115,6 +117,28 @@ class SqliteReceipts:
 
     def count(self) -> int:
         return int(self._conn.execute("SELECT count(*) FROM receipts").fetchone()[0])
+
+    def add_values(self, rows: Sequence[ValueRow]) -> None:
+        self._conn.executemany("INSERT OR IGNORE INTO receipts_values (digest, sequence) VALUES (?, ?)", rows)
+
+    def with_value(self, digest: bytes, limit: int, offset: int) -> tuple[list[StoredReceipt], int]:
+        query = "SELECT count(*) FROM receipts_values WHERE digest = ? AND sequence > 0"
+        total = self._conn.execute(query, [digest]).fetchone()[0]
+        rows = self._conn.execute(
+            f"SELECT {_COLUMNS} FROM receipts WHERE kind = 'receipt' AND sequence IN ("
+            "SELECT sequence FROM receipts_values WHERE digest = ? ORDER BY sequence DESC LIMIT ? OFFSET ?) "
+            "ORDER BY sequence DESC",
+            [digest, limit, offset],
+        )
+        return self._with_outcomes([StoredRecord(*row) for row in rows]), total
+
+    def set_value_key(self, mark: bytes) -> None:
+        self._conn.execute("DELETE FROM receipts_values WHERE sequence = 0")
+        self._conn.execute("INSERT INTO receipts_values (digest, sequence) VALUES (?, 0)", [mark])
+
+    def value_key(self) -> bytes | None:
+        found = self._conn.execute("SELECT digest FROM receipts_values WHERE sequence = 0").fetchone()
+        return found[0] if found else None
 
     def _with_outcomes(self, records: list[StoredRecord]) -> list[StoredReceipt]:
         ids = [(record.request_id or b"").decode(errors="replace") for record in records]

@@ -45,6 +45,14 @@ def test_transformations_say_where_everything_went(protector: Protector, policy:
     assert len(done.transformations) == 2
 
 
+def test_hidden_values_are_noted_once_in_the_order_of_their_last_occurrence(
+    protector: Protector, policy: Policy
+) -> None:
+    _, _, done = protect(protector, policy, "a@acme.test, b@acme.test, a@acme.test, and password hunter-4-Rabbits!")
+    assert [value for value in done.values if "@" in value] == ["b@acme.test", "a@acme.test"]
+    assert "acme" not in repr(done)
+
+
 def test_what_is_once_found_is_hidden_everywhere(protector: Protector, policy: Policy) -> None:
     protected, *_ = protect(
         protector, policy, "My name is Wilhelmina Oxenfoord. The file of Wilhelmina Oxenfoord is late."

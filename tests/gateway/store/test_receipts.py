@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.store import ConstraintViolation, Repositories, Store
-from gateway.store.rows import FiledRecord, NewRecord, OpenReceipt, StoredHead, StoredReceipt, StoredRecord
+from gateway.store.rows import FiledRecord, NewRecord, OpenReceipt, StoredHead, StoredReceipt, StoredRecord, ValueRow
 
 
 def record(sequence: int, request_id: str | None = None, kind: str = "receipt", owner: str = "key_1") -> NewRecord:
@@ -131,3 +131,35 @@ async def test_hundreds_of_records_are_added_at_once(store: Store) -> None:
     await add(store, *(record(sequence) for sequence in range(1, 1025)))
     page, total = await store.read(lambda stored: stored.receipts.page(None, 500, 0))
     assert (len(page), total) == (500, 1024)
+
+
+async def test_receipts_are_found_by_the_digests_of_their_values(store: Store) -> None:
+    rows = [ValueRow(b"x", 1), ValueRow(b"x", 3), ValueRow(b"x", 4), ValueRow(b"y", 3)]
+
+    async def find(digest: bytes, limit: int = 10, offset: int = 0) -> tuple[list[StoredReceipt], int]:
+        return await store.read(lambda stored: stored.receipts.with_value(digest, limit, offset))
+
+    await add(store, *LOG)
+    for _ in range(2):
+        await store.write(lambda stored: stored.receipts.add_values(rows))
+    assert await find(b"x") == ([C, B, A], 3)
+    assert await find(b"x", 1, 1) == ([B], 3)
+    assert await find(b"x", 0) == ([], 3)
+    assert await find(b"y") == ([B], 1)
+    assert await find(b"") == await find(b"z") == ([], 0)
+    await store.write(lambda stored: stored.receipts.delete_up_to(3))
+    assert await find(b"x") == ([C], 1)
+    assert await find(b"y") == ([], 0)
+
+
+async def test_the_last_mark_of_a_key_stays(store: Store) -> None:
+    async def mark() -> bytes | None:
+        return await store.read(lambda stored: stored.receipts.value_key())
+
+    assert await mark() is None
+    for number in (b"1", b"2", b"2"):
+        await store.write(lambda stored, number=number: stored.receipts.set_value_key(number))
+        assert await mark() == number
+    await store.write(lambda stored: stored.receipts.delete_up_to(2**53))
+    assert await mark() == b"2"
+    assert await store.read(lambda stored: stored.receipts.with_value(b"2", 10, 0)) == ([], 0)

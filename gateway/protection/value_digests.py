@@ -1,0 +1,58 @@
+"""Digests of protected values, by which operators find the receipts of a value. No value can be read from one."""
+
+import hmac
+import re
+from collections.abc import Sequence
+from unicodedata import normalize
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from gateway.detection.normalized_text import normalize_text
+from gateway.receipts.value_search import SoughtValue
+from gateway.store.rows import MORE_VALUES
+
+MOST_VALUES = 256
+"""So many values of a request are digested, the last ones: those before are mostly in receipts of earlier turns."""
+
+LONGEST_VALUE = 4096
+"""Characters of a value to look for."""
+
+_SIZE = 16
+_SEPARATORS = re.compile(r"[\s./()-]")
+
+
+class ValueDigests:
+    """Makes the digests of one installation (HMAC-SHA256 with a key of their own, derived by HKDF, RFC 5869)."""
+
+    def __init__(self, installation_key: bytes) -> None:
+        salt, info = b"privacy-gateway", b"receipts find v1"
+        self._key = HKDF(SHA256(), 32, salt=salt, info=info).derive(installation_key)
+        self.mark = self._digest(b"mark")
+        """Tells this key from others."""
+
+    def digest(self, value: str) -> bytes:
+        """Returns the digest of a value, the same in every spelling that `folded` makes the same."""
+        return self._digest(b"value\0" + folded(value).encode())
+
+    def sought(self, value: str) -> SoughtValue:
+        """Returns what finds the receipts of a value."""
+        return SoughtValue(self.digest(value), self.mark)
+
+    def digests(self, values: Sequence[str]) -> list[bytes]:
+        """Returns the digests of the last `MOST_VALUES` values, and `MORE_VALUES` if there are more."""
+        found = {self.digest(value) for value in values[-MOST_VALUES:]}
+        if len(values) > MOST_VALUES:
+            found.add(MORE_VALUES)
+        return sorted(found)
+
+    def _digest(self, content: bytes) -> bytes:
+        return hmac.digest(self._key, content, "sha256")[:_SIZE]
+
+
+def folded(value: str) -> str:
+    """Removes what spellings of one value differ in: case, spaces, typographic forms, and separators in numbers."""
+    if not value.isascii():
+        value = normalize_text(normalize("NFC", value)).data.decode()
+    plain = " ".join(value.casefold().split())
+    return _SEPARATORS.sub("", plain) if any(map(str.isdigit, plain)) and "@" not in plain else plain

@@ -35,6 +35,8 @@ from gateway.api.schemas.parts import DocumentedAs, SessionCredentials
 from gateway.api.schemas.receipts import (
     AnchorReply,
     DamagedReceiptReply,
+    FindReceiptsRequest,
+    FoundReceiptsReply,
     ReceiptListReply,
     ReceiptReply,
     VerificationReply,
@@ -293,6 +295,15 @@ def _native_routes() -> APIRouter:
     ) -> Response:
         rows, total = await _container(request).receipts.list(caller, limit, offset)
         return _json(_page([shown_to(caller, row.as_dict()) for row in rows], total, limit, offset))
+
+    @router.post("/receipts/find", **documented("find_receipts", FoundReceiptsReply))
+    async def find_receipts(
+        request: Request, body: FindReceiptsRequest, limit: Limit = 50, offset: Offset = 0
+    ) -> Response:
+        container = _container(request)
+        found = await container.receipts.find(container.value_digests.sought(body.value), limit, offset)
+        rows = [row.as_dict() for row in found.receipts]
+        return _json({**_page(rows, found.total, limit, offset), "complete": found.complete})
 
     @router.get("/receipts/{request_id}", **documented("receipt", ReceiptReply | DamagedReceiptReply))
     async def receipt(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:

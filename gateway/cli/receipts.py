@@ -1,4 +1,4 @@
-"""`run_proxy.py receipts list | show | verify | prove | consistency | export | prune`
+"""`run_proxy.py receipts list | find | show | verify | prove | consistency | export | prune`
 
 These commands use the database in `data_dir` directly, also while a gateway writes to it; only `prune` changes it. Each
 action prints and returns its exit status: 0 for success, 1 for failure, 2 for wrong usage.
@@ -22,6 +22,7 @@ from rich.text import Text
 from gateway.cli.console import AddFolders, Loader, Subparsers, print_json
 from gateway.cli.progress import progress
 from gateway.cli.receipt_files import print_verification, verify_file
+from gateway.cli.receipt_lists import find_by_value, list_receipts
 from gateway.cli.receipt_retention import export_by_day, past_day, prune_receipts
 from gateway.cli.store_commands import add_store_command
 from gateway.config.durable_files import replacing
@@ -48,11 +49,15 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
     actions = receipts.add_subparsers(title="actions", required=True, metavar="ACTION")
 
     listing = actions.add_parser("list", help="list the receipts of all keys, newest first")
-    listing.add_argument(
-        "--limit", type=_integer_between(1, _LARGEST_PAGE), default=20, metavar="N", help="default: 20"
-    )
-    listing.add_argument("--offset", type=_integer_between(0, 2**53), default=0, metavar="N", help="skip the newest N")
-    add_store_command(listing, add_folders, settings, list_receipts)
+    finding = actions.add_parser("find", help="list the receipts of a value, which is read from standard input")
+    for pages, print_page in ((listing, list_receipts), (finding, find_by_value)):
+        pages.add_argument(
+            "--limit", type=_integer_between(1, _LARGEST_PAGE), default=20, metavar="N", help="default: 20"
+        )
+        pages.add_argument(
+            "--offset", type=_integer_between(0, 2**53), default=0, metavar="N", help="skip the newest N"
+        )
+        add_store_command(pages, add_folders, settings, print_page)
 
     show = actions.add_parser("show", help="show one receipt with its outcome")
     show.add_argument("request_id", metavar="ID")
@@ -97,30 +102,6 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
 def _concerns_file(options: argparse.Namespace) -> bool:
     target: str | None = options.target
     return options.key is not None or (target is not None and not is_request_id(target) and Path(target).is_file())
-
-
-def list_receipts(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
-    """Prints a page of receipts, as `GET /v1/receipts` returns it."""
-    limit, offset = options.limit, options.offset
-    filed, total = store.read(lambda stored: stored.receipts.page(None, limit, offset))
-    rows = [Receipt.from_stored(one).as_dict() for one in filed]
-    if options.json:
-        print_json({"object": "list", "data": rows, "total": total, "limit": limit, "offset": offset})
-        return 0
-    longest = max((len(row["request_id"]) for row in rows), default=0)
-    table = Table(
-        Column("Receipt", min_width=longest, no_wrap=True),
-        *(Column(name, overflow="fold") for name in ("Time (UTC)", "Operation", "Route", "Risk")),
-        box=None,
-        padding=(0, 1, 0, 0),
-    )
-    for row in rows:
-        table.add_row(*map(Text, _cells(row)))
-    console = Console()
-    console.print(table)
-    first = offset + 1 if rows else 0
-    console.print(f"{first}-{offset + len(rows)} of {total}, newest first", highlight=False)
-    return 0
 
 
 def show_receipt(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
@@ -224,21 +205,6 @@ def _is_stored(store: ReadOnlyStore, hash: str) -> bool:
 def _policy_hashes(receipt: Mapping[str, Any]) -> frozenset[str]:
     policy = receipt.get("policy")
     return frozenset({str(policy.get("hash"))} if isinstance(policy, dict) else ())
-
-
-def _cells(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yields the cells of a row, two lines each, so that the table fits 80 columns without folding the id."""
-    made = str(row.get("created_at", ""))
-    outcome = row.get("outcome")
-    came = outcome.get("outcome", "") if isinstance(outcome, dict) else ""
-    yield f"{row['request_id']}\nno. {row.get('sequence', '?')}"
-    yield f"{made[:10]}\n{made[11:19]}"
-    if row.get("damaged"):
-        yield "DAMAGED"
-        return
-    yield f"{row.get('operation', '')}\n{came}"
-    yield str(row.get("route", ""))
-    yield str(row.get("risk_level", ""))
 
 
 def _flatten(value: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

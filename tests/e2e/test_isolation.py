@@ -115,7 +115,12 @@ def test_lists_hold_nothing_of_others(owners: list[Owner], caller: int, other: i
 @pytest.mark.parametrize("caller", [0, 1])
 @pytest.mark.parametrize(
     "wanted",
-    [("POST", "/v1/policies", POLICY), ("GET", "/v1/usage", None), ("POST", "/v1/playground/run", {"text": "A"})],
+    [
+        ("POST", "/v1/policies", POLICY),
+        ("GET", "/v1/usage", None),
+        ("POST", "/v1/playground/run", {"text": "A"}),
+        ("POST", "/v1/receipts/find", {"value": "A"}),
+    ],
 )
 def test_what_concerns_all_is_for_operators(owners: list[Owner], running: Running, caller: int, wanted: Call) -> None:
     assert call(owners[caller].client, wanted).status_code == 403

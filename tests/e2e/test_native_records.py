@@ -85,6 +85,33 @@ def test_receipts_are_listed_newest_first(running: Running) -> None:
             assert operator.get(f"/v1/receipts/{made[0]}{path}").status_code == 200
 
 
+def test_the_receipts_of_a_value_are_found(running: Running) -> None:
+    text = "My name is Theodora Quillfeather. Write to t.quillfeather@acme.test. Her card is 5555 5555 5555 4444."
+    chat = {"model": "svc-demo", "messages": [{"role": "user", "content": text}]}
+    with running.client() as operator, running.client(_new_key(running, "sender")) as client:
+        made = [ok(client.post("/v1/protect", json={"text": text}))["request_id"]]
+        made.append(ok(client.post("/v1/chat/completions", json=chat))["svc"]["request_id"])
+        made.append(ok(client.post("/v1/shard", json={"text": text}))["request_id"])
+        ok(client.post("/v1/protect", json={"text": TEXT}))
+
+        def find(value: str, **page: int) -> dict[str, Any]:
+            return ok(operator.post("/v1/receipts/find", json={"value": value}, params=page))
+
+        for value in ("theodora  QUILLFEATHER", "T.Quillfeather@acme.test", "5555-5555-5555-4444"):
+            found = find(value)
+            assert [each["request_id"] for each in found["data"]] == made[::-1]
+            assert value not in str(found)
+        assert found["data"][1]["outcome"]["outcome"] == "answered"
+        assert ok(operator.get(f"/v1/receipts/{made[1]}/verify"))["valid"]
+        page = find("Theodora Quillfeather", limit=1, offset=1)
+        assert [each["request_id"] for each in page["data"]] == [made[1]]
+        assert (page["total"], page["limit"], page["offset"]) == (3, 1, 1)
+        assert find("nobody.knows@acme.test")["data"] == []
+        refused(client.post("/v1/receipts/find", json={"value": "Theodora Quillfeather"}), 403, "forbidden")
+        for wrong in ("", "x" * 4097, None, ["x"]):
+            refused(operator.post("/v1/receipts/find", json={"value": wrong}), 422, "validation_error")
+
+
 def test_a_receipt_with_its_outcome_is_verified(running: Running) -> None:
     with running.client() as client:
         note = ok(client.post("/v1/chat/completions", json=CHAT))["svc"]

@@ -2,11 +2,23 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from gateway.api.schemas.parts import Count, Counts, Digest, PolicyRefReply, Reply, RequestId, Time, omit_default
+from gateway.api.schemas.parts import (
+    Count,
+    Counts,
+    Digest,
+    PolicyRefReply,
+    Reply,
+    RequestBody,
+    RequestId,
+    Text,
+    Time,
+    omit_default,
+)
 from gateway.models import Action, RiskLevel, RouteDecision
+from gateway.protection.value_digests import LONGEST_VALUE
 from gateway.receipts import OPERATIONS, OUTCOMES
 
 Signature = Annotated[str, Field(pattern=r"^[0-9a-f]{128}$", description="Ed25519 over `hash`, in hex.")]
@@ -122,6 +134,21 @@ class ReceiptListReply(Reply):
     total: Count = Field(description="Number of entries on all pages.")
     limit: Annotated[int, Field(ge=1, le=500)]
     offset: Count
+
+
+class FindReceiptsRequest(RequestBody):
+    model_config = ConfigDict(json_schema_extra={"example": {"value": "anna.schmidt@acme.example"}})
+
+    value: Annotated[Text, Field(max_length=LONGEST_VALUE)] = Field(description="The whole value, in any spelling.")
+
+
+class FoundReceiptsReply(ReceiptListReply):
+    """A page of the receipts of a value, newest first."""
+
+    complete: bool = Field(
+        description="`false` if the log has receipts that a search may miss: with too many values, of an older version "
+        "of the gateway, or made with another installation key."
+    )
 
 
 class CheckReply(Reply):

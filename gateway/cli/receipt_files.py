@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from errno import EINVAL
 from pathlib import Path
 
 from rich.console import Console
@@ -72,10 +73,13 @@ def _valid(found: Audit | Verification) -> str:
 
 
 def _verified(path: Path, keys: GivenKeys) -> tuple[Audit | Verification, str | None]:
+    # A pipe or device has no size to judge it by and may never end; opening a pipe waits for its writer.
+    if path.exists() and not path.is_file():
+        raise OSError(EINVAL, "not a regular file; write what it holds to one")
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size <= _LONGEST_PROOF:
             try:
-                value = parse_object(file.read())
+                value = parse_object(file.read(_LONGEST_PROOF))
             except BadRequest:
                 value = {}
             kind = {name: value.get(name) for name in PROOF}

@@ -1,6 +1,7 @@
 """Exports and proofs, through the entry point; what `verify FILE` says to them, and a second verifier."""
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -120,3 +121,13 @@ def test_an_attacked_log_is_exported_and_refused_elsewhere(
     else:
         with pytest.raises(FOUND):
             checker()(file, key)
+
+
+def test_only_a_regular_file_is_read(command: Command, ids: list[str], tmp_path: Path) -> None:
+    """A device or pipe may have no end."""
+    key = Signer.load(command.data_dir).public_bytes.hex()
+    for path in (os.devnull, str(tmp_path)):
+        assert command("receipts", "verify", path, "--key", key) == (1, "")
+        assert "not a regular file" in command.errors
+    assert command("receipts", "verify", str(tmp_path / "none"), "--key", key) == (1, "")
+    assert "No such file" in command.errors

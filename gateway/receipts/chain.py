@@ -22,7 +22,12 @@ from gateway.receipts.verify import signed_checkpoint
 from gateway.store.interfaces import Receipts
 from gateway.store.rows import NewRecord, NodeRow, StoredHead, ValueRow
 
+type Filed = dict[str, tuple[str, str]]
+"""The records of a request: kind -> (owner, hash)."""
+
 _log = logging.getLogger(__name__)
+
+_MOST_ASKED = 512
 
 
 class _End(NamedTuple):
@@ -63,7 +68,10 @@ class Chain:
         self._rows: list[NewRecord] = []
         self._nodes: list[Node] = []
         self._values: list[ValueRow] = []
-        self._collected: dict[str, dict[str, tuple[str, str]]] = {}
+        self._collected: dict[str, Filed] = {}
+        # Of the store, as the current transaction found it; and the requests about which a transaction will ask.
+        self._filed: dict[str, Filed] = {}
+        self._expected: dict[str, None] = {}
 
     def open(self, receipts: Receipts, remembered: Checkpoint | None, counted: int) -> None:
         """Checks that the log extends the `remembered` checkpoint and has the `counted` records, and continues it."""
@@ -115,10 +123,23 @@ class Chain:
         """The latest checkpoint, which the log has to extend."""
         return self._remembered
 
-    def filed(self, receipts: Receipts, request_id: str) -> dict[str, tuple[str, str]]:
-        """The records of a request, including those of the current transaction: kind -> (owner, hash)."""
-        stored = {kind: (owner, hash_) for kind, owner, hash_ in receipts.filed(request_id)}
-        return stored | self._collected.get(request_id, {})
+    def expect(self, request_id: str) -> None:
+        """Says, on any thread, that `filed` will be asked about a request, so that one query serves many."""
+        self._expected[request_id] = None
+
+    def expect_no_more(self, request_id: str) -> None:
+        self._expected.pop(request_id, None)
+
+    def filed(self, receipts: Receipts, request_id: str) -> Filed:
+        """The records of a request, including those of the current transaction."""
+        if request_id not in self._filed:
+            # Other threads change the dictionary meanwhile; `list` copies it in one step.
+            asked = {request_id, *list(self._expected)[:_MOST_ASKED]} - self._filed.keys()
+            self._filed |= {each: {} for each in asked}
+            for found, kind, owner, hash_ in receipts.filed(list(asked)):
+                self._filed[found][kind] = (owner, hash_)
+        self.expect_no_more(request_id)
+        return self._filed[request_id] | self._collected.get(request_id, {})
 
     def append(
         self, receipts: Receipts, kind: str, request_id: str, owner: str, body: Callable[[Head, str], Body]
@@ -154,6 +175,7 @@ class Chain:
         receipts.add_nodes([NodeRow(0, *leaf) for leaf in leaves])
         receipts.delete_leaves(leaves[0][0])
         receipts.delete_up_to(size)
+        self._filed.clear()
         return self.append(
             receipts, "pruning", id, "", lambda head, key_id: pruning_body(id, before, pruned, head, key_id)
         )
@@ -188,6 +210,7 @@ class Chain:
         self._nodes.clear()
         self._values.clear()
         self._collected.clear()
+        self._filed.clear()
 
     def is_durable(self, record: Record) -> None:
         """Notes that a record is durable. A log that ends before it has been cut."""

@@ -101,7 +101,11 @@ class ReceiptLog:
             )
             return record
 
-        record = await self._store.write(write, collects=True)
+        self._chain.expect(draft.request_id)
+        try:
+            record = await self._store.write(write, collects=True)
+        finally:
+            self._chain.expect_no_more(draft.request_id)
         self._chain.is_durable(record)
         return Receipt(draft.request_id, record)
 
@@ -136,12 +140,14 @@ class ReceiptLog:
             )
             return record
 
+        self._chain.expect(request_id)
         try:
             submitted = self._store.submit(write, collects=True)
         except Unavailable as error:
+            self._chain.expect_no_more(request_id)
             self._not_written(write, error)
         else:
-            submitted.add_done_callback(lambda done: self._outcome_written(write, done))
+            submitted.add_done_callback(lambda done: self._outcome_written(request_id, write, done))
 
     async def get(self, request_id: str, caller: Caller) -> Receipt:
         """Returns a receipt with its outcome. Raises NotFound (`receipt_not_found`)."""
@@ -252,7 +258,10 @@ class ReceiptLog:
         self._chain.forget()
         self._counter.forget()
 
-    def _outcome_written(self, write: Write, done: "concurrent.futures.Future[Record | None]") -> None:
+    def _outcome_written(
+        self, request_id: str, write: Write, done: "concurrent.futures.Future[Record | None]"
+    ) -> None:
+        self._chain.expect_no_more(request_id)
         error = None if done.cancelled() else done.exception()
         if error is not None:
             self._not_written(write, error)

@@ -116,8 +116,9 @@ class NodeRow(NamedTuple):
 
 
 class FiledRecord(NamedTuple):
-    """What identifies a record among those of one request."""
+    """What identifies a record among those of requests."""
 
+    request_id: str
     kind: str
     owner: str
     hash: str

@@ -4,6 +4,7 @@ They change in the same transaction as the receipts that they count, so they alw
 counted on their own.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -31,19 +32,20 @@ class Counter:
     """Collects readings during a transaction, and adds them to the meters at its end."""
 
     def __init__(self) -> None:
-        self._collected: dict[tuple[str, str, str], int] = {}
+        self._collected: defaultdict[tuple[str, str, str], int] = defaultdict(int)
 
     def add(self, day: str, readings: Iterable[Reading]) -> None:
         """Adds readings `(meter, name, amount)` of a day (`YYYY-MM-DD`)."""
         for meter, name, amount in readings:
             if amount:
-                key = (day, meter, str(name))
-                self._collected[key] = self._collected.get(key, 0) + amount
+                self._collected[day, meter, name] += amount
 
     def write(self, repositories: Repositories) -> None:
         """Adds the collected readings to the meters, in the transaction that they belong to."""
         if self._collected:
-            repositories.usage.add([MeterRow(*key, amount) for key, amount in self._collected.items()])
+            repositories.usage.add(
+                [MeterRow(day, meter, str(name), amount) for (day, meter, name), amount in self._collected.items()]
+            )
 
     def forget(self) -> None:
         """Discards the collected readings after the transaction, committed or not."""

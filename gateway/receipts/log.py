@@ -258,9 +258,7 @@ class ReceiptLog:
         self._chain.forget()
         self._counter.forget()
 
-    def _outcome_written(
-        self, request_id: str, write: Write, done: "concurrent.futures.Future[Record | None]"
-    ) -> None:
+    def _outcome_written(self, request_id: str, write: Write, done: "concurrent.futures.Future[Record | None]") -> None:
         self._chain.expect_no_more(request_id)
         error = None if done.cancelled() else done.exception()
         if error is not None:

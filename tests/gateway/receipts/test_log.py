@@ -98,6 +98,14 @@ async def test_a_request_has_one_receipt(log: ReceiptLog) -> None:
     assert (await log.verify("req_02", BERT)).valid
 
 
+async def test_of_those_at_once_a_request_has_one_receipt_too(log: ReceiptLog) -> None:
+    await log.append(draft("req_01"), ANNA.key_id)
+    ids = ["req_01", "req_02", "req_02", "req_03"]
+    done = await asyncio.gather(*(log.append(draft(id), ANNA.key_id) for id in ids), return_exceptions=True)
+    assert [isinstance(each, Conflict) for each in done] == [True, False, True, False]
+    assert (await log.list(ANNA, 10, 0))[1] == 3
+
+
 async def test_clients_see_their_own_receipts_and_operators_all(log: ReceiptLog) -> None:
     hers = [(await log.append(draft(), ANNA.key_id)).request_id for _ in range(3)]
     his = (await log.append(draft(), BERT.key_id)).request_id

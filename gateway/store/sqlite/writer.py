@@ -48,11 +48,6 @@ class Operation:
     result: Any = None
     error: BaseException | None = None
 
-    @property
-    def urgent(self) -> bool:
-        """Whether a request is waiting for it."""
-        return isinstance(self.waiter, asyncio.Future)
-
 
 class Writer:
     """Owns the writing connection and its thread."""
@@ -62,7 +57,9 @@ class Writer:
         self._files = files
         self._conn = repositories.db.conn
         self._queue: deque[Operation] = deque()
+        # Whether requests wait for what is queued, and the event loop that is about to say so.
         self._urgent = False
+        self._hurrying: asyncio.AbstractEventLoop | None = None
         self._changed = threading.Condition()
         self._busy = False
         self._failed = False
@@ -96,10 +93,20 @@ class Writer:
                 message = "Too many requests are waiting for the store. Try again shortly."
                 raise Unavailable(message, code="overloaded", retry_after=1)
             self._queue.append(operation)
-            if operation.urgent:
+            # The first operation starts the wait; further ones need not wake the thread.
+            if len(self._queue) in {1, _BATCH}:
+                self._changed.notify()
+            waiter = operation.waiter
+            if isinstance(waiter, asyncio.Future) and self._hurrying is not waiter.get_loop():
+                # Ends the wait once all callbacks have run that are ready now, since they may have more to write.
+                self._hurrying = waiter.get_loop()
+                self._hurrying.call_soon(self._hurry)
+
+    def _hurry(self) -> None:
+        with self._changed:
+            self._hurrying = None
+            if self._queue and not self._urgent:
                 self._urgent = True
-            # The first operation starts the wait; further ones that are not urgent need not wake the thread.
-            if operation.urgent or len(self._queue) in {1, _BATCH}:
                 self._changed.notify()
 
     def empty_wal_soon(self) -> None:

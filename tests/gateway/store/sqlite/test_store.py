@@ -10,7 +10,7 @@ import pytest
 
 from gateway.errors import Unavailable
 from gateway.store import StoreError
-from gateway.store.sqlite import SqliteStore
+from gateway.store.sqlite import SqliteStore, writer
 from gateway.store.sqlite.repositories import SqliteRepositories
 from gateway.store.sqlite.writer import SUBMIT_LIMIT, WRITE_LIMIT
 from tests.gateway.store.support import Gate, add, names
@@ -63,6 +63,28 @@ async def test_too_many_waiting_are_told_to_come_again_and_follow_ups_still_fit(
         store.submit(add("one too many"))
     gate.open()
     assert [result.result() for result in results] == [str(number) for number in range(SUBMIT_LIMIT)]
+
+
+async def test_writes_of_one_turn_of_the_event_loop_share_a_transaction(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "_PATIENCE_SECONDS", 60)
+    await store.write(add("before"))
+    transactions: list[None] = []
+    store.after_transaction(lambda: transactions.append(None))
+    await asyncio.gather(*(store.write(add(str(number))) for number in range(64)))
+    assert len(transactions) == 1
+
+
+def test_a_write_of_an_event_loop_that_ended_holds_up_no_other(store: SqliteStore) -> None:
+    loop = asyncio.new_event_loop()
+    abandoned = loop.create_task(store.write(add("abandoned")))
+    loop.call_soon(loop.stop)
+    loop.run_forever()
+    store.submit(add("after")).result(60)
+    assert store.read_now(names) == ["abandoned", "after"]
+    loop.run_until_complete(abandoned)
+    loop.close()
 
 
 async def test_readers_cannot_write(store: SqliteStore) -> None:

@@ -4,8 +4,6 @@ Each form is one module with a `DEOBFUSCATION`, listed in `search.py`. Recognize
 """
 
 from gateway.detection.deobfuscation.search import (
-    DEOBFUSCATIONS,
-    FOR_KNOWN_VALUES,
     PREFILTERS,
     Findings,
     deobfuscate,
@@ -14,8 +12,6 @@ from gateway.detection.deobfuscation.search import (
 )
 
 __all__ = [
-    "DEOBFUSCATIONS",
-    "FOR_KNOWN_VALUES",
     "PREFILTERS",
     "Findings",
     "deobfuscate",

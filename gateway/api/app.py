@@ -296,7 +296,7 @@ def _native_routes() -> APIRouter:
         rows, total = await _container(request).receipts.list(caller, limit, offset)
         return _json(_page([shown_to(caller, row.as_dict()) for row in rows], total, limit, offset))
 
-    @router.post("/receipts/find", **documented("find_receipts", FoundReceiptsReply))
+    @router.post("/receipt-search", **documented("find_receipts", FoundReceiptsReply))
     async def find_receipts(
         request: Request, body: FindReceiptsRequest, limit: Limit = 50, offset: Offset = 0
     ) -> Response:

@@ -34,7 +34,7 @@ def list_receipts(store: ReadOnlyStore, _: Settings, options: argparse.Namespace
 
 
 def find_by_value(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
-    """Prints a page of the receipts of a value, as `POST /v1/receipts/find` returns it."""
+    """Prints a page of the receipts of a value, as `POST /v1/receipt-search` returns it."""
     sought = ValueDigests(installation_key(settings, used=True)).sought(_read_value())
     limit, offset = options.limit, options.offset
     found = store.read(lambda stored: find_receipts(stored.receipts, sought, limit, offset))

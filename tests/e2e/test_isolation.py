@@ -119,7 +119,7 @@ def test_lists_hold_nothing_of_others(owners: list[Owner], caller: int, other: i
         ("POST", "/v1/policies", POLICY),
         ("GET", "/v1/usage", None),
         ("POST", "/v1/playground/run", {"text": "A"}),
-        ("POST", "/v1/receipts/find", {"value": "A"}),
+        ("POST", "/v1/receipt-search", {"value": "A"}),
     ],
 )
 def test_what_concerns_all_is_for_operators(owners: list[Owner], running: Running, caller: int, wanted: Call) -> None:

@@ -100,9 +100,9 @@ def test_no_canary_is_kept_or_said_anywhere(own: Running, upstream: Upstream) ->
                 call("POST", path, json={"text": "x", "policy_id": value, "privacy_mode": value})
                 call("POST", path, json={"text": "x", "session": {"session_id": value, "session_token": value}})
                 call("GET", path, params={"q": value})
-            assert call("POST", "/v1/receipts/find", json={"value": value}).json()["total"] >= 3
-            call("POST", "/v1/receipts/find", json={"value": [value], value: value})
-            call("POST", "/v1/receipts/find", json={"value": value * 300}, params={"limit": value})
+            assert call("POST", "/v1/receipt-search", json={"value": value}).json()["total"] >= 3
+            call("POST", "/v1/receipt-search", json={"value": [value], value: value})
+            call("POST", "/v1/receipt-search", json={"value": value * 300}, params={"limit": value})
             call("GET", f"/v1/receipts/{value}")
             call("GET", f"/v1/policies/{value}")
             call("GET", f"/v1/{value}")

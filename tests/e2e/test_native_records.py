@@ -95,7 +95,7 @@ def test_the_receipts_of_a_value_are_found(running: Running) -> None:
         ok(client.post("/v1/protect", json={"text": TEXT}))
 
         def find(value: str, **page: int) -> dict[str, Any]:
-            return ok(operator.post("/v1/receipts/find", json={"value": value}, params=page))
+            return ok(operator.post("/v1/receipt-search", json={"value": value}, params=page))
 
         for value in ("theodora  QUILLFEATHER", "T.Quillfeather@acme.test", "5555-5555-5555-4444"):
             found = find(value)
@@ -107,9 +107,9 @@ def test_the_receipts_of_a_value_are_found(running: Running) -> None:
         assert [each["request_id"] for each in page["data"]] == [made[1]]
         assert (page["total"], page["limit"], page["offset"]) == (3, 1, 1)
         assert find("nobody.knows@acme.test")["data"] == []
-        refused(client.post("/v1/receipts/find", json={"value": "Theodora Quillfeather"}), 403, "forbidden")
+        refused(client.post("/v1/receipt-search", json={"value": "Theodora Quillfeather"}), 403, "forbidden")
         for wrong in ("", "x" * 4097, None, ["x"]):
-            refused(operator.post("/v1/receipts/find", json={"value": wrong}), 422, "validation_error")
+            refused(operator.post("/v1/receipt-search", json={"value": wrong}), 422, "validation_error")
 
 
 def test_a_receipt_with_its_outcome_is_verified(running: Running) -> None:

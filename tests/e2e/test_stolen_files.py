@@ -79,7 +79,7 @@ def traffic(running: Running, upstream: Upstream) -> tuple[str, str]:
             client.post("/v1/protect", json={"text": 1, canary: canary})
             client.post("/v1/chat/completions", content=canary)
             client.get(f"/v1/receipts/{canary}", params={"limit": canary})
-            assert client.post("/v1/receipts/find", json={"value": canary}).json()["total"] > 1
+            assert client.post("/v1/receipt-search", json={"value": canary}).json()["total"] > 1
             client.get("/v1/receipts", headers={"authorization": f"Bearer {canary}"})
         upstream.answer = lambda _: Reply(b'{"error": "boom"}', 500)
         client.post("/v1/chat/completions", json=chat)

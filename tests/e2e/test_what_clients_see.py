@@ -27,7 +27,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "chat": {**CHAT, "svc_policy": POLICY["id"]},
     "create_policy": POLICY,
 }
-OPERATORS_ONLY = {"create_policy", "key_audit", "playground", "usage"}
+OPERATORS_ONLY = {"create_policy", "find_receipts", "key_audit", "playground", "usage"}
 
 
 def names(value: Any) -> Iterator[str]:

@@ -192,6 +192,7 @@ ALLOWED = {
     "/v1/receipts/req_00": {"GET"},
     "/v1/receipts/req_00/verify": {"GET"},
     "/v1/receipts/req_00/anchor-payload": {"GET"},
+    "/v1/receipt-search": {"POST"},
     "/v1/usage": {"GET"},
     "/v1/keys/audit": {"GET"},
     "/v1/sessions/extend": {"POST"},
@@ -301,6 +302,7 @@ def test_what_is_for_operators(server: Running) -> None:
     with server.client(_new_key(server, "a client")) as client:
         kept = Kept(server)
         check(client.get("/v1/usage"), 403, "forbidden", None)
+        check(client.post("/v1/receipt-search", json={"value": "Zebulon"}), 403, "forbidden", None)
         for endpoint in ("playground", "policies"):
             path, body = SOUND[endpoint]
             check(client.post(path, json=body), 403, "forbidden", None)

@@ -122,10 +122,11 @@ def test_a_receipt_with_its_outcome_is_verified(running: Running) -> None:
         assert outcome["guard"]["action"] == note["guard"]["action"]
         verification = ok(client.get(f"/v1/receipts/{note['request_id']}/verify"))
         assert verification["valid"] is True
-        assert {check["name"] for check in verification["checks"]} == {
-            *("hash", "signature", "filing", "chain", "head", "tree", "checkpoint", "policy"),
-            *("outcome_hash", "outcome_signature", "outcome_receipt"),
-        }
+        names = {check["name"] for check in verification["checks"]}
+        common = {"hash", "signature", "filing", "head", "checkpoint", "policy"}
+        common |= {"outcome_hash", "outcome_signature", "outcome_receipt"}
+        # A short log is read whole. Whether it is short here depends on the tests before.
+        assert names in (common | {"chain", "tree"}, common | {"inclusion"})
         assert verification["log"]["size"] >= outcome["sequence"]
         anchor = ok(client.get(f"/v1/receipts/{note['request_id']}/anchor-payload"))
         text, _, _ = anchor["checkpoint"].partition("\n\n")

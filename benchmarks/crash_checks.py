@@ -40,7 +40,8 @@ class Session:
 class Promises:
     """Everything that clients were told, and what was wrong with it already then."""
 
-    receipts: dict[str, int] = field(default_factory=dict)
+    receipts: dict[str, str] = field(default_factory=dict)
+    """The hash of each receipt by its request."""
     sessions: list[Session] = field(default_factory=list)
     policies: set[tuple[str, int]] = field(default_factory=set)
     answers: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
@@ -54,7 +55,7 @@ class Promises:
     def told(self, answer: Answer) -> None:
         """Takes the head of an answer, which may be all of it that arrives."""
         if "x-svc-receipt" in answer.headers:
-            self.receipts[answer.headers["x-svc-request-id"]] = int(answer.headers["x-svc-receipt"])
+            self.receipts[answer.headers["x-svc-request-id"]] = answer.headers["x-svc-receipt"]
 
     def check_answer(self, call: Call, answer: Answer) -> None:
         """Takes the answer to a call of a wire."""
@@ -75,12 +76,17 @@ class Promises:
         self.answers["protect"][answer.status if answer.complete else 0] += 1
         if not answer.complete or answer.status != 200:
             return
-        body = answer.json
-        self.receipts[body["request_id"]] = body["receipt"]["sequence"]
+        credentials = self.noted(answer)
         if known is None:
-            known = Session({name: body["session"][name] for name in ("session_id", "session_token")})
+            known = Session(credentials)
             self.sessions.append(known)
-        known.texts.append((body["protected_text"], source))
+        known.texts.append((answer.json["protected_text"], source))
+
+    def noted(self, answer: Answer) -> dict[str, str]:
+        """Takes the receipt of an answer to `/v1/protect`, and returns the credentials of its session."""
+        body = answer.json
+        self.receipts[body["request_id"]] = body["receipt"]["hash"]
+        return {name: body["session"][name] for name in ("session_id", "session_token")}
 
     def created(self, answer: Answer) -> None:
         """Takes the answer to a policy that was posted."""
@@ -128,13 +134,14 @@ def verified_log(data: Path) -> list[str]:
 
 def _in_log(database: sqlite3.Connection, promises: Promises, upstream: MixedUpstream) -> Iterator[str]:
     receipts: dict[str, dict[str, Any]] = {}
+    hashes: dict[str, str] = {}
     outcomes: Counter[str] = Counter()
     sequences, interrupted = list[int](), 0
-    query = "SELECT sequence, kind, request_id, body FROM receipts ORDER BY sequence"
-    for sequence, kind, request_id, body in database.execute(query):
+    query = "SELECT sequence, kind, request_id, body, hash FROM receipts ORDER BY sequence"
+    for sequence, kind, request_id, body, stored in database.execute(query):
         sequences.append(sequence)
         if kind == "receipt":
-            receipts[request_id] = orjson.loads(body)
+            receipts[request_id], hashes[request_id] = orjson.loads(body), stored
         else:
             outcomes[request_id] += 1
             interrupted += '"outcome":"interrupted"' in body
@@ -142,7 +149,7 @@ def _in_log(database: sqlite3.Connection, promises: Promises, upstream: MixedUps
     if sequences != list(range(1, len(sequences) + 1)):
         yield "the records are not numbered without a gap"
     told = promises.receipts.items()
-    if missing := [each for each, sequence in told if receipts.get(each, {}).get("sequence") != sequence]:
+    if missing := [each for each, hash in told if hashes.get(each) != hash]:
         yield f"{len(missing)} receipts that clients were told of are not in the log"
     digests = Counter(receipt["protected_digest"] for receipt in receipts.values())
     if crossed := upstream.crossed - digests:

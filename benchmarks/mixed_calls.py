@@ -137,7 +137,7 @@ class Client:
         `answered` gets the head of the answer as soon as it is there.
         """
         answer = Answer()
-        with contextlib.suppress(OSError, EOFError, TimeoutError, ValueError, asyncio.LimitOverrunError):
+        with contextlib.suppress(OSError, EOFError, TimeoutError, asyncio.LimitOverrunError):
             async with asyncio.timeout(60 if vanish is None else vanish):
                 await self._send(call, answer, answered)
         if not answer.complete or answer.headers.get("connection") == "close":
@@ -165,9 +165,9 @@ class Client:
         answer.headers = {name.lower(): value for name, _, value in (each.partition(": ") for each in fields if each)}
         answered(answer)
         if answer.headers.get("transfer-encoding") == "chunked":
-            while size := int(await reader.readline(), 16):
+            while size := int(await reader.readuntil(b"\r\n"), 16):
                 answer.body += (await reader.readexactly(size + 2))[:-2]
-            await reader.readline()
+            await reader.readuntil(b"\r\n")
         elif "content-length" in answer.headers:
             answer.body = await reader.readexactly(int(answer.headers["content-length"]))
         else:

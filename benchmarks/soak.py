@@ -127,10 +127,8 @@ class Soak:
         # They expire during the run, and their values are purged.
         protected = await client.send(native("protect", {"text": source, "session_ttl_seconds": 60}))
         if protected.status == 200:
-            given = protected.json
-            self.promises.receipts[given["request_id"]] = given["receipt"]["sequence"]
-            session = {name: given["session"][name] for name in ("session_id", "session_token")}
-            again = native("reconstruct", {"text": given["protected_text"], "session": session})
+            session = self.promises.noted(protected)
+            again = native("reconstruct", {"text": protected.json["protected_text"], "session": session})
             opened = await client.send(again)
             if opened.status == 200 and opened.json["text"] != source:
                 self.faults.append("a session does not give back its text")
@@ -212,6 +210,8 @@ async def run(options: argparse.Namespace, folder: Path, start: Launch) -> list[
         faults = [*soak.faults, *await broken_promises(gateway.data, gateway.port, soak.promises, upstream)]
         await gateway.stop()
     faults += verified_log(gateway.data)
+    if not any(statuses[200] for statuses in soak.promises.answers.values()):
+        faults.append("no call was answered to its end")
     if soak.promises.unrestored:
         faults.append(f"{soak.promises.unrestored} answers were not restored")
     grown = growth(soak.samples)

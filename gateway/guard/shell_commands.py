@@ -91,8 +91,12 @@ class Commands:
         return False
 
     def _is_destination(self, word: str) -> bool:
-        """Whether a word is a URL, a host with what may be around it, or a mailbox."""
-        return self._untrusted.is_one(word.replace("\\", "/")) or (" " not in word and self._is_host(word))
+        """Whether a word is a URL, a host or a mailbox with what may be around it, or a telephone number."""
+        if self._untrusted.is_one(word.replace("\\", "/")):
+            return True
+        # `mailto:a@b`, `to=a@b`; a URL is judged by its host alone.
+        has_mailbox = "//" not in word and bool(self._untrusted.mailboxes(word))
+        return " " not in word and (has_mailbox or self._is_host(word))
 
     def _is_host(self, word: str) -> bool:
         match = _HOST.match(word)

@@ -68,13 +68,12 @@ class _CompactTable(dict[int, str | None]):
 
 
 _COMPACT = _CompactTable()
-
-
-_ASCII_SEPARATORS = bytes(code for code in range(0x80) if not chr(code).isalnum())
+ASCII_SEPARATORS = bytes(code for code in range(0x80) if not chr(code).isalnum())
+"""All ASCII characters but letters and digits."""
 
 
 def compact(text: str) -> str:
     """Returns only the letters and digits of a text, in lower case, by which two spellings of a value are equal."""
     if text.isascii():
-        return text.lower().encode().translate(None, _ASCII_SEPARATORS).decode()
+        return text.lower().encode().translate(None, ASCII_SEPARATORS).decode()
     return text.translate(_COMPACT)

@@ -46,6 +46,8 @@ class KnownValues:
                 if span.end - span.start >= SHORTEST and value not in self._spans:
                     self._spans[value] = span
                     self._waiting[value] = None
+                    # Those of a later block are all indexed, anew with the next search.
+                    self._base = None
 
     def repeats(self, text: str, spans: Spans) -> Spans:
         """Returns the spans together with the occurrences of known values that they do not cover, sorted and disjoint.

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gateway.config.data_files import word_lists
 from gateway.detection.normalized_text import normalize_text, plain_text
+from gateway.detection.unicode_folding import ASCII_SEPARATORS
 from gateway.text.fields import Span
 
 SHORTEST = 4
@@ -29,9 +30,8 @@ _APART = re.compile(r"[^\w \-./()]|[ \-./()_]{3}")
 _NEXT_NUMBER = re.compile(r"[ \-./()]{1,2}\d++(?!\w)")
 _MOST_DIGITS = 24
 # The separators between the letters and digits of a plain form, and which bytes are others or begin a character.
-_SEPARATORS = bytes(code for code in range(0x80) if not chr(code).isalnum())
-_BLANKS = bytes(32 if code in _SEPARATORS else code for code in range(0x100))
-_KEPT = bytes(code not in _SEPARATORS for code in range(0x100))
+_BLANKS = bytes(32 if code in ASCII_SEPARATORS else code for code in range(0x100))
+_KEPT = bytes(code not in ASCII_SEPARATORS for code in range(0x100))
 _STARTS = bytes(not 0x80 <= code < 0xC0 for code in range(0x100))
 _WINDOW = 4
 _PLUS = re.compile(r"(?<![\w.])\+(?=\d)")
@@ -47,7 +47,7 @@ _SECRETS = frozenset({"PASSWORD", "SECRET", "API_KEY"})
 # A secret that was found with the name before it, or with signs, a comment or an escape around it.
 _INNER = re.compile(r"""(?:[A-Za-z_]\w*[=:])?[*`"'(\[]*+(.+?)(?:[*`"')\].,;:!?\u2026\s]++|(?:\\n|#).*)?""", re.DOTALL)
 _WORD = re.compile(r"[^\W_]+")
-_TO_BLANKS = {code: " " for code in range(0x80) if not chr(code).isalnum()}
+_TO_BLANKS = dict.fromkeys(ASCII_SEPARATORS, " ")
 # Between the words of a value, lines may be wrapped or quoted, and words be in bold or in table cells.
 _MARKS = r"(?:[*`~|]|</?[A-Za-z][^<>\n]{0,64}>){0,4}"
 _BLANK = re.compile(rf"{_MARKS}(?=\s)[^\S\n]*(?:\n(?:[^\S\n]|>)*)?{_MARKS}[^\S\n]*")
@@ -220,9 +220,9 @@ class ValueIndex:
     def _find_plain(self, text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
         """Yields values that are within longer words, or have other separators between their letters and digits."""
         plain = letters_and_digits(lowered)
-        # Of a few words, `_places` finds those within others, too.
+        # Of a few words, `_places` finds those within others, too; a value of signs alone has none.
         if len(self._forms) <= _MANY and not any(
-            (count := plain.count(known)) and count > lowered.count(lower(value))
+            (count := plain.count(known)) and (count > lowered.count(lower(value)) or _WORD.search(value) is None)
             for known, value in self._plain.items()
         ):
             return
@@ -276,7 +276,8 @@ def clues(value: str, kind: str) -> tuple[bytes, ...]:
             found.append(max(words, key=len))
             if kind == "PERSON":
                 found += [word for word in (words[0], words[-1]) if len(word) >= SHORTEST]
-    return tuple(found)
+    # A value of signs alone may be anywhere.
+    return tuple(found) or (b"",)
 
 
 def _distinctive_words(words: Sequence[str]) -> Iterator[str]:
@@ -329,7 +330,7 @@ def _reads_as(lowered: str, start: int, end: int, value: str) -> bool:
 
 def letters_and_digits(lowered: str) -> bytes:
     """Returns the letters and digits of a text."""
-    return lowered.encode("utf-8", "replace").translate(None, _SEPARATORS)
+    return lowered.encode("utf-8", "replace").translate(None, ASCII_SEPARATORS)
 
 
 def _offsets(lowered: str) -> list[int]:

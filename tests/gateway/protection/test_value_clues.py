@@ -53,3 +53,22 @@ def test_the_first_of_equal_values_counts_whichever_was_met_first(early: str) ->
     known.add([said], [spans_in(said, ("Schmidt", "ORGANIZATION"), ("Anna Schmidt", "PERSON"))])
     known.repeats(f"Here is {early}.", ())
     assert [span.type for span in known.repeats("Ask Schmidt, please.", ())] == ["ORGANIZATION"]
+
+
+@pytest.mark.parametrize("others", [0, 200])
+def test_a_value_of_signs_alone_is_found_in_a_short_text(others: int) -> None:
+    known = KnownValues()
+    for number in range(others):
+        other = f"name{number}@host{number}.example"
+        known.add([other], [spans_in(other, (other, "EMAIL_ADDRESS"))])
+    secret = "\u2022\u25cb\u2022\u2022\u25cb\u2022"
+    known.add([secret], [spans_in(secret, (secret, "PASSWORD"))])
+    assert [span.type for span in known.repeats(f"It is {secret} still.", ())] == ["PASSWORD"]
+
+
+def test_what_is_added_after_a_search_of_a_later_block_is_found() -> None:
+    later = KnownValues(KnownValues())
+    later.add(["Bo Weber"], [spans_in("Bo Weber", ("Bo Weber", "PERSON"))])
+    assert later.repeats("Here is nobody.", ()) == ()
+    later.add(["Anna Schmidt"], [spans_in("Anna Schmidt", ("Anna Schmidt", "PERSON"))])
+    assert [span.type for span in later.repeats("It was Anna Schmidt.", ())] == ["PERSON"]

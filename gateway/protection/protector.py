@@ -314,7 +314,7 @@ def _escape_literals(
                         taken.add(hit.placeholder)
                     literal = Span(hit.start, hit.end, LITERAL, Action.PLACEHOLDER, 1.0, "literal")
                     all_spans[position] = united((*all_spans[position], literal))
-            escaped.append(dataclasses.replace(result, spans=tuple(all_spans)))
+            escaped.append(dataclasses.replace(result, spans=tuple(all_spans), is_prose=False))
         if not taken:
             return escaped
         for placeholder in sorted(taken):

@@ -30,8 +30,8 @@ _SECONDS_ON_LOOP = 0.004
 class Workers:
     """Runs at most `limit` jobs, half of them of one key, in `threads` threads, of which one is for small jobs.
 
-    Each job has `timeout` seconds from its start. While nothing else is under way, the event loop does jobs on fewer
-    than `on_loop` characters itself: to hand one to a thread and its result back takes about as long as the job.
+    A job in a thread has `timeout` seconds from its start. While nothing else is under way, the event loop does jobs on
+    fewer than `on_loop` characters itself: to hand one to a thread and its result back takes about as long as the job.
 
     Python cannot stop a thread. A job that times out keeps its thread and counts towards `limit` until it ends, while
     another thread takes over.

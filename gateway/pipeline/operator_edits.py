@@ -49,9 +49,9 @@ class OperatorEdits:
         """
         if exchange.source is None:
             raise EditRefused.because("interception was off when the request arrived. Release it unchanged.")
-        body, size = await self._workers.run(
-            partial(self._check, exchange, exchange.source, edited), key=exchange.caller.key_id, cost=len(edited)
-        )
+        check = partial(self._check, exchange, exchange.source, edited)
+        cost = len(edited) + len(exchange.source)
+        body, size = await self._workers.run(check, key=exchange.caller.key_id, cost=cost)
         receipt = await self._receipts.append(_draft(exchange.receipt, body, size), exchange.caller.key_id)
         exchange.body, exchange.edit = body, receipt.request_id
         return receipt

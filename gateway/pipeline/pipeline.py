@@ -165,20 +165,22 @@ class Pipeline:
                 destination, self._protector, policy, patterns=self._patterns, remember_for=caller.remembered_as
             )
 
-        return await self._work(job, caller, fields=destination.fields)
+        return await self._work(job, caller, destination=destination)
 
     async def _work[T](
         self,
         job: Callable[[], T],
         caller: Caller,
         conversation: Conversation | None = None,
-        fields: Sequence[Field] = (),
+        destination: Destination | None = None,
     ) -> T:
-        """Has a worker do a job on header fields and on texts, which count against the caller's quotas."""
+        """Has a worker do a job on texts, which count against the caller's quotas, and on the head of a call."""
         size = sum(map(len, conversation.texts())) if conversation is not None else 0
         self._quotas.charge(caller, characters=size)
-        cost = size + sum(len(value) for _, value in fields)
-        return await self._workers.run(job, key=caller.key_id, cost=cost)
+        head = 0
+        if destination is not None:
+            head = len(destination.path) + len(destination.query) + sum(len(value) for _, value in destination.fields)
+        return await self._workers.run(job, key=caller.key_id, cost=size + head)
 
     def _protect(
         self, conversation: Conversation, policy: Policy, placeholders: Placeholders, caller: Caller, *, advice: bool
@@ -264,7 +266,7 @@ class Pipeline:
 
         with described(conversation, policy):
             check_form(conversation, policy)
-            protected, assessment, headers = await self._work(job, caller, conversation, destination.fields)
+            protected, assessment, headers = await self._work(job, caller, conversation, destination)
             wire.set_model(body, destination.model)
             crossing = dump(body) if body else b""
             check_opaque(placeholders, crossing)

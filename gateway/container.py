@@ -152,8 +152,8 @@ class Container:
     ) -> None:
         for task in self._background:
             task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        # One that failed must not keep the rest from being closed.
+        await asyncio.gather(*self._background, return_exceptions=True)
         with suppress(Unavailable):
             await self._write_use_once()
         self.workers.close()

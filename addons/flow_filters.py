@@ -46,7 +46,8 @@ _turn = _Turn()
 class BoundedSearch:
     """Searches the beginning of a text in linear time, in place of a compiled `re` pattern.
 
-    What is not searched counts as a match, here and when the time is up: a request is then held rather than missed.
+    What is not searched counts as a match, here and when the time is up: a request is then held rather than missed,
+    except by a filter that negates this one.
     """
 
     def __init__(self, pattern: str, flags: int) -> None:

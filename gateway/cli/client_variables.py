@@ -108,14 +108,6 @@ def for_this_machine(settings: Settings, through: Entrance) -> dict[str, str]:
     return variables(proxy, gateway, files_of(settings) if proxy else None, () if host in _LOCAL else (host,))
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only programs on this machine reach a listener on `host`."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def mounted(folder: Path) -> Files:
     """Returns where a container finds the authority's files that are mounted to `folder`. One file serves all."""
     return Files(str(folder / "ca-bundle.pem"), str(folder / "ca-bundle.pem"))

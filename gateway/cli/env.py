@@ -15,11 +15,11 @@ from gateway.cli.client_variables import (
     base_of,
     files_of,
     for_this_machine,
-    is_loopback,
     mounted,
     variables,
 )
 from gateway.cli.console import AddFolders, Loader, Subparsers, print_json
+from gateway.config.exposure import is_loopback
 from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings, SettingsError
 

@@ -167,8 +167,8 @@ class Operations:
 
     async def extend(self, credentials: tuple[str, str], caller: Caller, ttl_seconds: int | None) -> SessionGrant:
         """Lets a session last at least `ttl_seconds` from now, by the rules of the default policy."""
-        ttl = self._ttl(self._pipeline.policy(None, caller), ttl_seconds)
-        return await self._vault.extend(*credentials, caller, ttl)
+        rules = self._pipeline.policy(None, caller).session.within(self._bounds)
+        return await self._vault.extend(*credentials, caller, _ttl(rules, ttl_seconds))
 
     async def revoke(self, credentials: tuple[str, str], caller: Caller) -> None:
         """Deletes a session and its values permanently."""
@@ -176,8 +176,8 @@ class Operations:
 
     def _new_session(self, policy: Policy, caller: Caller, ttl_seconds: int | None) -> OpenSession:
         rules = policy.session.within(self._bounds)
-        return self._vault.begin(caller, self._ttl(policy, ttl_seconds), max_values=rules.max_values)
+        return self._vault.begin(caller, _ttl(rules, ttl_seconds), max_values=rules.max_values)
 
-    def _ttl(self, policy: Policy, wanted: int | None) -> int:
-        rules = policy.session.within(self._bounds)
-        return min(wanted or rules.default_ttl_seconds, rules.max_ttl_seconds)
+
+def _ttl(rules: SessionDocument, wanted: int | None) -> int:
+    return min(wanted or rules.default_ttl_seconds, rules.max_ttl_seconds)

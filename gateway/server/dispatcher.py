@@ -55,15 +55,15 @@ class Dispatcher:
     def _check_head(self, call: Call) -> CheckedHead:
         settings = self._settings
         refuse_repeated(call.fields)
-        path, _, query = call.path.partition("?")
-        if call.listener is Listener.PROXY:
-            caller = self._callers.identify_proxied(call.path, call.fields, client=call.client)
-        elif path.startswith("/v1/") or self._wires.serving(call.method, path) is not None:
-            caller = self._callers.identify(call.fields, query, client=call.client)
-        else:
+        path = call.path.partition("?")[0]
+        if (
+            call.listener is not Listener.PROXY
+            and not path.startswith("/v1/")
+            and self._wires.serving(call.method, path) is None
+        ):
             # Public pages, none of which takes a body.
             return CheckedHead(min(settings.head_limit_bytes, settings.body_limit_bytes))
-        return CheckedHead(settings.body_limit_bytes, caller.key_id)
+        return CheckedHead(settings.body_limit_bytes, self._caller_of(call).key_id)
 
     async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
         try:

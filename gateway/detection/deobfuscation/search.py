@@ -23,7 +23,7 @@ from gateway.detection.deobfuscation import (
 from gateway.detection.deobfuscation.base import Deobfuscation, RewriteKind
 from gateway.detection.deobfuscation.candidates import ends_as_host
 from gateway.detection.deobfuscation.rewrite import RewrittenText
-from gateway.detection.normalized_text import NormalizedText, normalize_text
+from gateway.detection.normalized_text import NormalizedText, normalize_text, plain_text
 from gateway.detection.prefilter import Prefilter, PrefilterPattern
 
 DEOBFUSCATIONS: tuple[Deobfuscation, ...] = (
@@ -130,7 +130,7 @@ def text_variants(source: str) -> list[str]:
     seen = [source]
 
     def collect(normalized: NormalizedText) -> Findings:
-        seen.append(normalized.text(0, len(normalized.data)))
+        seen.append(plain_text(normalized))
         return {}
 
     deobfuscate_known_values(normalize_text(source), collect)

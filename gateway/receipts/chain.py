@@ -12,6 +12,7 @@ from typing import NamedTuple
 from gateway.errors import Unavailable
 from gateway.receipts.checkpoint import Checkpoint, is_signed_by_another, sign_checkpoint
 from gateway.receipts.checkpoint_file import FILE
+from gateway.receipts.client_view import without_numbers
 from gateway.receipts.consistency import find_fault, is_new
 from gateway.receipts.history import read_history
 from gateway.receipts.merkle import Frontier, Node, leaf_hash
@@ -237,7 +238,7 @@ class Chain:
             return self._read_end(receipts, stored)
         except _BrokenLog as broken:
             _log.critical("the receipt log is broken: %s", broken)
-            message = f"No receipt can be written, because the receipt log is broken: {broken}."
+            message = f"No receipt can be written, because the receipt log is broken: {without_numbers(str(broken))}."
             raise Unavailable(message) from None
 
     def _read_end(self, receipts: Receipts, stored: StoredHead) -> _End:

@@ -24,6 +24,8 @@ from gateway.receipts.verify import Audit, Check, Verification, check_belonging,
 from gateway.store import ReadOnlyStore, Repositories
 from gateway.store.rows import StoredReceipt, StoredRecord
 
+PRUNED_MEANWHILE = "The log was pruned meanwhile. Export it again."
+
 type Progress = Callable[[int], None]
 """Called after each chunk with the number of records in it."""
 
@@ -99,9 +101,7 @@ def export(store: ReadOnlyStore, verifier: Verifier, progress: Progress) -> Iter
             if start.size:
                 yield start_line(start.size, start.hash, walk.pruned.subtrees)
         if walk.start != start:
-            raise Unavailable(
-                "The log was pruned meanwhile. Export it again.",
-            )
+            raise Unavailable(PRUNED_MEANWHILE)
         for row in rows:
             yield {"type": decoded(row.kind), "record": Record.from_stored(row).as_dict()}
     if (head := walk.head) is not None:

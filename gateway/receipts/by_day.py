@@ -16,12 +16,13 @@ import orjson
 
 from gateway.config.durable_files import replacing
 from gateway.errors import Unavailable
-from gateway.receipts.audit import Progress, header_line, start_line
+from gateway.receipts.audit import PRUNED_MEANWHILE, Progress, header_line, start_line
 from gateway.receipts.log_walk import LogWalk
+from gateway.receipts.merkle import Frontier, leaf_hash
 from gateway.receipts.proofs import checkpoint_at
-from gateway.receipts.records import Record, decoded
+from gateway.receipts.records import GENESIS, Record, decoded
 from gateway.receipts.signing import Signer
-from gateway.receipts.verify import ChainWalk, parse
+from gateway.receipts.verify import parse
 from gateway.store import ReadOnlyStore, Repositories
 
 
@@ -40,7 +41,8 @@ class DayExport:
         self._store = store
         self._signer = signer
         self._folder = folder
-        self._chain = ChainWalk()
+        self._tree = Frontier()
+        self._head = GENESIS
         self._day = ""
         self._first = 0
         self._output: IO[bytes] | None = None
@@ -57,21 +59,25 @@ class DayExport:
                 more = self._store.read(walk.step)
                 if start is None:
                     start = walk.start
-                    self._chain = ChainWalk(start.hash, walk.pruned.copy())
-                if walk.start != start or walk.chain.broken is not None:
-                    raise Unavailable("The log is broken, or was pruned meanwhile. `receipts verify` says which.")
+                    self._tree, self._head = walk.pruned.copy(), start.hash
+                if walk.start != start:
+                    raise Unavailable(PRUNED_MEANWHILE)
+                if walk.chain.broken is not None:
+                    message = "The receipt log is broken. `receipts verify` says where."
+                    raise Unavailable(message, code="receipt_log_broken")
                 for row in walk.rows:
                     day = max(self._day, str((parse(row.body) or {}).get("created_at"))[:10])
                     if day != self._day:
                         yield from self._end()
                         self._begin(day)
-                    self._chain.feed([row])
+                    self._tree.push(leaf_hash(row.body or b""))
+                    self._head = decoded(row.hash)
                     self._put({"type": decoded(row.kind), "record": Record.from_stored(row).as_dict()})
                 progress(len(walk.rows))
             yield from self._end()
 
     def _begin(self, day: str) -> None:
-        self._day, self._first = day, self._chain.size
+        self._day, self._first = day, self._tree.size
         path = self._path
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if _first_of(path) < self._first:
@@ -79,16 +85,16 @@ class DayExport:
             return
         self._output = self._file.enter_context(replacing(path))
         self._put(header_line(self._signer, day=day))
-        self._put(start_line(self._first, self._chain.head, self._chain.subtrees))
+        self._put(start_line(self._first, self._head, self._tree.subtrees))
 
     def _end(self) -> Iterator[DayFile]:
         if self._output is not None:
-            size, state = self._chain.size, self._chain.state
+            size = self._tree.size
 
             def read(stored: Repositories) -> str:
                 return checkpoint_at(stored.receipts, size, self._signer).note
 
-            self._put({"type": "head", "size": size, "hash": state.head, "checkpoint": self._store.read(read)})
+            self._put({"type": "head", "size": size, "hash": self._head, "checkpoint": self._store.read(read)})
             self._output = None
             self._file.close()
             yield DayFile(self._path, size - self._first)

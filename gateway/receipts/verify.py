@@ -106,11 +106,6 @@ class ChainWalk:
                 self.broken = self._follow(row)
 
     @property
-    def subtrees(self) -> list[bytes]:
-        """The complete subtrees that make up the tree, largest first."""
-        return self._tree.subtrees
-
-    @property
     def state(self) -> LogState:
         return LogState(self.size, self.head, self._tree.root())
 

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from gateway.config.settings import SettingsError
 from gateway.receipts.checkpoint import is_signed_by_another
-from gateway.receipts.checkpoint_file import read_checkpoint
+from gateway.receipts.checkpoint_file import locked, read_checkpoint
 from gateway.receipts.consistency import has_records
 from gateway.receipts.history import read_history
 from gateway.receipts.records import decoded
@@ -23,8 +23,13 @@ def signer_of(store: Store, data_dir: Path, given: SecretStr | None = None) -> S
     """Loads the `given` key, or else the one in `data_dir`, which is created for a new store.
 
     Raises SettingsError if the key is missing, damaged or not the one that signed the log. Nothing could be appended,
-    and a new key would hide that the old one has to be restored.
+    and a new key would hide that the old one has to be restored. Waits for a rotation that is under way.
     """
+    with locked(data_dir):
+        return _signer_of(store, data_dir, given)
+
+
+def _signer_of(store: Store, data_dir: Path, given: SecretStr | None) -> Signer:
     # The store is read before the key: a process that starts at the same time creates its key before its first record.
     recorded, head = store.read_now(lambda stored: (has_records(stored.receipts), stored.receipts.head()))
     remembered = read_checkpoint(data_dir)
@@ -35,7 +40,7 @@ def signer_of(store: Store, data_dir: Path, given: SecretStr | None = None) -> S
         _log.warning("a new receipt log is begun beside a %s that was there before it", FILE)
     signer = Signer.load(data_dir, given)
     note = decoded(head.checkpoint) if head is not None and head.size else ""
-    if is_signed_by_another(note, signer) and (found := find_signer(data_dir, note)) is not None and given is None:
+    if given is None and is_signed_by_another(note, signer) and (found := find_signer(data_dir, note)) is not None:
         # A rotation was interrupted after its record was durable.
         (data_dir / NEXT).replace(data_dir / FILE)
         signer = found

@@ -5,9 +5,9 @@ import os
 import sys
 from collections.abc import Callable
 
-from gateway.cli.console import AddFolders, Loader, print_error
-from gateway.config.settings import Settings, SettingsError
-from gateway.errors import GatewayError, Unavailable
+from gateway.cli.console import AddFolders, Loader, exit_status, print_error
+from gateway.config.settings import Settings
+from gateway.errors import Unavailable
 from gateway.receipts.checkpoint_file import read_checkpoint
 from gateway.store import ReadOnlyStore, open_read_only, store_exists
 
@@ -29,7 +29,8 @@ def add_store_command(
 
     def run(options: argparse.Namespace) -> int:
         as_json = getattr(options, "json", False)
-        try:
+
+        def act() -> int:
             settings = load(options)
             folder = settings.data_dir
             lost = read_checkpoint(folder) if folder.is_dir() and not store_exists(folder) else None
@@ -37,11 +38,9 @@ def add_store_command(
                 raise Unavailable(_LOST, code="receipt_log_broken")
             with open_read_only(folder) as look:
                 return action(look, settings, options)
-        except SettingsError as error:
-            print_error("; ".join(error.problems), "unusable_settings", None, as_json=as_json)
-            return 2
-        except GatewayError as error:
-            print_error(error.message, error.code, error.param, as_json=as_json)
+
+        try:
+            return exit_status(act, as_json=as_json)
         except BrokenPipeError:
             # The reader closed the pipe, as `head` does. Keeps the interpreter from reporting that at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

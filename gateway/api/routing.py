@@ -3,7 +3,6 @@
 FastAPI alone would read and validate a body before authentication, and would accept JSON that parsers disagree on.
 """
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
@@ -19,13 +18,14 @@ from gateway.api.error_handlers import is_identifier
 from gateway.api.schemas.operations import SCOPE
 from gateway.auth.grants import check_scope
 from gateway.container import Container
-from gateway.errors import BadRequest, GatewayError, Unprocessable
+from gateway.errors import BadRequest, GatewayError, InternalError, Unprocessable
 from gateway.http.content_encoding import decode, too_large
 from gateway.http.security_headers import SECURITY_HEADERS
 from gateway.http.strict_json import Json, check_media_type, parse_object
 from gateway.ids import new_request_id
 from gateway.models import Caller
 from gateway.models import Scope as KeyScope
+from gateway.receipts import OPERATIONS
 
 # Some chat-completions clients add query parameters of their own. The gateway ignores them and does not forward them.
 _ANY_QUERY = frozenset(
@@ -38,15 +38,6 @@ _ANY_QUERY = frozenset(
         ),
     }
 )
-# The calls with text, whose refusals are recorded.
-_OPERATIONS = {
-    "/v1/analyze": "analyze",
-    "/v1/protect": "protect",
-    "/v1/reconstruct": "reconstruct",
-    "/v1/shard": "shard",
-    "/v1/playground/run": "playground",
-    "/v1/chat/completions": "chat",
-}
 
 
 class HeadLikeGet:
@@ -122,35 +113,21 @@ class NativeRoute(APIRoute):
         known = {field.alias for field in self.dependant.query_params}
         takes_any_query = self.path in _ANY_QUERY
 
-        operation = _OPERATIONS.get(self.path)
-
-        async def recorded(request: Request, container: Container) -> Response:
-            request.state.request_id = new_request_id()
-            try:
-                return await strict(request, container)
-            except Exception as error:
-                if operation is not None:
-                    code = "validation_error" if isinstance(error, RequestValidationError) else "internal_error"
-                    sent = partial(container.callers.identify, request.headers.raw, request.url.query)
-                    identify = partial(sent, client=request.client)
-                    await container.refusals.record(error, request.state.request_id, operation, identify, code=code)
-                raise
-
-        async def audited(request: Request) -> Response:
+        async def recorded(request: Request) -> Response:
             container = request.app.state.container
-            outcome = "internal_error"
+            request.state.request_id = new_request_id()
+            outcome = "cancelled"
             try:
-                response = await recorded(request, container)
+                response = await strict(request, container)
                 outcome = "answered"
                 return response
-            except GatewayError as error:
-                outcome = error.code
-                raise
-            except (RequestValidationError, HTTPException):
-                outcome = Unprocessable.default_code
-                raise
-            except asyncio.CancelledError:
-                outcome = "cancelled"
+            except Exception as error:
+                outcome = _code(error)
+                # The routes of calls with text, whose refusals are recorded, have the names of their operations.
+                if self.name in OPERATIONS:
+                    sent = partial(container.callers.identify, request.headers.raw, request.url.query)
+                    identify = partial(sent, client=request.client)
+                    await container.refusals.record(error, request.state.request_id, self.name, identify, code=outcome)
                 raise
             finally:
                 key_id = container.callers.key_id(request.headers.raw, request.url.query)
@@ -172,7 +149,19 @@ class NativeRoute(APIRoute):
                 await request.read(container.settings.body_limit_bytes)
             return await handle(request)
 
-        return audited
+        return recorded
+
+
+def _code(error: Exception) -> str:
+    """Returns the code of an error as the client gets it (error_handlers.py)."""
+    match error:
+        case GatewayError():
+            return error.code
+        case RequestValidationError():
+            return Unprocessable.default_code
+        case HTTPException():
+            return BadRequest.default_code
+    return InternalError.default_code
 
 
 def _check_query(request: Request, known: set[str]) -> None:

@@ -7,7 +7,7 @@ from gateway.api.error_handlers import BEYOND_JSON, is_beyond_json, unknown_path
 from gateway.auth.credentials import refuse_repeated
 from gateway.auth.grants import check_scope
 from gateway.container import Container
-from gateway.errors import EditRefused, GatewayError, NotFound, UnsupportedMedia, UpgradeRefused
+from gateway.errors import EditRefused, GatewayError, InternalError, NotFound, UnsupportedMedia, UpgradeRefused
 from gateway.http.content_encoding import decode
 from gateway.http.strict_json import check_media_type, parse_object
 from gateway.ipc.messages import (
@@ -69,8 +69,7 @@ class Dispatcher:
         try:
             opened = await self._open(call)
         except Exception as error:
-            if isinstance(error, GatewayError):
-                self._note(call, error.code)
+            self._note(call, error.code if isinstance(error, GatewayError) else InternalError.default_code)
             if call.content:
                 path = call.path.partition("?")[0]
                 operation = "other" if self._wires.serving(call.method, path) is None else "chat"

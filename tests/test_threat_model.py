@@ -26,7 +26,7 @@ def section(title: str) -> str:
 
 
 def rows(title: str) -> list[list[str]]:
-    lines = [line for line in section(title).splitlines() if line.startswith("| c")]
+    _, _, *lines = [line for line in section(title).splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 

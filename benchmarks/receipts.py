@@ -242,6 +242,9 @@ def main(arguments: list[str] | None = None) -> None:
     console.print(
         f"prove:  in {tree['records']:,} records {tree['proof_ms']:.2f} ms, p99 {tree['proof_p99_ms']:.2f} ms"
     )
+    console.print(
+        f"one:    verified in {one['records']:,} records {one['verify_ms']:.2f} ms, p99 {one['verify_p99_ms']:.2f} ms"
+    )
     if options.json:
         options.json.write_text(json.dumps({"append": append, "log": log, "tree": tree, "one": one}, indent=2), "utf-8")
 

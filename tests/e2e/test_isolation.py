@@ -1,7 +1,6 @@
 """Two clients with keys of their own: each operation on each thing, by its owner, the other client, and an operator."""
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e import preloaded
+from tests.e2e.api_keys import keys
 from tests.e2e.mitmweb import wait_for
 from tests.e2e.server import Running
 
@@ -26,12 +25,6 @@ class Owner:
     session: dict[str, str]
     text: str
     request_id: str
-
-
-def keys(running: Running, *words: str) -> Any:
-    done = preloaded.run(["keys", *words, "--json", "--data-dir", str(running.data)], os.environ, running.data)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """What a key permits, through a running gateway: each wire gets the refusal in its own shape, without the key."""
 
-import json
-import os
 import ssl
 import time
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e import preloaded
+from tests.e2e.api_keys import keys, new_key
 from tests.e2e.server import PLAIN, Running, gateway
 from tests.e2e.upstream import Reply, Upstream
 
@@ -22,16 +20,6 @@ CALLS: dict[str, tuple[str, str, dict[str, Any], dict[str, str]]] = {
     "anthropic": ("/v1/messages", "x-api-key", {**CHAT, "max_tokens": 9}, {"anthropic-version": "2023-06-01"}),
     "gemini": ("/v1beta/models/gemini-9:generateContent", "x-goog-api-key", GEMINI, {}),
 }
-
-
-def keys(running: Running, *words: str) -> Any:
-    done = preloaded.run(["keys", *words, "--json", "--data-dir", str(running.data)], os.environ, running.data)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def new_key(running: Running, *words: str) -> str:
-    return str(keys(running, "create", "limited", *words)["key"])
 
 
 def call(running: Running, wire: str, key: str) -> httpx.Response:
@@ -60,9 +48,9 @@ def error(wire: str, answer: httpx.Response) -> tuple[int, str]:
 
 @pytest.mark.parametrize("wire", CALLS)
 def test_each_wire_gets_refusals_in_its_own_shape(running: Running, upstream: Upstream, wire: str) -> None:
-    scoped = new_key(running, "--scope", "analyze")
+    scoped = new_key(running, "limited", "--scope", "analyze")
     assert error(wire, call(running, wire, scoped)) == (403, "scope_not_permitted")
-    used = new_key(running, "--quota", "requests=1/month")
+    used = new_key(running, "limited", "--quota", "requests=1/month")
     call(running, wire, used)
     answer = call(running, wire, used)
     assert error(wire, answer) == (429, "quota_exceeded")
@@ -71,7 +59,7 @@ def test_each_wire_gets_refusals_in_its_own_shape(running: Running, upstream: Up
 
 
 def test_models_and_policies_of_a_key(running: Running, upstream: Upstream) -> None:
-    key = new_key(running, "--model", "gpt-*", "--policy", "pci", "--policy", "gdpr")
+    key = new_key(running, "limited", "--model", "gpt-*", "--policy", "pci", "--policy", "gdpr")
     with running.client(key) as client:
         done = client.post("/v1/chat/completions", json=CHAT)
         assert done.json()["svc"]["policy"]["id"] == "pci"
@@ -97,7 +85,7 @@ def test_models_and_policies_of_a_key(running: Running, upstream: Upstream) -> N
 
 def test_a_key_permits_every_model_that_a_call_to_gemini_names(running: Running, tls_upstream: Upstream) -> None:
     context = ssl.create_default_context(cafile=running.ca)
-    headers = {"x-svc-key": new_key(running, "--model", "gemini-9"), "x-goog-api-key": "the-providers-key"}
+    headers = {"x-svc-key": new_key(running, "limited", "--model", "gemini-9"), "x-goog-api-key": "the-providers-key"}
     tls_upstream.answer = lambda _: Reply(b'{"totalTokens": 3}')
     with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
 
@@ -132,7 +120,7 @@ def test_scopes_of_native_calls(running: Running) -> None:
         "chat": [("POST", "/v1/chat/completions"), ("POST", "/v1/responses"), ("POST", "/v1/embeddings")],
     }
     for scope in calls:
-        with running.client(new_key(running, "--scope", scope)) as client:
+        with running.client(new_key(running, "limited", "--scope", scope)) as client:
             for needed, places in calls.items():
                 for method, path in places:
                     answer = client.request(method, path, json={} if method == "POST" else None)
@@ -144,7 +132,7 @@ def test_scopes_of_native_calls(running: Running) -> None:
 
 
 def test_characters_of_every_call_count(running: Running) -> None:
-    key = new_key(running, "--quota", "characters=100/day")
+    key = new_key(running, "limited", "--quota", "characters=100/day")
     with running.client(key) as client:
         assert client.post("/v1/analyze", json={"text": "a" * 50}).status_code == 200
         assert client.post("/v1/protect", json={"text": "a" * 51}).status_code == 429
@@ -162,7 +150,7 @@ def test_the_proxy_heeds_the_key_that_a_client_sends(running: Running, tls_upstr
             (("--model", "o3"), "POST", "/v1/chat/completions", "model_not_permitted"),
             (("--model", "gpt-*"), "POST", "/openai/deployments/o3/chat/completions", "model_not_permitted"),
         ):
-            headers = {"x-svc-key": new_key(running, *words), "authorization": "Bearer the-provider's-key"}
+            headers = {"x-svc-key": new_key(running, "limited", *words), "authorization": "Bearer the-provider's-key"}
             refused = client.request(method, path, json=CHAT if method == "POST" else None, headers=headers)
             assert (refused.status_code, refused.json()["error"]["code"]) == (403, code)
     assert not tls_upstream.recorded
@@ -214,19 +202,19 @@ def test_what_keys_were_used_for(running: Running, upstream: Upstream, tls_upstr
     ):
         for model in ("gpt-5", "svc-demo"):
             assert client.post("/v1/chat/completions", json={**CHAT, "model": model}).status_code == 200
-        client.post("/v1/protect", json={"text": "Mail anna@acme.test"})
-        client.get("/v1/receipts/anna@acme.test")
-        second.post("/v1/protect", json={"text": "Mail anna@acme.test"})
-        second.post("/v1/protect", json={"note": "Mail anna@acme.test"})
+        client.post("/v1/protect", json={"text": "Mail zebulon@acme.test"})
+        client.get("/v1/receipts/zebulon@acme.test")
+        second.post("/v1/protect", json={"text": "Mail zebulon@acme.test"})
+        second.post("/v1/protect", json={"note": "Mail zebulon@acme.test"})
         second.get("/v1/models")
-        proxied.get("/v1/models/anna", headers={"x-svc-key": made["key"]})
-        proxied.get("/v1/models/anna", headers={"x-svc-key": "svck_of-nobody"})
+        proxied.get("/v1/models/zebulon", headers={"x-svc-key": made["key"]})
+        proxied.get("/v1/models/zebulon", headers={"x-svc-key": "svck_of-nobody"})
         assert client.get("/v1/keys/audit").status_code == 403
 
     def found() -> dict[tuple[str | None, str, str], int]:
         with running.client() as operator:
             page = operator.get("/v1/keys/audit", params={"limit": 500})
-        assert all(text not in page.text for text in ("anna", made["key"], other["key"], "svck_"))
+        assert all(text not in page.text for text in ("zebulon", made["key"], other["key"], "svck_"))
         counts: dict[tuple[str | None, str, str], int] = {}
         for use in page.json()["data"]:
             name = (use["key_id"], use["call"], use["outcome"])

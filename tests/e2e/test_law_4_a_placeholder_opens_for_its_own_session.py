@@ -1,11 +1,8 @@
 """Law 4: forged, foreign, expired or guessed placeholders stay as they are."""
 
-import json
-import os
-
 import httpx
 
-from tests.e2e import preloaded
+from tests.e2e.api_keys import new_key
 from tests.e2e.server import Running
 from tests.e2e.upstream import Recorded, Reply, Upstream, completion
 
@@ -36,7 +33,7 @@ def _placeholder(upstream: Upstream) -> str:
 
 def test_another_clients_placeholder(running: Running, upstream: Upstream) -> None:
     with running.client() as client:
-        keys = [_new_key(running, name) for name in ("one", "two")]
+        keys = [new_key(running, name) for name in ("one", "two")]
         clients = [running.client(key) for key in keys]
         _ask(clients[0], f"mail {VALUE}")
         foreign = _placeholder(upstream)
@@ -47,13 +44,6 @@ def test_another_clients_placeholder(running: Running, upstream: Upstream) -> No
         assert _content(_ask(clients[1], f"what is {foreign}?")) == f"it is {foreign}"
         for each in (*clients, client):
             each.close()
-
-
-def _new_key(running: Running, label: str) -> str:
-    arguments = ["keys", "create", label, "--json", "--data-dir", str(running.data)]
-    done = preloaded.run(arguments, os.environ, running.data)
-    assert done.returncode == 0, done.stderr
-    return str(json.loads(done.stdout)["key"])
 
 
 def test_another_conversations_placeholder(running: Running, upstream: Upstream) -> None:
@@ -129,6 +119,6 @@ def test_native_sessions_open_only_with_their_own_credentials(running: Running) 
         bodies = [a.json()["error"] for a in answers]
         assert bodies[0] == bodies[1]
         assert bodies[0]["code"] == "session_not_found"
-        with running.client(_new_key(running, "stranger")) as stranger:
+        with running.client(new_key(running, "stranger")) as stranger:
             answer_ = stranger.post("/v1/reconstruct", json={"text": one["protected_text"], "session": grant})
             assert answer_.json()["error"] == bodies[0]

@@ -4,8 +4,8 @@ import json
 
 import httpx
 
+from tests.e2e.api_keys import new_key
 from tests.e2e.server import PLAIN, Running
-from tests.e2e.test_law_4_a_placeholder_opens_for_its_own_session import _new_key
 
 TEXT = "My name is Wilhelmina Oxenfoord. Write to w.oxenfoord@acme.test. The card is 4111 1111 1111 1111."
 
@@ -28,7 +28,7 @@ def test_shard_and_a_synthesis_that_mixes_the_parts(running: Running) -> None:
 
 
 def test_playground_is_deterministic_and_for_operators(running: Running) -> None:
-    with running.client() as client, running.client(_new_key(running, "player")) as other:
+    with running.client() as client, running.client(new_key(running, "player")) as other:
         runs = [client.post("/v1/playground/run", json={"text": TEXT, "task": "draft a reply"}).json() for _ in "ab"]
         assert runs[0]["reconstructed_text"] == runs[1]["reconstructed_text"]
         assert "oxenfoord" not in (runs[0]["protected_text"] + runs[0]["protected_answer"]).lower()
@@ -53,7 +53,7 @@ def test_custom_policies_are_versions(running: Running) -> None:
 
 
 def test_receipts_pages_anchor_usage_and_settlement(running: Running) -> None:
-    with running.client() as client, running.client(_new_key(running, "reader")) as other:
+    with running.client() as client, running.client(new_key(running, "reader")) as other:
         mine = other.post("/v1/protect", json={"text": TEXT}).json()["receipt"]
         page = other.get("/v1/receipts", params={"limit": 1}).json()
         assert page["total"] == 1

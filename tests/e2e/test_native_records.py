@@ -14,8 +14,8 @@ import rfc8785
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from tests.e2e import preloaded
+from tests.e2e.api_keys import new_key
 from tests.e2e.server import PLAIN, Running, gateway
-from tests.e2e.test_law_4_a_placeholder_opens_for_its_own_session import _new_key
 from tests.e2e.test_native_text import ok, refused
 from tests.gateway.receipts.verifier import check_inclusion, check_receipt
 
@@ -24,7 +24,7 @@ CHAT = {"model": "svc-demo", "messages": [{"role": "user", "content": TEXT}]}
 
 
 def test_policies_are_read_in_pages_and_by_name(running: Running) -> None:
-    with running.client(_new_key(running, "reader of policies")) as client:
+    with running.client(new_key(running, "reader of policies")) as client:
         every = ok(client.get("/v1/policies"))
         assert (every["object"], every["limit"], every["offset"]) == ("list", 50, 0)
         assert every["total"] == len(every["data"]) >= 6
@@ -32,14 +32,17 @@ def test_policies_are_read_in_pages_and_by_name(running: Running) -> None:
         assert [each for page in pages for each in page] == every["data"][:6]
         beyond = ok(client.get("/v1/policies", params={"offset": every["total"]}))
         assert (beyond["data"], beyond["total"]) == ([], every["total"])
+        hashed = set()
         for policy in every["data"]:
             assert ok(client.get(f"/v1/policies/{policy['id']}")) == policy
             resolved = {name: value for name, value in policy.items() if name != "hash"}
-            if not resolved.keys() >= {"allow", "deny", "patterns"}:
-                continue  # custom: their lists are for operators
-            assert sha256(rfc8785.dumps(resolved)).hexdigest() == policy["hash"]
+            # Lists that are not empty are for operators, and the hash is over them, too.
+            if resolved.keys() >= {"allow", "deny", "patterns"}:
+                assert sha256(rfc8785.dumps(resolved)).hexdigest() == policy["hash"]
+                hashed.add(policy["id"])
             assert policy["version"] >= 1
             assert policy["rules"]
+        assert hashed >= {"default", "strict", "secrets-only"}
         assert {policy["builtin"] for policy in every["data"][:6]} == {True}
 
 
@@ -68,7 +71,7 @@ def test_a_policy_is_never_changed(running: Running) -> None:
 
 
 def test_receipts_are_listed_newest_first(running: Running) -> None:
-    with running.client() as operator, running.client(_new_key(running, "lister")) as client:
+    with running.client() as operator, running.client(new_key(running, "lister")) as client:
         made = [ok(client.post("/v1/protect", json={"text": TEXT}))["request_id"] for _ in range(5)]
         assert ok(client.post("/v1/chat/completions", json=CHAT))["svc"]["receipt"]["operation"] == "chat"
         page = ok(client.get("/v1/receipts", params={"limit": 3, "offset": 1}))
@@ -88,7 +91,7 @@ def test_receipts_are_listed_newest_first(running: Running) -> None:
 def test_the_receipts_of_a_value_are_found(running: Running) -> None:
     text = "My name is Theodora Quillfeather. Write to t.quillfeather@acme.test. Her card is 5555 5555 5555 4444."
     chat = {"model": "svc-demo", "messages": [{"role": "user", "content": text}]}
-    with running.client() as operator, running.client(_new_key(running, "sender")) as client:
+    with running.client() as operator, running.client(new_key(running, "sender")) as client:
         made = [ok(client.post("/v1/protect", json={"text": text}))["request_id"]]
         made.append(ok(client.post("/v1/chat/completions", json=chat))["svc"]["request_id"])
         made.append(ok(client.post("/v1/shard", json={"text": text}))["request_id"])
@@ -163,7 +166,7 @@ def test_usage_counts_what_is_done(running: Running) -> None:
 
 
 def test_settlement_is_disabled(running: Running) -> None:
-    with running.client(_new_key(running, "payer")) as client:
+    with running.client(new_key(running, "payer")) as client:
         state = ok(client.get("/v1/payments/x402"))
         assert state.keys() == {"enabled", "status", "protocol", "missing_evidence"}
         assert (state["enabled"], state["status"], state["protocol"]) == (False, "disabled", "x402")
@@ -177,7 +180,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 def test_a_key_has_a_rate_and_is_told_when_to_come_again(limited: Running) -> None:
-    keys = [_new_key(limited, name) for name in ("hasty", "calm")]
+    keys = [new_key(limited, name) for name in ("hasty", "calm")]
     with limited.client(keys[0]) as hasty, limited.client(keys[1]) as calm:
         answers = [hasty.get("/v1/models") for _ in range(7)]
         assert [answer.status_code for answer in answers] == [200] * 4 + [429] * 3

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.e2e.api_keys import new_key
 from tests.e2e.server import PLAIN, Running
-from tests.e2e.test_law_4_a_placeholder_opens_for_its_own_session import _new_key
 from tests.e2e.upstream import Upstream
 
 # Beyond the basic plane before what is found: offsets in UTF-16 or bytes would be others.
@@ -162,7 +162,7 @@ def test_reconstruct_goes_through_any_json(running: Running) -> None:
 
 
 def test_a_session_opens_for_its_owner_with_its_token_in_its_time(running: Running) -> None:
-    with running.client() as client, running.client(_new_key(running, "somebody else")) as other:
+    with running.client() as client, running.client(new_key(running, "somebody else")) as other:
         done = ok(client.post("/v1/protect", json={"text": TEXT}))
         text, own = done["protected_text"], grant(done)
         wrong = (

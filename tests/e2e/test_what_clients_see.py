@@ -5,8 +5,9 @@ from typing import Any
 
 import httpx
 
+from tests.e2e.api_keys import new_key
 from tests.e2e.server import PLAIN, Running
-from tests.e2e.test_key_limits import CHAT, new_key
+from tests.e2e.test_key_limits import CHAT
 from tests.e2e.upstream import Upstream
 
 SECRETS = ("Nightingale", "press@acme.test", "KESTREL-[0-9]{4}")
@@ -41,7 +42,7 @@ def names(value: Any) -> Iterator[str]:
 
 
 def test_every_endpoint(running: Running, upstream: Upstream) -> None:
-    with running.client() as operator, running.client(new_key(running)) as client:
+    with running.client() as operator, running.client(new_key(running, "a client")) as client:
         assert operator.post("/v1/policies", json=POLICY).status_code == 201
         foreign = operator.post("/v1/protect", json=TEXT).json()["request_id"]
         done = client.post("/v1/protect", json=TEXT).json()
@@ -75,7 +76,7 @@ def test_every_endpoint(running: Running, upstream: Upstream) -> None:
 
 
 def test_the_headers_of_an_answer_hold_no_number_of_the_log(running: Running, upstream: Upstream) -> None:
-    with running.client() as operator, running.client(new_key(running)) as client:
+    with running.client() as operator, running.client(new_key(running, "a client")) as client:
         answer = client.post("/v1/chat/completions", json=CHAT)
         receipt = operator.get(f"/v1/receipts/{answer.headers['x-svc-request-id']}").json()
         assert answer.headers["x-svc-receipt"] == receipt["hash"]

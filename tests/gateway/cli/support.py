@@ -8,7 +8,9 @@ import pytest
 
 from gateway.config.settings import BUILTIN_POLICIES
 from gateway.policy import PolicyRegistry
+from gateway.receipts import Signer
 from run_proxy import main
+from tests.gateway.receipts.verifier import REFUSALS, verify
 
 DEFAULT = PolicyRegistry(BUILTIN_POLICIES).get("default").ref
 
@@ -29,3 +31,23 @@ class Command:
     def json(self, *words: str) -> tuple[int, Any]:
         status, out = self(*words, "--json")
         return status, json.loads(out)
+
+
+def verified_by_both(command: Command, file: Path, *keys: str) -> Any:
+    """Returns what `verify FILE` prints with the keys, or else the installation's; the second verifier agrees."""
+    keys = keys or (Signer.load(command.data_dir).public_bytes.hex(),)
+    options = [word for key in keys for word in ("--key", key)]
+    status, done = command.json("receipts", "verify", str(file), *options)
+    assert status == (0 if done["valid"] else 1)
+    try:
+        verify(file.read_bytes(), keys)
+    except REFUSALS:
+        assert not done["valid"]
+    else:
+        assert done["valid"]
+    return done
+
+
+def checked(command: Command, file: Path, *keys: str) -> list[str]:
+    """Returns the checks that a file fails, with the keys or else the installation's. The second verifier agrees."""
+    return [check["name"] for check in verified_by_both(command, file, *keys)["checks"] if not check["ok"]]

@@ -17,9 +17,9 @@ from gateway.receipts.key_loading import signer_of
 from gateway.receipts.records import seal
 from gateway.receipts.signing import FILE, NEXT
 from gateway.store import open_store
-from tests.gateway.cli.support import DEFAULT, Command
+from tests.gateway.cli.support import DEFAULT, Command, checked
 from tests.gateway.receipts.support import OPERATOR, draft, opened
-from tests.gateway.receipts.verifier import REFUSALS, canonical_form, tree_root, verify
+from tests.gateway.receipts.verifier import canonical_form, tree_root
 
 
 def public_key(command: Command) -> str:
@@ -41,19 +41,6 @@ def append(data_dir: Path, *request_ids: str) -> None:
 
     with opened(data_dir) as log:
         asyncio.run(fill(log))
-
-
-def checked(command: Command, file: Path, *keys: str) -> list[str]:
-    """The checks that a file fails with these keys. The second verifier agrees."""
-    options = [word for key in keys for word in ("--key", key)]
-    _, done = command.json("receipts", "verify", str(file), *options)
-    try:
-        verify(file.read_bytes(), keys)
-    except REFUSALS:
-        assert not done["valid"]
-    else:
-        assert done["valid"]
-    return [check["name"] for check in done["checks"] if not check["ok"]]
 
 
 def test_receipts_before_and_after_verify_with_both_keys(command: Command, ids: list[str], tmp_path: Path) -> None:

@@ -11,9 +11,8 @@ import pytest
 from gateway.receipts import Signer
 from gateway.receipts.checkpoint import verifier_key
 from tests.conftest import ROOT
-from tests.gateway.cli.support import Command
+from tests.gateway.cli.support import Command, verified_by_both
 from tests.gateway.receipts.test_attacks import FOUND, VECTORS, attack
-from tests.gateway.receipts.verifier import REFUSALS, verify
 
 pytestmark = pytest.mark.slow
 
@@ -29,15 +28,7 @@ def checker() -> Any:
 
 def verified(command: Command, file: Path) -> tuple[bool, Any]:
     """Whether `verify FILE` and the second verifier find a file good, which they must agree on, and the answer."""
-    key = Signer.load(command.data_dir)
-    status, done = command.json("receipts", "verify", str(file), "--key", key.public_bytes.hex())
-    assert status == (0 if done["valid"] else 1)
-    try:
-        verify(file.read_bytes(), [key.public_bytes.hex()])
-    except REFUSALS:
-        assert not done["valid"]
-    else:
-        assert done["valid"]
+    done = verified_by_both(command, file)
     return done["valid"], done
 
 

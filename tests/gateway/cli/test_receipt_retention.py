@@ -14,9 +14,8 @@ import pytest
 
 from gateway.errors import Unavailable
 from gateway.receipts import OutcomeDraft, ReceiptLog, Signer, pruning, records
-from tests.gateway.cli.support import DEFAULT, Command
+from tests.gateway.cli.support import DEFAULT, Command, checked
 from tests.gateway.receipts.support import OPERATOR, draft, opened
-from tests.gateway.receipts.verifier import REFUSALS, verify
 
 pytestmark = pytest.mark.slow
 
@@ -55,19 +54,6 @@ def days(log_of_days: Path, data_dir: Path) -> Path:
 
 def lines_of(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()]
-
-
-def checked(command: Command, file: Path) -> list[str]:
-    """The checks that a file fails. The second verifier agrees."""
-    key = Signer.load(command.data_dir).public_bytes.hex()
-    _, done = command.json("receipts", "verify", str(file), "--key", key)
-    try:
-        verify(file.read_bytes(), [key])
-    except REFUSALS:
-        assert not done["valid"]
-    else:
-        assert done["valid"]
-    return [check["name"] for check in done["checks"] if not check["ok"]]
 
 
 def days_of(data_dir: Path) -> set[str]:

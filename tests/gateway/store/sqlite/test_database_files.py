@@ -6,7 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -31,18 +31,6 @@ store = SqliteStore.open(Path(sys.argv[1]))
 for number in range(100_000):
     print(store.submit(add(f"key-{number}")).result(), flush=True)
 """
-
-
-@pytest.fixture
-def path(data_dir: Path) -> Path:
-    return data_dir / "gateway.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[SqliteStore]:
-    store = SqliteStore.open(path)
-    yield store
-    store.close()
 
 
 def killed(path: Path, meanwhile: Callable[[], None], count: int = 40) -> list[str]:
@@ -126,7 +114,10 @@ async def test_a_locked_database_is_unavailable(path: Path, monkeypatch: pytest.
     store.close()
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("mount") is None, reason="needs to mount a file system")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0 or shutil.which("mount") is None,
+    reason="needs to mount a file system",
+)
 async def test_a_full_disk_is_unavailable_and_loses_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "small"
     folder.mkdir()

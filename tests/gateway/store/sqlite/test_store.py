@@ -3,7 +3,6 @@
 import asyncio
 import sqlite3
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,18 +13,6 @@ from gateway.store.sqlite import SqliteStore, writer
 from gateway.store.sqlite.repositories import SqliteRepositories
 from gateway.store.sqlite.writer import SUBMIT_LIMIT, WRITE_LIMIT
 from tests.gateway.store.support import Gate, add, names
-
-
-@pytest.fixture
-def path(data_dir: Path) -> Path:
-    return data_dir / "gateway.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[SqliteStore]:
-    store = SqliteStore.open(path)
-    yield store
-    store.close()
 
 
 def delete_keys(stored: SqliteRepositories) -> None:

@@ -27,13 +27,7 @@ from gateway.pipeline.header_policy import clean, forwarded_headers
 from gateway.pipeline.permissions import check_call, check_form, check_opaque, refusal
 from gateway.pipeline.refusals import described
 from gateway.pipeline.token_counts import size_after
-from gateway.placeholders import (
-    Known,
-    Placeholders,
-    RestoreScope,
-    conversation_key,
-    urls_with_placeholders,
-)
+from gateway.placeholders import Known, Placeholders, RestoreScope, conversation_key, urls_with_placeholders
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Found, Protected, Protector
 from gateway.protection.value_digests import ValueDigests

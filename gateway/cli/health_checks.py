@@ -65,6 +65,7 @@ def run_checks(settings: Settings) -> Iterator[Checked]:
     yield from check_upstreams(settings)
     yield check_clock(settings)
     yield check_store(settings)
+    yield check_recognizers()
     if settings.web and (program := which("fc-list")):
         yield check_fonts(program)
 
@@ -78,6 +79,19 @@ def check_settings(settings: Settings) -> Iterator[Checked]:
             yield Checked("settings", problem, "correct this setting; docs/settings.md describes it")
         return
     yield Checked("settings", "usable")
+
+
+def check_recognizers() -> Checked:
+    """Checks that every built-in recognizer finds its own examples, with the libraries that are installed here."""
+    from gateway.detection import DefinitionError, builtin_detector  # noqa: PLC0415 - slow, and for `doctor` alone
+
+    name = "recognizers"
+    try:
+        detector = builtin_detector()
+        detector.check()
+    except DefinitionError as error:
+        return Checked(name, str(error), "install the locked packages again, or correct the recognizer")
+    return Checked(name, f"all {len(detector.recognizers)} find their examples")
 
 
 def check_authority(settings: Settings) -> Checked:

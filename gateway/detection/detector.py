@@ -21,10 +21,12 @@ class Detector:
     """Finds candidate entities of all types. The policy decides what happens to them.
 
     `recognizers` are the recognizers to run; None means all that discovery finds, including those in `folders`.
-    Raises DefinitionError if a recognizer is invalid or fails its own examples.
+    Raises DefinitionError if a recognizer is invalid or, unless `check` is false, fails its own examples.
     """
 
-    def __init__(self, recognizers: Sequence[Recognizer] | None = None, *, folders: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, recognizers: Sequence[Recognizer] | None = None, *, folders: Sequence[Path] = (), check: bool = True
+    ) -> None:
         self.recognizers = tuple(discover(folders) if recognizers is None else recognizers)
         """The recognizers that run, in order of discovery."""
         self.types: Mapping[str, EntityType] = MappingProxyType(dict(types_of(self.recognizers)))
@@ -36,8 +38,8 @@ class Detector:
         )
         own = [PrefilterPattern(prefilter) for one in self.recognizers for prefilter in one.prefilters]
         self._prefilter = Prefilter([*own, *PREFILTERS])
-        for recognizer in self.recognizers:
-            self._check(recognizer)
+        if check:
+            self.check()
 
     def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
         """Returns all candidates, sorted by start, then longest first. They may overlap; see `resolve_overlaps`.
@@ -78,8 +80,12 @@ class Detector:
                     best[key] = (score, recognizer.id)
         return best
 
+    def check(self) -> None:
+        """Runs the recognizers' own examples, which also builds RE2's automata. Raises DefinitionError if one fails."""
+        for recognizer in self.recognizers:
+            self._check(recognizer)
+
     def _check(self, recognizer: Recognizer) -> None:
-        """Runs the recognizer's own examples, which also warms RE2's automata for the first requests."""
         for number, example in enumerate(recognizer.examples):
             start = example.text.find(example.value)
             wanted = (example.type or recognizer.types[0].name, start, start + len(example.value))
@@ -94,5 +100,8 @@ class Detector:
 
 @cache
 def builtin_detector() -> Detector:
-    """Returns the detector of the built-in recognizers, which takes seconds to build. Built once per process."""
-    return Detector()
+    """Returns the detector of the built-in recognizers, built once per process.
+
+    Their examples take more than a second, so they are left to the tests and to `doctor`.
+    """
+    return Detector(check=False)

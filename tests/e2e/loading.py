@@ -10,7 +10,7 @@ os.environ |= {"ORT_DISABLE_TELEMETRY": "1", "OPENBLAS_NUM_THREADS": "1"}
 for name in ("addons.server", "gateway.api.app", "gateway.server.dispatcher"):
     import_module(name)
 import_module("run_proxy")._parser("--help")  # loads the modules of the commands
-import_module("gateway.detection").builtin_detector()
+import_module("gateway.detection").builtin_detector().check()  # builds the automata, which programs then share
 # What is here stays; no collection in a forked process need walk and thereby copy it.
 gc.collect()
 gc.freeze()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -17,6 +18,8 @@ import pytest
 import run_proxy
 from addons.certificate_authority import make_authority
 from gateway.cli.exec import environment
+from gateway.detection import Detector, builtin_detector
+from gateway.detection.recognizer import Example, PatternRecognizer
 
 ROOT = Path(run_proxy.__file__).parent
 
@@ -193,6 +196,19 @@ def test_what_is_wrong_is_told_with_what_to_do(
     assert {"certificate authority", "store"} <= wrong
     assert any("one" in name for name in wrong)
     assert all(checks[name]["remedy"] for name in wrong)
+
+
+def test_a_recognizer_that_misses_its_own_example(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert doctor(capsys, folder)[1]["recognizers"]["ok"]
+    recognizer = builtin_detector().recognizers[0]
+    assert isinstance(recognizer, PatternRecognizer)
+    broken = replace(recognizer, examples=(Example("nothing", "nothing"),))
+    monkeypatch.setattr("gateway.detection.builtin_detector", lambda: Detector([broken], check=False))
+    status, checks = doctor(capsys, folder)
+    assert status == 1
+    assert "example 0" in checks["recognizers"]["detail"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell script stands for fontconfig")

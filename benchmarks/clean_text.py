@@ -27,7 +27,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from gateway.config.settings import BUILTIN_POLICIES
-from gateway.detection import Detector
+from gateway.detection import builtin_detector
 from gateway.evaluation import Predictor
 from gateway.models import PrivacyMode
 from gateway.policy import PolicyRegistry
@@ -150,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--json", type=Path, help="write all of them there")
     options = parser.parse_args(arguments)
     policy = PolicyRegistry(BUILTIN_POLICIES).get(options.policy)
-    seeker = Predictor(Protector(Detector(), hash_key=bytes(32)), policy, PrivacyMode(options.mode))
+    seeker = Predictor(Protector(builtin_detector(), hash_key=bytes(32)), policy, PrivacyMode(options.mode))
     seen, size = search(options.folders or [Path(sysconfig.get_path("stdlib"))], options.suffixes, seeker)
     if not size:
         parser.error("there is no text in these folders")

@@ -40,7 +40,7 @@ from rich.table import Column, Table
 
 from benchmarks.detection_texts import HOSTILE, KB, ORDINARY, dense, prose
 from gateway.config.settings import BUILTIN_POLICIES
-from gateway.detection import Detector
+from gateway.detection import Detector, builtin_detector
 from gateway.detection.engines import Engines, Finder
 from gateway.detection.ner import BuiltinModel
 from gateway.models import PrivacyMode
@@ -233,7 +233,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     """All parts that were asked for, as a JSON document."""
     with suppress(AttributeError, OSError):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    detector = Detector()
+    detector = builtin_detector()
     gc.collect()
     gc.freeze()
     bench = Bench(detector, options.rounds)

@@ -108,14 +108,14 @@ def clean_text() -> str:
     """What the standard library's sources would have hidden, without what somebody has found right."""
     from benchmarks.clean_text import MB, per_mb, search
     from gateway.config.settings import BUILTIN_POLICIES
-    from gateway.detection import Detector
+    from gateway.detection import builtin_detector
     from gateway.evaluation import Predictor
     from gateway.models import PrivacyMode
     from gateway.policy import PolicyRegistry
     from gateway.protection.protector import Protector
 
     policy = PolicyRegistry(BUILTIN_POLICIES).get("default")
-    seeker = Predictor(Protector(Detector(), hash_key=bytes(32)), policy, PrivacyMode.STANDARD)
+    seeker = Predictor(Protector(builtin_detector(), hash_key=bytes(32)), policy, PrivacyMode.STANDARD)
     seen, size = search([Path(sysconfig.get_path("stdlib"))], [".py", ".txt"], seeker)
     file = ROOT / "tests" / "vectors" / "detection" / "clean_text_right.json"
     known = set(json.loads(file.read_text("utf-8")))

@@ -7,7 +7,9 @@ from importlib import import_module
 # Either library would start threads when it is imported, and a process that forks should have one.
 os.environ |= {"ORT_DISABLE_TELEMETRY": "1", "OPENBLAS_NUM_THREADS": "1"}
 
-for name in ("addons.server", "gateway.api.app", "gateway.server.dispatcher"):
+# Some of these are only needed once the event loop or the application runs.
+late = ("anyio._backends._asyncio", "httpcore", "pydantic.v1")
+for name in ("addons.server", "gateway.api.app", "gateway.server.dispatcher", *late):
     import_module(name)
 import_module("run_proxy")._parser("--help")  # loads the modules of the commands
 import_module("gateway.detection").builtin_detector().check()  # builds the automata, which programs then share

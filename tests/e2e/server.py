@@ -1,18 +1,23 @@
 """The gateway in a process of its own, on free ports: `run_proxy.py` as its users start it, or forked (`preloaded`)."""
 
+import atexit
 import contextlib
 import itertools
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 
 import httpx
 
+from addons.certificate_authority import make_authority
 from tests.e2e.preloaded import Program
 
 ROOT = Path(__file__).parents[2]
@@ -84,6 +89,8 @@ def gateway(
     """
     port, proxy_port, web_port = free_port(), free_port(), free_port()
     data, certs, log = folder / "data", folder / "certs", folder / "gateway.log"
+    if not command and not certs.exists():
+        shutil.copytree(_authority(), certs)
     given = ["serve", "--data-dir", str(data), "--certs-dir", str(certs)]
     given += ["--gateway-port", str(port), "--proxy-port", str(proxy_port)]
     given += ["--web", "--web-port", str(web_port)] if web else ["--no-web"]
@@ -108,6 +115,15 @@ def gateway(
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+@cache
+def _authority() -> Path:
+    """An authority that all forked gateways start with: to make one takes each a tenth of a second."""
+    folder = Path(mkdtemp(prefix="authority-of-tests-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    make_authority(folder)
+    return folder
 
 
 def _wait(running: Running) -> None:

@@ -71,8 +71,9 @@ def traffic(running: Running, upstream: Upstream) -> tuple[str, str]:
         assert client.post("/v1/sessions/revoke", json={"session": session}).status_code == 200
         for path in ("analyze", "shard", "playground/run"):
             assert client.post(f"/v1/{path}", json={"text": f"{TEXT} It is late. We go."}).status_code == 200
-        answer = client.post("/v1/chat/completions", json=chat).json()
-        assert TEXT in answer["choices"][0]["message"]["content"]
+        answer = client.post("/v1/chat/completions", json=chat)
+        assert answer.status_code == 200, answer.text
+        assert TEXT in answer.json()["choices"][0]["message"]["content"]
         assert client.post("/v1/chat/completions", json=chat | {"model": "svc-demo"}).status_code == 200
         assert client.post("/v1/chat/completions", json=chat | {"model": "svc-demo", "stream": True}).status_code == 200
         for canary in CANARIES:

@@ -10,7 +10,7 @@ import pytest
 from gateway.api.app import create_app
 from gateway.config.settings import load_settings
 from gateway.container import Container
-from gateway.detection import Detector, EntityType
+from gateway.detection import Detector, EntityType, builtin_detector
 from gateway.detection.memory import Memory, Recall
 from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse
 from gateway.models import Caller, Entity, PrivacyMode, Scope
@@ -55,7 +55,7 @@ class Counting:
 
 @pytest.fixture(scope="module")
 def detector() -> Detector:
-    return Detector()
+    return builtin_detector()
 
 
 @pytest.fixture

@@ -116,8 +116,8 @@ def test_nothing_that_is_there_before_has_threads():
     """A thread that holds a lock while another forks leaves it locked in the new process for ever."""
     loaded = (
         "import os, sys, gateway.server.gateway_process, gateway.detection.process_pool\n"
-        "from gateway.detection import Detector\n"
-        "Detector()\n"
+        "from gateway.detection import builtin_detector\n"
+        "builtin_detector()\n"
         "print(len(os.listdir('/proc/self/task')), *{'numpy', 'onnxruntime', 'tokenizers'} & sys.modules.keys())\n"
     )
     done = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -8,7 +8,6 @@ import pytest
 
 from gateway.config.settings import load_settings
 from gateway.container import Container
-from gateway.detection import Detector
 from gateway.ids import new_request_id
 from gateway.ipc.messages import StreamPlan
 from gateway.models import Caller, Scope, Trust
@@ -87,7 +86,7 @@ async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[C
     settings = load_settings(
         None, data_dir=tmp_path_factory.mktemp("earlier"), detection="patterns", upstreams=upstreams
     )
-    async with await Container.start(settings, Detector()) as running:
+    async with await Container.start(settings) as running:
         yield running
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from gateway.config.settings import load_settings
 from gateway.container import Container
-from gateway.detection import Detector
 from gateway.errors import BadRequest
 from gateway.wires import Body, Wires
 from gateway.wires.completions import WIRE
@@ -76,7 +75,7 @@ def test_other_prompts_are_refused(prompt: Any) -> None:
 @pytest.fixture(scope="module")
 async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Container]:
     settings = load_settings(None, data_dir=tmp_path_factory.mktemp("completions"), detection="patterns")
-    async with await Container.start(settings, Detector()) as running:
+    async with await Container.start(settings) as running:
         yield running
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from gateway.config.settings import load_settings
 from gateway.container import Container
-from gateway.detection import Detector
 from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
 from gateway.pipeline.destination import Destination
@@ -65,7 +64,7 @@ OPENINGS: dict[str, list[Message]] = {
 @pytest.fixture(scope="module")
 async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Container]:
     settings = load_settings(None, data_dir=tmp_path_factory.mktemp("keys"), detection="patterns")
-    async with await Container.start(settings, Detector()) as running:
+    async with await Container.start(settings) as running:
         await running.policies.create({"id": "pictures", "title": "Pictures", "extends": "default", **PASS})
         yield running
 

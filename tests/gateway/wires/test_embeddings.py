@@ -11,7 +11,6 @@ import pytest
 
 from gateway.config.settings import load_settings
 from gateway.container import Container
-from gateway.detection import Detector
 from gateway.errors import BadRequest
 from gateway.wires import Body, Wires
 from gateway.wires.embeddings import WIRE
@@ -34,7 +33,7 @@ def request(given: Any = "hello", **fields: Any) -> Body:
 @pytest.fixture(scope="module")
 async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Container]:
     settings = load_settings(None, data_dir=tmp_path_factory.mktemp("embeddings"), detection="patterns")
-    async with await Container.start(settings, Detector()) as running:
+    async with await Container.start(settings) as running:
         yield running
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from gateway.config.settings import load_settings
 from gateway.container import Container
-from gateway.detection import Detector
 from gateway.errors import GatewayError
 from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
@@ -23,7 +22,7 @@ type Body = dict[str, Any]
 @pytest.fixture(scope="module")
 async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Container]:
     settings = load_settings(None, data_dir=tmp_path_factory.mktemp("gemini"), detection="patterns")
-    async with await Container.start(settings, Detector()) as running:
+    async with await Container.start(settings) as running:
         await running.policies.create({"id": "files", "title": "Files", "extends": "default", "attachments": "pass"})
         yield running
 

@@ -9,7 +9,6 @@ import pytest
 
 from gateway.config.settings import load_settings
 from gateway.container import Container
-from gateway.detection import Detector
 from gateway.errors import BadRequest
 from gateway.wires import Body, Wires
 from gateway.wires.moderations import WIRE
@@ -76,7 +75,7 @@ async def test_no_string_lets_a_value_cross(container: Container) -> None:
 @pytest.fixture(scope="module")
 async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Container]:
     settings = load_settings(None, data_dir=tmp_path_factory.mktemp("moderations"), detection="patterns")
-    async with await Container.start(settings, Detector()) as running:
+    async with await Container.start(settings) as running:
         yield running
 
 

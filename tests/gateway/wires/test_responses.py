@@ -9,7 +9,6 @@ import pytest
 
 from gateway.config.settings import load_settings
 from gateway.container import Container
-from gateway.detection import Detector
 from gateway.errors import BadRequest
 from gateway.models import Action
 from gateway.text.fields import Span
@@ -300,7 +299,7 @@ def test_a_number_of_the_protocol_stays_a_number_or_is_refused(name: str) -> Non
 @pytest.fixture(scope="module")
 async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Container]:
     settings = load_settings(None, data_dir=tmp_path_factory.mktemp("responses"), detection="patterns")
-    async with await Container.start(settings, Detector()) as running:
+    async with await Container.start(settings) as running:
         yield running
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from gateway.config.settings import load_settings
 from gateway.container import Container
-from gateway.detection import Detector
 from tests.gateway.wires.leaks import crossing
 from tests.gateway.wires.turns import AGENTS, SIGNED, THOUGHT, Agent, marks
 
@@ -17,7 +16,7 @@ TURNS = 50
 
 async def started(folder: Path) -> Container:
     settings = load_settings(None, data_dir=folder, detection="patterns", installation_key="the-same-key-" * 3)
-    return await Container.start(settings, Detector())
+    return await Container.start(settings)
 
 
 @pytest.fixture(scope="module")

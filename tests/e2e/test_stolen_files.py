@@ -20,7 +20,7 @@ from gateway.store.rows import SealedRow
 from gateway.vault import _NONCE, _Seal
 from tests.e2e.mitmweb import operator
 from tests.e2e.server import Running, gateway
-from tests.e2e.upstream import Reply, Upstream
+from tests.e2e.upstream import Reply, Upstream, echo
 
 CANARIES = (
     "canary.stolen@acme.test",
@@ -46,6 +46,7 @@ class Stolen(NamedTuple):
 def stolen(tmp_path_factory: pytest.TempPathFactory, _plain: Upstream) -> Iterator[Stolen]:
     """After traffic of every kind, from the running gateway and from the stopped one."""
     folder = tmp_path_factory.mktemp("stolen")
+    _plain.answer = echo
     environment = {"SVC_LOG_LEVEL": "debug", "SVC_UPSTREAM_KEY": "upstream-key-of-the-tests", "SVC_STREAMING": "true"}
     with gateway(folder, "--upstream", f"{_plain.url}/v1", web=True, environment=environment) as running:
         credentials = traffic(running, _plain)

@@ -66,10 +66,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """A worker for each core, and where all tests run, two: end-to-end tests mostly wait."""
+    """A worker for each core, and where all tests run, half as many again: end-to-end tests often wait.
+
+    Each has an interpreter, a model and forked programs of its own, so that two for each core take more than they fill.
+    """
     cores = os.process_cpu_count() if sys.version_info >= (3, 13) else os.cpu_count()
     cores = cores or 1
-    return cores if config.option.markexpr else 2 * cores
+    return cores if config.option.markexpr else cores + (cores + 1) // 2
 
 
 @pytest.fixture(scope="session")

@@ -55,6 +55,7 @@ def test_the_model_of_names_is_measured_with_new_messages_and_seen_ones(tmp_path
     assert all(row["new_ms"] > row["patterns_ms"] > 0 and row["new_ms"] > row["seen_ms"] for row in rows)
 
 
+@pytest.mark.slow
 def test_the_yardstick_gets_the_texts_and_is_set_beside_ours(tmp_path: Path) -> None:
     """An interpreter of our own stands in for one that has Presidio."""
     python = tmp_path / "python"
@@ -141,6 +142,7 @@ def test_a_loaded_gateway_is_measured_from_inside_and_outside(
     assert "lag of the loop" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_what_response_times_tell_is_measured(tmp_path: Path) -> None:
     assert isolation.auc([1.0, 2.0], [1.0, 2.0]) == 0.5
     assert isolation.auc([3.0, 4.0], [1.0, 2.0]) == 1.0

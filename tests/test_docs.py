@@ -99,6 +99,7 @@ def test_every_make_target_that_is_written_of_exists() -> None:
     assert named <= targets
 
 
+@pytest.mark.slow
 def test_the_page_of_entities_is_current() -> None:
     """A type that a policy's author cannot look up is as good as not there."""
     written = (ROOT / "docs" / "entities.md").read_text(encoding="utf-8")
@@ -115,6 +116,7 @@ def test_the_page_of_errors_is_current() -> None:
     assert written == errors_reference.page(), "docs/errors.md is not current: run `make docs`"
 
 
+@pytest.mark.slow
 def test_the_page_of_errors_lists_exactly_the_codes_that_are_raised() -> None:
     """Reads the sources: every `code=` of an error, constants of the module resolved, and every `default_code`."""
     listed = {

@@ -202,6 +202,7 @@ def test_the_criterion(pattern: str, expected: bool):
     assert Automaton(pattern, 0).ambiguous() == expected
 
 
+@pytest.mark.slow
 def test_no_loop_reads_a_text_in_two_ways():
     found = expressions(gateway)
     assert len(found) > 200

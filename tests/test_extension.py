@@ -122,6 +122,7 @@ def added(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) -> None:
     detector = Detector(folders=[added / "recognizers"])
     policies = PolicyRegistry(BUILTIN_POLICIES, more=[added / "policies"])
@@ -178,6 +179,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
     )
 
 
+@pytest.mark.slow
 def test_without_the_files_there_is_none_of_them(data_dir: Path) -> None:
     assert "BADGE" not in Detector().types
     assert Wires.discover().serving("POST", "/telegram") is None

@@ -64,6 +64,7 @@ def test_the_backend_is_where_they_are(name: str) -> None:
     assert list(statements((BACKEND / f"{name}.py").read_text(encoding="utf-8")))
 
 
+@pytest.mark.slow
 def test_no_statement_stands_elsewhere() -> None:
     found = [
         str(file.relative_to(ROOT))

@@ -98,6 +98,7 @@ def contracts(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_imports_keep_their_directions() -> None:
     done = contracts(ROOT)
     assert done.returncode == 0, done.stdout
@@ -117,6 +118,7 @@ BREACHES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("breach", BREACHES)
 def test_a_breach_is_found(breach: str, tmp_path: Path) -> None:
     for folder in ("gateway", "addons"):
@@ -132,6 +134,7 @@ def test_a_breach_is_found(breach: str, tmp_path: Path) -> None:
     assert "BROKEN" in done.stdout
 
 
+@pytest.mark.slow
 def test_run_proxy_is_imported_by_nobody() -> None:
     assert breaches(("gateway", "addons", "scripts"), {"run_proxy", "tests", "benchmarks"}) == []
 
@@ -161,6 +164,7 @@ def test_no_source_file_is_too_long() -> None:
     assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
 
 
+@pytest.mark.slow
 def test_every_foreign_import_is_a_declared_dependency() -> None:
     """What only comes along with another package may go with its next release."""
     declared = set(project()["runtime"])
@@ -192,6 +196,7 @@ def test_the_locks_hold_every_dependency_with_hashes_and_name_no_host() -> None:
         assert "://" not in text
 
 
+@pytest.mark.slow
 def test_no_file_names_the_machine_it_was_written_on() -> None:
     # Put together here, so that this file does not hold what it looks for.
     places = [

@@ -7,6 +7,7 @@ import pytest
 from tests.fuzz.targets import TARGETS, Target, run_case
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_no_input_is_met_with_anything_but_an_error_that_says_nothing(name: str, tmp_path: Path) -> None:
     target: Target = TARGETS[name]

@@ -197,6 +197,7 @@ async def _searches(container: Container, finder: Counting, number: int, **call:
     return finder.times(TEXT)
 
 
+@pytest.mark.slow
 async def test_chat_remembers_for_its_key(container: Container, finder: Counting) -> None:
     keys = [(await container.keys.create(label, Scope.CLIENT))[0] for label in ("anna", "bert")]
     counts = []
@@ -206,6 +207,7 @@ async def test_chat_remembers_for_its_key(container: Container, finder: Counting
     assert counts == [1, 0, 1, 0, 0]
 
 
+@pytest.mark.slow
 async def test_the_proxy_remembers_for_the_providers_key(container: Container, finder: Counting) -> None:
     """And for those who send none, who would be one caller, not at all."""
     counts: dict[bytes, list[int]] = {}

@@ -30,6 +30,7 @@ def raised(file: Path) -> Iterator[tuple[str, int]]:
                     yield str(keyword.value.value), CLASSES[node.func.id].status
 
 
+@pytest.mark.slow
 def test_every_code_that_is_raised_is_described_with_its_status() -> None:
     found = {pair for file in FILES for pair in raised(file)}
     assert len(found) > 15

@@ -133,6 +133,7 @@ FINDING = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(
     hidden=st.lists(FINDING, max_size=40), kept=st.lists(FINDING, max_size=20), more=FINDING, is_hidden=st.booleans()
 )

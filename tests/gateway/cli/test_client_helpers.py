@@ -127,12 +127,14 @@ def executed(folder: Path, port: int, *arguments: str, **variables: str) -> "sub
     )
 
 
+@pytest.mark.slow
 def test_a_program_runs_with_its_variables_arguments_and_status(folder: Path, listener: int) -> None:
     code = "import os, sys; print(os.environ['HTTPS_PROXY'], *sys.argv[1:]); sys.exit(7)"
     done = executed(folder, listener, "--", sys.executable, "-c", code, "--json", "a b")
     assert (done.stdout.strip(), done.returncode) == (f"http://127.0.0.1:{listener} --json a b", 7)
 
 
+@pytest.mark.slow
 def test_a_signal_ends_the_program_as_it_would_without_the_gateway(folder: Path, listener: int) -> None:
     assert executed(folder, listener, "--", "sh", "-c", "kill -TERM $$").returncode == -signal.SIGTERM
 
@@ -144,12 +146,14 @@ def test_a_program_gets_the_gateways_key_and_none_of_its_secrets() -> None:
     assert found == {"MINE": "k", "PATH": "p", "OPENAI_BASE_URL": "u", **keys}
 
 
+@pytest.mark.slow
 def test_a_gateway_that_does_not_listen_is_told(folder: Path) -> None:
     done = executed(folder, free_port(), "--", "true")
     assert done.returncode == 1
     assert "does not listen" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_program_that_is_not_there(folder: Path, listener: int) -> None:
     done = executed(folder, listener, "--", "no-such-program")
     assert (done.returncode, "no such program" in done.stderr) == (127, True)
@@ -163,6 +167,7 @@ def doctor(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) ->
     return status, {check["name"]: check for check in report["checks"]}
 
 
+@pytest.mark.slow
 def test_an_installation_in_order(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, checks = doctor(capsys, folder)
     assert status == 0, checks
@@ -173,6 +178,7 @@ def test_an_installation_in_order(folder: Path, capsys: pytest.CaptureFixture[st
     assert "No problems" in shown
 
 
+@pytest.mark.slow
 def test_one_problem_is_counted_as_one(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ports = ("--gateway-port", str(free_port()), "--proxy-port", str(free_port()))
     options = command("doctor", tmp_path, *ports, "--certs-dir", str(folder / "certs"))
@@ -198,6 +204,7 @@ def test_what_is_wrong_is_told_with_what_to_do(
     assert all(checks[name]["remedy"] for name in wrong)
 
 
+@pytest.mark.slow
 def test_a_recognizer_that_misses_its_own_example(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,6 +218,7 @@ def test_a_recognizer_that_misses_its_own_example(
     assert "example 0" in checks["recognizers"]["detail"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="a shell script stands for fontconfig")
 @pytest.mark.parametrize(("fonts", "told"), [("Some Emoji Font", "a font of this machine"), ("", "install one")])
 def test_fonts_are_looked_for(
@@ -235,6 +243,7 @@ def hang_up(server: socket.socket) -> None:
     server.accept()[0].close()
 
 
+@pytest.mark.slow
 def test_a_port_that_another_program_has(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         threading.Thread(target=hang_up, args=(other,), daemon=True).start()
@@ -244,6 +253,7 @@ def test_a_port_that_another_program_has(folder: Path, capsys: pytest.CaptureFix
     assert checks[f"port {port} (proxy)"]["detail"] == "another program listens"
 
 
+@pytest.mark.slow
 def test_commands_load_no_store_that_they_do_not_read_and_no_numpy_with_it() -> None:
     """Loading it takes longer than all that they do."""
     program = "import sys, run_proxy\nfor each in ('--version', 'ca', 'env', 'exec'): run_proxy._parser(each)\n"

@@ -184,6 +184,7 @@ ATTACKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_changed_record_of_a_rotation_is_named(name: str, command: Command, ids: list[str]) -> None:
     rotate(command)

@@ -140,6 +140,7 @@ def test_in_words(command: Command) -> None:
     assert command("keys", "revoke", key_id) == (0, f"{key_id} is revoked.\n")
 
 
+@pytest.mark.slow
 def test_what_is_refused(command: Command) -> None:
     for words, code in (
         (("create", ""), "validation_error"),
@@ -158,6 +159,7 @@ def test_what_is_refused(command: Command) -> None:
         assert command.errors
 
 
+@pytest.mark.slow
 def test_the_authority(command: Command) -> None:
     status, paths = command.json("ca")
     assert status == 0

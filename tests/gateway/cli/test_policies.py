@@ -79,6 +79,7 @@ def test_a_look_makes_no_database(policies: Command, data_dir: Path) -> None:
     assert list(data_dir.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_check_accepts_and_warns(policies: Command, tmp_path: Path) -> None:
     file = tmp_path / "acme.toml"
     file.write_text('id = "acme"\ntitle = "Acme"\nextends = "gdpr"\n[rules.EMAIL_ADRESS]\naction = "redact"\n')
@@ -93,6 +94,7 @@ def test_check_accepts_and_warns(policies: Command, tmp_path: Path) -> None:
     assert reply["policy"]["hash"] in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "unknown"),
     [
@@ -182,6 +184,7 @@ def test_try_searches_as_the_gateway_does(policies: Command, monkeypatch: pytest
     assert "names" not in {one["recognizer"] for one in policies.json(*trial)[1]["kept"]}
 
 
+@pytest.mark.slow
 def test_try_in_strict_mode_and_from_standard_input(
     policies: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -235,6 +235,7 @@ async def test_a_large_job_that_hangs_leaves_its_place_to_the_next(release: thre
     workers.close()
 
 
+@pytest.mark.slow
 async def test_waiting_is_no_part_of_the_time_of_a_job() -> None:
     workers = Workers(1, 16, 0.4)
     jobs = [asyncio.create_task(workers.run(lambda: threading.Event().wait(0.3))) for _ in range(4)]
@@ -242,6 +243,7 @@ async def test_waiting_is_no_part_of_the_time_of_a_job() -> None:
     workers.close()
 
 
+@pytest.mark.slow
 async def test_a_job_that_waits_far_too_long_is_a_refusal(release: threading.Event) -> None:
     workers = Workers(2, 64, 0.05)
     large = [asyncio.create_task(workers.run(release.wait, cost=1 << 20)) for _ in range(24)]

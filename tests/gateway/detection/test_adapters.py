@@ -82,6 +82,7 @@ def test_nothing_is_asked_about_nothing(service: Service, text: str) -> None:
     presidio.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "body"),
     [

@@ -18,6 +18,7 @@ def _in(char: str) -> bool:
     return _LETTER.fullmatch(char.encode()) is not None
 
 
+@pytest.mark.slow
 def test_every_letter_that_a_view_can_hold_is_in_it():
     """A view holds text in its compatibility composition (NFKC)."""
     letters = {char for char in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(char).startswith("L")}

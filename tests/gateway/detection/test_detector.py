@@ -29,6 +29,7 @@ DRESSED = {
 SURROUNDINGS = st.text(st.characters(exclude_categories=()), max_size=120)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type_name", VALUES)
 @given(before=SURROUNDINGS, after=SURROUNDINGS)
 def test_a_planted_value_is_found_exactly_where_it_stands(
@@ -41,6 +42,7 @@ def test_a_planted_value_is_found_exactly_where_it_stands(
     assert (start, start + len(value)) in spans
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dress", DRESSED)
 @given(before=SURROUNDINGS, after=SURROUNDINGS)
 def test_a_value_in_another_dress_is_found_in_the_source(
@@ -62,6 +64,7 @@ def test_spans_lie_in_the_text_sorted_and_of_declared_types(detector: Detector, 
         assert one.type in detector.types
 
 
+@pytest.mark.slow
 def test_every_thread_gets_the_same_answer(detector: Detector) -> None:
     texts = [
         f"{number}: Dear Jane, write to jane{number}@acme.org, call +49 30 {number:07d}9, DOB 04/12/1985 {'é' * number}"
@@ -99,6 +102,7 @@ def test_only_recognizers_whose_gate_occurs_run_and_each_once_however_long_the_t
     assert (digits.runs, names.runs) == (1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

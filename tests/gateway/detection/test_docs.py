@@ -18,6 +18,7 @@ DOCS = Path(__file__).resolve().parents[3] / "docs"
 LOOK_ALIKES = json.loads((DOCS.parent / "tests/vectors/detection/look_alikes.json").read_text("utf-8"))
 
 
+@pytest.mark.slow
 def test_the_recognizer_of_the_walk_through_is_found_and_finds(tmp_path: Path) -> None:
     printed = (DOCS / "adding-a-recognizer.md").read_text("utf-8")
     (tmp_path / "parcel.py").write_text(printed.split("```python\n")[1].split("```")[0], "utf-8")

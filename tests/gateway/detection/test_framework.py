@@ -36,6 +36,7 @@ RECOGNIZERS = (
 """
 
 
+@pytest.mark.slow
 def test_a_file_dropped_into_a_folder_is_a_recognizer(tmp_path: Path, detector: Detector) -> None:
     (tmp_path / "badge.py").write_text(DROPPED_IN)
     (tmp_path / "_helper.py").write_text("raise RuntimeError('helpers are not imported')")
@@ -99,6 +100,7 @@ def test_the_version_follows_the_definitions() -> None:
     assert all(version.startswith("patterns-") for version in versions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_the_version_is_the_same_in_every_process(seed: str, detector: Detector) -> None:
     """Receipts of two starts can be compared. The order of a set changes with the seed."""

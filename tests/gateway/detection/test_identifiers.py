@@ -69,6 +69,7 @@ def test_at_least_sixty_countries_with_a_check() -> None:
     assert len({number.name[:2] for number in PROVEN}) >= 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", NUMBERS, ids=by_name)
 def test_every_phrase_that_announces_a_number_does(detector: Detector, number: Number) -> None:
     for phrase in number.words:
@@ -162,6 +163,7 @@ def test_keccak_is_that_of_the_submission() -> None:
         keccak256(bytes(136))
 
 
+@pytest.mark.slow
 def test_the_cases_of_presidio(detector: Detector, shared_data: Path) -> None:
     """Found: right type and span, with any score. Left alone: nothing of the type that a default policy acts on."""
     file = shared_data / "cases" / "presidio_recognizers.cases.jsonl"

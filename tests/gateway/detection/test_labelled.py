@@ -101,6 +101,7 @@ def test_a_quoted_separator_separates_nothing(detector: Detector) -> None:
     assert found == {"C-44712"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["presidio_synth_v2.dev", "presidio_generated_large.dev"])
 def test_strict_mode_hides_licences_postcodes_and_most_addresses(
     detector: Detector, shared_data: Path, name: str

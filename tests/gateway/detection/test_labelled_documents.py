@@ -20,6 +20,7 @@ TYPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["presidio_synth_v2.dev", "presidio_generated_large.dev"])
 def test_structured_identifiers(detector: Detector, shared_data: Path, name: str) -> None:
     file = shared_data / f"{name}.jsonl"

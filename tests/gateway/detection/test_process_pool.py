@@ -89,6 +89,7 @@ def test_when_a_process_dies_its_texts_are_searched_here(helped: ProcessPool):
     assert [where(helped, _LARGE) for _ in range(5)] == [os.getpid()] * 5
 
 
+@pytest.mark.slow
 def test_a_search_that_hangs_is_refused_and_its_process_ended(helped: ProcessPool):
     process = where(helped, _LARGE)
     with pytest.raises(Unavailable) as refused:
@@ -111,6 +112,7 @@ def test_in_the_end_no_process_is_left_and_what_was_inherited_is_closed():
             os.kill(process, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
 def test_nothing_that_is_there_before_has_threads():
     """A thread that holds a lock while another forks leaves it locked in the new process for ever."""

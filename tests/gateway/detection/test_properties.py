@@ -6,6 +6,7 @@ import json
 from itertools import accumulate, pairwise
 from pathlib import Path
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -50,6 +51,7 @@ def restored(protected: str, placeholders: Placeholders) -> str:
 planted = st.lists(st.tuples(ANYTHING, st.sampled_from(SENTENCES)), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(planted, ANYTHING)
 def test_what_is_planted_anywhere_is_hidden_and_comes_back(
     protector: Protector, policy: Policy, parts: list[tuple[str, tuple[str, str, str]]], last: str
@@ -69,6 +71,7 @@ def test_what_is_planted_anywhere_is_hidden_and_comes_back(
     assert restored(protected, placeholders) == text
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from([*CLUSTERS, *(value for _, _, value in SENTENCES)]), max_size=12))
 @example(["1979-03-03", "021000021"])  # a date whose day has ten digits
 def test_spans_are_disjoint_and_end_where_characters_end(detector: Detector, parts: list[str]) -> None:
@@ -83,6 +86,7 @@ def test_spans_are_disjoint_and_end_where_characters_end(detector: Detector, par
     assert all(left.end <= right.start for left, right in pairwise(found))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(ANYTHING | CROWD, st.sampled_from(SENTENCES)), max_size=4), ANYTHING | CROWD)
 def test_what_is_protected_has_nothing_left_to_protect(
     protector: Protector, policy: Policy, parts: list[tuple[str, tuple[str, str, str]]], last: str

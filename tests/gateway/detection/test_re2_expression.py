@@ -11,6 +11,7 @@ REGEXES = ["a", "a*", "(a)|(b)", "(a+)(b?)", r"\bab\b", "^a", "a$", "", "(?i)AB"
 TEXTS = st.binary(max_size=20) | st.text("abc ", max_size=20).map(str.encode)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regex", REGEXES)
 @given(data=TEXTS, at=st.integers(-3, 25), end=st.none() | st.integers(-3, 25))
 def test_the_same_as_the_library(regex: str, data: bytes, at: int, end: int | None) -> None:

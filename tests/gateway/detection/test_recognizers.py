@@ -14,6 +14,7 @@ def by_id(recognizer: Recognizer) -> str:
     return recognizer.id
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recognizer", RECOGNIZERS, ids=by_id)
 def test_finds_its_examples_exactly(detector: Detector, recognizer: Recognizer) -> None:
     assert recognizer.examples, "a recognizer without examples proves nothing"

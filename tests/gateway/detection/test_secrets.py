@@ -138,6 +138,7 @@ def labelled(shared_data: Path, name: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "least_found", "most_touched"),
     # Among what gitleaks leaves alone are rows that are to be found under another rule: those are hidden.

@@ -70,6 +70,7 @@ def real() -> Predictor:
     return seeker(builtin_detector(), PrivacyMode.STANDARD)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["presidio_synth_v2.dev", "wikigold.all", "btc.dev"])
 def test_the_same_figures_as_the_scorer_beside_the_data(
     shared_data: Path, tmp_path: Path, name: str, real: Predictor

@@ -45,6 +45,7 @@ def test_the_bound_is_exact(name: str, body: bytes) -> None:
         decode(packed, coding, len(body) - 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CODERS)
 def test_a_bomb_is_given_up_at_the_bound(name: str) -> None:
     coding, pack = CODERS[name]

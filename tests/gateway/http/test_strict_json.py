@@ -84,6 +84,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(JSON)
 def test_what_is_written_is_read_again(value: object) -> None:
     assert parse(dump(value)) == value

@@ -36,6 +36,7 @@ def strings_of(value: Any) -> list[str]:
     return []
 
 
+@pytest.mark.slow
 @given(values, st.booleans(), st.sampled_from([None, 2]))
 def test_the_literals_of_a_document_are_its_strings(value: Any, ascii_only: bool, indent: int | None) -> None:
     document = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
@@ -176,6 +177,7 @@ def test_each_string_is_judged_by_itself(session: Session) -> None:
     assert "Anna" not in done.text
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(max_size=6), st.text(max_size=20), min_size=1), st.booleans(), st.data())
 def test_the_echo_of_a_document_is_exact(content: dict[str, str], ascii_only: bool, data: st.DataObject) -> None:
     """Any part of any string is hidden in its spelling; every byte comes back."""

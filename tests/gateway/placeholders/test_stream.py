@@ -75,6 +75,7 @@ def test_the_end_decides_about_what_was_held(session: Session) -> None:
     assert feed(session, "https://crm.example/{{person}}", rules=RestoreScope("never"))[0].endswith("]")
 
 
+@pytest.mark.slow
 def test_hostile_openings_are_not_hoarded(session: Session) -> None:
     """However long a text that keeps beginning placeholders or hosts, little is held back."""
     for unit in ("[", "EMAIL_ADDRESS_", "email address ", "&lt;", "`", "{{person}}.", "[x](", "\\"):

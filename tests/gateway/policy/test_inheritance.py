@@ -71,6 +71,7 @@ def test_a_builtin_policy_that_changes_has_a_new_version(made: Policy) -> None:
     assert made.ref == PolicyRef(made.id, made.version, made.hash)
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(1e-6, 1e6) | st.text(),

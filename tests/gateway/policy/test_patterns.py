@@ -112,6 +112,7 @@ def test_a_hostile_pattern_stays_linear(name: str) -> None:
         made.find("a" * size + "!")
 
 
+@pytest.mark.slow
 def test_a_match_at_every_character_does_not_search_the_rest_of_the_text_each_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -134,6 +135,7 @@ def test_a_match_at_every_character_does_not_search_the_rest_of_the_text_each_ti
     assert len(given) <= 40_000 + len(range(0, 40_000, WINDOW))
 
 
+@pytest.mark.slow
 def test_a_pattern_gone_wrong_fails_closed() -> None:
     with pytest.raises(Unavailable) as refusal:
         with_pattern("a").find("a" * 100_001)

@@ -101,6 +101,7 @@ KEYS = st.sampled_from(["PERSON", "AGE", "LOCATION", "person", "address", "tempo
 STRENGTH = {Action.KEEP: 0, Action.BLOCK: 2}
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(KEYS, RULES, max_size=6),
     st.dictionaries(KEYS, RULES, max_size=6),

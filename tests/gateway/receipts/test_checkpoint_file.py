@@ -63,6 +63,7 @@ async def test_a_head_is_signed_and_remembered_from_the_first_start(data_dir: Pa
     assert {name for name in os.listdir(data_dir) if name.startswith(FILE)} == {FILE}  # noqa: PTH208
 
 
+@pytest.mark.slow
 async def test_an_emptied_log_is_named_at_start_by_health_and_by_verify(
     data_dir: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -211,6 +212,7 @@ DAMAGED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*DAMAGED, "a forged size", "a forged signature"])
 async def test_a_damaged_checkpoint_is_named_and_kept(name: str, data_dir: Path) -> None:
     await append(data_dir, "req_01", "req_02")

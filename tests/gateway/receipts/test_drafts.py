@@ -106,6 +106,7 @@ _COUNT = st.integers(0, 2**53 - 1)
 _DIGEST = st.text("0123456789abcdef", min_size=64, max_size=64)
 
 
+@pytest.mark.slow
 @given(
     operation=st.sampled_from(sorted(OPERATIONS)),
     route=st.sampled_from(list(RouteDecision)),

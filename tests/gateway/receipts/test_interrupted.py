@@ -75,6 +75,7 @@ async def test_a_file_that_cannot_be_right_says_nothing(data_dir: Path, content:
     assert await outcomes(data_dir) == {"chat": "interrupted"}
 
 
+@pytest.mark.slow
 async def test_exchanges_of_other_processes_stay_open(data_dir: Path) -> None:
     with opened(data_dir) as log:
         await log.append(draft(), "key_anna")

@@ -48,6 +48,7 @@ def test_a_fault_is_found_wherever_its_parts_lie(most: int) -> None:
     assert fault([orphan, *twice], most) == (500, "the outcome is of no receipt before it"), "the first of two"
 
 
+@pytest.mark.slow
 def test_the_memory_does_not_grow_with_the_log() -> None:
     def peak(requests: int) -> int:
         pairing = Pairing(1 << 10)

@@ -58,6 +58,7 @@ def rows_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return read
 
 
+@pytest.mark.slow
 async def test_a_receipt_of_a_long_log_is_verified_by_its_proof(data_dir: Path, rows_read: list[int]) -> None:
     ids = await fill(data_dir, 2000)
     with opened(data_dir) as log:
@@ -77,6 +78,7 @@ async def test_a_short_log_is_recomputed(data_dir: Path) -> None:
     assert "chain" in names(verification)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "fails"),
     [

@@ -57,6 +57,7 @@ def outcomes(data_dir: Path) -> list[str]:
     return [request_id for _, kind, request_id, *_ in raw_rows(data_dir / "gateway.db") if kind == "outcome"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [5, 150])
 async def test_they_are_written_with_what_is_written_next(
     store: Store, log: ReceiptLog, disk: Disk, data_dir: Path, number: int
@@ -111,6 +112,7 @@ async def test_a_disk_that_stays_full_is_not_tried_without_end(store: Store, log
     assert disk.tried <= 5
 
 
+@pytest.mark.slow
 async def test_those_for_which_there_was_no_room_in_the_queue_and_one_without_its_receipt(
     store: Store, log: ReceiptLog, data_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

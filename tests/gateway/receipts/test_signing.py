@@ -56,6 +56,7 @@ def test_threads_that_start_at_once_get_one_key(data_dir: Path) -> None:
     assert [file.name for file in data_dir.iterdir()] == [FILE]
 
 
+@pytest.mark.slow
 def test_processes_that_start_at_once_get_one_key(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from gateway.receipts import Signer; "

@@ -70,6 +70,7 @@ def test_every_inclusion_proof_of_every_checkpoint_holds(data_dir: Path, signer:
                 check_inclusion(prove(store, signer, f"req_{number:02}", size), signer)
 
 
+@pytest.mark.slow
 def test_every_checkpoint_extends_every_earlier_one(data_dir: Path, signer: Signer) -> None:
     with open_read_only(data_dir) as store:
         for new in range(SIZE + 1):

@@ -47,6 +47,7 @@ async def test_proofs_reach_across_stored_subtrees(data_dir: Path) -> None:
             look.read(lambda stored: StoredTree(stored.receipts).root(COUNT + 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 255, 256, 257, 512])
 async def test_a_log_goes_on_after_a_restart(count: int, data_dir: Path) -> None:
     with opened(data_dir) as log:

@@ -34,6 +34,7 @@ async def old_log(data_dir: Path, count: int, *, remembered: int) -> None:
     (data_dir / FILE).write_bytes(orjson.dumps(value))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "remembered"), [(0, 0), (3, 3), (3, 1), (300, 299)])
 async def test_an_older_log_goes_on(count: int, remembered: int, data_dir: Path) -> None:
     await old_log(data_dir, count, remembered=remembered)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ def row_of(record: Record) -> StoredRecord:
     return StoredRecord(record.sequence, b"receipt", b"req_01", *(column.encode() for column in columns))
 
 
+@pytest.mark.slow
 @given(row=_ROWS, other=_ROWS, head=_HEADS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
 def test_no_row_makes_it_fail_and_none_is_believed(
@@ -45,6 +47,7 @@ def test_no_row_makes_it_fail_and_none_is_believed(
     assert not check_head(walk, head, signer).ok
 
 
+@pytest.mark.slow
 def test_one_bit_anywhere_is_noticed(data_dir: Path) -> None:
     signer = Signer.load(data_dir)
     record = seal(receipt_body(draft("req_01"), Head(), signer.key_id), signer)

@@ -154,6 +154,7 @@ def test_headings_are_told_and_stand_before_their_section(document: Document) ->
         assert min(own_pieces, default=home) == home
 
 
+@pytest.mark.slow
 @ALL
 def test_it_is_the_same_for_the_same_key_and_all_different_for_another(document: Document) -> None:
     done = of(document)

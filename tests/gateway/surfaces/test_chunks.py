@@ -17,6 +17,7 @@ pytestmark = pytest.mark.anyio
 CALL = {"id": "call_1", "type": "function", "function": {"name": "send", "arguments": '{"a":1}'}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [True, False])
 async def test_the_sdk_puts_the_answer_together_again(wanted: bool) -> None:
     asked = {"model": "svc-demo", "messages": [{"role": "user", "content": "Hello [PERSON_7KQ2M]"}], "n": 2}

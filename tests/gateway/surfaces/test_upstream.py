@@ -154,6 +154,7 @@ async def test_a_redirect_is_neither_followed_nor_passed_on(status: str) -> None
     assert len(server.requests) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("say", [pytest.param(silence, id="silence"), pytest.param(drip, id="drip")])
 async def test_the_time_to_answer_is_bounded_as_a_whole(say: object) -> None:
     async with serving(say) as server:  # type: ignore[arg-type]

@@ -149,6 +149,7 @@ async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[C
         yield running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", WIRES)
 async def test_every_value_comes_back_exactly(container: Container, name: str, kind: str) -> None:

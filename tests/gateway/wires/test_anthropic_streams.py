@@ -211,6 +211,7 @@ def test_an_answer_at_once(session: Session) -> None:
     assert (end.outcome, end.tokens) == ("answered", (25, 42))
 
 
+@pytest.mark.slow
 def test_an_answer_cut_at_every_byte(session: Session) -> None:
     data = sse(*answer(session))
     whole = session.restored([data])
@@ -234,6 +235,7 @@ def in_chunks(session: Session, times: int) -> None:
         check(session, session.restored([one[a:b] for a, b in pairwise(cuts)]))
 
 
+@pytest.mark.slow
 def test_answers_in_random_chunks(session: Session) -> None:
     in_chunks(session, CHUNKINGS)
 

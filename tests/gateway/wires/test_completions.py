@@ -146,6 +146,7 @@ def test_streamed_answers_are_restored(seed: int) -> None:
     )
 
 
+@pytest.mark.slow
 def test_cut_at_every_byte() -> None:
     source = stream(3)
     whole, _ = replay(WIRE, [source], plan(PLACEHOLDERS))
@@ -160,6 +161,7 @@ def test_in_random_chunks() -> None:
         assert replay(WIRE, byte_chunks(source, dice), plan(PLACEHOLDERS))[0] == whole
 
 
+@pytest.mark.slow
 def test_the_sdk_reads_the_restored_stream() -> None:
     body, _ = replay(WIRE, [stream(1)], plan(PLACEHOLDERS))
     sdk = client(lambda _: ("text/event-stream", body))

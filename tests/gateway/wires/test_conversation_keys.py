@@ -113,6 +113,7 @@ LATER: dict[str, list[Message]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("later", LATER)
 @pytest.mark.parametrize("name", OPENINGS)
 async def test_twenty_turns_repeat_their_bytes(container: Container, name: str, later: str) -> None:

@@ -94,6 +94,7 @@ async def test_no_string_lets_a_value_cross(container: Container) -> None:
     assert await leaks(container, WIRE, body) == []
 
 
+@pytest.mark.slow
 def test_the_sdk_gets_its_vectors() -> None:
     answer = copy.deepcopy(ANSWER)
     assert WIRE.answer_texts(answer) == []

@@ -107,6 +107,7 @@ SDKS: dict[Family, Callable[[Gateway, int], Exception]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ERRORS)
 @pytest.mark.parametrize("family", SDKS)
 def test_the_message_is_shown_and_nothing_is_retried_in_vain(family: Family, code: str) -> None:

@@ -104,6 +104,7 @@ REQUESTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("body", "path"), [each[1:] for each in REQUESTS], ids=[each[0] for each in REQUESTS])
 async def test_no_place_lets_a_private_value_cross(container: Container, body: Body, path: str) -> None:
     found = []

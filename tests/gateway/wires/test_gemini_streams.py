@@ -151,6 +151,7 @@ def test_an_answer_is_restored_whatever_its_pieces(session: Session, framing: st
     check(session, session.restored([framed(answer(session, size), framing)], framing))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("framing", FRAMINGS)
 def test_an_answer_is_restored_wherever_it_is_cut(session: Session, framing: str) -> None:
     body = framed(answer(session, 40), framing)
@@ -161,6 +162,7 @@ def test_an_answer_is_restored_wherever_it_is_cut(session: Session, framing: str
     assert session.restored([body[at : at + 1] for at in range(len(body))], framing) == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("framing", FRAMINGS)
 def test_an_answer_is_restored_in_random_pieces(session: Session, framing: str) -> None:
     dice = random.Random(14)

@@ -318,6 +318,7 @@ def spellings(value: str) -> Iterator[bytes]:
         yield base64.b64encode(line.encode()).rstrip(b"=")[:-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", WIRES)
 async def test_no_value_crosses(container: Container, name: str, kind: str) -> None:
@@ -340,6 +341,7 @@ async def test_no_value_crosses(container: Container, name: str, kind: str) -> N
     assert refused <= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WIRES)
 async def test_text_in_a_data_url_does_not_cross(container: Container, name: str) -> None:
     """Where a policy lets files pass, what is no file in base64 is text."""

@@ -120,6 +120,7 @@ async def crossed(container: Container, wire: Wire, path: str, body: Body) -> by
     return await crossing(container, wire, copied, path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", IN_ADDRESSES)
 async def test_no_value_crosses_in_the_name_or_address_of_a_file(container: Container, kind: str) -> None:
     said, value = KINDS[kind]
@@ -131,6 +132,7 @@ async def test_no_value_crosses_in_the_name_or_address_of_a_file(container: Cont
     assert leaked == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NUMBERS)
 async def test_no_number_crosses_that_its_key_explains(container: Container, name: str) -> None:
     leaked = []

@@ -303,11 +303,13 @@ async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[C
         yield running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/v1/responses", "/v1/responses/input_tokens"])
 async def test_no_string_of_an_agents_request_lets_a_value_cross(container: Container, path: str) -> None:
     assert await leaks(container, WIRE, CODEX, path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["message of user", "stdout", "tool in a namespace", "variable of a prompt", "patch"])
 async def test_no_string_of_other_requests_does(container: Container, place: str) -> None:
     assert await leaks(container, WIRE, PLACES[place]) == []

@@ -240,6 +240,7 @@ def test_names_of_events_stay() -> None:
 SHORT: list[Body] = [{**OUTPUT[1], "content": [{"type": "output_text", "text": f"Grüße, {MAIL}.", "annotations": []}]}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("output", "step"), [(SHORT, STEP), (OUTPUT, 1 if ALL else 101)])
 def test_cut_into_bytes_and_anywhere(output: list[Body], step: int) -> None:
     source = stream(1, output)
@@ -251,6 +252,7 @@ def test_cut_into_bytes_and_anywhere(output: list[Body], step: int) -> None:
         assert got == whole
 
 
+@pytest.mark.slow
 def test_in_random_chunks() -> None:
     source, dice = stream(2), random.Random(14)
     whole, _ = replay(WIRE, [source], plan(PLACEHOLDERS, REQUEST))
@@ -258,6 +260,7 @@ def test_in_random_chunks() -> None:
         assert replay(WIRE, byte_chunks(source, dice), plan(PLACEHOLDERS, REQUEST))[0] == whole
 
 
+@pytest.mark.slow
 def test_the_sdk_reads_the_restored_stream() -> None:
     body, _ = replay(WIRE, [stream(3)], plan(PLACEHOLDERS, REQUEST, note={"request_id": "req_1"}))
     sdk = client(lambda _: ("text/event-stream", body))
@@ -276,6 +279,7 @@ def test_the_sdk_reads_the_restored_stream() -> None:
     assert final.output[0].encrypted_content == SECRET  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_structured_outputs_are_restored_inside_the_document() -> None:
     class Person(BaseModel):
         name: str

@@ -32,6 +32,7 @@ async def other(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Conta
         yield running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
 async def test_fifty_turns_repeat_their_bytes(container: Container, other: Container, agent: Agent) -> None:
     before, keys = b"", set()

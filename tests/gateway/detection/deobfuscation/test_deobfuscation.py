@@ -215,6 +215,7 @@ def test_there_are_forty_values_of_twenty_types() -> None:
     assert len({row["type"] for row in VALUES}) >= 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRESSES)
 def test_every_value_is_hidden_and_restored(protector: Protector, policy: Policy, name: str) -> None:
     missed = []
@@ -255,6 +256,7 @@ OVER_AND_OVER = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", OVER_AND_OVER, ids=ascii)
 def test_a_dress_over_and_over_ends(protector: Protector, unit: str) -> None:
     """Any of them would take hours if a place were tried again from each of its signs."""

@@ -59,6 +59,7 @@ def test_blocks_end_with_a_paragraph_and_context_between_words() -> None:
         assert one.first == 0 or text[one.first - 1].isspace()
 
 
+@pytest.mark.slow
 @given(st.integers(0, 40), st.floats(0, 1), st.sampled_from(["A line more.\n", "word ", "\n\n", "", "x" * 400]))
 def test_a_change_moves_only_the_blocks_around_it(seed: int, at: float, inserted: str) -> None:
     text = prose(seed, 300)

@@ -63,6 +63,7 @@ def test_what_is_read_ends_with_no_part_of_an_entity() -> None:
     assert (one.kept_first, one.kept_last) == (240, 260)
 
 
+@pytest.mark.slow
 @given(
     st.integers(1, 600).flatmap(
         lambda count: st.tuples(

@@ -72,6 +72,7 @@ def test_offsets_are_code_points_of_the_source(names: BuiltinModel) -> None:
     assert ("PERSON", "Anna Schmidt") in found(names, "😀😀 My name is Anna Schmidt.")
 
 
+@pytest.mark.slow
 def test_the_same_from_many_threads_as_from_one(names: BuiltinModel) -> None:
     texts = [f"Please tell Anna Schmidt that {number} parcels arrived" + "." * number for number in range(40)]
     alone = [names.detect(text) for text in texts]
@@ -79,6 +80,7 @@ def test_the_same_from_many_threads_as_from_one(names: BuiltinModel) -> None:
         assert list(pool.map(names.detect, texts)) == alone
 
 
+@pytest.mark.slow
 def test_a_note_is_read_while_a_book_is(names: BuiltinModel) -> None:
     book = " ".join(f"Chapter {number} tells of a winter and of nobody." for number in range(3000))
     with ThreadPoolExecutor(1) as pool:
@@ -127,6 +129,7 @@ def test_a_model_that_takes_too_long_is_a_refusal(detector: Detector) -> None:
     names.close()
 
 
+@pytest.mark.slow
 def test_only_what_changed_is_read_again(names: BuiltinModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """And another caller's text is read as if nobody had sent it."""
     read: list[str] = []
@@ -156,6 +159,7 @@ def test_only_what_changed_is_read_again(names: BuiltinModel, monkeypatch: pytes
     assert length(text, "key_bert") > len(text)
 
 
+@pytest.mark.slow
 def test_what_is_found_across_blocks_is_found_once(names: BuiltinModel) -> None:
     for number in range(0, 3000, 97):
         text = "x" * number + " " + "Anna Schmidt, Jonas Weber; " * 400

@@ -25,6 +25,7 @@ def agree(text: str) -> bool:
     return plain is None or plain == (encoding.ids, token_types(text, encoding.offsets), encoding.offsets)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(VECTORS.glob("*.jsonl")), ids=lambda file: file.stem)
 def test_documents_have_the_librarys_tokens(file: Path) -> None:
     texts = [json.loads(line)["text"] for line in file.read_text("utf-8").splitlines()]

@@ -199,10 +199,12 @@ def in_random_chunks(session: Session, times: int) -> None:
         assert played(session.stream(), in_random_pieces(data[size], chance, 60)) == wholes[size]
 
 
+@pytest.mark.slow
 def test_answers_in_random_chunks(session: Session) -> None:
     in_random_chunks(session, CHUNKINGS)
 
 
+@pytest.mark.slow
 def test_texts_in_random_deltas(session: Session) -> None:
     chance = random.Random(15)
     texts = [

@@ -33,6 +33,7 @@ def streamed(text: str, chance: random.Random, most: int) -> str:
     return "".join([*map(channel.feed, in_random_pieces(text, chance, most)), channel.finish()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "want"), FORMS + forms("untouched.json"))
 def test_a_form_in_random_pieces(text: str, want: str) -> None:
     chance = random.Random(text)
@@ -75,6 +76,7 @@ def look_alikes(chance: random.Random) -> Iterator[str]:
         yield left + chance.choice((str, str, str.lower, str.title))(core) + right
 
 
+@pytest.mark.slow
 def test_look_alikes_stay_as_they_are() -> None:
     chance = random.Random(14)
     written = look_alikes(chance)

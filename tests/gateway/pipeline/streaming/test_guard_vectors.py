@@ -44,6 +44,7 @@ def in_both_ways(case: Case, rules: GuardDocument, size: int) -> tuple[Guarded, 
     return whole, restored, stream, given, False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", RULES)
 def test_harmful_answers(rules: str) -> None:
     harmful = cases("harmful")
@@ -59,6 +60,7 @@ def test_harmful_answers(rules: str) -> None:
             assert ended or ACTIONS.index(stream.action) >= ACTIONS.index(whole.action), case.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", RULES)
 def test_harmless_answers(rules: str) -> None:
     harmless = cases("harmless")

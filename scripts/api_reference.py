@@ -89,6 +89,7 @@ EVERYWHERE = {
 WITH_A_BODY = {"invalid_json", "invalid_encoding", "unsupported_media_type", "unsupported_encoding", "overloaded"}
 
 PATTERNS = {
+    "^[0-9a-f]{32}$": "32 hex digits",
     "^[0-9a-f]{64}$": "64 hex digits",
     "^[0-9a-f]{128}$": "128 hex digits",
     "^req_[0-9a-f]{1,64}$": "`req_` and hex digits",

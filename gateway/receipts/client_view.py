@@ -7,7 +7,7 @@ from gateway.models import Caller, Scope
 
 _NUMBER = re.compile(r"\b[0-9]+\b")
 # Members of receipts, verifications and anchors. The detail of a check names places in the log.
-_OPERATORS_ONLY = frozenset({"sequence", "log", "inclusion", "checkpoint", "detail"})
+_OPERATORS_ONLY = frozenset({"sequence", "salt", "log", "inclusion", "checkpoint", "detail"})
 
 
 def shown_to(caller: Caller, reply: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
+from secrets import token_hex
 from typing import Any, NamedTuple, Self
 
 import orjson
@@ -108,6 +109,7 @@ def receipt_body(draft: ReceiptDraft, head: Head, key_id: str) -> Body:
         "tokens": {"input": draft.tokens_input, "external": draft.tokens_external},
         "protected_digest": draft.protected_digest,
         **amends,
+        "salt": _salt(),
         "previous_hash": head.hash,
         "key_id": key_id,
     }
@@ -127,6 +129,7 @@ def outcome_body(request_id: str, draft: OutcomeDraft, receipt_hash: str, head: 
         "tokens": {"input": tokens[0], "output": tokens[1]} if tokens else None,
         "guard": draft.guard,
         **{name: value for name, value in optional.items() if value},
+        "salt": _salt(),
         "previous_hash": head.hash,
         "key_id": key_id,
     }
@@ -188,6 +191,11 @@ def decoded(column: bytes | None) -> str:
 def _plain(counts: Mapping[str, int]) -> dict[str, int]:
     """Turns keys that are members of an enumeration into plain strings."""
     return {str(name): number for name, number in counts.items()}
+
+
+def _salt() -> str:
+    """Keeps the hash, which clients get, from confirming guesses of members that they do not get."""
+    return token_hex(16)
 
 
 def _now() -> str:

@@ -1,11 +1,14 @@
 """A client's key at every endpoint: it reads no list of a policy, and nothing that counts the requests of others."""
 
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 import httpx
+import rfc8785
 
 from tests.e2e.api_keys import new_key
+from tests.e2e.mitmweb import wait_for
 from tests.e2e.server import PLAIN, Running
 from tests.e2e.test_key_limits import CHAT
 from tests.e2e.upstream import Upstream
@@ -21,7 +24,7 @@ POLICY = {
     "patterns": [{"name": "kestrel", "type": "KESTREL", "regex": SECRETS[2], "score": 0.9}],
 }
 # Members that tell how long the log is, or how much others send.
-COUNTS = {"sequence", "log", "size", "tree_size", "leaf_index", "inclusion", "checkpoint", "detail"}
+COUNTS = {"sequence", "salt", "log", "size", "tree_size", "leaf_index", "inclusion", "checkpoint", "detail"}
 TEXT = {"text": "Write to anna@acme.test. " * 40, "policy_id": POLICY["id"]}
 BODIES: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("analyze", "protect", "shard", "playground"), TEXT),
@@ -39,6 +42,26 @@ def names(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for item in value:
             yield from names(item)
+
+
+def digest(record: dict[str, Any], **more: Any) -> str:
+    """The hash of a record as docs/receipt-format.md has it."""
+    body = {name: value for name, value in record.items() if name not in {"hash", "signature"}}
+    return sha256(rfc8785.dumps(body | more)).hexdigest()
+
+
+def test_the_hash_of_a_receipt_confirms_no_position(running: Running) -> None:
+    with running.client() as operator, running.client(new_key(running, "a client")) as client:
+        asked = client.post("/v1/chat/completions", json=CHAT | {"model": "svc-demo"})
+        path = f"/v1/receipts/{asked.headers['x-svc-request-id']}"
+        whole = wait_for(lambda: next((reply for reply in [operator.get(path).json()] if "outcome" in reply), None))
+        shown = client.get(path).json()
+    pairs = [(whole.pop("outcome"), shown.pop("outcome")), (whole, shown)]
+    for complete, known in pairs:
+        assert digest(complete) == known["hash"]
+        assert digest(known, salt=complete["salt"], sequence=complete["sequence"]) == known["hash"]
+        assert digest(known, sequence=complete["sequence"]) != known["hash"]
+    assert len({complete["salt"] for complete, _ in pairs}) == 2
 
 
 def test_every_endpoint(running: Running, upstream: Upstream) -> None:

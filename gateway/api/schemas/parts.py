@@ -28,6 +28,7 @@ Ttl = Annotated[int, Field(ge=60, le=86400, strict=True), WholeNumber]
 
 RequestId = Annotated[str, Field(pattern=r"^req_[0-9a-f]{1,64}$", description="Id of the request and of its receipt.")]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256, in hex.")]
+Salt = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description="16 random bytes, in hex.")]
 Count = Annotated[int, Field(ge=0)]
 Counts = Annotated[dict[str, Count], Field(description="A count for each name.")]
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"}, description="RFC 3339, UTC.")]

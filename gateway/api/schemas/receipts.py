@@ -13,6 +13,7 @@ from gateway.api.schemas.parts import (
     Reply,
     RequestBody,
     RequestId,
+    Salt,
     Text,
     Time,
     omit_default,
@@ -24,6 +25,9 @@ from gateway.receipts import OPERATIONS, OUTCOMES
 Signature = Annotated[str, Field(pattern=r"^[0-9a-f]{128}$", description="Ed25519 over `hash`, in hex.")]
 KeyId = Annotated[str, Field(pattern=r"^key_[0-9a-f]{16}$", description="Id of the installation's signing key.")]
 Sequence = Annotated[int, Field(ge=1)]
+
+
+_SALT = "Random, so that `hash` confirms no guess of the sequence. Missing in records of older versions."
 
 
 def _for_operators(description: str) -> Any:
@@ -82,6 +86,7 @@ class OutcomeReply(Reply):
     code: str | SkipJsonSchema[None] = Field(
         None, description="For `refused`: code of the error, as the client got it.", json_schema_extra=omit_default
     )
+    salt: Salt | SkipJsonSchema[None] = _for_operators(_SALT)
     previous_hash: Digest = Field(description="`hash` of the previous record.")
     key_id: KeyId
     hash: Digest = Field(description="SHA-256 of the record in RFC 8785 form.")
@@ -106,6 +111,7 @@ class ReceiptReply(Reply):
     transformation_counts: dict[Action, Count] = Field(description="Number of entities by action.")
     tokens: ReceiptTokensReply
     protected_digest: Digest = Field(description="SHA-256 of the bytes that crossed.")
+    salt: Salt | SkipJsonSchema[None] = _for_operators(_SALT)
     previous_hash: Digest = Field(description="`hash` of the previous record; zeros for the first.")
     key_id: KeyId
     hash: Digest = Field(description="SHA-256 of the record in RFC 8785 form.")

@@ -28,6 +28,7 @@ async def test_a_receipt_is_on_the_wire_as_the_design_says(log: ReceiptLog, data
     assert receipt.pop("created_at").endswith("Z")
     assert len(bytes.fromhex(receipt.pop("signature"))) == 64
     assert len(bytes.fromhex(receipt.pop("hash"))) == 32
+    assert len(bytes.fromhex(receipt.pop("salt"))) == 16
     assert receipt == {
         "request_id": "req_01",
         "sequence": 1,

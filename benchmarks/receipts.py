@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from statistics import median
@@ -96,9 +97,10 @@ def inserted(folder: Path, row: NewRecord, seconds: float) -> float:
         return float((done - first) / (time.perf_counter() - began))
 
 
-async def fill(log: ReceiptLog, count: int) -> None:
+async def fill(log: ReceiptLog, count: int, operation: str = "chat") -> None:
     for start in range(0, count, 2000):
-        await asyncio.gather(*(log.append(draft(), "key_benchmark") for _ in range(min(2000, count - start))))
+        drafts = (replace(draft(), operation=operation) for _ in range(min(2000, count - start)))
+        await asyncio.gather(*(log.append(each, "key_benchmark") for each in drafts))
 
 
 def measure_append(folder: Path, seconds: float) -> dict[str, float]:

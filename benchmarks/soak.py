@@ -4,7 +4,7 @@
 
 Clients send calls of every wire and of the native API, streamed and not, through both listeners. Some vanish, some send
 what is malformed, and some use keys that were revoked. Meanwhile policies change, sessions expire and are purged,
-and commands make, rotate and revoke keys beside the gateway.
+and commands make, rotate and revoke keys beside the gateway, replace the signing key, and delete the oldest receipts.
 
 Memory (what processes share counted once), open files and threads are looked at every second. The first third warms up;
 the averages of the last third are compared with those of the second. Linux only.
@@ -21,9 +21,11 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
+from unittest import mock
 
 from rich.console import Console
 from rich.table import Table
@@ -33,11 +35,17 @@ from benchmarks.crash_checks import Promises, broken_promises, verified_log
 from benchmarks.mixed_calls import Call, Client, native, sentence, text, wire_call
 from benchmarks.mixed_upstream import MixedUpstream
 from benchmarks.proxy import KEY, ROOT, processes, proportional
+from benchmarks.receipts import fill
+from gateway.config.installation_key import installation_key
+from gateway.config.settings import Settings
+from gateway.receipts import ReceiptLog, Signer
+from gateway.store import open_store
 
 _MOST_GROWTH = {"memory_mb": 1.1, "files": 1.2, "threads": 1.1}
 # A run that is shorter than that says nothing about growth.
 _TELLING_MINUTES = 5.0
 _COMMANDS_SECONDS = 20.0
+_OLD_RECEIPTS = 20_000
 # Processes look for changes of the keys every second.
 _NOTICED_SECONDS = 2.0
 
@@ -141,6 +149,7 @@ class Soak:
 
     async def _command(self) -> None:
         """Has commands work beside the gateway, and tries what they did to a key."""
+        today, old = datetime.now(UTC).date().isoformat(), _OLD_RECEIPTS
         while True:
             await asyncio.sleep(min(_COMMANDS_SECONDS, self._options.minutes * 20))
             made = json.loads(await self._proxy("keys", "create", "soak", "--json"))
@@ -153,6 +162,11 @@ class Soak:
             statuses.append(await self._status(turned["key"]))
             if statuses != [200, 401, 200, 401]:
                 self.faults.append(f"a key that was made, rotated and revoked gave {statuses}")
+            await self._proxy("keys", "rotate", "--signing", "--json")
+            pruned = json.loads(await self._proxy("receipts", "prune", "--before", today, "--json"))
+            if pruned["deleted"] != old:
+                self.faults.append(f"{pruned['deleted']} receipts of {old} were deleted")
+            old = 0
 
     async def _status(self, key: str) -> int:
         client = Client(self._gateway.port, key)
@@ -166,6 +180,20 @@ class Soak:
         done = await asyncio.to_thread(subprocess.run, command, stdout=subprocess.PIPE, check=False)
         self.commands[f"{' '.join(arguments[:2])}: {done.returncode}"] += 1
         return done.stdout
+
+
+def write_old_receipts(data: Path) -> None:
+    """Writes receipts of yesterday, to delete while the gateway runs."""
+    settings = Settings(data_dir=data)
+    settings.make_data_dir()
+    installation_key(settings)
+    yesterday = (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    store = open_store(data)
+    try:
+        with mock.patch("gateway.receipts.records._now", return_value=yesterday):
+            asyncio.run(fill(ReceiptLog(store, Signer.load(data), data), _OLD_RECEIPTS, operation="protect"))
+    finally:
+        store.close()
 
 
 def malformed(rng: random.Random) -> Call:
@@ -203,6 +231,7 @@ async def run(options: argparse.Namespace, folder: Path, start: Launch) -> list[
     """Returns what was wrong."""
     async with MixedUpstream(options.seed).running() as upstream:
         gateway = Gateway(folder, upstream.port, start)
+        await asyncio.to_thread(write_old_receipts, gateway.data)
         process = gateway.start()
         await gateway.ready()
         soak = Soak(gateway, options)

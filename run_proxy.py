@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from gateway import __version__
+from gateway.cli.console import unusable
 from gateway.config.locations import PROGRAM, default_folder
 from gateway.config.settings import Settings, SettingsError, load_settings
 
@@ -34,8 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except SettingsError as error:
-        print("\n".join(("The settings cannot be used:", *error.problems)), file=sys.stderr)
-        return 2
+        return unusable(error, as_json=getattr(options, "json", False))
     except OSError as error:
         if error.filename is None:
             raise

@@ -13,6 +13,27 @@ type Loader = Callable[[argparse.Namespace], Settings]
 type AddFolders = Callable[[argparse.ArgumentParser], None]
 type Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
+_LARGEST_PAGE = 500
+
+
+def integer_between(least: int, most: int) -> Callable[[str], int]:
+    """Returns the type of an argument that is an integer in these bounds, inclusive."""
+
+    def number(text: str) -> int:
+        value = int(text)
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"must be from {least} to {most}")
+        return value
+
+    return number
+
+
+def add_page(parser: argparse.ArgumentParser, default: int) -> None:
+    """Adds `--limit` and `--offset` to a command that lists the newest entries first."""
+    limit, offset = integer_between(1, _LARGEST_PAGE), integer_between(0, 2**53)
+    parser.add_argument("--limit", type=limit, default=default, metavar="N", help=f"default: {default}")
+    parser.add_argument("--offset", type=offset, default=0, metavar="N", help="skip the newest N")
+
 
 def print_json(value: Any) -> None:
     """Writes indented JSON to standard output."""
@@ -27,13 +48,19 @@ def print_error(message: str, code: str, param: str | None, *, as_json: bool) ->
         sys.stderr.write(message + "\n")
 
 
+def unusable(error: SettingsError, *, as_json: bool) -> int:
+    """Prints why the settings cannot be used. Returns the exit status of that."""
+    problems = "; ".join(error.problems) if as_json else "\n".join(("The settings cannot be used:", *error.problems))
+    print_error(problems, "unusable_settings", None, as_json=as_json)
+    return 2
+
+
 def exit_status(action: Callable[[], int], *, as_json: bool) -> int:
     """Returns the exit status of `action`; after printing its error 1, or 2 for unusable settings."""
     try:
         return action()
     except SettingsError as error:
-        print_error("; ".join(error.problems), "unusable_settings", None, as_json=as_json)
-        return 2
+        return unusable(error, as_json=as_json)
     except GatewayError as error:
         print_error(error.message, error.code, error.param, as_json=as_json)
         return 1

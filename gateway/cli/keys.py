@@ -13,7 +13,7 @@ from rich.text import Text
 
 from gateway.auth.api_keys import KeyRecord, KeyRing
 from gateway.auth.grants import grant_of, quota_words, scope_words
-from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json
+from gateway.cli.console import AddFolders, Loader, Subparsers, add_page, print_error, print_json
 from gateway.cli.policy_lookup import open_registry
 from gateway.cli.signing_key import rotate_signing
 from gateway.config.installation_key import rotate_installation_key
@@ -65,8 +65,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     rotate.set_defaults(run=run)
 
     audit = actions.add_parser("audit", help="show what keys were used for, newest first")
-    audit.add_argument("--limit", type=int, default=50, help="number of entries (default: 50)")
-    audit.add_argument("--offset", type=int, default=0, help="number of entries to skip")
+    add_page(audit, 50)
     _set_action(audit, add_folders, load, _audit)
 
     revoke = actions.add_parser("revoke", help="revoke a key, immediately and permanently")
@@ -152,7 +151,7 @@ async def _rotate(keys: KeyRing, options: argparse.Namespace, settings: Settings
 
 
 async def _audit(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
-    uses = await keys.uses(max(options.limit, 1), max(options.offset, 0))
+    uses = await keys.uses(options.limit, options.offset)
     if options.json:
         print_json(uses)
         return

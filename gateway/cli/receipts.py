@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, print_json
+from gateway.cli.console import AddFolders, Loader, Subparsers, add_page, integer_between, print_json
 from gateway.cli.progress import progress
 from gateway.cli.receipt_files import print_verification, verify_file
 from gateway.cli.receipt_lists import find_by_value, list_receipts
@@ -40,8 +40,6 @@ from gateway.receipts.signing import FILE
 from gateway.receipts.verify import Audit
 from gateway.store import ReadOnlyStore
 
-_LARGEST_PAGE = 500
-
 
 def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader) -> None:
     """Registers `receipts`. `add_folders` adds the options from which `settings` makes the settings."""
@@ -51,12 +49,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
     listing = actions.add_parser("list", help="list the receipts of all keys, newest first")
     finding = actions.add_parser("find", help="list the receipts of a value, which is read from standard input")
     for pages, print_page in ((listing, list_receipts), (finding, find_by_value)):
-        pages.add_argument(
-            "--limit", type=_integer_between(1, _LARGEST_PAGE), default=20, metavar="N", help="default: 20"
-        )
-        pages.add_argument(
-            "--offset", type=_integer_between(0, 2**53), default=0, metavar="N", help="skip the newest N"
-        )
+        add_page(pages, 20)
         add_store_command(pages, add_folders, settings, print_page)
 
     show = actions.add_parser("show", help="show one receipt with its outcome")
@@ -66,10 +59,10 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
     proving = actions.add_parser("prove", help="print a receipt with the proof that it is in the log, as JSON")
     proving.add_argument("request_id", metavar="ID")
     consistency = actions.add_parser("consistency", help="print the proof that the log extends what it was, as JSON")
-    consistency.add_argument("old", type=_integer_between(0, 2**53), metavar="N", help="its number of records then")
+    consistency.add_argument("old", type=integer_between(0, 2**53), metavar="N", help="its number of records then")
     for proof, action in ((proving, prove_receipt), (consistency, prove_consistency)):
         later = "number of records of the checkpoint to prove it for (default: all)"
-        proof.add_argument("--size", type=_integer_between(0, 2**53), metavar="N", help=later)
+        proof.add_argument("--size", type=integer_between(0, 2**53), metavar="N", help=later)
         add_store_command(proof, add_folders, settings, action, json=False)
 
     verify = actions.add_parser("verify", help="verify the whole log, one receipt and its chain, or a file")
@@ -213,13 +206,3 @@ def _flatten(value: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, s
             yield from _flatten(member, f"{above}{name}.")
         else:
             yield f"{above}{name}", "-" if member is None or member == {} else str(member)
-
-
-def _integer_between(least: int, most: int) -> Any:
-    def number(text: str) -> int:
-        value = int(text)
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"must be from {least} to {most}")
-        return value
-
-    return number

@@ -1,0 +1,48 @@
+"""What all commands have in common: how they say that the settings cannot be used, and the pages of lists."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import run_proxy
+from tests.gateway.cli.support import Command
+
+COMMANDS = [
+    ["keys", "list"],
+    ["keys", "rotate", "--signing"],
+    ["policies", "list"],
+    ["receipts", "list"],
+    ["receipts", "prune", "--before", "2026-01-01"],
+    ["usage"],
+    ["doctor"],
+    ["ca"],
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_unusable_settings_are_told_in_json_where_json_is_asked_for(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "settings.toml"
+    config.write_text("no_such_setting = 'Zebulon Quagmire'\n")
+    assert run_proxy.main([*words, "--json", "--config", str(config), "--data-dir", str(tmp_path / "data")]) == 2
+    said = capsys.readouterr()
+    reply = json.loads(said.out)
+    assert (reply["ok"], reply["error"]["code"]) == (False, "unusable_settings")
+    assert "no_such_setting" in reply["error"]["message"]
+    assert run_proxy.main([*words, "--config", str(config), "--data-dir", str(tmp_path / "data")]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "no_such_setting" in shown.err
+    assert "Quagmire" not in said.out + said.err + shown.err
+
+
+@pytest.mark.parametrize("words", [["receipts", "list"], ["keys", "audit"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "page", [("--limit", "0"), ("--limit", "501"), ("--limit", "x"), ("--offset", "-1")], ids=" ".join
+)
+def test_a_page_has_bounds(words: list[str], page: tuple[str, str], command: Command) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command(*words, *page)
+    assert ended.value.code == 2

@@ -150,6 +150,7 @@ def test_a_start_completes_what_a_crash_interrupted(
         with pytest.raises(Crash):
             rotate_within(command.data_dir)
     assert (command.data_dir / NEXT).exists()
+    assert command.json("receipts", "verify")[1]["valid"]
     asyncio.run(start_and_record(command.data_dir))
     assert command.json("receipts", "verify")[1]["valid"]
     assert (public_key(command) == old) == (after == "the new key is written")

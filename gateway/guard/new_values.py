@@ -42,9 +42,8 @@ def new_values(
         if severity is None or any(start < entity.end and entity.start < end for start, end in spans):
             continue
         value = text[entity.start : entity.end]
-        if severity is Severity.LOW and _is_public(entity, value, people, context):
-            continue
-        if _is_specimen(value) or context.source.holds_loosely(value):
+        is_public = severity is Severity.LOW and _is_public(entity, value, people, context)
+        if is_public or _is_specimen(value) or context.source.holds_loosely(value):
             continue
         spans.append((entity.start, entity.end))
         yield Hit(Kind.NEW_SENSITIVE_VALUE, entity.start, entity.end, severity)

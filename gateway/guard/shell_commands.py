@@ -131,8 +131,7 @@ class Commands:
 
     def _value(self, match: re.Match[str]) -> str:
         name: str = match[1] or match[3]
-        default: str = match[2] or f"${{{name}}}"
-        return self._variables.get(name, default)
+        return self._variables.get(name, match[2] or f"${{{name}}}")
 
 
 def _tokens(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Hides from clients how long the receipt log is: it counts the requests of all keys."""
+"""Hides from clients how long the receipt log is, and when it grows: it counts the requests of all keys."""
 
 import re
 from typing import Any
@@ -6,8 +6,11 @@ from typing import Any
 from gateway.models import Caller, Scope
 
 _NUMBER = re.compile(r"\b[0-9]+\b")
-# Members of receipts, verifications and anchors. The detail of a check names places in the log.
-_OPERATORS_ONLY = frozenset({"sequence", "salt", "log", "inclusion", "checkpoint", "detail"})
+# Members of receipts, verifications and anchors. The detail of a check names places in the log, and whether one's own
+# record is the previous one tells whether others sent anything in between.
+_OPERATORS_ONLY = frozenset({"sequence", "salt", "previous_hash", "log", "inclusion", "checkpoint", "detail"})
+# Which of them a verification has depends on the size of the log.
+_OF_THE_LOG = frozenset({"inclusion", "chain", "head", "tree", "checkpoint"})
 
 
 def shown_to(caller: Caller, reply: dict[str, Any]) -> dict[str, Any]:
@@ -22,6 +25,13 @@ def without_numbers(fault: str) -> str:
 
 def _reduced(value: Any) -> Any:
     match value:
+        case {"checks": list(checks), **others}:
+            log = {"name": "log", "ok": all(check["ok"] for check in checks if check["name"] in _OF_THE_LOG)}
+            own = [check for check in checks if check["name"] not in _OF_THE_LOG]
+            return {**_reduced(others), "checks": [*_reduced(own), log]}
+        case {"payload_hash": _, "receipt_hash": own, **others}:
+            # That of the checkpoint changes with each request of others.
+            return {**_reduced(others), "payload_hash": own, "receipt_hash": own}
         case dict():
             return {name: _reduced(member) for name, member in value.items() if name not in _OPERATORS_ONLY}
         case list():

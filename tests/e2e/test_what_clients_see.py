@@ -24,7 +24,18 @@ POLICY = {
     "patterns": [{"name": "kestrel", "type": "KESTREL", "regex": SECRETS[2], "score": 0.9}],
 }
 # Members that tell how long the log is, or how much others send.
-COUNTS = {"sequence", "salt", "log", "size", "tree_size", "leaf_index", "inclusion", "checkpoint", "detail"}
+COUNTS = {
+    "sequence",
+    "salt",
+    "previous_hash",
+    "log",
+    "size",
+    "tree_size",
+    "leaf_index",
+    "inclusion",
+    "checkpoint",
+    "detail",
+}
 TEXT = {"text": "Write to anna@acme.test. " * 40, "policy_id": POLICY["id"]}
 BODIES: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("analyze", "protect", "shard", "playground"), TEXT),
@@ -56,12 +67,25 @@ def test_the_hash_of_a_receipt_confirms_no_position(running: Running) -> None:
         path = f"/v1/receipts/{asked.headers['x-svc-request-id']}"
         whole = wait_for(lambda: next((reply for reply in [operator.get(path).json()] if "outcome" in reply), None))
         shown = client.get(path).json()
+        hidden = {"salt", "sequence", "previous_hash"}
     pairs = [(whole.pop("outcome"), shown.pop("outcome")), (whole, shown)]
     for complete, known in pairs:
         assert digest(complete) == known["hash"]
-        assert digest(known, salt=complete["salt"], sequence=complete["sequence"]) == known["hash"]
-        assert digest(known, sequence=complete["sequence"]) != known["hash"]
+        assert complete.keys() - known.keys() == hidden
+        assert digest(known, **{name: complete[name] for name in hidden}) == known["hash"]
+        assert digest(known, **{name: complete[name] for name in hidden - {"salt"}}) != known["hash"]
     assert len({complete["salt"] for complete, _ in pairs}) == 2
+
+
+def test_nothing_changes_when_others_send_something(running: Running) -> None:
+    with running.client() as operator, running.client(new_key(running, "a client")) as client:
+        path = f"/v1/receipts/{client.post('/v1/protect', json={'text': 'Mail anna@acme.test'}).json()['request_id']}"
+        views = ("", "/verify", "/anchor-payload")
+        before = [client.get(path + view).json() for view in views]
+        for _ in range(300):
+            assert operator.post("/v1/analyze", json={"text": "Nothing."}).status_code == 200
+        assert [client.get(path + view).json() for view in views] == before
+    assert [check["name"] for check in before[1]["checks"]] == ["hash", "signature", "filing", "policy", "log"]
 
 
 def test_every_endpoint(running: Running, upstream: Upstream) -> None:

@@ -87,7 +87,7 @@ class OutcomeReply(Reply):
         None, description="For `refused`: code of the error, as the client got it.", json_schema_extra=omit_default
     )
     salt: Salt | SkipJsonSchema[None] = _for_operators(_SALT)
-    previous_hash: Digest = Field(description="`hash` of the previous record.")
+    previous_hash: Digest | SkipJsonSchema[None] = _for_operators("`hash` of the previous record.")
     key_id: KeyId
     hash: Digest = Field(description="SHA-256 of the record in RFC 8785 form.")
     signature: Signature
@@ -112,7 +112,7 @@ class ReceiptReply(Reply):
     tokens: ReceiptTokensReply
     protected_digest: Digest = Field(description="SHA-256 of the bytes that crossed.")
     salt: Salt | SkipJsonSchema[None] = _for_operators(_SALT)
-    previous_hash: Digest = Field(description="`hash` of the previous record; zeros for the first.")
+    previous_hash: Digest | SkipJsonSchema[None] = _for_operators("`hash` of the previous record; zeros for the first.")
     key_id: KeyId
     hash: Digest = Field(description="SHA-256 of the record in RFC 8785 form.")
     signature: Signature
@@ -160,7 +160,10 @@ class FoundReceiptsReply(ReceiptListReply):
 class CheckReply(Reply):
     """The result of one check."""
 
-    name: str = Field(description="`hash`, `signature`, `chain`, …: docs/receipts.md explains each.")
+    name: str = Field(
+        description="`hash`, `signature`, `chain`, …: docs/receipts.md explains each. For clients, those of the log "
+        "are one, `log`."
+    )
     ok: bool
     detail: str | SkipJsonSchema[None] = _for_operators("The problem, in words.")
 
@@ -199,7 +202,9 @@ class AnchorReply(Reply):
     checkpoint: str | SkipJsonSchema[None] = _for_operators(
         "The signed size and root of the log, a C2SP tlog-checkpoint."
     )
-    payload_hash: Digest = Field(description="Hash of the signed text of `checkpoint`, up to its blank line.")
+    payload_hash: Digest = Field(
+        description="Hash of the signed text of `checkpoint`, up to its blank line. For clients it is `receipt_hash`."
+    )
     algorithm: Literal["sha-256"] = Field(description="Algorithm of `payload_hash`.")
     key_id: KeyId
     public_key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="Ed25519, 32 bytes in hex.")]

@@ -29,7 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options, unknown = parser.parse_known_args(given)
     if unknown:
         hint = f"; the command comes first: {PROGRAM} {unknown[0]} …" if unknown[0] in (*_COMMANDS, "ca") else ""
-        parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        # A word may be a value that was meant for standard input.
+        shown = (word.partition("=")[0] if word.startswith("-") else "…" for word in unknown)
+        parser.error(f"unrecognized arguments: {' '.join(shown)}{hint}")
     try:
         return int(options.run(options))
     except KeyboardInterrupt:

@@ -21,13 +21,19 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from gateway.cli.listeners import Answer, gateway_answers, mitmweb_answers, proxy_answers
+from gateway.cli.receipt_log import installed_signer
+from gateway.cli.store_commands import LOST
 from gateway.config.authority_files import bundle_of, certificate_of, private_key_of
 from gateway.config.locations import COMMAND
+from gateway.config.private_files import check_private
 from gateway.config.settings import Settings, SettingsError
 from gateway.config.upstreams import UpstreamSettings
 from gateway.errors import GatewayError
 from gateway.http.upstream_failures import Fault, of_exception
-from gateway.store import open_read_only, store_exists
+from gateway.receipts.checkpoint_file import read_checkpoint
+from gateway.receipts.consistency import find_fault, has_records
+from gateway.store import ReadOnlyStore, open_read_only, store_exists
+from gateway.usage import counted_records
 
 _SECONDS = 5
 _RECREATE = "stop the gateway, delete the files in certs_dir and start it again; programs have to trust the new one"
@@ -168,7 +174,7 @@ def check_clock(settings: Settings) -> Checked:
 
 
 def check_store(settings: Settings) -> Checked:
-    """Checks that the data folder can be written to and that its database can be read."""
+    """Checks that the data folder can be written to, its database read, and its receipt log continued."""
     folder = settings.data_dir
     if not folder.exists():
         parent = next(each for each in folder.resolve().parents if each.exists())
@@ -178,19 +184,34 @@ def check_store(settings: Settings) -> Checked:
     try:
         with TemporaryFile(dir=folder):
             pass
-        if os.name == "posix" and folder.stat().st_mode & 0o077:
-            return Checked("store", f"other users can open {folder}", f"chmod 700 {folder}")
+        check_private(folder)
         if not store_exists(folder):
+            remembered = read_checkpoint(folder)
+            if remembered is not None and remembered.size:
+                return Checked("store", LOST, "restore the data folder from a backup; docs/store.md")
             return Checked("store", f"{folder} can be written to; the first start creates the database")
         with open_read_only(folder) as store:
             receipts = store.read(lambda stored: stored.receipts.count())
+            fault = _fault_of_log(store, settings)
     except OSError as error:
         return Checked(
             "store", f"{folder} cannot be written to: {error.strerror}", "make room, or give this user access"
         )
     except GatewayError as error:
         return Checked("store", error.message, "restore the data folder from a backup; docs/store.md")
+    except SettingsError as error:
+        return Checked("store", "; ".join(error.problems), "do what it says; docs/store.md tells what the folder holds")
+    if fault is not None:
+        return Checked("store", f"the receipt log is broken: {fault}", "restore the data folder from a backup")
     return Checked("store", f"{folder} can be written to; {receipts:,} receipts")
+
+
+def _fault_of_log(store: ReadOnlyStore, settings: Settings) -> str | None:
+    """Says why a start would not continue the log. Raises SettingsError for its key."""
+    if not store.read(lambda stored: has_records(stored.receipts)):
+        return None
+    signer, remembered = installed_signer(store, settings), read_checkpoint(settings.data_dir)
+    return store.read(lambda stored: find_fault(stored.receipts, remembered, signer, counted_records(stored.usage)))
 
 
 def _free(place: str, host: str, port: int, name: str) -> Checked:

@@ -1,12 +1,17 @@
-"""Opens the receipt log for the commands that write to it, beside a gateway that may be running."""
+"""Opens the receipt log for the commands that write to it, and the key for those that read it.
+
+A gateway may be running meanwhile.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gateway.config.settings import Settings
+from gateway.config.settings import Settings, SettingsError
 from gateway.receipts import ReceiptLog, Signer
-from gateway.receipts.key_loading import signer_of
-from gateway.store import Store, open_store
+from gateway.receipts.key_loading import find_signer, signer_of
+from gateway.receipts.records import decoded
+from gateway.receipts.signing import FILE
+from gateway.store import ReadOnlyStore, Store, open_store
 
 
 @contextmanager
@@ -20,3 +25,20 @@ def open_log(settings: Settings) -> Iterator[tuple[Store, ReceiptLog, Signer]]:
         yield store, log, signer
     finally:
         store.close()
+
+
+def installed_signer(store: ReadOnlyStore, settings: Settings) -> Signer:
+    """Loads the signing key of the installation. Never creates one: a new key could not verify existing receipts.
+
+    Raises SettingsError.
+    """
+    if settings.signing_key is not None:
+        return Signer.load(settings.data_dir, settings.signing_key)
+    if not (settings.data_dir / FILE).is_file():
+        raise SettingsError(
+            f"{FILE} is missing from data_dir, so receipts cannot be verified; restore it from a backup"
+        )
+    # After a rotation that was interrupted, until the next start, the log is signed by the key that is about to follow.
+    head = store.read(lambda stored: stored.receipts.head())
+    found = find_signer(settings.data_dir, decoded(head.checkpoint)) if head is not None else None
+    return found or Signer.load(settings.data_dir)

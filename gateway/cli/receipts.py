@@ -23,21 +23,20 @@ from gateway.cli.console import AddFolders, Loader, Subparsers, add_page, intege
 from gateway.cli.progress import progress
 from gateway.cli.receipt_files import print_verification, verify_file
 from gateway.cli.receipt_lists import find_by_value, list_receipts
+from gateway.cli.receipt_log import installed_signer
 from gateway.cli.receipt_retention import export_by_day, past_day, prune_receipts
 from gateway.cli.store_commands import add_store_command
 from gateway.config.durable_files import replacing
-from gateway.config.settings import Settings, SettingsError
+from gateway.config.settings import Settings
 from gateway.errors import Unavailable
 from gateway.http.strict_json import dump
 from gateway.policy import PolicyRegistry
 from gateway.policy.inheritance import load
-from gateway.receipts import Check, Signer, Verification
+from gateway.receipts import Check, Verification
 from gateway.receipts.audit import audit, export, find, prove, prove_extension, size_of, verify_receipt
 from gateway.receipts.checkpoint_file import read_checkpoint
 from gateway.receipts.drafts import is_request_id
-from gateway.receipts.key_loading import find_signer
-from gateway.receipts.records import Receipt, decoded
-from gateway.receipts.signing import FILE
+from gateway.receipts.records import Receipt
 from gateway.receipts.verify import Audit
 from gateway.store import ReadOnlyStore
 
@@ -113,7 +112,7 @@ def show_receipt(store: ReadOnlyStore, _: Settings, options: argparse.Namespace)
 
 def verify_receipts(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
     """Verifies the log or one receipt. Returns 0 if all checks pass, 1 if any fails; they name the first bad record."""
-    signer = _signer(store, settings)
+    signer = installed_signer(store, settings)
     # Read before the log: a running gateway appends to the log first and writes its checkpoint second.
     remembered = read_checkpoint(settings.data_dir)
     found: Audit | Verification
@@ -130,19 +129,19 @@ def verify_receipts(store: ReadOnlyStore, settings: Settings, options: argparse.
 
 def prove_receipt(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
     """Prints what `verify FILE` takes for one receipt."""
-    print_json(prove(store, _signer(store, settings), options.request_id, options.size))
+    print_json(prove(store, installed_signer(store, settings), options.request_id, options.size))
     return 0
 
 
 def prove_consistency(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
     """Prints what `verify FILE` takes for two sizes of the log."""
-    print_json(prove_extension(store, _signer(store, settings), options.old, options.size))
+    print_json(prove_extension(store, installed_signer(store, settings), options.old, options.size))
     return 0
 
 
 def export_receipts(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
     """Writes one JSON object per line (docs/receipt-format.md). Creates the output file only when complete."""
-    signer = _signer(store, settings)
+    signer = installed_signer(store, settings)
     if options.by_day is not None:
         return export_by_day(store, signer, options.by_day, as_json=options.json)
     records = 0
@@ -168,20 +167,6 @@ def _output(path: Path | None) -> Iterator[IO[bytes]]:
         raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path))
     with replacing(path) as draft:  # a failed export must not look like a shorter log
         yield draft
-
-
-def _signer(store: ReadOnlyStore, settings: Settings) -> Signer:
-    """Loads the signing key of the installation. Never creates one: a new key could not verify existing receipts."""
-    if settings.signing_key is not None:
-        return Signer.load(settings.data_dir, settings.signing_key)
-    if not (settings.data_dir / FILE).is_file():
-        raise SettingsError(
-            f"{FILE} is missing from data_dir, so receipts cannot be verified; restore it from a backup"
-        )
-    # After a rotation that was interrupted, until the next start, the log is signed by the key that is about to follow.
-    head = store.read(lambda stored: stored.receipts.head())
-    found = find_signer(settings.data_dir, decoded(head.checkpoint)) if head is not None else None
-    return found or Signer.load(settings.data_dir)
 
 
 def _policies(store: ReadOnlyStore, settings: Settings, hashes: Iterable[str]) -> Check:

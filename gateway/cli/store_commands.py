@@ -13,7 +13,7 @@ from gateway.store import ReadOnlyStore, open_read_only, store_exists
 
 type StoreAction = Callable[[ReadOnlyStore, Settings, argparse.Namespace], int]
 
-_LOST = "gateway.db is missing from data_dir, and receipts.checkpoint says that it had receipts; restore both together"
+LOST = "gateway.db is missing from data_dir, and receipts.checkpoint says that it had receipts; restore both together"
 
 
 def add_store_command(
@@ -35,7 +35,7 @@ def add_store_command(
             folder = settings.data_dir
             lost = read_checkpoint(folder) if folder.is_dir() and not store_exists(folder) else None
             if lost is not None and lost.size:
-                raise Unavailable(_LOST, code="receipt_log_broken")
+                raise Unavailable(LOST, code="receipt_log_broken")
             with open_read_only(folder) as look:
                 return action(look, settings, options)
 

@@ -1,6 +1,8 @@
 """What schemathesis cannot know of the interface (tests/e2e/test_openapi.py names this module to it)."""
 
 import gc
+from collections import defaultdict
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -11,29 +13,35 @@ from schemathesis import GenerationMode
 gc.freeze()
 gc.set_threshold(200_000, 50, 1000)
 
+_receipts: list[str] = []
 _sessions: list[dict[str, Any]] = []
-_sound_cases = count()
+_sound_cases: defaultdict[str, Iterator[int]] = defaultdict(count)
 
 
 @schemathesis.hook
 def after_call(context: Any, case: Any, response: Any) -> None:
-    """Keeps what was protected last."""
-    if case.operation.path == "/v1/protect" and response.status_code == 200:
+    """Keeps what was protected last, until its session is revoked."""
+    path, done = case.operation.path, response.status_code == 200
+    if path == "/v1/protect" and done:
         _sessions[:] = [response.json()]
+        _receipts[:] = [_sessions[0]["request_id"]]
+    if path == "/v1/sessions/revoke" and done:
+        _sessions.clear()
 
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, **kwargs: Any) -> None:
-    """Names an open session in every second case that is sound: a made-up one is never there."""
-    if not (isinstance(case.body, dict) and "session" in case.body and _sessions):
+    """Names a receipt or an open session in every second case that is sound: a made-up one is never there."""
+    sound = case.meta is not None and case.meta.generation.mode == GenerationMode.POSITIVE
+    if not sound or next(_sound_cases[case.operation.path]) % 2:
         return
-    if case.meta is None or case.meta.generation.mode != GenerationMode.POSITIVE or next(_sound_cases) % 2:
-        return
-    protected = _sessions[0]
-    names = ("session_id", "session_token")
-    case.body = case.body | {"session": {name: protected["session"][name] for name in names}}
-    if case.operation.path == "/v1/reconstruct":
-        case.body["text"] = protected["protected_text"]
+    if _receipts and "request_id" in (case.path_parameters or {}):
+        case.path_parameters = case.path_parameters | {"request_id": _receipts[0]}
+    if _sessions and isinstance(case.body, dict) and "session" in case.body:
+        protected, names = _sessions[0], ("session_id", "session_token")
+        case.body = case.body | {"session": {name: protected["session"][name] for name in names}}
+        if case.operation.path == "/v1/reconstruct":
+            case.body["text"] = protected["protected_text"]
 
 
 @schemathesis.hook

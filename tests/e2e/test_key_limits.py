@@ -240,5 +240,5 @@ def test_what_keys_were_used_for(running: Running, upstream: Upstream, tls_upstr
         time.sleep(0.05)
     assert mine == wanted
     assert counts[None, "other", "unauthorized"] >= 1
-    shown = keys(running, "audit", "--limit", "1000")
+    shown = keys(running, "audit", "--limit", "500")
     assert {use["label"] for use in shown if use["key_id"] == made["key_id"]} == {"audited"}

@@ -56,11 +56,9 @@ def unusable(error: SettingsError, *, as_json: bool) -> int:
 
 
 def exit_status(action: Callable[[], int], *, as_json: bool) -> int:
-    """Returns the exit status of `action`; after printing its error 1, or 2 for unusable settings."""
+    """Returns the exit status of `action`, or 1 after printing its error. Raises SettingsError."""
     try:
         return action()
-    except SettingsError as error:
-        return unusable(error, as_json=as_json)
     except GatewayError as error:
         print_error(error.message, error.code, error.param, as_json=as_json)
         return 1

@@ -27,7 +27,7 @@ def past_day(text: str) -> date:
 
 
 def prune_receipts(settings: Settings, options: argparse.Namespace) -> int:
-    """Deletes old records. A gateway may be running. Returns 0, or 1 if the log is broken, 2 for unusable settings."""
+    """Deletes old records. A gateway may be running. Returns 0, or 1 if the log is broken. Raises SettingsError."""
     return exit_status(lambda: _prune(settings, options), as_json=options.json)
 
 

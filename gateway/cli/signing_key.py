@@ -10,7 +10,7 @@ from gateway.receipts.signing import Verifier
 
 
 def rotate_signing(settings: Settings, options: argparse.Namespace) -> int:
-    """Replaces the key. Returns 0, 1 if the log is broken, 2 for unusable settings."""
+    """Replaces the key. Returns 0, or 1 if the log is broken. Raises SettingsError."""
     return exit_status(lambda: _rotate(settings, as_json=options.json), as_json=options.json)
 
 

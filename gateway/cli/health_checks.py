@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from gateway.cli.listeners import Answer, gateway_answers, mitmweb_answers, proxy_answers
 from gateway.cli.receipt_log import installed_signer
-from gateway.cli.store_commands import LOST
+from gateway.cli.store_commands import check_not_lost
 from gateway.config.authority_files import bundle_of, certificate_of, private_key_of
 from gateway.config.locations import COMMAND
 from gateway.config.private_files import check_private
@@ -185,10 +185,8 @@ def check_store(settings: Settings) -> Checked:
         with TemporaryFile(dir=folder):
             pass
         check_private(folder)
+        check_not_lost(folder)
         if not store_exists(folder):
-            remembered = read_checkpoint(folder)
-            if remembered is not None and remembered.size:
-                return Checked("store", LOST, "restore the data folder from a backup; docs/store.md")
             return Checked("store", f"{folder} can be written to; the first start creates the database")
         with open_read_only(folder) as store:
             receipts = store.read(lambda stored: stored.receipts.count())
@@ -200,7 +198,7 @@ def check_store(settings: Settings) -> Checked:
     except GatewayError as error:
         return Checked("store", error.message, "restore the data folder from a backup; docs/store.md")
     except SettingsError as error:
-        return Checked("store", "; ".join(error.problems), "do what it says; docs/store.md tells what the folder holds")
+        return Checked("store", "; ".join(error.problems), "close or restore the file that it names; docs/store.md")
     if fault is not None:
         return Checked("store", f"the receipt log is broken: {fault}", "restore the data folder from a backup")
     return Checked("store", f"{folder} can be written to; {receipts:,} receipts")

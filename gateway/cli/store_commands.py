@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from gateway.cli.console import AddFolders, Loader, exit_status, print_error
 from gateway.config.settings import Settings
@@ -13,7 +14,7 @@ from gateway.store import ReadOnlyStore, open_read_only, store_exists
 
 type StoreAction = Callable[[ReadOnlyStore, Settings, argparse.Namespace], int]
 
-LOST = "gateway.db is missing from data_dir, and receipts.checkpoint says that it had receipts; restore both together"
+_LOST = "gateway.db is missing from data_dir, and receipts.checkpoint says that it had receipts; restore both together"
 
 
 def add_store_command(
@@ -33,9 +34,7 @@ def add_store_command(
         def act() -> int:
             settings = load(options)
             folder = settings.data_dir
-            lost = read_checkpoint(folder) if folder.is_dir() and not store_exists(folder) else None
-            if lost is not None and lost.size:
-                raise Unavailable(LOST, code="receipt_log_broken")
+            check_not_lost(folder)
             with open_read_only(folder) as look:
                 return action(look, settings, options)
 
@@ -49,3 +48,10 @@ def add_store_command(
         return 1
 
     parser.set_defaults(run=run)
+
+
+def check_not_lost(folder: Path) -> None:
+    """Raises Unavailable (`receipt_log_broken`) if the database is gone that the checkpoint beside it tells of."""
+    remembered = read_checkpoint(folder) if folder.is_dir() and not store_exists(folder) else None
+    if remembered is not None and remembered.size:
+        raise Unavailable(_LOST, code="receipt_log_broken")

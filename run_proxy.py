@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown:
         hint = f"; the command comes first: {PROGRAM} {unknown[0]} …" if unknown[0] in (*_COMMANDS, "ca") else ""
         # A word may be a value that was meant for standard input.
-        shown = (word.partition("=")[0] if word.startswith("-") else "…" for word in unknown)
+        shown = (word.partition("=")[0] if word.startswith("--") else "…" for word in unknown)
         parser.error(f"unrecognized arguments: {' '.join(shown)}{hint}")
     try:
         return int(options.run(options))

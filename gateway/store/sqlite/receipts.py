@@ -18,6 +18,16 @@ from gateway.store.rows import (
 _COLUMNS = ", ".join(["sequence", *(f"CAST({name} AS BLOB)" for name in StoredRecord._fields[1:])])
 _INSERT = f"INSERT INTO receipts ({', '.join(NewRecord._fields)}) VALUES "
 _VALUES = f"({', '.join('?' * len(NewRecord._fields))})"
+# Of the digests of values: a block of so many records (2^10), that of the key's mark, and where a digest is.
+_BLOCK, _MARK = 10, -1
+_WITH_VALUE = """
+    WITH RECURSIVE blocks (block) AS (
+        SELECT min(block) FROM receipts_values WHERE block >= 0
+        UNION ALL
+        SELECT (SELECT min(block) FROM receipts_values WHERE block > blocks.block) FROM blocks WHERE block IS NOT NULL
+    )
+    SELECT sequence FROM blocks CROSS JOIN receipts_values USING (block) WHERE digest = ?
+"""
 
 
 class SqliteReceipts:
@@ -101,7 +111,9 @@ class SqliteReceipts:
 
     def delete_up_to(self, sequence: int) -> None:
         self._conn.execute("DELETE FROM receipts WHERE sequence <= ?", [sequence])
-        self._conn.execute("DELETE FROM receipts_values WHERE sequence BETWEEN 1 AND ?", [sequence])
+        block = sequence >> _BLOCK
+        self._conn.execute("DELETE FROM receipts_values WHERE block BETWEEN 0 AND ?", [block - 1])
+        self._conn.execute("DELETE FROM receipts_values WHERE block = ? AND sequence <= ?", [block, sequence])
 
     def delete_leaves(self, below: int) -> None:
         self._conn.execute("DELETE FROM receipts_tree WHERE level = 0 AND number < ?", [below])
@@ -120,25 +132,26 @@ class SqliteReceipts:
         return int(self._conn.execute("SELECT count(*) FROM receipts").fetchone()[0])
 
     def add_values(self, rows: Sequence[ValueRow]) -> None:
-        self._conn.executemany("INSERT OR IGNORE INTO receipts_values (digest, sequence) VALUES (?, ?)", rows)
+        self._conn.executemany(
+            f"INSERT OR IGNORE INTO receipts_values (block, digest, sequence) VALUES (?2 >> {_BLOCK}, ?1, ?2)", rows
+        )
 
     def with_value(self, digest: bytes, limit: int, offset: int) -> tuple[list[StoredReceipt], int]:
-        query = "SELECT count(*) FROM receipts_values WHERE digest = ? AND sequence > 0"
-        total = self._conn.execute(query, [digest]).fetchone()[0]
+        total = self._conn.execute(f"SELECT count(*) FROM ({_WITH_VALUE})", [digest]).fetchone()[0]
         rows = self._conn.execute(
             f"SELECT {_COLUMNS} FROM receipts WHERE kind = 'receipt' AND sequence IN ("
-            "SELECT sequence FROM receipts_values WHERE digest = ? ORDER BY sequence DESC LIMIT ? OFFSET ?) "
+            f"{_WITH_VALUE} ORDER BY sequence DESC LIMIT ? OFFSET ?) "
             "ORDER BY sequence DESC",
             [digest, limit, offset],
         )
         return self._with_outcomes([StoredRecord(*row) for row in rows]), total
 
     def set_value_key(self, mark: bytes) -> None:
-        self._conn.execute("DELETE FROM receipts_values WHERE sequence = 0")
-        self._conn.execute("INSERT INTO receipts_values (digest, sequence) VALUES (?, 0)", [mark])
+        self._conn.execute("DELETE FROM receipts_values WHERE block = ?", [_MARK])
+        self._conn.execute("INSERT INTO receipts_values (block, digest, sequence) VALUES (?, ?, 0)", [_MARK, mark])
 
     def value_key(self) -> bytes | None:
-        found = self._conn.execute("SELECT digest FROM receipts_values WHERE sequence = 0").fetchone()
+        found = self._conn.execute("SELECT digest FROM receipts_values WHERE block = ?", [_MARK]).fetchone()
         return found[0] if found else None
 
     def _with_outcomes(self, records: list[StoredRecord]) -> list[StoredReceipt]:

@@ -155,6 +155,17 @@ async def test_receipts_are_found_by_the_digests_of_their_values(store: Store) -
     assert await find(b"y") == ([], 0)
 
 
+async def test_digests_are_found_and_deleted_across_blocks(store: Store) -> None:
+    kept = [1023, 1024, 1025, 4095, 5000, 2**40]
+    await add(store, *(record(sequence) for sequence in kept))
+    await store.write(lambda stored: stored.receipts.add_values([ValueRow(b"x", sequence) for sequence in kept]))
+    for cut in (0, 1023, 1024, 4000, 4095, 4096, 2**40):
+        await store.write(lambda stored, cut=cut: stored.receipts.delete_up_to(cut))
+        left = [sequence for sequence in reversed(kept) if sequence > cut]
+        found, total = await store.read(lambda stored: stored.receipts.with_value(b"x", 10, 0))
+        assert ([each.record.sequence for each in found], total) == (left, len(left))
+
+
 async def test_the_last_mark_of_a_key_stays(store: Store) -> None:
     async def mark() -> bytes | None:
         return await store.read(lambda stored: stored.receipts.value_key())

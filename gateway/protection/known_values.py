@@ -12,14 +12,14 @@ from gateway.detection.deobfuscation import Findings, deobfuscate_known_values
 from gateway.detection.normalized_text import NormalizedText, normalize_text, plain_text
 from gateway.detection.overlaps import overlapping
 from gateway.protection.paired_markup import with_paired_markup
-from gateway.protection.value_index import SHORTEST, ValueIndex, clues, letters_and_digits, lower
+from gateway.protection.value_index import SHORTEST, ValueIndex, clues, is_elsewhere, letters_and_digits, lower
 from gateway.text.fields import Span, Spans
 
 type _Value = tuple[str, str]
 """A value and its type."""
 
 # To index a value takes as long as to look for its clues in so many characters, or in so many short texts.
-_LONG, _MOST_LOOKS = 8192, 64
+_LONG, _MOST_LOOKS = 16384, 64
 
 
 class KnownValues:
@@ -31,7 +31,7 @@ class KnownValues:
         self._before = before
         self._spans: dict[_Value, Span] = {}
         # Values that are not indexed yet, with their clues once they were needed.
-        self._waiting: dict[_Value, tuple[bytes, ...] | None] = {}
+        self._waiting: dict[_Value, Sequence[bytes] | None] = {}
         self._looks = 0
         # The place of the last indexed value among all.
         self._last = -1
@@ -46,8 +46,6 @@ class KnownValues:
                 if span.end - span.start >= SHORTEST and value not in self._spans:
                     self._spans[value] = span
                     self._waiting[value] = None
-                    # Those of a later block are all indexed, anew with the next search.
-                    self._base = None
 
     def repeats(self, text: str, spans: Spans) -> Spans:
         """Returns the spans together with the occurrences of known values that they do not cover, sorted and disjoint.
@@ -59,74 +57,79 @@ class KnownValues:
         covered = [span.start for span in spans]
         extra: list[Span] = []
         # Of values that share an encoded stretch the longest counts, in whatever order they were found.
-        for start, end, value in sorted(self._occurrences(text), key=lambda found: (-len(found[2]), found[2])):
+        for start, end, value in sorted(self._occurrences(text, spans), key=lambda found: (-len(found[2]), found[2])):
             before = bisect_right(covered, start) - 1
             if not (before >= 0 and spans[before].end >= end):
                 extra.append(self._index.spans[value]._replace(start=start, end=end))
         return united(with_paired_markup(text, (*spans, *extra)))
 
-    def _occurrences(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yields start, end and value of each occurrence, in the text and in its deobfuscated forms."""
+    def _occurrences(self, text: str, spans: Spans) -> Iterator[tuple[int, int, str]]:
+        """Yields start, end and value of each occurrence, in the text and in its deobfuscated forms.
+
+        Those within `spans`, which are hidden already, may be left out.
+        """
         normalized = normalize_text(text)
         if plain_text(normalized) != text:
             yield from self._find(text)
-        found = deobfuscate_known_values(normalized, self._search)
+            spans = ()
+        found = deobfuscate_known_values(
+            normalized, lambda form: self._search(form, spans if form is normalized else ())
+        )
         if found:
-            spans = normalized.source_spans((start, end) for start, end, _ in found)
-            for (start, end), (_, _, value) in zip(spans, found, strict=True):
+            places = normalized.source_spans((start, end) for start, end, _ in found)
+            for (start, end), (_, _, value) in zip(places, found, strict=True):
                 yield start, end, value
 
-    def _search(self, normalized: NormalizedText) -> Findings:
+    def _search(self, normalized: NormalizedText, spans: Spans) -> Findings:
         """Searches a text for `deobfuscate_known_values`; the findings hold the value in place of the type."""
         text = plain_text(normalized)
         if text.isascii():
-            return dict.fromkeys(self._find(text), (1.0, ""))
+            return dict.fromkeys(self._find(text, spans), (1.0, ""))
         found: Findings = {}
         at = size = 0
-        for start, end, value in sorted(self._find(text)):
+        for start, end, value in sorted(self._find(text, spans)):
             size += _size(text[at:start])
             at = start
             found[size, size + _size(text[start:end]), value] = (1.0, "")
         return found
 
-    def _find(self, text: str) -> Iterator[tuple[int, int, str]]:
-        self._prepare(text)
+    def _find(self, text: str, spans: Spans = ()) -> Iterator[tuple[int, int, str]]:
+        self._prepare(text, spans)
         return self._index.find(text)
 
-    def _prepare(self, text: str) -> None:
-        """Has all values in the index that may be in the text."""
-        if self._before is None:
-            new = self._missing(text)
-            if not new:
-                return
-            for value in new:
-                del self._waiting[value]
-            # In the order in which they were added, since the first of equal values counts.
-            order = list(self._spans)
-            if order.index(new[0]) > self._last:
-                self._index = self._index.copy()
-            else:
-                self._index, new = ValueIndex(), [value for value in order if value not in self._waiting]
-            self._last = order.index(new[-1])
-            self._put(new)
+    def _prepare(self, text: str, spans: Spans = ()) -> None:
+        """Has all values in the index that may be in the text, outside `spans`."""
+        base = None
+        if self._before is not None:
+            self._before._prepare(text)
+            base = self._before._index
+        new = self._missing(text, spans)
+        if base is self._base and not new:
             return
-        self._before._prepare(text)
-        if self._base is not self._before._index:
-            self._base = self._before._index
-            self._index = self._base.copy()
-            self._put(self._spans)
-
-    def _put(self, values: Iterable[_Value]) -> None:
-        for value in values:
+        for value in new:
+            del self._waiting[value]
+        # In the order in which they were added, since the first of equal values counts.
+        order = list(self._spans)
+        if base is self._base and order.index(new[0]) > self._last:
+            self._index = self._index.copy()
+        else:
+            self._index = ValueIndex() if base is None else base.copy()
+            self._base, new = base, [value for value in order if value not in self._waiting]
+        if new:
+            self._last = order.index(new[-1])
+        for value in new:
             self._index.add(value[0], self._spans[value])
 
-    def _missing(self, text: str) -> list[_Value]:
+    def _missing(self, text: str, spans: Spans) -> list[_Value]:
         """Returns the values to index for a text."""
         waiting = self._waiting
-        if len(text) >= _LONG or self._looks >= _MOST_LOOKS * len(self._spans):
+        if not waiting or len(text) >= _LONG or self._looks >= _MOST_LOOKS * len(self._spans):
             return list(waiting)
-        self._looks += len(waiting)
         data = letters_and_digits(lower(text))
+        if self._before is not None:
+            hidden = [letters_and_digits(lower(text[span.start : span.end])) for span in spans]
+            return [value for value in waiting if is_elsewhere(*value, data, hidden)]
+        self._looks += len(waiting)
         missing: list[_Value] = []
         for value, known in waiting.items():
             if known is None:

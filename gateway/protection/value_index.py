@@ -280,6 +280,22 @@ def clues(value: str, kind: str) -> tuple[bytes, ...]:
     return tuple(found) or (b"",)
 
 
+def is_elsewhere(value: str, kind: str, data: bytes, hidden: Sequence[bytes]) -> bool:
+    """Returns whether a value may be in a text outside the stretches that are hidden already, or partly outside.
+
+    `data` are the letters and digits of the text, `hidden` those of each stretch. This takes a fifth of the time of
+    indexing the value, since most values occur once.
+    """
+    plain = letters_and_digits(lower(value))
+    same = hidden.count(plain)
+    if all(data.count(clue) == same * plain.count(clue) for clue in clues(value, kind)):
+        return False
+    # A name that is part of addresses, say. If none of its words is elsewhere, neither is a part of it.
+    words = value.encode().lower().translate(_BLANKS).split() if value.isascii() else []
+    within = b" ".join(hidden)
+    return not words or any(data.count(word) != within.count(word) for word in words)
+
+
 def _distinctive_words(words: Sequence[str]) -> Iterator[str]:
     """Yields the first and last word of a full name unless they are ordinary words."""
     for word in dict.fromkeys((words[0], words[-1])) if len(words) > 1 else ():

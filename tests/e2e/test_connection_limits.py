@@ -6,6 +6,7 @@ import resource
 import socket
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -264,29 +265,43 @@ def test_a_body_in_small_chunks_is_read(server: Running) -> None:
     assert status_of(answer_to(server.port, request + chunked(*pieces))) == 200
 
 
-@pytest.mark.parametrize(
-    ("begun", "statuses"),
-    [
-        (b"", {"port": 0, "proxy_port": 0}),
-        (b"GET / HTTP/1.1\r\n", {"port": 408, "proxy_port": 408}),
-        (b"\x16\x03\x01", {"port": 0, "proxy_port": 0}),
-        # Through the proxy, these go to a host that is none of ours, and that is not there.
-        (f"{HEAD}{KEY}Content-Length: 100\r\n\r\n{{".encode(), {"port": 408, "proxy_port": 502}),
-        (f"{HEAD}{KEY}Transfer-Encoding: chunked\r\n\r\n1\r\n".encode(), {"port": 408, "proxy_port": 502}),
-        (b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", {"port": 200, "proxy_port": 502}),
-    ],
-    ids=["nothing", "head", "hello", "body", "chunk", "next-request"],
-)
-@pytest.mark.parametrize("listener", ["port", "proxy_port"])
+# What a client sends before it falls silent, and what each listener answers.
+SILENCES: dict[str, tuple[bytes, dict[str, int]]] = {
+    "nothing": (b"", {"port": 0, "proxy_port": 0}),
+    "head": (b"GET / HTTP/1.1\r\n", {"port": 408, "proxy_port": 408}),
+    "hello": (b"\x16\x03\x01", {"port": 0, "proxy_port": 0}),
+    # Through the proxy, these go to a host that is none of ours, and that is not there.
+    "body": (f"{HEAD}{KEY}Content-Length: 100\r\n\r\n{{".encode(), {"port": 408, "proxy_port": 502}),
+    "chunk": (f"{HEAD}{KEY}Transfer-Encoding: chunked\r\n\r\n1\r\n".encode(), {"port": 408, "proxy_port": 502}),
+    "next-request": (b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", {"port": 200, "proxy_port": 502}),
+}
+LISTENERS = ("port", "proxy_port")
+
+
+@pytest.fixture(scope="module")
+def answers_to_silence(server: Running) -> Iterator[dict[tuple[str, str], Future[bytes]]]:
+    """All clients are silent at once, since each waits for seconds."""
+
+    def answer(begun: bytes, listener: str) -> bytes:
+        if listener == "proxy_port":
+            # A gateway key would be refused on its way to a host that is not intercepted.
+            begun = begun.replace(KEY.encode(), b"Authorization: Bearer of-the-provider\r\n")
+        return answer_to(getattr(server, listener), begun)
+
+    with ThreadPoolExecutor(len(SILENCES) * len(LISTENERS)) as pool:
+        yield {
+            (name, listener): pool.submit(answer, begun, listener)
+            for name, (begun, _) in SILENCES.items()
+            for listener in LISTENERS
+        }
+
+
+@pytest.mark.parametrize("listener", LISTENERS)
+@pytest.mark.parametrize("name", SILENCES)
 def test_a_client_that_falls_silent_is_let_go(
-    server: Running, begun: bytes, statuses: dict[str, int], listener: str
+    answers_to_silence: dict[tuple[str, str], Future[bytes]], name: str, listener: str
 ) -> None:
-    if listener == "proxy_port":
-        # A gateway key would be refused on its way to a host that is not intercepted.
-        begun = begun.replace(KEY.encode(), b"Authorization: Bearer of-the-provider\r\n")
-    with connection(getattr(server, listener)) as sock:
-        sock.sendall(begun)
-        assert status_of(until_closed(sock)) == statuses[listener]
+    assert status_of(answers_to_silence[name, listener].result()) == SILENCES[name][1][listener]
 
 
 def test_more_silent_connections_than_descriptors_stop_nobody(server: Running) -> None:

@@ -4,6 +4,7 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 
 import pytest
@@ -55,29 +56,6 @@ def client_hello() -> bytes:
     return sent.read()
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"], ids=["not-intercepted", "intercepted"])
-def test_a_client_that_is_silent_after_connect_is_closed(server: Running, tls_upstream: Upstream, host: str) -> None:
-    with connection(server.proxy_port) as sock:
-        connected(sock, f"{host}:{tls_upstream.port}")
-        assert until_closed(sock) == b""
-
-
-@pytest.mark.parametrize("first", [b"\x00", client_hello()], ids=["raw", "tls"])
-def test_a_tunnel_is_closed_when_neither_side_sends(server: Running, first: bytes) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as host, connection(server.proxy_port) as sock:
-        connected(sock, f"127.0.0.1:{host.getsockname()[1]}")
-        sock.sendall(first)
-        with host.accept()[0] as far:
-            far.settimeout(20)
-            # Longer than each of the time limits.
-            for _ in range(6):
-                far.sendall(b".")
-                assert sock.recv(65536) == b"."
-                time.sleep(1)
-            assert until_closed(sock) == b""
-            assert until_closed(far) == first
-
-
 @contextmanager
 def tunnel(server: Running, upstream: Upstream) -> Iterator[tuple[ssl.SSLSocket, str]]:
     """A TLS connection through the proxy, and the beginning of a request on it."""
@@ -102,16 +80,64 @@ def test_inside_tls_the_same_holds(server: Running, tls_upstream: Upstream) -> N
         assert status_of(one_answer(secure)) == 431
 
 
-@pytest.mark.parametrize(
-    "begun",
-    ["Content-Le", "Content-Length: 100\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n"],
-    ids=["head", "body", "chunk"],
-)
-def test_inside_tls_a_client_that_falls_silent_is_let_go(server: Running, tls_upstream: Upstream, begun: str) -> None:
-    with tunnel(server, tls_upstream) as (secure, post):
-        secure.sendall(f"{post}{begun}".encode())
-        assert status_of(one_answer(secure)) == 408
-        assert until_closed(secure) == b""
+BEGUN = {
+    "head": "Content-Le",
+    "body": "Content-Length: 100\r\n\r\n{",
+    "chunk": "Transfer-Encoding: chunked\r\n\r\n",
+}
+HOSTS = {"not-intercepted": "127.0.0.1", "intercepted": "localhost"}
+FIRST = {"raw": b"\x00", "tls": client_hello()}
+
+
+@pytest.fixture(scope="module")
+def ends(server: Running, _tls: Upstream) -> Iterator[dict[str, Future[bytes]]]:
+    """What silent clients get until their connections are closed. They are silent at once, since each waits long."""
+
+    def after_connect(host: str) -> bytes:
+        with connection(server.proxy_port) as sock:
+            connected(sock, f"{host}:{_tls.port}")
+            return until_closed(sock)
+
+    def inside_tls(begun: str) -> bytes:
+        with tunnel(server, _tls) as (secure, post):
+            secure.sendall(f"{post}{begun}".encode())
+            return until_closed(secure)
+
+    def on_both_sides(first: bytes) -> bytes:
+        with socket.create_server(("127.0.0.1", 0)) as host, connection(server.proxy_port) as sock:
+            connected(sock, f"127.0.0.1:{host.getsockname()[1]}")
+            sock.sendall(first)
+            with host.accept()[0] as far:
+                far.settimeout(20)
+                # Longer than each of the time limits.
+                for _ in range(6):
+                    far.sendall(b".")
+                    assert sock.recv(65536) == b"."
+                    time.sleep(1)
+                assert until_closed(sock) == b""
+                return until_closed(far)
+
+    with ThreadPoolExecutor(len(HOSTS) + len(BEGUN) + len(FIRST)) as pool:
+        yield {
+            **{name: pool.submit(after_connect, host) for name, host in HOSTS.items()},
+            **{name: pool.submit(inside_tls, begun) for name, begun in BEGUN.items()},
+            **{name: pool.submit(on_both_sides, first) for name, first in FIRST.items()},
+        }
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_client_that_is_silent_after_connect_is_closed(ends: dict[str, Future[bytes]], name: str) -> None:
+    assert ends[name].result() == b""
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_a_tunnel_is_closed_when_neither_side_sends(ends: dict[str, Future[bytes]], name: str) -> None:
+    assert ends[name].result() == FIRST[name]
+
+
+@pytest.mark.parametrize("name", BEGUN)
+def test_inside_tls_a_client_that_falls_silent_is_let_go(ends: dict[str, Future[bytes]], name: str) -> None:
+    assert status_of(ends[name].result()) == 408
 
 
 @pytest.mark.parametrize("piece", [b"10000\r\n" + b" " * 0x10000 + b"\r\n", b"zz\r\n"], ids=["over-limit", "no-size"])

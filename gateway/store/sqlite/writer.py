@@ -31,6 +31,9 @@ SUBMIT_LIMIT = 2 * WRITE_LIMIT
 _BATCH = 512
 # How long work that no request waits for may stay queued, to share a transaction with work that one waits for.
 _PATIENCE_SECONDS = 0.004
+_BUSY_MS = int(BUSY_SECONDS * 1000)
+# After a transaction that failed, since all that is queued would wait for the same lock, one after the other.
+_BUSY_AGAIN_MS = 500
 _EMPTYING_WAIT_MS = 50
 _EMPTYING_SECONDS = 1.0
 
@@ -156,6 +159,8 @@ class Writer:
             return
         conn = self._conn
         try:
+            if self._failed:
+                self._wait_for_locks(_BUSY_AGAIN_MS)
             conn.execute("BEGIN IMMEDIATE")
             for operation in batch:
                 if operation.work is not None:
@@ -175,6 +180,8 @@ class Writer:
                 if operation.work is not None and operation.error is None:
                     operation.error = Unavailable("The store cannot write at the moment. Try again shortly.")
         else:
+            if self._failed:
+                self._wait_for_locks(_BUSY_MS)
             for hook in self.after_commit:
                 hook()
         finally:
@@ -222,14 +229,17 @@ class Writer:
         conn = self._conn
         self._wal_to_empty = True
         try:
-            conn.execute(f"PRAGMA busy_timeout = {_EMPTYING_WAIT_MS}")
+            self._wait_for_locks(_EMPTYING_WAIT_MS)
             busy, _, _ = conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             self._wal_to_empty = bool(busy)
         except sqlite3.Error as error:
             _log.warning("the store could not empty its write-ahead log: %s", error_name(error))
         finally:
             self._next_attempt = time.monotonic() + _EMPTYING_SECONDS
-            conn.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+            self._wait_for_locks(_BUSY_MS)
+
+    def _wait_for_locks(self, milliseconds: int) -> None:
+        self._conn.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
 
 def translated(error: Exception) -> Exception:

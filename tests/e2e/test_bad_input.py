@@ -100,6 +100,7 @@ class Kept:
 
     def __init__(self, server: Running) -> None:
         self._path = server.data / "gateway.db"
+        self._last = 0
         self._before = self._counts()
 
     def _counts(self) -> dict[str, int]:
@@ -107,17 +108,21 @@ class Kept:
             tables = [name for (name,) in conn.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
             # Refusals are counted there, too: by call and code, apart from the requests.
             tables.remove("key_calls")
-            counts = {name: conn.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables}
+            tables.remove("receipts")
+            counts = conn.execute("SELECT " + ", ".join(f"(SELECT count(*) FROM {name})" for name in tables)).fetchone()
             # A refusal leaves a receipt with the route `blocked`, and its outcome.
             others = 'body NOT LIKE \'%"route":"blocked"%\' AND body NOT LIKE \'%"outcome":"refused"%\''
-            (counts["receipts"],) = conn.execute(f"SELECT count(*) FROM receipts WHERE {others}").fetchone()
-            return counts
+            new = f"SELECT count(*) FROM receipts WHERE sequence > ? AND {others}"
+            (receipts,) = conn.execute(new, [self._last]).fetchone()
+            (self._last,) = conn.execute("SELECT coalesce(max(sequence), 0) FROM receipts").fetchone()
+            return dict(zip(tables, counts, strict=True)) | {"receipts": receipts}
 
     def grown(self) -> set[str]:
         """The tables that are not as they were, but for the receipts of refusals and their count."""
         after = self._counts()
         assert {"receipts", "vault_sessions", "vault_rows", "policies", "keys", "usage"} <= after.keys()
-        changed = {name for name, count in after.items() if count != self._before.get(name)}
+        # Of receipts, those since the look before are counted.
+        changed = {name for name, count in after.items() if count != (self._before | {"receipts": 0}).get(name)}
         return changed - {"receipts_tree", "usage"}
 
 

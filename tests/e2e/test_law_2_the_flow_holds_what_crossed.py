@@ -4,8 +4,10 @@ import json
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.e2e.mitmweb import Flow, everything, flow_with, operator, wait_for
@@ -42,24 +44,30 @@ def _credentials(session: Flow) -> Flow:
     return {name: session["session"][name] for name in ("session_id", "session_token")}
 
 
-def test_mitmweb_shows_the_crossing_and_no_more(running: Running, upstream: Upstream) -> None:
+@pytest.fixture
+def web(running: Running) -> Iterator[httpx.Client]:
+    """mitmweb without the flows of other tests, each of which `everything` would read in two dozen views."""
+    with operator(running) as client:
+        client.post("/clear")
+        yield client
+
+
+def test_mitmweb_shows_the_crossing_and_no_more(running: Running, web: httpx.Client, upstream: Upstream) -> None:
     request_id = _exchange(running)
     sent = upstream.recorded[-1]
-    with operator(running) as client:
-        flow = flow_with(client, request_id)
-        shown = client.get(f"/flows/{flow['id']}/request/content.data").content
-        answered = client.get(f"/flows/{flow['id']}/response/content.data").content
-        seen = everything(client)
+    flow = flow_with(web, request_id)
+    shown = web.get(f"/flows/{flow['id']}/request/content.data").content
+    answered = web.get(f"/flows/{flow['id']}/response/content.data").content
+    seen = everything(web)
     assert shown == sent.body
     assert json.loads(answered)["choices"][0]["message"]["content"] == sent.json["messages"][0]["content"]
     assert flow["request"]["host"] == "localhost"
     assert [secret for secret in SECRETS if secret in seen] == []
 
 
-def test_a_dump_and_a_har_hold_no_more(running: Running, upstream: Upstream, tmp_path: Path) -> None:
+def test_a_dump_and_a_har_hold_no_more(running: Running, web: httpx.Client, upstream: Upstream, tmp_path: Path) -> None:
     _exchange(running)
-    with operator(running) as client:
-        dump = client.get("/flows/dump").content
+    dump = web.get("/flows/dump").content
     (tmp_path / "flows").write_bytes(dump)
     mitmdump = Path(sys.executable).with_name("mitmdump")
     subprocess.run([mitmdump, "-qnr", tmp_path / "flows", "--set", f"hardump={tmp_path / 'har'}"], check=True)
@@ -68,7 +76,9 @@ def test_a_dump_and_a_har_hold_no_more(running: Running, upstream: Upstream, tmp
         assert [secret for secret in SECRETS if secret in stored] == []
 
 
-def test_while_the_upstream_thinks_nothing_private_is_shown(running: Running, upstream: Upstream) -> None:
+def test_while_the_upstream_thinks_nothing_private_is_shown(
+    running: Running, web: httpx.Client, upstream: Upstream
+) -> None:
     """The flow of an unanswered request holds no credential and no plain text either."""
     release = threading.Event()
     default = upstream.answer
@@ -81,9 +91,8 @@ def test_while_the_upstream_thinks_nothing_private_is_shown(running: Running, up
     thread = threading.Thread(target=_exchange, args=(running,))
     thread.start()
     try:
-        with operator(running) as client:
-            wait_for(lambda: upstream.recorded)
-            seen = everything(client)
+        wait_for(lambda: upstream.recorded)
+        seen = everything(web)
     finally:
         release.set()
         thread.join(20)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.detection import Detector
 from tests.gateway.cli.support import Command
 
 HARMS: dict[str, Callable[[Path], object]] = {
@@ -16,6 +17,12 @@ HARMS: dict[str, Callable[[Path], object]] = {
     "a damaged checkpoint": lambda data: (data / "receipts.checkpoint").write_bytes(b"x"),
     "no database": lambda data: [file.unlink() for file in data.glob("gateway.db*")],
 }
+
+
+@pytest.fixture(autouse=True)
+def _no_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the recognizers take a second each time, and have nothing to do with the data folder."""
+    monkeypatch.setattr(Detector, "check", lambda _: None)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions are those of POSIX")

@@ -1,0 +1,92 @@
+"""A value that is not indexed for its own text, since its words are counted there, would not have been found either."""
+
+import random
+
+import pytest
+
+from gateway.models import Action
+from gateway.protection import known_values
+from gateway.protection.known_values import KnownValues
+from gateway.text.fields import Span, Spans
+
+VALUES = (
+    ("Anna Schmidt", "PERSON"),
+    ("Anna Maria Schmidt", "PERSON"),
+    ("Jo An", "PERSON"),
+    ("Zoë Müller-Lüdenscheidt", "PERSON"),
+    ("李小龙", "PERSON"),
+    ("Ａｎｎａ Ｓｃｈｍｉｄｔ", "PERSON"),
+    ("anna.schmidt@acme.example", "EMAIL_ADDRESS"),
+    ("schmidt@acme.example", "EMAIL_ADDRESS"),
+    ("annaschmidt", "USERNAME"),
+    ("aschmidt7", "USERNAME"),
+    ("abab", "USERNAME"),
+    ("+49 30 2345678", "PHONE_NUMBER"),
+    ("030 2345678", "PHONE_NUMBER"),
+    ("DE89 3704 0044 0532 0130 00", "IBAN_CODE"),
+    ("Main Street 12", "STREET_ADDRESS"),
+    ("192.168.10.25", "IP_ADDRESS"),
+    ("postgres://app:hunter42x@db.example/x", "URL_WITH_CREDENTIALS"),
+    ("hunter42x", "PASSWORD"),
+    ("DB_PASS=hunter42x", "SECRET"),
+    ("---***", "SECRET"),
+)
+BETWEEN = (" ", "", ", ", " and ", "\n", "x", "-", "7", " (", "@", "the letter ")
+
+
+def spelled(value: str, rng: random.Random) -> str:
+    spellings = (
+        *(value, value, value, value, value.upper(), value.lower(), value + value[-2:], "".join(value.split())),
+        *(value.replace(" ", "_"), value.replace(" ", "\n"), value.split(maxsplit=1)[0], value.rsplit(maxsplit=1)[-1]),
+        *("".join(f"%{byte:02X}" for byte in value.encode()), f"{value[:3]}*{value[3:]}"),
+    )
+    return rng.choice(spellings)
+
+
+def text_of(values: list[tuple[str, str]], rng: random.Random) -> tuple[str, Spans]:
+    """A text of spellings of values, of which some are found."""
+    text, spans = "", list[Span]()
+    for _ in range(rng.randrange(1, 8)):
+        text += rng.choice(BETWEEN)
+        value, kind = rng.choice(values)
+        piece = spelled(value, rng)
+        if rng.random() < (0.6 if piece == value else 0.1):
+            spans.append(Span(len(text), len(text) + len(piece), kind, Action.PLACEHOLDER, 0.9, "test"))
+        text += piece
+    return text, tuple(spans)
+
+
+def hidden(before: KnownValues, found: list[tuple[str, Spans]]) -> list[set[int]]:
+    """The letters and digits that are hidden in the texts of a block."""
+    known = KnownValues(before)
+    known.add([text for text, _ in found], [spans for _, spans in found])
+    return [
+        {at for span in known.repeats(text, spans) for at in range(span.start, span.end) if text[at].isalnum()}
+        for text, spans in found
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(4))
+def test_what_is_left_out_of_the_index_is_nowhere_else(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = []
+    for seed in range(part, 2400, 4):
+        rng = random.Random(seed)
+        values = rng.sample(VALUES, rng.randrange(1, 6))
+        earlier = KnownValues()
+        if rng.random() < 0.5:
+            text, spans = text_of(values, rng)
+            earlier.add([text], [spans])
+        block = [text_of(values, rng) for _ in range(rng.randrange(1, 3))]
+        cases.append((earlier, block, hidden(earlier, block)))
+    asked = 0
+
+    def is_elsewhere(*_: object) -> bool:
+        nonlocal asked
+        asked += 1
+        return True
+
+    monkeypatch.setattr(known_values, "is_elsewhere", is_elsewhere)
+    for earlier, block, seen in cases:
+        assert hidden(earlier, block) == seen, block
+    assert asked > 500

@@ -20,6 +20,8 @@ type _Value = tuple[str, str]
 
 # To index a value takes as long as to look for its clues in so many characters, or in so many short texts.
 _LONG, _MOST_LOOKS = 16384, 64
+# How many texts of its own block a value is looked for in before it is indexed.
+_MOST_TEXTS = 2
 
 
 class KnownValues:
@@ -123,13 +125,16 @@ class KnownValues:
     def _missing(self, text: str, spans: Spans) -> list[_Value]:
         """Returns the values to index for a text."""
         waiting = self._waiting
-        if not waiting or len(text) >= _LONG or self._looks >= _MOST_LOOKS * len(self._spans):
+        looks = _MOST_LOOKS if self._before is None else _MOST_TEXTS
+        if not waiting or len(text) >= _LONG or self._looks >= looks * len(self._spans):
             return list(waiting)
-        data = letters_and_digits(lower(text))
-        if self._before is not None:
-            hidden = [letters_and_digits(lower(text[span.start : span.end])) for span in spans]
-            return [value for value in waiting if is_elsewhere(*value, data, hidden)]
         self._looks += len(waiting)
+        lowered = lower(text)
+        data = letters_and_digits(lowered)
+        if self._before is not None:
+            hidden = [lowered[span.start : span.end] for span in spans]
+            within = [letters_and_digits(each) for each in hidden]
+            return [value for value in waiting if is_elsewhere(*value, data, hidden, within)]
         missing: list[_Value] = []
         for value, known in waiting.items():
             if known is None:

@@ -263,14 +263,18 @@ def clues(value: str, kind: str) -> tuple[bytes, ...]:
     However a value is spelled, its words stay whole; and where it is not shortened, as names and secrets are, so does
     the longest of them.
     """
+    has_parts = kind in _CONTAIN_PASSWORDS or kind in _SECRETS or _UNPREFIXED.fullmatch(value)
     if value.isascii():
         spellings = [value.encode().lower().translate(_BLANKS).split()]
+    elif has_parts:
+        # A part may be of other signs alone.
+        return (b"",)
     else:
         texts = (value, plain_text(normalize_text(value)))
         spellings = [[word.encode("utf-8", "replace") for word in _WORD.findall(lower(text))] for text in texts]
     found: list[bytes] = []
     for words in filter(None, spellings):
-        if kind in _CONTAIN_PASSWORDS or kind in _SECRETS or _UNPREFIXED.fullmatch(value):
+        if has_parts:
             found += words
         else:
             found.append(max(words, key=len))
@@ -280,20 +284,40 @@ def clues(value: str, kind: str) -> tuple[bytes, ...]:
     return tuple(found) or (b"",)
 
 
-def is_elsewhere(value: str, kind: str, data: bytes, hidden: Sequence[bytes]) -> bool:
+def is_elsewhere(value: str, kind: str, data: bytes, hidden: Sequence[str], within: Sequence[bytes]) -> bool:
     """Returns whether a value may be in a text outside the stretches that are hidden already, or partly outside.
 
-    `data` are the letters and digits of the text, `hidden` those of each stretch. This takes a fifth of the time of
-    indexing the value, since most values occur once.
+    `data` are the letters and digits of the text in lower case, `hidden` the stretches in lower case, and `within`
+    their letters and digits. This takes a fraction of the time of indexing the value, since most values occur once.
     """
-    plain = letters_and_digits(lower(value))
-    same = hidden.count(plain)
-    if all(data.count(clue) == same * plain.count(clue) for clue in clues(value, kind)):
+    lowered = lower(value)
+    plain = letters_and_digits(lowered)
+    found = clues(value, kind)
+    if not all(found) or _overlaps_itself(plain):
+        return True
+    same = hidden.count(lowered)
+    if all(data.count(clue) == same * plain.count(clue) for clue in found):
         return False
-    # A name that is part of addresses, say. If none of its words is elsewhere, neither is a part of it.
-    words = value.encode().lower().translate(_BLANKS).split() if value.isascii() else []
-    within = b" ".join(hidden)
-    return not words or any(data.count(word) != within.count(word) for word in words)
+    # A name that is part of addresses, say: where each has all of its words, and nothing else has one, it is in them.
+    if not (value.isascii() and value[0].isalnum() and value[-1].isalnum()):
+        return True
+    words = value.encode().lower().translate(_BLANKS).split()
+    first = words[0]
+    those = [each for each in within if first in each]
+    inside = b" ".join(those)
+    return any(data.count(word) != inside.count(word) for word in words) or not all(
+        word in each for each in those for word in words[1:]
+    )
+
+
+def _overlaps_itself(plain: bytes) -> bool:
+    """Returns whether the end of a text can be the beginning of the same text."""
+    at = plain.find(plain[:1], 1)
+    while at > 0:
+        if plain.startswith(plain[at:]):
+            return True
+        at = plain.find(plain[:1], at + 1)
+    return False
 
 
 def _distinctive_words(words: Sequence[str]) -> Iterator[str]:

@@ -32,7 +32,7 @@ _BATCH = 512
 # How long work that no request waits for may stay queued, to share a transaction with work that one waits for.
 _PATIENCE_SECONDS = 0.004
 _BUSY_MS = int(BUSY_SECONDS * 1000)
-# After a transaction that failed, since all that is queued would wait for the same lock, one after the other.
+# After a transaction that could not begin, since all that is queued would wait for the same lock, one after the other.
 _BUSY_AGAIN_MS = 500
 _EMPTYING_WAIT_MS = 50
 _EMPTYING_SECONDS = 1.0
@@ -66,6 +66,9 @@ class Writer:
         self._changed = threading.Condition()
         self._busy = False
         self._failed = False
+        # Whether another process held the lock in the last transaction, and how long the connection waits for it.
+        self._locked = False
+        self._waits_ms = _BUSY_MS
         self._closing = False
         self._wal_to_empty = False
         self._next_attempt = float("-inf")
@@ -159,8 +162,8 @@ class Writer:
             return
         conn = self._conn
         try:
-            if self._failed:
-                self._wait_for_locks(_BUSY_AGAIN_MS)
+            self._wait_for_locks(_BUSY_AGAIN_MS if self._locked else _BUSY_MS)
+            self._locked = False
             conn.execute("BEGIN IMMEDIATE")
             for operation in batch:
                 if operation.work is not None:
@@ -174,14 +177,13 @@ class Writer:
         except Exception as error:  # noqa: BLE001 - the thread must survive every failure; the waiters are told
             reason = error.message if isinstance(error, Unavailable) else error_name(error)
             _log.error("the store could not commit: %s", reason)
+            self._locked = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
             self._roll_back()
             for operation in batch:
                 # A barrier only waits for everything before it, so it succeeds.
                 if operation.work is not None and operation.error is None:
                     operation.error = Unavailable("The store cannot write at the moment. Try again shortly.")
         else:
-            if self._failed:
-                self._wait_for_locks(_BUSY_MS)
             for hook in self.after_commit:
                 hook()
         finally:
@@ -236,10 +238,11 @@ class Writer:
             _log.warning("the store could not empty its write-ahead log: %s", error_name(error))
         finally:
             self._next_attempt = time.monotonic() + _EMPTYING_SECONDS
-            self._wait_for_locks(_BUSY_MS)
 
     def _wait_for_locks(self, milliseconds: int) -> None:
-        self._conn.execute(f"PRAGMA busy_timeout = {milliseconds}")
+        if milliseconds != self._waits_ms:
+            self._conn.execute(f"PRAGMA busy_timeout = {milliseconds}")
+            self._waits_ms = milliseconds
 
 
 def translated(error: Exception) -> Exception:

@@ -9,6 +9,6 @@ CREATE TABLE receipts_values_by_block (
 ) STRICT, WITHOUT ROWID;
 
 INSERT INTO receipts_values_by_block
-SELECT CASE sequence WHEN 0 THEN -1 ELSE sequence >> 10 END, digest, sequence FROM receipts_values;
+SELECT CASE sequence WHEN 0 THEN -1 ELSE sequence >> 10 END, digest, sequence FROM receipts_values ORDER BY 1, 2, 3;
 DROP TABLE receipts_values;
 ALTER TABLE receipts_values_by_block RENAME TO receipts_values;

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import Unavailable
-from gateway.store.sqlite import SqliteStore, connection
+from gateway.store import Repositories
+from gateway.store.sqlite import SqliteStore, connection, writer
 from gateway.store.sqlite.database_files import link_of, restore_wal, wal_of
 from tests.conftest import ROOT
 from tests.gateway.store.support import add, names
@@ -111,6 +112,31 @@ async def test_a_locked_database_is_unavailable(path: Path, monkeypatch: pytest.
         other.execute("ROLLBACK")
     assert await store.write(add("after")) == "after"
     assert await store.read(names) == ["after"]
+    store.close()
+
+
+async def test_a_lock_is_awaited_for_long_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is queued behind a transaction that waited in vain does not wait as long. Other failures do not count."""
+    monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(writer, "_BUSY_MS", 50)
+    monkeypatch.setattr(writer, "_BUSY_AGAIN_MS", 20)
+    store = SqliteStore.open(path)
+
+    def fails(_: Repositories) -> None:
+        raise Unavailable("Not now.")
+
+    async def patience() -> int:
+        return int(await store.write(lambda _: store._db.conn.execute("PRAGMA busy_timeout").fetchone()[0]))
+
+    with pytest.raises(Unavailable):
+        await store.write(fails)
+    assert await patience() == 50
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(Unavailable):
+            await store.write(add("locked"))
+        other.execute("ROLLBACK")
+    assert [await patience(), await patience()] == [20, 50]
     store.close()
 
 

@@ -1,11 +1,11 @@
 """Work grows with the text and not faster, on texts made to be hard. Counted in calls, not in seconds."""
 
-import sys
 from collections.abc import Callable
 
 import pytest
 
 from gateway.placeholders import Placeholders, RestoreScope, StreamRestorer, urls_with_placeholders
+from tests.call_counts import calls
 
 from .conftest import KEY
 
@@ -51,22 +51,6 @@ UNITS = {
     "equals": f"<a = {EMAIL}",
     "blank": f"[ \n{CORE}",
 }
-
-
-def calls(work: Callable[[], object]) -> int:
-    """How many Python functions and C functions are entered, and lines run: what a quadratic path multiplies."""
-    count = 0
-
-    def trace(_frame: object, _event: str, _argument: object) -> None:
-        nonlocal count
-        count += 1
-
-    sys.setprofile(trace)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 def whole(text: str) -> str:

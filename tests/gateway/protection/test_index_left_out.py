@@ -1,7 +1,6 @@
 """A value that is not indexed for its own text, since its words are counted there, would not have been found either."""
 
 import random
-import sys
 
 import pytest
 
@@ -9,6 +8,7 @@ from gateway.models import Action
 from gateway.protection import known_values
 from gateway.protection.known_values import KnownValues
 from gateway.text.fields import Span, Spans
+from tests.call_counts import calls
 
 VALUES = (
     ("Anna Schmidt", "PERSON"),
@@ -103,24 +103,16 @@ def test_what_is_left_out_of_the_index_is_nowhere_else(part: int, monkeypatch: p
 def test_texts_of_many_values_do_not_cost_each_other() -> None:
     """Each value of a block is looked for in few of its texts, and then indexed once for all."""
 
-    def looks(size: int) -> int:
+    def cost(size: int) -> int:
         texts = [f"anna{number}@acme.example" for number in range(size)]
         found: list[Spans] = [(Span(0, len(each), "EMAIL_ADDRESS", Action.PLACEHOLDER, 0.9, "test"),) for each in texts]
         known = KnownValues(KnownValues())
         known.add(texts, found)
-        count = 0
 
-        def counted(frame: object, event: str, argument: object) -> None:
-            nonlocal count
-            count += event in {"call", "c_call"}
-
-        before = sys.getprofile()
-        sys.setprofile(counted)
-        try:
+        def work() -> None:
             for text, spans in zip(texts, found, strict=True):
                 assert known.repeats(text, spans) == spans
-        finally:
-            sys.setprofile(before)
-        return count
 
-    assert looks(200) < 2.5 * looks(100)
+        return calls(work)
+
+    assert cost(200) < 2.5 * cost(100)

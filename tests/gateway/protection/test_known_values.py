@@ -2,7 +2,6 @@
 
 import base64
 import json
-import sys
 import sysconfig
 from collections.abc import Callable
 from itertools import accumulate
@@ -24,6 +23,7 @@ from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.known_values import KnownValues
 from gateway.protection.protector import Protector
 from gateway.text.fields import Span, TextField
+from tests.call_counts import calls
 from tests.gateway.detection.deobfuscation.test_deobfuscation import DRESSES
 
 pytestmark = pytest.mark.slow
@@ -276,26 +276,21 @@ SHARED: dict[str, tuple[str, Spelling]] = {
 def test_twice_the_values_with_shared_words_cost_twice_as_much(shared: str) -> None:
     kind, spelling = SHARED[shared]
 
-    def calls(size: int) -> int:
+    def cost(size: int) -> int:
         values = [spelling(str(number)) for number in range(size)]
         text = " ".join(f"Yesterday {value} went to see Klaus." for value in values)
-        known, count = KnownValues(), 0
+        found: list[Span] = []
 
-        def counted(frame: object, event: str, argument: object) -> None:
-            nonlocal count
-            count += event in {"call", "c_call"}
-
-        before = sys.getprofile()
-        sys.setprofile(counted)
-        try:
+        def work() -> None:
+            known = KnownValues()
             known.add(values, [(Span(0, len(value), kind, Action.PLACEHOLDER, 0.9, "test"),) for value in values])
-            spans = known.repeats(text, ())
-        finally:
-            sys.setprofile(before)
-        assert [text[span.start : span.end] for span in spans] == values
+            found.extend(known.repeats(text, ()))
+
+        count = calls(work)
+        assert [text[span.start : span.end] for span in found] == values
         return count
 
-    assert calls(400) < 2.5 * calls(200)
+    assert cost(400) < 2.5 * cost(200)
 
 
 def test_of_values_with_the_same_beginning_each_is_found(protector: Protector, policy: Policy) -> None:

@@ -12,5 +12,5 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for proce
 
 @pytest.mark.slow
 def test_mixed_traffic_is_served_and_leaves_a_valid_log(capsys: pytest.CaptureFixture[str]) -> None:
-    status = soak.main(["--minutes", "0.1", "--rate", "12", "--clients", "3"], launch)
+    status = soak.main(["--minutes", "0.1", "--rate", "20", "--clients", "3"], launch)
     assert status == 0, capsys.readouterr().out

@@ -100,29 +100,31 @@ class Kept:
 
     def __init__(self, server: Running) -> None:
         self._path = server.data / "gateway.db"
-        self._last = 0
+        with self._database() as conn:
+            (self._last,) = conn.execute("SELECT coalesce(max(sequence), 0) FROM receipts").fetchone()
         self._before = self._counts()
 
+    def _database(self) -> closing[sqlite3.Connection]:
+        return closing(sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True))
+
     def _counts(self) -> dict[str, int]:
-        with closing(sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True)) as conn:
+        """The rows of each table; of receipts, those since this look began."""
+        with self._database() as conn:
             tables = [name for (name,) in conn.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
             # Refusals are counted there, too: by call and code, apart from the requests.
             tables.remove("key_calls")
-            tables.remove("receipts")
-            counts = conn.execute("SELECT " + ", ".join(f"(SELECT count(*) FROM {name})" for name in tables)).fetchone()
+            counts = {name: f"(SELECT count(*) FROM {name})" for name in tables}
             # A refusal leaves a receipt with the route `blocked`, and its outcome.
             others = 'body NOT LIKE \'%"route":"blocked"%\' AND body NOT LIKE \'%"outcome":"refused"%\''
-            new = f"SELECT count(*) FROM receipts WHERE sequence > ? AND {others}"
-            (receipts,) = conn.execute(new, [self._last]).fetchone()
-            (self._last,) = conn.execute("SELECT coalesce(max(sequence), 0) FROM receipts").fetchone()
-            return dict(zip(tables, counts, strict=True)) | {"receipts": receipts}
+            counts["receipts"] = f"(SELECT count(*) FROM receipts WHERE sequence > {self._last} AND {others})"
+            found = conn.execute(f"SELECT {', '.join(counts.values())}").fetchone()
+            return dict(zip(counts, found, strict=True))
 
     def grown(self) -> set[str]:
         """The tables that are not as they were, but for the receipts of refusals and their count."""
         after = self._counts()
         assert {"receipts", "vault_sessions", "vault_rows", "policies", "keys", "usage"} <= after.keys()
-        # Of receipts, those since the look before are counted.
-        changed = {name for name, count in after.items() if count != (self._before | {"receipts": 0}).get(name)}
+        changed = {name for name, count in after.items() if count != self._before.get(name)}
         return changed - {"receipts_tree", "usage"}
 
 

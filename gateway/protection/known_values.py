@@ -33,7 +33,7 @@ class KnownValues:
         self._before = before
         self._spans: dict[_Value, Span] = {}
         # Values that are not indexed yet, with their clues once they were needed.
-        self._waiting: dict[_Value, Sequence[bytes] | None] = {}
+        self._waiting: dict[_Value, tuple[bytes, ...] | None] = {}
         self._looks = 0
         # The place of the last indexed value among all.
         self._last = -1

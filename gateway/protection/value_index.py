@@ -265,7 +265,7 @@ def clues(value: str, kind: str) -> tuple[bytes, ...]:
     """
     has_parts = kind in _CONTAIN_PASSWORDS or kind in _SECRETS or _UNPREFIXED.fullmatch(value)
     if value.isascii():
-        spellings = [value.encode().lower().translate(_BLANKS).split()]
+        spellings = [_ascii_words(value)]
     elif has_parts:
         # A part may be of other signs alone.
         return (b"",)
@@ -301,13 +301,17 @@ def is_elsewhere(value: str, kind: str, data: bytes, hidden: Sequence[str], with
     # A name that is part of addresses, say: where each has all of its words, and nothing else has one, it is in them.
     if not (value.isascii() and value[0].isalnum() and value[-1].isalnum()):
         return True
-    words = value.encode().lower().translate(_BLANKS).split()
-    first = words[0]
-    those = [each for each in within if first in each]
+    words = _ascii_words(value)
+    those = [each for each in within if words[0] in each]
     inside = b" ".join(those)
     return any(data.count(word) != inside.count(word) for word in words) or not all(
         word in each for each in those for word in words[1:]
     )
+
+
+def _ascii_words(value: str) -> list[bytes]:
+    """Returns the words of a value of ASCII, in lower case."""
+    return value.encode().lower().translate(_BLANKS).split()
 
 
 def _overlaps_itself(plain: bytes) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from training.features import CASES, GAPS
 
 ROOT = Path(__file__).parent.parent
-VERSION = "1.3.0"
+VERSION = "1.4.0"
 NO_SETS = frozenset({"clean_prompts", "languages", "unseen"})
 MARKS = ("<!-- figures -->", "<!-- /figures -->")
 BASE = {
@@ -32,6 +32,10 @@ DATA = [
             "MIT, BSD-3-Clause, Apache-2.0, PSF-2.0, MPL-2.0, LGPL-3.0",
             "their authors",
         ),
+        ("for the student: the help of LibreOffice 7.4 in ten languages", "MPL-2.0", "LibreOffice contributors"),
+        ("for the student: the manual of PostgreSQL 15", "PostgreSQL", "PostgreSQL Global Development Group"),
+        ("for the student: the documentation of Python 3.11", "PSF-2.0", "Python Software Foundation"),
+        ("for the student: examples and glosses of WordNet 3.0", "WordNet 3.0", "Princeton University"),
         ("translations of home-assistant-frontend and apache-superset", "Apache-2.0", "their contributors"),
         ("translations of django and wagtail", "BSD-3-Clause", "their contributors"),
         ("translations of kolibri and django-allauth", "MIT", "their contributors"),

@@ -1,269 +1,177 @@
-"""Trains the student on the transformer's answers: `python -m training.distil read`, then `train`, then `export`.
+"""Trains the student on the transformer's answers: `python -m training.distil write`, then `train`, then `export`.
 
-`read` writes shards of tokens with the probabilities that the transformer gives them; a seed gives the same shard
-again. `train` follows the probabilities, sharpened, since the transformer's choice matters more than its doubts.
+`write` numbers the text (numbered.py). `train` draws windows of it, puts other words into them, has the transformer
+label them, and learns: what it reads is never twice the same. It runs on a GPU if there is one. Towards the end the
+student is rounded as in the graph, so that it learns to live with that.
 """
 
 import argparse
-import itertools
 import json
 import math
 import random
+import re
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
 import numpy as np
 import onnx
 import torch
-from numpy.typing import NDArray
-from onnx import numpy_helper
-from torch import Tensor, multiprocessing
+from torch import Tensor
 from torch.nn import functional
 
-from training.artefact import Artefact
-from training.corpora import training_corpora
+from training.corpora import Document, training_corpora
 from training.distil_text import texts
-from training.features import LABELS, bio, token_types, without_unknown
+from training.drawn import Batch, Corpus, teacher
+from training.generate import labelled
+from training.model import Tagger
+from training.numbered import ORDER, Numbering, Source, Stream, cased, classes, guessed, vocabularies
+from training.prose import prose
 from training.scripts import documents
-from training.student import REACH, Student, build, from_table, load, scales
+from training.student import Student, build, load
 
 ROOT = Path(__file__).parent.parent
 WORK = ROOT / "training" / "build" / "distil"
 MODEL = ROOT / "gateway" / "detection" / "ner" / "model"
-TEXTS = 6000
-"""Texts of a shard beside the labelled ones: about 1.5 million tokens."""
-LONGEST = 320
-SHARPNESS = 3
-VALIDATION = 0
-"""The shard that is not trained on, a sixth as large."""
-_OVERLAP = 14
-_SCRIPTS = 1000
-"""Seed of the first shard of text in other scripts."""
+TEXTS, SCRIPTS, LABELLED = 300_000, 110_000, 24
+"""Texts of `distil_text`, texts in other scripts, and helpings of the labelled text."""
+OWN = 0.075
+"""Windows in other scripts, with labels of their own, for each other one."""
+# How often the vector of a feature is left out, so that no word is known by a single one; the form nearly never is.
+LEFT_OUT = (0.15, 0.1, 0.1, 0.1, 0.1, 0.02)
+ROUNDED_FROM, FINE_FROM = 0.65, 0.8
+"""Shares of the time after which values are rounded, and after which half as much is left out."""
+_WARM_UP = 300
+_PARTS = 2
+_WORD = re.compile(r"[^\W\d_]{4,30}")
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
-    """Tokens of many texts in a row; text `i` is `ends[i - 1]:ends[i]`."""
-
-    ids: NDArray[np.uint16]
-    types: NDArray[np.uint8]
-    chances: NDArray[np.uint8]
-    ends: NDArray[np.int64]
-
-    def pieces(self) -> Iterator[tuple[int, int]]:
-        """Windows of at most `LONGEST` tokens."""
-        start = 0
-        for end in self.ends.tolist():
-            while end - start > LONGEST:
-                yield start, start + LONGEST
-                start += LONGEST - 2 * REACH
-            if end > start:
-                yield start, end
-            start = end
+def _sources(data: Path, manuals: Path | None, size: float) -> Iterator[Source]:
+    real = training_corpora(data)
+    chance = random.Random("distil")
+    for text in texts(int(TEXTS * size), 1):
+        yield Source(Document(text, ()))
+    for _ in range(math.ceil(LABELLED * size)):
+        yield from (Source(Document(one.text, ())) for one in labelled(real, chance, other_names=0.6))
+    for document in documents(int(SCRIPTS * size), 1):
+        yield Source(document, own=True)
+    if manuals is not None:
+        yield from prose(manuals)
 
 
-def read_shard(seed: int, folder: Path, data: Path, model: Path) -> None:
-    """Writes one shard."""
-    teacher = Artefact(model, overlap=_OVERLAP)
-    ids: list[int] = []
-    types: list[int] = []
-    chances: list[NDArray[np.uint8]] = []
-    ends: list[int] = []
-    for text in texts(TEXTS // 6 if seed == VALIDATION else TEXTS, seed, training_corpora(data)):
-        tokens = teacher.tokenizer.encode(text, add_special_tokens=False)
-        if not tokens.ids:
-            continue
-        _, answer = teacher.probabilities(text)
-        ids += tokens.ids
-        types += token_types(text, tokens.offsets)
-        chances.append(np.rint(answer * 255).astype(np.uint8))
-        ends.append(len(ids))
-    _write(folder / f"shard_{seed}.npz", ids, types, chances, ends)
+def write(file: Path, data: Path, manuals: Path | None, model: Path, size: float) -> None:
+    """Writes all text as numbers."""
+    sources = list(_sources(data, manuals, size))
+    random.Random(1).shuffle(sources)
+    counts: list[Counter[str]] = [Counter() for _ in ORDER]
+    numbering, taught, own = Numbering(model), Stream(), Stream()
+    for source in sources:
+        numbering.add(source, taught, own)
+        if source.language is not None:
+            counts[source.language].update(_WORD.findall(source.document.text))
+    vocabulary = vocabularies(numbering, counts)
+    kinds = classes(numbering, vocabulary)
+    guessed(taught, list(numbering.ids), vocabulary)
+    forms = cased(numbering, np.concatenate(taught.atoms))
+    surfaces = np.frombuffer("\n".join(numbering.ids).encode("utf-8", "surrogatepass"), np.uint8)
+    arrays = taught.arrays("taught") | own.arrays("own") | kinds.arrays() | forms | {"surfaces": surfaces}
+    np.savez(file, **arrays)  # type: ignore[arg-type]
+    print(f"{len(sources)} texts, {taught.ends[-1] + own.ends[-1]} atoms, {len(numbering.ids)} of them distinct")
 
 
-def read_scripts(seed: int, folder: Path, model: Path) -> None:
-    """Writes a shard of text in other scripts with its own labels, which the transformer would not know."""
-    tokenizer = Artefact(model).tokenizer
-    ids: list[int] = []
-    types: list[int] = []
-    chances: list[NDArray[np.uint8]] = []
-    ends: list[int] = []
-    for document in documents(TEXTS, seed):
-        tokens = tokenizer.encode(document.text, add_special_tokens=False)
-        own_ids, own_types, offsets = without_unknown(
-            document.text, tokens.ids, token_types(document.text, tokens.offsets), tokens.offsets
-        )
-        ids += own_ids
-        types += own_types
-        chances.append(255 * np.eye(len(LABELS), dtype=np.uint8)[bio(offsets, document.spans)])
-        ends.append(len(ids))
-    _write(folder / f"shard_{seed}.npz", ids, types, chances, ends)
+def _batches(corpus: Corpus, name: str, count: int, tagger: Tagger, *, valid: bool = False) -> Iterator[Batch]:
+    for window in corpus.sorted(corpus.draw(name, count, valid=valid, change=not valid), _PARTS):
+        yield corpus.labelled(name, window, tagger)
 
 
-def _write(
-    file: Path, ids: Sequence[int], types: Sequence[int], chances: Sequence[NDArray[np.uint8]], ends: Sequence[int]
-) -> None:
-    unfinished = file.with_suffix(".tmp.npz")
-    np.savez(
-        unfinished,
-        ids=np.array(ids, np.uint16),
-        types=np.array(types, np.uint8),
-        chances=np.concatenate(chances),
-        ends=np.array(ends, np.int64),
+def loss_of(student: Student, batch: Batch, kept: Tensor | None = None) -> Tensor:
+    """The sum of the units' cross entropies with their targets."""
+    with torch.autocast(batch.rows.device.type, torch.bfloat16):
+        logits = student(batch.rows, batch.mask, kept)
+    losses = -(batch.targets * functional.log_softmax(logits.float(), dim=-1)).sum(dim=-1)
+    return (losses * batch.weights).sum()
+
+
+def train(corpus: Corpus, tagger: Tagger, folder: Path, minutes: float, windows: int, rate: float) -> None:
+    """Trains for `minutes`, in which the rate falls to zero. Writes `student.pt`."""
+    device = corpus.device
+    student = Student().to(device)
+    vectors = [student.vectors]
+    others = [one for name, one in student.named_parameters() if name != "vectors"]
+    optimizer = torch.optim.AdamW(
+        [{"params": vectors, "rate": rate}, {"params": others, "rate": 0.6 * rate}],
+        betas=(0.9, 0.98),
+        weight_decay=0.0,
+        fused=True,
     )
-    # At once, since `train` may be looking for new shards.
-    unfinished.rename(file.with_name(file.name))
-    print(f"{file.stem}: {len(ends)} texts, {len(ids)} tokens", flush=True)
-
-
-def load_shard(file: Path) -> Shard:
-    """A shard that `read_shard` wrote."""
-    with np.load(file) as stored:
-        return Shard(stored["ids"], stored["types"], stored["chances"], stored["ends"])
-
-
-type Batch = tuple[Tensor, Tensor, Tensor, Tensor]
-
-
-def stacked(shard: Shard, pieces: Sequence[tuple[int, int]]) -> Batch:
-    """Windows as one batch: ids, types, mask, the transformer's probabilities."""
-    width = max(end - start for start, end in pieces)
-    ids = np.zeros((len(pieces), width), np.int64)
-    types = np.zeros_like(ids)
-    mask = np.zeros((len(pieces), width), np.float32)
-    chances = np.zeros((len(pieces), width, len(LABELS)), np.float32)
-    for row, (start, end) in enumerate(pieces):
-        ids[row, : end - start] = shard.ids[start:end]
-        types[row, : end - start] = shard.types[start:end]
-        mask[row, : end - start] = 1
-        chances[row, : end - start] = shard.chances[start:end]
-    return torch.from_numpy(ids), torch.from_numpy(types), torch.from_numpy(mask), torch.from_numpy(chances / 255)
-
-
-def batches(shards: Sequence[Shard], tokens: int, chance: random.Random) -> Iterator[Batch]:
-    """All of the shards in batches of about `tokens` tokens, windows of like length together, in random order."""
-    groups: list[tuple[Shard, list[tuple[int, int]]]] = []
-    for shard in shards:
-        group: list[tuple[int, int]] = []
-        for piece in sorted(shard.pieces(), key=lambda piece: (piece[1] - piece[0], chance.random())):
-            if group and (piece[1] - piece[0]) * (len(group) + 1) > tokens:
-                groups.append((shard, group))
-                group = []
-            group.append(piece)
-        groups.append((shard, group))
-    chance.shuffle(groups)
-    for shard, group in groups:
-        yield stacked(shard, group)
-
-
-def loss_of(student: Student, batch: Batch) -> Tensor:
-    """Cross entropy with the sharpened probabilities, per token."""
-    ids, types, mask, chances = batch
-    with torch.autocast("cpu", torch.bfloat16):
-        logits = student(ids, types, mask)
-    sharp = chances**SHARPNESS
-    sharp /= sharp.sum(dim=-1, keepdim=True).clamp_min(1e-6)
-    losses = -(sharp * functional.log_softmax(logits.float(), dim=-1)).sum(dim=-1)
-    return (losses * mask).sum() / mask.sum()
-
-
-def train(folder: Path, start: Path | None, minutes: float, tokens: int, rate: float) -> None:
-    """Trains on all shards there are, mixed; the rate falls to zero over `minutes`. Writes `student.pt`."""
-    files = {file.name: file for file in sorted(folder.glob("shard_*[0-9].npz"))}
-    valid = load_shard(files.pop(f"shard_{VALIDATION}.npz"))
-    shards = [load_shard(file) for file in files.values()]
-    student = from_table(_word_table()) if start is None else load(start).train()
-    optimizer = torch.optim.AdamW(student.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
-    began, step, running = time.monotonic(), 0, 0.0
+    valid = [*_batches(corpus, "taught", 8 * windows, tagger, valid=True)]
+    left_out = torch.tensor(LEFT_OUT, device=device)
+    began, step = time.monotonic(), 0
     with (folder / "curve.jsonl").open("w", encoding="utf-8") as curve:
-        for batch in (batch for turn in itertools.count() for batch in batches(shards, tokens, random.Random(turn))):
-            done = (time.monotonic() - began) / 60 / minutes
-            if done >= 1:
-                break
+        while (done := (time.monotonic() - began) / 60 / minutes) < 1:
+            if done > ROUNDED_FROM and not student.steps.any():
+                student.set_steps(valid[-1].rows[:512], valid[-1].mask[:512])
             for group in optimizer.param_groups:
-                group["lr"] = rate * min(1.0, (step + 1) / 200) * 0.5 * (1 + math.cos(math.pi * done))
-            loss = loss_of(student, batch)
+                group["lr"] = group["rate"] * min(1.0, (step + 1) / _WARM_UP) * 0.5 * (1 + math.cos(math.pi * done))
+            batches = [*_batches(corpus, "taught", windows, tagger)]
+            if "own" in corpus.streams:
+                batches += _batches(corpus, "own", max(_PARTS, int(OWN * windows)), tagger)
+            total = sum(float(batch.weights.sum()) for batch in batches)
             optimizer.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
+            for batch in batches:
+                missing = left_out * (1.0 if done < FINE_FROM else 0.5)
+                kept = torch.rand(batch.rows.shape, device=device) >= missing
+                (loss_of(student, batch, kept) / total).backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(student.parameters(), 1.0)
             optimizer.step()
-            running += float(loss.detach())
             step += 1
-            if step % 100 == 0:
-                print(json.dumps({"step": step, "done": round(done, 3), "loss": round(running / 100, 4)}), file=curve)
-                running = 0.0
-            if step % 1000 == 0:
+            if step % 500 == 0:
                 _save(student, folder, valid, curve, step)
         _save(student, folder, valid, curve, step)
 
 
-def _save(student: Student, folder: Path, valid: Shard, curve: TextIO, step: int) -> None:
-    right = total = 0
-    losses = []
+def _save(student: Student, folder: Path, valid: list[Batch], curve: TextIO, step: int) -> None:
+    loss = right = total = 0.0
     student.eval()
     with torch.inference_mode():
-        for batch in list(batches([valid], 16384, random.Random(0)))[:8]:
-            losses.append(float(loss_of(student, batch)))
-            ids, types, mask, chances = batch
-            agrees = student(ids, types, mask).argmax(dim=-1) == chances.argmax(dim=-1)
-            right += int((agrees * mask).sum())
-            total += int(mask.sum())
+        for batch in valid:
+            loss += float(loss_of(student, batch))
+            agrees = student(batch.rows, batch.mask).argmax(dim=-1) == batch.targets.argmax(dim=-1)
+            right += float((agrees * batch.weights).sum())
+            total += float(batch.weights.sum())
     student.train()
-    line = {"step": step, "valid": round(sum(losses) / len(losses), 4), "agrees": round(right / total, 4)}
+    line = {"step": step, "valid": round(loss / total, 4), "agrees": round(right / total, 4)}
     print(json.dumps(line), file=curve, flush=True)
     torch.save(student.state_dict(), folder / "student.pt")
-
-
-def _word_table() -> NDArray[np.float32]:
-    """The transformer's word vectors."""
-    stored = {one.name: numpy_helper.to_array(one) for one in onnx.load(MODEL / "model.onnx").graph.initializer}
-    table: NDArray[np.float32] = stored["words"].astype(np.float32) * stored["words.scale"]
-    return table
-
-
-def export(folder: Path, out: Path) -> None:
-    """Writes `student.onnx`; its scales come from text that was not trained on."""
-    student = load(folder / "student.pt")
-    valid = load_shard(folder / f"shard_{VALIDATION}.npz")
-    ids, types, mask, _ = stacked(valid, random.Random(2).sample(list(valid.pieces()), 1000))
-    onnx.save(build(student, scales(student, ids, types, mask)), out / "student.onnx")
 
 
 def main() -> None:
     """Reads the command line and runs a stage."""
     parser = argparse.ArgumentParser(prog="python -m training.distil", description=__doc__)
-    parser.add_argument("stage", choices=("read", "train", "export"))
+    parser.add_argument("stage", choices=("write", "train", "export"))
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of labelled files")
-    parser.add_argument("--work", type=Path, default=WORK, help="shards, weights and learning curve")
+    parser.add_argument("--prose", type=Path, help="folder of manuals (prose.py)")
+    parser.add_argument("--work", type=Path, default=WORK, help="text as numbers, weights and learning curve")
     parser.add_argument("--model", type=Path, default=MODEL, help="folder of the transformer, and of the result")
-    parser.add_argument("--shards", type=int, default=9)
-    parser.add_argument("--scripts", type=int, default=4, help="shards of text in other scripts")
-    parser.add_argument("--first", type=int, default=0, help="seed of the first shard")
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--start", type=Path, help="weights of an earlier leg")
+    parser.add_argument("--size", type=float, default=1.0, help="share of the text to write")
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--tokens", type=int, default=8192, help="tokens of a batch")
-    parser.add_argument("--rate", type=float, default=2e-3)
+    parser.add_argument("--windows", type=int, default=1280, help="windows of a step")
+    parser.add_argument("--rate", type=float, default=2.5e-3)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
-    if arguments.stage == "read":
-        with multiprocessing.get_context("spawn").Pool(arguments.workers) as pool:
-            seeds = range(arguments.first, arguments.first + arguments.shards)
-            first = _SCRIPTS + arguments.first
-            others = [(seed, arguments.work, arguments.model) for seed in range(first, first + arguments.scripts)]
-            reading = pool.starmap_async(read_scripts, others, chunksize=1)
-            pool.starmap(
-                read_shard, [(seed, arguments.work, arguments.data, arguments.model) for seed in seeds], chunksize=1
-            )
-            reading.get()
+    if arguments.stage == "write":
+        write(arguments.work / "corpus.npz", arguments.data, arguments.prose, arguments.model, arguments.size)
     elif arguments.stage == "train":
-        torch.manual_seed(1)
-        train(arguments.work, arguments.start, arguments.minutes, arguments.tokens, arguments.rate)
+        torch.manual_seed(7)
+        device = torch.device(arguments.device)
+        corpus = Corpus(arguments.work / "corpus.npz", arguments.model, device)
+        tagger = teacher(arguments.model).to(device, torch.bfloat16 if device.type == "cuda" else torch.float32)
+        train(corpus, tagger, arguments.work, arguments.minutes, arguments.windows, arguments.rate)
     else:
-        export(arguments.work, arguments.model)
+        onnx.save(build(load(arguments.work / "student.pt")), arguments.model / "student.onnx")
 
 
 if __name__ == "__main__":

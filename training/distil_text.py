@@ -1,19 +1,18 @@
 """Text for the student, without labels: the transformer labels it (distil.py).
 
-Half of it is the transformer's own training text. The rest is text in which hardly anybody is named and which agents
-send: source code, manuals, configuration, schemas and translations from the installed packages, now and then with a
-name put in.
+Half of it is generated as for the transformer. The rest is text in which hardly anybody is named and which agents send:
+source code, manuals, configuration, schemas and translations from the installed packages, now and then with a name put
+in.
 """
 
 import random
 import sysconfig
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from training.corpora import Labelled
 from training.fill import Filler
-from training.generate import LANGUAGES, labelled, one
+from training.generate import LANGUAGES, one
 from training.interfaces import said
 
 TECHNICAL = frozenset(
@@ -21,8 +20,6 @@ TECHNICAL = frozenset(
 )
 # Of the documents: generated, a stretch of a technical file, what programs say, a mix of two of them.
 SHARES = {"generated": 52, "technical": 34, "said": 7, "mixed": 7}
-LABELLED = 1.0
-"""Labelled documents for each other one."""
 PUT_IN = 0.3
 """Share of technical stretches with a name put in."""
 _LARGEST = 2_000_000
@@ -123,12 +120,9 @@ def _mixed(chance: random.Random) -> str:
     return chance.choice(("\n\n", "\n", "\n```\n")).join(parts)
 
 
-def texts(count: int, seed: int, real: Sequence[Labelled]) -> Iterator[str]:
-    """`count` texts and the labelled ones beside them; the same seed gives the same ones."""
+def texts(count: int, seed: int) -> Iterator[str]:
+    """`count` texts; the same seed gives the same ones."""
     chance = random.Random(f"distil {seed}")
     kinds = {"generated": _generated, "technical": _technical, "said": _said, "mixed": _mixed}
     for kind in chance.choices(list(SHARES), list(SHARES.values()), k=count):
         yield kinds[kind](chance)
-    documents = labelled(real, chance, other_names=0.6)
-    for document in chance.sample(documents, min(len(documents), int(LABELLED * count))):
-        yield document.text

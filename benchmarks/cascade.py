@@ -4,7 +4,7 @@
 
 Labelled text is not part of the project; `tests/vectors/names` is, and is measured without it. For each set and type:
 the share of labelled values that are wholly covered by findings of any type, and how many findings of the type touch no
-labelled value. Below the table: the share of tokens that the transformer reads, context included.
+labelled value. Below the table: the share of units that the transformer reads, context included.
 """
 
 import argparse
@@ -19,10 +19,11 @@ from rich.table import Table
 
 from gateway.detection import builtin_detector
 from gateway.detection.ner import BuiltinModel, cascade
-from gateway.detection.ner.cascade import Flags
 from gateway.detection.ner.engine import TokenClassifier
-from gateway.detection.ner.inference import Logits
-from gateway.detection.ner.windows import Tokens, Window
+from gateway.detection.ner.student import Chances
+from gateway.detection.ner.units import Units
+from gateway.detection.ner.windows import Window
+from gateway.models import Entity
 
 ROOT = Path(__file__).parent.parent
 _SETS = {
@@ -43,22 +44,24 @@ type Span = tuple[int, int, str]
 
 
 class _Measured(BuiltinModel):
-    """Reads as `mode` says, and counts the tokens."""
+    """Reads as `mode` says, and counts the units."""
 
     mode = "both"
-    tokens = read = 0
+    units = read = 0
 
-    def _logits(self, texts: Sequence[str], tokens: Sequence[Tokens]) -> list[Logits]:
-        self.tokens += sum(map(len, tokens))
+    def _read_texts(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         if self.mode == "transformer":
-            return TokenClassifier._logits(self, texts, tokens)
-        return super()._logits(texts, tokens)
+            return TokenClassifier._read_texts(self, texts)
+        return super()._read_texts(texts)
 
-    def _second_readings(self, text: str, tokens: Tokens, logits: Logits, alone: Flags) -> list[Window]:
+    def _second_readings(
+        self, texts: Sequence[str], own: Sequence[Units], rows: Sequence[slice], chances: Chances
+    ) -> list[list[Window]]:
         if self.mode == "student":
-            return []
-        readings = super()._second_readings(text, tokens, logits, alone)
-        self.read += sum(one.last - one.first for one in readings)
+            return [[] for _ in texts]
+        readings = super()._second_readings(texts, own, rows, chances)
+        self.units += len(chances)
+        self.read += sum(one.last - one.first for some in readings for one in some)
         return readings
 
 
@@ -120,12 +123,12 @@ def main() -> None:
     results: dict[str, Counter[tuple[str, str, str]]] = {}
     shares: dict[str, float] = {}
     for mode in options.modes:
-        model.mode, model.tokens, model.read = mode, 0, 0
+        model.mode, model.units, model.read = mode, 0, 0
         results[mode] = counts = Counter()
         for name, text, gold in texts:
             found = [(one.start, one.end, _TYPES.get(one.type, one.type)) for one in model.detect(text)]
             _count(counts, name, gold, found)
-        shares[mode] = model.read / model.tokens
+        shares[mode] = model.read / max(1, model.units)
     model.close()
     table = Table("set", "type", "labelled", *(f"{mode}: {what}" for mode in results for what in ("covered", "false")))
     rows = sorted({key[:2] for counts in results.values() for key in counts if key[1] in _COMMON})

@@ -1,14 +1,19 @@
 """Named entity recognition: finds persons, places and organizations with an embedded model.
 
-    features    the model's inputs besides word pieces
+    units       what the student reads: units of text and their features
+    student     runs the student, which reads everything
+    cascade     decides what the transformer reads after it
     windows     splits a text into overlapping windows of word pieces
-    inference   runs the model on its own threads
+    inference   runs the transformer on its own threads
+    classes     turns probabilities into token labels
     spans       turns token labels into spans
-    engine      the engine that `gateway.detection.engines` runs
+    engine      runs a token classification model
+    builtin     the two models that ship with the gateway
 
 `training/` trains the model. `recognizers/person_name.py` finds names announced by context.
 """
 
-from gateway.detection.ner.engine import BuiltinModel, TokenClassifier
+from gateway.detection.ner.builtin import BuiltinModel
+from gateway.detection.ner.engine import TokenClassifier
 
 __all__ = ["BuiltinModel", "TokenClassifier"]

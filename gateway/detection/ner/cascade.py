@@ -1,7 +1,7 @@
-"""Decides which tokens the transformer reads after the student: those about which the student is in doubt.
+"""Decides which units the transformer reads after the student: those about which the student is in doubt.
 
-A student (training/student.py) reads every token. Where its probabilities are clear, they are the result. The rest,
-with context around it, goes to the transformer, which takes many times as long per token.
+A student (training/student.py) reads every unit. Where its probabilities are clear, they are the result. The rest, with
+context around it, goes to the transformer, which takes many times as long.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,24 +10,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gateway.detection.ner.windows import LENGTH, Window, windows
+from gateway.detection.ner.windows import Window
 
-REACH = 18
-"""Tokens on either side that affect the student's result for a token (training/student.py)."""
 _AROUND = 3
-"""Tokens next to a doubtful one that the transformer decides, too."""
-_CONTEXT, _LEAST_CONTEXT = 32, 12
-"""Tokens of context on either side of what the transformer decides, and how few they may become in a full window."""
-_ROOM = LENGTH - 2
+"""Units next to a doubtful one that the transformer decides, too."""
+_CONTEXT, _LEAST_CONTEXT = 20, 9
+"""Units of context on either side of what the transformer decides, and how few they may become in a full window."""
+_ROOM = 90
+"""Units whose word pieces fit into one window of the transformer, usually."""
 
 type Chances = NDArray[np.float32]
 type Flags = NDArray[np.bool_]
 type Region = tuple[int, int]
-"""The first token, and the one after the last."""
+"""The first unit, and the one after the last."""
 
 
 class Doubt(NamedTuple):
-    """When a token is doubtful: at which probability of an entity where none is likeliest, and below which probability
+    """When a unit is doubtful: at which probability of an entity where none is likeliest, and below which probability
     of the entity that is.
     """
 
@@ -35,27 +34,29 @@ class Doubt(NamedTuple):
     sure: float
 
 
-STRICT = Doubt(some=0.005, sure=0.9)
-LOOSE = Doubt(some=0.03, sure=0.8)
+STRICT = Doubt(some=0.03, sure=0.85)
+LOOSE = Doubt(some=0.1, sure=0.7)
 """For places and organizations, which the policies hide less often."""
 
 
 def doubtful(chances: Chances, loose: Sequence[int]) -> Flags:
-    """Returns which tokens are doubtful, given the student's probabilities `[tokens, classes]`.
+    """Returns which units are doubtful, given the student's probabilities `[units, classes]`.
 
     Class 0 is none; `loose` are the classes of places and organizations.
     """
+    is_loose = np.zeros(chances.shape[1], bool)
+    is_loose[loose] = True
     best, places = chances.argmax(axis=1), chances[:, loose].sum(axis=1)
     others = 1 - chances[:, 0] - places
-    sure = np.where(np.isin(best, loose), LOOSE.sure, STRICT.sure)
+    sure = np.where(is_loose[best], LOOSE.sure, STRICT.sure)
     result: Flags = np.where(
-        best == 0, (others > STRICT.some) | (places > LOOSE.some), chances[np.arange(len(best)), best] < sure
+        best == 0, (others > STRICT.some) | (places > LOOSE.some), chances.max(axis=1, initial=0) < sure
     )
     return result
 
 
 def near_named(named: Flags) -> Flags:
-    """Returns which tokens are, or stand next to, one that the student takes for part of an entity."""
+    """Returns which units are, or stand next to, one that the student takes for part of an entity."""
     near = named.copy()
     for step in range(1, _AROUND + 1):
         near[step:] |= named[:-step]
@@ -64,30 +65,20 @@ def near_named(named: Flags) -> Flags:
 
 
 def second_readings(doubts: Flags, named: Flags) -> list[Window]:
-    """Returns what the transformer reads; `named` are the tokens that the student takes for part of an entity.
+    """Returns what the transformer reads; `named` are the units that the student takes for part of an entity.
 
     Parts that are decided anew are disjoint, and none ends within an entity of the student's.
     """
     count = len(doubts)
-    some = [window for first, last in _groups(doubts, named) for window in _with_context(first, last, count)]
-    if sum(map(_cost, some)) < count:
+    some = [_with_context(first, last, count) for first, last in _groups(doubts, named)]
+    if sum(one.last - one.first for one in some) < count:
         return some
-    everything = list(windows(count))
-    return min(some, everything, key=lambda readings: sum(map(_cost, readings)))
+    return [Window(0, count, 0, count)] if count else []
 
 
-def _cost(window: Window) -> int:
-    return window.last - window.first
-
-
-def _with_context(first: int, last: int, count: int) -> Iterator[Window]:
-    """Yields the windows that decide `first:last`."""
+def _with_context(first: int, last: int, count: int) -> Window:
     context = max(_LEAST_CONTEXT, min(_CONTEXT, (_ROOM - (last - first)) // 2))
-    start, end = max(0, first - context), min(count, last + context)
-    for window in windows(end - start):
-        kept_first, kept_last = max(first, start + window.kept_first), min(last, start + window.kept_last)
-        if kept_first < kept_last:
-            yield Window(start + window.first, start + window.last, kept_first, kept_last)
+    return Window(max(0, first - context), min(count, last + context), first, last)
 
 
 def _groups(doubts: Flags, named: Flags) -> Iterator[Region]:
@@ -96,7 +87,7 @@ def _groups(doubts: Flags, named: Flags) -> Iterator[Region]:
 
 
 def _regions(doubts: Flags, named: Flags) -> Iterator[Region]:
-    """Yields doubtful tokens with their neighbours and the entities that they touch; disjoint, in order."""
+    """Yields doubtful units with their neighbours and the entities that they touch; disjoint, in order."""
 
     def around() -> Iterator[Region]:
         last = 0

@@ -4,8 +4,7 @@ In languages that capitalize nouns, the model takes such names for nouns. A word
 soon as the model considers a person barely possible.
 """
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 
 from gateway.detection.ner.ordinary_words import WordList
 from gateway.detection.ner.spans import TokenLabel
@@ -22,43 +21,48 @@ _AFTER = _BEFORE - {"/"} | frozenset(")].!?<…|")
 def label_given_names(
     text: str,
     offsets: Sequence[tuple[int, int]],
-    labels: Sequence[TokenLabel],
+    labels: Mapping[int, TokenLabel],
     *,
     names: WordList,
     ordinary: WordList,
     person: int,
-) -> list[TokenLabel]:
+) -> dict[int, TokenLabel]:
     """Returns the labels, with `person` for unlabelled words in `names` (lower case) and for family names after a
     given name.
+
+    `labels` are those of the tokens that have one or may be a person, in order.
     """
-    result = list(labels)
-    for index in [
-        index for index, (label_class, _, _, odds) in enumerate(labels) if not label_class and odds >= MIN_PERSON
-    ]:
-        if result[index].label_class:
+    result = dict(labels)
+    for index, label in labels.items():
+        if label.label_class or label.person < MIN_PERSON or result[index].label_class:
             continue
         first, last = _word(text, offsets, index)
         start, end = offsets[first][0], offsets[last][1]
-        if not any(one.label_class for one in labels[first : last + 1]) and _is_given(text, start, end, names):
-            result[first : last + 1] = [TokenLabel(person, at == first, _SCORE) for at in range(first, last + 1)]
-    for last in [
-        at for at, (one, other) in enumerate(pairwise(result)) if one.label_class == person and not other.label_class
-    ]:
+        if not _is_labelled(labels, first, last) and _is_given(text, start, end, names):
+            result |= {at: TokenLabel(person, at == first, _SCORE) for at in range(first, last + 1)}
+    for last in [at for at, one in result.items() if one.label_class == person and not _is_labelled(result, at + 1)]:
         word_end = _family_name(text, offsets, result, last, ordinary)
-        result[last + 1 : word_end + 1] = [TokenLabel(person, False, _SCORE) for _ in range(last, word_end)]
-    return result
+        result |= {at: TokenLabel(person, False, _SCORE) for at in range(last + 1, word_end + 1)}
+    return dict(sorted(result.items())) if len(result) > len(labels) else result
+
+
+def _is_labelled(labels: Mapping[int, TokenLabel], first: int, last: int | None = None) -> bool:
+    """Whether any of the tokens `first` to `last` has a label."""
+    return any(at in labels and labels[at].label_class for at in range(first, (first if last is None else last) + 1))
 
 
 def _family_name(
-    text: str, offsets: Sequence[tuple[int, int]], labels: Sequence[TokenLabel], last: int, ordinary: WordList
+    text: str, offsets: Sequence[tuple[int, int]], labels: Mapping[int, TokenLabel], last: int, ordinary: WordList
 ) -> int:
     """Returns the last token of the word after a name if that may be its family name, else `last`."""
+    if last + 1 == len(offsets):
+        return last
     start = offsets[last][1] + 1
     if offsets[last + 1][0] != start or text[start - 1] != " " or not text[start].isupper():
         return last
     _, word_end = _word(text, offsets, last + 1)
-    word, end = labels[last + 1 : word_end + 1], offsets[word_end][1]
-    possible = max(label.person for label in word) >= _MIN_FAMILY_NAME and not any(label.label_class for label in word)
+    word, end = [labels[at] for at in range(last + 1, word_end + 1) if at in labels], offsets[word_end][1]
+    possible = any(label.person >= _MIN_FAMILY_NAME for label in word) and not any(label.label_class for label in word)
     whole = end == len(text) or text[end] in _AFTER
     return word_end if possible and whole and text[start:end].lower() not in ordinary else last
 

@@ -94,7 +94,7 @@ class Session:
         self._session._model_bytes = None
         self.inputs = frozenset(each.name for each in self._session.get_inputs())
 
-    def run(self, feed: Mapping[str, NDArray[np.int64]]) -> Logits:
+    def run(self, feed: Mapping[str, NDArray[np.int32] | NDArray[np.int64]]) -> Logits:
         """Returns the first output. Raises Unavailable (`detection_failed`)."""
         try:
             result: Logits = self._session.run(None, feed)[0]

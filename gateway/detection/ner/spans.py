@@ -5,7 +5,7 @@ the sentence.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 from unicodedata import category
@@ -44,9 +44,12 @@ class LabelledSpan:
 
 
 def label_spans(
-    text: str, offsets: Sequence[tuple[int, int]], labels: Sequence[TokenLabel], *, persons: frozenset[int]
+    text: str, offsets: Sequence[tuple[int, int]], labels: Mapping[int, TokenLabel], *, persons: frozenset[int]
 ) -> Iterator[LabelledSpan]:
-    """Yields the disjoint spans of a text in order. `persons` are the classes that titles precede."""
+    """Yields the disjoint spans of a text in order.
+
+    `labels` are those of some tokens, in order; all others have none. `persons` are the classes that titles precede.
+    """
     last = 0
     for first, after in _runs(offsets, labels):
         label_class = labels[first].label_class
@@ -61,20 +64,22 @@ def label_spans(
         last = end
 
 
-def _runs(offsets: Sequence[tuple[int, int]], labels: Sequence[TokenLabel]) -> Iterator[tuple[int, int]]:
+def _runs(offsets: Sequence[tuple[int, int]], labels: Mapping[int, TokenLabel]) -> Iterator[tuple[int, int]]:
     """Yields runs of tokens of one class. A token directly after another belongs to the same word and starts no run."""
-    first: int | None = None
-    for index, label in enumerate(labels):
-        if first is not None:
+    first = after = 0
+    for index, label in labels.items():
+        if not label.label_class:
+            continue
+        if first < after == index and label.label_class == labels[first].label_class:
             adjacent = offsets[index][0] == offsets[index - 1][1]
-            if label.label_class == labels[first].label_class and (not label.begins or adjacent):
+            if not label.begins or adjacent:
+                after = index + 1
                 continue
-            yield first, index
-            first = None
-        if label.label_class:
-            first = index
-    if first is not None:
-        yield first, len(labels)
+        if first < after:
+            yield first, after
+        first, after = index, index + 1
+    if first < after:
+        yield first, after
 
 
 def to_words(text: str, start: int, end: int) -> tuple[int, int]:

@@ -1,34 +1,47 @@
-"""Runs the student, a small convolutional model that reads every token before the transformer reads the doubtful ones.
+"""Runs the student, a small convolutional model that reads every unit before the transformer reads the doubtful ones.
 
-It runs on the caller's thread: a block takes some milliseconds, so a queue would cost more than it saves.
+It runs on the caller's thread: a block takes a millisecond, so a queue would cost more than it saves.
 """
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
-from gateway.detection.ner.cascade import REACH
 from gateway.detection.ner.inference import Logits, Session
-from gateway.detection.ner.windows import Tokens, windows
+from gateway.detection.ner.units import Units
 
-_ROOM = 1024
-"""Tokens in a window, in which most blocks fit."""
+REACH = 18
+"""Units on either side that affect the result for a unit (training/student.py)."""
+_ROOM = 4096
+"""Units that are read at once, in which all blocks fit."""
+
+type Chances = NDArray[np.float32]
 
 
 class Student:
     """`model` is the content of `student.onnx`. Thread-safe."""
 
     def __init__(self, model: bytes) -> None:
-        # Windows are short, so the arena keeps little memory.
+        # Texts are short, so the arena keeps little memory.
         self._session = Session(model, arena=True)
 
-    def logits(self, tokens: Tokens) -> Logits:
-        """Returns the logits `[tokens, labels]`; deterministic, and independent of the windows.
+    def chances(self, texts: Sequence[Units]) -> Chances:
+        """Returns the probabilities `[units, labels]` of the units of all texts; deterministic.
 
         Raises Unavailable (`detection_failed`) if the model fails.
         """
-        ids, types = np.array(tokens.ids, np.int64), np.array(tokens.types, np.int64)
-        parts = []
-        for one in windows(len(tokens), _ROOM + 2, _ROOM - 2 * REACH):
-            part = slice(one.first, one.last)
-            logits = self._session.run({"input_ids": ids[part], "token_type_ids": types[part]})
-            parts.append(logits[one.kept_first - one.first : one.kept_last - one.first])
-        return np.concatenate(parts)
+        return odds(np.concatenate([part for own in texts for part in self._logits(own.rows)]))
+
+    def _logits(self, rows: NDArray[np.int32]) -> Iterator[Logits]:
+        for start in range(0, len(rows) or 1, _ROOM):
+            first = max(0, start - REACH)
+            logits = self._session.run({"rows": rows[first : start + _ROOM + REACH]})
+            yield logits[start - first : start - first + _ROOM]
+
+
+def odds(logits: Logits) -> Chances:
+    """Returns probabilities, `[tokens, labels]` as the logits."""
+    result: Chances = np.exp(logits - logits.max(axis=1, keepdims=True))
+    result /= result.sum(axis=1, keepdims=True)
+    return result

@@ -14,7 +14,7 @@ import pytest
 from gateway.detection import Detector
 from gateway.detection.adapters.onnx_folder import onnx_folder
 from gateway.detection.adapters.presidio import PresidioService
-from gateway.detection.ner.engine import MODEL
+from gateway.detection.ner.builtin import MODEL
 from gateway.errors import Unavailable
 
 type Answer = Callable[[dict[str, Any]], tuple[int, bytes]]

@@ -37,10 +37,10 @@ def persons(text: str, names: WordList, odds: float, kind: int = 0) -> list[str]
     for word in text.split(" "):
         offsets.append((at, at + len(word)))
         at += len(word) + 1
-    labels = [TokenLabel(kind, False, 0.9, odds) for _ in offsets]
+    labels = {index: TokenLabel(kind, False, 0.9, odds) for index in range(len(offsets))}
     ordinary = names
     found = label_given_names(text, offsets, labels, names=names, ordinary=ordinary, person=PERSON)
-    return [text[slice(*offsets[index])] for index, label in enumerate(found) if label.label_class == PERSON]
+    return [text[slice(*offsets[index])] for index, label in found.items() if label.label_class == PERSON]
 
 
 def test_a_given_name_is_believed_when_the_model_doubts(names: WordList) -> None:

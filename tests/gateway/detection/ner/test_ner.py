@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -10,8 +11,9 @@ import pytest
 from gateway.concurrency.thread_pool import Workers, hanging
 from gateway.detection import Detector
 from gateway.detection.memory import Memory, Recall
-from gateway.detection.ner import BuiltinModel
-from gateway.detection.ner.windows import Tokens
+from gateway.detection.ner import BuiltinModel, cascade
+from gateway.detection.ner.cascade import Doubt
+from gateway.detection.ner.units import Units
 from gateway.errors import Unavailable
 
 
@@ -95,14 +97,13 @@ def test_a_note_is_read_while_a_book_is(names: BuiltinModel) -> None:
 
 async def test_reading_ends_when_nobody_waits_for_it(names: BuiltinModel, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
+    units = names._reader.read_all
 
-    tokens = names._tokens
+    def counted(texts: Sequence[str]) -> list[Units]:
+        read.extend(map(len, texts))
+        return units(texts)
 
-    def counted(text: str) -> Tokens:
-        read.append(len(text))
-        return tokens(text)
-
-    monkeypatch.setattr(names, "_tokens", counted)
+    monkeypatch.setattr(names._reader, "read_all", counted)
     text = "Please call Anna Schmidt tomorrow. " * 300_000
     workers = Workers(1, 4, 0.05)
     with pytest.raises(Unavailable):
@@ -120,7 +121,8 @@ def test_what_is_known_before_a_call(names: BuiltinModel, detector: Detector) ->
     assert all(detector.types.get(name, kind) == kind for name, kind in names.types.items())
 
 
-def test_a_model_that_takes_too_long_is_a_refusal(detector: Detector) -> None:
+def test_a_model_that_takes_too_long_is_a_refusal(detector: Detector, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cascade, "STRICT", Doubt(some=-1.0, sure=2.0))
     names = BuiltinModel(detector.types, timeout=0.0)
     with pytest.raises(Unavailable) as refused:
         names.detect("Anna Schmidt " * 2000)
@@ -133,13 +135,13 @@ def test_a_model_that_takes_too_long_is_a_refusal(detector: Detector) -> None:
 def test_only_what_changed_is_read_again(names: BuiltinModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """And another caller's text is read as if nobody had sent it."""
     read: list[str] = []
-    tokens = names._tokens
+    units = names._reader.read_all
 
-    def noted(text: str) -> Tokens:
-        read.append(text)
-        return tokens(text)
+    def noted(texts: Sequence[str]) -> list[Units]:
+        read.extend(texts)
+        return units(texts)
 
-    monkeypatch.setattr(names, "_tokens", noted)
+    monkeypatch.setattr(names._reader, "read_all", noted)
     chapters = [f"Chapter {number}. Anna Schmidt waited, and the winter went on.\n" * 5 for number in range(200)]
     text = "\n".join(chapters)
     chapters[100] = "Chapter 100. Johannes Oberhuber came.\n"

@@ -9,11 +9,9 @@ import pytest
 
 from gateway.detection import Detector
 from gateway.detection.ner import BuiltinModel
-from gateway.detection.ner.engine import MODEL
+from gateway.detection.ner.builtin import MODEL
 from gateway.detection.ner.inference import Input, Logits
-from gateway.detection.ner.other_scripts import in_other_scripts, known, without_unknown
 from gateway.detection.ner.spans import to_words
-from gateway.detection.ner.windows import Tokens
 
 ROWS = [
     json.loads(line)
@@ -21,7 +19,6 @@ ROWS = [
     .read_text("utf-8")
     .splitlines()
 ]
-UNKNOWN = 100
 
 
 @pytest.fixture(scope="module")
@@ -70,24 +67,6 @@ def test_the_transformer_decides_about_no_letter(
     monkeypatch.setattr(model._inference, "logits", answer)
     assert any(expected)
     assert letters() == expected
-
-
-def test_an_unknown_word_has_a_token_for_each_character() -> None:
-    text = "a ก็ข b\u2603"
-    tokens = Tokens([1037, UNKNOWN, 1038, UNKNOWN], [5, 1, 4, 0], [(0, 1), (2, 5), (6, 7), (7, 8)])
-    split = without_unknown(text, tokens)
-    assert split.offsets == [(0, 1), (2, 3), (3, 4), (4, 5), (6, 7), (7, 8)]
-    assert split.types == [5, 4, 0, 3, 4, 0]
-    assert split.ids[0] == 1037
-    assert all(104 <= id < 999 for id in split.ids[1:4])
-    assert list(known(split.ids)) == [1037, UNKNOWN, UNKNOWN, UNKNOWN, 1038, UNKNOWN]
-    assert in_other_scripts(text, split).tolist() == [False, True, True, True, False, False]
-
-
-def test_western_text_has_no_other_scripts() -> None:
-    text = "Zoë Đặng – naïve €5"
-    tokens = Tokens([1] * 4, [0] * 4, [(0, 3), (4, 8), (11, 16), (17, 19)])
-    assert not np.any(in_other_scripts(text, tokens))
 
 
 @pytest.mark.parametrize(

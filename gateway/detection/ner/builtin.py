@@ -1,0 +1,232 @@
+"""The model that ships with the gateway: a student that reads everything, a transformer that reads what it doubts."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from gateway.detection.ner.address_labels import without_labels
+from gateway.detection.ner.cascade import Flags, doubtful, near_named, second_readings
+from gateway.detection.ner.engine import LOCATION, ORGANIZATION, TokenClassifier
+from gateway.detection.ner.given_names import label_given_names
+from gateway.detection.ner.ordinary_words import OrdinaryWords, WordList
+from gateway.detection.ner.spans import TokenLabel, to_words
+from gateway.detection.ner.student import Chances, Student, odds
+from gateway.detection.ner.units import UnitReader, Units, answers_of_units, in_other_scripts
+from gateway.detection.ner.windows import Tokens, Window
+from gateway.detection.ner.word_pieces import WordPieces
+from gateway.detection.recognizer import EntityType
+from gateway.models import Entity
+
+MODEL = Path(__file__).parent / "model"
+
+# Label of the model -> the recognizers' type for the same thing.
+_RECOGNIZER_TYPES = {
+    "PERSON": "PERSON",
+    "ADDRESS": "STREET_ADDRESS",
+    "DATE_OF_BIRTH": "DATE_OF_BIRTH",
+    "AGE": "AGE",
+    "USERNAME": "USERNAME",
+    "MEDICAL_RECORD": "MEDICAL_RECORD_NUMBER",
+    "ID": "ID_NUMBER",
+}
+# Types that the model decides. For all others its score is capped, so that a recognizer with a more specific type wins.
+_PRIMARY_TYPES = frozenset({"PERSON", "LOCATION", "ORGANIZATION", "STREET_ADDRESS"})
+_MAX_SECONDARY_SCORE = 0.55
+_WORD_TYPES = frozenset({"PERSON", "USERNAME"})
+_DIGIT_TYPES = frozenset({"MEDICAL_RECORD_NUMBER", "ID_NUMBER"})
+# Commits, colours and error codes.
+_HEX = re.compile(r"0x[0-9A-Fa-f]+|(?=\d*[a-f])[0-9a-f]{6,12}")
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+_CELL = re.compile(r"[^\s\u00a0]+(?:[ \u00a0][^\s\u00a0]+)*")
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+_MIN_DIGITS = 6
+# A medicine with its dose resembles a street with its number.
+_DOSE = re.compile(r"\d ?(?:mg|mcg|µg|ml|UI|IE|IU)\b")
+# Directly before or after a word, these make it part of a path, command, address or program identifier.
+_CODE_PREFIX = re.compile(r"(?:~/|\.\w{0,5}/|\b(?:bin|etc|usr|lib|opt|var|tmp|src|dev)/|\w-)\Z")
+_BEFORE = 8
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+# "LLM", "EOF" and "MUST" resemble a name in capitals, about which the model is surer.
+_ACRONYM = re.compile(r"[A-Z]{3,4}")
+_MIN_ACRONYM_SCORE = 0.9
+# `result.isReal`
+_MEMBER = re.compile(r"\.[a-z]+[A-Z]\w*")
+# Packages and colours: `"@scope/name"`, `@scope/its-name`, `#00aaff`
+_NO_MENTIONS = (
+    re.compile(r"(?<=[\"'`(\[/])@[\w.-]+/\w"),
+    re.compile(r"(?<!\w)@[\w.-]+/\w+-\w"),
+    re.compile(r"#(?=[A-Fa-f]*\d)[0-9A-Fa-f]{3,8}\b"),
+)
+_CODE_SUFFIX = re.compile(r"://|[.(]\w|-\w|\(\)")
+
+
+class BuiltinModel(TokenClassifier):
+    """The model that ships with the gateway. `known` are the recognizers' types."""
+
+    def __init__(self, known: Mapping[str, EntityType], *, threads: int = 1, timeout: float = 10.0) -> None:
+        labels = json.loads((MODEL / "labels.json").read_text())
+        types = {"LOCATION": LOCATION, "ORGANIZATION": ORGANIZATION}
+        types |= {label: known[name] for label, name in _RECOGNIZER_TYPES.items() if name in known}
+        super().__init__(MODEL, labels, types, id="names", features=True, threads=threads, timeout=timeout)
+        student = (MODEL / "student.onnx").read_bytes()
+        self._student = Student(student)
+        self._reader = UnitReader(MODEL / "ordinary.txt", MODEL / "given.txt")
+        self._pieces = WordPieces(MODEL / "tokenizer.json")
+        self._weights.update(student)
+        self.hash = self._weights.hexdigest()
+        self.version = f"names+{self.hash[:12]}"
+        self._loose = [number for number, one in enumerate(self._classes.types, 1) if one in {LOCATION, ORGANIZATION}]
+        self._ordinary = OrdinaryWords(MODEL / "ordinary.txt")
+        self._given = WordList(MODEL / "given.txt")
+        self.version = f"{self.version}.{self._ordinary.version}.{self._given.version}"
+
+    def _tokens(self, text: str) -> Tokens:
+        plain = self._pieces.encode(text)
+        return super()._tokens(text) if plain is None else Tokens(*plain)
+
+    def _read_texts(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
+        """Has the student read everything, and the transformer what the student doubts."""
+        if not texts:
+            return []
+        own = self._reader.read_all(texts)
+        ends = np.cumsum([0, *map(len, own)]).tolist()
+        rows = [slice(*each) for each in pairwise(ends)]
+        chances = self._student.chances(own)
+        again = self._second_readings(texts, own, rows, chances)
+        self._read_again(texts, own, [chances[each] for each in rows], again)
+        labels: list[dict[int, TokenLabel]] = [{} for _ in texts]
+        text = 0
+        for row, label in self._classes.classify(chances).items():
+            while row >= ends[text + 1]:
+                text += 1
+            labels[text][row - ends[text]] = label
+        return [tuple(self._entities(*each)) for each in zip(texts, own, labels, strict=True)]
+
+    def _second_readings(
+        self, texts: Sequence[str], own: Sequence[Units], rows: Sequence[slice], chances: Chances
+    ) -> list[list[Window]]:
+        """Returns what the transformer reads of each text, whose units have `rows` of the probabilities."""
+        classes = self._classes.chances(chances)
+        doubts, named = doubtful(classes, self._loose), classes.argmax(axis=1) > 0
+        result: list[list[Window]] = []
+        for text, each, some in zip(texts, own, rows, strict=True):
+            if not doubts[some].any():
+                result.append([])
+                continue
+            if not text.isascii():
+                doubts[some] &= ~in_other_scripts(text, each)
+            self._drop_moot(text, each, doubts[some], near_named(named[some]))
+            result.append(second_readings(doubts[some], named[some]))
+        return result
+
+    def _drop_moot(self, text: str, own: Units, doubts: Flags, near: Flags) -> None:
+        """Drops doubts whose decision changes nothing: about parts of e-mail addresses, and about ordinary words with
+        no name nearby.
+        """
+        for index in np.flatnonzero(doubts).tolist():
+            start, end = int(own.starts[index]), int(own.ends[index])
+            if _is_in_email(text, start, end):
+                doubts[index] = False
+            elif not near[index]:
+                doubts[index] = not self._ordinary.covers(text[slice(*to_words(text, start, end))])
+
+    def _read_again(
+        self, texts: Sequence[str], own: Sequence[Units], chances: Sequence[Chances], again: Sequence[Sequence[Window]]
+    ) -> None:
+        """Has the transformer read the units `again` of each text, and writes its answers into `chances`."""
+        parts = [
+            (number, one, int(own[number].starts[one.first]), int(own[number].ends[one.last - 1]))
+            for number, some in enumerate(again)
+            for one in some
+        ]
+        if not parts:
+            return
+        tokens = [self._tokens(texts[number][start:end]) for number, _, start, end in parts]
+        for (number, one, start, _), part, logits in zip(parts, tokens, self._logits(tokens), strict=True):
+            kept = slice(one.kept_first, one.kept_last)
+            each = own[number]
+            answers = answers_of_units(each.starts[kept] - start, each.ends[kept] - start, part.offsets, odds(logits))
+            alone = in_other_scripts(texts[number], each)[kept]
+            chances[number][kept] = np.where(alone[:, None], chances[number][kept], answers)
+
+    def _correct_labels(
+        self, text: str, offsets: Sequence[tuple[int, int]], labels: dict[int, TokenLabel]
+    ) -> dict[int, TokenLabel]:
+        (person,) = self._classes.persons
+        return label_given_names(text, offsets, labels, names=self._given, ordinary=self._ordinary, person=person)
+
+    def _correct(self, text: str, one: Entity) -> Iterator[Entity]:
+        """Corrects the model's typical errors: drops ordinary words, labels and plain numbers from an entity."""
+        value = text[one.start : one.end]
+        if one.type == "USERNAME" and _is_technical(text, one.start, one.end):
+            return
+        if one.type in _WORD_TYPES and self._is_programs(text, one):
+            return
+        is_acronym = one.type == "PERSON" and one.score < _MIN_ACRONYM_SCORE and _ACRONYM.fullmatch(value)
+        if is_acronym and value.lower() not in self._given:
+            one = replace(one, type="ORGANIZATION")
+        if one.type in _WORD_TYPES:
+            yield from self._without_ordinary_cells(text, one)
+            return
+        if one.type in _DIGIT_TYPES and (not any(char.isdigit() for char in value) or _HEX.fullmatch(value)):
+            return
+        if one.type in _DIGIT_TYPES and _is_in_uuid(text, one.start, one.end):
+            return
+        if one.type == "STREET_ADDRESS" and value.islower() and value.isalpha() and value in self._ordinary:
+            return
+        if one.type == "STREET_ADDRESS" and _DOSE.search(value):
+            return
+        if one.type == "STREET_ADDRESS" and not _LETTERS.search(value):
+            if sum(char.isdigit() for char in value) < _MIN_DIGITS:
+                return
+            one = replace(one, type="ID_NUMBER")
+        if one.type not in _PRIMARY_TYPES:
+            one = replace(one, score=min(one.score, _MAX_SECONDARY_SCORE))
+        yield from without_labels(text, one) if one.type == "STREET_ADDRESS" else (one,)
+
+    def _is_programs(self, text: str, one: Entity) -> bool:
+        """Whether a person or user name is a word of programs: an identifier, the scope of a package, a colour."""
+        value, before = text[one.start : one.end], max(0, one.start - 1)
+        if text[before] in "@#":
+            return any(word.match(text, before) for word in _NO_MENTIONS)
+        # With a capital, many people choose such words as their user names.
+        if one.type == "USERNAME" and not value[0].islower():
+            return False
+        return self._ordinary.is_identifier(value) or _MEMBER.fullmatch(text, before, one.end) is not None
+
+    def _without_ordinary_cells(self, text: str, one: Entity) -> Iterator[Entity]:
+        """Removes neighbouring cells and lines of ordinary words from a person or user name."""
+        limit = 1.0 if one.type in _PRIMARY_TYPES else _MAX_SECONDARY_SCORE
+        cells = [
+            (one.start + cell.start(), one.start + cell.end()) for cell in _CELL.finditer(text[one.start : one.end])
+        ]
+        names = [(start, end) for start, end in cells if not self._ordinary.covers(text[start:end])]
+        for start, end in names if len(names) < len(cells) else [(one.start, one.end)]:
+            yield replace(one, start=start, end=end, score=min(one.score, limit))
+
+
+def _is_technical(text: str, start: int, end: int) -> bool:
+    return (
+        _CODE_SUFFIX.match(text, end) is not None
+        or _CODE_PREFIX.search(text, max(0, start - _BEFORE), start) is not None
+    )
+
+
+def _is_in_email(text: str, start: int, end: int) -> bool:
+    """Whether a span is a part of an e-mail address."""
+    first, last = text.rfind(" ", 0, start) + 1, text.find(" ", end)
+    last = len(text) if last < 0 else last
+    if text.find("@", first, last) < 0:
+        return False
+    return any(one.start() <= start and end <= one.end() for one in _EMAIL.finditer(text, first, last))
+
+
+def _is_in_uuid(text: str, start: int, end: int) -> bool:
+    """Whether a span is a part of a UUID, which the recognizers judge as a whole."""
+    around = _UUID.finditer(text, max(0, start - 36), end + 36)
+    return any(one.start() <= start and end <= one.end() and one.end() - one.start() > end - start for one in around)

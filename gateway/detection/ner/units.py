@@ -1,0 +1,334 @@
+"""Splits a text into units, and numbers the features of each: what the student reads.
+
+A unit is a run of letters, of digits or of one sign, or, in scripts that do not separate words, one character. Features
+are hashed into the rows of one table of vectors, whose sum stands for the unit. Everything is computed for all
+characters at once, which takes a fraction of the time of a tokenizer, and nothing of a text is kept.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from unicodedata import category
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gateway.detection.ner.other_scripts import is_spaced
+
+_SPACE, _BREAK, _SIGN, _DIGIT, _MARK, _UNSPACED, _LOWER, _UPPER, _UNCASED = range(9)
+_FIRST_LETTER = _LOWER
+_BEYOND = 0x10000
+"""Characters from here on are classified as one class, except for the ideographs of planes 2 and 3."""
+
+_SIZES = {"word": 1 << 16, "stem": 1 << 14, "prefix": 1 << 13, "suffix": 1 << 13, "ending": 1 << 11, "form": 1 << 11}
+ROWS = sum(_SIZES.values())
+"""Rows of the student's table."""
+FEATURES = len(_SIZES)
+_FIRST_ROW = dict(zip(_SIZES, np.cumsum([0, *_SIZES.values()]).tolist(), strict=False))
+FIRST_FORM = _FIRST_ROW["form"]
+"""The row of the first form; a form's number modulo `GAPS` is the class of the white space before the unit."""
+
+_PRIME = 0x9E3779B97F4A7C15
+_INVERSE = pow(_PRIME, -1, 1 << 64)
+_FACTOR, _HALF, _OTHER_HALF = np.uint64(_PRIME), np.uint64(29), np.uint64(31)
+_LONGEST = 1 << 16
+"""Characters that are hashed together, which bounds the table of powers."""
+_LENGTH_CLASSES = np.array([0, 0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 6, 6, 7])
+_OTHER_SCRIPTS = np.array(
+    [0x370, 0x1E00, 0x1F00, 0x2000, 0x2C00, 0x2E00, 0x3005, 0xD800, 0xF900, 0xFFFD, 0x20000, 0x40000], np.uint32
+)
+"""Code points at which letters of other scripts begin and end by turns."""
+GAPS = 6
+ADJACENT, _SPACED, _WIDE, NEW_LINE, _INDENTED, _PARAGRAPH = range(GAPS)
+"""Classes of the white space before a unit; the last part of the feature `form`."""
+# By the kind of the first character, and how many letters are capitals.
+_CASES = np.array([[0] * 5, [0] * 5, [0] * 5, [1] * 5, [0] * 5, [2] * 5, [4, 7, 7, 6, 8], [4, 7, 5, 6, 8], [3] * 5])
+# By width (none, one, more), line breaks (none, one, more), and whether a space is the last of it.
+_WHITE = np.array(
+    [
+        [[ADJACENT] * 2] * 3,
+        [[_SPACED] * 2, [NEW_LINE, _INDENTED], [_PARAGRAPH] * 2],
+        [[_WIDE] * 2, [NEW_LINE, _INDENTED], [_PARAGRAPH] * 2],
+    ]
+)
+_STEPS = np.arange(3)[:, None]
+_LISTS = 4
+_BETWEEN = "\n\0\n"
+"""Stands before each text, so that none has an effect on the next."""
+
+type Codes = NDArray[np.uint32]
+type Hashes = NDArray[np.uint64]
+type Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The units of a text: `starts` and `ends` are code points, `rows` the features `[units, FEATURES]`."""
+
+    starts: Numbers
+    ends: Numbers
+    rows: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def offsets(self) -> list[tuple[int, int]]:
+        """Start and end of each unit."""
+        return list(zip(self.starts.tolist(), self.ends.tolist(), strict=True))
+
+
+class UnitReader:
+    """Reads units; `ordinary` and `given` are files of lower-case words, one per line, whose words are told apart."""
+
+    def __init__(self, ordinary: Path, given: Path) -> None:
+        self._ordinary = _hashes_of(ordinary.read_text("utf-8"))
+        self._given = _hashes_of(given.read_text("utf-8"))
+
+    def read_all(self, texts: Sequence[str]) -> list[Units]:
+        """Returns the units of each text, in the time that one text takes."""
+        together = self._read(_BETWEEN.join(["", *texts]))
+        first, parts = len(_BETWEEN), []
+        for text in texts:
+            last = first + len(text)
+            low, high = np.searchsorted(together.starts, (first, last))
+            own = slice(int(low), int(high))
+            parts.append(Units(together.starts[own] - first, together.ends[own] - first, together.rows[own]))
+            first = last + len(_BETWEEN)
+        return parts
+
+    def _read(self, text: str) -> Units:
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        kinds = _kinds(codes)
+        starts, ends = _bounds(codes, kinds)
+        if not len(starts):
+            return Units(starts, ends, np.empty((0, FEATURES), np.int32))
+        lower = _lowered(codes)
+        hashes = _hashes(lower, kinds, starts, ends)
+        lists = _contains(self._ordinary, hashes["word"]) + 2 * _contains(self._given, hashes["word"])
+        rows = np.empty((len(starts), FEATURES), np.int32)
+        for column, name in enumerate(hashes):
+            # The upper bits of a product depend on all bits of the number.
+            shift = np.uint64(65 - _SIZES[name].bit_length())
+            rows[:, column] = (hashes[name] * _FACTOR) >> shift
+        rows[:, -1] = _forms(kinds, starts, ends, lists)
+        rows += np.array([*_FIRST_ROW.values()], np.int32)
+        return Units(starts, ends, rows)
+
+
+def _hashes_of(words: str) -> Hashes:
+    """Returns the hashes of the words that are one unit each, sorted."""
+    codes = np.frombuffer(words.encode("utf-32-le"), np.uint32)
+    starts, ends = _bounds(codes, _kinds(codes))
+    bounded = np.concatenate([[ord("\n")], codes, [ord("\n")]])
+    alone = (bounded[starts] == ord("\n")) & (bounded[ends + 1] == ord("\n"))
+    (hashes,) = _wholes(_lowered(codes), starts[alone], (ends - starts)[alone])
+    return np.sort(hashes)
+
+
+def _contains(words: Hashes, wanted: Hashes) -> Numbers:
+    """Returns 1 where a hash is among the words, else 0."""
+    places = np.minimum(np.searchsorted(words, wanted), len(words) - 1)
+    result: Numbers = (words[places] == wanted).astype(np.int64)
+    return result
+
+
+def _kinds(codes: Codes) -> NDArray[np.uint8]:
+    if codes.max(initial=0) < _BEYOND:
+        return _tables()[0][codes]
+    kinds = _tables()[0][np.minimum(codes, _BEYOND)]
+    kinds[(codes >= 0x20000) & (codes < 0x40000)] = _UNSPACED
+    return kinds
+
+
+def _bounds(codes: Codes, kinds: NDArray[np.uint8]) -> tuple[Numbers, Numbers]:
+    """Returns where units start and end."""
+    count = len(codes)
+    if not count:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    # Letters with their marks are one group, whatever their case.
+    groups = np.where(kinds >= _FIRST_LETTER, _FIRST_LETTER, kinds)
+    marks = kinds == _MARK
+    if marks.any():
+        # A mark belongs to what it stands on.
+        at = np.arange(count)
+        at[marks] = 0
+        groups = groups[np.maximum.accumulate(at)]
+    same = groups[1:] == groups[:-1]
+    same &= (groups[1:] != _SIGN) | (codes[1:] == codes[:-1]) | marks[1:]
+    same &= (groups[1:] != _UNSPACED) | marks[1:]
+    edges = np.flatnonzero(~same) + 1
+    starts = np.concatenate([[0], edges])
+    ends = np.concatenate([edges, [count]])
+    solid = groups[starts] > _BREAK
+    return starts[solid], ends[solid]
+
+
+def _lowered(codes: Codes) -> Hashes:
+    """Returns the code points in lower case, plus one."""
+    if codes.max(initial=0) < _BEYOND:
+        return _tables()[1][codes]
+    return np.where(codes < _BEYOND, _tables()[1][np.minimum(codes, _BEYOND - 1)], codes.astype(np.uint64) + 1)
+
+
+def _hashes(lower: Hashes, kinds: NDArray[np.uint8], starts: Numbers, ends: Numbers) -> dict[str, Hashes]:
+    """Returns the hashes of each unit's features, without its form."""
+    length = ends - starts
+    # The first three letters, and the last three backwards; 0 where there are no more.
+    padded = np.concatenate([lower, np.zeros(2, np.uint64)])
+    there = length > _STEPS
+    first, second, third = padded[starts + _STEPS] * there
+    last, before, earlier = padded[ends - 1 - _STEPS] * there
+    word, stem = _wholes(lower, starts, length, np.minimum(length, 5))
+    around, ending = np.zeros(1, np.uint64), before
+    alone = kinds[starts] == _UNSPACED
+    if alone.any():
+        # Such a character says little by itself: its neighbours stand in for prefix, suffix and stem.
+        unspaced = np.concatenate([kinds == _UNSPACED, [False, False]])
+        second = np.where(alone, padded[ends] * unspaced[ends], second)
+        before = np.where(alone, padded[starts - 1] * unspaced[starts - 1], before)
+        around, ending = np.where(alone, second + before, 0), np.where(alone, 0, ending)
+    return {
+        "word": word,
+        "stem": _mixed(stem, around),
+        "prefix": _mixed(first, second, third),
+        "suffix": _mixed(last, before, earlier),
+        "ending": _mixed(last, ending),
+    }
+
+
+def _mixed(*parts: Hashes) -> Hashes:
+    result = parts[0]
+    for part in parts[1:]:
+        result = (result ^ (result >> _HALF)) * _FACTOR + part
+    return result ^ (result >> _OTHER_HALF)
+
+
+def _wholes(lower: Hashes, starts: Numbers, *lengths: Numbers) -> list[Hashes]:
+    """Returns hashes of as many characters from each start: a polynomial, from differences of its running sum."""
+    if len(lower) > _LONGEST:
+        return _by_parts(lower, starts, *lengths)
+    powers, inverses = _powers()
+    sums = np.zeros(len(lower) + 1, np.uint64)
+    np.cumsum(lower * powers[: len(lower)], out=sums[1:])
+    before, inverse = sums[starts], inverses[starts]
+    return [(sums[starts + length] - before) * inverse for length in lengths]
+
+
+def _by_parts(lower: Hashes, starts: Numbers, *lengths: Numbers) -> list[Hashes]:
+    results = [np.zeros(len(starts), np.uint64) for _ in lengths]
+    step = _LONGEST // 2
+    for first in range(0, len(lower), step):
+        own = (starts >= first) & (starts < first + step)
+        part, begins = lower[first : first + _LONGEST], starts[own] - first
+        # A longer word is known by its beginning.
+        ends = [np.minimum(length[own], len(part) - begins) for length in lengths]
+        for result, hashes in zip(results, _wholes(part, begins, *ends), strict=True):
+            result[own] = hashes
+    return results
+
+
+def _forms(kinds: NDArray[np.uint8], starts: Numbers, ends: Numbers, lists: Numbers) -> Numbers:
+    """Returns case, length, the lists that have the word, and the gap before, in one number."""
+    length = ends - starts
+    case = _case(kinds, starts, ends)
+    lengths = _LENGTH_CLASSES[np.minimum(length, len(_LENGTH_CLASSES) - 1)]
+    result: Numbers = ((case * 8 + lengths) * _LISTS + lists) * GAPS + _gaps(kinds, starts, ends)
+    return result
+
+
+def _case(kinds: NDArray[np.uint8], starts: Numbers, ends: Numbers) -> Numbers:
+    """Returns 0 sign, 1 digits, 2 unspaced, 3 uncased, 4 lower, 5 capital, 6 capitals, 7 mixed, 8 one capital."""
+    count = _counts(kinds == _UPPER)
+    upper = count[ends] - count[starts]
+    # How many letters are capitals: none, some, one, all, the only one.
+    capitals = np.where(upper, 1 + (upper == 1) + 2 * (upper == ends - starts), 0)
+    result: Numbers = _CASES[kinds[starts], capitals]
+    return result
+
+
+def _gaps(kinds: NDArray[np.uint8], starts: Numbers, ends: Numbers) -> Numbers:
+    """Returns the class of the white space before each unit."""
+    before = np.zeros_like(starts)
+    before[1:] = ends[:-1]
+    breaks = _counts(kinds == _BREAK)
+    width, lines = np.minimum(starts - before, 2), np.minimum(breaks[starts] - breaks[before], 2)
+    result: Numbers = _WHITE[width, lines, (kinds[starts - 1] == _SPACE).astype(np.int64)]
+    return result
+
+
+def _counts(flags: NDArray[np.bool_]) -> Numbers:
+    """Returns how many flags are set before each place."""
+    result = np.zeros(len(flags) + 1, np.int64)
+    np.cumsum(flags, out=result[1:])
+    return result
+
+
+@cache
+def _powers() -> tuple[Hashes, Hashes]:
+    """Returns the powers of the polynomial's base, and of its inverse, modulo 2**64."""
+    base = np.full(_LONGEST, _PRIME, np.uint64)
+    inverse = np.full(_LONGEST, _INVERSE, np.uint64)
+    base[0] = inverse[0] = 1
+    return np.cumprod(base, dtype=np.uint64), np.cumprod(inverse, dtype=np.uint64)
+
+
+@cache
+def _tables() -> tuple[NDArray[np.uint8], Hashes]:
+    """Returns kind and lower-case form, plus one, by code point."""
+    kinds = np.full(_BEYOND + 1, _SIGN, np.uint8)
+    lower = np.arange(1, _BEYOND + 1, dtype=np.uint64)
+    for code in range(_BEYOND):
+        char = chr(code)
+        kinds[code] = _kind(char)
+        small = char.lower()
+        if len(small) == 1 and ord(small) < _BEYOND:
+            lower[code] = ord(small) + 1
+    return kinds, lower
+
+
+def _kind(char: str) -> int:
+    if char.isspace():
+        return _BREAK if char in "\n\r\v\f\x85\u2028\u2029" else _SPACE
+    if char.isalpha():
+        if not is_spaced(char):
+            return _UNSPACED
+        return _UPPER if char.isupper() or char.istitle() else _LOWER if char.islower() else _UNCASED
+    if char.isdigit() or char.isnumeric():
+        return _DIGIT if is_spaced(char) else _UNSPACED
+    return _MARK if category(char)[0] == "M" else _SIGN
+
+
+def answers_of_units(
+    starts: Numbers, ends: Numbers, offsets: Sequence[tuple[int, int]], chances: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Returns the probabilities `[units, labels]` of units from those of word pieces: O, then B and I of each type.
+
+    A unit has the mean of the pieces that it overlaps, and begins a span where its first piece does. A unit without a
+    piece is none of anything.
+    """
+    result = np.zeros((len(starts), chances.shape[1]), np.float32)
+    result[:, 0] = 1
+    if not len(offsets):
+        return result
+    places = np.array(offsets, np.int64)
+    first = np.searchsorted(places[:, 1], starts, "right")
+    last = np.searchsorted(places[:, 0], ends, "left")
+    read = first < last
+    first, last = first[read], last[read]
+    sums = np.concatenate([np.zeros((1, chances.shape[1])), np.cumsum(chances, axis=0, dtype=np.float64)])
+    mean = (sums[last] - sums[first]) / (last - first)[:, None]
+    begins, inside = chances[first, 1::2], chances[first, 2::2]
+    types = mean[:, 1::2] + mean[:, 2::2]
+    share = begins / np.maximum(begins + inside, 1e-9)
+    mean[:, 1::2], mean[:, 2::2] = types * share, types * (1 - share)
+    result[read] = mean
+    return result
+
+
+def in_other_scripts(text: str, own: Units) -> NDArray[np.bool_]:
+    """Returns which units begin with a letter of a script other than Latin, about which the student decides alone."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)[own.starts]
+    result: NDArray[np.bool_] = np.searchsorted(_OTHER_SCRIPTS, codes, "right") % 2 == 1
+    return result

@@ -1,0 +1,111 @@
+"""What the student reads: units of text, and the features of each."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.detection.ner.units import FEATURES, ROWS, UnitReader, Units, answers_of_units, in_other_scripts
+
+LIST_OF_LETTERS = "aA äÄ éÉ ßẞ мМ γΓ 王 明 น 1 ٣ _-.,@'\u0301\u0327\u200d\n\t\u00a0\u2028\U0001f600\U00020000"
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> UnitReader:
+    folder = tmp_path_factory.mktemp("lists")
+    (folder / "ordinary.txt").write_text("house\nmother-in-law\nwill\n", "utf-8")
+    (folder / "given.txt").write_text("jörg\nwill\nwiebke\n", "utf-8")
+    return UnitReader(folder / "ordinary.txt", folder / "given.txt")
+
+
+def read(reader: UnitReader, text: str) -> Units:
+    (own,) = reader.read_all([text])
+    return own
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dr. Müller-Lüdenscheidt, 2 e-mails", ["Dr", ".", "Müller", "-", "Lüdenscheidt", ",", "2", "e", "-", "mails"]),
+        ("room12b ===> x_y", ["room", "12", "b", "===", ">", "x", "_", "y"]),
+        ("Jose\u0301 \u0301", ["Jose\u0301"]),
+        ("王小明 in 北京", ["王", "小", "明", "in", "北", "京"]),
+        ("สมชาย", ["ส", "ม", "ช", "า", "ย"]),
+        ("आदित्य राव", ["आदित्य", "राव"]),
+        ("\U0001f600\U0001f600!", ["\U0001f600\U0001f600", "!"]),
+        (" \n\t", []),
+        ("", []),
+    ],
+)
+def test_units(reader: UnitReader, text: str, expected: list[str]) -> None:
+    assert [text[start:end] for start, end in read(reader, text).offsets] == expected
+
+
+@given(st.lists(st.text(st.sampled_from(LIST_OF_LETTERS) | st.characters(), max_size=30), max_size=5))
+def test_texts_do_not_depend_on_those_beside_them(reader: UnitReader, texts: list[str]) -> None:
+    for text, together in zip(texts, reader.read_all(texts), strict=True):
+        alone = read(reader, text)
+        assert together.offsets == alone.offsets
+        assert np.array_equal(together.rows, alone.rows)
+        assert together.rows.shape == (len(together), FEATURES)
+        assert not together.rows.size or (together.rows.min() >= 0 and together.rows.max() < ROWS)
+        last = 0
+        for start, end in together.offsets:
+            assert last <= start < end <= len(text)
+            assert not text[last:start].strip() or all(not char.isalnum() for char in text[last:start])
+            last = end
+
+
+def form(reader: UnitReader, text: str, word: str) -> int:
+    """The last feature of a word: its case, length, lists, and the white space before it."""
+    own = read(reader, text)
+    return int(own.rows[own.offsets.index((text.index(word), text.index(word) + len(word))), -1])
+
+
+def test_words_are_the_same_wherever_they_stand(reader: UnitReader) -> None:
+    first, second = read(reader, "Anna waits"), read(reader, "x " * 70_000 + "ANNA waits")
+    assert np.array_equal(first.rows[0, :-1], second.rows[-2, :-1])
+    assert np.array_equal(first.rows[1], second.rows[-1])
+
+
+def test_the_form_tells_case_length_lists_and_white_space(reader: UnitReader) -> None:
+    texts = ["a house", "a House", "a HOUSE", "a hoUse", "a houses", "a  house", "a\nhouse", "a\n house", "a\n\nhouse"]
+    forms = [form(reader, text, text[1:].strip()) for text in texts]
+    assert len(set(forms)) == len(forms)
+    # A word of one list, of the other, of both, of none; all of one length and case.
+    assert len({form(reader, f"a {word}", word) for word in ("mine", "jörg", "will")}) == 3
+    assert form(reader, "a mother", "mother") == form(reader, "a wother", "wother")
+
+
+def test_neighbours_tell_characters_of_unspaced_scripts_apart(reader: UnitReader) -> None:
+    one, other, alone = (read(reader, text).rows[0] for text in ("王明", "王家", "王 明"))
+    assert not np.array_equal(one, other)
+    assert not np.array_equal(one, alone)
+    assert np.array_equal(alone, read(reader, "王, 明").rows[0])
+
+
+def test_answers_for_units_come_from_their_pieces() -> None:
+    # "O'Brien 42": units O ' Brien 42; pieces "o", "'", "bri", "##en 42" of labels O, B, I.
+    chances = np.array([[0.2, 0.8, 0.0], [0.4, 0.0, 0.6], [0.0, 0.6, 0.4], [1.0, 0.0, 0.0]], np.float32)
+    starts, ends = np.array([0, 1, 2, 8, 11]), np.array([1, 2, 7, 10, 12])
+    answers = answers_of_units(starts, ends, [(0, 1), (1, 2), (2, 5), (5, 10)], chances)
+    expected = [[0.2, 0.8, 0], [0.4, 0, 0.6], [0.5, 0.3, 0.2], [1, 0, 0], [1, 0, 0]]
+    assert np.allclose(answers, expected, atol=1e-6)
+    assert np.array_equal(answers_of_units(starts, ends, [], chances[:0]), np.eye(3)[[0] * 5])
+
+
+def test_letters_of_other_scripts(reader: UnitReader) -> None:
+    text = "Zoë Đặng – €5, Анна и Κώστας 王 ក"
+    own = read(reader, text)
+    found = {
+        text[start:end] for (start, end), other in zip(own.offsets, in_other_scripts(text, own), strict=True) if other
+    }
+    assert found == {"Анна", "и", "Κώστας", "王", "ក"}
+
+
+def test_no_word_of_the_lists_is_lost() -> None:
+    model = Path(__file__).parents[4] / "gateway" / "detection" / "ner" / "model"
+    reader = UnitReader(model / "ordinary.txt", model / "given.txt")
+    assert len({form(reader, f"a {word}", word) for word in ("table", "sören")}) == 2

@@ -54,6 +54,7 @@ _WHITE = np.array(
 )
 _STEPS = np.arange(3)[:, None]
 _LISTS = 4
+_LINES = 2000
 _BETWEEN = "\n\0\n"
 """Stands before each text, so that none has an effect on the next."""
 
@@ -119,12 +120,19 @@ class UnitReader:
 
 def _hashes_of(words: str) -> Hashes:
     """Returns the hashes of the words that are one unit each, sorted."""
-    codes = np.frombuffer(words.encode("utf-32-le"), np.uint32)
+    # In parts, as the memory that large arrays take is not given back.
+    lines = words.splitlines()
+    parts = [_hashes_of_lines(lines[at : at + _LINES]) for at in range(0, len(lines), _LINES)]
+    return np.sort(np.concatenate([np.empty(0, np.uint64), *parts]))
+
+
+def _hashes_of_lines(lines: Sequence[str]) -> Hashes:
+    codes = np.frombuffer("\n".join(lines).encode("utf-32-le"), np.uint32)
     starts, ends = _bounds(codes, _kinds(codes))
     bounded = np.concatenate([[ord("\n")], codes, [ord("\n")]])
     alone = (bounded[starts] == ord("\n")) & (bounded[ends + 1] == ord("\n"))
     (hashes,) = _wholes(_lowered(codes), starts[alone], (ends - starts)[alone])
-    return np.sort(hashes)
+    return hashes
 
 
 def _contains(words: Hashes, wanted: Hashes) -> Numbers:

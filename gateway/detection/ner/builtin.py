@@ -50,7 +50,7 @@ _DOSE = re.compile(r"\d ?(?:mg|mcg|µg|ml|UI|IE|IU)\b")
 # Directly before or after a word, these make it part of a path, command, address or program identifier.
 _CODE_PREFIX = re.compile(r"(?:~/|\.\w{0,5}/|\b(?:bin|etc|usr|lib|opt|var|tmp|src|dev)/|\w-)\Z")
 _BEFORE = 8
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_DOMAIN = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 # "LLM", "EOF" and "MUST" resemble a name in capitals, about which the model is surer.
 _ACRONYM = re.compile(r"[A-Z]{3,4}")
 _MIN_ACRONYM_SCORE = 0.9
@@ -128,12 +128,18 @@ class BuiltinModel(TokenClassifier):
         """Drops doubts whose decision changes nothing: about parts of e-mail addresses, and about ordinary words with
         no name nearby.
         """
+        addresses = list(_emails(text))
+        first = last = 0
+        is_ordinary = False
         for index in np.flatnonzero(doubts).tolist():
             start, end = int(own.starts[index]), int(own.ends[index])
-            if _is_in_email(text, start, end):
+            if any(low <= start and end <= high for low, high in addresses):
                 doubts[index] = False
             elif not near[index]:
-                doubts[index] = not self._ordinary.covers(text[slice(*to_words(text, start, end))])
+                if end > last:  # else of the same word, which may be long
+                    first, last = to_words(text, start, end)
+                    is_ordinary = self._ordinary.covers(text[first:last])
+                doubts[index] = not is_ordinary
 
     def _read_again(
         self, texts: Sequence[str], own: Sequence[Units], chances: Sequence[Chances], again: Sequence[Sequence[Window]]
@@ -150,9 +156,15 @@ class BuiltinModel(TokenClassifier):
         for (number, one, start, _), part, logits in zip(parts, tokens, self._logits(tokens), strict=True):
             kept = slice(one.kept_first, one.kept_last)
             each = own[number]
-            answers = answers_of_units(each.starts[kept] - start, each.ends[kept] - start, part.offsets, odds(logits))
-            alone = in_other_scripts(texts[number], each)[kept]
-            chances[number][kept] = np.where(alone[:, None], chances[number][kept], answers)
+            answers, read = answers_of_units(
+                each.starts[kept] - start,
+                each.ends[kept] - start,
+                part.offsets,
+                odds(logits),
+                np.array(part.ids) != self._pieces.unknown,
+            )
+            read &= ~in_other_scripts(texts[number], each)[kept]
+            chances[number][kept] = np.where(read[:, None], answers, chances[number][kept])
 
     def _correct_labels(
         self, text: str, offsets: Sequence[tuple[int, int]], labels: dict[int, TokenLabel]
@@ -217,13 +229,16 @@ def _is_technical(text: str, start: int, end: int) -> bool:
     )
 
 
-def _is_in_email(text: str, start: int, end: int) -> bool:
-    """Whether a span is a part of an e-mail address."""
-    first, last = text.rfind(" ", 0, start) + 1, text.find(" ", end)
-    last = len(text) if last < 0 else last
-    if text.find("@", first, last) < 0:
-        return False
-    return any(one.start() <= start and end <= one.end() for one in _EMAIL.finditer(text, first, last))
+def _emails(text: str) -> Iterator[tuple[int, int]]:
+    """Yields the e-mail addresses in a text. An expression that began at any letter would take time by the square."""
+    at = text.find("@")
+    while at >= 0:
+        start = at
+        while start and (text[start - 1].isalnum() or text[start - 1] in "._+-"):
+            start -= 1
+        if start < at and (domain := _DOMAIN.match(text, at + 1)):
+            yield start, domain.end()
+        at = text.find("@", at + 1)
 
 
 def _is_in_uuid(text: str, start: int, end: int) -> bool:

@@ -33,8 +33,9 @@ def label_given_names(
     `labels` are those of the tokens that have one or may be a person, in order.
     """
     result = dict(labels)
+    last = -1
     for index, label in labels.items():
-        if label.label_class or label.person < MIN_PERSON or result[index].label_class:
+        if label.label_class or label.person < MIN_PERSON or index <= last:
             continue
         first, last = _word(text, offsets, index)
         start, end = offsets[first][0], offsets[last][1]

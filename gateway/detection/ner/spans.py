@@ -50,10 +50,13 @@ def label_spans(
 
     `labels` are those of some tokens, in order; all others have none. `persons` are the classes that titles precede.
     """
-    last = 0
+    last = reach = 0
     for first, after in _runs(offsets, labels):
+        if offsets[after - 1][1] <= reach:
+            continue  # a part of the word before, which may be long
         label_class = labels[first].label_class
-        start, end = to_words(text, offsets[first][0], offsets[after - 1][1])
+        start, end = to_words(text, max(reach, offsets[first][0]), offsets[after - 1][1])
+        reach = end
         start, end = _trimmed(text, max(start, last), end)
         if label_class in persons:
             start, end = _without_title(text, start, end)

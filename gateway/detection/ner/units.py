@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from unicodedata import category
+from unicodedata import category, normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ _FACTOR, _HALF, _OTHER_HALF = np.uint64(_PRIME), np.uint64(29), np.uint64(31)
 _LONGEST = 1 << 16
 """Characters that are hashed together, which bounds the table of powers."""
 _LENGTH_CLASSES = np.array([0, 0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 6, 6, 7])
+_STYLED = 0x1D400
+"""The first of the mathematical letters and digits."""
+_FULL_WIDTH = range(0xFF10, 0xFF5B)
 _OTHER_SCRIPTS = np.array(
     [0x370, 0x1E00, 0x1F00, 0x2000, 0x2C00, 0x2E00, 0x3005, 0xD800, 0xF900, 0xFFFD, 0x20000, 0x40000], np.uint32
 )
@@ -100,7 +103,7 @@ class UnitReader:
         return parts
 
     def _read(self, text: str) -> Units:
-        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        codes = _plain(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32))
         kinds = _kinds(codes)
         starts, ends = _bounds(codes, kinds)
         if not len(starts):
@@ -140,6 +143,16 @@ def _contains(words: Hashes, wanted: Hashes) -> Numbers:
     places = np.minimum(np.searchsorted(words, wanted), len(words) - 1)
     result: Numbers = (words[places] == wanted).astype(np.int64)
     return result
+
+
+def _plain(codes: Codes) -> Codes:
+    """Returns the code points with the mathematical letters and digits, which some write names in, as plain ones."""
+    styled = (codes >= _STYLED) & (codes < _STYLED + len(_plain_letters()))
+    if not styled.any():
+        return codes
+    codes = codes.copy()
+    codes[styled] = _plain_letters()[codes[styled] - _STYLED]
+    return codes
 
 
 def _kinds(codes: Codes) -> NDArray[np.uint8]:
@@ -289,11 +302,20 @@ def _tables() -> tuple[NDArray[np.uint8], Hashes]:
     lower = np.arange(1, _BEYOND + 1, dtype=np.uint64)
     for code in range(_BEYOND):
         char = chr(code)
+        if code in _FULL_WIDTH and char.isalnum():
+            char = normalize("NFKC", char)
         kinds[code] = _kind(char)
         small = char.lower()
         if len(small) == 1 and ord(small) < _BEYOND:
             lower[code] = ord(small) + 1
     return kinds, lower
+
+
+@cache
+def _plain_letters() -> Codes:
+    """Returns the plain forms of the mathematical letters and digits, from `_STYLED` on."""
+    plain = [normalize("NFKC", chr(code)) for code in range(_STYLED, _STYLED + 0x400)]
+    return np.array([ord(char) if len(char) == 1 else _STYLED + at for at, char in enumerate(plain)], np.uint32)
 
 
 def _kind(char: str) -> int:
@@ -309,17 +331,20 @@ def _kind(char: str) -> int:
 
 
 def answers_of_units(
-    starts: Numbers, ends: Numbers, offsets: Sequence[tuple[int, int]], chances: NDArray[np.float32]
-) -> NDArray[np.float32]:
+    starts: Numbers,
+    ends: Numbers,
+    offsets: Sequence[tuple[int, int]],
+    chances: NDArray[np.float32],
+    known: NDArray[np.bool_],
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Returns the probabilities `[units, labels]` of units from those of word pieces: O, then B and I of each type.
 
-    A unit has the mean of the pieces that it overlaps, and begins a span where its first piece does. A unit without a
-    piece is none of anything.
+    A unit has the mean of the pieces that it overlaps, and begins a span where its first piece does. Returns as well
+    which units have a piece that is `known`: the transformer says nothing of use about others.
     """
     result = np.zeros((len(starts), chances.shape[1]), np.float32)
-    result[:, 0] = 1
     if not len(offsets):
-        return result
+        return result, np.zeros(len(starts), bool)
     places = np.array(offsets, np.int64)
     first = np.searchsorted(places[:, 1], starts, "right")
     last = np.searchsorted(places[:, 0], ends, "left")
@@ -332,7 +357,9 @@ def answers_of_units(
     share = begins / np.maximum(begins + inside, 1e-9)
     mean[:, 1::2], mean[:, 2::2] = types * share, types * (1 - share)
     result[read] = mean
-    return result
+    count = _counts(known)
+    read[read] = count[last] > count[first]
+    return result, read
 
 
 def in_other_scripts(text: str, own: Units) -> NDArray[np.bool_]:

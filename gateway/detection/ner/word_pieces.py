@@ -39,7 +39,7 @@ class WordPieces:
         vocabulary: dict[str, int] = stored["model"]["vocab"]
         self._begins = {piece: id for piece, id in vocabulary.items() if not piece.startswith("##")}
         self._inside = {piece[2:]: id for piece, id in vocabulary.items() if piece.startswith("##")}
-        self._unknown = vocabulary[_UNKNOWN]
+        self.unknown = vocabulary[_UNKNOWN]
         self._longest = max(map(len, vocabulary))
         # Characters that stay one character, so that offsets stay as they are.
         chars = (chr(code) for block in _PLAIN for code in block)
@@ -101,7 +101,7 @@ class WordPieces:
             gap = ADJACENT
 
     def _pieces(self, word: str) -> list[tuple[int, int, int]]:
-        unknown = [(self._unknown, 0, len(word))]
+        unknown = [(self.unknown, 0, len(word))]
         if len(word) > _MAX_LENGTH:
             return unknown
         pieces: list[tuple[int, int, int]] = []

@@ -1,20 +1,18 @@
 """The model of names, as the gateway asks it."""
 
 import threading
-import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import pytest
 
-from gateway.concurrency.thread_pool import Workers, hanging
 from gateway.detection import Detector
 from gateway.detection.memory import Memory, Recall
 from gateway.detection.ner import BuiltinModel, cascade
 from gateway.detection.ner.cascade import Doubt
 from gateway.detection.ner.units import Units
 from gateway.errors import Unavailable
+from tests.call_counts import calls
 
 
 @pytest.fixture(scope="module")
@@ -29,89 +27,32 @@ def found(names: BuiltinModel, text: str) -> set[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("My name is Anna Schmidt and I have a question.", "Anna Schmidt"),
-        ("Dr. Peter Müller's report arrived.", "Peter Müller"),
-        ("hi, this is maria lopez from accounting", "maria lopez"),
-        ("Sehr geehrte Frau Weber, Ihr Vertrag endet bald.", "Weber"),
-        ("Contact: Jean-Pierre Dubois\nPhone: 12345", "Jean-Pierre Dubois"),
+        ("thanks Peter\U0001f600", "Peter"),
+        ("meeting with marcus webb\U0001f643", "marcus webb"),
+        ("Anna Berg\U0001f1e9\U0001f1ea", "Anna Berg"),
+        ("\U0001f534Anna Berg: offline", "Anna Berg"),
+        ("\U0001d400\U0001d427\U0001d427\U0001d41a called", "\U0001d400\U0001d427\U0001d427\U0001d41a"),
+        (
+            "\uff21\uff4e\uff4e\uff41 \uff22\uff45\uff52\uff47 called",
+            "\uff21\uff4e\uff4e\uff41 \uff22\uff45\uff52\uff47",
+        ),
     ],
 )
-def test_names_in_plain_sentences(names: BuiltinModel, text: str, name: str) -> None:
-    assert ("PERSON", name) in found(names, text)
+def test_names_that_the_transformer_cannot_read(names: BuiltinModel, text: str, name: str) -> None:
+    """Its tokenizer takes a word with an emoji for an unknown one."""
+    hidden = {at for one in names.detect(text) if one.type == "PERSON" for at in range(one.start, one.end)}
+    start = text.index(name)
+    assert hidden >= {at for at in range(start, start + len(name)) if text[at] != " "}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        " ",
-        "\n",
-        "def main() -> None:\n    print('hello')\n",
-        "Boil the pasta for 9 minutes, then add salt.",
-        "---",
-        "1",
-    ],
-)
-def test_nothing_where_nobody_is(names: BuiltinModel, text: str) -> None:
-    assert names.detect(text) == ()
-
-
-def test_a_name_is_found_wherever_it_stands_in_a_long_text(names: BuiltinModel) -> None:
-    filler = "The delivery arrived last week and the invoice is still open. "
-    for before in range(0, 60, 7):
-        text = filler * before + "Please call Johannes Oberhuber tomorrow. " + filler * 20
-        assert ("PERSON", "Johannes Oberhuber") in found(names, text)
-
-
-def test_offsets_are_code_points_of_the_source(names: BuiltinModel) -> None:
-    for text in (
-        "😀😀 Señor Muñoz Ibáñez y 👩‍👩‍👧 llegaron",
-        "e\u0301t\u0301 Anna Schmidt",
-        "\ufeff\u200bAnna Schmidt ist da",
-    ):
-        for one in names.detect(text):
-            assert text[one.start : one.end].strip() == text[one.start : one.end] != ""
-    assert ("PERSON", "Anna Schmidt") in found(names, "😀😀 My name is Anna Schmidt.")
-
-
-@pytest.mark.slow
-def test_the_same_from_many_threads_as_from_one(names: BuiltinModel) -> None:
-    texts = [f"Please tell Anna Schmidt that {number} parcels arrived" + "." * number for number in range(40)]
-    alone = [names.detect(text) for text in texts]
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(names.detect, texts)) == alone
-
-
-@pytest.mark.slow
-def test_a_note_is_read_while_a_book_is(names: BuiltinModel) -> None:
-    book = " ".join(f"Chapter {number} tells of a winter and of nobody." for number in range(3000))
-    with ThreadPoolExecutor(1) as pool:
-        reading = pool.submit(names.detect, book)
-        while not reading.running():
-            time.sleep(0.001)
-        time.sleep(0.2)
-        assert found(names, "Yours, Anna Schmidt") == {("PERSON", "Anna Schmidt")}
-        assert not reading.done()
-        reading.result()
-
-
-async def test_reading_ends_when_nobody_waits_for_it(names: BuiltinModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[int] = []
-    units = names._reader.read_all
-
-    def counted(texts: Sequence[str]) -> list[Units]:
-        read.extend(map(len, texts))
-        return units(texts)
-
-    monkeypatch.setattr(names._reader, "read_all", counted)
-    text = "Please call Anna Schmidt tomorrow. " * 300_000
-    workers = Workers(1, 4, 0.05)
-    with pytest.raises(Unavailable):
-        await workers.run(lambda: names.detect(text))
-    workers.close()
-    assert not hanging(60)
-    assert 0 < sum(read) < len(text)
-    assert names.detect("") == ()
+def test_long_words_take_no_longer_than_others(names: BuiltinModel) -> None:
+    """Measured in calls, not in seconds."""
+    many = "-".join(["Rtausln", "Odette", "Zbig", "torvi"][index % 4] for index in range(400)) + "@"
+    joined = "".join(["Anna", "Berg", "Peter", "Gesine"][index % 4] + str(index * 37 % 100) for index in range(400))
+    plain = "Rtausln Odette met Zbig and torvi. " * 75
+    least = calls(lambda: names.detect(plain))
+    assert calls(lambda: names.detect(many)) < 6 * least
+    assert calls(lambda: names.detect(joined)) < 6 * least
 
 
 def test_what_is_known_before_a_call(names: BuiltinModel, detector: Detector) -> None:

@@ -90,10 +90,13 @@ def test_answers_for_units_come_from_their_pieces() -> None:
     # "O'Brien 42": units O ' Brien 42; pieces "o", "'", "bri", "##en 42" of labels O, B, I.
     chances = np.array([[0.2, 0.8, 0.0], [0.4, 0.0, 0.6], [0.0, 0.6, 0.4], [1.0, 0.0, 0.0]], np.float32)
     starts, ends = np.array([0, 1, 2, 8, 11]), np.array([1, 2, 7, 10, 12])
-    answers = answers_of_units(starts, ends, [(0, 1), (1, 2), (2, 5), (5, 10)], chances)
-    expected = [[0.2, 0.8, 0], [0.4, 0, 0.6], [0.5, 0.3, 0.2], [1, 0, 0], [1, 0, 0]]
+    known = np.array([True, False, False, True])
+    answers, read = answers_of_units(starts, ends, [(0, 1), (1, 2), (2, 5), (5, 10)], chances, known)
+    expected = [[0.2, 0.8, 0], [0.4, 0, 0.6], [0.5, 0.3, 0.2], [1, 0, 0], [0, 0, 0]]
     assert np.allclose(answers, expected, atol=1e-6)
-    assert np.array_equal(answers_of_units(starts, ends, [], chances[:0]), np.eye(3)[[0] * 5])
+    # Nothing is known of the apostrophe, and no piece stands for what is beyond.
+    assert read.tolist() == [True, False, True, True, False]
+    assert not answers_of_units(starts, ends, [], chances[:0], known[:0])[1].any()
 
 
 def test_letters_of_other_scripts(reader: UnitReader) -> None:
@@ -103,6 +106,16 @@ def test_letters_of_other_scripts(reader: UnitReader) -> None:
         text[start:end] for (start, end), other in zip(own.offsets, in_other_scripts(text, own), strict=True) if other
     }
     assert found == {"Анна", "и", "Κώστας", "王", "ក"}
+
+
+def test_letters_of_other_forms_are_plain_ones(reader: UnitReader) -> None:
+    plain = read(reader, "Anna Berg 12: x")
+    for text in (
+        "\U0001d400\U0001d427\U0001d427\U0001d41a \U0001d401\U0001d41e\U0001d42b\U0001d420 \U0001d7cf\U0001d7d0: x",
+        "Ａｎｎａ Ｂｅｒｇ １２: x",
+    ):
+        assert np.array_equal(read(reader, text).rows, plain.rows)
+    assert not np.array_equal(read(reader, "Anna Berg 12： x").rows, plain.rows)
 
 
 def test_no_word_of_the_lists_is_lost() -> None:

@@ -8,6 +8,7 @@ characters at once, which takes a fraction of the time of a tokenizer, and nothi
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain, pairwise
 from pathlib import Path
 from unicodedata import category, normalize
 
@@ -20,6 +21,9 @@ _SPACE, _BREAK, _SIGN, _DIGIT, _MARK, _UNSPACED, _LOWER, _UPPER, _UNCASED = rang
 _FIRST_LETTER = _LOWER
 _BEYOND = 0x10000
 """Characters from here on are classified as one class, except for the ideographs of planes 2 and 3."""
+
+# Ideographs, their extension A, syllables of Hangul; surrogates and private use. None has another case.
+_UNIFORM = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xAC00, 0xD7A4), (0xD800, 0xF900))
 
 _SIZES = {"word": 1 << 16, "stem": 1 << 14, "prefix": 1 << 13, "suffix": 1 << 13, "ending": 1 << 11, "form": 1 << 11}
 ROWS = sum(_SIZES.values())
@@ -300,7 +304,9 @@ def _tables() -> tuple[NDArray[np.uint8], Hashes]:
     """Returns kind and lower-case form, plus one, by code point."""
     kinds = np.full(_BEYOND + 1, _SIGN, np.uint8)
     lower = np.arange(1, _BEYOND + 1, dtype=np.uint64)
-    for code in range(_BEYOND):
+    for first, last in _UNIFORM:
+        kinds[first:last] = _kind(chr(first))
+    for code in chain(*(range(last, first) for (_, last), (first, _) in pairwise([(0, 0), *_UNIFORM, (_BEYOND, 0)]))):
         char = chr(code)
         if code in _FULL_WIDTH and char.isalnum():
             char = normalize("NFKC", char)

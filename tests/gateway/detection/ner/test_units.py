@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.detection.ner.units import FEATURES, ROWS, UnitReader, Units, answers_of_units, in_other_scripts
+from gateway.detection.ner.units import (
+    _UNIFORM,
+    FEATURES,
+    ROWS,
+    UnitReader,
+    Units,
+    _kind,
+    _tables,
+    answers_of_units,
+    in_other_scripts,
+)
 
 LIST_OF_LETTERS = "aA äÄ éÉ ßẞ мМ γΓ 王 明 น 1 ٣ _-.,@'\u0301\u0327\u200d\n\t\u00a0\u2028\U0001f600\U00020000"
 
@@ -116,6 +126,13 @@ def test_letters_of_other_forms_are_plain_ones(reader: UnitReader) -> None:
     ):
         assert np.array_equal(read(reader, text).rows, plain.rows)
     assert not np.array_equal(read(reader, "Anna Berg 12： x").rows, plain.rows)
+
+
+def test_all_characters_are_classified_alike() -> None:
+    kinds, lower = _tables()
+    uniform = [code for first, last in _UNIFORM for code in range(first, last)]
+    assert all(kinds[code] == _kind(chr(code)) for code in uniform)
+    assert all(lower[code] == 1 + ord(chr(code).lower()) for code in uniform)
 
 
 def test_no_word_of_the_lists_is_lost() -> None:

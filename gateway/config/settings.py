@@ -177,7 +177,7 @@ class Settings(BaseSettings):
         description="Seconds that detection may take for a request. After that, or after waiting for its turn ten "
         "times as long, the gateway refuses it. With the name model, new text takes about 10 seconds per MB.",
     )
-    model_threads: int = Field(1, ge=1, le=64, description="Threads for each name model.")
+    model_threads: int = Field(2, ge=1, le=64, description="Threads for each name model.")
     workers: int = Field(
         2,
         ge=1,

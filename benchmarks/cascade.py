@@ -20,7 +20,7 @@ from rich.table import Table
 from gateway.detection import builtin_detector
 from gateway.detection.ner import BuiltinModel, cascade
 from gateway.detection.ner.engine import TokenClassifier
-from gateway.detection.ner.student import Chances
+from gateway.detection.ner.inference import Chances
 from gateway.detection.ner.units import Units
 from gateway.detection.ner.windows import Window
 from gateway.models import Entity

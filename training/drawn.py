@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
-from gateway.detection.ner.units import FEATURES, FIRST_FORM, GAPS, UnitReader
+from gateway.detection.ner.units import FEATURES, FIRST_FORM, GAPS, LENGTHS, LISTS, UnitReader
 from numpy.typing import NDArray
 from onnx import numpy_helper
 from tokenizers import Tokenizer
@@ -31,7 +31,7 @@ _WHOLE = 0.3
 """Share of the texts that are drawn as texts, and not by their length."""
 _MIN_GIVEN = 0.02
 """The gateway takes a word that is only ever a given name for one from this probability on (given_names.py)."""
-_CAPITAL, _LISTS, _LENGTHS, _GIVEN = 5, 4, 8, 2
+_CAPITAL, _GIVEN = 5, 2
 _PERSON = LABELS.index("B-PERSON")
 # The gateway's classes of white space to the transformer's: adjacent, spaced, new line.
 _GAP_OF = (0, 1, 1, 2, 2, 2)
@@ -47,12 +47,14 @@ def teacher(model: Path) -> Tagger:
         values: NDArray[np.float32] = (stored[f"{name}_quantized"] - zero) * stored[f"{name}_scale"]
         return values.T
 
+    # The first normalization was called `norm` when the committed weights were exported, and is `normed` since.
+    first = "norm" if "norm.w" in stored else "normed"
     state = {
         "words.weight": stored["words"].astype(np.float32) * stored["words.scale"],
         "positions.weight": stored["positions"],
         "types.weight": stored["types"],
-        "norm.weight": stored["norm.w"] if "norm.w" in stored else stored["normed.w"],
-        "norm.bias": stored["norm.b"] if "norm.b" in stored else stored["normed.b"],
+        "norm.weight": stored[f"{first}.w"],
+        "norm.bias": stored[f"{first}.b"],
         "head.weight": stored["head.w"].T,
         "head.bias": stored["head.b"],
     }
@@ -283,7 +285,7 @@ class Corpus:
         return self._of_units(chances, before, at, within, rows)
 
     def _of_units(self, chances: Tensor, before: Tensor, at: Tensor, within: Tensor, rows: Tensor) -> Tensor:
-        """The transformer's answers for units: as `answers_of_units` (units.py), sharpened."""
+        """The transformer's answers for units: as `answers_of_units` (cascade.py), sharpened."""
         (row, column), (of, source) = at, within
         first, last = (1 + before[of] + part[source] for part in (self.atoms.unit_first, self.atoms.unit_last))
         sums = torch.nn.functional.pad(chances.cumsum(1), (0, 0, 1, 0))
@@ -296,7 +298,7 @@ class Corpus:
         person = kinds[:, 0]
         sharp = mean.clamp_min(0) ** SHARPNESS
         form = rows[row, column, -1] - FIRST_FORM
-        lists, case = form // GAPS % _LISTS, form // GAPS // _LISTS // _LENGTHS
+        lists, case = form // GAPS % LISTS, form // GAPS // LISTS // LENGTHS
         given = (case == _CAPITAL) & (lists == _GIVEN) & (person >= _MIN_GIVEN) & (mean.argmax(1) == 0)
         sharp[given] = 0
         sharp[given, _PERSON] = 1

@@ -10,7 +10,6 @@ word and a table cell from a sentence, so they return through the token-type emb
 Both are computed from the token's own characters in the text as it was given (``text[start:end]``, code points).
 """
 
-import re
 from collections.abc import Iterable, Sequence
 
 CASES = 5
@@ -31,8 +30,6 @@ TYPES = (
 LABELS = ("O", *(f"{prefix}-{name}" for name in TYPES for prefix in "BI"))
 LABEL_INDEX = {label: index for index, label in enumerate(LABELS)}
 IGNORED = -100
-UNKNOWN = 100
-OTHER_SCRIPTS = re.compile(r"[\u0370-\u1dff\u1f00-\u1fff\u2c00-\u2dff\u3005-\ud7ff\uf900-\ufffc\U00020000-\U0003ffff]")
 
 Span = tuple[int, int, str]
 
@@ -70,23 +67,6 @@ def token_types(text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
         types.append(GAPS * case_class(text[start:end]) + gap)
         previous = end
     return types
-
-
-def without_unknown(
-    text: str, ids: Sequence[int], types: Sequence[int], offsets: Sequence[tuple[int, int]]
-) -> tuple[list[int], list[int], list[tuple[int, int]]]:
-    """The tokens with one for each character of unknown words in other scripts, numbered in the vocabulary's unused
-    slots.
-    """
-    tokens: list[tuple[int, int, tuple[int, int]]] = []
-    for id, kind, (start, end) in zip(ids, types, offsets, strict=True):
-        if id != UNKNOWN or not OTHER_SCRIPTS.match(text, start):
-            tokens.append((id, kind, (start, end)))
-            continue
-        for at in range(start, end):
-            gap = kind % GAPS if at == start else 0
-            tokens.append((104 + ord(text[at]) % 895, GAPS * case_class(text[at]) + gap, (at, at + 1)))
-    return [one[0] for one in tokens], [one[1] for one in tokens], [one[2] for one in tokens]
 
 
 def bio(

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from unicodedata import category
 
 import numpy as np
 from gateway.detection.ner.other_scripts import is_spaced
 from gateway.detection.ner.units import FIRST_FORM, GAPS, UnitReader
+from gateway.detection.ner.word_pieces import is_punctuation
 from numpy.typing import NDArray
 
 from training.corpora import Document
@@ -121,7 +121,7 @@ def _tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     alone, unspaced = np.zeros(_BEYOND + 1, bool), np.zeros(_BEYOND + 1, bool)
     for code in range(_BEYOND):
         char = chr(code)
-        alone[code] = category(char)[0] == "P" or (char.isascii() and not char.isalnum() and not char.isspace())
+        alone[code] = is_punctuation(char)
         unspaced[code] = not is_spaced(char)
     for first, last in ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00)):
         alone[first:last] = True

@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from gateway.detection.ner.address_labels import without_labels
-from gateway.detection.ner.cascade import Flags, doubtful, near_named, second_readings
+from gateway.detection.ner.cascade import Flags, answers_of_units, doubtful, near_named, second_readings
 from gateway.detection.ner.engine import LOCATION, ORGANIZATION, TokenClassifier
 from gateway.detection.ner.given_names import label_given_names
+from gateway.detection.ner.inference import Chances, odds
 from gateway.detection.ner.ordinary_words import OrdinaryWords, WordList
 from gateway.detection.ner.spans import TokenLabel, to_words
-from gateway.detection.ner.student import Chances, Student, odds
-from gateway.detection.ner.units import UnitReader, Units, answers_of_units, in_other_scripts
+from gateway.detection.ner.student import Student
+from gateway.detection.ner.units import UnitReader, Units, in_other_scripts
 from gateway.detection.ner.windows import Tokens, Window
 from gateway.detection.ner.word_pieces import WordPieces
 from gateway.detection.recognizer import EntityType
@@ -118,8 +119,7 @@ class BuiltinModel(TokenClassifier):
             if not doubts[some].any():
                 result.append([])
                 continue
-            if not text.isascii():
-                doubts[some] &= ~in_other_scripts(text, each)
+            doubts[some] &= ~in_other_scripts(text, each)
             self._drop_moot(text, each, doubts[some], near_named(named[some]))
             result.append(second_readings(doubts[some], named[some]))
         return result

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gateway.detection.ner.inference import Chances
 from gateway.detection.ner.windows import Window
 
 _AROUND = 3
@@ -19,7 +20,6 @@ _CONTEXT, _LEAST_CONTEXT = 20, 9
 _ROOM = 90
 """Units whose word pieces fit into one window of the transformer, usually."""
 
-type Chances = NDArray[np.float32]
 type Flags = NDArray[np.bool_]
 type Region = tuple[int, int]
 """The first unit, and the one after the last."""
@@ -74,6 +74,38 @@ def second_readings(doubts: Flags, named: Flags) -> list[Window]:
     if sum(one.last - one.first for one in some) < count:
         return some
     return [Window(0, count, 0, count)] if count else []
+
+
+def answers_of_units(
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    offsets: Sequence[tuple[int, int]],
+    chances: Chances,
+    known: Flags,
+) -> tuple[Chances, Flags]:
+    """Returns the probabilities `[units, labels]` of units from those of word pieces: O, then B and I of each type.
+
+    A unit has the mean of the pieces that it overlaps, and begins a span where its first piece does. Returns as well
+    which units have a piece that is `known`: the transformer says nothing of use about others.
+    """
+    result = np.zeros((len(starts), chances.shape[1]), np.float32)
+    if not len(offsets):
+        return result, np.zeros(len(starts), bool)
+    places = np.array(offsets, np.int64)
+    first = np.searchsorted(places[:, 1], starts, "right")
+    last = np.searchsorted(places[:, 0], ends, "left")
+    read = first < last
+    first, last = first[read], last[read]
+    sums = np.concatenate([np.zeros((1, chances.shape[1])), np.cumsum(chances, axis=0, dtype=np.float64)])
+    mean = (sums[last] - sums[first]) / (last - first)[:, None]
+    begins, inside = chances[first, 1::2], chances[first, 2::2]
+    types = mean[:, 1::2] + mean[:, 2::2]
+    share = begins / np.maximum(begins + inside, 1e-9)
+    mean[:, 1::2], mean[:, 2::2] = types * share, types * (1 - share)
+    result[read] = mean
+    count = np.concatenate([[0], np.cumsum(known)])
+    read[read] = count[last] > count[first]
+    return result, read
 
 
 def _with_context(first: int, last: int, count: int) -> Window:

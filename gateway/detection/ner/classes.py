@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gateway.detection.ner.given_names import MIN_PERSON
+from gateway.detection.ner.inference import Chances
 from gateway.detection.ner.spans import TokenLabel
-from gateway.detection.ner.student import Chances
 from gateway.detection.recognizer import EntityType
 
 

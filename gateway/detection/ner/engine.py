@@ -17,9 +17,8 @@ from gateway.concurrency.job_context import given_up
 from gateway.detection.memory import Recall
 from gateway.detection.ner.blocks import MAX_LENGTH, Block, blocks
 from gateway.detection.ner.classes import Classes
-from gateway.detection.ner.inference import Inference, Input, Logits
+from gateway.detection.ner.inference import Inference, Input, Logits, odds
 from gateway.detection.ner.spans import TokenLabel, label_spans
-from gateway.detection.ner.student import odds
 from gateway.detection.ner.units import Units
 from gateway.detection.ner.windows import Tokens, Window, tokenize, windows
 from gateway.detection.recognizer import EntityType

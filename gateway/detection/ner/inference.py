@@ -33,6 +33,8 @@ _MANY_WINDOWS = 32
 """Windows from which on inference dominates the time of a request: about a tenth of a second."""
 
 type Logits = NDArray[np.float32]
+type Chances = NDArray[np.float32]
+"""Probabilities, of labels or of classes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,13 @@ class Inference:
         if "token_type_ids" in self._session.inputs:
             feed["token_type_ids"] = np.array([window.types], np.int64) if window.types else np.zeros_like(ids)
         return feed
+
+
+def odds(logits: Logits) -> Chances:
+    """Returns probabilities, `[tokens, labels]` as the logits."""
+    result: Chances = np.exp(logits - logits.max(axis=1, keepdims=True))
+    result /= result.sum(axis=1, keepdims=True)
+    return result
 
 
 def _lower_priority() -> None:

@@ -8,15 +8,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gateway.detection.ner.inference import Logits, Session
+from gateway.detection.ner.inference import Chances, Logits, Session, odds
 from gateway.detection.ner.units import Units
 
 REACH = 18
 """Units on either side that affect the result for a unit (training/student.py)."""
 _ROOM = 4096
 """Units that are read at once, in which all blocks fit."""
-
-type Chances = NDArray[np.float32]
 
 
 class Student:
@@ -38,10 +36,3 @@ class Student:
             first = max(0, start - REACH)
             logits = self._session.run({"rows": rows[first : start + _ROOM + REACH]})
             yield logits[start - first : start - first + _ROOM]
-
-
-def odds(logits: Logits) -> Chances:
-    """Returns probabilities, `[tokens, labels]` as the logits."""
-    result: Chances = np.exp(logits - logits.max(axis=1, keepdims=True))
-    result /= result.sum(axis=1, keepdims=True)
-    return result

@@ -60,7 +60,8 @@ _WHITE = np.array(
     ]
 )
 _STEPS = np.arange(3)[:, None]
-_LISTS = 4
+LENGTHS, LISTS = 8, 4
+"""Classes of length and of membership in the lists, which the feature `form` holds as well."""
 _LINES = 2000
 _BETWEEN = "\n\0\n"
 """Stands before each text, so that none has an effect on the next."""
@@ -259,7 +260,7 @@ def _forms(kinds: NDArray[np.uint8], starts: Numbers, ends: Numbers, lists: Numb
     length = ends - starts
     case = _case(kinds, starts, ends)
     lengths = _LENGTH_CLASSES[np.minimum(length, len(_LENGTH_CLASSES) - 1)]
-    result: Numbers = ((case * 8 + lengths) * _LISTS + lists) * GAPS + _gaps(kinds, starts, ends)
+    result: Numbers = ((case * LENGTHS + lengths) * LISTS + lists) * GAPS + _gaps(kinds, starts, ends)
     return result
 
 
@@ -336,40 +337,10 @@ def _kind(char: str) -> int:
     return _MARK if category(char)[0] == "M" else _SIGN
 
 
-def answers_of_units(
-    starts: Numbers,
-    ends: Numbers,
-    offsets: Sequence[tuple[int, int]],
-    chances: NDArray[np.float32],
-    known: NDArray[np.bool_],
-) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """Returns the probabilities `[units, labels]` of units from those of word pieces: O, then B and I of each type.
-
-    A unit has the mean of the pieces that it overlaps, and begins a span where its first piece does. Returns as well
-    which units have a piece that is `known`: the transformer says nothing of use about others.
-    """
-    result = np.zeros((len(starts), chances.shape[1]), np.float32)
-    if not len(offsets):
-        return result, np.zeros(len(starts), bool)
-    places = np.array(offsets, np.int64)
-    first = np.searchsorted(places[:, 1], starts, "right")
-    last = np.searchsorted(places[:, 0], ends, "left")
-    read = first < last
-    first, last = first[read], last[read]
-    sums = np.concatenate([np.zeros((1, chances.shape[1])), np.cumsum(chances, axis=0, dtype=np.float64)])
-    mean = (sums[last] - sums[first]) / (last - first)[:, None]
-    begins, inside = chances[first, 1::2], chances[first, 2::2]
-    types = mean[:, 1::2] + mean[:, 2::2]
-    share = begins / np.maximum(begins + inside, 1e-9)
-    mean[:, 1::2], mean[:, 2::2] = types * share, types * (1 - share)
-    result[read] = mean
-    count = _counts(known)
-    read[read] = count[last] > count[first]
-    return result, read
-
-
 def in_other_scripts(text: str, own: Units) -> NDArray[np.bool_]:
     """Returns which units begin with a letter of a script other than Latin, about which the student decides alone."""
+    if text.isascii():
+        return np.zeros(len(own), bool)
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)[own.starts]
     result: NDArray[np.bool_] = np.searchsorted(_OTHER_SCRIPTS, codes, "right") % 2 == 1
     return result

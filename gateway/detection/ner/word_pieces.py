@@ -27,7 +27,8 @@ def _normalized(char: str) -> str:
     return "".join(one for one in unicodedata.normalize("NFD", char) if unicodedata.category(one) != "Mn").lower()
 
 
-def _is_punctuation(char: str) -> bool:
+def is_punctuation(char: str) -> bool:
+    """Returns whether BERT's tokenizer takes a character for a word of its own."""
     return unicodedata.category(char).startswith("P") or (char.isascii() and not char.isalnum() and not char.isspace())
 
 
@@ -47,7 +48,7 @@ class WordPieces:
         folded = {char: to for char, to in folded.items() if len(to) == 1 and (to == char or char.isalpha())}
         self._fold = str.maketrans({char: to for char, to in folded.items() if char != to})
         spaces = "".join(char for char in folded if char.isspace()) + _LINE_BREAKS
-        marks = "".join(char for char in folded if _is_punctuation(char))
+        marks = "".join(char for char in folded if is_punctuation(char))
         known = re.escape("".join(folded) + _LINE_BREAKS)
         special = "|".join(re.escape(one["content"]) for one in stored["added_tokens"])
         self._other = re.compile(rf"[^{known}]|{special}")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.detection.ner.cascade import LOOSE, STRICT, doubtful, second_readings
+from gateway.detection.ner.cascade import LOOSE, STRICT, answers_of_units, doubtful, second_readings
 from gateway.detection.ner.windows import Window
 
 NONE, PERSON, PLACE = 0, 1, 2
@@ -78,3 +78,16 @@ def test_every_doubt_is_read_once(case: tuple[int, list[int], list[int]]) -> Non
         read += range(one.kept_first, one.kept_last)
     assert read == sorted(set(read))
     assert set(doubts) <= set(read)
+
+
+def test_answers_for_units_come_from_their_pieces() -> None:
+    # "O'Brien 42": units O ' Brien 42; pieces "o", "'", "bri", "##en 42" of labels O, B, I.
+    chances = np.array([[0.2, 0.8, 0.0], [0.4, 0.0, 0.6], [0.0, 0.6, 0.4], [1.0, 0.0, 0.0]], np.float32)
+    starts, ends = np.array([0, 1, 2, 8, 11]), np.array([1, 2, 7, 10, 12])
+    known = np.array([True, False, False, True])
+    answers, read = answers_of_units(starts, ends, [(0, 1), (1, 2), (2, 5), (5, 10)], chances, known)
+    expected = [[0.2, 0.8, 0], [0.4, 0, 0.6], [0.5, 0.3, 0.2], [1, 0, 0], [0, 0, 0]]
+    assert np.allclose(answers, expected, atol=1e-6)
+    # Nothing is known of the apostrophe, and no piece stands for what is beyond.
+    assert read.tolist() == [True, False, True, True, False]
+    assert not answers_of_units(starts, ends, [], chances[:0], known[:0])[1].any()

@@ -10,7 +10,9 @@ from gateway.detection import Detector
 from gateway.detection.memory import Memory, Recall
 from gateway.detection.ner import BuiltinModel, cascade
 from gateway.detection.ner.cascade import Doubt
+from gateway.detection.ner.inference import Input, Logits
 from gateway.detection.ner.units import Units
+from gateway.detection.ner.windows import LENGTH
 from gateway.errors import Unavailable
 from tests.call_counts import calls
 
@@ -43,6 +45,23 @@ def test_names_that_the_transformer_cannot_read(names: BuiltinModel, text: str, 
     hidden = {at for one in names.detect(text) if one.type == "PERSON" for at in range(one.start, one.end)}
     start = text.index(name)
     assert hidden >= {at for at in range(start, start + len(name)) if text[at] != " "}
+
+
+def test_no_window_is_longer_than_the_transformer_takes(detector: Detector, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cascade, "STRICT", Doubt(some=-1.0, sure=2.0))
+    names = BuiltinModel(detector.types)
+    read: list[int] = []
+    logits = names._inference.logits
+
+    def noted(windows: Sequence[Input]) -> list[Logits]:
+        read.extend(len(one.ids) for one in windows)
+        return logits(windows)
+
+    monkeypatch.setattr(names._inference, "logits", noted)
+    names.detect("Wojciechowska-Przybyszewski Anna Schmidt met Zbigniew. " * 100)
+    assert len(read) > 10
+    assert max(read) <= LENGTH
+    names.close()
 
 
 def test_long_words_take_no_longer_than_others(names: BuiltinModel) -> None:

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from gateway.detection.ner.units import (
     _UNIFORM,
     FEATURES,
+    FIRST_FORM,
+    GAPS,
+    LISTS,
     ROWS,
     UnitReader,
     Units,
     _kind,
     _tables,
-    answers_of_units,
     in_other_scripts,
 )
 
@@ -96,19 +98,6 @@ def test_neighbours_tell_characters_of_unspaced_scripts_apart(reader: UnitReader
     assert np.array_equal(alone, read(reader, "王, 明").rows[0])
 
 
-def test_answers_for_units_come_from_their_pieces() -> None:
-    # "O'Brien 42": units O ' Brien 42; pieces "o", "'", "bri", "##en 42" of labels O, B, I.
-    chances = np.array([[0.2, 0.8, 0.0], [0.4, 0.0, 0.6], [0.0, 0.6, 0.4], [1.0, 0.0, 0.0]], np.float32)
-    starts, ends = np.array([0, 1, 2, 8, 11]), np.array([1, 2, 7, 10, 12])
-    known = np.array([True, False, False, True])
-    answers, read = answers_of_units(starts, ends, [(0, 1), (1, 2), (2, 5), (5, 10)], chances, known)
-    expected = [[0.2, 0.8, 0], [0.4, 0, 0.6], [0.5, 0.3, 0.2], [1, 0, 0], [0, 0, 0]]
-    assert np.allclose(answers, expected, atol=1e-6)
-    # Nothing is known of the apostrophe, and no piece stands for what is beyond.
-    assert read.tolist() == [True, False, True, True, False]
-    assert not answers_of_units(starts, ends, [], chances[:0], known[:0])[1].any()
-
-
 def test_letters_of_other_scripts(reader: UnitReader) -> None:
     text = "Zoë Đặng – €5, Анна и Κώστας 王 ក"
     own = read(reader, text)
@@ -138,4 +127,8 @@ def test_all_characters_are_classified_alike() -> None:
 def test_no_word_of_the_lists_is_lost() -> None:
     model = Path(__file__).parents[4] / "gateway" / "detection" / "ner" / "model"
     reader = UnitReader(model / "ordinary.txt", model / "given.txt")
-    assert len({form(reader, f"a {word}", word) for word in ("table", "sören")}) == 2
+    for file, bit in (("ordinary.txt", 1), ("given.txt", 2)):
+        words = (model / file).read_text("utf-8").split()
+        for own in reader.read_all(words):
+            if len(own) == 1:
+                assert (int(own.rows[0, -1]) - FIRST_FORM) // GAPS % LISTS & bit

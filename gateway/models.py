@@ -74,8 +74,7 @@ class Trust(StrEnum):
     LOCAL = "local"
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(NamedTuple):
     """A span of private text: `recognizer` found `text[start:end]` to be of `type` with confidence `score` (0–1)."""
 
     type: str

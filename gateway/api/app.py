@@ -174,7 +174,7 @@ def _native_routes() -> APIRouter:
                 "request_id": done.request_id,
                 "risk": asdict(done.assessment.risk),
                 "route": asdict(done.assessment.route),
-                "entities": [{**asdict(entity), "action": action} for entity, action in done.entities],
+                "entities": [{**entity._asdict(), "action": action} for entity, action in done.entities],
                 "task_categories": done.assessment.task_categories,
                 "warnings": [asdict(warning) for warning in done.assessment.warnings],
                 "policy": asdict(done.policy.ref),

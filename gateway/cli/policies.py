@@ -156,7 +156,7 @@ def attempt(policy: Policy, text: str, mode: PrivacyMode, finder: Finder) -> Tri
     return Trial(
         holder["text"],
         tuple(one._asdict() for one in done.transformations),
-        tuple(asdict(one) for one in done.kept),
+        tuple(one._asdict() for one in done.kept),
         None,
     )
 

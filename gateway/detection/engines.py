@@ -6,7 +6,6 @@ Everything an engine finds is a candidate. If one engine fails, detection fails 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
 from typing import Protocol
@@ -90,7 +89,7 @@ def _confirm_numbers_next_to_names(text: str, found: Sequence[Entity]) -> Iterab
         after = (text[number.end : at] for at in range(number.end + 1, number.end + _MAX_GAP + 1) if at in first)
         return any(map(_SEPARATOR.fullmatch, chain(before, after)))
 
-    return [replace(one, score=_NEXT_TO_NAME) if one in doubtful and next_to_name(one) else one for one in found]
+    return [one._replace(score=_NEXT_TO_NAME) if one in doubtful and next_to_name(one) else one for one in found]
 
 
 def _outside_spans(text: str, found: Entity, excluded: Sequence[tuple[int, int]]) -> Iterator[Entity]:
@@ -104,4 +103,4 @@ def _outside_spans(text: str, found: Entity, excluded: Sequence[tuple[int, int]]
         piece = text[start:end]
         if piece.strip():
             first = start + len(piece) - len(piece.lstrip())
-            yield replace(found, start=first, end=first + len(piece.strip()))
+            yield found._replace(start=first, end=first + len(piece.strip()))

@@ -6,7 +6,6 @@ Parts with digits always remain hidden.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from gateway.config.data_files import word_lists
@@ -39,9 +38,9 @@ def without_labels(text: str, found: Entity) -> Iterator[Entity]:
         start = before + len(piece) - len(piece.lstrip(_EDGE))
         end = after - len(piece) + len(piece.rstrip(_EDGE))
         if number and any(char.isdigit() for char in text[start:end]):
-            yield replace(found, type="ID_NUMBER", start=start, end=end, score=min(found.score, _MAX_SCORE))
+            yield found._replace(type="ID_NUMBER", start=start, end=end, score=min(found.score, _MAX_SCORE))
         elif any(len(word[0]) > 2 for word in _WORD.finditer(text, start, end)):
-            yield replace(found, start=start, end=end)
+            yield found._replace(start=start, end=end)
 
 
 def _labels(text: str, words: Sequence[re.Match[str]], end: int) -> frozenset[int]:

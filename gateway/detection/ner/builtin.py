@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -181,7 +180,7 @@ class BuiltinModel(TokenClassifier):
             return
         is_acronym = one.type == "PERSON" and one.score < _MIN_ACRONYM_SCORE and _ACRONYM.fullmatch(value)
         if is_acronym and value.lower() not in self._given:
-            one = replace(one, type="ORGANIZATION")
+            one = one._replace(type="ORGANIZATION")
         if one.type in _WORD_TYPES:
             yield from self._without_ordinary_cells(text, one)
             return
@@ -196,9 +195,9 @@ class BuiltinModel(TokenClassifier):
         if one.type == "STREET_ADDRESS" and not _LETTERS.search(value):
             if sum(char.isdigit() for char in value) < _MIN_DIGITS:
                 return
-            one = replace(one, type="ID_NUMBER")
+            one = one._replace(type="ID_NUMBER")
         if one.type not in _PRIMARY_TYPES:
-            one = replace(one, score=min(one.score, _MAX_SECONDARY_SCORE))
+            one = one._replace(score=min(one.score, _MAX_SECONDARY_SCORE))
         yield from without_labels(text, one) if one.type == "STREET_ADDRESS" else (one,)
 
     def _is_programs(self, text: str, one: Entity) -> bool:
@@ -219,7 +218,7 @@ class BuiltinModel(TokenClassifier):
         ]
         names = [(start, end) for start, end in cells if not self._ordinary.covers(text[start:end])]
         for start, end in names if len(names) < len(cells) else [(one.start, one.end)]:
-            yield replace(one, start=start, end=end, score=min(one.score, limit))
+            yield one._replace(start=start, end=end, score=min(one.score, limit))
 
 
 def _is_technical(text: str, start: int, end: int) -> bool:

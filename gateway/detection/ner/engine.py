@@ -5,7 +5,6 @@ Implements the same interface as the recognizers; `resolve_overlaps` merges find
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import batched, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -162,7 +161,7 @@ def _own(text: str, block: Block, entities: Iterable[Entity], after: int) -> Ite
         if start < after:
             start = next((at for at in range(after, end) if text[at].isalnum()), end)
         if start < min(block.end, end) and end > block.start:
-            yield replace(one, start=start, end=end)
+            yield one._replace(start=start, end=end)
 
 
 def _tokenizer(file: Path) -> Tokenizer:

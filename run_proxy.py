@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
 
 from gateway import __version__
-from gateway.cli.console import unusable
+from gateway.cli.console import print_error, unusable
 from gateway.config.locations import PROGRAM, default_folder
 from gateway.config.settings import Settings, SettingsError, load_settings
 
@@ -25,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or (given[0].startswith("-") and given[0] not in {"-h", "--help", "--version"}):
         given.insert(0, "serve")
+    _Parser.as_json = "--json" in given
     parser = _parser(given[0])
     options, unknown = parser.parse_known_args(given)
     if unknown:
@@ -45,8 +47,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
+class _Parser(argparse.ArgumentParser):
+    """Prints errors as JSON where a command is asked for that. Its subparsers are of the same class."""
+
+    as_json = False
+
+    def error(self, message: str) -> NoReturn:
+        if not self.as_json:
+            super().error(message)
+        print_error(message, "usage", None, as_json=True)
+        sys.exit(2)
+
+
 def _parser(command: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__)
+    parser = _Parser(prog=PROGRAM, description=__doc__)
     parser.add_argument("--version", action="version", version=f"privacy-gateway {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 

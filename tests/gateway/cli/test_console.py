@@ -55,3 +55,17 @@ def test_a_word_too_many_is_not_repeated(command: Command, capsys: pytest.Captur
     said = capsys.readouterr().err
     assert "unrecognized arguments: … --value" in said
     assert "Quagmire" not in said
+
+
+def test_wrong_usage_is_told_in_json_where_json_is_asked_for(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["receipts", "list", "--limit", "0"], ["keys"], ["usage", "--value=Quagmire"], ["no-such-command"]):
+        with pytest.raises(SystemExit) as ended:
+            command.json(*words)
+        assert ended.value.code == 2
+        said = capsys.readouterr()
+        reply = json.loads(said.out)
+        assert (reply["ok"], reply["error"]["code"]) == (False, "usage")
+        assert "Quagmire" not in said.out + said.err
+        assert said.err == ""

@@ -175,7 +175,7 @@ class Settings(BaseSettings):
     detection_timeout_seconds: Seconds = Field(
         30,
         description="Seconds that detection may take for a request. After that, or after waiting for its turn ten "
-        "times as long, the gateway refuses it. With the name model, new text takes about 10 seconds per MB.",
+        "times as long, the gateway refuses it. With the name model, new text takes two to six seconds per MB.",
     )
     model_threads: int = Field(2, ge=1, le=64, description="Threads for each name model.")
     workers: int = Field(

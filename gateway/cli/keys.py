@@ -13,14 +13,13 @@ from rich.text import Text
 
 from gateway.auth.api_keys import KeyRecord, KeyRing
 from gateway.auth.grants import grant_of, quota_words, scope_words
-from gateway.cli.console import AddFolders, Loader, Subparsers, add_page, print_error, print_json
+from gateway.cli.console import AddFolders, Loader, Subparsers, add_page, exit_status, print_json
 from gateway.cli.policy_lookup import open_registry
 from gateway.cli.signing_key import rotate_signing
 from gateway.config.installation_key import rotate_installation_key
 from gateway.config.settings import Settings
-from gateway.errors import GatewayError
 from gateway.models import Scope
-from gateway.store import open_store
+from gateway.store import open_existing_store, open_store
 
 type Action = Callable[[KeyRing, argparse.Namespace, Settings], Awaitable[None]]
 
@@ -60,6 +59,8 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
         # Without this, the replaced key would end at once, although an overlap was asked for.
         if (options.signing or options.key_id == _INSTALLATION) and {options.overlap, options.expires} != {None}:
             rotate.error("--overlap and --expires are for API keys")
+        if options.key_id == _INSTALLATION:
+            return _rotate_installation(load(options), as_json=options.json)
         return rotate_signing(load(options), options) if options.signing else api_key(options)
 
     rotate.set_defaults(run=run)
@@ -83,7 +84,7 @@ def _set_action(
     parser.add_argument("--json", action="store_true", help="print JSON")
 
     def run(options: argparse.Namespace) -> int:
-        return asyncio.run(_with_keys(load(options), action, options))
+        return exit_status(lambda: asyncio.run(_with_keys(load(options), action, options)), as_json=options.json)
 
     parser.set_defaults(run=run)
 
@@ -93,14 +94,12 @@ async def _with_keys(
     action: Action,
     options: argparse.Namespace,
 ) -> int:
-    store = open_store(settings.make_data_dir())
+    # The first key may be made before the first start.
+    store = open_store(settings.make_data_dir()) if action is _create else open_existing_store(settings.data_dir)
     try:
         keys = KeyRing(store)
         await keys.load()
         await action(keys, options, settings)
-    except GatewayError as error:
-        print_error(error.message, error.code, error.param, as_json=options.json)
-        return 1
     finally:
         store.close()
     return 0
@@ -135,19 +134,21 @@ async def _list(keys: KeyRing, options: argparse.Namespace, settings: Settings) 
 
 
 async def _rotate(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
-    if options.key_id == _INSTALLATION:
-        rotate_installation_key(settings)
-        if options.json:
-            print_json({"key_id": _INSTALLATION, "rotated": True})
-        else:
-            print("The installation key is replaced; a running gateway uses the new one after a restart.")
-        return
     overlap = _OVERLAP if options.overlap is None else options.overlap
     secret, record = await keys.rotate(options.key_id, overlap, options.expires)
     if options.json:
         print_json({**_key_json(record), "key": secret})
     else:
         print(f"{record.key_id} has a new secret, shown this once:\n{secret}")
+
+
+def _rotate_installation(settings: Settings, *, as_json: bool) -> int:
+    rotate_installation_key(settings)
+    if as_json:
+        print_json({"key_id": _INSTALLATION, "rotated": True})
+    else:
+        print("The installation key is replaced; a running gateway uses the new one after a restart.")
+    return 0
 
 
 async def _audit(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:

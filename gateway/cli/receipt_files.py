@@ -23,6 +23,10 @@ _LONGEST_PROOF = _LONGEST_LINE = 1 << 20
 
 def verify_file(options: argparse.Namespace) -> int:
     """Verifies a file. Returns 0 if all checks pass, 1 if any fails or the file cannot be read, 2 for wrong usage."""
+    if options.key is None and not Path(options.target).exists():
+        message = "There is no such receipt. Nor is there a file of that name."
+        print_error(message, "receipt_not_found", "target", as_json=options.json)
+        return 1
     if options.key is None:
         message = "Give the public key to verify a file with, as --key KEY, from another source than the file."
         print_error(message, "unusable_settings", "key", as_json=options.json)

@@ -94,7 +94,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
 
 def _concerns_file(options: argparse.Namespace) -> bool:
     target: str | None = options.target
-    return options.key is not None or (target is not None and not is_request_id(target) and Path(target).is_file())
+    return options.key is not None or (target is not None and not is_request_id(target))
 
 
 def show_receipt(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:

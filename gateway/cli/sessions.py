@@ -7,10 +7,9 @@ keeps.
 import argparse
 import asyncio
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json
+from gateway.cli.console import AddFolders, Loader, Subparsers, exit_status, print_json
 from gateway.config.settings import Settings
-from gateway.errors import GatewayError
-from gateway.store import open_store
+from gateway.store import open_existing_store
 from gateway.vault import Vault
 
 
@@ -22,16 +21,17 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     revoke.add_argument("session_id")
     add_folders(revoke)
     revoke.add_argument("--json", action="store_true", help="print JSON")
-    revoke.set_defaults(run=lambda options: asyncio.run(_revoke(load(options), options)))
+
+    def run(options: argparse.Namespace) -> int:
+        return exit_status(lambda: asyncio.run(_revoke(load(options), options)), as_json=options.json)
+
+    revoke.set_defaults(run=run)
 
 
 async def _revoke(settings: Settings, options: argparse.Namespace) -> int:
-    store = open_store(settings.make_data_dir())
+    store = open_existing_store(settings.data_dir)
     try:
         await Vault(store).delete(options.session_id)
-    except GatewayError as error:
-        print_error(error.message, error.code, error.param, as_json=options.json)
-        return 1
     finally:
         store.close()
     if options.json:

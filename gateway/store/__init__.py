@@ -10,7 +10,7 @@ Nothing here knows what a receipt or a policy means: hashing, sealing and chaini
 
 from pathlib import Path
 
-from gateway.store.errors import ConstraintViolation, StoreError
+from gateway.store.errors import ConstraintViolation, StoreError, missing
 from gateway.store.interfaces import ReadOnlyStore, Repositories, Store
 from gateway.store.sqlite import FILE, SqliteReadOnlyStore, SqliteStore
 
@@ -20,6 +20,7 @@ __all__ = [
     "Repositories",
     "Store",
     "StoreError",
+    "open_existing_store",
     "open_read_only",
     "open_store",
     "store_exists",
@@ -29,6 +30,13 @@ __all__ = [
 def open_store(folder: Path) -> Store:
     """Opens the store in `folder`, creating it when it is missing. Raises StoreError."""
     return SqliteStore.open(folder / FILE)
+
+
+def open_existing_store(folder: Path) -> Store:
+    """Opens the store in `folder`. Raises StoreError, also when there is none."""
+    if not store_exists(folder):
+        raise missing(FILE)
+    return open_store(folder)
 
 
 def open_read_only(folder: Path) -> ReadOnlyStore:

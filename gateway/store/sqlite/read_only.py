@@ -9,7 +9,7 @@ from typing import Self
 import sqlite_utils
 
 from gateway.errors import Unavailable
-from gateway.store.errors import StoreError
+from gateway.store.errors import StoreError, missing
 from gateway.store.interfaces import Repositories
 from gateway.store.sqlite import migrations
 from gateway.store.sqlite.connection import connect_reader, error_name
@@ -27,9 +27,7 @@ class SqliteReadOnlyStore:
     def open(cls, path: Path) -> Self:
         """Raises StoreError when there is no database, or none that this version of the gateway can read."""
         if not path.is_file():
-            raise StoreError(
-                f"there is no {path.name} in data_dir; start the gateway once, or name its folder with --data-dir"
-            )
+            raise missing(path.name)
         try:
             db = connect_reader(path)
             try:

@@ -107,8 +107,8 @@ def test_a_rotation_that_would_ignore_an_option_is_refused(
 
 
 def test_the_audit_in_words(command: Command, data_dir: Path) -> None:
-    assert command.json("keys", "audit") == (0, [])
     made = command.json("keys", "create", "laptop")[1]
+    assert command.json("keys", "audit") == (0, [])
     store = open_store(data_dir)
     row = KeyCallRow("2026-01-02T03:04Z", made["key_id"], "protect", "answered", 7)
     store.submit(

@@ -156,9 +156,18 @@ LOOKS = [
     ["receipts", "export"],
     ["usage"],
 ]
+CHANGES = [
+    ["keys", "list"],
+    ["keys", "audit"],
+    ["keys", "revoke", "key_01"],
+    ["keys", "rotate", "key_01"],
+    ["keys", "rotate", "--signing"],
+    ["sessions", "revoke", "sess_01"],
+    ["receipts", "prune", "--before", "2026-01-01"],
+]
 
 
-@pytest.mark.parametrize("words", LOOKS, ids=" ".join)
+@pytest.mark.parametrize("words", [*LOOKS, *CHANGES], ids=" ".join)
 def test_without_a_store(command: Command, words: list[str]) -> None:
     assert command(*words) == (2, "")
     assert "there is no gateway.db in data_dir" in command.errors

@@ -26,7 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or (given[0].startswith("-") and given[0] not in {"-h", "--help", "--version"}):
         given.insert(0, "serve")
-    _Parser.as_json = "--json" in given
+    # What comes after `--` is another program's.
+    _Parser.as_json = "--json" in given[: given.index("--") if "--" in given else None]
     parser = _parser(given[0])
     options, unknown = parser.parse_known_args(given)
     if unknown:
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.filename is None:
             raise
-        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+        print_error(f"{error.filename}: {error.strerror}", "unreadable", None, as_json=_Parser.as_json)
         return 2
 
 

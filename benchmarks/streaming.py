@@ -3,10 +3,10 @@
     python -m benchmarks.streaming [--requests 200] [--streams 200] [--chunks 500]
 
 Three figures: the time to the first event, with requests in turns whose order changes, since caches are colder for the
-second, after as many requests that are not counted, since the automata of the recognizers grow with the first texts of
-a process; the processor time of an event, from the answers of one client at a time; and the memory while many clients
-stream at once. Detection is by patterns, so that the time is that of streaming, and every request holds a new text with
-private values, which the answer repeats.
+target that comes second, and after as many that are not counted, since the automata of the recognizers grow with the
+first texts of a process; the processor time of an event, from the answers of one client at a time; and the memory while
+many clients stream at once. Detection is by patterns, so that the time is that of streaming, and every request holds a
+new text with private values, which the answer repeats.
 """
 
 import argparse
@@ -144,7 +144,7 @@ async def _measure(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--requests", type=int, default=200, help="requests for the time to the first event")
+    parser.add_argument("--requests", type=int, default=200, help="requests timed, after as many that are not")
     parser.add_argument("--streams", type=int, default=200, help="streams at once")
     parser.add_argument("--chunks", type=int, default=500, help="events of each")
     parser.add_argument("--upstream", type=int, help=argparse.SUPPRESS)

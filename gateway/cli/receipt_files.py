@@ -23,7 +23,7 @@ _LONGEST_PROOF = _LONGEST_LINE = 1 << 20
 
 def verify_file(options: argparse.Namespace) -> int:
     """Verifies a file. Returns 0 if all checks pass, 1 if any fails or the file cannot be read, 2 for wrong usage."""
-    if options.key is None and not Path(options.target).exists():
+    if options.key is None and not _is_there(options.target):
         message = "There is no such receipt. Nor is there a file of that name."
         print_error(message, "receipt_not_found", "target", as_json=options.json)
         return 1
@@ -49,6 +49,15 @@ def verify_file(options: argparse.Namespace) -> int:
     if isinstance(found, Verification):
         said = f"Valid: the receipt is one of the {found.log.size} records of the checkpoint."
     return print_verification(found, as_json=options.json, said=said)
+
+
+def _is_there(target: str) -> bool:
+    try:
+        path = Path(target)
+        return path.exists() and not path.is_dir()
+    except OSError:
+        # The name is too long for one.
+        return False
 
 
 def print_verification(found: Audit | Verification, *, as_json: bool, said: str | None = None) -> int:

@@ -17,9 +17,8 @@ def rotate_signing(settings: Settings, options: argparse.Namespace) -> int:
 def _rotate(settings: Settings, *, as_json: bool) -> int:
     if settings.signing_key is not None:
         raise SettingsError("signing_key is set, so its key cannot be replaced here; remove the setting first")
-    folder = settings.make_data_dir()
     with open_log(settings) as (_, log, old):
-        new = rotate_signing_key(log, folder)
+        new = rotate_signing_key(log, settings.data_dir)
     if as_json:
         print_json({name: _key(key) for name, key in (("old", old), ("new", new))})
     else:

@@ -69,3 +69,11 @@ def test_wrong_usage_is_told_in_json_where_json_is_asked_for(
         assert (reply["ok"], reply["error"]["code"]) == (False, "usage")
         assert "Quagmire" not in said.out + said.err
         assert said.err == ""
+
+
+def test_the_options_of_another_program_are_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run_proxy.main(["exec", "--wrong", "--", "curl", "--json", "{}"])
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "unrecognized arguments: --wrong" in said.err

@@ -149,6 +149,19 @@ def change(file: Path, statement: str) -> None:
     conn.close()
 
 
+@pytest.mark.parametrize("target", ["", "missing.ndjson", "a" * 300, "/"], ids=["none", "missing", "long", "folder"])
+def test_no_such_file_to_verify(command: Command, ids: list[str], target: str) -> None:
+    status, reply = command.json("receipts", "verify", target)
+    assert (status, reply["error"]["code"]) == (1, "receipt_not_found")
+    assert command("receipts", "verify", target) == (1, "")
+    assert command.errors == "There is no such receipt. Nor is there a file of that name.\n"
+
+
+def test_rotating_makes_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert Command(tmp_path / "mistyped", capsys)("keys", "rotate", "--signing") == (2, "")
+    assert list(tmp_path.iterdir()) == []
+
+
 LOOKS = [
     ["receipts", "list"],
     ["receipts", "show", "req_01"],

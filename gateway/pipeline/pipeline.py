@@ -265,9 +265,14 @@ class Pipeline:
             crossing = dump(body) if body else b""
             check_opaque(placeholders, crossing)
         refused = refusal(assessment.route, destination)
-        receipt = await self.record(
-            request_id, operation, caller, policy, crossing, protected, assessment, crossed=refused is None
-        )
+        try:
+            receipt = await self.record(
+                request_id, operation, caller, policy, crossing, protected, assessment, crossed=refused is None
+            )
+        except asyncio.CancelledError:
+            # What is queued is written all the same.
+            self._receipts.append_outcome(request_id, OutcomeDraft("cancelled"), caller.key_id)
+            raise
         exchange = Exchange(
             request_id,
             caller,

@@ -1,7 +1,9 @@
 """The dispatcher behind both listeners: what is forwarded, what is refused, and that every exchange gets an outcome."""
 
+import asyncio
 import contextlib
 import pickle
+import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -114,6 +116,26 @@ async def test_what_is_under_way_when_the_gateway_ends_is_recorded_as_cancelled(
     assert isinstance(await dispatcher.open(call("req_10", {})), ForwardedRequest)
     dispatcher.stop()
     assert await outcome(container, "req_10") == "cancelled"
+
+
+async def test_a_call_that_is_cancelled_while_its_receipt_is_written_is_recorded_as_that(
+    dispatcher: Dispatcher, container: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, written, append = asyncio.Event(), threading.Event(), container.receipts.append
+
+    def noted(*given: Any) -> Any:
+        begun.set()
+        return append(*given)
+
+    monkeypatch.setattr(container.receipts, "append", noted)
+    container.store.submit(lambda _: written.wait(60))
+    opening = asyncio.create_task(dispatcher.open(call("req_ca", {})))
+    await begun.wait()
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    written.set()
+    assert await outcome(container, "req_ca") == "cancelled"
 
 
 async def outcome(container: Container, request_id: str) -> str:

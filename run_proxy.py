@@ -3,6 +3,7 @@
 import argparse
 import logging
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ from gateway.cli.console import print_error, unusable
 from gateway.config.locations import PROGRAM, default_folder
 from gateway.config.settings import Settings, SettingsError, load_settings
 
+# What argparse repeats of a value that it refuses, which may have been meant for another place.
+_GIVEN = re.compile(r"(invalid (?:\S+ value|choice)): .*?(?= \(choose from |\Z)", re.DOTALL)
 # The modules of all commands but `serve` and `ca`. They load libraries that start threads, which `serve` must not: it
 # forks.
 _COMMANDS = ("keys", "sessions", "policies", "receipts", "usage", "evaluate", "env", "exec", "doctor")
@@ -49,11 +52,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Prints errors as JSON where a command is asked for that. Its subparsers are of the same class."""
+    """Prints errors without the value given, and as JSON where that is asked for. Its subparsers are of this class."""
 
     as_json = False
 
     def error(self, message: str) -> NoReturn:
+        message = _GIVEN.sub(r"\1", message)
         if not self.as_json:
             super().error(message)
         print_error(message, "usage", None, as_json=True)

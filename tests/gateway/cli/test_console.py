@@ -60,7 +60,8 @@ def test_a_word_too_many_is_not_repeated(command: Command, capsys: pytest.Captur
 def test_wrong_usage_is_told_in_json_where_json_is_asked_for(
     command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for words in (["receipts", "list", "--limit", "0"], ["keys"], ["usage", "--value=Quagmire"], ["no-such-command"]):
+    wrong = (["receipts", "list", "--limit", "Quagmire"], ["keys"], ["keys", "Quagmire"], ["usage", "--value=Quagmire"])
+    for words in (*wrong, ["receipts", "list", "--limit", "0"], ["Quagmire"]):
         with pytest.raises(SystemExit) as ended:
             command.json(*words)
         assert ended.value.code == 2

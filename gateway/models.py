@@ -74,6 +74,10 @@ class Trust(StrEnum):
     LOCAL = "local"
 
 
+NAME_MODEL = "names"
+"""The recognizer of what the built-in name model finds."""
+
+
 class Entity(NamedTuple):
     """A span of private text: `recognizer` found `text[start:end]` to be of `type` with confidence `score` (0–1)."""
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from gateway.detection.deobfuscation import Findings, deobfuscate_known_values
 from gateway.detection.normalized_text import NormalizedText, normalize_text, plain_text
 from gateway.detection.overlaps import overlapping
+from gateway.models import NAME_MODEL
 from gateway.protection.paired_markup import with_paired_markup
 from gateway.protection.value_index import SHORTEST, ValueIndex, clues, is_elsewhere, letters_and_digits, lower
 from gateway.text.fields import Span, Spans
@@ -153,18 +154,22 @@ class KnownValues:
 
 
 def _plain_words(texts: Sequence[str], found: Sequence[Spans]) -> frozenset[str]:
-    """Returns the words in small letters that were taken for names in few of their places: `delta` once in fifty."""
-    values = (
-        text[one.start : one.end]
-        for text, spans in zip(texts, found, strict=True)
-        for one in spans
-        if one.type == "PERSON"
-    )
-    named = Counter(value for value in values if value.isalpha() and value.islower())
+    """Returns the words in small letters that the model took for names in few of their places: `delta` once in fifty.
+
+    What a recognizer found is announced as a name, say, however often it stands elsewhere.
+    """
+    named, announced = Counter[str](), set[str]()
+    for text, spans in zip(texts, found, strict=True):
+        for one in spans:
+            value = text[one.start : one.end]
+            if one.recognizer != NAME_MODEL:
+                announced.add(value)
+            elif one.type == "PERSON" and value.isalpha() and value.islower():
+                named[value] += 1
     if not named:
         return frozenset()
     places = Counter(word for text in texts for word in _IN_SENTENCE.findall(text) if word in named)
-    return frozenset(word for word, count in named.items() if count * _LEAST_SHARE < places[word])
+    return frozenset(word for word, count in named.items() if count * _LEAST_SHARE < places[word]) - announced
 
 
 def united(spans: Iterable[Span]) -> Spans:

@@ -17,6 +17,7 @@ from typing import Any
 from gateway.detection.normalized_text import cover
 from gateway.errors import BadRequest
 from gateway.http.strict_json import Json
+from gateway.models import NAME_MODEL
 from gateway.placeholders.grammar import looks_like_placeholder
 from gateway.text.fields import (
     MessageField,
@@ -94,8 +95,6 @@ _TEXT_KINDS = frozenset(
 )
 _TEXT_ENDINGS = ("tool_use", "tool_result")
 _TEXT_SOURCES = frozenset({"text", "content"})
-# The model of names by its id as a recognizer.
-_NAMES_MODEL = "names"
 
 
 class SignedText:
@@ -113,7 +112,7 @@ class SignedText:
         self.texts: Sequence[str] = (cover(text, [(hit.start, hit.end) for hit in looks_like_placeholder(text)]),)
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
-        if all(span.recognizer == _NAMES_MODEL for span in spans[0]):
+        if all(span.recognizer == NAME_MODEL for span in spans[0]):
             return
         self._content[:] = [block for block in self._content if block is not self._block]
         if not self._content:

@@ -20,7 +20,7 @@ from gateway.detection.ner.units import UnitReader, Units, in_other_scripts
 from gateway.detection.ner.windows import Tokens, Window
 from gateway.detection.ner.word_pieces import WordPieces
 from gateway.detection.recognizer import EntityType
-from gateway.models import Entity
+from gateway.models import NAME_MODEL, Entity
 
 MODEL = Path(__file__).parent / "model"
 
@@ -72,14 +72,14 @@ class BuiltinModel(TokenClassifier):
         labels = json.loads((MODEL / "labels.json").read_text())
         types = {"LOCATION": LOCATION, "ORGANIZATION": ORGANIZATION}
         types |= {label: known[name] for label, name in _RECOGNIZER_TYPES.items() if name in known}
-        super().__init__(MODEL, labels, types, id="names", features=True, threads=threads, timeout=timeout)
+        super().__init__(MODEL, labels, types, id=NAME_MODEL, features=True, threads=threads, timeout=timeout)
         student = (MODEL / "student.onnx").read_bytes()
         self._student = Student(student)
         self._reader = UnitReader(MODEL / "ordinary.txt", MODEL / "given.txt")
         self._pieces = WordPieces(MODEL / "tokenizer.json")
         self._weights.update(student)
         self.hash = self._weights.hexdigest()
-        self.version = f"names+{self.hash[:12]}"
+        self.version = f"{NAME_MODEL}+{self.hash[:12]}"
         self._loose = [number for number, one in enumerate(self._classes.types, 1) if one in {LOCATION, ORGANIZATION}]
         self._ordinary = OrdinaryWords(MODEL / "ordinary.txt")
         self._given = WordList(MODEL / "given.txt")

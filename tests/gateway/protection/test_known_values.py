@@ -377,24 +377,3 @@ def test_a_secret_is_known_without_what_was_found_with_it(protector: Protector, 
 def test_but_a_password_that_is_a_plain_word_is_not(protector: Protector, policy: Policy) -> None:
     text = "postgresql://postgres:postgres@10.4.2.9/postgres fails. Is postgres running?"
     assert protect(protector, policy, text)[0].endswith("Is postgres running?")
-
-
-def repeated(text: str, word: str, taken: int) -> int:
-    """In how many places a word is hidden, if it was taken for a person's name in the first `taken` of them."""
-    starts = [at for at in range(len(text)) if text.startswith(word, at)]
-    spans = tuple(Span(at, at + len(word), "PERSON", Action.PLACEHOLDER, 0.5, "names") for at in starts[:taken])
-    known = KnownValues()
-    known.add([text], [spans])
-    return len(known.repeats(text, spans))
-
-
-def test_a_word_is_not_hidden_everywhere_for_being_taken_for_a_name_once() -> None:
-    prose = "the delta grows, so we read each delta (that delta, too), then the delta of it. A delta! is a delta?"
-    assert repeated(prose, "delta", 1) == 1
-    assert repeated(prose, "delta", 2) == 6
-    assert repeated(prose.replace("delta", "Delta"), "Delta", 1) == 6
-
-
-def test_places_outside_sentences_say_nothing_against_a_name() -> None:
-    text = "wiebke said so\n" + "".join(f"~wiebke/{number}.txt wiebke@host\n" for number in range(9))
-    assert repeated(text, "wiebke", 1) == 19

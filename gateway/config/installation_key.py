@@ -39,7 +39,7 @@ def rotate_installation_key(settings: Settings) -> None:
     """
     if settings.installation_key is not None:
         raise SettingsError("installation_key: set a new one where the settings come from, then restart the gateway")
-    path = settings.make_data_dir() / FILE
+    path = settings.data_dir / FILE
     if not path.exists():
         raise SettingsError(f"{FILE} is not in data_dir; the first start of the gateway creates it")
     with replacing(path) as draft:

@@ -157,8 +157,9 @@ def test_no_such_file_to_verify(command: Command, ids: list[str], target: str) -
     assert command.errors == "There is no such receipt. Nor is there a file of that name.\n"
 
 
-def test_rotating_makes_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert Command(tmp_path / "mistyped", capsys)("keys", "rotate", "--signing") == (2, "")
+@pytest.mark.parametrize("which", ["--signing", "installation", "key_01"])
+def test_rotating_makes_no_folder(which: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert Command(tmp_path / "mistyped", capsys)("keys", "rotate", which) == (2, "")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -44,6 +44,8 @@ _PURGE_SECONDS = 60.0
 _WRITE_USE_SECONDS = 1.0
 _BRIEF = 4096
 """Characters from which on a text takes more than two milliseconds, or a process of its own searches it."""
+_LONG = 32 * 1024
+"""Characters from which on most of the time of a text is spent in the native code of the name model."""
 
 
 class Container:
@@ -80,7 +82,9 @@ class Container:
         prepare(self.engines.types)
         timeout = settings.detection_timeout_seconds
         on_loop = _BRIEF if self.engines.are_patterns_only else 0
-        self.workers = Workers(settings.workers, settings.queue_limit, timeout, on_loop=on_loop)
+        # Other processes search for patterns, but the name model computes in the threads of this one.
+        long_from = None if self.engines.are_patterns_only else _LONG
+        self.workers = Workers(settings.workers, settings.queue_limit, timeout, on_loop=on_loop, long_from=long_from)
         self.pipeline = Pipeline(
             protector=self.protector,
             patterns=Protector(patterns, hash_key=hash_key),

@@ -13,6 +13,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
+from gateway.concurrency.cores import join_shared_core, leave_shared_core
 from gateway.concurrency.fair_queue import FairQueue
 from gateway.concurrency.job_context import set_current_job
 from gateway.concurrency.memory import LARGE, trim_soon
@@ -36,14 +37,19 @@ class Workers:
     Python cannot stop a thread. A job that times out keeps its thread and counts towards `limit` until it ends, while
     another thread takes over.
 
+    Jobs on `long_from` characters or more compute for long without the interpreter's lock, and do so on any core.
+
     The executors of the standard library need twice the processor time per job.
     """
 
-    def __init__(self, threads: int, limit: int, timeout: float, *, on_loop: int = 0) -> None:
+    def __init__(
+        self, threads: int, limit: int, timeout: float, *, on_loop: int = 0, long_from: int | None = None
+    ) -> None:
         self._queue: FairQueue[_Job] = FairQueue(max(1, threads - 1))
         self._limit = limit
         self._timeout = timeout
         self._on_loop = on_loop
+        self._long_from = long_from
         self._spent = 0.0
         self._busy: Counter[str] = Counter()
         self._started = 0
@@ -85,6 +91,7 @@ class Workers:
 
     async def _hand_over[T](self, job: Callable[[], T], key: str, cost: int) -> T:
         entry = _Job(job, key, asyncio.get_running_loop(), self._timeout, self._start, is_large=cost >= LARGE)
+        entry.is_long = self._long_from is not None and cost >= self._long_from
         self._busy[key] += 1
         self._queue.put(entry, key, cost)
         try:
@@ -102,9 +109,14 @@ class Workers:
         threading.Thread(target=self._work, name=f"{_NAME}_{self._started}", daemon=True).start()
 
     def _work(self) -> None:
+        join_shared_core()  # the thread that started this one may have left it
         while (taken := self._queue.get()) is not None:
             entry, is_large = taken
+            if entry.is_long:
+                leave_shared_core()
             is_needed = entry.do(self._queue.done if is_large else None)
+            if entry.is_long:
+                join_shared_core()
             with suppress(RuntimeError):  # the loop may be closed by the time an abandoned job ends
                 entry.loop.call_soon_threadsafe(self._leave, entry)
             if not is_needed:
@@ -125,7 +137,7 @@ class _Job:
 
     __slots__ = (
         *("_error", "_job", "_leave_place", "_lock", "_queued", "_relieve", "_relieved", "_result", "_running"),
-        *("_started", "_timeout", "_timer", "is_large", "key", "loop", "waiter", "wanted"),
+        *("_started", "_timeout", "_timer", "is_large", "is_long", "key", "loop", "waiter", "wanted"),
     )
 
     def __init__(
@@ -139,6 +151,7 @@ class _Job:
         is_large: bool,
     ) -> None:
         self.is_large = is_large
+        self.is_long = False
         self._job = job
         self.key = key
         self._relieve = relieve

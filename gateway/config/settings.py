@@ -192,6 +192,12 @@ class Settings(BaseSettings):
         " with about 25 MB of memory. Default: 1 if `detection` is `patterns`, otherwise 0, because the name model"
         " dominates the time.",
     )
+    share_one_core: bool = Field(
+        True,
+        description="Keep the gateway process's threads on one processor core, except while they compute for long"
+        " (Linux). Only one of them runs Python at a time, and passing that right between cores is expensive."
+        " Name models and `search_processes` use any core.",
+    )
     queue_limit: int = Field(
         1024, ge=1, le=100_000, description="Requests that may wait for detection, half of them of one key (503, 429)."
     )

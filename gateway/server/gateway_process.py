@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gateway.concurrency.cores import share_one_core
 from gateway.concurrency.event_loop import run
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError
@@ -150,6 +151,8 @@ def _child(end: socket.socket, settings: Settings) -> int:
             processes = int(settings.detection == "patterns")
         timeout = settings.detection_timeout_seconds
         with open_process_pool(builtin_detector(), processes, timeout, inherited=[end]) as patterns:
+            if settings.share_one_core:
+                share_one_core()
             run(lambda: _serve(end, settings, patterns))
     except BaseException as error:  # noqa: BLE001 - the last resort; the message of an exception may hold private text
         _log.error("the gateway process failed: %s", type(error).__name__)

@@ -19,6 +19,7 @@ from time import monotonic
 import numpy as np
 from numpy.typing import NDArray
 
+from gateway.concurrency.cores import leave_shared_core
 from gateway.concurrency.job_context import waits_long
 from gateway.detection.onnx_runtime import onnxruntime
 from gateway.errors import Unavailable
@@ -147,6 +148,7 @@ class Inference:
 
     def _work(self) -> None:
         _lower_priority()
+        leave_shared_core()
         while (queued := self._queue.get()) is not None:
             window, future = queued
             if future.set_running_or_notify_cancel():

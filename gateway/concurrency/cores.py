@@ -1,0 +1,52 @@
+"""Keeps the threads of a process on one core (Linux), where they pass the interpreter's lock on at little cost.
+
+Only one thread at a time runs Python. On several cores, whoever gives up the lock wakes another core for whoever waits
+for it; that takes longer than many of the calls that give it up, and often the lock is taken again by then. Threads
+that compute for long without the lock are better off on any core.
+"""
+
+import os
+import secrets
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+
+@dataclass
+class _Cores:
+    """Those that the process may use, and the one that it shares; none until it does."""
+
+    allowed: frozenset[int] = frozenset()
+    shared: frozenset[int] = frozenset()
+
+
+_cores = _Cores()
+
+
+def share_one_core() -> None:
+    """Binds the calling thread, and all threads that it starts, to one of the cores that the process may use.
+
+    Which one is left to chance, so that several gateways on a machine seldom meet.
+    """
+    if sys.platform == "linux" and not _cores.shared:
+        _cores.allowed = frozenset(os.sched_getaffinity(0))
+        _cores.shared = frozenset({secrets.choice(sorted(_cores.allowed))})
+        _bind(_cores.shared)
+
+
+def leave_shared_core() -> None:
+    """Lets the calling thread run on any core, for as long as it computes without the interpreter's lock."""
+    _bind(_cores.allowed)
+
+
+def join_shared_core() -> None:
+    """Binds the calling thread to the core that the process shares, if it shares one."""
+    _bind(_cores.shared)
+
+
+def _bind(cores: Iterable[int]) -> None:
+    if sys.platform == "linux" and cores:
+        # A container may have lost cores meanwhile; the kernel then keeps the thread where it may run.
+        with suppress(OSError):
+            os.sched_setaffinity(0, cores)

@@ -8,8 +8,8 @@ that compute for long without the lock are better off on any core.
 import os
 import secrets
 import sys
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 
@@ -30,19 +30,37 @@ def share_one_core() -> None:
     Which one is left to chance, so that several gateways on a machine seldom meet.
     """
     if sys.platform == "linux" and not _cores.shared:
-        _cores.allowed = frozenset(os.sched_getaffinity(0))
+        _cores.allowed = _bound()
         _cores.shared = frozenset({secrets.choice(sorted(_cores.allowed))})
         _bind(_cores.shared)
 
 
 def leave_shared_core() -> None:
-    """Lets the calling thread run on any core, for as long as it computes without the interpreter's lock."""
+    """Lets the calling thread run on any core: one that computes without the interpreter's lock most of the time."""
     _bind(_cores.allowed)
+
+
+@contextmanager
+def on_any_core() -> Iterator[None]:
+    """Lets the calling thread run on any core meanwhile."""
+    if not _cores.shared:
+        yield
+        return
+    before = _bound()
+    _bind(_cores.allowed)
+    try:
+        yield
+    finally:
+        _bind(before)
 
 
 def join_shared_core() -> None:
     """Binds the calling thread to the core that the process shares, if it shares one."""
     _bind(_cores.shared)
+
+
+def _bound() -> frozenset[int]:
+    return frozenset(os.sched_getaffinity(0)) if sys.platform == "linux" else frozenset()
 
 
 def _bind(cores: Iterable[int]) -> None:

@@ -9,11 +9,11 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from time import monotonic
 from typing import Any
 
-from gateway.concurrency.cores import join_shared_core, leave_shared_core
+from gateway.concurrency.cores import join_shared_core, on_any_core
 from gateway.concurrency.fair_queue import FairQueue
 from gateway.concurrency.job_context import set_current_job
 from gateway.concurrency.memory import LARGE, trim_soon
@@ -112,11 +112,8 @@ class Workers:
         join_shared_core()  # the thread that started this one may have left it
         while (taken := self._queue.get()) is not None:
             entry, is_large = taken
-            if entry.is_long:
-                leave_shared_core()
-            is_needed = entry.do(self._queue.done if is_large else None)
-            if entry.is_long:
-                join_shared_core()
+            with on_any_core() if entry.is_long else nullcontext():
+                is_needed = entry.do(self._queue.done if is_large else None)
             with suppress(RuntimeError):  # the loop may be closed by the time an abandoned job ends
                 entry.loop.call_soon_threadsafe(self._leave, entry)
             if not is_needed:

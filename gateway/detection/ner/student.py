@@ -4,10 +4,12 @@ It runs on the caller's thread: a block takes a millisecond, so a queue would co
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gateway.concurrency.cores import on_any_core
 from gateway.detection.ner.inference import Chances, Logits, Session, odds
 from gateway.detection.ner.units import Units
 
@@ -15,6 +17,8 @@ REACH = 18
 """Units on either side that affect the result for a unit (training/student.py)."""
 _ROOM = 4096
 """Units that are read at once, in which all blocks fit."""
+_LONG = 512
+"""Units from which on it pays to change to another core and back."""
 
 
 class Student:
@@ -29,7 +33,8 @@ class Student:
 
         Raises Unavailable (`detection_failed`) if the model fails.
         """
-        return odds(np.concatenate([part for own in texts for part in self._logits(own.rows)]))
+        with on_any_core() if sum(map(len, texts)) >= _LONG else nullcontext():
+            return odds(np.concatenate([part for own in texts for part in self._logits(own.rows)]))
 
     def _logits(self, rows: NDArray[np.int32]) -> Iterator[Logits]:
         for start in range(0, len(rows) or 1, _ROOM):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from gateway.concurrency import cores
-from gateway.concurrency.cores import join_shared_core, leave_shared_core, share_one_core
+from gateway.concurrency.cores import join_shared_core, leave_shared_core, on_any_core, share_one_core
 from gateway.concurrency.job_context import waits_long
 from gateway.concurrency.thread_pool import Workers
 
@@ -50,11 +50,31 @@ def test_threads_share_one_core_until_they_leave_it() -> None:
     assert joined == started == shared
 
 
+def test_what_runs_on_any_core_leaves_the_thread_as_it_was() -> None:
+    def steps() -> list[frozenset[int]]:
+        share_one_core()
+        bound = []
+        with on_any_core():
+            with on_any_core():
+                pass
+            bound.append(_bound())
+        bound.append(_bound())
+        leave_shared_core()
+        with on_any_core():
+            pass
+        return [*bound, _bound()]
+
+    within, after, left = _in_thread(steps)
+    assert within == left == _bound()
+    assert len(after) == 1
+
+
 def test_nothing_is_bound_where_no_core_is_shared() -> None:
     def steps() -> frozenset[int]:
         leave_shared_core()
         join_shared_core()
-        return _bound()
+        with on_any_core():
+            return _bound()
 
     assert _in_thread(steps) == _bound()
 

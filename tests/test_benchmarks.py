@@ -1,6 +1,7 @@
 """The measuring tools run and measure what they say; how fast anything is, no test says."""
 
 import json
+import os
 import random
 import re
 import sys
@@ -38,7 +39,9 @@ def test_no_two_chats_have_a_sentence_or_a_value_in_common() -> None:
 
 def test_detection_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "figures.json"
+    cores = os.sched_getaffinity(0) if sys.platform == "linux" else None
     detection.main(["--only", "sizes", "--largest", "0.001", "--rounds", "1", "--json", str(file)])
+    assert cores is None or os.sched_getaffinity(0) == cores
     cells = json.loads(file.read_text("utf-8"))["cells"]
     assert [(cell["text"], cell["kb"]) for cell in cells] == [("prose", 1.0), ("dense", 1.0)]
     assert all(cell["ms_per_kb"] > 0 for cell in cells)

@@ -21,13 +21,12 @@ Compare ratios: "of prose" is the same size of plain prose, measured in the same
 import argparse
 import gc
 import json
-import os
 import random
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -39,6 +38,7 @@ from rich.progress import Progress
 from rich.table import Column, Table
 
 from benchmarks.detection_texts import HOSTILE, KB, ORDINARY, dense, prose
+from benchmarks.one_core import on_one_core
 from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import Detector, builtin_detector
 from gateway.detection.engines import Engines, Finder
@@ -229,21 +229,6 @@ def presidio(python: str, texts: dict[str, str], rounds: int) -> dict[str, Any]:
     return result
 
 
-@contextmanager
-def _on_one_core() -> Iterator[None]:
-    """Keeps the measurement on one core (Linux), so that no time is lost between two."""
-    if not hasattr(os, "sched_setaffinity"):
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    with suppress(OSError):
-        os.sched_setaffinity(0, {min(before)})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
-
-
 def run(options: argparse.Namespace) -> dict[str, Any]:
     """All parts that were asked for, as a JSON document."""
     detector = builtin_detector()
@@ -352,7 +337,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--presidio-kb", type=int, default=16, metavar="KB", help="size of the texts for Presidio")
     parser.add_argument("--json", type=Path, help="write the figures there, too")
     options = parser.parse_args(arguments)
-    with _on_one_core():
+    with on_one_core():
         result = run(options)
     show(result, Console())
     if options.json:

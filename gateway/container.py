@@ -82,7 +82,7 @@ class Container:
         prepare(self.engines.types)
         timeout = settings.detection_timeout_seconds
         on_loop = _BRIEF if self.engines.are_patterns_only else 0
-        # Other processes search for patterns, but the name model computes in the threads of this one.
+        # The name model gains from other cores, the recognizers do not.
         long_from = None if self.engines.are_patterns_only else _LONG
         self.workers = Workers(settings.workers, settings.queue_limit, timeout, on_loop=on_loop, long_from=long_from)
         self.pipeline = Pipeline(

@@ -1,8 +1,10 @@
 """Keeps the threads of a process on one core (Linux), where they pass the interpreter's lock on at little cost.
 
 Only one thread at a time runs Python. On several cores, whoever gives up the lock wakes another core for whoever waits
-for it; that takes longer than many of the calls that give it up, and often the lock is taken again by then. Threads
-that compute for long without the lock are better off on any core.
+for it; that takes longer than many of the calls that give it up, and often the lock is taken again by then. Long
+computations without the lock are better off on any core.
+
+A cpuset that changes later is obeyed. What `taskset` changes later does not last.
 """
 
 import os
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 
 @dataclass
 class _Cores:
-    """Those that the process may use, and the one that it shares; none until it does."""
+    """The cores that the process may use, and the one that its threads share; none until they do."""
 
     allowed: frozenset[int] = frozenset()
     shared: frozenset[int] = frozenset()
@@ -27,7 +29,7 @@ _cores = _Cores()
 def share_one_core() -> None:
     """Binds the calling thread, and all threads that it starts, to one of the cores that the process may use.
 
-    Which one is left to chance, so that several gateways on a machine seldom meet.
+    Which one is left to chance, so that not all gateways on a machine choose the same one.
     """
     if sys.platform == "linux" and not _cores.shared:
         _cores.allowed = _bound()

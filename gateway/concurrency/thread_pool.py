@@ -37,7 +37,7 @@ class Workers:
     Python cannot stop a thread. A job that times out keeps its thread and counts towards `limit` until it ends, while
     another thread takes over.
 
-    Jobs on `long_from` characters or more compute for long without the interpreter's lock, and do so on any core.
+    Jobs on `long_from` characters or more are mostly computations without the interpreter's lock, and run on any core.
 
     The executors of the standard library need twice the processor time per job.
     """

@@ -194,9 +194,9 @@ class Settings(BaseSettings):
     )
     share_one_core: bool = Field(
         True,
-        description="Keep the gateway process's threads on one processor core, except while they compute for long"
-        " (Linux). Only one of them runs Python at a time, and passing that right between cores is expensive."
-        " Name models and `search_processes` use any core.",
+        description="Keep the gateway process's threads on one processor core, chosen at random (Linux): only one of"
+        " them runs Python at a time, and handing over between cores is expensive. Name models and `search_processes`"
+        " use any core. Switch it off where several gateways share a few cores.",
     )
     queue_limit: int = Field(
         1024, ge=1, le=100_000, description="Requests that may wait for detection, half of them of one key (503, 429)."

@@ -118,3 +118,27 @@ def test_what_is_forked_has_one_thread_and_no_library_that_starts_others(tmp_pat
         [sys.executable, "-c", told], env=clean, cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (done.stdout.splitlines()[1:], done.stderr) == (["1"], "")
+
+
+@pytest.mark.skipif(sys.platform != "linux" or len(os.sched_getaffinity(0)) < 2, reason="needs Linux and two cores")
+@pytest.mark.parametrize("shares", [True, False])
+def test_the_threads_of_the_gateways_process_share_one_core(tmp_path: Path, *, shares: bool) -> None:
+    every = os.sched_getaffinity(0)
+
+    def cores_of(pid: int) -> list[set[int]]:
+        return [os.sched_getaffinity(int(task.name)) for task in Path(f"/proc/{pid}/task").iterdir()]
+
+    with gateway(tmp_path, environment=SEARCHER | {"SVC_SHARE_ONE_CORE": str(shares).lower()}) as running:
+        with running.client() as client:
+            # Long enough for a job that leaves the shared core meanwhile.
+            client.post("/v1/analyze", json={"text": "Karla Muster called. " * 2000}).raise_for_status()
+        child = child_of(running.process.pid)
+        ours = cores_of(child)
+        assert all(cores == every for cores in cores_of(running.process.pid) + cores_of(child_of(child)))
+    bound = [cores for cores in ours if cores != every]
+    if not shares:
+        assert not bound
+        return
+    assert len(ours) - len(bound) == 2  # the threads of the name model
+    assert len(bound) >= 4
+    assert all(cores == bound[0] and len(cores) == 1 for cores in bound)

@@ -4,14 +4,20 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from gateway.concurrency import cores
 from gateway.concurrency.cores import join_shared_core, leave_shared_core, on_any_core, share_one_core
 from gateway.concurrency.job_context import waits_long
 from gateway.concurrency.thread_pool import Workers
+from gateway.detection.ner.builtin import MODEL
+from gateway.detection.ner.inference import Logits
+from gateway.detection.ner.student import Student
+from gateway.detection.ner.units import UnitReader
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or len(os.sched_getaffinity(0)) < 2, reason="needs Linux and two cores"
@@ -107,3 +113,25 @@ def test_long_jobs_run_on_any_core_and_the_others_on_the_shared_one() -> None:
     assert long == relieved == _bound()
     assert len(short) == 1
     assert short == after == replacement
+
+
+def test_the_student_reads_longer_texts_on_any_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    student = Student((MODEL / "student.onnx").read_bytes())
+    reader = UnitReader(MODEL / "ordinary.txt", MODEL / "given.txt")
+    bound: list[int] = []
+    run = student._session.run
+
+    def observed(feed: Mapping[str, NDArray[np.int32]]) -> Logits:
+        bound.append(len(_bound()))
+        return run(feed)
+
+    monkeypatch.setattr(student._session, "run", observed)
+
+    def steps() -> int:
+        share_one_core()
+        for words in (10, 600):
+            student.chances(reader.read_all(["word " * words]))
+        return len(_bound())
+
+    assert _in_thread(steps) == 1
+    assert bound[0] == 1 < bound[1]

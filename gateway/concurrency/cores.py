@@ -31,10 +31,14 @@ def share_one_core() -> None:
 
     Which one is left to chance, so that not all gateways on a machine choose the same one.
     """
-    if sys.platform == "linux" and not _cores.shared:
-        _cores.allowed = _bound()
-        _cores.shared = frozenset({secrets.choice(sorted(_cores.allowed))})
-        _bind(_cores.shared)
+    if sys.platform != "linux" or _cores.shared:
+        return
+    # A sandbox may forbid these calls.
+    with suppress(OSError):
+        allowed = _bound()
+        shared = frozenset({secrets.choice(sorted(allowed))})
+        os.sched_setaffinity(0, shared)
+        _cores.allowed, _cores.shared = allowed, shared
 
 
 def leave_shared_core() -> None:

@@ -85,6 +85,15 @@ def test_nothing_is_bound_where_no_core_is_shared() -> None:
     assert _in_thread(steps) == _bound()
 
 
+def test_where_a_sandbox_forbids_it_all_threads_keep_their_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(_: int, __: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "sched_setaffinity", forbidden)
+    share_one_core()
+    assert not cores._cores.shared
+
+
 def test_a_core_that_was_taken_away_binds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cores._cores, "shared", frozenset({max(os.sched_getaffinity(0)) + 1000}))
 

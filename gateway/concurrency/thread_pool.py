@@ -9,7 +9,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
@@ -90,8 +90,9 @@ class Workers:
         self._spent = 0.0
 
     async def _hand_over[T](self, job: Callable[[], T], key: str, cost: int) -> T:
+        if self._long_from is not None and cost >= self._long_from:
+            job = on_any_core()(job)
         entry = _Job(job, key, asyncio.get_running_loop(), self._timeout, self._start, is_large=cost >= LARGE)
-        entry.is_long = self._long_from is not None and cost >= self._long_from
         self._busy[key] += 1
         self._queue.put(entry, key, cost)
         try:
@@ -112,8 +113,7 @@ class Workers:
         join_shared_core()  # the thread that started this one may have left it
         while (taken := self._queue.get()) is not None:
             entry, is_large = taken
-            with on_any_core() if entry.is_long else nullcontext():
-                is_needed = entry.do(self._queue.done if is_large else None)
+            is_needed = entry.do(self._queue.done if is_large else None)
             with suppress(RuntimeError):  # the loop may be closed by the time an abandoned job ends
                 entry.loop.call_soon_threadsafe(self._leave, entry)
             if not is_needed:
@@ -134,7 +134,7 @@ class _Job:
 
     __slots__ = (
         *("_error", "_job", "_leave_place", "_lock", "_queued", "_relieve", "_relieved", "_result", "_running"),
-        *("_started", "_timeout", "_timer", "is_large", "is_long", "key", "loop", "waiter", "wanted"),
+        *("_started", "_timeout", "_timer", "is_large", "key", "loop", "waiter", "wanted"),
     )
 
     def __init__(
@@ -148,7 +148,6 @@ class _Job:
         is_large: bool,
     ) -> None:
         self.is_large = is_large
-        self.is_long = False
         self._job = job
         self.key = key
         self._relieve = relieve

@@ -24,7 +24,6 @@ from addons.protect import Protect
 from addons.response_delivery import ResponseDelivery
 from addons.upstream_faults import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
-from gateway.concurrency.memory import map_large_blocks
 from gateway.config.authority_files import bundle_of
 from gateway.config.host_patterns import host_matcher
 from gateway.config.locations import COMMAND
@@ -42,7 +41,6 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
 
     Returns the exit status: 1 if the process of the gateway has ended. Raises SettingsError for unusable settings.
     """
-    map_large_blocks()
     settings = prepared(settings)
     certificate = authority(settings.certs_dir)
     speak_json()

@@ -18,8 +18,10 @@ from rich.console import Console
 from rich.table import Table
 
 from gateway.detection import builtin_detector
-from gateway.detection.ner import BuiltinModel, cascade
+from gateway.detection.ner import cascade
+from gateway.detection.ner.builtin import BuiltinModel
 from gateway.detection.ner.engine import TokenClassifier
+from gateway.detection.ner.finder import NameFinder
 from gateway.detection.ner.inference import Chances
 from gateway.detection.ner.units import Units
 from gateway.detection.ner.windows import Window
@@ -47,12 +49,12 @@ class _Measured(BuiltinModel):
     """Reads as `mode` says, and counts the units."""
 
     mode = "both"
-    units = read = 0
+    units = read_again = 0
 
-    def _read_texts(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
+    def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         if self.mode == "transformer":
-            return TokenClassifier._read_texts(self, texts)
-        return super()._read_texts(texts)
+            return TokenClassifier.read(self, texts)
+        return super().read(texts)
 
     def _second_readings(
         self, texts: Sequence[str], own: Sequence[Units], rows: Sequence[slice], chances: Chances
@@ -61,7 +63,7 @@ class _Measured(BuiltinModel):
             return [[] for _ in texts]
         readings = super()._second_readings(texts, own, rows, chances)
         self.units += len(chances)
-        self.read += sum(one.last - one.first for some in readings for one in some)
+        self.read_again += sum(one.last - one.first for some in readings for one in some)
         return readings
 
 
@@ -119,17 +121,17 @@ def main() -> None:
         cascade.Doubt(some, sure) for some, sure in zip(options.some, options.sure, strict=True)
     )
     texts = list(_labelled(options.data))[:: options.every]
-    model = _Measured(builtin_detector().types, threads=2, timeout=600)
+    model = _Measured(builtin_detector().types)
+    names = NameFinder(model)
     results: dict[str, Counter[tuple[str, str, str]]] = {}
     shares: dict[str, float] = {}
     for mode in options.modes:
-        model.mode, model.units, model.read = mode, 0, 0
+        model.mode, model.units, model.read_again = mode, 0, 0
         results[mode] = counts = Counter()
         for name, text, gold in texts:
-            found = [(one.start, one.end, _TYPES.get(one.type, one.type)) for one in model.detect(text)]
+            found = [(one.start, one.end, _TYPES.get(one.type, one.type)) for one in names.detect(text)]
             _count(counts, name, gold, found)
-        shares[mode] = model.read / max(1, model.units)
-    model.close()
+        shares[mode] = model.read_again / max(1, model.units)
     table = Table("set", "type", "labelled", *(f"{mode}: {what}" for mode in results for what in ("covered", "false")))
     rows = sorted({key[:2] for counts in results.values() for key in counts if key[1] in _COMMON})
     for name, kind in [*rows, ("all", "hidden types"), ("all", "all types")]:

@@ -42,7 +42,8 @@ from benchmarks.one_core import on_one_core
 from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import Detector, builtin_detector
 from gateway.detection.engines import Engines, Finder
-from gateway.detection.ner import BuiltinModel
+from gateway.detection.ner.builtin import BuiltinModel
+from gateway.detection.ner.finder import NameFinder
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders
 from gateway.policy import PolicyRegistry
@@ -152,8 +153,7 @@ def talks(detector: Detector, sizes: Sequence[int], rounds: int) -> list[dict[st
     def protect(protector: Protector, blocks: list[list[MessageField]]) -> object:
         return protector.protect(blocks, policy, PrivacyMode.STANDARD, Placeholders(bytes(32)), remember_for=CALLER)
 
-    names = BuiltinModel(detector.types)
-    full = Engines(detector, [names])
+    full = Engines(detector, [NameFinder(BuiltinModel(detector.types))])
     works: tuple[tuple[str, Finder, Work], ...] = (
         ("find", detector, find),
         ("protect", detector, protect),
@@ -164,14 +164,13 @@ def talks(detector: Detector, sizes: Sequence[int], rounds: int) -> list[dict[st
         for size in sizes
         for part, finder, work in works
     ]
-    names.close()
     return rows
 
 
 def model(detector: Detector, rounds: int) -> list[dict[str, float]]:
     """Milliseconds of a message with the model of names: one that is new, without the model, and when it was seen."""
     policy = PolicyRegistry(BUILTIN_POLICIES).get("default")
-    names = BuiltinModel(detector.types)
+    names = NameFinder(BuiltinModel(detector.types))
     rows = []
     for kb in (1, 10):
         times: dict[str, list[float]] = {"new_ms": [], "seen_ms": [], "patterns_ms": []}
@@ -188,7 +187,6 @@ def model(detector: Detector, rounds: int) -> list[dict[str, float]]:
                     protector.find(blocks, policy, PrivacyMode.STANDARD, remember_for=CALLER)
                 times[name].append((time.process_time() - began) * 1000)
         rows.append({"kb": kb, **{name: median(some[1:]) for name, some in times.items()}})
-    names.close()
     return rows
 
 

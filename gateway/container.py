@@ -18,7 +18,7 @@ from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings
 from gateway.detection import builtin_detector
 from gateway.detection.engine_factory import open_engines
-from gateway.detection.engines import Finder
+from gateway.detection.search_processes import Searches
 from gateway.errors import NotFound, Unavailable
 from gateway.models import Caller, Scope
 from gateway.pipeline.chat import ChatHandler
@@ -44,8 +44,6 @@ _PURGE_SECONDS = 60.0
 _WRITE_USE_SECONDS = 1.0
 _BRIEF = 4096
 """Characters from which on a text takes more than two milliseconds, or a process of its own searches it."""
-_LONG = 32 * 1024
-"""Characters from which on most of the time of a text is spent in the native code of the name model."""
 
 
 class Container:
@@ -54,7 +52,7 @@ class Container:
     interrupted: Interrupted
 
     def __init__(
-        self, settings: Settings, store: Store, keys: KeyRing, policies: PolicyRegistry, patterns: Finder
+        self, settings: Settings, store: Store, keys: KeyRing, policies: PolicyRegistry, searches: Searches | None
     ) -> None:
         self.settings = settings
         self.store = store
@@ -76,15 +74,15 @@ class Container:
             KeySearch.of(settings.api_key),
             _derived(key, b"caller"),
         )
-        self.engines, model_hash = open_engines(settings, patterns)
+        patterns, models = (searches.patterns, searches.models) if searches else (builtin_detector(), None)
+        self.engines, model_hash = open_engines(settings, patterns, models)
         hash_key = _derived(key, b"hash")
         self.protector = Protector(self.engines, hash_key=hash_key)
         prepare(self.engines.types)
         timeout = settings.detection_timeout_seconds
-        on_loop = _BRIEF if self.engines.are_patterns_only else 0
-        # The name model gains from other cores, the recognizers do not.
-        long_from = None if self.engines.are_patterns_only else _LONG
-        self.workers = Workers(settings.workers, settings.queue_limit, timeout, on_loop=on_loop, long_from=long_from)
+        # With a model, threads wait for its process most of the time.
+        threads, on_loop = (2, _BRIEF) if self.engines.are_patterns_only else (4, 0)
+        self.workers = Workers(settings.workers or threads, settings.queue_limit, timeout, on_loop=on_loop)
         self.pipeline = Pipeline(
             protector=self.protector,
             patterns=Protector(patterns, hash_key=hash_key),
@@ -125,8 +123,8 @@ class Container:
         self._background: list[asyncio.Task[None]] = []
 
     @classmethod
-    async def start(cls, settings: Settings, patterns: Finder | None = None) -> Self:
-        """Opens the store and builds everything on top of it. `patterns` finds entities by pattern.
+    async def start(cls, settings: Settings, searches: Searches | None = None) -> Self:
+        """Opens the store and builds everything on top of it. Without `searches`, this process searches by itself.
 
         Raises SettingsError, and GatewayError for policies that cannot be used.
         """
@@ -138,7 +136,7 @@ class Container:
             if settings.api_key is not None:
                 keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
             policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, StoredPolicies(store))
-            container = cls(settings, store, keys, policies, patterns or builtin_detector())
+            container = cls(settings, store, keys, policies, searches)
             container.pipeline.policy(None)
             container.interrupted = Interrupted(store, container.receipts, settings.data_dir)
         except BaseException:

@@ -1,6 +1,6 @@
 """Runs blocking jobs in a few threads, with a bounded queue that is fair between keys, and a time limit.
 
-While a job waits, for example for the name model, another thread takes over. A full queue, a timeout and an unexpected
+While a job waits for a detection service, another thread takes over. A full queue, a timeout and an unexpected
 exception raise errors: no text passes unprotected.
 """
 
@@ -13,7 +13,6 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from gateway.concurrency.cores import join_shared_core, on_any_core
 from gateway.concurrency.fair_queue import FairQueue
 from gateway.concurrency.job_context import set_current_job
 from gateway.concurrency.memory import LARGE, trim_soon
@@ -37,19 +36,14 @@ class Workers:
     Python cannot stop a thread. A job that times out keeps its thread and counts towards `limit` until it ends, while
     another thread takes over.
 
-    Jobs on `long_from` characters or more are mostly computations without the interpreter's lock, and run on any core.
-
     The executors of the standard library need twice the processor time per job.
     """
 
-    def __init__(
-        self, threads: int, limit: int, timeout: float, *, on_loop: int = 0, long_from: int | None = None
-    ) -> None:
+    def __init__(self, threads: int, limit: int, timeout: float, *, on_loop: int = 0) -> None:
         self._queue: FairQueue[_Job] = FairQueue(max(1, threads - 1))
         self._limit = limit
         self._timeout = timeout
         self._on_loop = on_loop
-        self._long_from = long_from
         self._spent = 0.0
         self._busy: Counter[str] = Counter()
         self._started = 0
@@ -90,8 +84,6 @@ class Workers:
         self._spent = 0.0
 
     async def _hand_over[T](self, job: Callable[[], T], key: str, cost: int) -> T:
-        if self._long_from is not None and cost >= self._long_from:
-            job = on_any_core()(job)
         entry = _Job(job, key, asyncio.get_running_loop(), self._timeout, self._start, is_large=cost >= LARGE)
         self._busy[key] += 1
         self._queue.put(entry, key, cost)
@@ -110,7 +102,6 @@ class Workers:
         threading.Thread(target=self._work, name=f"{_NAME}_{self._started}", daemon=True).start()
 
     def _work(self) -> None:
-        join_shared_core()  # the thread that started this one may have left it
         while (taken := self._queue.get()) is not None:
             entry, is_large = taken
             is_needed = entry.do(self._queue.done if is_large else None)

@@ -177,26 +177,26 @@ class Settings(BaseSettings):
         description="Seconds that detection may take for a request. After that, or after waiting for its turn ten "
         "times as long, the gateway refuses it. With the name model, new text takes two to six seconds per MB.",
     )
-    model_threads: int = Field(2, ge=1, le=64, description="Threads for each name model.")
-    workers: int = Field(
-        2,
+    workers: int | None = Field(
+        None,
         ge=1,
         le=64,
-        description="Threads for detection. Threads that wait for a model do not count.",
+        description="Threads for detection, not counting those that wait for a service. Default: 4 with a name model,"
+        " otherwise 2.",
     )
-    search_processes: int | None = Field(
-        None,
+    search_processes: int = Field(
+        1,
         ge=0,
         le=64,
-        description="Additional processes that search large texts for patterns, each on its own processor core and"
-        " with about 25 MB of memory. Default: 1 if `detection` is `patterns`, otherwise 0, because the name model"
-        " dominates the time.",
+        description="Additional processes that read texts for names, with 120 to 180 MB of memory each or, without a"
+        " name model, search large texts for patterns (25 MB). `0`: the gateway's own process does it.",
     )
+    model_threads: int = Field(4, ge=1, le=64, description="Texts that each of `search_processes` takes at once.")
     share_one_core: bool = Field(
         True,
         description="Keep the gateway process's threads on one processor core, chosen at random (Linux): only one of"
-        " them runs Python at a time, and handing over between cores is expensive. Name models and `search_processes`"
-        " use any core. Switch it off where several gateways share a few cores.",
+        " them runs Python at a time, and handing over between cores is expensive. Without effect where the process"
+        " runs a name model itself. Switch it off where several gateways share a few cores.",
     )
     queue_limit: int = Field(
         1024, ge=1, le=100_000, description="Requests that may wait for detection, half of them of one key (503, 429)."

@@ -41,7 +41,11 @@ class Detector:
         if check:
             self.check()
 
-    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
+    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
+        """Returns the candidates in each text."""
+        return [*map(self.detect, texts)]
+
+    def detect(self, text: str) -> tuple[Entity, ...]:
         """Returns all candidates, sorted by start, then longest first. They may overlap; see `resolve_overlaps`.
 
         Raises Unavailable (detection_failed) if the search did not reach the end of the text.

@@ -1,31 +1,47 @@
 """Builds the detection engines that the settings ask for."""
 
+from collections.abc import Callable, Mapping, Sequence
+
 from gateway.config.settings import Settings, SettingsError
-from gateway.detection.adapters.onnx_folder import onnx_folder
 from gateway.detection.adapters.presidio import PresidioService
 from gateway.detection.engines import Engine, Engines, Finder
-from gateway.detection.ner import BuiltinModel
+from gateway.detection.ner.finder import NameFinder, Reader
+from gateway.detection.recognizer import EntityType
 
 
-def open_engines(settings: Settings, patterns: Finder) -> tuple[Engines, str | None]:
+def open_engines(
+    settings: Settings, patterns: Finder, models: Callable[[], Sequence[Reader]] | None = None
+) -> tuple[Engines, str | None]:
     """Returns all engines, and the SHA-256 of the built-in model if the settings enable it.
 
-    Raises SettingsError if the model in `detection_model` cannot be loaded.
+    `models` returns the models of the settings; by default, they are loaded. Raises SettingsError if the model in
+    `detection_model` cannot be loaded.
     """
-    others: list[Engine] = []
-    digest = None
-    threads, timeout = settings.model_threads, settings.detection_timeout_seconds
+    readers = load_models(settings, patterns.types) if models is None else models()
+    others: list[Engine] = [*map(NameFinder, readers)]
+    if settings.detection_service is not None:
+        language, timeout = settings.detection_service_language, settings.detection_timeout_seconds
+        others.append(PresidioService(settings.detection_service, language=language, timeout=timeout))
+    return Engines(patterns, others), readers[0].hash if settings.detection == "full" else None
+
+
+def load_models(settings: Settings, known: Mapping[str, EntityType]) -> Sequence[Reader]:
+    """Loads the built-in model, if the settings enable it, and that in `detection_model`. `known` are other types.
+
+    Raises SettingsError if the latter cannot be loaded.
+    """
+    models: list[Reader] = []
     if settings.detection == "full":
-        builtin = BuiltinModel(patterns.types, threads=threads, timeout=timeout)
-        digest = builtin.hash
-        others.append(builtin)
+        # Slow to import, and starts threads.
+        from gateway.detection.ner.builtin import BuiltinModel
+
+        models.append(BuiltinModel(known))
     if settings.detection_model is not None:
+        from gateway.detection.adapters.onnx_folder import onnx_folder
+
         try:
-            others.append(onnx_folder(settings.detection_model, patterns.types, threads=threads, timeout=timeout))
+            models.append(onnx_folder(settings.detection_model, known))
         except (OSError, ValueError, RuntimeError) as error:
             reason = str(error) if isinstance(error, ValueError) else "a file in the folder is missing or unreadable"
             raise SettingsError(f"detection_model: {reason}") from error
-    if settings.detection_service is not None:
-        language = settings.detection_service_language
-        others.append(PresidioService(settings.detection_service, language=language, timeout=timeout))
-    return Engines(patterns, others), digest
+    return models

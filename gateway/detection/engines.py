@@ -31,13 +31,15 @@ class Finder(Protocol):
     @property
     def types(self) -> Mapping[str, EntityType]: ...
 
-    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
-        """`recall` remembers what the caller sent before; an engine may ignore it."""
+    def detect(self, text: str) -> tuple[Entity, ...]: ...
+
+    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
+        """Detects in each text, in less time. `recall` remembers what the caller sent before, and may be ignored."""
         ...
 
 
 class Engine(Finder, Protocol):
-    """A finder that owns threads or connections. Never runs on an event loop."""
+    """A finder that may own connections. Never runs on an event loop."""
 
     def close(self) -> None: ...
 
@@ -57,20 +59,29 @@ class Engines:
         """Whether a short text takes little time, and never waits."""
         return not self._others
 
-    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
+    def detect(self, text: str) -> tuple[Entity, ...]:
         """Returns all candidates, sorted by start, then longest first. They may overlap. Blocks."""
+        (found,) = self.detect_all([text])
+        return found
+
+    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
+        """Returns the candidates in each text."""
+        others = [other.detect_all(texts, recall) for other in self._others]
+        return [self._joined(text, found) for text, *found in zip(texts, *others, strict=True)]
+
+    def _joined(self, text: str, others: Iterable[Iterable[Entity]]) -> tuple[Entity, ...]:
         found = list(self._patterns.detect(text))
         # Covered placeholders are hidden from the recognizers. Other engines may take one for part of a name.
         excluded = list(covered_spans(text))
-        for other in self._others:
-            for one in other.detect(text, recall):
+        for other in others:
+            for one in other:
                 found += _outside_spans(text, one, excluded)
         found = list(_confirm_numbers_next_to_names(text, found))
         found.sort(key=lambda one: (one.start, -one.end, one.type))
         return tuple(found)
 
     def close(self) -> None:
-        """Ends the threads and connections of all engines."""
+        """Ends the connections of all engines."""
         for other in self._others:
             with suppress(RuntimeError):
                 other.close()

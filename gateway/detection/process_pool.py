@@ -1,36 +1,45 @@
-"""Runs pattern detection for large texts in worker processes, which neither block the gateway's interpreter nor share
-its core.
+"""Runs jobs in worker processes, which neither block the gateway's interpreter nor share its core.
 
-Sending a text to a worker costs as much as searching a few KB, so small texts are searched in place. So are large ones
-while all workers are busy or lost, and on an event loop, which must not wait for a worker.
+`gateway.detection.search_processes` says which jobs. Jobs and results pass through a socket pair for each thread of a
+worker; workers keep nothing.
 """
 
-import asyncio
 import contextlib
 import gc
 import logging
 import multiprocessing
+import os
+import pickle
+import socket
+import struct
 import threading
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from multiprocessing.connection import Connection
-from queue import Empty, SimpleQueue
-from typing import NamedTuple, Protocol
+from multiprocessing.process import BaseProcess
+from time import monotonic
+from typing import Any, Protocol
 
-from gateway.concurrency.memory import LARGE, trim
-from gateway.detection.engines import Finder
-from gateway.detection.memory import Recall
+from gateway.concurrency.job_context import given_up
+from gateway.concurrency.memory import trim
+from gateway.config.settings import SettingsError
 from gateway.errors import GatewayError, Unavailable
-from gateway.models import Entity
 
 _log = logging.getLogger(__name__)
 
-_MIN_LENGTH = 4096
-"""Minimum length, in characters, of a text that is sent to a worker."""
-_CHANNELS_PER_WORKER = 3
-"""Concurrent texts for each worker: while it transfers one, it searches another."""
 _JOIN_SECONDS = 1.0
+_LOOK_SECONDS = 1.0
+"""How often a job that waits for a worker looks whether it is still wanted."""
+_MOST_LOSSES = 1
+"""How many workers may be lost with a job. One more, and the job is the reason."""
+_IDLE_SECONDS = 1.0
+_NICE = 5
+"""A text may wait, the event loops may not."""
 
-type _Findings = list[tuple[str, int, int, float, str]]
+type Answer = Callable[[Any], Any]
+"""Does a job, and returns its result."""
 
 
 class Closable(Protocol):
@@ -39,118 +48,245 @@ class Closable(Protocol):
     def close(self) -> object: ...
 
 
-class _Channel(NamedTuple):
-    process: multiprocessing.process.BaseProcess
+class NoWorker(Exception):
+    """All workers are busy, or lost."""
+
+
+@dataclass(slots=True)
+class _Channel:
+    process: BaseProcess
     connection: Connection
+    unread: bool = False
+    """Whether nobody waited for the last result."""
 
 
 class ProcessPool:
-    """Detects like `detector`, and distributes large texts over `channels` to worker processes."""
+    """The `channels` to worker processes, each of which takes one job at a time. Thread-safe."""
 
-    def __init__(self, detector: Finder, channels: Sequence[_Channel], timeout: float) -> None:
-        self._detector = detector
-        self.version = detector.version
-        self.types = detector.types
-        self._timeout = timeout
-        self._free: SimpleQueue[_Channel] = SimpleQueue()
-        for channel in channels:
-            self._free.put(channel)
+    def __init__(self, channels: Sequence[_Channel]) -> None:
+        self._free = deque(channels)
+        self._left = len(channels)
+        self._lost: set[int | None] = set()
+        self._changed = threading.Condition()
 
-    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
-        """Detects like the detector. Blocks.
+    @property
+    def free(self) -> int:
+        """How many jobs could start now."""
+        return len(self._free)
 
-        Raises Unavailable (detection_timeout) when a worker exceeds the time limit. That worker is killed; the others
-        remain in use.
+    def request(self, job: object) -> Any:
+        """Returns the result of a job that starts at once, or raises its GatewayError; RuntimeError for any other.
+
+        Blocks. Raises NoWorker if none is free, and Unavailable (detection_timeout) when a worker exceeds the time
+        limit. That worker is killed, and others do the rest of its jobs.
         """
-        if len(text) >= _MIN_LENGTH and not _on_event_loop():
-            with contextlib.suppress(Empty, EOFError, OSError):
-                return self._request(self._free.get_nowait(), text)
-        return self._detector.detect(text, recall)
+        return self._request([job], wait=False, spare=False)[0]
 
-    def _request(self, channel: _Channel, text: str) -> tuple[Entity, ...]:
-        """Raises EOFError or OSError if the worker is gone. Its channel is not used again."""
+    def request_all(self, jobs: Sequence[object], *, spare: bool = False) -> list[Any]:
+        """Returns the results of jobs, some of which are done at the same time while workers are free.
+
+        With `spare`, leaves a worker to others. Waits for workers that are busy, and raises NoWorker if none is left;
+        otherwise like `request`.
+        """
+        return self._request(jobs, wait=True, spare=spare)
+
+    def _request(self, jobs: Sequence[object], *, wait: bool, spare: bool) -> list[Any]:
+        results: list[Any] = [None] * len(jobs)
+        waiting = deque(range(len(jobs)))
+        under_way: deque[tuple[int, _Channel]] = deque()
+        losses = Counter[int]()
         try:
-            channel.connection.send(text)
-            if not channel.connection.poll(self._timeout):
-                channel.process.kill()
-                channel.process.join(_JOIN_SECONDS)
-                message = "Detection took too long; nothing was sent. Try a shorter text."
-                raise Unavailable(message, code="detection_timeout", retry_after=1)
-            found: _Findings | Exception = channel.connection.recv()
-        except (EOFError, OSError, Unavailable) as error:
-            _log.error("lost a detection worker process: %s", type(error).__name__)
-            raise
-        self._free.put(channel)
-        if isinstance(found, Exception):
-            raise found
-        return tuple(Entity(*each) for each in found)
+            while waiting or under_way:
+                while waiting and (channel := self._take(wait=wait and not under_way, spare=spare or bool(under_way))):
+                    if self._send(channel, jobs[waiting[0]]):
+                        under_way.append((waiting.popleft(), channel))
+                if not under_way:
+                    raise NoWorker
+                number, channel = under_way.popleft()
+                done, result = self._receive(channel)
+                if done:
+                    results[number] = result
+                    continue
+                losses[number] += 1
+                if losses[number] > _MOST_LOSSES:
+                    raise Unavailable("Detection failed; nothing was sent. Try again.", code="detection_failed")
+                waiting.appendleft(number)
+        finally:
+            for _, channel in under_way:
+                channel.unread = True
+                self._give_back(channel)
+        return results
 
+    def _take(self, *, wait: bool, spare: bool) -> _Channel | None:
+        """Returns a channel, or None if none is free; with `spare`, only if another one is."""
+        with self._changed:
+            while len(self._free) <= (spare and self._left > 1):
+                if not wait or not self._left:
+                    return None
+                if given_up():
+                    raise Unavailable("The request was cancelled; nothing was sent.", code="detection_timeout")
+                self._changed.wait(_LOOK_SECONDS)
+            return self._free.popleft()
 
-def _on_event_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
+    def _send(self, channel: _Channel, job: object) -> bool:
+        """Returns False if the worker is lost."""
+        try:
+            if channel.unread:
+                channel.connection.recv()
+                channel.unread = False
+            channel.connection.send(job)
+        except Exception as error:  # noqa: BLE001 - the channel is of no more use, whatever it is
+            self._lose(channel, type(error).__name__)
+            return False
+        return True
+
+    def _receive(self, channel: _Channel) -> tuple[bool, Any]:
+        """Returns whether the job was done, and its result. Otherwise the worker is lost."""
+        try:
+            result = channel.connection.recv()
+        except BlockingIOError:
+            self._lose(channel, "it took too long")
+            message = "Detection took too long; nothing was sent. Try a shorter text."
+            raise Unavailable(message, code="detection_timeout", retry_after=1) from None
+        except Exception as error:  # noqa: BLE001 - as above
+            self._lose(channel, type(error).__name__)
+            return False, None
+        self._give_back(channel)
+        if isinstance(result, Exception):
+            raise result
+        return True, result
+
+    def _give_back(self, channel: _Channel) -> None:
+        with self._changed:
+            if channel.process.pid in self._lost:
+                self._left -= 1
+                channel.connection.close()
+            else:
+                self._free.append(channel)
+            # Those that leave a worker to others may have to wait on.
+            self._changed.notify_all()
+
+    def _lose(self, channel: _Channel, reason: str) -> None:
+        """Ends the worker of a channel, which is not used again, and drops the free ones."""
+        process = channel.process
+        process.kill()
+        process.join(_JOIN_SECONDS)
+        with self._changed:
+            is_first = process.pid not in self._lost
+            self._lost.add(process.pid)
+            dropped = [channel, *(each for each in self._free if each.process is process)]
+            self._free = deque(each for each in self._free if each.process is not process)
+            self._left -= len(dropped)
+            self._changed.notify_all()
+        for each in dropped:
+            each.connection.close()
+        if is_first:
+            _log.error("lost a detection worker process: %s (exit status %s)", reason, process.exitcode)
 
 
 @contextlib.contextmanager
 def open_process_pool(
-    detector: Finder, processes: int, timeout: float, inherited: Sequence[Closable] = ()
+    prepare: Callable[[], Answer], processes: int, threads: int, timeout: float, inherited: Sequence[Closable] = ()
 ) -> Iterator[ProcessPool]:
-    """Forks `processes` workers that run `detector`, and ends them on exit. Workers close the `inherited` files.
+    """Forks `processes` workers, and ends them on exit. Each calls `prepare`, and runs the result in `threads` threads.
 
-    Call this before any thread starts.
+    `timeout` is in seconds, for a job. Workers close the `inherited` files. Call this before any thread starts.
     """
     # Keeps the garbage collector from writing to pages that the workers share.
     gc.collect()
     gc.freeze()
     context = multiprocessing.get_context("fork")
-    channels: list[_Channel] = []
+    workers: list[list[_Channel]] = []
     for _ in range(processes):
-        pipes = [context.Pipe() for _ in range(_CHANNELS_PER_WORKER)]
-        own_ends, worker_ends = [one for one, _ in pipes], [other for _, other in pipes]
-        unused = [*inherited, *own_ends, *(channel.connection for channel in channels)]
-        process = context.Process(target=_run_worker, args=(detector, worker_ends, unused), daemon=True)
+        pairs = [_pair(timeout) for _ in range(threads)]
+        own_ends, worker_ends = [one for one, _ in pairs], [other for _, other in pairs]
+        unused = [*inherited, *own_ends, *(channel.connection for channels in workers for channel in channels)]
+        process = context.Process(target=_work, args=(prepare, worker_ends, unused), daemon=True)
         process.start()
         for connection in worker_ends:
             connection.close()
-        channels += (_Channel(process, connection) for connection in own_ends)
+        workers.append([_Channel(process, connection) for connection in own_ends])
     try:
-        yield ProcessPool(detector, channels, timeout)
+        # Workers take turns.
+        yield ProcessPool([*chain.from_iterable(zip(*workers, strict=True))])
     finally:
-        for channel in channels:
+        for channel in chain.from_iterable(workers):
             channel.connection.close()
-        for channel in channels[::_CHANNELS_PER_WORKER]:
-            channel.process.join(_JOIN_SECONDS)
-            channel.process.kill()
+        deadline = monotonic() + _JOIN_SECONDS
+        for channels in workers:
+            channels[0].process.join(max(0.0, deadline - monotonic()))
+            channels[0].process.kill()
 
 
-def _run_worker(detector: Finder, connections: Sequence[Connection], unused: Sequence[Closable]) -> None:
+def _pair(timeout: float) -> tuple[Connection, Connection]:
+    """Returns two ends, of which the first waits for at most `timeout` seconds."""
+    own, other = socket.socketpair()
+    # In the kernel, since a call of `Connection.poll` costs more than many a search.
+    limit = struct.pack("@ll", int(timeout), int(timeout % 1 * 1e6))
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        own.setsockopt(socket.SOL_SOCKET, option, limit)
+    return Connection(own.detach()), Connection(other.detach())
+
+
+def _work(prepare: Callable[[], Answer], connections: Sequence[Connection], unused: Sequence[Closable]) -> None:
     """Serves every connection until it is closed."""
     for each in unused:
         each.close()
-    threads = [threading.Thread(target=_serve, args=(detector, connection)) for connection in connections]
+    os.nice(_NICE)
+    try:
+        answer = prepare()
+    except Exception as error:  # noqa: BLE001 - whoever asks is told
+        for connection in connections:
+            _tell(connection, _told(error))
+        return
+    trim()
+    gc.freeze()
+    worker = _Worker(answer)
+    threads = [threading.Thread(target=worker.serve, args=(connection,)) for connection in connections]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        while thread.is_alive():
+            thread.join(_IDLE_SECONDS)
+            worker.rest()
 
 
-def _serve(detector: Finder, connection: Connection) -> None:
-    with contextlib.suppress(EOFError, OSError):
-        while True:
-            connection.send(_findings(detector, text := connection.recv()))
-            is_large = len(text) >= LARGE
-            del text
-            if is_large:
-                trim()
+class _Worker:
+    """Does the jobs of a worker, and returns its memory when there are none."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self._jobs = self._seen = self._trimmed = 0
+
+    def serve(self, connection: Connection) -> None:
+        """Does the jobs of a connection until it is closed."""
+        with contextlib.suppress(EOFError, OSError), connection:
+            while True:
+                job = connection.recv()
+                self._jobs += 1
+                try:
+                    answer = pickle.dumps(self._answer(job))
+                except BaseException as error:  # noqa: BLE001 - a thread would print it; whoever asks is told
+                    answer = pickle.dumps(_told(error))
+                del job
+                connection.send_bytes(answer)
+                del answer
+
+    def rest(self) -> None:
+        """Returns free memory, once, if no job has begun since the last call."""
+        if self._jobs == self._seen and self._jobs != self._trimmed:
+            trim()
+            self._trimmed = self._jobs
+        self._seen = self._jobs
 
 
-def _findings(detector: Finder, text: str) -> _Findings | Exception:
-    try:
-        return [(one.type, one.start, one.end, one.score, one.recognizer) for one in detector.detect(text)]
-    except GatewayError as error:
-        return error
-    except Exception as error:  # noqa: BLE001 - its message may repeat the text, so only its type is passed on
-        return RuntimeError(type(error).__name__)
+def _tell(connection: Connection, result: object) -> None:
+    """Answers the first job of a connection."""
+    with contextlib.suppress(EOFError, OSError), connection:
+        connection.recv()
+        connection.send(result)
+
+
+def _told(error: BaseException) -> Exception:
+    """Returns what may be told of an error: of any but ours, only the type, as its message may repeat the text."""
+    return error if isinstance(error, GatewayError | SettingsError) else RuntimeError(type(error).__name__)

@@ -204,9 +204,11 @@ class Protector:
         kept: list[Entity] = []
 
         def find(text: str) -> Spans:
-            return self._hidden(text, policy, mode, [], recall)
+            (entities,) = self._finder.detect_all([text], recall)
+            return self._hidden(text, entities, policy, mode, [])
 
-        hidden = [self._hidden(text, policy, mode, kept, recall) for text in texts]
+        detected = zip(texts, self._finder.detect_all(texts, recall), strict=True)
+        hidden = [self._hidden(text, entities, policy, mode, kept) for text, entities in detected]
         for number, (previous, text) in enumerate(pairwise((before, *texts))):
             if pieces := labelled_by_previous(previous, text, find, goes_on=number in continuations):
                 hidden[number] = united((*hidden[number], *pieces))
@@ -218,10 +220,12 @@ class Protector:
         spans = tuple(known.repeats(text, each) for text, each in zip(texts, hidden, strict=True))
         return Found(spans, tuple(kept), sum(map(estimate, texts)))
 
-    def _hidden(self, text: str, policy: Policy, mode: PrivacyMode, kept: list[Entity], recall: Recall | None) -> Spans:
+    def _hidden(
+        self, text: str, detected: Iterable[Entity], policy: Policy, mode: PrivacyMode, kept: list[Entity]
+    ) -> Spans:
         candidates: list[Entity] = []
         rules: dict[str, Rule] = {}
-        for entity in (*self._finder.detect(text, recall), *policy.find(text)):
+        for entity in (*detected, *policy.find(text)):
             rule = rules.get(entity.type)
             if rule is None:
                 rule = rules[entity.type] = _rule_for(entity.type, self.types, policy, mode)

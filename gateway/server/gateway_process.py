@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gateway.concurrency.cores import share_one_core
 from gateway.concurrency.event_loop import run
+from gateway.concurrency.memory import bound_free_memory, trim
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError
 from gateway.ipc.messages import Call, CheckedHead, ForwardedRequest, Gateway, NativeResponse, RestoredAnswer, StreamEnd
 from gateway.ipc.rpc import Link, answer
 
 if TYPE_CHECKING:
-    from gateway.detection.engines import Finder
+    from gateway.detection.search_processes import Searches
 
 _log = logging.getLogger(__name__)
 
@@ -78,6 +79,7 @@ def forked(settings: Settings) -> Iterator[socket.socket | None]:
     Call it before anything starts a thread or an event loop. Until the listeners handle signals, a stop signal ends
     both processes. Yields None where a process cannot be forked (Windows).
     """
+    bound_free_memory()  # here, so that the processes inherit it
     if not hasattr(os, "fork"):
         yield None
         return
@@ -122,14 +124,14 @@ async def running(settings: Settings, end: socket.socket | None) -> AsyncIterato
 
 @contextlib.asynccontextmanager
 async def _local_gateway(
-    settings: Settings, patterns: "Finder | None" = None
+    settings: Settings, searches: "Searches | None" = None
 ) -> AsyncIterator[tuple[Gateway, str | None]]:
     # Slow to import, and not needed by the process of the listeners.
     from gateway.api.app import create_app
     from gateway.container import Container
     from gateway.server.dispatcher import Dispatcher
 
-    async with await Container.start(settings, patterns) as container:
+    async with await Container.start(settings, searches) as container:
         dispatcher = Dispatcher(container, create_app(container))
         try:
             yield dispatcher, await container.first_key()
@@ -143,17 +145,13 @@ def _child(end: socket.socket, settings: Settings) -> int:
         signal.signal(number, signal.SIG_IGN)
     _use_batch_scheduling()
     try:
-        from gateway.detection import builtin_detector
-        from gateway.detection.process_pool import open_process_pool
+        from gateway.detection.search_processes import open_search_processes
 
-        processes = settings.search_processes
-        if processes is None:
-            processes = int(settings.detection == "patterns")
-        timeout = settings.detection_timeout_seconds
-        with open_process_pool(builtin_detector(), processes, timeout, inherited=[end]) as patterns:
-            if settings.share_one_core:
+        with open_search_processes(settings, inherited=[end]) as searches:
+            # A model computes without the interpreter's lock most of the time.
+            if settings.share_one_core and not searches.loads_models:
                 share_one_core()
-            run(lambda: _serve(end, settings, patterns))
+            run(lambda: _serve(end, settings, searches))
     except BaseException as error:  # noqa: BLE001 - the last resort; the message of an exception may hold private text
         _log.error("the gateway process failed: %s", type(error).__name__)
         return 1
@@ -172,7 +170,7 @@ def _use_batch_scheduling() -> None:
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-async def _serve(end: socket.socket, settings: Settings, patterns: "Finder") -> None:
+async def _serve(end: socket.socket, settings: Settings, searches: "Searches") -> None:
     import gateway.api.app
     import gateway.server.dispatcher  # noqa: F401 - imported while the parent imports what it needs
 
@@ -180,11 +178,11 @@ async def _serve(end: socket.socket, settings: Settings, patterns: "Finder") -> 
         calls: dict[str, Callable[..., Any]] = {}
 
         async def begin() -> str | None:
-            gateway, first_key = await stack.enter_async_context(_local_gateway(settings, patterns))
+            gateway, first_key = await stack.enter_async_context(_local_gateway(settings, searches))
             calls.update(check_head=gateway.check_head, open=gateway.open, close=gateway.close)
             calls.update(end=gateway.end, edit=gateway.edit, fail=gateway.fail)
             # All objects so far live as long as the process, so the collector need not scan them.
-            gc.collect()
+            trim()
             gc.freeze()
             return first_key
 

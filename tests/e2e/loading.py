@@ -8,7 +8,7 @@ from importlib import import_module
 os.environ |= {"ORT_DISABLE_TELEMETRY": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 # Some of these are only needed once the event loop or the application runs.
-late = ("anyio._backends._asyncio", "httpcore", "pydantic.v1")
+late = ("anyio._backends._asyncio", "httpcore", "pydantic.v1", "gateway.detection.ner.builtin")
 for name in ("addons.server", "gateway.api.app", "gateway.server.dispatcher", *late):
     import_module(name)
 import_module("run_proxy")._parser("--help")  # loads the modules of the commands

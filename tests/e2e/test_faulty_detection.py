@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from gateway.detection import Detector
-from gateway.detection.memory import Recall
 from gateway.models import Entity
 from tests.e2e.server import gateway
 from tests.e2e.upstream import Upstream
@@ -52,7 +51,7 @@ def faulty(fault: Callable[[], None]) -> None:
     """Has detection run into the fault at every text with a canary in it."""
     sound = Detector.detect
 
-    def detect(self: Detector, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
+    def detect(self: Detector, text: str) -> tuple[Entity, ...]:
         if CANARY in text:
             fault()
         return sound(self, text)

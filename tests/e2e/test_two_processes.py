@@ -1,5 +1,5 @@
 """The listeners and the gateway are two processes: neither outlives the other, and alone neither serves anybody. Those
-that search large texts for the gateway end with it, and it does without them.
+that search texts for the gateway end with it, and it does without them.
 """
 
 import os
@@ -14,14 +14,17 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.server import ROOT, gateway
+from tests.e2e.server import COMMAND, ROOT, gateway
 from tests.e2e.upstream import Upstream
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
 
-SEARCHER = {"SVC_SEARCH_PROCESSES": "1"}
+DETECTIONS = ["full", "patterns"]
 CHAT = {"model": "configured-upstream", "messages": [{"role": "user", "content": "mail canary@acme.test"}]}
-LONG = {"model": "configured-upstream", "messages": [{"role": "user", "content": "mail canary@acme.test, " * 400}]}
+LONG = {
+    "model": "configured-upstream",
+    "messages": [{"role": "user", "content": "Karla Muster has the mail canary@acme.test, " * 400}],
+}
 
 
 def child_of(parent: int) -> int:
@@ -57,8 +60,12 @@ def test_without_the_gateways_process_nothing_crosses_and_the_program_ends(tmp_p
     assert not upstream.recorded
 
 
-def test_the_gateways_process_ends_with_the_listeners_and_loses_nothing(tmp_path: Path, upstream: Upstream) -> None:
-    with gateway(tmp_path, "--upstream", f"{upstream.url}/v1", environment=SEARCHER) as running:
+@pytest.mark.parametrize("detection", DETECTIONS)
+def test_the_gateways_process_ends_with_the_listeners_and_loses_nothing(
+    detection: str, tmp_path: Path, upstream: Upstream
+) -> None:
+    environment = {"SVC_DETECTION": detection}
+    with gateway(tmp_path, "--upstream", f"{upstream.url}/v1", environment=environment) as running:
         with running.client() as client:
             assert client.post("/v1/chat/completions", json=CHAT).status_code == 200
         child = child_of(running.process.pid)
@@ -71,24 +78,30 @@ def test_the_gateways_process_ends_with_the_listeners_and_loses_nothing(tmp_path
     assert kinds == ["receipt", "outcome"]
 
 
-def test_without_those_that_search_long_texts_they_are_searched_all_the_same(
-    tmp_path: Path, upstream: Upstream
+@pytest.mark.parametrize("detection", DETECTIONS)
+def test_without_those_that_search_texts_they_are_searched_all_the_same(
+    detection: str, tmp_path: Path, upstream: Upstream
 ) -> None:
+    environment = {"SVC_DETECTION": detection}
     with (
-        gateway(tmp_path, "--upstream", f"{upstream.url}/v1", environment=SEARCHER) as running,
+        gateway(tmp_path, "--upstream", f"{upstream.url}/v1", environment=environment) as running,
         running.client() as client,
     ):
         searcher = child_of(child_of(running.process.pid))
         os.kill(searcher, signal.SIGKILL)
-        answer = client.post("/v1/chat/completions", json=LONG)
-        assert answer.status_code == 200
+        for _ in range(2):
+            answer = client.post("/v1/chat/completions", json=LONG)
+            assert answer.status_code == 200
         assert "lost a detection worker process" in running.output()
-    (crossed,) = upstream.recorded
-    assert b"canary" not in crossed.body
+    assert len(upstream.recorded) == 2
+    for crossed in upstream.recorded:
+        assert b"canary" not in crossed.body
+        assert detection == "patterns" or b"Muster" not in crossed.body
 
 
-def test_a_signal_to_all_of_them_ends_both_in_order(tmp_path: Path) -> None:
-    with gateway(tmp_path, environment=SEARCHER) as running:
+@pytest.mark.parametrize("detection", DETECTIONS)
+def test_a_signal_to_all_of_them_ends_both_in_order(detection: str, tmp_path: Path) -> None:
+    with gateway(tmp_path, environment={"SVC_DETECTION": detection}) as running:
         child = child_of(running.process.pid)
         searcher = child_of(child)
         for pid in (searcher, child, running.process.pid):
@@ -120,25 +133,42 @@ def test_what_is_forked_has_one_thread_and_no_library_that_starts_others(tmp_pat
     assert (done.stdout.splitlines()[1:], done.stderr) == (["1"], "")
 
 
-@pytest.mark.skipif(sys.platform != "linux" or len(os.sched_getaffinity(0)) < 2, reason="needs Linux and two cores")
-@pytest.mark.parametrize("shares", [True, False])
-def test_the_threads_of_the_gateways_process_share_one_core(tmp_path: Path, *, shares: bool) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("processes", [0, 1])
+def test_the_name_model_is_in_one_process_and_that_one_has_all_cores(tmp_path: Path, processes: int) -> None:
     every = os.sched_getaffinity(0)
 
     def cores_of(pid: int) -> list[set[int]]:
         return [os.sched_getaffinity(int(task.name)) for task in Path(f"/proc/{pid}/task").iterdir()]
 
-    with gateway(tmp_path, environment=SEARCHER | {"SVC_SHARE_ONE_CORE": str(shares).lower()}) as running:
+    def files(pid: int) -> str:
+        return Path(f"/proc/{pid}/maps").read_text()
+
+    # Started by its command: in one that is forked for tests, the model's library is loaded already.
+    with gateway(
+        tmp_path, command=COMMAND, environment={"SVC_DETECTION": "full", "SVC_SEARCH_PROCESSES": str(processes)}
+    ) as running:
         with running.client() as client:
-            # Long enough for a job that leaves the shared core meanwhile.
-            client.post("/v1/analyze", json={"text": "Karla Muster called. " * 2000}).raise_for_status()
+            found = client.post("/v1/analyze", json={"text": "Karla Muster called. " * 2000}).raise_for_status()
+        assert "PERSON" in found.text
         child = child_of(running.process.pid)
+        others = [running.process.pid]
+        if processes:
+            searcher = child_of(child)
+            others.append(searcher)
+            assert "onnxruntime" in files(searcher)
+        assert ("onnxruntime" in files(child)) == (not processes)
+        assert all(cores == every for pid in others for cores in cores_of(pid))
         ours = cores_of(child)
-        assert all(cores == every for cores in cores_of(running.process.pid) + cores_of(child_of(child)))
-    bound = [cores for cores in ours if cores != every]
-    if not shares:
-        assert not bound
-        return
-    assert len(ours) - len(bound) == 2  # the threads of the name model
-    assert len(bound) >= 4
-    assert all(cores == bound[0] and len(cores) == 1 for cores in bound)
+    if processes and len(every) > 1:
+        assert len(ours) >= 4
+        assert all(cores == ours[0] and len(cores) == 1 for cores in ours)
+    else:
+        assert all(cores == every for cores in ours)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_gateways_process_may_use_all_cores(tmp_path: Path) -> None:
+    with gateway(tmp_path, environment={"SVC_SHARE_ONE_CORE": "false"}) as running:
+        tasks = Path(f"/proc/{child_of(running.process.pid)}/task")
+        assert {len(os.sched_getaffinity(int(task.name))) for task in tasks.iterdir()} == {len(os.sched_getaffinity(0))}

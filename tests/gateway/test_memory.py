@@ -12,6 +12,7 @@ from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.detection import Detector, EntityType, builtin_detector
 from gateway.detection.memory import Memory, Recall
+from gateway.detection.search_processes import Searches
 from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse
 from gateway.models import Caller, Entity, PrivacyMode, Scope
 from gateway.pipeline.operations import Question
@@ -42,7 +43,10 @@ class Counting:
     def types(self) -> Mapping[str, EntityType]:
         return self._finder.types
 
-    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
+    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
+        return [*map(self.detect, texts)]
+
+    def detect(self, text: str) -> tuple[Entity, ...]:
         self.searched.append(text)
         return self._finder.detect(text)
 
@@ -155,7 +159,8 @@ def test_the_share_of_one_who_left_goes_to_the_others() -> None:
 
 @pytest.fixture
 async def container(data_dir: Path, finder: Counting) -> AsyncIterator[Container]:
-    async with await Container.start(load_settings(None, data_dir=data_dir, detection="patterns"), finder) as running:
+    searches = Searches(finder, tuple, loads_models=False)
+    async with await Container.start(load_settings(None, data_dir=data_dir, detection="patterns"), searches) as running:
         yield running
 
 

@@ -1,7 +1,7 @@
 """A policy at work, with everything of the gateway; detection too, unless a case says what is found."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gateway.detection import EntityType, builtin_detector
@@ -27,7 +27,10 @@ class SaidToBe:
         if "type" in case:
             self.types = {case["type"]: EntityType(case["type"], case["group"], "")}
 
-    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
+    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
+        return [*map(self.detect, texts)]
+
+    def detect(self, text: str) -> tuple[Entity, ...]:
         if "type" not in self._case:
             return ()
         start = text.index(self._case["value"])

@@ -17,7 +17,7 @@ _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 _SHORT_NAMES = {"PER": "PERSON", "LOC": "LOCATION", "GPE": "LOCATION", "ORG": "ORGANIZATION"}
 
 
-def onnx_folder(folder: Path, known: Mapping[str, EntityType], *, threads: int, timeout: float) -> TokenClassifier:
+def onnx_folder(folder: Path, known: Mapping[str, EntityType]) -> TokenClassifier:
     """Loads the model in `folder`. `known` are the recognizers' types. Raises OSError or ValueError."""
     labels = _labels(folder / "config.json")
     all_types = {**known, LOCATION.name: LOCATION, ORGANIZATION.name: ORGANIZATION}
@@ -28,7 +28,7 @@ def onnx_folder(folder: Path, known: Mapping[str, EntityType], *, threads: int, 
             if _NAME.fullmatch(name) is None:
                 raise ValueError("config.json has a label that is not a valid type name; use A-Z, 0-9 and _")
             types[label[2:]] = all_types.get(name) or EntityType(name, "custom", "Found by the operator's model.")
-    return TokenClassifier(folder, labels, types, id="onnx", features=False, threads=threads, timeout=timeout)
+    return TokenClassifier(folder, labels, types, id="onnx", features=False)
 
 
 def _labels(config: Path) -> list[str]:

@@ -4,7 +4,7 @@
 points (Microsoft Presidio, analyzer REST API).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated
 
@@ -46,7 +46,11 @@ class PresidioService:
     def close(self) -> None:
         self._client.close()
 
-    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
+    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
+        """Returns the findings in each text."""
+        return [*map(self.detect, texts)]
+
+    def detect(self, text: str) -> tuple[Entity, ...]:
         """Returns the service's findings, sorted. Blocks.
 
         Raises Unavailable (`detection_failed`, `detection_timeout`) unless the service returns a valid response.

@@ -1,19 +1,16 @@
 """Named entity recognition: finds persons, places and organizations with an embedded model.
 
+    finder      divides texts into blocks for a model, here or in another process, and remembers its answers
     units       what the student reads: units of text and their features
     student     runs the student, which reads everything
     cascade     decides what the transformer reads after it
     windows     splits a text into overlapping windows of word pieces
-    inference   runs the transformer on its own threads
+    inference   runs a model
     classes     turns probabilities into token labels
     spans       turns token labels into spans
     engine      runs a token classification model
     builtin     the two models that ship with the gateway
 
-`training/` trains the model. `recognizers/person_name.py` finds names announced by context.
+`training/` trains the model. `recognizers/person_name.py` finds names announced by context. Importing `finder` does not
+import the models' libraries.
 """
-
-from gateway.detection.ner.builtin import BuiltinModel
-from gateway.detection.ner.engine import TokenClassifier
-
-__all__ = ["BuiltinModel", "TokenClassifier"]

@@ -68,11 +68,11 @@ _CODE_SUFFIX = re.compile(r"://|[.(]\w|-\w|\(\)")
 class BuiltinModel(TokenClassifier):
     """The model that ships with the gateway. `known` are the recognizers' types."""
 
-    def __init__(self, known: Mapping[str, EntityType], *, threads: int = 1, timeout: float = 10.0) -> None:
+    def __init__(self, known: Mapping[str, EntityType]) -> None:
         labels = json.loads((MODEL / "labels.json").read_text())
         types = {"LOCATION": LOCATION, "ORGANIZATION": ORGANIZATION}
         types |= {label: known[name] for label, name in _RECOGNIZER_TYPES.items() if name in known}
-        super().__init__(MODEL, labels, types, id=NAME_MODEL, features=True, threads=threads, timeout=timeout)
+        super().__init__(MODEL, labels, types, id=NAME_MODEL, features=True)
         student = (MODEL / "student.onnx").read_bytes()
         self._student = Student(student)
         self._reader = UnitReader(MODEL / "ordinary.txt", MODEL / "given.txt")
@@ -89,7 +89,7 @@ class BuiltinModel(TokenClassifier):
         plain = self._pieces.encode(text)
         return super()._tokens(text) if plain is None else Tokens(*plain)
 
-    def _read_texts(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
+    def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         """Has the student read everything, and the transformer what the student doubts."""
         if not texts:
             return []

@@ -1,35 +1,30 @@
 """Finds names, places and organizations with a token classification model.
 
-Implements the same interface as the recognizers; `resolve_overlaps` merges findings of both.
+`gateway.detection.ner.finder` makes a detection engine of it.
 """
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import batched, islice
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from gateway.concurrency.job_context import given_up
-from gateway.detection.memory import Recall
-from gateway.detection.ner.blocks import MAX_LENGTH, Block, blocks
 from gateway.detection.ner.classes import Classes
-from gateway.detection.ner.inference import Inference, Input, Logits, odds
+from gateway.detection.ner.inference import Input, Logits, Session, odds
 from gateway.detection.ner.spans import TokenLabel, label_spans
 from gateway.detection.ner.units import Units
 from gateway.detection.ner.windows import Tokens, Window, tokenize, windows
 from gateway.detection.recognizer import EntityType
-from gateway.errors import Unavailable
 from gateway.models import Entity
 
 LOCATION = EntityType("LOCATION", "address", "A city, region, country or other place.")
 ORGANIZATION = EntityType("ORGANIZATION", "organization", "A company, authority, team or other organization.")
 
 _MIN_SCORE = 0.5
-_TOGETHER = 32
-"""Blocks that are read together: few enough for the memory, and to end soon once nobody waits for them."""
 
 
 class TokenClassifier:
@@ -48,8 +43,6 @@ class TokenClassifier:
         *,
         id: str,
         features: bool,
-        threads: int,
-        timeout: float,
     ) -> None:
         model = (folder / "model.onnx").read_bytes()
         self._weights = hashlib.sha256(model)
@@ -61,44 +54,13 @@ class TokenClassifier:
         self.types: Mapping[str, EntityType] = MappingProxyType({one.name: one for one in self._classes.types})
         self._tokenizer = _tokenizer(folder / "tokenizer.json")
         self._leading, self._trailing = _special_tokens(self._tokenizer)
-        self._inference = Inference(model, threads=threads, timeout=timeout)
+        self._session = Session(model, arena=False)
 
-    def close(self) -> None:
-        """Stops the model's threads."""
-        self._inference.close()
+    def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
+        """Returns what is in each text, sorted and disjoint. Blocks while the model runs.
 
-    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
-        """Returns the candidates in a text, sorted and disjoint. Blocks while the model runs.
-
-        Blocks of a long text that `recall` knows are not read again. Raises Unavailable (`detection_failed`,
-        `detection_timeout`) if the model did not process the whole text.
+        Raises Unavailable (`detection_failed`) if the model fails.
         """
-        if len(text) <= MAX_LENGTH:
-            recall = None  # the caller remembers whole texts itself
-        found: list[Entity] = []
-        for some in batched(blocks(text), _TOGETHER):
-            if given_up():
-                raise Unavailable("The request was cancelled; nothing was sent.", code="detection_timeout")
-            for block, entities in zip(some, self._remembered(text, some, recall), strict=True):
-                found += _own(text, block, entities, found[-1].end if found else 0)
-        return tuple(found)
-
-    def _remembered(self, text: str, some: Sequence[Block], recall: Recall | None) -> Iterable[tuple[Entity, ...]]:
-        """Returns what is in each block with its context, reading those that `recall` does not know."""
-        parts = [text[one.first : one.last] for one in some]
-        if recall is None:
-            return self._read_texts(parts)
-        before = self.version.encode()
-        digests = [recall.digest(before, [part]) for part in parts]
-        known: dict[bytes, tuple[Entity, ...] | None] = {digest: recall.get(digest) for digest in digests}
-        new = {digest: part for digest, part in zip(digests, parts, strict=True) if known[digest] is None}
-        for digest, entities in zip(new, self._read_texts([*new.values()]), strict=True):
-            recall.put(digest, entities, len(entities))
-            known[digest] = entities
-        return [known[digest] or () for digest in digests]
-
-    def _read_texts(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
-        """Returns what is in each text."""
         tokens = [self._tokens(text) for text in texts]
         logits = self._logits(tokens)
         return [
@@ -133,7 +95,7 @@ class TokenClassifier:
         """Returns the logits `[tokens, labels]` of each text."""
         pieces = [list(windows(len(each))) if each else [] for each in tokens]
         inputs = [self._input(each, piece) for each, own in zip(tokens, pieces, strict=True) for piece in own]
-        read = iter(self._inference.logits(inputs))
+        read = iter(self._logits_of(inputs))
         shift, joined = len(self._leading), []
         for each, own in zip(tokens, pieces, strict=True):
             result = np.empty((len(each), self._classes.labels), np.float32)
@@ -143,25 +105,30 @@ class TokenClassifier:
             joined.append(result)
         return joined
 
+    def _logits_of(self, inputs: Sequence[Input]) -> list[Logits]:
+        """Returns the logits `[tokens, labels]` of each window, of which equal ones are read once.
+
+        Windows are never batched. An int8 model scales activations by the largest in a batch, so other texts would
+        affect the result, and the same turn would no longer give the same bytes.
+        """
+        read = {one: self._session.run(self._feed(one))[0] for one in dict.fromkeys(inputs)}
+        return [read[one] for one in inputs]
+
+    def _feed(self, window: Input) -> dict[str, NDArray[np.int64]]:
+        ids = np.array([window.ids], np.int64)
+        feed = {"input_ids": ids}
+        if "attention_mask" in self._session.inputs:
+            feed["attention_mask"] = np.ones_like(ids)
+        if "token_type_ids" in self._session.inputs:
+            feed["token_type_ids"] = np.array([window.types], np.int64) if window.types else np.zeros_like(ids)
+        return feed
+
     def _input(self, tokens: Tokens, window: Window) -> Input:
         part = slice(window.first, window.last)
         types = (
             (*(0 for _ in self._leading), *tokens.types[part], *(0 for _ in self._trailing)) if self._features else ()
         )
         return Input((*self._leading, *tokens.ids[part], *self._trailing), types)
-
-
-def _own(text: str, block: Block, entities: Iterable[Entity], after: int) -> Iterator[Entity]:
-    """Yields what is in a block and comes after `after`, with its place in the whole text.
-
-    What reaches into the block from the one before, or out of it, is whole; both may have found it, or one alone.
-    """
-    for one in entities:
-        start, end = block.first + one.start, block.first + one.end
-        if start < after:
-            start = next((at for at in range(after, end) if text[at].isalnum()), end)
-        if start < min(block.end, end) and end > block.start:
-            yield one._replace(start=start, end=end)
 
 
 def _tokenizer(file: Path) -> Tokenizer:

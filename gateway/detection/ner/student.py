@@ -1,15 +1,10 @@
-"""Runs the student, a small convolutional model that reads every unit before the transformer reads the doubtful ones.
-
-It runs on the caller's thread: a block takes a millisecond, so a queue would cost more than it saves.
-"""
+"""Runs the student, a small convolutional model that reads every unit; the transformer then reads the doubtful ones."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gateway.concurrency.cores import on_any_core
 from gateway.detection.ner.inference import Chances, Logits, Session, odds
 from gateway.detection.ner.units import Units
 
@@ -17,8 +12,6 @@ REACH = 18
 """Units on either side that affect the result for a unit (training/student.py)."""
 _ROOM = 4096
 """Units that are read at once, in which all blocks fit."""
-_LONG = 512
-"""Units from which on it pays to change to another core and back."""
 
 
 class Student:
@@ -33,8 +26,7 @@ class Student:
 
         Raises Unavailable (`detection_failed`) if the model fails.
         """
-        with on_any_core() if sum(map(len, texts)) >= _LONG else nullcontext():
-            return odds(np.concatenate([part for own in texts for part in self._logits(own.rows)]))
+        return odds(np.concatenate([part for own in texts for part in self._logits(own.rows)]))
 
     def _logits(self, rows: NDArray[np.int32]) -> Iterator[Logits]:
         for start in range(0, len(rows) or 1, _ROOM):

@@ -15,6 +15,7 @@ from gateway.detection import Detector
 from gateway.detection.adapters.onnx_folder import onnx_folder
 from gateway.detection.adapters.presidio import PresidioService
 from gateway.detection.ner.builtin import MODEL
+from gateway.detection.ner.finder import NameFinder
 from gateway.errors import Unavailable
 
 type Answer = Callable[[dict[str, Any]], tuple[int, bytes]]
@@ -140,13 +141,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_folder_of_ones_own(folder: Path, detector: Detector) -> None:
-    model = onnx_folder(folder, detector.types, threads=1, timeout=30)
+    model = onnx_folder(folder, detector.types)
     text = "My name is Anna Schmidt and I live in Berlin."
-    found = {(one.type, text[one.start : one.end]) for one in model.detect(text)}
+    found = {(one.type, text[one.start : one.end]) for one in NameFinder(model).detect(text)}
     assert ("PERSON", "Anna Schmidt") in found
     assert model.types["TICKET"].group == "custom"
     assert model.types["PERSON"] == detector.types["PERSON"]
-    model.close()
 
 
 @pytest.mark.parametrize(
@@ -163,11 +163,11 @@ def test_a_folder_of_ones_own(folder: Path, detector: Detector) -> None:
 def test_a_folder_that_makes_no_sense(folder: Path, detector: Detector, config: str, reason: str) -> None:
     (folder / "config.json").write_text(config)
     with pytest.raises(ValueError, match=reason):
-        onnx_folder(folder, detector.types, threads=1, timeout=30)
+        onnx_folder(folder, detector.types)
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "config.json"])
 def test_a_folder_that_is_not_whole(folder: Path, detector: Detector, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises((OSError, ValueError)):
-        onnx_folder(folder, detector.types, threads=1, timeout=30)
+        onnx_folder(folder, detector.types)

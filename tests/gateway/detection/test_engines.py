@@ -2,7 +2,7 @@
 number beside a name is a telephone number.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -21,7 +21,10 @@ class Marking:
     version = "marking"
     types: Mapping[str, EntityType] = {}
 
-    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
+    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
+        return [*map(self.detect, texts)]
+
+    def detect(self, text: str) -> tuple[Entity, ...]:
         return (Entity("PERSON", text.index("!") + 1, text.rindex("!"), 0.9, "marking"),)
 
     def close(self) -> None: ...
@@ -64,7 +67,7 @@ def test_a_number_beside_a_name_is_a_telephone_number(text: str, number: str) ->
     assert not [one for one in builtin_detector().detect(plain) if one.type == "PHONE_NUMBER" and one.score >= 0.5]
 
     class Naming(Marking):
-        def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
+        def detect(self, text: str) -> tuple[Entity, ...]:
             start = plain.index(name)
             return (Entity("PERSON", start, start + len(name), 0.9, "naming"),)
 

@@ -1,109 +1,229 @@
-"""Large texts are searched in processes of their own, with the same findings; without the processes nothing is lost."""
+"""Jobs are done in processes of their own. If one is lost, the others do its jobs."""
 
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gateway.detection.memory import Recall
-from gateway.detection.process_pool import ProcessPool, open_process_pool
-from gateway.detection.recognizer import EntityType
+from gateway.config.settings import SettingsError
+from gateway.detection.process_pool import Answer, NoWorker, ProcessPool, open_process_pool
 from gateway.errors import Unavailable
-from gateway.models import Entity
 from tests.conftest import ROOT
 
 # Other tests leave threads behind; what is forked here uses nothing of theirs.
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
-_LARGE = "x" * 5000
 _PRIVATE = "what nobody may read in an error"
+_TIMEOUT = 5.0
 
 
-class Finder:
-    """Tells in which process it looked, and does what the text says."""
+class Panic(BaseException):
+    """As libraries in Rust raise it."""
 
-    version = "1"
-    types: Mapping[str, EntityType] = {}
 
-    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
-        match text.removesuffix(_LARGE):
+def prepare() -> Answer:
+    """Returns what tells in which process a job was done, and does what the job says."""
+
+    def answer(job: object) -> object:
+        match job:
             case "hang":
                 time.sleep(600)
+            case "wait":
+                time.sleep(0.2)
             case "unavailable":
                 raise Unavailable("Not now.", code="detection_failed")
             case "broken":
                 raise ValueError(_PRIVATE)
-        return (Entity(f"PROCESS_{os.getpid()}", 0, len(text), 0.5, text[:8]),)
+            case "die":
+                os._exit(1)
+            case "panic":
+                raise Panic(_PRIVATE)
+            case "no pickle":
+                return threading.Lock(), 0
+        return job, os.getpid()
+
+    return answer
+
+
+def pids(pool: ProcessPool, jobs: int = 12) -> set[int]:
+    done = pool.request_all(range(jobs))
+    assert [job for job, _ in done] == [*range(jobs)]
+    return {pid for _, pid in done}
 
 
 @pytest.fixture
-def helped() -> Iterator[ProcessPool]:
-    with open_process_pool(Finder(), 1, timeout=0.5) as search:
-        yield search
+def pool() -> Iterator[ProcessPool]:
+    with open_process_pool(prepare, 2, 2, _TIMEOUT) as pool:
+        yield pool
 
 
-def where(search: ProcessPool, text: str) -> int:
-    (found,) = search.detect(text)
-    assert (found.start, found.end, found.score, found.recognizer) == (0, len(text), 0.5, text[:8])
-    return int(found.type.removeprefix("PROCESS_"))
+@pytest.mark.parametrize("job", ["\ud83d", "\U0001f600\0\n", "ж" * 2_000_000, ("a", [1, b"\0"])])
+def test_any_job_comes_back(pool: ProcessPool, job: object) -> None:
+    assert pool.request(job)[0] == job
 
 
-@pytest.mark.parametrize("text", [_LARGE, "\ud83d" + _LARGE, "\U0001f600\0\n" + _LARGE, "ж" * 2_000_000])
-def test_large_texts_are_searched_elsewhere(helped: ProcessPool, text: str):
-    assert where(helped, text) != os.getpid()
+def test_processes_take_turns(pool: ProcessPool) -> None:
+    assert len(pids(pool)) == 2
+    assert os.getpid() not in pids(pool)
 
 
-def test_small_texts_are_searched_here(helped: ProcessPool):
-    assert where(helped, "Anna") == os.getpid()
+def test_jobs_are_done_at_the_same_time_but_for_one_worker_that_is_left_to_others(pool: ProcessPool) -> None:
+    under_way: list[int] = []
+
+    def watch() -> None:
+        while not done.wait(0.01):
+            under_way.append(4 - pool.free)
+
+    done = threading.Event()
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    assert len(pool.request_all(["wait"] * 6)) == 6
+    done.set()
+    watcher.join()
+    assert max(under_way) == 3
 
 
-async def test_an_event_loop_does_not_wait_for_a_process(helped: ProcessPool):
-    assert where(helped, _LARGE) == os.getpid()
+def test_who_needs_a_worker_waits_for_one_and_others_are_told(pool: ProcessPool) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        waiting = [threads.submit(pool.request_all, ["wait"]) for _ in range(8)]
+        while pool.free:
+            time.sleep(0.001)
+        with pytest.raises(NoWorker):
+            pool.request("at once")
+        assert all(len(each.result()) == 1 for each in waiting)
+    assert pool.free == 4
 
 
-def test_without_processes_all_are_searched_here():
-    with open_process_pool(Finder(), 0, timeout=1) as search:
-        assert where(search, _LARGE) == os.getpid()
-
-
-def test_what_a_search_refuses_is_refused(helped: ProcessPool):
+def test_what_a_job_refuses_is_refused(pool: ProcessPool) -> None:
     with pytest.raises(Unavailable) as refused:
-        helped.detect("unavailable" + _LARGE)
+        pool.request("unavailable")
     assert refused.value.code == "detection_failed"
-    assert where(helped, _LARGE) != os.getpid()
+    assert pool.free == 4
 
 
-def test_an_error_says_nothing_of_the_text(helped: ProcessPool):
-    with pytest.raises(RuntimeError) as raised:
-        helped.detect("broken" + _LARGE)
-    assert (str(raised.value), raised.value.__cause__, raised.value.__context__) == ("ValueError", None, None)
+@pytest.mark.parametrize(("job", "told"), [("broken", "ValueError"), ("panic", "Panic"), ("no pickle", "TypeError")])
+def test_an_error_says_nothing_of_the_job(
+    pool: ProcessPool, capfd: pytest.CaptureFixture[str], job: str, told: str
+) -> None:
+    for _ in range(5):
+        with pytest.raises(RuntimeError) as raised:
+            pool.request(job)
+        assert (str(raised.value), raised.value.__cause__, raised.value.__context__) == (told, None, None)
+    assert pool.free == 4
+    assert capfd.readouterr() == ("", "")
 
 
-def test_when_a_process_dies_its_texts_are_searched_here(helped: ProcessPool):
-    os.kill(where(helped, _LARGE), signal.SIGKILL)
-    assert [where(helped, _LARGE) for _ in range(5)] == [os.getpid()] * 5
+def test_nobody_gets_the_result_of_a_job_that_failed_beside_his(pool: ProcessPool) -> None:
+    for _ in range(3):
+        with pytest.raises(RuntimeError):
+            pool.request_all(["broken", "wait", "wait", "wait"])
+        assert [job for job, _ in pool.request_all(["a", "b", "c", "d", "e"])] == ["a", "b", "c", "d", "e"]
+        assert pool.free == 4
 
 
-@pytest.mark.slow
-def test_a_search_that_hangs_is_refused_and_its_process_ended(helped: ProcessPool):
-    process = where(helped, _LARGE)
-    with pytest.raises(Unavailable) as refused:
-        helped.detect("hang" + _LARGE)
-    assert refused.value.code == "detection_timeout"
-    assert [where(helped, _LARGE) for _ in range(5)] == [os.getpid()] * 5
-    with pytest.raises(ProcessLookupError):
-        os.kill(process, 0)
+def test_when_a_process_is_lost_the_others_do_its_jobs(pool: ProcessPool) -> None:
+    lost = pool.request("")[1]
+    os.kill(lost, signal.SIGKILL)
+    (left,) = pids(pool)
+    assert left != lost
+    os.kill(left, signal.SIGKILL)
+    for _ in range(3):
+        with pytest.raises(NoWorker):
+            pool.request_all(["", ""])
+    with pytest.raises(NoWorker):
+        pool.request("")
 
 
-def test_in_the_end_no_process_is_left_and_what_was_inherited_is_closed():
+def test_a_job_that_ends_workers_is_refused(caplog: pytest.LogCaptureFixture) -> None:
+    with open_process_pool(prepare, 3, 2, _TIMEOUT) as pool:
+        with pytest.raises(Unavailable) as refused:
+            pool.request_all(["die"])
+        assert refused.value.code == "detection_failed"
+        assert len(pids(pool)) == 1
+        assert pool.free == 2
+    assert [record.getMessage().partition("(")[2] for record in caplog.records] == ["exit status 1)"] * 2
+
+
+def test_who_leaves_a_worker_to_others_waits_for_a_second_one() -> None:
+    with open_process_pool(prepare, 1, 2, _TIMEOUT) as pool, ThreadPoolExecutor(2) as threads:
+        first = threads.submit(pool.request_all, ["wait"] * 3, spare=True)
+        while pool.free == 2:
+            time.sleep(0.001)
+        second = threads.submit(pool.request_all, ["wait"], spare=True)
+        for _ in range(10):
+            assert pool.request("at once")[0] == "at once"
+        assert not second.done()
+        assert len(first.result()) == 3
+        assert len(second.result()) == 1
+
+
+def test_who_waits_for_a_worker_gives_up_when_nobody_waits_for_him(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.detection.process_pool._LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("gateway.detection.process_pool.given_up", lambda: True)
+    with open_process_pool(prepare, 1, 1, _TIMEOUT) as pool, ThreadPoolExecutor(1) as threads:
+        first = threads.submit(pool.request_all, ["wait"])
+        while pool.free:
+            time.sleep(0.001)
+        with pytest.raises(Unavailable) as refused:
+            pool.request_all([""])
+        assert refused.value.code == "detection_timeout"
+        assert len(first.result()) == 1
+
+
+def test_whoever_waits_for_a_worker_learns_that_all_are_lost() -> None:
+    with open_process_pool(prepare, 1, 1, _TIMEOUT) as pool, ThreadPoolExecutor(4) as threads:
+        first = threads.submit(pool.request_all, ["die" if number == 5 else "wait" for number in range(6)])
+        while pool.free:
+            time.sleep(0.001)
+        waiting = [threads.submit(pool.request_all, ["wait"] * 6) for _ in range(3)]
+        assert [type(each.exception()) for each in (first, *waiting)] == [NoWorker] * 4
+
+
+def test_a_process_that_hangs_is_ended() -> None:
+    with open_process_pool(prepare, 1, 2, 0.3) as pool:
+        process = pool.request("")[1]
+        with pytest.raises(Unavailable) as refused:
+            pool.request("hang")
+        assert refused.value.code == "detection_timeout"
+        with pytest.raises(NoWorker):
+            pool.request("")
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(SettingsError("no such model"), "no such model"), (ValueError(_PRIVATE), "ValueError")],
+)
+def test_whoever_asks_learns_why_a_process_cannot_work(error: Exception, told: str) -> None:
+    def fails() -> Answer:
+        raise error
+
+    with (
+        open_process_pool(fails, 1, 2, _TIMEOUT) as pool,
+        pytest.raises(SettingsError if isinstance(error, SettingsError) else RuntimeError, match=f"^{told}$"),
+    ):
+        pool.request("")
+
+
+def test_without_processes_there_is_no_worker() -> None:
+    with open_process_pool(prepare, 0, 2, _TIMEOUT) as pool:
+        for request in (pool.request, lambda job: pool.request_all([job])):
+            with pytest.raises(NoWorker):
+                request("")
+
+
+def test_in_the_end_no_process_is_left_and_what_was_inherited_is_closed() -> None:
     ours, theirs = socket.socketpair()
-    with ours, open_process_pool(Finder(), 2, timeout=1, inherited=[theirs]) as search:
-        there = {where(search, _LARGE) for _ in range(12)}
+    with ours, open_process_pool(prepare, 2, 2, _TIMEOUT, inherited=[theirs]) as pool:
+        there = pids(pool)
         assert len(there) == 2
         theirs.close()
         assert ours.recv(1) == b""
@@ -114,10 +234,10 @@ def test_in_the_end_no_process_is_left_and_what_was_inherited_is_closed():
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
-def test_nothing_that_is_there_before_has_threads():
+def test_nothing_that_is_there_before_has_threads() -> None:
     """A thread that holds a lock while another forks leaves it locked in the new process for ever."""
     loaded = (
-        "import os, sys, gateway.server.gateway_process, gateway.detection.process_pool\n"
+        "import os, sys, gateway.server.gateway_process, gateway.detection.search_processes\n"
         "from gateway.detection import builtin_detector\n"
         "builtin_detector()\n"
         "print(len(os.listdir('/proc/self/task')), *{'numpy', 'onnxruntime', 'tokenizers'} & sys.modules.keys())\n"

@@ -1,7 +1,7 @@
 """A finder that finds the words it is told to, so that tests say what is found in the text itself."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 from gateway.config.settings import BUILTIN_POLICIES
@@ -39,7 +39,10 @@ class Words:
         """A finder of what is marked `<TYPE value>`, and the text without the marks."""
         return cls({match[2]: match[1] for match in _MARK.finditer(text)}), _MARK.sub(r"\2", text)
 
-    def detect(self, text: str, recall: Recall | None = None) -> tuple[Entity, ...]:
+    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
+        return [*map(self.detect, texts)]
+
+    def detect(self, text: str) -> tuple[Entity, ...]:
         found = (
             Entity(kind, match.start(), match.end(), self._score, "words")
             for value, kind in self._values.items()

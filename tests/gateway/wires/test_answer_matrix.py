@@ -8,7 +8,6 @@ import pytest
 
 from gateway.config.settings import load_settings
 from gateway.container import Container
-from gateway.detection import builtin_detector
 from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
 from gateway.pipeline.destination import Destination
@@ -145,7 +144,7 @@ WIRES: dict[str, tuple[Wire, str, Callable[[str], Body], Callable[[str], Body], 
 @pytest.fixture(scope="module")
 async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Container]:
     settings = load_settings(None, data_dir=tmp_path_factory.mktemp("answers"), detection="patterns")
-    async with await Container.start(settings, builtin_detector()) as running:
+    async with await Container.start(settings) as running:
         yield running
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from gateway.config.settings import load_settings
 from gateway.container import Container
-from gateway.detection import builtin_detector
 from gateway.errors import GatewayError
 from gateway.wires import Body, Wire
 from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
@@ -296,7 +295,7 @@ WIRES = {
 @pytest.fixture(scope="module")
 async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Container]:
     settings = load_settings(None, data_dir=tmp_path_factory.mktemp("matrix"), detection="patterns")
-    async with await Container.start(settings, builtin_detector()) as running:
+    async with await Container.start(settings) as running:
         await running.policies.create({"id": "files", "title": "Files", "extends": "default", "attachments": "pass"})
         yield running
 

@@ -7,7 +7,6 @@ import pytest
 
 from gateway.config.settings import load_settings
 from gateway.container import Container
-from gateway.detection import builtin_detector
 from gateway.errors import BadRequest
 from gateway.wires import Body, Wire
 from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
@@ -74,7 +73,7 @@ def places(value: str) -> dict[str, tuple[Wire, Body]]:
 @pytest.fixture(scope="module")
 async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Container]:
     settings = load_settings(None, data_dir=tmp_path_factory.mktemp("opaque"), detection="patterns")
-    async with await Container.start(settings, builtin_detector()) as running:
+    async with await Container.start(settings) as running:
         yield running
 
 

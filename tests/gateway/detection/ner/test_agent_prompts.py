@@ -1,11 +1,10 @@
 """Instructions for agents and descriptions of tools, as agents send them: nobody is named, unless somebody is."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from gateway.detection import Detector
-from gateway.detection.ner import BuiltinModel
+from gateway.detection.ner.builtin import BuiltinModel
+from gateway.detection.ner.finder import NameFinder
 
 # Written for this test, in the manner of several agents.
 INSTRUCTIONS = """\
@@ -45,19 +44,17 @@ NAMED = {
 
 
 @pytest.fixture(scope="module")
-def model(detector: Detector) -> Iterator[BuiltinModel]:
-    model = BuiltinModel(detector.types, timeout=120)
-    yield model
-    model.close()
+def model(detector: Detector) -> NameFinder:
+    return NameFinder(BuiltinModel(detector.types))
 
 
 @pytest.mark.parametrize("text", [INSTRUCTIONS, *TOOLS])
-def test_nobody_is_named(model: BuiltinModel, detector: Detector, text: str) -> None:
+def test_nobody_is_named(model: NameFinder, detector: Detector, text: str) -> None:
     found = [*model.detect(text), *detector.detect(text)]
     # Programs may be taken for organizations, which may cross.
     assert [text[one.start : one.end] for one in found if one.score >= 0.4 and one.type != "ORGANIZATION"] == []
 
 
 @pytest.mark.parametrize("text", NAMED)
-def test_somebody_is_named(model: BuiltinModel, text: str) -> None:
+def test_somebody_is_named(model: NameFinder, text: str) -> None:
     assert NAMED[text] in [text[one.start : one.end] for one in model.detect(text) if one.type == "PERSON"]

@@ -1,14 +1,14 @@
 """What is known besides the model: given names that stand alone, and labels that are no part of an address."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from gateway.detection import Detector
 from gateway.detection.engines import Engines
-from gateway.detection.ner import BuiltinModel
 from gateway.detection.ner.address_labels import without_labels
+from gateway.detection.ner.builtin import BuiltinModel
+from gateway.detection.ner.finder import NameFinder
 from gateway.detection.ner.given_names import label_given_names
 from gateway.detection.ner.ordinary_words import OrdinaryWords, WordList
 from gateway.detection.ner.spans import TokenLabel
@@ -18,10 +18,8 @@ PERSON = 1
 
 
 @pytest.fixture(scope="module")
-def full(detector: Detector) -> Iterator[Engines]:
-    engines = Engines(detector, [BuiltinModel(detector.types)])
-    yield engines
-    engines.close()
+def full(detector: Detector) -> Engines:
+    return Engines(detector, [NameFinder(BuiltinModel(detector.types))])
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The model of names, as the gateway asks it."""
 
-import threading
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -8,21 +7,27 @@ import pytest
 
 from gateway.detection import Detector
 from gateway.detection.memory import Memory, Recall
-from gateway.detection.ner import BuiltinModel, cascade
+from gateway.detection.ner import cascade
+from gateway.detection.ner.builtin import BuiltinModel
 from gateway.detection.ner.cascade import Doubt
+from gateway.detection.ner.finder import NameFinder
 from gateway.detection.ner.inference import Input, Logits
 from gateway.detection.ner.units import Units
 from gateway.detection.ner.windows import LENGTH
-from gateway.errors import Unavailable
 from tests.call_counts import calls
 
 
 @pytest.fixture(scope="module")
-def names(detector: Detector) -> BuiltinModel:
+def model(detector: Detector) -> BuiltinModel:
     return BuiltinModel(detector.types)
 
 
-def found(names: BuiltinModel, text: str) -> set[tuple[str, str]]:
+@pytest.fixture(scope="module")
+def names(model: BuiltinModel) -> NameFinder:
+    return NameFinder(model)
+
+
+def found(names: NameFinder, text: str) -> set[tuple[str, str]]:
     return {(one.type, text[one.start : one.end]) for one in names.detect(text)}
 
 
@@ -40,7 +45,7 @@ def found(names: BuiltinModel, text: str) -> set[tuple[str, str]]:
         ),
     ],
 )
-def test_names_that_the_transformer_cannot_read(names: BuiltinModel, text: str, name: str) -> None:
+def test_names_that_the_transformer_cannot_read(names: NameFinder, text: str, name: str) -> None:
     """Its tokenizer takes a word with an emoji for an unknown one."""
     hidden = {at for one in names.detect(text) if one.type == "PERSON" for at in range(one.start, one.end)}
     start = text.index(name)
@@ -49,22 +54,21 @@ def test_names_that_the_transformer_cannot_read(names: BuiltinModel, text: str, 
 
 def test_no_window_is_longer_than_the_transformer_takes(detector: Detector, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cascade, "STRICT", Doubt(some=-1.0, sure=2.0))
-    names = BuiltinModel(detector.types)
+    model = BuiltinModel(detector.types)
     read: list[int] = []
-    logits = names._inference.logits
+    logits = model._logits_of
 
     def noted(windows: Sequence[Input]) -> list[Logits]:
         read.extend(len(one.ids) for one in windows)
         return logits(windows)
 
-    monkeypatch.setattr(names._inference, "logits", noted)
-    names.detect("Wojciechowska-Przybyszewski Anna Schmidt met Zbigniew. " * 100)
+    monkeypatch.setattr(model, "_logits_of", noted)
+    NameFinder(model).detect("Wojciechowska-Przybyszewski Anna Schmidt met Zbigniew. " * 100)
     assert len(read) > 10
     assert max(read) <= LENGTH
-    names.close()
 
 
-def test_long_words_take_no_longer_than_others(names: BuiltinModel) -> None:
+def test_long_words_take_no_longer_than_others(names: NameFinder) -> None:
     """Measured in calls, not in seconds."""
     many = "-".join(["Rtausln", "Odette", "Zbig", "torvi"][index % 4] for index in range(400)) + "@"
     joined = "".join(["Anna", "Berg", "Peter", "Gesine"][index % 4] + str(index * 37 % 100) for index in range(400))
@@ -74,34 +78,26 @@ def test_long_words_take_no_longer_than_others(names: BuiltinModel) -> None:
     assert calls(lambda: names.detect(joined)) < 6 * least
 
 
-def test_what_is_known_before_a_call(names: BuiltinModel, detector: Detector) -> None:
-    assert len(names.hash) == 64
+def test_what_is_known_before_a_call(model: BuiltinModel, names: NameFinder, detector: Detector) -> None:
+    assert len(model.hash) == 64
     assert names.version.startswith("names+")
     assert {"PERSON", "LOCATION", "ORGANIZATION", "STREET_ADDRESS"} <= names.types.keys()
     assert all(detector.types.get(name, kind) == kind for name, kind in names.types.items())
 
 
-def test_a_model_that_takes_too_long_is_a_refusal(detector: Detector, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cascade, "STRICT", Doubt(some=-1.0, sure=2.0))
-    names = BuiltinModel(detector.types, timeout=0.0)
-    with pytest.raises(Unavailable) as refused:
-        names.detect("Anna Schmidt " * 2000)
-    assert refused.value.code == "detection_timeout"
-    assert "Anna" not in refused.value.message
-    names.close()
-
-
 @pytest.mark.slow
-def test_only_what_changed_is_read_again(names: BuiltinModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_changed_is_read_again(
+    model: BuiltinModel, names: NameFinder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And another caller's text is read as if nobody had sent it."""
     read: list[str] = []
-    units = names._reader.read_all
+    units = model._reader.read_all
 
     def noted(texts: Sequence[str]) -> list[Units]:
         read.extend(texts)
         return units(texts)
 
-    monkeypatch.setattr(names._reader, "read_all", noted)
+    monkeypatch.setattr(model._reader, "read_all", noted)
     chapters = [f"Chapter {number}. Anna Schmidt waited, and the winter went on.\n" * 5 for number in range(200)]
     text = "\n".join(chapters)
     chapters[100] = "Chapter 100. Johannes Oberhuber came.\n"
@@ -110,7 +106,7 @@ def test_only_what_changed_is_read_again(names: BuiltinModel, monkeypatch: pytes
 
     def length(text: str, caller: str) -> int:
         read.clear()
-        remembered = names.detect(text, Recall(memory, caller))
+        (remembered,) = names.detect_all([text], Recall(memory, caller))
         characters = sum(map(len, read))
         assert remembered == names.detect(text)
         return characters
@@ -122,20 +118,8 @@ def test_only_what_changed_is_read_again(names: BuiltinModel, monkeypatch: pytes
 
 
 @pytest.mark.slow
-def test_what_is_found_across_blocks_is_found_once(names: BuiltinModel) -> None:
+def test_what_is_found_across_blocks_is_found_once(names: NameFinder) -> None:
     for number in range(0, 3000, 97):
         text = "x" * number + " " + "Anna Schmidt, Jonas Weber; " * 400
         entities = names.detect(text)
         assert all(one.end <= other.start for one, other in pairwise(entities))
-
-
-def test_closing_ends_the_threads(detector: Detector) -> None:
-    before = set(threading.enumerate())
-    names = BuiltinModel(detector.types, threads=3)
-    names.detect("Anna Schmidt")
-    started = set(threading.enumerate()) - before
-    assert len(started) == 3
-    names.close()
-    for thread in started:
-        thread.join(30)
-    assert not any(thread.is_alive() for thread in started)

@@ -1,15 +1,15 @@
 """Names in scripts other than Latin, which only the student knows."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gateway.detection import Detector
-from gateway.detection.ner import BuiltinModel
-from gateway.detection.ner.builtin import MODEL
+from gateway.detection.ner.builtin import MODEL, BuiltinModel
+from gateway.detection.ner.finder import NameFinder
 from gateway.detection.ner.inference import Input, Logits
 from gateway.detection.ner.spans import to_words
 
@@ -22,14 +22,12 @@ ROWS = [
 
 
 @pytest.fixture(scope="module")
-def model(detector: Detector) -> Iterator[BuiltinModel]:
-    model = BuiltinModel(detector.types, timeout=120)
-    yield model
-    model.close()
+def model(detector: Detector) -> BuiltinModel:
+    return BuiltinModel(detector.types)
 
 
 def hidden(model: BuiltinModel, text: str) -> set[int]:
-    return {at for one in model.detect(text) if one.type == "PERSON" for at in range(one.start, one.end)}
+    return {at for one in NameFinder(model).detect(text) if one.type == "PERSON" for at in range(one.start, one.end)}
 
 
 @pytest.mark.parametrize(("kind", "share"), [("announced", 0.8), ("narrative", 0.25)])
@@ -64,7 +62,7 @@ def test_the_transformer_decides_about_no_letter(
         return [{at for at in hidden(model, row["text"]) if row["text"][at].isalpha()} for row in ROWS]
 
     expected = letters()
-    monkeypatch.setattr(model._inference, "logits", answer)
+    monkeypatch.setattr(model, "_logits_of", answer)
     assert any(expected)
     assert letters() == expected
 

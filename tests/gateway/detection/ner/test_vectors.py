@@ -3,7 +3,6 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,9 @@ import pytest
 from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import Detector
 from gateway.detection.engines import Engines
-from gateway.detection.ner import BuiltinModel
+from gateway.detection.ner.builtin import BuiltinModel
 from gateway.detection.ner.features import token_types
+from gateway.detection.ner.finder import NameFinder
 from gateway.models import PrivacyMode
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Protector
@@ -29,10 +29,8 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def protector(detector: Detector) -> Iterator[Protector]:
-    engines = Engines(detector, [BuiltinModel(detector.types, timeout=120)])
-    yield Protector(engines, hash_key=bytes(32))
-    engines.close()
+def protector(detector: Detector) -> Protector:
+    return Protector(Engines(detector, [NameFinder(BuiltinModel(detector.types))]), hash_key=bytes(32))
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,8 @@ from gateway.errors import GatewayError, TooManyRequests, Unavailable
 
 _log = logging.getLogger(__name__)
 
-_NAME = "protect"
+DETECTION_THREADS = "protect"
+"""The prefix of the names of threads that may hang in native code."""
 _LONGEST_WAITS = 10
 """How many times as long as it may take a job may wait."""
 _SECONDS_ON_LOOP = 0.004
@@ -99,7 +100,7 @@ class Workers:
 
     def _start(self) -> None:
         self._started += 1
-        threading.Thread(target=self._work, name=f"{_NAME}_{self._started}", daemon=True).start()
+        threading.Thread(target=self._work, name=f"{DETECTION_THREADS}_{self._started}", daemon=True).start()
 
     def _work(self) -> None:
         while (taken := self._queue.get()) is not None:
@@ -232,7 +233,7 @@ def hanging(grace: float = 1.0) -> bool:
     such a job must exit without finalization.
     """
     deadline = monotonic() + grace
-    threads = [thread for thread in threading.enumerate() if thread.name.startswith(f"{_NAME}_")]
+    threads = [thread for thread in threading.enumerate() if thread.name.startswith(f"{DETECTION_THREADS}_")]
     for thread in threads:
         thread.join(max(0.0, deadline - monotonic()))
     return any(thread.is_alive() for thread in threads)

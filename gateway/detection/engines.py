@@ -5,11 +5,14 @@ Everything an engine finds is a candidate. If one engine fails, detection fails 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from types import MappingProxyType
 from typing import Protocol
 
+from gateway.concurrency.thread_pool import DETECTION_THREADS
 from gateway.detection.memory import Recall
 from gateway.detection.normalized_text import covered_spans
 from gateway.detection.recognizer import EntityType
@@ -17,6 +20,9 @@ from gateway.models import Entity
 
 _MIN_SCORE, _LIKELY, _NEXT_TO_NAME = 0.1, 0.5, 0.6
 _MAX_GAP = 4
+_LONG = 8192
+"""Characters from which on it pays to search for patterns in a thread of its own."""
+_MOST_THREADS = 64
 _SEPARATOR = re.compile(r"[ \t]?[,:;(/|–-]?[ \t]?\(?")
 
 
@@ -50,6 +56,7 @@ class Engines:
     def __init__(self, patterns: Finder, others: Sequence[Engine] = ()) -> None:
         self._patterns = patterns
         self._others = tuple(others)
+        self._threads = ThreadPoolExecutor(_MOST_THREADS, DETECTION_THREADS)
         merged = {name: kind for other in others for name, kind in other.types.items()} | dict(patterns.types)
         self.types: Mapping[str, EntityType] = MappingProxyType(merged)
         self.version = "_".join([patterns.version, *(other.version for other in others)])
@@ -66,11 +73,16 @@ class Engines:
 
     def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
         """Returns the candidates in each text."""
+        if self._others and sum(map(len, texts)) >= _LONG:
+            # Meanwhile, since the others wait for another process or a service most of the time.
+            patterns = self._threads.submit(self._patterns.detect_all, texts).result
+        else:
+            patterns = partial(self._patterns.detect_all, texts)
         others = [other.detect_all(texts, recall) for other in self._others]
-        return [self._joined(text, found) for text, *found in zip(texts, *others, strict=True)]
+        return [self._joined(text, *found) for text, *found in zip(texts, patterns(), *others, strict=True)]
 
-    def _joined(self, text: str, others: Iterable[Iterable[Entity]]) -> tuple[Entity, ...]:
-        found = list(self._patterns.detect(text))
+    def _joined(self, text: str, patterns: Iterable[Entity], *others: Iterable[Entity]) -> tuple[Entity, ...]:
+        found = list(patterns)
         # Covered placeholders are hidden from the recognizers. Other engines may take one for part of a name.
         excluded = list(covered_spans(text))
         for other in others:
@@ -81,7 +93,8 @@ class Engines:
         return tuple(found)
 
     def close(self) -> None:
-        """Ends the connections of all engines."""
+        """Ends the threads, and the connections of all engines."""
+        self._threads.shutdown(wait=False)
         for other in self._others:
             with suppress(RuntimeError):
                 other.close()

@@ -11,6 +11,7 @@ from gateway.detection.engines import Engines
 from gateway.detection.memory import Recall
 from gateway.detection.normalized_text import cover
 from gateway.detection.recognizer import EntityType
+from gateway.errors import Unavailable
 from gateway.models import Entity
 from gateway.placeholders import looks_like_placeholder
 
@@ -74,3 +75,25 @@ def test_a_number_beside_a_name_is_a_telephone_number(text: str, number: str) ->
     name = text.split("!")[1]
     found = [one for one in Engines(builtin_detector(), [Naming()]).detect(plain) if one.type == "PHONE_NUMBER"]
     assert [plain[one.start : one.end] for one in found if one.score >= 0.5] == [number] * bool(number)
+
+
+class _Failing(Marking):
+    def detect(self, text: str) -> tuple[Entity, ...]:
+        raise Unavailable("Not now.", code="detection_failed")
+
+
+@pytest.mark.parametrize("length", [10, 20_000])
+@pytest.mark.parametrize(("patterns", "other"), [(_Failing(), Marking()), (Marking(), _Failing())])
+def test_if_one_engine_fails_detection_fails(patterns: Marking, other: Marking, length: int) -> None:
+    engines = Engines(patterns, [other])
+    with pytest.raises(Unavailable):
+        engines.detect_all(["!Anna!" + " " * length])
+    engines.close()
+
+
+def test_a_long_text_has_the_same_findings() -> None:
+    engines = Engines(builtin_detector(), [Marking()])
+    texts = ["mail !anna@acme.test! now", "nobody !", "mail !bert@acme.test! now"]
+    short = engines.detect_all(texts)
+    assert engines.detect_all([*texts, "!" * 20_000])[:3] == short
+    engines.close()

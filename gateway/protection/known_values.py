@@ -8,7 +8,7 @@ hundreds, and its next message a few.
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from gateway.detection.deobfuscation import Findings, deobfuscate_known_values
 from gateway.detection.normalized_text import NormalizedText, normalize_text, plain_text
@@ -25,6 +25,8 @@ type _Value = tuple[str, str]
 _LONG, _MOST_LOOKS = 16384, 64
 # A name in small letters is found in nearly all of its places in sentences, a word in few.
 _LEAST_SHARE = 5
+# Words that are searched for one by one in less time than that of one pass over all words.
+_FEW = 32
 _IN_SENTENCE = re.compile(r"""(?<![^\s("'`])[^\W\d_]+(?=[.,;:!?)"'`]*(?:\s|\Z))""")
 # How many texts of its own block a value is looked for in before it is indexed.
 _MOST_TEXTS = 2
@@ -168,8 +170,21 @@ def _plain_words(texts: Sequence[str], found: Sequence[Spans]) -> frozenset[str]
                 named[value] += 1
     if not named:
         return frozenset()
-    places = Counter(word for text in texts for word in _IN_SENTENCE.findall(text) if word in named)
+    places = Counter(word for text in texts for word in _in_sentences(text, named))
     return frozenset(word for word, count in named.items() if count * _LEAST_SHARE < places[word]) - announced
+
+
+def _in_sentences(text: str, words: Collection[str]) -> Iterator[str]:
+    """Yields each word as often as it is one of a sentence."""
+    if len(words) > _FEW:
+        yield from (word for word in _IN_SENTENCE.findall(text) if word in words)
+        return
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            if (found := _IN_SENTENCE.match(text, at)) and found[0] == word:
+                yield word
+            at = text.find(word, at + len(word))
 
 
 def united(spans: Iterable[Span]) -> Spans:

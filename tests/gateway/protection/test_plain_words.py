@@ -1,13 +1,17 @@
 """A word that the name model takes for a name in few of its places is not hidden in the others; a name is."""
 
+from collections import Counter
 from secrets import token_bytes
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import builtin_detector
 from gateway.models import NAME_MODEL, Action, PrivacyMode
 from gateway.placeholders import Placeholders
 from gateway.policy import PolicyRegistry
-from gateway.protection.known_values import KnownValues
+from gateway.protection.known_values import KnownValues, _in_sentences
 from gateway.protection.protector import Protector
 from gateway.text.fields import Span, TextField
 
@@ -49,3 +53,9 @@ def test_a_name_that_a_recognizer_found_is_hidden_everywhere() -> None:
     policy = PolicyRegistry(BUILTIN_POLICIES).get("default")
     protector.protect([[TextField(holder, "text", text)]], policy, PrivacyMode.STANDARD, Placeholders(token_bytes(32)))
     assert "quorra" not in holder["text"]
+
+
+@given(st.text(alphabet="ab \n.,(_1", max_size=80), st.sets(st.text(alphabet="ab", min_size=1, max_size=3), max_size=8))
+def test_words_are_counted_alike_one_by_one_and_in_one_pass(text: str, words: set[str]) -> None:
+    others = {f"c{number:x}" for number in range(100)}
+    assert Counter(_in_sentences(text, words)) == Counter(_in_sentences(text, words | others))

@@ -40,7 +40,10 @@ class Finder(Protocol):
     def detect(self, text: str) -> tuple[Entity, ...]: ...
 
     def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
-        """Detects in each text, in less time. `recall` remembers what the caller sent before, and may be ignored."""
+        """Returns the entities of each text, in less time than one by one.
+
+        `recall` remembers what the caller sent before, and may be ignored.
+        """
         ...
 
 

@@ -181,7 +181,8 @@ class ProcessPool:
         for each in dropped:
             each.connection.close()
         if is_first:
-            _log.error("lost a detection worker process: %s (exit status %s)", reason, process.exitcode)
+            lost = "lost a detection worker process until the next start: %s (exit status %s)"
+            _log.error(lost, reason, process.exitcode)
 
 
 @contextlib.contextmanager

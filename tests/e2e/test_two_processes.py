@@ -99,6 +99,26 @@ def test_without_those_that_search_texts_they_are_searched_all_the_same(
         assert detection == "patterns" or b"Muster" not in crossed.body
 
 
+def test_a_name_model_that_takes_too_long_is_a_refusal(tmp_path: Path, upstream: Upstream) -> None:
+    environment = {"SVC_DETECTION": "full", "SVC_DETECTION_TIMEOUT_SECONDS": "2"}
+    with (
+        gateway(tmp_path, "--upstream", f"{upstream.url}/v1", environment=environment) as running,
+        running.client() as client,
+    ):
+        searcher = child_of(child_of(running.process.pid))
+        os.kill(searcher, signal.SIGSTOP)
+        refused = client.post("/v1/chat/completions", json=LONG)
+        assert refused.status_code == 503
+        assert refused.json()["error"]["code"] == "detection_timeout"
+        assert "Muster" not in refused.text
+        assert not upstream.recorded
+        os.kill(searcher, signal.SIGCONT)
+        assert client.post("/v1/chat/completions", json=LONG).status_code == 200
+        assert "Muster" not in running.output()
+    (crossed,) = upstream.recorded
+    assert b"Muster" not in crossed.body
+
+
 @pytest.mark.parametrize("detection", DETECTIONS)
 def test_a_signal_to_all_of_them_ends_both_in_order(detection: str, tmp_path: Path) -> None:
     with gateway(tmp_path, environment={"SVC_DETECTION": detection}) as running:

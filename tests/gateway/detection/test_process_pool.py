@@ -186,8 +186,9 @@ def test_whoever_waits_for_a_worker_learns_that_all_are_lost() -> None:
         assert [type(each.exception()) for each in (first, *waiting)] == [NoWorker] * 4
 
 
+@pytest.mark.slow
 def test_a_process_that_hangs_is_ended() -> None:
-    with open_process_pool(prepare, 1, 2, 0.3) as pool:
+    with open_process_pool(prepare, 1, 2, 2) as pool:
         process = pool.request("")[1]
         with pytest.raises(Unavailable) as refused:
             pool.request("hang")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from gateway.detection.deobfuscation import PREFILTERS, Findings, deobfuscate
 from gateway.detection.discovery import definitions_digest, discover, types_of
-from gateway.detection.memory import Recall
+from gateway.detection.engines import OneByOne
 from gateway.detection.normalized_text import NormalizedText, normalize_text
 from gateway.detection.prefilter import Prefilter, PrefilterPattern
 from gateway.detection.recognizer import DefinitionError, EntityType, Recognizer
@@ -17,7 +17,7 @@ from gateway.models import Entity
 _FAMILY = "patterns-1.0"
 
 
-class Detector:
+class Detector(OneByOne):
     """Finds candidate entities of all types. The policy decides what happens to them.
 
     `recognizers` are the recognizers to run; None means all that discovery finds, including those in `folders`.
@@ -40,10 +40,6 @@ class Detector:
         self._prefilter = Prefilter([*own, *PREFILTERS])
         if check:
             self.check()
-
-    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
-        """Returns the candidates in each text."""
-        return [*map(self.detect, texts)]
 
     def detect(self, text: str) -> tuple[Entity, ...]:
         """Returns all candidates, sorted by start, then longest first. They may overlap; see `resolve_overlaps`.

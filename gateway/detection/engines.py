@@ -47,6 +47,18 @@ class Finder(Protocol):
         ...
 
 
+class OneByOne(Protocol):
+    """The part of a finder that searches each text by itself."""
+
+    def detect(self, text: str) -> tuple[Entity, ...]:
+        """Returns the entities of a text."""
+        ...
+
+    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
+        """Returns the entities of each text."""
+        return [*map(self.detect, texts)]
+
+
 class Engine(Finder, Protocol):
     """A finder that may own connections. Never runs on an event loop."""
 

@@ -15,9 +15,8 @@ from gateway.concurrency.memory import LARGE, trim
 from gateway.config.settings import Settings
 from gateway.detection.detector import builtin_detector
 from gateway.detection.engine_factory import load_models
-from gateway.detection.engines import Finder
-from gateway.detection.memory import Recall
-from gateway.detection.ner.finder import Reader
+from gateway.detection.engines import Finder, OneByOne
+from gateway.detection.ner.finder import Reader, batches
 from gateway.detection.process_pool import Answer, Closable, NoWorker, ProcessPool, open_process_pool
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
@@ -71,7 +70,7 @@ def open_search_processes(settings: Settings, inherited: Sequence[Closable] = ()
             yield Searches(patterns, NameProcesses(pool, load).readers, loads_models=False)
 
 
-class PatternProcesses:
+class PatternProcesses(OneByOne):
     """Detects like `detector`, large texts in `pool` while a worker is free."""
 
     def __init__(self, detector: Finder, pool: ProcessPool) -> None:
@@ -79,10 +78,6 @@ class PatternProcesses:
         self._pool = pool
         self.version = detector.version
         self.types = detector.types
-
-    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
-        """Detects in each text."""
-        return [*map(self.detect, texts)]
 
     def detect(self, text: str) -> tuple[Entity, ...]:
         """Detects like the detector. Blocks, except on an event loop. Raises Unavailable (detection_timeout)."""
@@ -157,15 +152,7 @@ def _portions(texts: Sequence[str], free: int) -> Iterator[Sequence[str]]:
     """Divides texts for workers, of which so many are free: in large portions, which take less time in all, but so that
     none of the free ones is left without work.
     """
-    size = max(_LEAST, min(_MOST, sum(map(len, texts)) // max(1, free - 1)))
-    first = length = 0
-    for number, text in enumerate(texts):
-        length += len(text)
-        if length >= size:
-            yield texts[first : number + 1]
-            first, length = number + 1, 0
-    if first < len(texts):
-        yield texts[first:]
+    return batches(texts, max(_LEAST, min(_MOST, sum(map(len, texts)) // max(1, free - 1))), len)
 
 
 def _read_names(load: LoadModels) -> Answer:

@@ -11,7 +11,8 @@ from gateway.api.app import create_app
 from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.detection import Detector, EntityType, builtin_detector
-from gateway.detection.memory import Memory, Recall
+from gateway.detection.engines import OneByOne
+from gateway.detection.memory import Memory
 from gateway.detection.search_processes import Searches
 from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse
 from gateway.models import Caller, Entity, PrivacyMode, Scope
@@ -28,7 +29,7 @@ ENTRY = 320
 TEXT = "Please write to anna@acme.test before noon."
 
 
-class Counting:
+class Counting(OneByOne):
     """A finder that keeps what it was asked to search."""
 
     def __init__(self, finder: Detector) -> None:
@@ -42,9 +43,6 @@ class Counting:
     @property
     def types(self) -> Mapping[str, EntityType]:
         return self._finder.types
-
-    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
-        return [*map(self.detect, texts)]
 
     def detect(self, text: str) -> tuple[Entity, ...]:
         self.searched.append(text)

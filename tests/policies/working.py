@@ -1,11 +1,11 @@
 """A policy at work, with everything of the gateway; detection too, unless a case says what is found."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from gateway.detection import EntityType, builtin_detector
-from gateway.detection.memory import Recall
+from gateway.detection.engines import OneByOne
 from gateway.errors import Forbidden
 from gateway.models import Entity, PrivacyMode
 from gateway.placeholders import Placeholders
@@ -16,7 +16,7 @@ from gateway.text.fields import TextField
 _KEY = bytes(32)
 
 
-class SaidToBe:
+class SaidToBe(OneByOne):
     """Detection that finds exactly what a case says: `value`, of `type` in `group`, with `score`."""
 
     version = "said"
@@ -26,9 +26,6 @@ class SaidToBe:
         self.types: Mapping[str, EntityType] = {}
         if "type" in case:
             self.types = {case["type"]: EntityType(case["type"], case["group"], "")}
-
-    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
-        return [*map(self.detect, texts)]
 
     def detect(self, text: str) -> tuple[Entity, ...]:
         if "type" not in self._case:

@@ -4,7 +4,7 @@
 points (Microsoft Presidio, analyzer REST API).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated
 
@@ -13,7 +13,7 @@ import orjson
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from gateway.concurrency.job_context import waits_long
-from gateway.detection.memory import Recall
+from gateway.detection.engines import OneByOne
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity
@@ -31,7 +31,7 @@ class _PresidioFinding(BaseModel):
 _RESPONSE = TypeAdapter(list[_PresidioFinding])
 
 
-class PresidioService:
+class PresidioService(OneByOne):
     """Sends every text to the service. Thread-safe. Policies match a finding's type by name, or else as `custom`."""
 
     types: Mapping[str, EntityType] = MappingProxyType({})
@@ -45,10 +45,6 @@ class PresidioService:
 
     def close(self) -> None:
         self._client.close()
-
-    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
-        """Returns the findings in each text."""
-        return [*map(self.detect, texts)]
 
     def detect(self, text: str) -> tuple[Entity, ...]:
         """Returns the service's findings, sorted. Blocks.

@@ -1,6 +1,6 @@
 """Finds names in texts of any length: divides them into blocks, and has a model read those that are not remembered."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from gateway.concurrency.job_context import given_up
@@ -72,7 +72,7 @@ class NameFinder:
         `detection_timeout`) if the model did not process all texts.
         """
         found: list[list[Entity]] = [[] for _ in texts]
-        for some in _batches(_parts(texts)):
+        for some in batches(_parts(texts), _TOGETHER, lambda part: len(part.text)):
             if given_up():
                 raise Unavailable("The request was cancelled; nothing was sent.", code="detection_timeout")
             for part, entities in zip(some, self._remembered(some, recall), strict=True):
@@ -102,15 +102,16 @@ def _parts(texts: Sequence[str]) -> Iterator[_Part]:
             yield _Part(number, block, text[block.first : block.last], len(text) <= MAX_LENGTH)
 
 
-def _batches(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
-    some: list[_Part] = []
-    length = 0
-    for part in parts:
-        some.append(part)
-        length += len(part.text)
-        if length >= _TOGETHER:
+def batches[T](items: Iterable[T], size: int, length: Callable[[T], int]) -> Iterator[list[T]]:
+    """Yields the items in order, in lists that end once their length reaches `size`."""
+    some: list[T] = []
+    total = 0
+    for item in items:
+        some.append(item)
+        total += length(item)
+        if total >= size:
             yield some
-            some, length = [], 0
+            some, total = [], 0
     if some:
         yield some
 

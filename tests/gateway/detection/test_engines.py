@@ -2,13 +2,12 @@
 number beside a name is a telephone number.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pytest
 
 from gateway.detection import builtin_detector
-from gateway.detection.engines import Engines
-from gateway.detection.memory import Recall
+from gateway.detection.engines import Engines, OneByOne
 from gateway.detection.normalized_text import cover
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
@@ -16,14 +15,11 @@ from gateway.models import Entity
 from gateway.placeholders import looks_like_placeholder
 
 
-class Marking:
+class Marking(OneByOne):
     """Takes whatever stands between the first and the last exclamation mark for a person."""
 
     version = "marking"
     types: Mapping[str, EntityType] = {}
-
-    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
-        return [*map(self.detect, texts)]
 
     def detect(self, text: str) -> tuple[Entity, ...]:
         return (Entity("PERSON", text.index("!") + 1, text.rindex("!"), 0.9, "marking"),)

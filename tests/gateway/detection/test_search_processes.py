@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 from gateway.config.settings import Settings, load_settings
 from gateway.detection import builtin_detector
 from gateway.detection.engine_factory import open_engines
-from gateway.detection.memory import Recall
+from gateway.detection.engines import OneByOne
 from gateway.detection.process_pool import open_process_pool
 from gateway.detection.recognizer import EntityType
 from gateway.detection.search_processes import (
@@ -36,14 +36,11 @@ _TEXTS = [
 ]
 
 
-class Finder:
+class Finder(OneByOne):
     """Tells in which process it looked."""
 
     version = "1"
     types: Mapping[str, EntityType] = {}
-
-    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
-        return [*map(self.detect, texts)]
 
     def detect(self, text: str) -> tuple[Entity, ...]:
         return (Entity(f"PROCESS_{os.getpid()}", 0, len(text), 0.5, text[:8]),)

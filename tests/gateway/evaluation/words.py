@@ -1,12 +1,12 @@
 """A finder that finds the words it is told to, so that tests say what is found in the text itself."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Self
 
 from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import EntityType
-from gateway.detection.memory import Recall
+from gateway.detection.engines import OneByOne
 from gateway.evaluation import Predictor
 from gateway.models import Entity, PrivacyMode
 from gateway.policy import PolicyRegistry
@@ -24,7 +24,7 @@ _GROUPS = {
 }
 
 
-class Words:
+class Words(OneByOne):
     """Finds each value, wherever it stands, as its type."""
 
     version = "words"
@@ -38,9 +38,6 @@ class Words:
     def marked(cls, text: str) -> tuple[Self, str]:
         """A finder of what is marked `<TYPE value>`, and the text without the marks."""
         return cls({match[2]: match[1] for match in _MARK.finditer(text)}), _MARK.sub(r"\2", text)
-
-    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
-        return [*map(self.detect, texts)]
 
     def detect(self, text: str) -> tuple[Entity, ...]:
         found = (

@@ -9,7 +9,7 @@ from typing import Any
 from training.features import CASES, GAPS
 
 ROOT = Path(__file__).parent.parent
-VERSION = "1.4.0"
+VERSION = "1.5.0"
 NO_SETS = frozenset({"clean_prompts", "languages", "unseen"})
 MARKS = ("<!-- figures -->", "<!-- /figures -->")
 BASE = {

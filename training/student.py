@@ -1,8 +1,9 @@
 """The student: convolutions over units that answer as the transformer does, in a fraction of its time.
 
 A unit's vector is the sum of its features' vectors. Each layer sees the neighbours at another distance: in all `REACH`
-units on either side. Activations are quantized with scales that are fixed while training ends, so that the same
-arithmetic gives the same bytes on every run and no window's result depends on another's.
+units on either side. Of them it reads a third of the channels, of the unit itself all. Activations are quantized with
+scales that are fixed while training ends, so that the same arithmetic gives the same bytes on every run and no window's
+result depends on another's.
 """
 
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import onnx
 import torch
 from gateway.detection.ner.units import FEATURES, ROWS
+from numpy.typing import NDArray
 from onnx import TensorProto, helper
 from torch import Tensor, nn
 from torch.nn import functional
@@ -20,6 +22,7 @@ from training.features import LABELS
 
 VECTOR = 64
 WIDTH = 96
+NEAR = 32
 DILATIONS = (1, 2, 4, 8, 2, 1)
 REACH = sum(DILATIONS)
 _SIGNED_ZERO = 128
@@ -35,23 +38,24 @@ def rounded(x: Tensor, step: Tensor, least: int, most: int) -> Tensor:
 
 
 class Layer(nn.Module):
-    """Reads each unit and its neighbours `far` units away on either side."""
+    """Reads all channels of each unit, and the first `near` of its neighbours `far` units away on either side."""
 
-    def __init__(self, read: int, width: int, far: int) -> None:
+    def __init__(self, read: int, width: int, far: int, near: int) -> None:
         super().__init__()
-        self.far = far
-        self.mix = nn.Linear(3 * read, width)
+        self.far, self.near = far, min(near, read)
+        self.mix = nn.Linear(read + 2 * self.near, width)
 
     def forward(self, x: Tensor, step: Tensor) -> Tensor:
         """`x` `[batch, length, read]`; with a step, weights are rounded as in the graph."""
-        length, far = x.shape[1], self.far
-        padded = functional.pad(x, (0, 0, far, far))
-        around = torch.cat([padded[:, shift : shift + length] for shift in (0, far, 2 * far)], dim=2)
+        if self.far:
+            length, far = x.shape[1], self.far
+            padded = functional.pad(x[:, :, : self.near], (0, 0, far, far))
+            x = torch.cat([padded[:, :length], x, padded[:, 2 * far :]], dim=2)
         weight = self.mix.weight
         if step:
             largest = weight.detach().abs().amax(dim=1, keepdim=True).clamp_min(1e-8)
             weight = rounded(weight, largest / _MOST, -_MOST, _MOST)
-        return functional.linear(around, weight, self.mix.bias)
+        return functional.linear(x, weight, self.mix.bias)
 
 
 class Student(nn.Module):
@@ -62,14 +66,14 @@ class Student(nn.Module):
 
     steps: Tensor
 
-    def __init__(self, vector: int = VECTOR, width: int = WIDTH, dilations: tuple[int, ...] = DILATIONS) -> None:
+    def __init__(
+        self, vector: int = VECTOR, width: int = WIDTH, near: int = NEAR, dilations: tuple[int, ...] = DILATIONS
+    ) -> None:
         super().__init__()
         self.vectors = nn.Parameter(0.1 * torch.randn(ROWS, vector))
-        self.layers = nn.ModuleList(
-            Layer(width if number else vector, width, far) for number, far in enumerate(dilations)
-        )
-        self.head = nn.Linear(width, len(LABELS))
-        self.register_buffer("steps", torch.zeros(1 + len(dilations)))
+        layers = [Layer(width if number else vector, width, far, near) for number, far in enumerate(dilations)]
+        self.layers = nn.ModuleList([*layers, Layer(width, len(LABELS), 0, 0)])
+        self.register_buffer("steps", torch.zeros(1 + len(self.layers)))
 
     def summed(self, rows: Tensor, mask: Tensor, kept: Tensor | None = None) -> Tensor:
         """The sums of the features' vectors; `kept` `[batch, length, features]` leaves some out."""
@@ -85,15 +89,20 @@ class Student(nn.Module):
         x = self.summed(rows, mask, kept)
         for number in range(len(self.layers)):
             x = self.layer(number, x, mask)
-        logits: Tensor = self.head(x)
-        return logits
+        return x
 
     def layer(self, number: int, x: Tensor, mask: Tensor) -> Tensor:
-        """The layer's output; all but the first add to what they read."""
+        """The layer's output; all but the first and the last add to what they read.
+
+        All but the first read no negative values: rounding to unsigned numbers drops them.
+        """
         step = self.steps[1 + number]
-        seen = rounded(x, step, 0 if number else -_SIGNED_ZERO, 255 if number else 127) if step else x
+        seen = functional.relu(x) if number else x
+        if step:
+            seen = rounded(seen, step, 0 if number else -_SIGNED_ZERO, 255 if number else 127)
         read: Tensor = self.layers[number](seen, step)
-        return functional.relu(x + read if number else read) * mask[:, :, None]
+        is_inner = 0 < number < len(self.layers) - 1
+        return (x + read if is_inner else read) * mask[:, :, None]
 
     @torch.no_grad()
     def set_steps(self, rows: Tensor, mask: Tensor) -> None:
@@ -102,7 +111,7 @@ class Student(nn.Module):
         steps = [_largest(self.vectors[rows[mask > 0].unique()]) / 127]
         x = self.summed(rows, mask)
         for number in range(len(self.layers)):
-            steps.append(_largest(x) / (255 if number else 127))
+            steps.append(_largest(functional.relu(x)) / 255 if number else _largest(x) / 127)
             x = self.layer(number, x, mask)
         self.steps.copy_(torch.stack(steps))
 
@@ -121,22 +130,24 @@ def load(file: Path) -> Student:
 
 
 def build(student: Student) -> onnx.ModelProto:
-    """The graph: `rows` int32 `[length, features]` to `logits` float32 `[length, labels]`."""
+    """The graph: `rows` int32 `[length, features]` to `chances` float32 `[length, labels]`."""
     graph = Graph()
     steps = array(student.steps)
-    packed = np.clip(np.rint(array(student.vectors) / steps[0]), -127, 127).astype(np.int8)
-    vectors = graph.add("Gather", [graph.weight("vectors", packed), "rows"], "vectors.rows")
-    vectors = graph.add("Cast", [vectors], "vectors.float", to=TensorProto.FLOAT)
-    axis = graph.weight("axis", np.array([1], np.int64))
-    x = graph.add("ReduceSum", [vectors, axis], "vectors.sum", keepdims=0)
-    x = graph.add("Mul", [x, graph.weight("vectors.step", steps[0])], "summed")
+    size = student.vectors.shape[1]
+    packed = np.clip(np.rint(array(student.vectors) / steps[0]), -127, 127) + _SIGNED_ZERO
+    vectors = graph.add("Gather", [graph.weight("vectors", packed.astype(np.uint8)), "rows"], "vectors.rows")
+    x = graph.add("Reshape", [vectors, graph.weight("flat", np.array([-1, FEATURES * size], np.int64))], "vectors.flat")
+    # Adds up the vectors of a unit; ReduceSum takes three times as long.
+    ones = np.tile(np.eye(size, dtype=np.int8), (FEATURES, 1))
+    x = _product(graph, "summed", x, (steps[0], _SIGNED_ZERO), (ones, np.ones(size, np.float32)))
+    last = len(student.layers) - 1
     for number, layer in enumerate(student.layers):
         assert isinstance(layer, Layer)
-        x = _layer(graph, layer, float(steps[1 + number]), x, number)
-    x = graph.add("MatMul", [x, graph.weight("head.w", array(student.head.weight.T))], "head")
-    graph.add("Add", [x, graph.weight("head.b", array(student.head.bias))], "logits")
+        read = _layer(graph, layer, float(steps[1 + number]), x, number)
+        x = graph.add("Add", [x, read], f"layer{number}.sum") if 0 < number < last else read
+    graph.add("Softmax", [x], "chances", axis=1)
     inputs = [helper.make_tensor_value_info("rows", TensorProto.INT32, ["length", FEATURES])]
-    outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["length", len(LABELS)])]
+    outputs = [helper.make_tensor_value_info("chances", TensorProto.FLOAT, ["length", len(LABELS)])]
     return helper.make_model(
         helper.make_graph(graph.nodes, "student", inputs, outputs, graph.weights),
         opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid(MICROSOFT, 1)],
@@ -146,37 +157,60 @@ def build(student: Student) -> onnx.ModelProto:
 
 def _layer(graph: Graph, layer: Layer, step: float, x: str, number: int) -> str:
     name = f"layer{number}"
-    scale = graph.weight(f"{name}.scale", np.array(step, np.float32))
-    zero = graph.weight(f"{name}.zero", np.array(0 if number else _SIGNED_ZERO, np.uint8))
-    packed = graph.add("QuantizeLinear", [x, scale, zero], f"{name}.packed")
-    # Three copies, shifted, so that one multiplication does the convolution. Concat and Slice take half of Pad's time.
-    far, read = layer.far, layer.mix.in_features // 3
-    edge = graph.weight(f"{name}.edge", np.full((far, read), 0 if number else _SIGNED_ZERO, np.uint8))
-    padded = graph.add("Concat", [edge, packed, edge], f"{name}.padded", axis=0)
-    first, last, wide, after = (
-        graph.weight(f"{name}.{part}", np.array([at], np.int64))
-        for part, at in (("first", 0), ("last", np.iinfo(np.int64).max), ("wide", -2 * far), ("after", 2 * far))
-    )
-    before = graph.add("Slice", [padded, first, wide, first], f"{name}.before")
-    behind = graph.add("Slice", [padded, after, last, first], f"{name}.behind")
-    around = graph.add("Concat", [before, packed, behind], f"{name}.around", axis=1)
+    zero = 0 if number else _SIGNED_ZERO
+    scales = [graph.weight(f"{name}.step", np.array(step, np.float32)), graph.weight(f"{name}.zero", _byte(zero))]
+    packed = graph.add("QuantizeLinear", [x, *scales], f"{name}.packed")
+    if layer.far:
+        packed = _around(graph, name, packed, layer, zero)
     weight = array(layer.mix.weight.T)
-    scale_w = np.maximum(np.abs(weight).max(axis=0), 1e-8) / _MOST
-    packed_w = np.clip(np.rint(weight / scale_w), -_MOST, _MOST).astype(np.int8)
-    value = graph.add(
-        "MatMulIntegerToFloat",
-        [
-            around,
-            graph.weight(f"{name}.w", packed_w),
-            scale,
-            graph.weight(f"{name}.w.scale", scale_w.astype(np.float32)),
-            zero,
-            graph.weight(f"{name}.w.zero", np.zeros(len(scale_w), np.int8)),
-            graph.weight(f"{name}.b", array(layer.mix.bias)),
-        ],
-        f"{name}.mixed",
-        MICROSOFT,
-    )
-    if number:
-        value = graph.add("Add", [x, value], f"{name}.sum")
-    return graph.add("Relu", [value], f"{name}.relu")
+    scale = np.maximum(np.abs(weight).max(axis=0), 1e-8) / _MOST
+    weight = np.clip(np.rint(weight / scale), -_MOST, _MOST).astype(np.int8)
+    return _product(graph, f"{name}.mixed", packed, (step, zero), (weight, scale), array(layer.mix.bias))
+
+
+def _around(graph: Graph, name: str, packed: str, layer: Layer, zero: int) -> str:
+    """Puts each unit between its neighbours, so that one multiplication does the convolution.
+
+    Concat and Slice take half of Pad's time.
+    """
+    far, near = layer.far, layer.near
+
+    def cut(x: str, first: int, last: int, axis: int, part: str) -> str:
+        places = [
+            graph.weight(f"{name}.{part}.{at}", np.array([value], np.int64))
+            for at, value in (("first", first), ("last", last), ("axis", axis))
+        ]
+        return graph.add("Slice", [x, *places], f"{name}.{part}")
+
+    edge = graph.weight(f"{name}.edge", np.full((far, near), zero, np.uint8))
+    shared = cut(packed, 0, near, 1, "near")
+    padded = graph.add("Concat", [edge, shared, edge], f"{name}.padded", axis=0)
+    before = cut(padded, 0, -2 * far, 0, "before")
+    behind = cut(padded, 2 * far, np.iinfo(np.int64).max, 0, "behind")
+    return graph.add("Concat", [before, packed, behind], f"{name}.around", axis=1)
+
+
+def _product(
+    graph: Graph,
+    name: str,
+    x: str,
+    rounding: tuple[float, int],
+    weights: tuple[NDArray[np.int8], NDArray[np.float32]],
+    bias: NDArray[np.float32] | None = None,
+) -> str:
+    """Multiplies `x`, whose rounding is a step and a zero, by weights with one step a column."""
+    step, zero = rounding
+    weight, scale = weights
+    values = {
+        "w": weight,
+        "scale": np.array(step, np.float32),
+        "w.scale": scale.astype(np.float32),
+        "x.zero": _byte(zero),
+        "w.zero": np.zeros(len(scale), np.int8),
+    } | ({} if bias is None else {"b": bias})
+    inputs = [graph.weight(f"{name}.{part}", value) for part, value in values.items()]
+    return graph.add("MatMulIntegerToFloat", [x, *inputs], name, MICROSOFT)
+
+
+def _byte(value: int) -> NDArray[np.uint8]:
+    return np.array(value, np.uint8)

@@ -53,7 +53,7 @@ _BEFORE = 8
 _DOMAIN = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 # "LLM", "EOF" and "MUST" resemble a name in capitals, about which the model is surer.
 _ACRONYM = re.compile(r"[A-Z]{3,4}")
-_MIN_ACRONYM_SCORE = 0.9
+_MIN_ACRONYM_SCORE = 0.95
 # `result.isReal`
 _MEMBER = re.compile(r"\.[a-z]+[A-Z]\w*")
 # Packages and colours: `"@scope/name"`, `@scope/its-name`, `#00aaff`

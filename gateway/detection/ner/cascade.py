@@ -15,7 +15,7 @@ from gateway.detection.ner.windows import Window
 
 _AROUND = 3
 """Units next to a doubtful one that the transformer decides, too."""
-_CONTEXT, _LEAST_CONTEXT = 20, 9
+_CONTEXT, _LEAST_CONTEXT = 16, 9
 """Units of context on either side of what the transformer decides, and how few they may become in a full window."""
 _ROOM = 90
 """Units whose word pieces fit into one window of the transformer, usually."""
@@ -35,7 +35,7 @@ class Doubt(NamedTuple):
 
 
 STRICT = Doubt(some=0.03, sure=0.85)
-LOOSE = Doubt(some=0.1, sure=0.7)
+LOOSE = Doubt(some=0.07, sure=0.75)
 """For places and organizations, which the policies hide less often."""
 
 

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gateway.detection.ner.inference import Chances, Logits, Session, odds
+from gateway.detection.ner.inference import Chances, Session
 from gateway.detection.ner.units import Units
 
 REACH = 18
 """Units on either side that affect the result for a unit (training/student.py)."""
-_ROOM = 4096
-"""Units that are read at once, in which all blocks fit."""
+_ROOM = 2048
+"""Units that are read at once: what the layers pass on fits into a core's cache."""
 
 
 class Student:
@@ -26,10 +26,10 @@ class Student:
 
         Raises Unavailable (`detection_failed`) if the model fails.
         """
-        return odds(np.concatenate([part for own in texts for part in self._logits(own.rows)]))
+        return np.concatenate([part for own in texts for part in self._parts(own.rows)])
 
-    def _logits(self, rows: NDArray[np.int32]) -> Iterator[Logits]:
+    def _parts(self, rows: NDArray[np.int32]) -> Iterator[Chances]:
         for start in range(0, len(rows) or 1, _ROOM):
             first = max(0, start - REACH)
-            logits = self._session.run({"rows": rows[first : start + _ROOM + REACH]})
-            yield logits[start - first : start - first + _ROOM]
+            chances = self._session.run({"rows": rows[first : start + _ROOM + REACH]})
+            yield chances[start - first : start - first + _ROOM]

@@ -15,34 +15,28 @@ from gateway.detection.normalized_text import NormalizedText, normalize_text, pl
 from gateway.detection.overlaps import overlapping
 from gateway.models import NAME_MODEL
 from gateway.protection.paired_markup import with_paired_markup
-from gateway.protection.value_index import SHORTEST, ValueIndex, clues, is_elsewhere, letters_and_digits, lower
+from gateway.protection.value_index import SHORTEST, ValueIndex, letters_and_digits, lower
+from gateway.protection.value_words import Value, ValueWords
 from gateway.text.fields import Span, Spans
 
-type _Value = tuple[str, str]
-"""A value and its type."""
-
-# To index a value takes as long as to look for its clues in so many characters, or in so many short texts.
-_LONG, _MOST_LOOKS = 16384, 64
 # A name in small letters is found in nearly all of its places in sentences, a word in few.
 _LEAST_SHARE = 5
 # Words that are searched for one by one in less time than that of one pass over all words.
 _FEW = 32
 _IN_SENTENCE = re.compile(r"""(?<![^\s("'`])[^\W\d_]+(?=[.,;:!?)"'`]*(?:\s|\Z))""")
-# How many texts of its own block a value is looked for in before it is indexed.
-_MOST_TEXTS = 2
 
 
 class KnownValues:
     """The values hidden in a request so far, after those of `before`. Its repr shows no text."""
 
-    __slots__ = ("_base", "_before", "_index", "_last", "_looks", "_spans", "_waiting")
+    __slots__ = ("_base", "_before", "_index", "_last", "_spans", "_waiting", "_words")
 
     def __init__(self, before: "KnownValues | None" = None) -> None:
         self._before = before
-        self._spans: dict[_Value, Span] = {}
-        # Values that are not indexed yet, with their clues once they were needed.
-        self._waiting: dict[_Value, tuple[bytes, ...] | None] = {}
-        self._looks = 0
+        self._spans: dict[Value, Span] = {}
+        # Values that are not indexed yet, and the words of all.
+        self._waiting: dict[Value, None] = {}
+        self._words = ValueWords()
         # The place of the last indexed value among all.
         self._last = -1
         self._index = ValueIndex()
@@ -57,6 +51,7 @@ class KnownValues:
                 if span.end - span.start >= SHORTEST and value not in self._spans and value[0] not in plain:
                     self._spans[value] = span
                     self._waiting[value] = None
+                    self._words.add(value)
 
     def repeats(self, text: str, spans: Spans) -> Spans:
         """Returns the spans together with the occurrences of known values that they do not cover, sorted and disjoint.
@@ -131,28 +126,19 @@ class KnownValues:
         for value in new:
             self._index.add(value[0], self._spans[value])
 
-    def _missing(self, text: str, spans: Spans) -> list[_Value]:
+    def _missing(self, text: str, spans: Spans) -> list[Value]:
         """Returns the values to index for a text."""
-        waiting = self._waiting
-        looks = _MOST_LOOKS if self._before is None else _MOST_TEXTS
-        if not waiting or len(text) >= _LONG or self._looks >= looks * len(self._spans):
-            return list(waiting)
-        self._looks += len(waiting)
+        if not self._waiting:
+            return []
         lowered = lower(text)
-        data = letters_and_digits(lowered)
-        if self._before is not None:
-            hidden = [lowered[span.start : span.end] for span in spans]
-            within = [letters_and_digits(each) for each in hidden]
-            return [value for value in waiting if is_elsewhere(*value, data, hidden, within)]
-        missing: list[_Value] = []
-        for value, known in waiting.items():
-            if known is None:
-                waiting[value] = clues(*value)
-            for clue in known or waiting[value] or ():
-                if clue in data:
-                    missing.append(value)
-                    break
-        return missing
+        found = self._words.counts(letters_and_digits(lowered))
+        if found is None:
+            return list(self._waiting)
+        there = self._words.within(found)
+        missing = [value for value in self._waiting if value in there] if there else []
+        if self._before is None or not missing:
+            return missing
+        return self._words.elsewhere(missing, found, [lowered[span.start : span.end] for span in spans])
 
 
 def _plain_words(texts: Sequence[str], found: Sequence[Spans]) -> frozenset[str]:

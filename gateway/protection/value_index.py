@@ -257,71 +257,16 @@ def _places(text: str, words: Collection[str]) -> Iterator[tuple[str, int]]:
         yield from ((word[0], word.start()) for word in _WORD.finditer(text) if word[0] in words)
 
 
-def clues(value: str, kind: str) -> tuple[bytes, ...]:
-    """Returns words of which one is among the letters and digits of every text that a value occurs in.
+def has_parts(value: str, kind: str) -> bool:
+    """Returns whether parts of a value are searched for as well: a password, or a key without its prefix."""
+    return kind in _CONTAIN_PASSWORDS or kind in _SECRETS or _UNPREFIXED.fullmatch(value) is not None
 
-    However a value is spelled, its words stay whole; and where it is not shortened, as names and secrets are, so does
-    the longest of them.
-    """
-    has_parts = kind in _CONTAIN_PASSWORDS or kind in _SECRETS or _UNPREFIXED.fullmatch(value)
+
+def words_of(value: str) -> list[bytes]:
+    """Returns the words of a value, in lower case."""
     if value.isascii():
-        spellings = [_ascii_words(value)]
-    elif has_parts:
-        # A part may be of other signs alone.
-        return (b"",)
-    else:
-        texts = (value, plain_text(normalize_text(value)))
-        spellings = [[word.encode("utf-8", "replace") for word in _WORD.findall(lower(text))] for text in texts]
-    found: list[bytes] = []
-    for words in filter(None, spellings):
-        if has_parts:
-            found += words
-        else:
-            found.append(max(words, key=len))
-            if kind == "PERSON":
-                found += [word for word in (words[0], words[-1]) if len(word) >= SHORTEST]
-    # A value of signs alone may be anywhere.
-    return tuple(found) or (b"",)
-
-
-def is_elsewhere(value: str, kind: str, data: bytes, hidden: Sequence[str], within: Sequence[bytes]) -> bool:
-    """Returns whether a value may be in a text outside the stretches that are hidden already, or partly outside.
-
-    `data` are the letters and digits of the text in lower case, `hidden` the stretches in lower case, and `within`
-    their letters and digits. This takes a fraction of the time of indexing the value, since most values occur once.
-    """
-    lowered = lower(value)
-    plain = letters_and_digits(lowered)
-    found = clues(value, kind)
-    if not all(found) or _overlaps_itself(plain):
-        return True
-    same = hidden.count(lowered)
-    if all(data.count(clue) == same * plain.count(clue) for clue in found):
-        return False
-    # A name that is part of addresses, say: where each has all of its words, and nothing else has one, it is in them.
-    if not (value.isascii() and value[0].isalnum() and value[-1].isalnum()):
-        return True
-    words = _ascii_words(value)
-    those = [each for each in within if words[0] in each]
-    inside = b" ".join(those)
-    return any(data.count(word) != inside.count(word) for word in words) or not all(
-        word in each for each in those for word in words[1:]
-    )
-
-
-def _ascii_words(value: str) -> list[bytes]:
-    """Returns the words of a value of ASCII, in lower case."""
-    return value.encode().lower().translate(_BLANKS).split()
-
-
-def _overlaps_itself(plain: bytes) -> bool:
-    """Returns whether the end of a text can be the beginning of the same text."""
-    at = plain.find(plain[:1], 1)
-    while at > 0:
-        if plain.startswith(plain[at:]):
-            return True
-        at = plain.find(plain[:1], at + 1)
-    return False
+        return value.encode().lower().translate(_BLANKS).split()
+    return [word.encode("utf-8", "replace") for word in _WORD.findall(lower(value))]
 
 
 def _distinctive_words(words: Sequence[str]) -> Iterator[str]:

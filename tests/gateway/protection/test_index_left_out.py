@@ -1,19 +1,25 @@
 """A value that is not indexed for its own text, since its words are counted there, would not have been found either."""
 
 import random
+from collections.abc import Sequence
 
 import pytest
 
 from gateway.models import Action
-from gateway.protection import known_values
 from gateway.protection.known_values import KnownValues
+from gateway.protection.value_words import Value, ValueWords
 from gateway.text.fields import Span, Spans
 from tests.call_counts import calls
 
 VALUES = (
     ("Anna Schmidt", "PERSON"),
     ("Anna Maria Schmidt", "PERSON"),
+    ("Bo Schmidt", "PERSON"),
+    ("Schmidt Anna", "PERSON"),
+    ("Anna Anna", "PERSON"),
     ("Jo An", "PERSON"),
+    (f"Bo {'Schmidt' * 5}", "PERSON"),
+    (f"schmidt{'annab' * 8}@acme.example", "EMAIL_ADDRESS"),
     ("Zoë Müller-Lüdenscheidt", "PERSON"),
     ("李小龙", "PERSON"),
     ("Ａｎｎａ Ｓｃｈｍｉｄｔ", "PERSON"),
@@ -89,19 +95,18 @@ def test_what_is_left_out_of_the_index_is_nowhere_else(part: int, monkeypatch: p
         cases.append((earlier, block, hidden(earlier, block)))
     asked = 0
 
-    def is_elsewhere(*_: object) -> bool:
+    def elsewhere(_words: ValueWords, values: Sequence[Value], *_: object) -> Sequence[Value]:
         nonlocal asked
-        asked += 1
-        return True
+        asked += len(values)
+        return values
 
-    monkeypatch.setattr(known_values, "is_elsewhere", is_elsewhere)
+    monkeypatch.setattr(ValueWords, "elsewhere", elsewhere)
     for earlier, block, seen in cases:
         assert all(full <= lazy for full, lazy in zip(hidden(earlier, block), seen, strict=True)), block
     assert asked > 500
 
 
 def test_texts_of_many_values_do_not_cost_each_other() -> None:
-    """Each value of a block is looked for in few of its texts, and then indexed once for all."""
 
     def cost(size: int) -> int:
         texts = [f"anna{number}@acme.example" for number in range(size)]

@@ -72,3 +72,12 @@ def test_what_is_added_after_a_search_of_a_later_block_is_found() -> None:
     assert later.repeats("Here is nobody.", ()) == ()
     later.add(["Anna Schmidt"], [spans_in("Anna Schmidt", ("Anna Schmidt", "PERSON"))])
     assert [span.type for span in later.repeats("It was Anna Schmidt.", ())] == ["PERSON"]
+
+
+def test_a_value_among_too_many_to_count_is_found() -> None:
+    known = KnownValues()
+    for length in range(4, 40):
+        value = "a" * length + " b" * length
+        known.add([value], [spans_in(value, (value, "PASSWORD"))])
+    known.add(["Anna Schmidt"], [spans_in("Anna Schmidt", ("Anna Schmidt", "PERSON"))])
+    assert [span.type for span in known.repeats("b" * 5000 + "a" * 5000 + " by Anna Schmidt.", ())] == ["PERSON"]

@@ -189,7 +189,7 @@ class Settings(BaseSettings):
         ge=0,
         le=64,
         description="Additional processes that read texts for names, with 120 to 180 MB of memory each or, without a"
-        " name model, search large texts for patterns (25 MB). `0`: the gateway's own process does it.",
+        " name model, search large texts for patterns (50 MB). `0`: the gateway's own process does it.",
     )
     model_threads: int = Field(4, ge=1, le=64, description="Texts that each of `search_processes` takes at once.")
     share_one_core: bool = Field(

@@ -1,13 +1,12 @@
 """Runs jobs in worker processes, which neither block the gateway's interpreter nor share its core.
 
 `gateway.detection.search_processes` says which jobs. Jobs and results pass through a socket pair for each thread of a
-worker; workers keep nothing.
+worker; workers keep nothing. A worker that is lost is replaced.
 """
 
 import contextlib
 import gc
 import logging
-import multiprocessing
 import os
 import pickle
 import socket
@@ -16,24 +15,26 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
 from gateway.concurrency.job_context import given_up
 from gateway.concurrency.memory import trim
+from gateway.concurrency.process_starter import ProcessStarter
 from gateway.config.settings import SettingsError
 from gateway.errors import GatewayError, Unavailable
 
 _log = logging.getLogger(__name__)
 
-_JOIN_SECONDS = 1.0
 _LOOK_SECONDS = 1.0
 """How often a job that waits for a worker looks whether it is still wanted."""
 _MOST_LOSSES = 1
 """How many workers may be lost with a job. One more, and the job is the reason."""
+_MOST_STARTS, _STARTS_SECONDS = 5, 60.0
+"""How many workers may be replaced in which time."""
 _IDLE_SECONDS = 1.0
 _NICE = 5
 """A text may wait, the event loops may not."""
@@ -42,32 +43,53 @@ type Answer = Callable[[Any], Any]
 """Does a job, and returns its result."""
 
 
-class Closable(Protocol):
-    """A file or socket."""
-
-    def close(self) -> object: ...
-
-
 class NoWorker(Exception):
     """All workers are busy, or lost."""
 
 
+@dataclass(slots=True, eq=False)
+class _Process:
+    id: int
+    is_lost: bool = False
+
+
 @dataclass(slots=True)
 class _Channel:
-    process: BaseProcess
+    process: _Process
     connection: Connection
     unread: bool = False
     """Whether nobody waited for the last result."""
 
 
 class ProcessPool:
-    """The `channels` to worker processes, each of which takes one job at a time. Thread-safe."""
+    """Worker processes with so many `threads`, each of which takes one job at a time. Thread-safe."""
 
-    def __init__(self, channels: Sequence[_Channel]) -> None:
-        self._free = deque(channels)
-        self._left = len(channels)
-        self._lost: set[int | None] = set()
+    def __init__(
+        self, starter: ProcessStarter, prepare: Callable[[], Answer], processes: int, threads: int, timeout: float
+    ) -> None:
+        self._starter = starter
+        # Pickled here, so that a worker can tell what fails to load.
+        self._run = partial(_work, pickle.dumps(prepare))
+        self._threads = threads
+        self._timeout = timeout
+        # Workers to replace, and when some were.
+        self._missing = 0
+        self._starts = deque[float]()
         self._changed = threading.Condition()
+        workers: list[list[_Channel]] = [self._start() for _ in range(processes)]
+        # They take turns.
+        self._free: deque[_Channel] = deque(chain.from_iterable(zip(*workers, strict=True)))
+        self._left = len(self._free)
+
+    def _start(self) -> list[_Channel]:
+        """Starts a worker. Raises OSError or EOFError."""
+        own_ends, worker_ends = zip(*(_pair(self._timeout) for _ in range(self._threads)), strict=True)
+        try:
+            process = _Process(self._starter.start(self._run, worker_ends))
+        finally:
+            for connection in worker_ends:
+                connection.close()
+        return [_Channel(process, connection) for connection in own_ends]
 
     @property
     def free(self) -> int:
@@ -120,13 +142,33 @@ class ProcessPool:
     def _take(self, *, wait: bool, spare: bool) -> _Channel | None:
         """Returns a channel, or None if none is free; with `spare`, only if another one is."""
         with self._changed:
+            self._replace()
             while len(self._free) <= (spare and self._left > 1):
-                if not wait or not self._left:
+                if not wait or not (self._left or self._missing):
                     return None
                 if given_up():
                     raise Unavailable("The request was cancelled; nothing was sent.", code="detection_timeout")
                 self._changed.wait(_LOOK_SECONDS)
+                self._replace()
             return self._free.popleft()
+
+    def _replace(self) -> None:
+        """Starts workers in place of lost ones, but not again and again."""
+        now = monotonic()
+        while self._starts and self._starts[0] < now - _STARTS_SECONDS:
+            self._starts.popleft()
+        while self._missing and len(self._starts) < _MOST_STARTS:
+            try:
+                channels = self._start()
+            except (OSError, EOFError) as error:
+                _log.error("lost detection worker processes until the next start: %s", type(error).__name__)
+                self._missing = 0
+                return
+            self._starts.append(now)
+            self._missing -= 1
+            self._left += len(channels)
+            self._free.extend(channels)
+            self._changed.notify_all()
 
     def _send(self, channel: _Channel, job: object) -> bool:
         """Returns False if the worker is lost."""
@@ -158,7 +200,7 @@ class ProcessPool:
 
     def _give_back(self, channel: _Channel) -> None:
         with self._changed:
-            if channel.process.pid in self._lost:
+            if channel.process.is_lost:
                 self._left -= 1
                 channel.connection.close()
             else:
@@ -169,11 +211,12 @@ class ProcessPool:
     def _lose(self, channel: _Channel, reason: str) -> None:
         """Ends the worker of a channel, which is not used again, and drops the free ones."""
         process = channel.process
-        process.kill()
-        process.join(_JOIN_SECONDS)
+        status = None
         with self._changed:
-            is_first = process.pid not in self._lost
-            self._lost.add(process.pid)
+            if is_first := not process.is_lost:
+                process.is_lost = True
+                status = self._starter.end(process.id)
+                self._missing += 1
             dropped = [channel, *(each for each in self._free if each.process is process)]
             self._free = deque(each for each in self._free if each.process is not process)
             self._left -= len(dropped)
@@ -181,42 +224,30 @@ class ProcessPool:
         for each in dropped:
             each.connection.close()
         if is_first:
-            lost = "lost a detection worker process until the next start: %s (exit status %s)"
-            _log.error(lost, reason, process.exitcode)
+            _log.error("lost a detection worker process, starts another: %s (exit status %s)", reason, status)
+
+    def close(self) -> None:
+        """Tells the workers to end."""
+        with self._changed:
+            self._missing = self._left = 0
+            for channel in self._free:
+                channel.connection.close()
+            self._free.clear()
 
 
 @contextlib.contextmanager
 def open_process_pool(
-    prepare: Callable[[], Answer], processes: int, threads: int, timeout: float, inherited: Sequence[Closable] = ()
+    starter: ProcessStarter, prepare: Callable[[], Answer], processes: int, threads: int, timeout: float
 ) -> Iterator[ProcessPool]:
-    """Forks `processes` workers, and ends them on exit. Each calls `prepare`, and runs the result in `threads` threads.
+    """Starts `processes` workers, and tells them to end on exit. `timeout` is in seconds, for a job.
 
-    `timeout` is in seconds, for a job. Workers close the `inherited` files. Call this before any thread starts.
+    Each calls `prepare`, which is pickled, and runs the result in `threads` threads.
     """
-    # Keeps the garbage collector from writing to pages that the workers share.
-    gc.collect()
-    gc.freeze()
-    context = multiprocessing.get_context("fork")
-    workers: list[list[_Channel]] = []
-    for _ in range(processes):
-        pairs = [_pair(timeout) for _ in range(threads)]
-        own_ends, worker_ends = [one for one, _ in pairs], [other for _, other in pairs]
-        unused = [*inherited, *own_ends, *(channel.connection for channels in workers for channel in channels)]
-        process = context.Process(target=_work, args=(prepare, worker_ends, unused), daemon=True)
-        process.start()
-        for connection in worker_ends:
-            connection.close()
-        workers.append([_Channel(process, connection) for connection in own_ends])
+    pool = ProcessPool(starter, prepare, processes, threads, timeout)
     try:
-        # Workers take turns.
-        yield ProcessPool([*chain.from_iterable(zip(*workers, strict=True))])
+        yield pool
     finally:
-        for channel in chain.from_iterable(workers):
-            channel.connection.close()
-        deadline = monotonic() + _JOIN_SECONDS
-        for channels in workers:
-            channels[0].process.join(max(0.0, deadline - monotonic()))
-            channels[0].process.kill()
+        pool.close()
 
 
 def _pair(timeout: float) -> tuple[Connection, Connection]:
@@ -229,13 +260,11 @@ def _pair(timeout: float) -> tuple[Connection, Connection]:
     return Connection(own.detach()), Connection(other.detach())
 
 
-def _work(prepare: Callable[[], Answer], connections: Sequence[Connection], unused: Sequence[Closable]) -> None:
+def _work(prepare: bytes, connections: Sequence[Connection]) -> None:
     """Serves every connection until it is closed."""
-    for each in unused:
-        each.close()
     os.nice(_NICE)
     try:
-        answer = prepare()
+        answer = pickle.loads(prepare)()  # noqa: S301 - of this gateway
     except Exception as error:  # noqa: BLE001 - whoever asks is told
         for connection in connections:
             _tell(connection, _told(error))

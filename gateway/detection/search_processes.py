@@ -1,23 +1,24 @@
 """Searches texts in processes of their own: for names, if a model is in use, otherwise large texts for patterns.
 
-Models are loaded there and not in the gateway's process, whose interpreter then has nothing to do with them. Once all
-processes are lost, the gateway's process searches by itself.
+Models are loaded there and not in the gateway's process, whose interpreter then has nothing to do with them. If no
+process can be started any more, the gateway's process searches by itself.
 """
 
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from gateway.concurrency.memory import LARGE, trim
+from gateway.concurrency.process_starter import ProcessStarter
 from gateway.config.settings import Settings
 from gateway.detection.detector import builtin_detector
 from gateway.detection.engine_factory import load_models
 from gateway.detection.engines import Finder, OneByOne
 from gateway.detection.ner.finder import Reader, batches
-from gateway.detection.process_pool import Answer, Closable, NoWorker, ProcessPool, open_process_pool
+from gateway.detection.process_pool import Answer, NoWorker, ProcessPool, open_process_pool
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity
@@ -51,22 +52,19 @@ class Searches(NamedTuple):
 
 
 @contextlib.contextmanager
-def open_search_processes(settings: Settings, inherited: Sequence[Closable] = ()) -> Iterator[Searches]:
-    """Forks the `search_processes` of the settings, and ends them on exit. They close the `inherited` files.
-
-    Call this before any thread starts.
-    """
+def open_search_processes(settings: Settings, starter: ProcessStarter) -> Iterator[Searches]:
+    """Starts the `search_processes` of the settings, and tells them to end on exit."""
     patterns = builtin_detector()
-    load = partial(load_models, settings, patterns.types)
+    load = partial(load_models, settings, dict(patterns.types))
     count, threads, timeout = settings.search_processes, settings.model_threads, settings.detection_timeout_seconds
     if settings.detection == "patterns" and settings.detection_model is None:
-        with open_process_pool(partial(_search_patterns, patterns), count, threads, timeout, inherited) as pool:
+        with open_process_pool(starter, partial(_search_patterns, builtin_detector), count, threads, timeout) as pool:
             yield Searches(PatternProcesses(patterns, pool), load, loads_models=False)
     elif not count:
         yield Searches(patterns, load, loads_models=True)
     else:
         hangs = max(_LEAST_SECONDS, _HANGS * timeout)
-        with open_process_pool(partial(_read_names, load), count, threads, hangs, inherited) as pool:
+        with open_process_pool(starter, partial(_read_names, load), count, threads, hangs) as pool:
             yield Searches(patterns, NameProcesses(pool, load).readers, loads_models=False)
 
 
@@ -83,22 +81,26 @@ class PatternProcesses(OneByOne):
         """Detects like the detector. Blocks, except on an event loop. Raises Unavailable (detection_timeout)."""
         if len(text) >= _MIN_LENGTH and not _on_event_loop():
             with contextlib.suppress(NoWorker):
-                return _entities(self._pool.request(text))
+                version, rows = self._pool.request(text)
+                _check([version], self.version)
+                return _entities(rows)
         return self._detector.detect(text)
 
 
-def _search_patterns(detector: Finder) -> Answer:
-    def search(text: str) -> list[_Row]:
+def _search_patterns(load: Callable[[], Finder]) -> Answer:
+    detector = load()
+
+    def search(text: str) -> tuple[str, list[_Row]]:
         found = _rows(detector.detect(text))
         if len(text) >= LARGE:
             trim()
-        return found
+        return detector.version, found
 
     return search
 
 
 class NameProcesses:
-    """Models that the workers of `pool` have loaded. Once all are lost, this process loads them, too."""
+    """Models that the workers of `pool` have loaded. Once there are none, this process loads them, too."""
 
     def __init__(self, pool: ProcessPool, load: LoadModels) -> None:
         self._pool = pool
@@ -120,13 +122,12 @@ class NameProcesses:
         jobs = [(number, some) for some in _portions(texts, self._pool.free)]
         try:
             results = self._pool.request_all(jobs, spare=sum(map(len, texts)) > _SHORT)
-            return [_entities(rows) for result in results for rows in result]
         except NoWorker:
             model = self._loaded()[number]
-        if model.version != self._versions[number]:
-            message = "The model in detection_model is another one than at the start; restart the gateway."
-            raise Unavailable(message, code="detection_failed")
-        return model.read(texts)
+            _check([model.version], self._versions[number])
+            return model.read(texts)
+        _check((version for version, _ in results), self._versions[number])
+        return [_entities(rows) for _, result in results for rows in result]
 
     def _loaded(self) -> Sequence[Reader]:
         with self._loading:
@@ -162,9 +163,16 @@ def _read_names(load: LoadModels) -> Answer:
         if job is None:
             return [(model.version, model.hash, dict(model.types)) for model in models]
         number, texts = job
-        return [_rows(found) for found in models[number].read(texts)]
+        return models[number].version, [_rows(found) for found in models[number].read(texts)]
 
     return answer
+
+
+def _check(versions: Iterable[str], expected: str) -> None:
+    """Raises Unavailable unless what searched is what receipts name: a process may have loaded other files later."""
+    if any(version != expected for version in versions):
+        message = "The files of the detection have changed since the start; restart the gateway."
+        raise Unavailable(message, code="detection_failed")
 
 
 def _rows(found: Sequence[Entity]) -> list[_Row]:

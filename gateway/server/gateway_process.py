@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gateway.concurrency.cores import share_one_core
 from gateway.concurrency.event_loop import run
 from gateway.concurrency.memory import bound_free_memory, trim
+from gateway.concurrency.process_starter import open_process_starter
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError
 from gateway.ipc.messages import Call, CheckedHead, ForwardedRequest, Gateway, NativeResponse, RestoredAnswer, StreamEnd
@@ -145,13 +146,14 @@ def _child(end: socket.socket, settings: Settings) -> int:
         signal.signal(number, signal.SIG_IGN)
     _use_batch_scheduling()
     try:
-        from gateway.detection.search_processes import open_search_processes
+        with open_process_starter(inherited=[end]) as starter:
+            from gateway.detection.search_processes import open_search_processes
 
-        with open_search_processes(settings, inherited=[end]) as searches:
-            # A model computes without the interpreter's lock most of the time.
-            if settings.share_one_core and not searches.loads_models:
-                share_one_core()
-            run(lambda: _serve(end, settings, searches))
+            with open_search_processes(settings, starter) as searches:
+                # A model computes without the interpreter's lock most of the time.
+                if settings.share_one_core and not searches.loads_models:
+                    share_one_core()
+                run(lambda: _serve(end, settings, searches))
     except BaseException as error:  # noqa: BLE001 - the last resort; the message of an exception may hold private text
         _log.error("the gateway process failed: %s", type(error).__name__)
         return 1

@@ -1,5 +1,5 @@
 """The listeners and the gateway are two processes: neither outlives the other, and alone neither serves anybody. Those
-that search texts for the gateway end with it, and it does without them.
+that search texts for the gateway end with it, and are replaced if they are lost.
 """
 
 import os
@@ -32,6 +32,11 @@ def child_of(parent: int) -> int:
     pairs = [tuple(map(int, line.split())) for line in listed.splitlines()]
     (child,) = [pid for pid, other in pairs if other == parent]
     return child
+
+
+def searcher_of(child: int) -> int:
+    """The process that searches texts, which one between starts."""
+    return child_of(child_of(child))
 
 
 def gone(pid: int, seconds: float = 60) -> bool:
@@ -69,7 +74,7 @@ def test_the_gateways_process_ends_with_the_listeners_and_loses_nothing(
         with running.client() as client:
             assert client.post("/v1/chat/completions", json=CHAT).status_code == 200
         child = child_of(running.process.pid)
-        searcher = child_of(child)
+        searcher = searcher_of(child)
         running.process.kill()
         assert gone(child)
         assert gone(searcher)
@@ -79,20 +84,26 @@ def test_the_gateways_process_ends_with_the_listeners_and_loses_nothing(
 
 
 @pytest.mark.parametrize("detection", DETECTIONS)
+@pytest.mark.parametrize("replaced", [True, False])
 def test_without_those_that_search_texts_they_are_searched_all_the_same(
-    detection: str, tmp_path: Path, upstream: Upstream
+    detection: str, replaced: bool, tmp_path: Path, upstream: Upstream
 ) -> None:
     environment = {"SVC_DETECTION": detection}
     with (
         gateway(tmp_path, "--upstream", f"{upstream.url}/v1", environment=environment) as running,
         running.client() as client,
     ):
-        searcher = child_of(child_of(running.process.pid))
+        starter = child_of(child_of(running.process.pid))
+        searcher = child_of(starter)
+        if not replaced:
+            os.kill(starter, signal.SIGKILL)
         os.kill(searcher, signal.SIGKILL)
         for _ in range(2):
             answer = client.post("/v1/chat/completions", json=LONG)
             assert answer.status_code == 200
+        assert not replaced or child_of(starter) != searcher
         assert "lost a detection worker process" in running.output()
+        assert replaced != ("until the next start" in running.output())
     assert len(upstream.recorded) == 2
     for crossed in upstream.recorded:
         assert b"canary" not in crossed.body
@@ -105,7 +116,7 @@ def test_a_name_model_that_takes_too_long_is_a_refusal(tmp_path: Path, upstream:
         gateway(tmp_path, "--upstream", f"{upstream.url}/v1", environment=environment) as running,
         running.client() as client,
     ):
-        searcher = child_of(child_of(running.process.pid))
+        searcher = searcher_of(child_of(running.process.pid))
         os.kill(searcher, signal.SIGSTOP)
         refused = client.post("/v1/chat/completions", json=LONG)
         assert refused.status_code == 503
@@ -123,7 +134,7 @@ def test_a_name_model_that_takes_too_long_is_a_refusal(tmp_path: Path, upstream:
 def test_a_signal_to_all_of_them_ends_both_in_order(detection: str, tmp_path: Path) -> None:
     with gateway(tmp_path, environment={"SVC_DETECTION": detection}) as running:
         child = child_of(running.process.pid)
-        searcher = child_of(child)
+        searcher = searcher_of(child)
         for pid in (searcher, child, running.process.pid):
             os.kill(pid, signal.SIGINT)
         assert running.process.wait(60) == 0
@@ -174,7 +185,7 @@ def test_the_name_model_is_in_one_process_and_that_one_has_all_cores(tmp_path: P
         child = child_of(running.process.pid)
         others = [running.process.pid]
         if processes:
-            searcher = child_of(child)
+            searcher = searcher_of(child)
             others.append(searcher)
             assert "onnxruntime" in files(searcher)
         assert ("onnxruntime" in files(child)) == (not processes)

@@ -72,11 +72,11 @@ class BuiltinModel(TokenClassifier):
         labels = json.loads((MODEL / "labels.json").read_text())
         types = {"LOCATION": LOCATION, "ORGANIZATION": ORGANIZATION}
         types |= {label: known[name] for label, name in _RECOGNIZER_TYPES.items() if name in known}
-        super().__init__(MODEL, labels, types, id=NAME_MODEL, features=True)
+        self._pieces = WordPieces(MODEL / "tokenizer.json")
+        super().__init__(MODEL, labels, types, id=NAME_MODEL, features=True, special=self._pieces.special)
         student = (MODEL / "student.onnx").read_bytes()
         self._student = Student(student)
         self._reader = UnitReader(MODEL / "ordinary.txt", MODEL / "given.txt")
-        self._pieces = WordPieces(MODEL / "tokenizer.json")
         self._weights.update(student)
         self.hash = self._weights.hexdigest()
         self.version = f"{NAME_MODEL}+{self.hash[:12]}"

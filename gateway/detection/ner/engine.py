@@ -5,6 +5,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -31,8 +32,9 @@ class TokenClassifier:
     """Runs an ONNX model with its tokenizer: `model.onnx` and `tokenizer.json` in a folder.
 
     `labels` are the model's output labels in order: `O`, and `B-X` and `I-X` (or `I-X` alone). `types` maps each `X` to
-    an entity type. With `features`, the model takes case and gap as token types (features.py). Raises OSError or
-    ValueError if the folder does not contain such a model.
+    an entity type. With `features`, the model takes case and gap as token types (features.py). `special` are the tokens
+    before and after a window; otherwise, the tokenizer tells. Raises OSError or ValueError if the folder does not
+    contain such a model.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class TokenClassifier:
         *,
         id: str,
         features: bool,
+        special: tuple[Sequence[int], Sequence[int]] | None = None,
     ) -> None:
         model = (folder / "model.onnx").read_bytes()
         self._weights = hashlib.sha256(model)
@@ -52,9 +55,14 @@ class TokenClassifier:
         self._features = features
         self._classes = Classes(labels, types)
         self.types: Mapping[str, EntityType] = MappingProxyType({one.name: one for one in self._classes.types})
-        self._tokenizer = _tokenizer(folder / "tokenizer.json")
-        self._leading, self._trailing = _special_tokens(self._tokenizer)
+        self._vocabulary = (folder / "tokenizer.json").read_bytes()
+        self._leading, self._trailing = special or _special_tokens(self._tokenizer)
         self._session = Session(model, arena=False)
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        """Of 9 MB for the built-in model, which rarely needs it."""
+        return _tokenizer(self._vocabulary)
 
     def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         """Returns what is in each text, sorted and disjoint. Blocks while the model runs.
@@ -131,11 +139,11 @@ class TokenClassifier:
         return Input((*self._leading, *tokens.ids[part], *self._trailing), types)
 
 
-def _tokenizer(file: Path) -> Tokenizer:
+def _tokenizer(content: bytes) -> Tokenizer:
     try:
-        tokenizer = Tokenizer.from_file(str(file))
+        tokenizer = Tokenizer.from_buffer(content)
     except Exception as error:  # the library raises nothing narrower
-        raise ValueError(f"{file.name} is not a tokenizer file that this version can read") from error
+        raise ValueError("tokenizer.json is not a tokenizer file that this version can read") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

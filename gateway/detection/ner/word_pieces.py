@@ -19,7 +19,7 @@ _PLAIN = [
 _NOT_PLAIN = frozenset({"Cf", "Cn", "Mn", "Me"})
 _LINE_BREAKS = "\t\n\r"
 _MAX_LENGTH = 100
-_UNKNOWN = "[UNK]"
+_UNKNOWN, _FIRST, _LAST = "[UNK]", "[CLS]", "[SEP]"
 
 
 def _normalized(char: str) -> str:
@@ -41,6 +41,7 @@ class WordPieces:
         self._begins = {piece: id for piece, id in vocabulary.items() if not piece.startswith("##")}
         self._inside = {piece[2:]: id for piece, id in vocabulary.items() if piece.startswith("##")}
         self.unknown = vocabulary[_UNKNOWN]
+        self.special = [vocabulary[_FIRST]], [vocabulary[_LAST]]
         self._longest = max(map(len, vocabulary))
         # Characters that stay one character, so that offsets stay as they are.
         chars = (chr(code) for block in _PLAIN for code in block)

@@ -1,19 +1,23 @@
-"""Jobs are done in processes of their own. If one is lost, the others do its jobs."""
+"""Jobs are done in processes of their own. If one is lost, others do its jobs, and another takes its place."""
 
+import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
 
 import pytest
 
+from gateway.concurrency.process_starter import open_process_starter
 from gateway.config.settings import SettingsError
-from gateway.detection.process_pool import Answer, NoWorker, ProcessPool, open_process_pool
+from gateway.detection import process_pool
+from gateway.detection.process_pool import Answer, NoWorker, ProcessPool
 from gateway.errors import Unavailable
 from tests.conftest import ROOT
 
@@ -52,6 +56,21 @@ def prepare() -> Answer:
     return answer
 
 
+def fails(error: Exception) -> Answer:
+    raise error
+
+
+@contextlib.contextmanager
+def opened(
+    processes: int, threads: int, timeout: float = _TIMEOUT, does: Callable[[], Answer] = prepare
+) -> Iterator[ProcessPool]:
+    with (
+        open_process_starter() as starter,
+        process_pool.open_process_pool(starter, does, processes, threads, timeout) as pool,
+    ):
+        yield pool
+
+
 def pids(pool: ProcessPool, jobs: int = 12) -> set[int]:
     done = pool.request_all(range(jobs))
     assert [job for job, _ in done] == [*range(jobs)]
@@ -60,7 +79,7 @@ def pids(pool: ProcessPool, jobs: int = 12) -> set[int]:
 
 @pytest.fixture
 def pool() -> Iterator[ProcessPool]:
-    with open_process_pool(prepare, 2, 2, _TIMEOUT) as pool:
+    with opened(2, 2) as pool:
         yield pool
 
 
@@ -128,31 +147,69 @@ def test_nobody_gets_the_result_of_a_job_that_failed_beside_his(pool: ProcessPoo
         assert pool.free == 4
 
 
-def test_when_a_process_is_lost_the_others_do_its_jobs(pool: ProcessPool) -> None:
+def test_when_a_process_is_lost_another_takes_its_place(pool: ProcessPool, caplog: pytest.LogCaptureFixture) -> None:
+    before = pids(pool)
     lost = pool.request("")[1]
     os.kill(lost, signal.SIGKILL)
-    (left,) = pids(pool)
-    assert left != lost
-    os.kill(left, signal.SIGKILL)
-    for _ in range(3):
-        with pytest.raises(NoWorker):
-            pool.request_all(["", ""])
-    with pytest.raises(NoWorker):
-        pool.request("")
+    after = pids(pool)
+    assert len(after) == 2
+    assert before - after == {lost}
+    assert pool.free == 4
+    (record,) = caplog.records
+    assert record.getMessage().endswith(f"(exit status {-signal.SIGKILL})")
 
 
-def test_a_job_that_ends_workers_is_refused(caplog: pytest.LogCaptureFixture) -> None:
-    with open_process_pool(prepare, 3, 2, _TIMEOUT) as pool:
-        with pytest.raises(Unavailable) as refused:
-            pool.request_all(["die"])
-        assert refused.value.code == "detection_failed"
-        assert len(pids(pool)) == 1
-        assert pool.free == 2
+def test_when_all_processes_are_lost_others_take_their_place(pool: ProcessPool) -> None:
+    before = pids(pool)
+    for process in before:
+        os.kill(process, signal.SIGKILL)
+    after = pids(pool)
+    assert len(after) == 2
+    assert before.isdisjoint(after)
+
+
+def test_a_job_that_ends_workers_is_refused(pool: ProcessPool, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(Unavailable) as refused:
+        pool.request_all(["die"])
+    assert refused.value.code == "detection_failed"
+    assert len(pids(pool)) == 2
+    assert pool.free == 4
     assert [record.getMessage().partition("(")[2] for record in caplog.records] == ["exit status 1)"] * 2
 
 
+def test_processes_are_not_started_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_pool, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(process_pool, "_MOST_STARTS", 3)
+    monkeypatch.setattr(process_pool, "_STARTS_SECONDS", 0.5)
+    with opened(1, 2) as pool:
+        began = time.monotonic()
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                pool.request_all(["die"])
+        with pytest.raises(NoWorker):
+            pool.request("")
+        assert pool.request_all([""])[0][0] == ""
+        assert time.monotonic() - began >= 0.5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the parent of a process is read in /proc")
+def test_if_no_process_can_be_started_there_is_no_worker(caplog: pytest.LogCaptureFixture) -> None:
+    with opened(1, 2) as pool:
+        process = pool.request("")[1]
+        starter = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+        os.kill(starter, signal.SIGKILL)
+        assert pool.request("")[1] == process
+        os.kill(process, signal.SIGKILL)
+        for _ in range(3):
+            with pytest.raises(NoWorker):
+                pool.request_all(["", ""])
+        with pytest.raises(NoWorker):
+            pool.request("")
+    assert "until the next start" in caplog.records[-1].getMessage()
+
+
 def test_who_leaves_a_worker_to_others_waits_for_a_second_one() -> None:
-    with open_process_pool(prepare, 1, 2, _TIMEOUT) as pool, ThreadPoolExecutor(2) as threads:
+    with opened(1, 2) as pool, ThreadPoolExecutor(2) as threads:
         first = threads.submit(pool.request_all, ["wait"] * 3, spare=True)
         while pool.free == 2:
             time.sleep(0.001)
@@ -167,7 +224,7 @@ def test_who_leaves_a_worker_to_others_waits_for_a_second_one() -> None:
 def test_who_waits_for_a_worker_gives_up_when_nobody_waits_for_him(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.detection.process_pool._LOOK_SECONDS", 0.01)
     monkeypatch.setattr("gateway.detection.process_pool.given_up", lambda: True)
-    with open_process_pool(prepare, 1, 1, _TIMEOUT) as pool, ThreadPoolExecutor(1) as threads:
+    with opened(1, 1) as pool, ThreadPoolExecutor(1) as threads:
         first = threads.submit(pool.request_all, ["wait"])
         while pool.free:
             time.sleep(0.001)
@@ -177,26 +234,26 @@ def test_who_waits_for_a_worker_gives_up_when_nobody_waits_for_him(monkeypatch: 
         assert len(first.result()) == 1
 
 
-def test_whoever_waits_for_a_worker_learns_that_all_are_lost() -> None:
-    with open_process_pool(prepare, 1, 1, _TIMEOUT) as pool, ThreadPoolExecutor(4) as threads:
-        first = threads.submit(pool.request_all, ["die" if number == 5 else "wait" for number in range(6)])
+def test_whoever_waits_for_a_worker_gets_one_that_takes_its_place() -> None:
+    with opened(1, 1) as pool, ThreadPoolExecutor(4) as threads:
+        first = threads.submit(pool.request_all, ["wait", "die", "wait"])
         while pool.free:
             time.sleep(0.001)
-        waiting = [threads.submit(pool.request_all, ["wait"] * 6) for _ in range(3)]
-        assert [type(each.exception()) for each in (first, *waiting)] == [NoWorker] * 4
+        waiting = [threads.submit(pool.request_all, ["wait"] * 3) for _ in range(3)]
+        assert isinstance(first.exception(), Unavailable)
+        assert [len(each.result()) for each in waiting] == [3] * 3
 
 
 @pytest.mark.slow
 def test_a_process_that_hangs_is_ended() -> None:
-    with open_process_pool(prepare, 1, 2, 2) as pool:
+    with opened(1, 2, 2) as pool:
         process = pool.request("")[1]
         with pytest.raises(Unavailable) as refused:
             pool.request("hang")
         assert refused.value.code == "detection_timeout"
-        with pytest.raises(NoWorker):
-            pool.request("")
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
+        assert pool.request("")[1] != process
 
 
 @pytest.mark.parametrize(
@@ -204,30 +261,27 @@ def test_a_process_that_hangs_is_ended() -> None:
     [(SettingsError("no such model"), "no such model"), (ValueError(_PRIVATE), "ValueError")],
 )
 def test_whoever_asks_learns_why_a_process_cannot_work(error: Exception, told: str) -> None:
-    def fails() -> Answer:
-        raise error
-
     with (
-        open_process_pool(fails, 1, 2, _TIMEOUT) as pool,
+        opened(1, 2, does=partial(fails, error)) as pool,
         pytest.raises(SettingsError if isinstance(error, SettingsError) else RuntimeError, match=f"^{told}$"),
     ):
         pool.request("")
 
 
 def test_without_processes_there_is_no_worker() -> None:
-    with open_process_pool(prepare, 0, 2, _TIMEOUT) as pool:
+    with opened(0, 2) as pool:
         for request in (pool.request, lambda job: pool.request_all([job])):
             with pytest.raises(NoWorker):
                 request("")
 
 
-def test_in_the_end_no_process_is_left_and_what_was_inherited_is_closed() -> None:
-    ours, theirs = socket.socketpair()
-    with ours, open_process_pool(prepare, 2, 2, _TIMEOUT, inherited=[theirs]) as pool:
+@pytest.mark.parametrize("stopped", [False, True])
+def test_in_the_end_no_process_is_left(stopped: bool) -> None:
+    with opened(2, 2) as pool:
         there = pids(pool)
         assert len(there) == 2
-        theirs.close()
-        assert ours.recv(1) == b""
+        if stopped:
+            os.kill(min(there), signal.SIGSTOP)
     for process in there:
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)

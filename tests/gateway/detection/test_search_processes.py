@@ -1,5 +1,6 @@
 """Texts are searched in processes of their own, with the same findings; without the processes nothing is lost."""
 
+import contextlib
 import os
 import signal
 from collections.abc import Iterator, Mapping
@@ -8,18 +9,21 @@ from pathlib import Path
 
 import pytest
 
+from gateway.concurrency.process_starter import open_process_starter
 from gateway.config.settings import Settings, load_settings
-from gateway.detection import builtin_detector
+from gateway.detection import builtin_detector, process_pool
 from gateway.detection.engine_factory import open_engines
 from gateway.detection.engines import OneByOne
 from gateway.detection.process_pool import open_process_pool
 from gateway.detection.recognizer import EntityType
 from gateway.detection.search_processes import (
     PatternProcesses,
+    Searches,
     _portions,
     _search_patterns,
     open_search_processes,
 )
+from gateway.errors import Unavailable
 from gateway.models import Entity
 
 # Other tests leave threads behind; what is forked here uses nothing of theirs.
@@ -48,7 +52,10 @@ class Finder(OneByOne):
 
 @pytest.fixture
 def patterns() -> Iterator[PatternProcesses]:
-    with open_process_pool(partial(_search_patterns, Finder()), 1, 2, 5) as pool:
+    with (
+        open_process_starter() as starter,
+        open_process_pool(starter, partial(_search_patterns, Finder), 1, 2, 5) as pool,
+    ):
         yield PatternProcesses(Finder(), pool)
 
 
@@ -71,9 +78,33 @@ async def test_an_event_loop_does_not_wait_for_a_process(patterns: PatternProces
     assert where(patterns, _LARGE) == os.getpid()
 
 
-def test_when_the_process_is_lost_all_are_searched_for_patterns_here(patterns: PatternProcesses) -> None:
+def test_when_the_process_is_lost_another_searches_for_patterns(patterns: PatternProcesses) -> None:
+    lost = where(patterns, _LARGE)
+    os.kill(lost, signal.SIGKILL)
+    # The search that was under way is done here.
+    assert lost not in {where(patterns, _LARGE) for _ in range(5)}
+    assert where(patterns, _LARGE) != os.getpid()
+
+
+def test_while_no_process_can_be_started_all_are_searched_for_patterns_here(
+    patterns: PatternProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_pool, "_MOST_STARTS", 0)
     os.kill(where(patterns, _LARGE), signal.SIGKILL)
     assert [where(patterns, _LARGE) for _ in range(5)] == [os.getpid()] * 5
+
+
+def test_a_process_that_has_loaded_other_files_is_refused(patterns: PatternProcesses) -> None:
+    patterns.version = "2"
+    with pytest.raises(Unavailable) as refused:
+        patterns.detect(_LARGE)
+    assert refused.value.code == "detection_failed"
+
+
+@contextlib.contextmanager
+def opened(settings: Settings) -> Iterator[Searches]:
+    with open_process_starter() as starter, open_search_processes(settings, starter) as searches:
+        yield searches
 
 
 @pytest.fixture
@@ -84,7 +115,7 @@ def full(tmp_path: Path) -> Settings:
 def test_names_are_the_same_wherever_they_are_found_and_if_all_processes_are_lost(full: Settings) -> None:
     alone, hash = open_engines(full, builtin_detector())
     expected = alone.detect_all(_TEXTS)
-    with open_search_processes(full) as searches:
+    with opened(full) as searches:
         assert not searches.loads_models
         engines, own_hash = open_engines(full, searches.patterns, searches.models)
         assert (engines.version, dict(engines.types), own_hash) == (alone.version, dict(alone.types), hash)
@@ -95,14 +126,14 @@ def test_names_are_the_same_wherever_they_are_found_and_if_all_processes_are_los
 
 
 def test_models_may_run_in_the_gateways_process(full: Settings) -> None:
-    with open_search_processes(full.model_copy(update={"search_processes": 0})) as searches:
+    with opened(full.model_copy(update={"search_processes": 0})) as searches:
         assert searches.loads_models
         (model,) = searches.models()
         assert type(model).__name__ == "BuiltinModel"
 
 
 def test_without_a_model_none_is_loaded(full: Settings) -> None:
-    with open_search_processes(full.model_copy(update={"detection": "patterns"})) as searches:
+    with opened(full.model_copy(update={"detection": "patterns"})) as searches:
         assert not searches.loads_models
         assert not searches.models()
         assert isinstance(searches.patterns, PatternProcesses)

@@ -1,0 +1,170 @@
+"""Forks processes at any time, from one that has no threads and has loaded little.
+
+A process with threads must not fork: a lock that a thread holds then stays locked in the new process for ever. The
+starter is forked before the first thread starts, and forks the others when it is asked to.
+"""
+
+import contextlib
+import gc
+import os
+import pickle
+import signal
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection
+from threading import Lock
+from time import monotonic, sleep
+from typing import Protocol
+
+_STOP_SECONDS = 1.0
+_POLL_SECONDS = 0.005
+
+type Run = Callable[[Sequence[Connection]], None]
+"""What a new process does. It ends when that returns."""
+
+
+class Closable(Protocol):
+    """A file or socket."""
+
+    def close(self) -> object: ...
+
+
+class ProcessStarter:
+    """Has processes forked, and ended. Thread-safe."""
+
+    def __init__(self, control: Connection, process: int) -> None:
+        self._control = control
+        self._process = process
+        self._lock = Lock()
+
+    def start(self, run: Run, connections: Sequence[Connection]) -> int:
+        """Returns the id of a new process that runs `run`, which is pickled, with duplicates of the connections.
+
+        Raises OSError or EOFError if there can be none.
+        """
+        order = pickle.dumps(run), len(connections)
+        with self._lock:
+            self._control.send(order)
+            with _socket_of(self._control) as control:
+                socket.send_fds(control, [b"\0"], [each.fileno() for each in connections])
+            started: int | None = self._control.recv()
+        if started is None:
+            raise OSError("no process can be forked")
+        return started
+
+    def end(self, process: int) -> int | None:
+        """Kills a process, and returns its exit status, negative if a signal ended it.
+
+        Returns None if it was ended before; without the starter, it ends only when its connections are closed.
+        """
+        with self._lock, contextlib.suppress(OSError, EOFError):
+            self._control.send((None, process))
+            status: int | None = self._control.recv()
+            return status
+        return None
+
+    def close(self) -> None:
+        """Ends the starter, once all processes have ended or were killed."""
+        self._control.close()
+        if not _ends_within(self._process, 2 * _STOP_SECONDS):
+            os.kill(self._process, signal.SIGKILL)
+            os.waitpid(self._process, 0)
+
+
+@contextlib.contextmanager
+def open_process_starter(inherited: Sequence[Closable] = ()) -> Iterator[ProcessStarter]:
+    """Forks a starter, which closes the `inherited` files. On exit, all of its processes are ended.
+
+    Call this early, and before any thread starts. If this process ends, for whatever reason, so do the others.
+    """
+    # Keeps the garbage collector from writing to pages that the processes share.
+    gc.collect()
+    gc.freeze()
+    ours, theirs = socket.socketpair()
+    process = os.fork()
+    if not process:
+        status = 1
+        try:
+            ours.close()
+            for each in inherited:
+                each.close()
+            _serve(Connection(theirs.detach()))
+            status = 0
+        finally:
+            os._exit(status)
+    theirs.close()
+    starter = ProcessStarter(Connection(ours.detach()), process)
+    try:
+        yield starter
+    finally:
+        starter.close()
+
+
+def _serve(control: Connection) -> None:
+    # Whoever is told to stop closes the connections.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    processes: set[int] = set()
+    with contextlib.suppress(OSError, EOFError):
+        while True:
+            run, number = control.recv()
+            if run is None:
+                control.send(_end(number))
+                processes.discard(number)
+                continue
+            started = _start(control, run, number)
+            control.send(started)
+            if started is not None:
+                processes.add(started)
+    deadline = monotonic() + _STOP_SECONDS
+    for process in processes:
+        if not _ends_within(process, deadline - monotonic()):
+            _end(process)
+
+
+def _start(control: Connection, run: bytes, connections: int) -> int | None:
+    with _socket_of(control) as received:
+        _, files, _, _ = socket.recv_fds(received, 1, connections)
+    try:
+        process = os.fork()
+    except OSError:
+        process = None
+    if process == 0:
+        status = 1
+        try:
+            control.close()
+            pickle.loads(run)([Connection(file) for file in files])  # noqa: S301 - of this gateway
+            status = 0
+        finally:
+            os._exit(status)
+    for file in files:
+        os.close(file)
+    return process
+
+
+def _end(process: int) -> int | None:
+    with contextlib.suppress(OSError):
+        os.kill(process, signal.SIGKILL)
+    with contextlib.suppress(OSError):
+        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    return None
+
+
+def _ends_within(process: int, seconds: float) -> bool:
+    deadline = monotonic() + seconds
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(process, os.WNOHANG)[0] == 0:
+            if monotonic() >= deadline:
+                return False
+            sleep(_POLL_SECONDS)
+    return True
+
+
+@contextlib.contextmanager
+def _socket_of(connection: Connection) -> Iterator[socket.socket]:
+    """Lends the socket of a connection."""
+    lent = socket.socket(fileno=connection.fileno())
+    try:
+        yield lent
+    finally:
+        lent.detach()

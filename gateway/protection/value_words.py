@@ -5,7 +5,7 @@ longest of them. Words are searched for in the letters and digits of a text, so 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from gateway.detection.normalized_text import normalize_text, plain_text
@@ -22,7 +22,7 @@ class _Spelling(NamedTuple):
     clues: frozenset[bytes]
     """Words of which one is in each occurrence, of parts as well."""
     pair: tuple[bytes, ...]
-    """The words of a person's name, if there are two."""
+    """The words of a person's name, if there are two, neither of them short."""
 
 
 class _Words(NamedTuple):
@@ -66,29 +66,32 @@ class ValueWords:
         """Returns the values that may be in a text with these clues."""
         return {value for clue in (b"", *clues) for value in self._holders[clue]}
 
-    def elsewhere(self, values: Iterable[Value], clues: Counter[bytes], stretches: Sequence[str]) -> list[Value]:
+    def elsewhere(self, values: Collection[Value], clues: Counter[bytes], stretches: Sequence[str]) -> list[Value]:
         """Returns the values that may be in a text outside stretches of it, or partly outside.
 
-        `clues` are those in the text, and `stretches` are in lower case and do not overlap. This takes a fraction of
-        the time of indexing the values, most of which occur once.
+        `clues` are those in the text, and `stretches` are in lower case and do not overlap. Most values occur once, and
+        need not be indexed then.
         """
         hidden = [*map(letters_and_digits, stretches)]
-        data, same = b" ".join(hidden), Counter(stretches)
-        inside = self.counts(data)
+        inside = self.counts(b" ".join(hidden))
         if inside is None:
             return [*values]
+        whole, signed = Counter(hidden), Counter(stretches)
+        pairs = [each.pair for value in values for each in self._values[value].spellings if each.pair]
+        opening = {each[:size] for size in {len(last) for _, last in pairs} for each in hidden}
+        closing = {each[-size:] for size in {len(first) for first, _ in pairs} for each in hidden}
 
-        def is_between_others(clue: bytes, first: bytes, last: bytes) -> bool:
-            """Whether the clue is in stretches alone, of which none may go on as the name of two words does."""
-            edges = (each.startswith(last) or each.endswith(first) for each in hidden)
-            return clues[clue] == inside[clue] and not any(edges)
+        def is_shared(clue: bytes, first: bytes, last: bytes) -> bool:
+            """Whether a clue of `first last` is in stretches alone, where other words are beside it."""
+            return clues[clue] == inside[clue] and last not in opening and first not in closing
 
         def is_elsewhere(words: _Words) -> bool:
             for plain, some, pair in words.spellings:
-                # Each clue in the text is that of a whole value in a stretch, or of a name that shares it.
-                wholes = same[words.signed] if words.signed else data.count(plain)
+                count = signed[words.signed] if words.signed else whole[plain]
                 for clue in some:
-                    if clues[clue] != wholes * plain.count(clue) and not (pair and is_between_others(clue, *pair)):
+                    # Of a value that has the clue twice, the end and the beginning may be another one.
+                    is_whole = clues[clue] == count and plain.count(clue) == 1
+                    if not is_whole and not (pair and is_shared(clue, *pair)):
                         return True
             return not words.spellings or any(clues[word] != inside[word] for word in words.alone)
 
@@ -96,6 +99,7 @@ class ValueWords:
 
 
 def _words(value: str, kind: str) -> _Words:
+    signed = "" if value[0].isalnum() and value[-1].isalnum() else lower(value)
     parts = has_parts(value, kind)
     if value.isascii():
         texts: Iterable[str] = (value,)
@@ -106,15 +110,15 @@ def _words(value: str, kind: str) -> _Words:
     spellings: list[_Spelling] = []
     alone: list[bytes] = []
     for text in texts:
-        if words := words_of(text):
-            clues = words if parts else (max(words, key=len),)
-            is_pair = kind == "PERSON" and not parts and len(words) == 2
-            if kind == "PERSON":
-                alone += [word for word in (words[0], words[-1]) if len(word) >= SHORTEST]
-            plain = letters_and_digits(lower(text))
-            spellings.append(
-                _Spelling(plain, frozenset(clue[:LONGEST] for clue in clues), tuple(words) if is_pair else ())
-            )
-    if any(len(word) > LONGEST for word in alone):
-        spellings, alone = [], []
-    return _Words(tuple(spellings), tuple(alone), "" if value[0].isalnum() and value[-1].isalnum() else lower(value))
+        if not (words := words_of(text)):
+            continue
+        clues = words if parts else [max(words, key=len)]
+        ends = [word for word in (words[0], words[-1]) if len(word) >= SHORTEST] if kind == "PERSON" else []
+        if any(len(word) > LONGEST for word in ends):
+            return _Words((), (), signed)
+        # Both words are searched for, so that a stretch that begins or ends within one shows.
+        is_pair = not parts and not signed and len(words) == len(ends) == 2
+        plain = letters_and_digits(lower(text))
+        spellings.append(_Spelling(plain, frozenset(clue[:LONGEST] for clue in clues), tuple(ends) if is_pair else ()))
+        alone += ends
+    return _Words(tuple(spellings), tuple(alone), signed)

@@ -8,7 +8,7 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 LONGEST = 32
 """Bytes of a word that are searched for."""
 _STRETCH = 4096
-"""Bytes that are searched at once, in which there is on average one word at each place at most."""
+"""Bytes that are searched at once, and how many words may be found in them."""
 
 
 class ManyWords:

@@ -17,6 +17,8 @@ VALUES = (
     ("Bo Schmidt", "PERSON"),
     ("Schmidt Anna", "PERSON"),
     ("Anna Anna", "PERSON"),
+    ("Schmidt Anna Schmidt", "PERSON"),
+    ("Mitte Berlin Mitte", "STREET_ADDRESS"),
     ("Jo An", "PERSON"),
     (f"Bo {'Schmidt' * 5}", "PERSON"),
     (f"schmidt{'annab' * 8}@acme.example", "EMAIL_ADDRESS"),
@@ -45,7 +47,7 @@ VALUES = (
     ("€€€€€", "PASSWORD"),
     ("ΣΟΦΟΚΛΗΣ", "USERNAME"),
 )
-BETWEEN = (" ", "", ", ", " and ", "\n", "x", "-", "7", " (", "@", "the letter ", ".Α")
+BETWEEN = (" ", " Anna ", " Berlin ", "", ", ", " and ", "\n", "x", "-", "7", " (", "@", "the letter ", ".Α")
 
 
 def spelled(value: str, rng: random.Random) -> str:
@@ -121,3 +123,43 @@ def test_texts_of_many_values_do_not_cost_each_other() -> None:
         return calls(work)
 
     assert cost(200) < 2.5 * cost(100)
+
+
+def test_values_of_a_text_do_not_cost_each_other() -> None:
+    def cost(size: int) -> int:
+        known, values = KnownValues(KnownValues()), [f"Anna{number:04} Schmidt" for number in range(size)]
+        text = " ".join(values)
+        step = len(values[0]) + 1
+        spans = tuple(
+            Span(at, at + step - 1, "PERSON", Action.PLACEHOLDER, 0.9, "test") for at in range(0, len(text), step)
+        )
+        known.add([text], [spans])
+
+        def work() -> None:
+            assert known.repeats(text, spans) == spans
+
+        return calls(work)
+
+    assert cost(400) < 2.5 * cost(200)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        ("PERSON", "Schmidt Anna Schmidt Anna Schmidt Anna Schmidt.", "Schmidt Anna Schmidt"),
+        ("STREET_ADDRESS", "Berlin Mitte Berlin Mitte Berlin Mitte Berlin", "Berlin Mitte Berlin"),
+        ("EMAIL_ADDRESS", "acme.joe@acme.joe@acme.joe@acme", "acme.joe@acme"),
+    ],
+)
+def test_the_end_of_a_value_and_the_beginning_of_the_next_are_one(kind: str, text: str, value: str) -> None:
+    places = (0, text.rindex(value))
+    spans = tuple(Span(at, at + len(value), kind, Action.PLACEHOLDER, 0.9, "test") for at in places)
+    (covered,) = hidden(KnownValues(), [(text, spans)])
+    assert {at for at, char in enumerate(text) if char.isalnum()} <= covered
+
+
+def test_of_a_name_that_is_found_from_its_middle_on_the_beginning_is_hidden() -> None:
+    text = "Jo Schmidt. also x Jo Schmidt"
+    spans = tuple(Span(at, end, "PERSON", Action.PLACEHOLDER, 0.9, "test") for at, end in ((0, 10), (20, 29)))
+    (covered,) = hidden(KnownValues(), [(text, spans)])
+    assert text.rindex("J") in covered

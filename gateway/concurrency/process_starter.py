@@ -5,11 +5,14 @@ starter is forked before the first thread starts, and forks the others when it i
 """
 
 import contextlib
+import ctypes
 import gc
 import os
 import pickle
 import signal
 import socket
+import struct
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from threading import Lock
@@ -17,7 +20,9 @@ from time import monotonic, sleep
 from typing import Protocol
 
 _STOP_SECONDS = 1.0
+_ANSWER_SECONDS = 5
 _POLL_SECONDS = 0.005
+_PR_SET_PDEATHSIG = 1
 
 type Run = Callable[[Sequence[Connection]], None]
 """What a new process does. It ends when that returns."""
@@ -37,38 +42,53 @@ class ProcessStarter:
         self._process = process
         self._lock = Lock()
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether no process can be started any more. On Linux, all have ended then."""
+        return self._control.closed
+
     def start(self, run: Run, connections: Sequence[Connection]) -> int:
         """Returns the id of a new process that runs `run`, which is pickled, with duplicates of the connections.
 
-        Raises OSError or EOFError if there can be none.
+        Raises OSError if there can be none.
         """
-        order = pickle.dumps(run), len(connections)
-        with self._lock:
-            self._control.send(order)
-            with _socket_of(self._control) as control:
-                socket.send_fds(control, [b"\0"], [each.fileno() for each in connections])
-            started: int | None = self._control.recv()
+        started = self._ask((pickle.dumps(run), len(connections)), [each.fileno() for each in connections])
         if started is None:
             raise OSError("no process can be forked")
         return started
 
     def end(self, process: int) -> int | None:
-        """Kills a process, and returns its exit status, negative if a signal ended it.
-
-        Returns None if it was ended before; without the starter, it ends only when its connections are closed.
-        """
-        with self._lock, contextlib.suppress(OSError, EOFError):
-            self._control.send((None, process))
-            status: int | None = self._control.recv()
-            return status
+        """Kills a process, and returns its exit status, negative if a signal ended it; None if that is not known."""
+        with contextlib.suppress(OSError):
+            return self._ask((None, process))
         return None
 
     def close(self) -> None:
         """Ends the starter, once all processes have ended or were killed."""
+        with self._lock:
+            if not self.is_lost:
+                self._lose(2 * _STOP_SECONDS)
+
+    def _ask(self, order: tuple[bytes | None, int], files: Sequence[int] = ()) -> int | None:
+        """Returns the answer. Raises OSError if the starter is lost: if it does not answer in time, say."""
+        with self._lock:
+            try:
+                self._control.send(order)
+                if files:
+                    with _socket_of(self._control) as control:
+                        socket.send_fds(control, [b"\0"], files)
+                answer: int | None = self._control.recv()
+            except (OSError, EOFError):
+                if not self.is_lost:
+                    self._lose(0)
+                raise OSError("the process that starts others is lost") from None
+        return answer
+
+    def _lose(self, seconds: float) -> None:
+        """Ends the starter, which has so long to end all others."""
         self._control.close()
-        if not _ends_within(self._process, 2 * _STOP_SECONDS):
-            os.kill(self._process, signal.SIGKILL)
-            os.waitpid(self._process, 0)
+        if not _ends_within(self._process, seconds):
+            _end(self._process)
 
 
 @contextlib.contextmanager
@@ -81,10 +101,14 @@ def open_process_starter(inherited: Sequence[Closable] = ()) -> Iterator[Process
     gc.collect()
     gc.freeze()
     ours, theirs = socket.socketpair()
+    limit = struct.pack("@ll", _ANSWER_SECONDS, 0)
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        ours.setsockopt(socket.SOL_SOCKET, option, limit)
     process = os.fork()
     if not process:
         status = 1
         try:
+            _end_with_parent()
             ours.close()
             for each in inherited:
                 each.close()
@@ -124,14 +148,16 @@ def _serve(control: Connection) -> None:
 
 def _start(control: Connection, run: bytes, connections: int) -> int | None:
     with _socket_of(control) as received:
-        _, files, _, _ = socket.recv_fds(received, 1, connections)
-    try:
-        process = os.fork()
-    except OSError:
-        process = None
+        files = socket.recv_fds(received, 1, connections)[1] if connections else []
+    process: int | None = None
+    # Some are missing where this process may not open as many.
+    if len(files) == connections:
+        with contextlib.suppress(OSError):
+            process = os.fork()
     if process == 0:
         status = 1
         try:
+            _end_with_parent()
             control.close()
             pickle.loads(run)([Connection(file) for file in files])  # noqa: S301 - of this gateway
             status = 0
@@ -158,6 +184,13 @@ def _ends_within(process: int, seconds: float) -> bool:
                 return False
             sleep(_POLL_SECONDS)
     return True
+
+
+def _end_with_parent() -> None:
+    """Has the kernel end this process with its parent (Linux), even one that is stopped."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @contextlib.contextmanager

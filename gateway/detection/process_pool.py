@@ -75,6 +75,7 @@ class ProcessPool:
         # Workers to replace, and when some were.
         self._missing = 0
         self._starts = deque[float]()
+        self._next_start = 0.0
         self._changed = threading.Condition()
         workers: list[list[_Channel]] = [self._start() for _ in range(processes)]
         # They take turns.
@@ -82,7 +83,7 @@ class ProcessPool:
         self._left = len(self._free)
 
     def _start(self) -> list[_Channel]:
-        """Starts a worker. Raises OSError or EOFError."""
+        """Starts a worker. Raises OSError if that fails."""
         own_ends, worker_ends = zip(*(_pair(self._timeout) for _ in range(self._threads)), strict=True)
         try:
             process = _Process(self._starter.start(self._run, worker_ends))
@@ -146,6 +147,9 @@ class ProcessPool:
             while len(self._free) <= (spare and self._left > 1):
                 if not wait or not (self._left or self._missing):
                     return None
+                if not self._left:
+                    message = "Detection failed too often; nothing was sent. Try again in a minute."
+                    raise Unavailable(message, code="detection_failed", retry_after=int(_STARTS_SECONDS))
                 if given_up():
                     raise Unavailable("The request was cancelled; nothing was sent.", code="detection_timeout")
                 self._changed.wait(_LOOK_SECONDS)
@@ -157,12 +161,14 @@ class ProcessPool:
         now = monotonic()
         while self._starts and self._starts[0] < now - _STARTS_SECONDS:
             self._starts.popleft()
-        while self._missing and len(self._starts) < _MOST_STARTS:
+        while self._missing and len(self._starts) < _MOST_STARTS and now >= self._next_start:
             try:
                 channels = self._start()
-            except (OSError, EOFError) as error:
-                _log.error("lost detection worker processes until the next start: %s", type(error).__name__)
-                self._missing = 0
+            except OSError as error:
+                self._next_start = now + _LOOK_SECONDS
+                if self._starter.is_lost:
+                    self._missing = 0
+                    _log.error("lost detection worker processes until the next start: %s", type(error).__name__)
                 return
             self._starts.append(now)
             self._missing -= 1

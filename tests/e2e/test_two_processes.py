@@ -95,9 +95,8 @@ def test_without_those_that_search_texts_they_are_searched_all_the_same(
     ):
         starter = child_of(child_of(running.process.pid))
         searcher = child_of(starter)
-        if not replaced:
-            os.kill(starter, signal.SIGKILL)
-        os.kill(searcher, signal.SIGKILL)
+        os.kill(searcher if replaced else starter, signal.SIGKILL)
+        assert gone(searcher)
         for _ in range(2):
             answer = client.post("/v1/chat/completions", json=LONG)
             assert answer.status_code == 200

@@ -71,6 +71,13 @@ def is_gone(process: int) -> bool:
     return False
 
 
+def gone(process: int) -> bool:
+    deadline = time.monotonic() + 10
+    while not is_gone(process) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return is_gone(process)
+
+
 def test_processes_are_started_at_any_time_with_their_connections(starter: ProcessStarter) -> None:
     with ThreadPoolExecutor(8) as threads:
         some = list(threads.map(lambda _: started(starter), range(24)))
@@ -118,19 +125,36 @@ def test_in_the_end_processes_that_do_not_end_are_killed() -> None:
     assert all(map(is_gone, [*some, process]))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the parent of a process is read in /proc")
-def test_without_the_starter_no_process_is_started_or_ended(starter: ProcessStarter) -> None:
+linux = pytest.mark.skipif(sys.platform != "linux", reason="processes end with their parent on Linux")
+
+
+@linux
+@pytest.mark.parametrize("stopped", [False, True])
+def test_without_the_starter_no_process_is_left_or_started(starter: ProcessStarter, stopped: bool) -> None:
     process, connection = started(starter)
     os.kill(ask(connection)[1], signal.SIGKILL)
-    with pytest.raises((OSError, EOFError)):
+    if stopped:
+        os.kill(process, signal.SIGSTOP)
+    assert gone(process)
+    with pytest.raises(OSError, match="lost"):
         started(starter)
-    # Somebody else may have waited for it, and its id be that of another process.
+    assert starter.is_lost
     assert starter.end(process) is None
-    assert ask(connection)[0] == process
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the parent of a process is read in /proc")
-def test_if_whoever_asked_is_killed_all_end() -> None:
+@linux
+def test_a_starter_that_does_not_answer_is_ended(starter: ProcessStarter) -> None:
+    process, connection = started(starter)
+    os.kill(parent := ask(connection)[1], signal.SIGSTOP)
+    assert starter.end(process) is None
+    assert starter.is_lost
+    assert gone(parent)
+    assert gone(process)
+
+
+@linux
+@pytest.mark.parametrize("stopped", [False, True])
+def test_if_whoever_asked_is_killed_all_end(stopped: bool) -> None:
     program = (
         "from tests.gateway.concurrency.test_process_starter import *\n"
         "with open_process_starter() as starter:\n"
@@ -141,9 +165,9 @@ def test_if_whoever_asked_is_killed_all_end() -> None:
         assert asking.stdout is not None
         process = int(asking.stdout.readline())
         starter = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+        if stopped:
+            os.kill(starter, signal.SIGSTOP)
+            os.kill(process, signal.SIGSTOP)
         asking.kill()
-    deadline = time.monotonic() + 10
-    while not (is_gone(process) and is_gone(starter)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert is_gone(process)
-    assert is_gone(starter)
+    assert gone(process)
+    assert gone(starter)

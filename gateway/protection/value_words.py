@@ -118,7 +118,7 @@ def _words(value: str, kind: str) -> _Words:
             return _Words((), (), signed)
         # Both words are searched for, so that a stretch that begins or ends within one shows.
         is_pair = not parts and not signed and len(words) == len(ends) == 2
-        plain = letters_and_digits(lower(text))
+        plain = b"".join(words) if text.isascii() else letters_and_digits(lower(text))
         spellings.append(_Spelling(plain, frozenset(clue[:LONGEST] for clue in clues), tuple(ends) if is_pair else ()))
         alone += ends
     return _Words(tuple(spellings), tuple(alone), signed)

@@ -112,7 +112,8 @@ class BuiltinModel(TokenClassifier):
     ) -> list[list[Window]]:
         """Returns what the transformer reads of each text, whose units have `rows` of the probabilities."""
         classes = self._classes.chances(chances)
-        doubts, named = doubtful(classes, self._loose), classes.argmax(axis=1) > 0
+        best = classes.argmax(axis=1)
+        doubts, named = doubtful(classes, best, self._loose), best > 0
         result: list[list[Window]] = []
         for text, each, some in zip(texts, own, rows, strict=True):
             if not doubts[some].any():

@@ -39,19 +39,19 @@ LOOSE = Doubt(some=0.07, sure=0.75)
 """For places and organizations, which the policies hide less often."""
 
 
-def doubtful(chances: Chances, loose: Sequence[int]) -> Flags:
-    """Returns which units are doubtful, given the student's probabilities `[units, classes]`.
+def doubtful(chances: Chances, best: NDArray[np.int64], loose: Sequence[int]) -> Flags:
+    """Returns which units are doubtful, given the student's probabilities `[units, classes]` and the likeliest classes.
 
     Class 0 is none; `loose` are the classes of places and organizations.
     """
-    is_loose = np.zeros(chances.shape[1], bool)
-    is_loose[loose] = True
-    best, places = chances.argmax(axis=1), chances[:, loose].sum(axis=1)
+    places = chances[:, loose].sum(axis=1)
     others = 1 - chances[:, 0] - places
-    sure = np.where(is_loose[best], LOOSE.sure, STRICT.sure)
-    result: Flags = np.where(
-        best == 0, (others > STRICT.some) | (places > LOOSE.some), chances.max(axis=1, initial=0) < sure
-    )
+    result: Flags = (others > STRICT.some) | (places > LOOSE.some)
+    sure = np.full(chances.shape[1], STRICT.sure)
+    sure[loose] = LOOSE.sure
+    # Few; to look for the largest of a row takes longer than all else here.
+    named = np.flatnonzero(best)
+    result[named] = chances[named, best[named]] < sure[best[named]]
     return result
 
 

@@ -31,7 +31,8 @@ def readings(count: int, doubts: list[int], named: list[int] | None = None) -> l
     ],
 )
 def test_a_unit_is_doubtful_where_its_class_is_not_clear(chances: list[float], is_doubtful: bool) -> None:
-    assert doubtful(np.array([chances], np.float32), [PLACE]).tolist() == [is_doubtful]
+    rows = np.array([chances], np.float32)
+    assert doubtful(rows, rows.argmax(axis=1), [PLACE]).tolist() == [is_doubtful]
 
 
 def test_nothing_is_read_again_without_a_doubt() -> None:

@@ -10,6 +10,9 @@ LONGEST = 32
 _STRETCH = 4096
 """Bytes that are searched at once, and how many words may be found in them."""
 
+# Words and bytes, up to which to search for each takes less time than to build an automaton.
+_FEW, _SHORT = 16, 3000
+
 
 class ManyWords:
     """The first `LONGEST` bytes of words, searched for also within and across others. Its repr shows none of them."""
@@ -30,9 +33,14 @@ class ManyWords:
 
     def count(self, text: bytes) -> Counter[bytes] | None:
         """Returns how often each word is in a text; None if there are so many that counting takes too long."""
-        if self._new:
-            self._build()
         found = Counter[bytes]()
+        if len(self._new) > _FEW or len(text) > _SHORT:
+            self._build()
+        for word in self._new:
+            at = text.find(word)
+            while at >= 0:
+                found[word] += 1
+                at = text.find(word, at + 1)
         for words, automaton in self._groups:
             for start in range(0, len(text), _STRETCH):
                 some = automaton.find_matches_as_indexes(text[start : start + _STRETCH + LONGEST - 1], True)
@@ -42,6 +50,8 @@ class ManyWords:
         return found
 
     def _build(self) -> None:
+        if not self._new:
+            return
         words, self._new = self._new, []
         while self._groups and len(self._groups[-1][0]) <= len(words):
             words = self._groups.pop()[0] + words

@@ -5,6 +5,7 @@ specific one (`_is_specific`) is found even within a longer word or number, sinc
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, compress
 from sys import byteorder
@@ -78,7 +79,7 @@ class _Form(NamedTuple):
 class ValueIndex:
     """Hidden values, indexed for searching. Its repr shows no text."""
 
-    __slots__ = ("_forms", "_leads", "_people", "_plain", "_steps", "_values", "_windows", "spans")
+    __slots__ = ("_forms", "_leads", "_order", "_people", "_plain", "_steps", "_values", "_windows", "spans")
 
     def __init__(self) -> None:
         self.spans: dict[str, Span] = {}
@@ -89,10 +90,12 @@ class ValueIndex:
         self._steps: dict[tuple[int, str], int] = {}
         self._leads: dict[tuple[int, str], tuple[str, ...]] = {}
         self._values: dict[int, tuple[str, ...]] = {}
-        # Values by their letters and digits alone, in lower case, and the window of four bytes at each of their first
-        # four offsets: (offset, length of the plain form). One of these windows is at a multiple of four in any text.
+        # Values by their letters and digits alone, in lower case, and the offsets of each window of four bytes among
+        # their first four. One of these windows is at a multiple of four in any text.
         self._plain: dict[bytes, str] = {}
-        self._windows: dict[int, tuple[tuple[int, int], ...]] = {}
+        self._windows: dict[int, tuple[int, ...]] = {}
+        # The keys of `_plain` in order, each with the longest of them that it begins with, once they were searched for.
+        self._order: dict[bytes, bytes] = {}
         self._people: set[str] = set()
 
     def copy(self) -> "ValueIndex":
@@ -152,11 +155,12 @@ class ValueIndex:
             if not (_is_specific(pieces[0]) or _is_specific(pieces[-1])):
                 return
         self._plain[plain] = value
+        self._order = {}
         for offset in range(_WINDOW):
-            window, place = int.from_bytes(plain[offset : offset + _WINDOW], byteorder), (offset, len(plain))
-            places = self._windows.get(window, ())
-            if place not in places:
-                self._windows[window] = (*places, place)
+            window = int.from_bytes(plain[offset : offset + _WINDOW], byteorder)
+            offsets = self._windows.get(window, ())
+            if offset not in offsets:
+                self._windows[window] = (*offsets, offset)
 
     def _file(self, value: str, pieces: Sequence[str], way: int = _WHOLE) -> None:
         forms, first, offset = self._forms, pieces[0], 0
@@ -226,17 +230,44 @@ class ValueIndex:
             for known, value in self._plain.items()
         ):
             return
+        self._order = self._order or _with_beginnings(self._plain)
+        order, longest = [*self._order], max(map(len, self._order))
         offsets: list[int] = []
         windows = memoryview(plain[: len(plain) // _WINDOW * _WINDOW]).cast("I")
         for number in compress(range(len(windows)), map(self._windows.__contains__, windows)):
-            for offset, size in self._windows[windows[number]]:
+            for offset in self._windows[windows[number]]:
                 first = number * _WINDOW - offset
-                value = self._plain.get(plain[first : first + size]) if first >= 0 else None
-                if value is not None and first + size <= len(plain):
+                for known in self._beginnings(order, plain[first : first + longest] if first >= 0 else b""):
+                    value = self._plain[known]
                     offsets = offsets or _offsets(lowered)
-                    start, end = offsets[first], offsets[first + size - 1] + 1
+                    start, end = offsets[first], offsets[first + len(known) - 1] + 1
                     if _reads_as(lowered, start, end, value) and _stands_free(text, start, end, value):
                         yield start - (_PLUS.match(text, start - 1) is not None), end, value
+                        break  # it covers the shorter ones
+
+    def _beginnings(self, order: Sequence[bytes], rest: bytes) -> Iterator[bytes]:
+        """Yields the plain forms that the rest of a text begins with, the longest first.
+
+        In order, all forms between one of them and the rest begin with that one, too.
+        """
+        before = bisect_right(order, rest)
+        known = order[before - 1] if before else b""
+        while known:
+            if rest.startswith(known):
+                yield known
+            known = self._order[known]
+
+
+def _with_beginnings(words: Iterable[bytes]) -> dict[bytes, bytes]:
+    """Returns words in order, each with the longest other one that it begins with, or nothing."""
+    result: dict[bytes, bytes] = {}
+    before = b""
+    for word in sorted(words):
+        while before and not word.startswith(before):
+            before = result[before]
+        result[word] = before
+        before = word
+    return result
 
 
 def _places(text: str, words: Collection[str]) -> Iterator[tuple[str, int]]:

@@ -163,3 +163,20 @@ def test_of_a_name_that_is_found_from_its_middle_on_the_beginning_is_hidden() ->
     spans = tuple(Span(at, end, "PERSON", Action.PLACEHOLDER, 0.9, "test") for at, end in ((0, 10), (20, 29)))
     (covered,) = hidden(KnownValues(), [(text, spans)])
     assert text.rindex("J") in covered
+
+
+def test_values_that_begin_alike_do_not_cost_each_other() -> None:
+    def cost(size: int) -> int:
+        text, spans = "", list[Span]()
+        for length in range(10, 10 + size):
+            spans.append(Span(len(text), len(text) + length + 1, "USERNAME", Action.PLACEHOLDER, 0.9, "test"))
+            text += "a" * length + "1 "
+        known = KnownValues(KnownValues())
+        known.add([text], [spans])
+        found: list[Spans] = []
+        cost = calls(lambda: found.append(known.repeats(text + "a" * len(text), tuple(spans))))
+        assert found == [tuple(spans)]
+        return cost
+
+    # The text is four times as long.
+    assert cost(160) < 6 * cost(80)

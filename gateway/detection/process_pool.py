@@ -108,8 +108,8 @@ class ProcessPool:
     def request_all(self, jobs: Sequence[object], *, spare: bool = False) -> list[Any]:
         """Returns the results of jobs, some of which are done at the same time while workers are free.
 
-        With `spare`, leaves a worker to others. Waits for workers that are busy, and raises NoWorker if none is left;
-        otherwise like `request`.
+        With `spare`, leaves a worker to others. Waits for workers that are busy; raises Unavailable (detection_failed)
+        while lost ones may not be replaced, and NoWorker if none ever will be. Otherwise like `request`.
         """
         return self._request(jobs, wait=True, spare=spare)
 

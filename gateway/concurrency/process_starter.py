@@ -159,7 +159,7 @@ def _start(control: Connection, run: bytes, connections: int) -> int | None:
         try:
             _end_with_parent()
             control.close()
-            pickle.loads(run)([Connection(file) for file in files])  # noqa: S301 - of this gateway
+            pickle.loads(run)([Connection(file) for file in files])  # noqa: S301 - of this gateway  # nosec B301
             status = 0
         finally:
             os._exit(status)

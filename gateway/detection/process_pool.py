@@ -270,7 +270,7 @@ def _work(prepare: bytes, connections: Sequence[Connection]) -> None:
     """Serves every connection until it is closed."""
     os.nice(_NICE)
     try:
-        answer = pickle.loads(prepare)()  # noqa: S301 - of this gateway
+        answer = pickle.loads(prepare)()  # noqa: S301 - of this gateway  # nosec B301
     except Exception as error:  # noqa: BLE001 - whoever asks is told
         for connection in connections:
             _tell(connection, _told(error))

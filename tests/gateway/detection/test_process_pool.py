@@ -77,6 +77,14 @@ def pids(pool: ProcessPool, jobs: int = 12) -> set[int]:
     return {pid for _, pid in done}
 
 
+def kill(process: int) -> None:
+    """Kills a process, and waits until it has ended, though nobody has asked for its status."""
+    os.kill(process, signal.SIGKILL)
+    ask = ["ps", "-o", "state=", "-p", str(process)]
+    while (subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip() or "Z")[0] != "Z":
+        time.sleep(0.01)
+
+
 @pytest.fixture
 def pool() -> Iterator[ProcessPool]:
     with opened(2, 2) as pool:
@@ -162,7 +170,7 @@ def test_when_a_process_is_lost_another_takes_its_place(pool: ProcessPool, caplo
 def test_when_all_processes_are_lost_others_take_their_place(pool: ProcessPool) -> None:
     before = pids(pool)
     for process in before:
-        os.kill(process, signal.SIGKILL)
+        kill(process)
     after = pids(pool)
     assert len(after) == 2
     assert before.isdisjoint(after)

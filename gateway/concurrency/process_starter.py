@@ -20,7 +20,7 @@ from time import monotonic, sleep
 from typing import Protocol
 
 _STOP_SECONDS = 1.0
-_ANSWER_SECONDS = 5
+_ANSWER_SECONDS = 5.0
 _POLL_SECONDS = 0.005
 _PR_SET_PDEATHSIG = 1
 
@@ -100,10 +100,7 @@ def open_process_starter(inherited: Sequence[Closable] = ()) -> Iterator[Process
     # Keeps the garbage collector from writing to pages that the processes share.
     gc.collect()
     gc.freeze()
-    ours, theirs = socket.socketpair()
-    limit = struct.pack("@ll", _ANSWER_SECONDS, 0)
-    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-        ours.setsockopt(socket.SOL_SOCKET, option, limit)
+    ours, theirs = limited_pair(_ANSWER_SECONDS)
     process = os.fork()
     if not process:
         status = 1
@@ -112,16 +109,26 @@ def open_process_starter(inherited: Sequence[Closable] = ()) -> Iterator[Process
             ours.close()
             for each in inherited:
                 each.close()
-            _serve(Connection(theirs.detach()))
+            _serve(theirs)
             status = 0
         finally:
             os._exit(status)
     theirs.close()
-    starter = ProcessStarter(Connection(ours.detach()), process)
+    starter = ProcessStarter(ours, process)
     try:
         yield starter
     finally:
         starter.close()
+
+
+def limited_pair(timeout: float) -> tuple[Connection, Connection]:
+    """Returns two ends, of which the first waits for at most `timeout` seconds."""
+    own, other = socket.socketpair()
+    # In the kernel, since a call of `Connection.poll` costs more than many a search.
+    limit = struct.pack("@ll", int(timeout), int(timeout % 1 * 1e6))
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        own.setsockopt(socket.SOL_SOCKET, option, limit)
+    return Connection(own.detach()), Connection(other.detach())
 
 
 def _serve(control: Connection) -> None:

@@ -9,8 +9,6 @@ import gc
 import logging
 import os
 import pickle
-import socket
-import struct
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +21,7 @@ from typing import Any
 
 from gateway.concurrency.job_context import given_up
 from gateway.concurrency.memory import trim
-from gateway.concurrency.process_starter import ProcessStarter
+from gateway.concurrency.process_starter import ProcessStarter, limited_pair
 from gateway.config.settings import SettingsError
 from gateway.errors import GatewayError, Unavailable
 
@@ -84,7 +82,7 @@ class ProcessPool:
 
     def _start(self) -> list[_Channel]:
         """Starts a worker. Raises OSError if that fails."""
-        own_ends, worker_ends = zip(*(_pair(self._timeout) for _ in range(self._threads)), strict=True)
+        own_ends, worker_ends = zip(*(limited_pair(self._timeout) for _ in range(self._threads)), strict=True)
         try:
             process = _Process(self._starter.start(self._run, worker_ends))
         finally:
@@ -254,16 +252,6 @@ def open_process_pool(
         yield pool
     finally:
         pool.close()
-
-
-def _pair(timeout: float) -> tuple[Connection, Connection]:
-    """Returns two ends, of which the first waits for at most `timeout` seconds."""
-    own, other = socket.socketpair()
-    # In the kernel, since a call of `Connection.poll` costs more than many a search.
-    limit = struct.pack("@ll", int(timeout), int(timeout % 1 * 1e6))
-    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-        own.setsockopt(socket.SOL_SOCKET, option, limit)
-    return Connection(own.detach()), Connection(other.detach())
 
 
 def _work(prepare: bytes, connections: Sequence[Connection]) -> None:

@@ -228,7 +228,7 @@ def test_a_process_that_cannot_be_started_now_is_started_later(
         raise OSError("too many open files")
 
     with monkeypatch.context() as patched:
-        patched.setattr(process_pool, "_pair", fails)
+        patched.setattr(process_pool, "limited_pair", fails)
         os.kill(min(before), signal.SIGKILL)
         assert pids(pool) == {max(before)}
     time.sleep(0.1)

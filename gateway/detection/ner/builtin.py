@@ -39,12 +39,16 @@ _PRIMARY_TYPES = frozenset({"PERSON", "LOCATION", "ORGANIZATION", "STREET_ADDRES
 _MAX_SECONDARY_SCORE = 0.55
 _WORD_TYPES = frozenset({"PERSON", "USERNAME"})
 _DIGIT_TYPES = frozenset({"MEDICAL_RECORD_NUMBER", "ID_NUMBER"})
+_NUMBER_TYPES = _DIGIT_TYPES | {"DATE_OF_BIRTH"}
 # Commits, colours and error codes.
 _HEX = re.compile(r"0x[0-9A-Fa-f]+|(?=\d*[a-f])[0-9a-f]{6,12}")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _CELL = re.compile(r"[^\s\u00a0]+(?:[ \u00a0][^\s\u00a0]+)*")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _MIN_DIGITS = 6
+# What a number is written in: groups of digits, or a word with digits. A model may take some of it for all.
+_WHOLE_NUMBER = re.compile(r"\d{1,4}(?:[ ./-]\d{2,4}){2,}(?!\w)|\w+(?:[-/]\w+|\.\d+)*")
+_LONGEST_NUMBER = 40
 # A medicine with its dose resembles a street with its number.
 _DOSE = re.compile(r"\d ?(?:mg|mcg|µg|ml|UI|IE|IU)\b")
 # Directly before or after a word, these make it part of a path, command, address or program identifier.
@@ -63,6 +67,8 @@ _NO_MENTIONS = (
     re.compile(r"#(?=[A-Fa-f]*\d)[0-9A-Fa-f]{3,8}\b"),
 )
 _CODE_SUFFIX = re.compile(r"://|[.(]\w|-\w|\(\)")
+# The models learned from text in straight quotation marks, and miss half of the names in others.
+_QUOTES = dict.fromkeys(map(ord, "“”„‟″«»"), '"')
 
 
 class BuiltinModel(TokenClassifier):
@@ -93,6 +99,7 @@ class BuiltinModel(TokenClassifier):
         """Has the student read everything, and the transformer what the student doubts."""
         if not texts:
             return []
+        texts = [text if text.isascii() else text.translate(_QUOTES) for text in texts]
         own = self._reader.read_all(texts)
         ends = np.cumsum([0, *map(len, own)]).tolist()
         rows = [slice(*each) for each in pairwise(ends)]
@@ -172,6 +179,15 @@ class BuiltinModel(TokenClassifier):
         (person,) = self._classes.persons
         return label_given_names(text, offsets, labels, names=self._given, ordinary=self._ordinary, person=person)
 
+    def _entities(self, text: str, read: Tokens | Units, labels: dict[int, TokenLabel]) -> Iterator[Entity]:
+        last = 0
+        for one in super()._entities(text, read, labels):
+            if one.type in _NUMBER_TYPES:
+                one = _with_whole_numbers(text, one)
+            if one.end > last:
+                yield one._replace(start=max(one.start, last))
+                last = one.end
+
     def _correct(self, text: str, one: Entity) -> Iterator[Entity]:
         """Corrects the model's typical errors: drops ordinary words, labels and plain numbers from an entity."""
         value = text[one.start : one.end]
@@ -220,6 +236,15 @@ class BuiltinModel(TokenClassifier):
         names = [(start, end) for start, end in cells if not self._ordinary.covers(text[start:end])]
         for start, end in names if len(names) < len(cells) else [(one.start, one.end)]:
             yield one._replace(start=start, end=end, score=min(one.score, limit))
+
+
+def _with_whole_numbers(text: str, one: Entity) -> Entity:
+    """Widens an entity to the numbers that it begins or ends within."""
+    first = max(0, one.start - _LONGEST_NUMBER)
+    for found in _WHOLE_NUMBER.finditer(text, first, one.end + _LONGEST_NUMBER):
+        if found.start() < one.end and one.start < found.end():
+            one = one._replace(start=min(one.start, found.start()), end=max(one.end, found.end()))
+    return one
 
 
 def _is_technical(text: str, start: int, end: int) -> bool:

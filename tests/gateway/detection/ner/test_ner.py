@@ -52,6 +52,39 @@ def test_names_that_the_transformer_cannot_read(names: NameFinder, text: str, na
     assert hidden >= {at for at in range(start, start + len(name)) if text[at] != " "}
 
 
+@pytest.mark.parametrize("quotes", ["“”", "„“", "«»", "””"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"Anna Schmidt" is the owner of the account.',
+        'Search for "Elif Büyükgöz", then for "Ngozi Okonjo".',
+        'The account is registered to "Harriet Thistlewood" and has been overdrawn.',
+        'She said: "I met Marcus Bellweather yesterday."',
+    ],
+)
+def test_names_in_any_quotation_marks(names: NameFinder, text: str, quotes: str) -> None:
+    opened, closed = quotes
+    parts = text.split('"')
+    quoted = "".join(part + (closed if number % 2 else opened) for number, part in enumerate(parts[:-1])) + parts[-1]
+    assert names.detect(quoted) == names.detect(text)
+    assert any(one.type == "PERSON" for one in names.detect(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("mijn nummer is 602 448 127", "602 448 127"),
+        ("mon numéro c'est 612 48 77 31", "612 48 77 31"),
+        ("生年月日: 1961/04/12", "1961/04/12"),
+        ("case 2021-CV-00123 closed", "2021-CV-00123"),
+        ('"createdDate": 1532459261.827', "1532459261.827"),
+        ("Kundennummer 4711 12 Stück", "4711 12"),
+    ],
+)
+def test_a_number_is_found_as_a_whole(names: NameFinder, text: str, number: str) -> None:
+    assert [text[one.start : one.end] for one in names.detect(text)] == [number]
+
+
 def test_no_window_is_longer_than_the_transformer_takes(detector: Detector, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cascade, "STRICT", Doubt(some=-1.0, sure=2.0))
     model = BuiltinModel(detector.types)

@@ -15,7 +15,7 @@ from gateway.detection.normalized_text import NormalizedText, normalize_text, pl
 from gateway.detection.overlaps import overlapping
 from gateway.models import NAME_MODEL
 from gateway.protection.paired_markup import with_paired_markup
-from gateway.protection.value_index import SHORTEST, ValueIndex, letters_and_digits, lower
+from gateway.protection.value_index import ValueIndex, is_long_enough, letters_and_digits, lower
 from gateway.protection.value_words import Value, ValueWords
 from gateway.text.fields import Span, Spans
 
@@ -48,7 +48,7 @@ class KnownValues:
         for text, spans in zip(texts, found, strict=True):
             for span in spans:
                 value = text[span.start : span.end], span.type
-                if span.end - span.start >= SHORTEST and value not in self._spans and value[0] not in plain:
+                if value not in self._spans and value[0] not in plain and is_long_enough(value[0]):
                     self._spans[value] = span
                     self._waiting[value] = None
                     self._words.add(value)

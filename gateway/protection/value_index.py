@@ -11,12 +11,14 @@ from itertools import accumulate, chain, compress
 from sys import byteorder
 from typing import NamedTuple
 
-from gateway.config.data_files import word_lists
 from gateway.detection.normalized_text import normalize_text, plain_text
 from gateway.detection.unicode_folding import ASCII_SEPARATORS
+from gateway.protection.name_spellings import SHORTEST, accounts, composed, parts_alone, respelled, without_marks
 from gateway.text.fields import Span
 
-SHORTEST = 4
+_SHORTEST_UNSPACED = 2
+# Thai, Lao, Burmese, Khmer, kana, ideographs and Hangul: nothing separates a name from the words around it.
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _MANY = 48
 _SHORTEST_JOINED = 7
 _SHORTEST_NUMBER = 7
@@ -48,6 +50,7 @@ _SECRETS = frozenset({"PASSWORD", "SECRET", "API_KEY"})
 # A secret that was found with the name before it, or with signs, a comment or an escape around it.
 _INNER = re.compile(r"""(?:[A-Za-z_]\w*[=:])?[*`"'(\[]*+(.+?)(?:[*`"')\].,;:!?\u2026\s]++|(?:\\n|#).*)?""", re.DOTALL)
 _WORD = re.compile(r"[^\W_]+")
+_MARKED_WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f])*")
 _TO_BLANKS = dict.fromkeys(ASCII_SEPARATORS, " ")
 # Between the words of a value, lines may be wrapped or quoted, and words be in bold or in table cells.
 _MARKS = r"(?:[*`~|]|</?[A-Za-z][^<>\n]{0,64}>){0,4}"
@@ -56,9 +59,6 @@ _JOIN = re.compile(rf"{_BLANK.pattern}|[_.+,;|'\u2019\-]|%20")
 # A single word may be an ordinary word in lower case, so its case counts; longer values match in any case.
 _WAYS = _EXACT, _WHOLE, _JOINED, _BROKEN = range(4)
 _BETWEEN = {_JOINED: _JOIN, _BROKEN: _BLANK}
-# In a name with such characters, the words may be incomplete.
-_OBFUSCATED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
-_ORDINARY = word_lists(__file__)["ordinary"]
 
 
 class _Form(NamedTuple):
@@ -79,12 +79,25 @@ class _Form(NamedTuple):
 class ValueIndex:
     """Hidden values, indexed for searching. Its repr shows no text."""
 
-    __slots__ = ("_forms", "_leads", "_order", "_people", "_plain", "_steps", "_values", "_windows", "spans")
+    __slots__ = (
+        "_forms",
+        "_leads",
+        "_order",
+        "_people",
+        "_plain",
+        "_steps",
+        "_unspaced",
+        "_values",
+        "_windows",
+        "spans",
+    )
 
     def __init__(self) -> None:
         self.spans: dict[str, Span] = {}
         """How each value and each other spelling of it is hidden."""
         self._forms: dict[str, tuple[_Form, ...]] = {}
+        # Those of the words that may be within longer runs of letters.
+        self._unspaced: dict[str, None] = {}
         # A trie over pieces, so that values with a common prefix cost no more than one. A state (at first the way) and
         # a piece lead to the next state; `_values` has the values that end in a state.
         self._steps: dict[tuple[int, str], int] = {}
@@ -126,12 +139,22 @@ class ValueIndex:
             self._spell(unprefixed[1], span)
         if span.type == "PERSON" and value not in self._people:
             self._people.add(value)
-            words = _WORD.findall(shown)
-            for word in () if _OBFUSCATED.search(shown) else _distinctive_words(words):
-                self._spell(word, span)
-            if 2 <= len(words) <= 4 and len(value) >= _SHORTEST_JOINED:
-                self._file(value, [lower(word) for word in words], _JOINED)
+            self._add_name(value, shown, span)
+
+    def _add_name(self, value: str, name: str, span: Span) -> None:
+        for form in (*respelled(name), *parts_alone(name)):
+            self._spell(form, span)
+        for spelled in (composed(name), *without_marks(name)):
+            words = _WORD.findall(spelled)
+            if 2 <= len(words) <= 4 and len(spelled) >= _SHORTEST_JOINED:
+                pieces = [lower(word) for word in words]
+                self._file(value, pieces, _JOINED)
+                if min(len(pieces[0]), len(pieces[-1])) >= SHORTEST:
+                    self._file(value, [pieces[-1], *pieces[:-1]], _JOINED)
                 self._spell("".join(words), span)
+                for account in accounts(pieces):
+                    self.spans.setdefault(account, span)
+                    self._file(account, (account,))
 
     def _spell(self, value: str, span: Span) -> None:
         if value in self.spans:
@@ -175,6 +198,8 @@ class ValueIndex:
 
     def _put(self, value: str, pieces: Sequence[str], word: str, form: _Form) -> None:
         forms = self._forms.get(word, ())
+        if not forms and _UNSPACED.search(word):
+            self._unspaced[word] = None
         if form not in forms:
             self._forms[word] = (*forms, form)
         at = form.way
@@ -194,7 +219,7 @@ class ValueIndex:
     def find(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Yields start, end and value of the known values in a text."""
         lowered = lower(text)
-        for word, at in _places(lowered, self._forms):
+        for word, at in _places(lowered, self._forms, self._unspaced):
             for form in self._forms[word]:
                 piece = form.piece(text, lowered, at)
                 step = self._steps.get((form.way, piece))
@@ -270,14 +295,11 @@ def _with_beginnings(words: Iterable[bytes]) -> dict[bytes, bytes]:
     return result
 
 
-def _places(text: str, words: Collection[str]) -> Iterator[tuple[str, int]]:
+def _places(text: str, words: Collection[str], unspaced: Collection[str]) -> Iterator[tuple[str, int]]:
     """Yields the positions of words: searches for a few one by one, for many in one pass."""
     if len(words) <= _MANY:
         for word in words:
-            at = text.find(word)
-            while at >= 0:
-                yield word, at
-                at = text.find(word, at + 1)
+            yield from _places_of(word, text)
     elif text.isascii():
         # Most texts are ASCII, and this takes a third of the time.
         found = text.translate(_TO_BLANKS).split(" ")
@@ -285,7 +307,23 @@ def _places(text: str, words: Collection[str]) -> Iterator[tuple[str, int]]:
         ends = list(accumulate(map(len, found))) if hits else []
         yield from ((found[hit], ends[hit] - len(found[hit]) + hit) for hit in hits)
     else:
-        yield from ((word[0], word.start()) for word in _WORD.finditer(text) if word[0] in words)
+        for word in unspaced:
+            yield from _places_of(word, text)
+        yield from (
+            (word[0], word.start()) for word in _WORD.finditer(text) if word[0] in words and word[0] not in unspaced
+        )
+
+
+def _places_of(word: str, text: str) -> Iterator[tuple[str, int]]:
+    at = text.find(word)
+    while at >= 0:
+        yield word, at
+        at = text.find(word, at + 1)
+
+
+def is_long_enough(value: str) -> bool:
+    """Returns whether a value is searched for: of two characters, most are in other words as well."""
+    return len(value) >= SHORTEST or (len(value) >= _SHORTEST_UNSPACED and _UNSPACED.search(value) is not None)
 
 
 def has_parts(value: str, kind: str) -> bool:
@@ -297,14 +335,7 @@ def words_of(value: str) -> list[bytes]:
     """Returns the words of a value, in lower case."""
     if value.isascii():
         return value.encode().lower().translate(_BLANKS).split()
-    return [word.encode("utf-8", "replace") for word in _WORD.findall(lower(value))]
-
-
-def _distinctive_words(words: Sequence[str]) -> Iterator[str]:
-    """Yields the first and last word of a full name unless they are ordinary words."""
-    for word in dict.fromkeys((words[0], words[-1])) if len(words) > 1 else ():
-        if len(word) >= SHORTEST and word.isalpha() and word[0].isupper() and word.lower() not in _ORDINARY:
-            yield word
+    return [word.encode("utf-8", "replace") for word in _MARKED_WORD.findall(lower(value))]
 
 
 def _lead(text: str, at: int) -> str:
@@ -329,6 +360,8 @@ def _stands_free(text: str, start: int, end: int, value: str) -> bool:
     """
     for edge, inner, outer in ((0, start, start - 1), (-1, end - 1, end)):
         if 0 <= outer < len(text) and text[outer].isalnum() and text[inner].isalnum():
+            if _UNSPACED.match(text, outer) or _UNSPACED.match(text, inner):
+                continue
             if text[outer].isdecimal() and text[inner].isdecimal():
                 pieces = _WORD.findall(_NUMBER_GROUPS.sub("", value))
             else:

@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from gateway.detection.normalized_text import normalize_text, plain_text
-from gateway.protection.value_index import SHORTEST, has_parts, letters_and_digits, lower, words_of
+from gateway.protection.name_spellings import SHORTEST, respelled
+from gateway.protection.value_index import has_parts, letters_and_digits, lower, words_of
 from gateway.text.many_words import LONGEST, ManyWords
 
 type Value = tuple[str, str]
@@ -106,7 +107,8 @@ def _words(value: str, kind: str) -> _Words:
     elif parts:
         texts = ()  # a part may be of other signs alone
     else:
-        texts = dict.fromkeys((value, plain_text(normalize_text(value))))
+        shown = plain_text(normalize_text(value))
+        texts = dict.fromkeys((value, shown, *(respelled(shown) if kind == "PERSON" else ())))
     spellings: list[_Spelling] = []
     alone: list[bytes] = []
     for text in texts:

@@ -7,6 +7,7 @@ import pytest
 
 from gateway.models import Action
 from gateway.protection.known_values import KnownValues
+from gateway.protection.name_spellings import accounts, parts_alone, respelled
 from gateway.protection.value_words import Value, ValueWords
 from gateway.text.fields import Span, Spans
 from tests.call_counts import calls
@@ -24,6 +25,9 @@ VALUES = (
     (f"schmidt{'annab' * 8}@acme.example", "EMAIL_ADDRESS"),
     ("Zoë Müller-Lüdenscheidt", "PERSON"),
     ("李小龙", "PERSON"),
+    ("김민수입니다", "PERSON"),
+    ("JÜRGEN GROẞKOPF", "PERSON"),
+    ("anné schmidt", "PERSON"),
     ("Ａｎｎａ Ｓｃｈｍｉｄｔ", "PERSON"),
     ("anna.schmidt@acme.example", "EMAIL_ADDRESS"),
     ("schmidt@acme.example", "EMAIL_ADDRESS"),
@@ -55,6 +59,7 @@ def spelled(value: str, rng: random.Random) -> str:
         *(value, value, value, value, value.upper(), value.lower(), value + value[-2:], "".join(value.split())),
         *(value.replace(" ", "_"), value.replace(" ", "\n"), value.split(maxsplit=1)[0], value.rsplit(maxsplit=1)[-1]),
         *("".join(f"%{byte:02X}" for byte in value.encode()), f"{value[:3]}*{value[3:]}", value[:-1], value[1:]),
+        *(*respelled(value), *parts_alone(value), *accounts(value.lower().split())),
     )
     return rng.choice(spellings)
 
@@ -73,13 +78,14 @@ def text_of(values: list[tuple[str, str]], rng: random.Random) -> tuple[str, Spa
 
 
 def hidden(before: KnownValues, found: list[tuple[str, Spans]]) -> list[set[int]]:
-    """What is hidden in the texts of a block, but for the blanks between two words that are hidden apart."""
+    """What is hidden in the texts of a block, but for what joins two words that are hidden apart."""
     known = KnownValues(before)
     known.add([text for text, _ in found], [spans for _, spans in found])
-    return [
-        {at for span in known.repeats(text, spans) for at in range(span.start, span.end) if not text[at].isspace()}
-        for text, spans in found
-    ]
+    result = []
+    for text, spans in found:
+        places = {at for span in known.repeats(text, spans) for at in range(span.start, span.end)}
+        result.append({at for at in places if text[at].isalnum() or not {at - 1, at + 1} <= places})
+    return result
 
 
 @pytest.mark.slow

@@ -98,8 +98,13 @@ def test_what_only_its_name_gives_away(protector: Protector, policy: Policy, fie
     [
         ("My name is Anna Oberhuber. Oberhuber called, and Anna's car is red.", ["Anna", "Oberhuber"], ["car is red"]),
         ("My name is Rose Winter. In Winter the rose sleeps, Rose.", ["Rose Winter"], ["In Winter the", ", Rose."]),
-        ("My name is Karl Anders. Das ist anders, sagt ANDERS.", ["Karl", "Anders"], ["ist anders, sagt ANDERS"]),
-        ("My name is Anna Oberhuber. Oberhubers and Annas are others.", ["Anna Oberhuber"], ["Oberhubers and Annas"]),
+        ("My name is Karl Anders. Das ist anders, sagt ANDERS.", ["Karl", "Anders", "ANDERS"], ["ist anders, sagt"]),
+        ("My name is Anna Oberhuber. Oberhubers and Annas.", ["Anna Oberhuber", "Oberhubers"], ["and Annas."]),
+        ("My name is JÜRGEN MÜLLER. Müller said, Juergen said.", ["JÜRGEN", "Juergen", "Müller"], ["said, "]),
+        ("My name is Jürgen Großkopf. GROSSKOPF and Grosskopf.", ["Großkopf", "GROSSKOPF", "Grosskopf"], [" and "]),
+        ("My name is João Guimarães. See jguimaraes_report.pdf, Guimaraes.", ["Guimaraes"], ["_report.pdf"]),
+        ("My name is Gareth Pemberton. ssh gpemberton@host, quote pemberton_gareth.", ["gpemberton"], ["quote"]),
+        ("my name is marcus bellweather, says Bellweather.", ["marcus", "Bellweather"], [", says "]),
     ],
 )
 def test_a_part_of_a_name_is_hidden_where_it_stands_alone(

@@ -1,0 +1,88 @@
+"""Other spellings of a person's name: without marks, in other case, with an ending, as the name of an account."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from gateway.config.data_files import word_lists
+
+SHORTEST = 4
+"""Characters of a value, or of a part of a name, that is searched for."""
+
+_PLAIN = str.maketrans(
+    {"ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}
+    | {"đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th", "ı": "i", "İ": "I"}
+)
+# German and the Nordic languages write two letters for one with a mark.
+_IN_TWO = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "Å": "Aa", "Ø": "Oe"}
+)
+_MARKS = dict.fromkeys(range(0x300, 0x370))
+# Latin, Greek and Cyrillic letters. In other scripts a mark is as much as a letter.
+_MARKED = re.compile(r"[\x00-\u052f\u1e00-\u1fff]*")
+_LONG = 5
+"""Characters of a name that is a word of its own, has an ending, or follows an initial."""
+_WITHOUT_ENDING = frozenset("sxzß")
+_HANGUL = re.compile(r"[\uac00-\ud7a3]+")
+_SYLLABLES = 3
+_WORD = re.compile(r"[^\W_]+")
+# In a name with such characters, the words may be incomplete.
+_OBFUSCATED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
+_ORDINARY = word_lists(__file__)["ordinary"]
+
+
+def composed(name: str) -> str:
+    """Returns a name whose marks are parts of its letters (UAX 15)."""
+    return unicodedata.normalize("NFC", name)
+
+
+def without_marks(name: str) -> tuple[str, ...]:
+    """Returns a name in plain letters, as files and addresses have it: `Müller` is `Mueller` and `Muller`."""
+    if name.isascii() or not _MARKED.fullmatch(name):
+        return ()
+    forms = [_stripped(composed(name).translate(_IN_TWO)), _stripped(name)]
+    return tuple(dict.fromkeys(form for form in forms if form != name))
+
+
+def _stripped(name: str) -> str:
+    return composed(unicodedata.normalize("NFD", name.translate(_PLAIN)).translate(_MARKS))
+
+
+def respelled(name: str) -> tuple[str, ...]:
+    """Returns a name without marks, and with its marks composed and decomposed (UAX 15), but not as it is.
+
+    To a Korean name, of three syllables nearly always, endings are glued.
+    """
+    if name.isascii():
+        return ()
+    if len(name) > _SYLLABLES and _HANGUL.fullmatch(name):
+        return (name[:_SYLLABLES],)
+    forms = (*without_marks(name), *(unicodedata.normalize(form, name) for form in ("NFC", "NFD")))
+    return tuple(dict.fromkeys(form for form in forms if form != name))
+
+
+def parts_alone(name: str) -> Iterator[str]:
+    """Yields the ways in which the first and last word of a name stand alone, unless they are ordinary words.
+
+    These are with a capital or in capitals, with and without an `s`. In small letters it may be another word.
+    """
+    words = () if _OBFUSCATED.search(name) else _WORD.findall(composed(name))
+    shortest = SHORTEST if len(words) > 1 else _LONG
+    is_small = name.islower()
+    for word in dict.fromkeys((words[0], words[-1])) if words else ():
+        is_part = word.isalpha() and len(word) >= shortest and (is_small or word[0].isupper())
+        if not is_part or word.lower() in _ORDINARY:
+            continue
+        titled = word.capitalize() if is_small or word.isupper() else word
+        for form in (titled, *respelled(titled)):
+            yield form
+            yield form.upper()
+            if len(form) >= _LONG and form[-1] not in _WITHOUT_ENDING:
+                yield f"{form}s"
+
+
+def accounts(words: Sequence[str]) -> Iterator[str]:
+    """Yields names of accounts made of an initial and the family name: `gpemberton`, `pembertong`."""
+    if len(words) > 1 and len(words[-1]) >= _LONG:
+        yield words[0][0] + words[-1]
+        yield words[-1] + words[0][0]

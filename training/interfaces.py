@@ -18,7 +18,12 @@ from training.features import Span
 from training.pools import people, words
 
 PACKAGES = ("home-assistant-frontend", "apache-superset", "kolibri", "wagtail", "django", "django-allauth")
-_LANGUAGE = re.compile(r"(?:^|/)(en|de|fr|es|it|pt|nl|pl|tr|vi)(?:[-_](?:[A-Z]{2}|[0-9]{3}))?(?:-[0-9a-f]{20,})?[/.]")
+_SPOKEN = "en|de|fr|es|it|pt|nl|pl|tr|vi"
+OTHERS = "af bs ca cs cy da et eu fi ga gl hr hu id is lb lt lv ms nb nn no ro sk sl sq sv".split()
+"""Languages without templates of ours."""
+_LANGUAGE = re.compile(
+    rf"(?:^|/)({_SPOKEN}|{'|'.join(OTHERS)})(?:[-_](?:[A-Z]{{2}}|[0-9]{{3}}|Latn))?(?:-[0-9a-f]{{20,}})?[/.]"
+)
 _CATALOG = re.compile(r"(?:/locale/.*\.mo|/translations/.*\.mo|/translations/.*\.json|-messages\.json)\Z")
 # Values that are put in, in the ways of several libraries, and marks of the page.
 _PUT_IN = re.compile(r"%\((?P<a>\w+)\)[sd]|%[sd]|\{\{?\s*(?P<b>\w*)\s*\}?\}|<[^<>]*>")

@@ -12,10 +12,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 from training.generate import LANGUAGES, templates
-from training.interfaces import lines, raw_texts
+from training.interfaces import OTHERS, lines, raw_texts
 from training.pools import lines as pool_lines
 from training.pools import people, towns, words
 
@@ -38,6 +39,11 @@ _OTHER = (
 )
 
 
+_LOCALES = (
+    "cs_CZ da_DK es_CA et_EE fi_FI ga_IE hr_HR hu_HU id_ID is_IS lt_LT lv_LV no_NO ro_RO sk_SK sl_SI sv_SE".split()
+)
+
+
 def plain(word: str) -> str:
     """As words are compared: small letters without marks."""
     folded = unicodedata.normalize("NFKD", word.lower().replace("ß", "ss").replace("ı", "i"))
@@ -49,9 +55,18 @@ def named() -> frozenset[str]:
     pools = [name for pool in people().values() for name in (*pool.given, *pool.family)]
     return frozenset(
         plain(part)
-        for name in (*pools, *words("common_names.txt"), *words("word_names.txt"))
+        for name in (*pools, *_names_of_others(), *words("common_names.txt"), *words("word_names.txt"))
         for part in _WORD.findall(name)
     )
+
+
+def _names_of_others() -> Iterator[str]:
+    """Names of persons in the languages without templates, from Faker."""
+    for locale in _LOCALES:
+        provider = import_module(f"faker.providers.person.{locale}").Provider
+        for name, values in vars(provider).items():
+            if "name" in name and "format" not in name and isinstance(values, tuple | list | dict):
+                yield from map(str, values)
 
 
 def ordinary() -> list[str]:
@@ -61,6 +76,9 @@ def ordinary() -> list[str]:
         said = Counter(word.lower() for line in lines(language) for word in set(_WORD.findall(line)))
         found.update(word for word, times in said.items() if times >= _OFTEN)
         found.update(_written(language))
+    for language in OTHERS:
+        said = Counter(word.lower() for line in lines(language) for word in set(_WORD.findall(line)))
+        found.update(word for word, times in said.items() if times >= _OFTEN)
     for file in NAMELESS:
         found.update(word.lower() for line in pool_lines(file) for word in _WORD.findall(line))
     names = named()
@@ -91,6 +109,7 @@ def _taken() -> frozenset[str]:
     said = Counter(
         plain(word)
         for language, text in raw_texts()
+        if language not in OTHERS
         for word in _WORD.findall(text)
         if language == "de" or word.islower()
     )

@@ -181,9 +181,8 @@ class BuiltinModel(TokenClassifier):
 
     def _entities(self, text: str, read: Tokens | Units, labels: dict[int, TokenLabel]) -> Iterator[Entity]:
         last = 0
-        for one in super()._entities(text, read, labels):
-            if one.type in _NUMBER_TYPES:
-                one = _with_whole_numbers(text, one)
+        for found in super()._entities(text, read, labels):
+            one = _with_whole_numbers(text, found) if found.type in _NUMBER_TYPES else found
             if one.end > last:
                 yield one._replace(start=max(one.start, last))
                 last = one.end

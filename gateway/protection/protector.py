@@ -9,12 +9,15 @@ The rules, in this order:
    that the same turn gives the same bytes (law 5).
 4. A text that already holds a placeholder of the session literally never restores it (law 4): within one block the
    value gets a longer tag; in a later block the literal itself is hidden.
+5. A name of the protocol is sent everywhere as it is where it stands first: a call has the name of its tool, even if a
+   value that was found between them is in it. It crosses with the tool in any case.
 """
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import eq
 
 from gateway.detection import EntityType, group_of, resolve_overlaps
 from gateway.detection.engines import Finder
@@ -27,7 +30,7 @@ from gateway.policy import Policy, Rule
 from gateway.protection.known_values import KnownValues, united
 from gateway.protection.operators import apply_action
 from gateway.protection.split_values import adjacent_texts, labelled_by_previous, values_across
-from gateway.text.fields import MessageField, Replace, Span, Spans, TextField
+from gateway.text.fields import MessageField, NameField, Replace, Span, Spans, TextField
 from gateway.text.token_estimate import estimate
 
 LITERAL = "PLACEHOLDER"
@@ -125,6 +128,7 @@ class Protector:
         known, waiting = KnownValues(), list[tuple[Sequence[str], Sequence[Spans]]]()
         chain = f"{policy.hash}\n{mode}\n{self._finder.version}".encode()
         result: list[Found] = []
+        names: dict[str, Spans] = {}
         before = ""
         for fields in blocks:
             texts = [_covered(text, own) for each in fields for text in each.texts]
@@ -144,6 +148,7 @@ class Protector:
                 found = self._search(before, texts, continuations, policy, mode, known, recall)
                 if recall is not None:
                     recall.put(chain, found, found.count())
+            found = _with_names_as_before(fields, found, names)
             before = texts[-1]
             waiting.append((texts, found.spans))
             result.append(found)
@@ -238,6 +243,17 @@ class Protector:
             Span(found.start, found.end, found.type, rules[found.type].action, found.score, found.recognizer)
             for found in resolve_overlaps(candidates)
         )
+
+
+def _with_names_as_before(fields: Sequence[MessageField], found: Found, names: dict[str, Spans]) -> Found:
+    """Returns a result in which a name of the protocol has the spans of its first occurrence, kept in `names`."""
+    spans, position = list(found.spans), 0
+    for each in fields:
+        if isinstance(each, NameField) and each.identifier:
+            spans[position] = names.setdefault(each.identifier, spans[position])
+        position += len(each.texts)
+    # The memory has the result as well, and it may have been found for other fields with these texts.
+    return found if all(map(eq, spans, found.spans)) else dataclasses.replace(found, spans=tuple(spans))
 
 
 def _covered(text: str, own: Placeholders | None) -> str:

@@ -24,6 +24,7 @@ _LABEL = re.compile(r"[^\W\d][\w .-]{0,47}\Z")
 _COLON = re.compile(r"\s*:\s*")
 # The characters that the OpenAI API accepts in names.
 _NAME = re.compile(r"[a-zA-Z0-9_-]+\Z")
+_BLANK = re.compile(r"\s")
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
@@ -133,6 +134,12 @@ class NameField(TextField):
     """
 
     __slots__ = ()
+
+    @property
+    def identifier(self) -> str:
+        """The name, if parts of a message refer to each other by it; empty if it may be a person's."""
+        name = self.texts[0]
+        return "" if self._lead or _BLANK.search(name) else name
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         if found := _after_lead(self._lead, spans[0]):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gateway.detection.mentions import REACH, is_mention
 from gateway.detection.ner.address_labels import without_labels
 from gateway.detection.ner.cascade import Flags, answers_of_units, doubtful, near_named, second_readings
 from gateway.detection.ner.engine import LOCATION, ORGANIZATION, TokenClassifier
@@ -60,12 +61,8 @@ _ACRONYM = re.compile(r"[A-Z]{3,4}")
 _MIN_ACRONYM_SCORE = 0.95
 # `result.isReal`
 _MEMBER = re.compile(r"\.[a-z]+[A-Z]\w*")
-# Packages and colours: `"@scope/name"`, `@scope/its-name`, `#00aaff`
-_NO_MENTIONS = (
-    re.compile(r"(?<=[\"'`(\[/])@[\w.-]+/\w"),
-    re.compile(r"(?<!\w)@[\w.-]+/\w+-\w"),
-    re.compile(r"#(?=[A-Fa-f]*\d)[0-9A-Fa-f]{3,8}\b"),
-)
+# `#00aaff`
+_COLOUR = re.compile(r"#(?=[A-Fa-f]*\d)[0-9A-Fa-f]{3,8}\b")
 _CODE_SUFFIX = re.compile(r"://|[.(]\w|-\w|\(\)")
 # The models learned from text in straight quotation marks, and miss half of the names in others.
 _QUOTES = dict.fromkeys(map(ord, "“”„‟″«»"), '"')
@@ -219,8 +216,10 @@ class BuiltinModel(TokenClassifier):
     def _is_programs(self, text: str, one: Entity) -> bool:
         """Whether a person or user name is a word of programs: an identifier, the scope of a package, a colour."""
         value, before = text[one.start : one.end], max(0, one.start - 1)
-        if text[before] in "@#":
-            return any(word.match(text, before) for word in _NO_MENTIONS)
+        if text[before] == "#":
+            return _COLOUR.match(text, before) is not None
+        if text[before] == "@":
+            return not is_mention(text[max(0, before - REACH) : before], text[before : one.end + REACH])
         # With a capital, many people choose such words as their user names.
         if one.type == "USERNAME" and not value[0].islower():
             return False

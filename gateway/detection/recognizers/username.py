@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from gateway.config.data_files import expressions, read_toml, word_lists
 from gateway.detection.alphabet import LETTERS
+from gateway.detection.mentions import REACH, is_mention
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._pattern_table import pattern_table
@@ -15,7 +16,7 @@ from gateway.detection.recognizers._pattern_table import pattern_table
 USERNAME = EntityType("USERNAME", "account", "The name of a person's account.")
 
 _PARTS = expressions(read_toml(__file__)["parts"])
-_NO_NAMES, _PAGES, _DECORATORS = word_lists(__file__).values()
+_NO_NAMES, _PAGES = word_lists(__file__).values()
 _LABEL = _PARTS["label"]
 _IS = r"(?:is|was|ist|lautet|est|es|è|é|as|called|named)"
 _CONNECTED = (
@@ -92,11 +93,13 @@ def _handles(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]
     data = normalized.data
     for place in _HANDLE.finditer(data):
         start, end = place.span(1)
-        if data[end : end + 1] in (b"(", b"/", b"@", b"{", b"=", b"\\") or place[1].lower().decode() in _DECORATORS:
+        if data[end : end + 1] in (b"/", b"@", b"\\"):
             continue
         if data[end : end + 1] == b"." and data[end + 1 : end + 2].isalpha():
             continue
         if _is_alone_on_line(data, start, end) or (place[1].endswith(_JOINED) and data[end : end + 1] == b" "):
+            continue
+        if not is_mention(normalized.text(max(0, start - REACH), start), normalized.text(start, end + REACH)):
             continue
         near = _SOCIAL.search(data, max(0, start - 50), start) or _SOCIAL.search(data, end, end + 30)
         yield Match(start, end, 0.65 if near else 0.35, USERNAME.name)
@@ -161,6 +164,9 @@ RECOGNIZERS = (
             "@property\ndef x(self):",
             "npm i @angular/core",
             "@media (min-width: 3px)",
+            "DECLARE @StartDate DATE",
+            "my (@defines, @incpaths);",
+            "npm i @acme-corp/ui",
         ),
     ),
     *pattern_table(__file__, (USERNAME,), {"not_technical": _not_technical, "profile": _profile}),

@@ -18,10 +18,25 @@ _V4_PREFILTER = r"\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b"
 _V6_PREFILTER = r"[0-9A-Fa-f]{0,4}:(?:[0-9A-Fa-f]{1,4})?:[0-9A-Fa-f:]*"
 _V4 = compile_pattern(_V4_PREFILTER + r"(?:/\d{1,2}\b)?")
 _V6 = compile_pattern(r"[0-9A-Za-z_]*:[0-9A-Za-z_:]*(?:\.\d+){0,3}(?:%[0-9A-Za-z]+)?(?:/\d{1,3}\b)?")
+# Directly before a version, the number of a section, or an object identifier.
 _VERSION = compile_pattern(
-    r"(?i)(?:\b(?:version|versions|release|build|firmware|driver|ver|rev|sections?|chapter)[\s:.=#\"'\-]*|\bv\.?|[a-z]/"
-    r"|\brfc ?\d{3,5},? |\b(?:up|down)grade[ds]? (?:from |to ))$"
+    r"(?i)(?:(?:(?:\b|_)v|[a-z](?-i:V))ersions?[\s:.=#\"'()<>\-]*|\b(?:release|build|firmware|driver|ver|rev|sections?|chapter"
+    r"|clause|annex|appendix|abschnitt|kapitel|ziffer|oid)[\s:.=#\"'\-]*|§[\s§]*|\bv\.?|[a-z]/"
+    r"|\brfc ?\d{3,5},? |\b(?:up|down)grade[ds]? (?:from |to )|\w \((?:[<>]?=|>>|<<) )$"
 )
+_VERSION_REACH = 24
+# The requirement of a version (PEP 508): `name==1.2.3.4`. An expression may compare addresses the same way.
+_REQUIRED = compile_pattern(r"([A-Za-z][\w.\-]*(?:\[[\w,\-]*\])?)(?:===?|[~<>!]=)$")
+_OF_NETWORKS = compile_pattern(
+    r"(?i)ip|addr|host|net|server|client|peer|gateway|remote|local|router|proxy|node|dns|src|dst|source|dest|origin|from"
+)
+_REQUIRED_REACH = 64
+# The revision of a package of Debian or Fedora behind its version: `-1ubuntu2`, `-2+b1`, `+dfsg-1`, `-3.fc40`.
+_REVISION = re.compile(rb"-\d+(?:\.\d+)*(?:[a-z]+\d|[+~][a-z]|\.[a-z]{2,3}\d)|[+~][a-z]+[\d.-]")
+# The heading of a section, in a comment or in Markdown: `// 4.2.6.4 Step`.
+_HEADING = re.compile(rb"(?:\A|\n)[ \t]*(?://+|/\*+|#{2,6})[ \t]*\Z")
+_TITLE = re.compile(rb"\.?[ \t]+[A-Z][a-z]")
+_MOST_SECTIONS = 20
 _CONTINUES = re.compile(rb"(?:\.[0-9]++)++")
 
 _DOCUMENTATION = tuple(
@@ -89,9 +104,9 @@ def _find_v4(normalized: NormalizedText) -> Iterator[Match]:
         at = end if longer is None else longer.end()
         if start and data[start - 1] in b".:" and start > 1 and data[start - 2] in _WORD | {ord(":")}:
             continue  # the end of something longer: 1.2.3.4.5, ::ffff:10.0.0.1
-        if _VERSION.search(data[max(0, start - 16) : start]):
-            continue
         value = normalized.text(start, end)
+        if _is_version(data, start, end) or _is_section(data, start, end, value):
+            continue
         if data[end : end + 13].lower() == b".in-addr.arpa":
             value = ".".join(reversed(value.split(".")))
         elif longer is not None:
@@ -99,6 +114,25 @@ def _find_v4(normalized: NormalizedText) -> Iterator[Match]:
         score = _score(value)
         if score is not None:
             yield Match(start, end, score, IP_ADDRESS.name)
+
+
+def _is_version(data: bytes, start: int, end: int) -> bool:
+    """Returns whether what is directly before or after four numbers says that they are no address."""
+    if _VERSION.search(data[max(0, start - _VERSION_REACH) : start]) or _REVISION.match(data, end):
+        return True
+    required = _REQUIRED.search(data[max(0, start - _REQUIRED_REACH) : start])
+    return required is not None and _OF_NETWORKS.search(required[1]) is None
+
+
+def _is_section(data: bytes, start: int, end: int, value: str) -> bool:
+    """Returns whether four small numbers are a section's, with its title. None of its parts is 0."""
+    parts = value.split(".")
+    return (
+        all(part.isdigit() and 0 < int(part) <= _MOST_SECTIONS for part in parts)
+        and parts[0] != "10"  # the private network
+        and _TITLE.match(data, end) is not None
+        and _HEADING.search(data[max(0, start - 40) : start]) is not None
+    )
 
 
 def _find_v6(normalized: NormalizedText) -> Iterator[Match]:
@@ -150,6 +184,8 @@ RECOGNIZERS = (
             Example("localhost 127.0.0.1", "127.0.0.1", score=0.1),
             Example("gateway 24.30.12.9", "24.30.12.9", score=0.9),
             Example("all of 10.0.0.0/8", "10.0.0.0/8", score=0.1),
+            Example("ip.addr==41.173.96.26", "41.173.96.26", score=0.9),
+            Example("the hosts 41.173.96.26-30", "41.173.96.26", score=0.9),
         ),
         counter_examples=(
             "version 1.2.3.4",
@@ -161,6 +197,12 @@ RECOGNIZERS = (
             "fe80::1text",
             "pairs = zip(items[::2], items[1::2], items[-2::-1])",
             "see RFC 4291 2.5.5.2",
+            "pip install foo==1.2.3.4",
+            '(python_version="3.7.1.0")',
+            "libfoo:amd64 (1.2.5.1-2+b1)",
+            "// 4.2.6.4 Step",
+            "§ 4.2.1.3",
+            "OID 1.3.6.1",
         ),
     ),
     FunctionRecognizer(

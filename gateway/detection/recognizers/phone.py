@@ -69,6 +69,14 @@ _BRACKETS = bytes.maketrans(b"()", b"  ")
 _DIGITS = re.compile(r"[0-9]+")
 _NO_DIGITS = re.compile(r"[^0-9]+")
 _THOUSANDS = re.compile(r"^\d{1,3}(?:(?: \d{3}){2,}|(?:\.\d{3}){2,})$")
+_ZERO_BEFORE = re.compile(rb"(?:\A|[^\d.,])0 \Z")
+# Sizes of files and memories, in groups of three digits.
+_SIZE = re.compile(r"^\d{1,3}(?: \d{3}){2,}$")
+_UNIT = re.compile(rb"[ ]?(?:bytes?|octets?|bits?|[KMGT]i?B)\b", re.IGNORECASE)
+# Characters of Unicode as four hexadecimal digits each, such as those of Latin: `0046 0066 0069`.
+_CODE_POINTS = re.compile(r"^00\d\d(?: 00\d\d)+")
+_FOURS = re.compile(r"^\d{4}(?: \d{4})+$")
+_CODE_POINT = re.compile(rb"\bU\+[0-9A-F]{4}\b[^\n]*\Z")
 _ALONE = re.compile(r"^[\d+ .\-/()]*\d")
 _DECIMAL = re.compile(r"^\+?\d+\.\d+$")
 _YEARS = re.compile(r"^(?:1[5-9]|20)\d\d[ .\-/]{1,3}(?:1[5-9]|20)\d\d$")
@@ -181,12 +189,25 @@ def _evaluate(normalized: NormalizedText, start: int, end: int, listed: int) -> 
     sentence = value.find(". ")
     if sentence >= _WHOLE:  # the rest starts a new sentence or is the next number in a list
         end, value = start + sentence, value[:sentence]
+    if _is_of_programs(normalized.data, start, end, value):
+        return None
     if value[0] == "+" or value.startswith("00"):
         found = _international(normalized, start, end)
         if found or value[0] == "+":
             return found
     score = _national(normalized, start, end, value, listed) if _ends_cleanly(normalized.data, end) else None
     return None if score is None else (end, score)
+
+
+def _is_of_programs(data: bytes, start: int, end: int, value: str) -> bool:
+    """Returns whether groups of digits are coordinates from an origin (`0 0 512 512`), code points, or a size."""
+    if value.startswith("0 "):
+        return value[2:4] == "0 " or _ZERO_BEFORE.search(data[max(0, start - 3) : start]) is not None
+    return (
+        _CODE_POINTS.match(value) is not None
+        or (_FOURS.match(value) is not None and _CODE_POINT.search(data[max(0, start - 40) : start]) is not None)
+        or (_SIZE.match(value) is not None and _UNIT.match(data, end) is not None)
+    )
 
 
 def _international(normalized: NormalizedText, start: int, end: int) -> tuple[int, float] | None:
@@ -356,6 +377,10 @@ RECOGNIZERS = (
             "a result of 222.8671875",
             "+3.140000; -3.140000",
             "a54aa2ff-4155550132",
+            '<svg viewBox="0 0 1024 700">',
+            "clip: rect(0 0 700 700)",
+            "1 073 741 824 bytes",
+            "U+FB03 => 0046 0066 0069",
         ),
     ),
 )

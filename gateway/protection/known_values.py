@@ -53,8 +53,10 @@ class KnownValues:
                     self._waiting[value] = None
                     self._words.add(value)
 
-    def repeats(self, text: str, spans: Spans) -> Spans:
+    def repeats(self, text: str, spans: Spans, *, is_compound: bool = False) -> Spans:
         """Returns the spans together with the occurrences of known values that they do not cover, sorted and disjoint.
+
+        In a compound name of a program, such as `mark_done`, a single word of a person's name is an ordinary word.
 
         Raises Unavailable (detection_failed) when the text could not be searched completely.
         """
@@ -63,7 +65,10 @@ class KnownValues:
         covered = [span.start for span in spans]
         extra: list[Span] = []
         # Of values that share an encoded stretch the longest counts, in whatever order they were found.
-        for start, end, value in sorted(self._occurrences(text, spans), key=lambda found: (-len(found[2]), found[2])):
+        occurrences = [*self._occurrences(text, spans)]
+        if is_compound and len({value.lower() for *_, value in occurrences if self._index.is_word_of_name(value)}) == 1:
+            occurrences = [found for found in occurrences if not self._index.is_word_of_name(found[2])]
+        for start, end, value in sorted(occurrences, key=lambda found: (-len(found[2]), found[2])):
             before = bisect_right(covered, start) - 1
             if not (before >= 0 and spans[before].end >= end):
                 extra.append(self._index.spans[value]._replace(start=start, end=end))

@@ -9,15 +9,14 @@ The rules, in this order:
    that the same turn gives the same bytes (law 5).
 4. A text that already holds a placeholder of the session literally never restores it (law 4): within one block the
    value gets a longer tag; in a later block the literal itself is hidden.
-5. A name of the protocol is sent everywhere as it is where it stands first: a call has the name of its tool, even if a
-   value that was found between them is in it. It crosses with the tool in any case.
+5. The names of tools and parameters cross everywhere as they are declared, and a single word of a known name is not
+   hidden within one (`gateway/protection/protocol_names.py`).
 """
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from operator import eq
 
 from gateway.detection import EntityType, group_of, resolve_overlaps
 from gateway.detection.engines import Finder
@@ -29,8 +28,9 @@ from gateway.placeholders import Placeholders, urls_with_placeholders
 from gateway.policy import Policy, Rule
 from gateway.protection.known_values import KnownValues, united
 from gateway.protection.operators import apply_action
+from gateway.protection.protocol_names import as_declared, compound_names
 from gateway.protection.split_values import adjacent_texts, labelled_by_previous, values_across
-from gateway.text.fields import MessageField, NameField, Replace, Span, Spans, TextField
+from gateway.text.fields import MessageField, Replace, Span, Spans, TextField
 from gateway.text.token_estimate import estimate
 
 LITERAL = "PLACEHOLDER"
@@ -135,22 +135,24 @@ class Protector:
             if not texts:
                 result.append(Found((), ()))
                 continue
-            continuations = adjacent_texts(fields)
+            continuations, compounds = adjacent_texts(fields), compound_names(fields)
             found: Found | None = None
             if recall is not None:
-                chain = recall.digest(chain, (*texts, str(continuations)))
+                chain = recall.digest(chain, (*texts, str(continuations), str(compounds)))
                 found = recall.get(chain)
             if found is None:
                 # Deferred to here, since the values of the last block are never searched for.
                 for each in waiting:
                     known.add(*each)
                 waiting.clear()
-                found = self._search(before, texts, continuations, policy, mode, known, recall)
+                found = self._search(before, texts, continuations, compounds, policy, mode, known, recall)
                 if recall is not None:
                     recall.put(chain, found, found.count())
-            found = _with_names_as_before(fields, found, names)
             before = texts[-1]
             waiting.append((texts, found.spans))
+            # Neither the memory nor later blocks depend on it, since other fields may have the same texts.
+            if (spans := as_declared(fields, found.spans, names)) is not found.spans:
+                found = dataclasses.replace(found, spans=tuple(spans))
             result.append(found)
         blocked = sorted({s.type for f in result for spans in f.spans for s in spans if s.action is Action.BLOCK})
         if blocked and block:
@@ -200,6 +202,7 @@ class Protector:
         before: str,
         texts: Sequence[str],
         continuations: Sequence[int],
+        compounds: Sequence[int],
         policy: Policy,
         mode: PrivacyMode,
         known: KnownValues,
@@ -222,7 +225,10 @@ class Protector:
         # Apart: later blocks learn the final spans of this block, whether they come from the memory or not.
         known = KnownValues(known)
         known.add(texts, hidden)
-        spans = tuple(known.repeats(text, each) for text, each in zip(texts, hidden, strict=True))
+        spans = tuple(
+            known.repeats(text, each, is_compound=number in compounds)
+            for number, (text, each) in enumerate(zip(texts, hidden, strict=True))
+        )
         return Found(spans, tuple(kept), sum(map(estimate, texts)))
 
     def _hidden(
@@ -243,17 +249,6 @@ class Protector:
             Span(found.start, found.end, found.type, rules[found.type].action, found.score, found.recognizer)
             for found in resolve_overlaps(candidates)
         )
-
-
-def _with_names_as_before(fields: Sequence[MessageField], found: Found, names: dict[str, Spans]) -> Found:
-    """Returns a result in which a name of the protocol has the spans of its first occurrence, kept in `names`."""
-    spans, position = list(found.spans), 0
-    for each in fields:
-        if isinstance(each, NameField) and each.identifier:
-            spans[position] = names.setdefault(each.identifier, spans[position])
-        position += len(each.texts)
-    # The memory has the result as well, and it may have been found for other fields with these texts.
-    return found if all(map(eq, spans, found.spans)) else dataclasses.replace(found, spans=tuple(spans))
 
 
 def _covered(text: str, own: Placeholders | None) -> str:

@@ -216,6 +216,12 @@ class ValueIndex:
         if not any(self.spans[value][2:] == self.spans[other][2:] for other in values):
             self._values[at] = (*values, value)
 
+    def is_word_of_name(self, value: str) -> bool:
+        """Returns whether an indexed value is a given or family name alone, and not a whole name without blanks."""
+        if self.spans[value].type != "PERSON" or not value.isalpha():
+            return False
+        return not any(name != value and "".join(_WORD.findall(name)) == value for name in self._people)
+
     def find(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Yields start, end and value of the known values in a text."""
         lowered = lower(text)

@@ -136,10 +136,9 @@ class NameField(TextField):
     __slots__ = ()
 
     @property
-    def identifier(self) -> str:
-        """The name, if parts of a message refer to each other by it; empty if it may be a person's."""
-        name = self.texts[0]
-        return "" if self._lead or _BLANK.search(name) else name
+    def is_identifier(self) -> bool:
+        """Whether parts of a message may refer to each other by this name, which is not announced as a person's."""
+        return not self._lead and _BLANK.search(self.texts[0]) is None
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         if found := _after_lead(self._lead, spans[0]):
@@ -169,6 +168,12 @@ class KeyField(_OneText):
         items = [(self._now if key == old else key, value) for key, value in self.container.items()]
         self.container.clear()
         self.container.update(items)
+
+
+class PropertyField(KeyField):
+    """A key under `properties` of a JSON Schema: the name of a parameter, say."""
+
+    __slots__ = ()
 
 
 class NumberField(_OneText):

@@ -201,7 +201,7 @@ class RequestReader:
         if isinstance(value, str):
             yield from self._string(container, key, value, under, lead(label))
         elif isinstance(value, dict):
-            yield from self.members(value)
+            yield from self.members(value, under=under)
         elif isinstance(value, list):
             for index, member in enumerate(value):
                 yield from self.fields(value, index, member, under)
@@ -215,8 +215,11 @@ class RequestReader:
             return
         yield NameField(container, key, value) if key in _NAMES else TextField(container, key, value, label)
 
-    def members(self, value: Body, besides: frozenset[str] = frozenset()) -> Iterator[MessageField]:
-        """Yields the fields of the members of an object, except those named in `besides`, and its unknown keys."""
+    def members(self, value: Body, besides: frozenset[str] = frozenset(), *, under: str = "") -> Iterator[MessageField]:
+        """Yields the fields of the members of an object, except those named in `besides`, and its unknown keys.
+
+        `under` is the key of the object.
+        """
         kind = value.get("type")
         for name, member in value.items():
             if name in besides or (name == "type" and isinstance(member, str) and _TYPE.match(member)):
@@ -235,7 +238,7 @@ class RequestReader:
                 yield from self.members(member, frozenset({"content"}))
             else:
                 yield from self.fields(value, name, member)
-        yield from unknown_keys(value, KEYS)
+        yield from unknown_keys(value, KEYS, under=under)
 
     def _is_opaque(self, kind: object, name: str, value: str) -> bool:
         """Whether a member of a block of some kind is a signature, encrypted, or a file in base64."""

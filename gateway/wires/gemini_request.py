@@ -190,7 +190,7 @@ class RequestReader:
         if isinstance(value, str):
             yield from self._string(container, key, value, camel(under), lead(label))
         elif isinstance(value, dict):
-            yield from self.members(value)
+            yield from self.members(value, under=under)
         elif isinstance(value, list):
             for index, item in enumerate(value):
                 yield from self.fields(value, index, item, under)
@@ -209,12 +209,15 @@ class RequestReader:
             return
         yield NameField(container, key, value) if name in _NAMES else TextField(container, key, value, label)
 
-    def members(self, value: Body, besides: frozenset[str] = frozenset()) -> Iterator[MessageField]:
-        """Yields the fields of the members of an object, except those named in `besides`, and its unknown keys."""
+    def members(self, value: Body, besides: frozenset[str] = frozenset(), *, under: str = "") -> Iterator[MessageField]:
+        """Yields the fields of the members of an object, except those named in `besides`, and its unknown keys.
+
+        `under` is the key of the object.
+        """
         for name, inner in value.items():
             if camel(name) not in besides:
                 yield from self.member(value, name, inner)
-        yield from unknown_keys(value, KEYS)
+        yield from unknown_keys(value, KEYS, under=under)
 
     def member(self, container: Body, name: str, value: Json) -> Iterator[MessageField]:
         """Yields the fields of a member of an object."""

@@ -15,6 +15,7 @@ from gateway.text.fields import (
     MessageField,
     NameField,
     NumberField,
+    PropertyField,
     SettingField,
     TextField,
     can_identify,
@@ -167,7 +168,7 @@ def text_fields(
         for inner, member in value.items():
             if inner != "type" or not (isinstance(member, str) and _WORD.match(member)):
                 yield from text_fields(value, inner, member, structure, attachments)
-        yield from unknown_keys(value, structure)
+        yield from unknown_keys(value, structure, under=key if key in structure else "")
     elif isinstance(value, list):
         for index, member in enumerate(value):
             yield from text_fields(value, index, member, structure, attachments, name)
@@ -183,11 +184,14 @@ def is_file(value: str, attachments: set[str]) -> bool:
     return _ENCODED_URI.match(value) is not None
 
 
-def unknown_keys(value: Body, structure: frozenset[str]) -> Iterator[MessageField]:
+def unknown_keys(value: Body, structure: frozenset[str], *, under: str = "") -> Iterator[MessageField]:
     """Yields the keys that are not in `structure`. They follow the values of their object, whose fields refer to the
-    old key.
+    old key. `under` is the key of the object, if it is one of the protocol.
     """
-    return (KeyField(value, name) for name in value if name not in structure)
+    for name in value:
+        if name not in structure:
+            is_property = under == "properties" and isinstance(value[name], dict)
+            yield PropertyField(value, name) if is_property else KeyField(value, name)
 
 
 def word(value: object) -> str:

@@ -16,42 +16,46 @@ TOOL = "Anna_Oberhuber_done"
 SAID = "My name is Anna Oberhuber."
 
 
+SCHEMA = {"type": "object", "required": ["PARAM"], "properties": {"PARAM": {"type": "string"}}}
+
+
 def chat(asked: str) -> Body:
-    call = {"id": "call_1", "type": "function", "function": {"name": TOOL, "arguments": "{}"}}
+    call = {"id": "call_1", "type": "function", "function": {"name": TOOL, "arguments": '{"PARAM": "1"}'}}
     return {
         "model": "m",
-        "tools": [{"type": "function", "function": {"name": TOOL, "parameters": {"type": "object"}}}],
+        "tools": [{"type": "function", "function": {"name": TOOL, "parameters": SCHEMA}}],
         "tool_choice": {"type": "function", "function": {"name": TOOL}},
         "messages": [
             {"role": "user", "content": asked},
             {"role": "assistant", "tool_calls": [call]},
             {"role": "tool", "tool_call_id": "call_1", "name": TOOL, "content": SAID},
-            {"role": "assistant", "function_call": {"name": TOOL, "arguments": "{}"}},
+            {"role": "assistant", "function_call": {"name": TOOL, "arguments": '{"PARAM": "2"}'}},
         ],
     }
 
 
 def anthropic(asked: str) -> Body:
+    call = {"type": "tool_use", "name": TOOL, "input": {"PARAM": "1"}}
     result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": SAID}
     return {
         "model": "m",
         "max_tokens": 9,
-        "tools": [{"name": TOOL, "input_schema": {"type": "object"}}],
+        "tools": [{"name": TOOL, "input_schema": SCHEMA}],
         "tool_choice": {"type": "tool", "name": TOOL},
         "messages": [
             {"role": "user", "content": asked},
-            {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": TOOL, "input": {}}]},
+            {"role": "assistant", "content": [call | {"id": "toolu_1"}]},
             {"role": "user", "content": [result]},
-            {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_2", "name": TOOL, "input": {}}]},
+            {"role": "assistant", "content": [call | {"id": "toolu_2"}]},
         ],
     }
 
 
 def responses(asked: str) -> Body:
-    call = {"type": "function_call", "call_id": "call_1", "name": TOOL, "arguments": "{}"}
+    call = {"type": "function_call", "call_id": "call_1", "name": TOOL, "arguments": '{"PARAM": "1"}'}
     return {
         "model": "m",
-        "tools": [{"type": "function", "name": TOOL, "parameters": {"type": "object"}}],
+        "tools": [{"type": "function", "name": TOOL, "parameters": SCHEMA}],
         "tool_choice": {"type": "function", "name": TOOL},
         "input": [
             {"role": "user", "content": asked},
@@ -63,16 +67,16 @@ def responses(asked: str) -> Body:
 
 
 def gemini(asked: str) -> Body:
-    call = {"role": "model", "parts": [{"functionCall": {"name": TOOL, "args": {}}}]}
+    call = {"role": "model", "parts": [{"functionCall": {"name": TOOL, "args": {"PARAM": "1"}}}]}
     result = {"functionResponse": {"name": TOOL, "response": {"result": SAID}}}
     return {
-        "tools": [{"functionDeclarations": [{"name": TOOL, "parameters": {"type": "object"}}]}],
+        "tools": [{"functionDeclarations": [{"name": TOOL, "parameters": SCHEMA}]}],
         "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [TOOL]}},
         "contents": [
             {"role": "user", "parts": [{"text": asked}]},
             call,
             {"role": "user", "parts": [result]},
-            call | {"parts": [{"functionCall": {"name": TOOL, "args": {}}}]},
+            call,
         ],
     }
 
@@ -85,9 +89,14 @@ BODIES = {
 }
 
 
-def protected(protector: Protector, policy: Policy, path: str, body: Body) -> tuple[str, Placeholders]:
+def protected(
+    protector: Protector, policy: Policy, path: str, body: Body, tool: str = TOOL, parameter: str = "when"
+) -> tuple[str, Placeholders]:
     wire = WIRES.serving("POST", path)
     assert wire is not None
+    named = json.dumps(body).replace(TOOL, tool).replace("PARAM", parameter)
+    body.clear()
+    body.update(json.loads(named))
     placeholders = Placeholders(b"k" * 32)
     protector.protect(wire.read(body, path).blocks, policy, PrivacyMode.STANDARD, placeholders)
     return json.dumps(body), placeholders
@@ -96,19 +105,46 @@ def protected(protector: Protector, policy: Policy, path: str, body: Body) -> tu
 @pytest.mark.parametrize("path", BODIES)
 def test_a_name_that_was_sent_stays(protector: Protector, policy: Policy, path: str) -> None:
     request, count = BODIES[path]
-    sent, _ = protected(protector, policy, path, request("Begin."))
+    sent, _ = protected(protector, policy, path, request("Begin."), parameter="Anna_Oberhuber-2")
     assert sent.count(f'"{TOOL}"') == count
-    assert sent.count("Oberhuber") == count
+    assert sent.count("Oberhuber-2") == 4
+    assert sent.count("Oberhuber") == count + 4
 
 
 @pytest.mark.parametrize("path", BODIES)
 def test_a_name_that_was_hidden_is_hidden_alike(protector: Protector, policy: Policy, path: str) -> None:
     request, count = BODIES[path]
-    sent, placeholders = protected(protector, policy, path, request(SAID))
+    sent, placeholders = protected(protector, policy, path, request(SAID), parameter="Anna_Oberhuber-2")
     assert "Oberhuber" not in sent
     (name,) = {entry.placeholder for entry in placeholders.entries() if entry.value == TOOL}
     assert sent.count(f'"{name.strip("[]")}"') == count
     assert placeholders.restore(name.strip("[]"), rules=RestoreScope("source")).text == TOOL
+    (part,) = {entry.placeholder for entry in placeholders.entries() if entry.value == "Anna_Oberhuber"}
+    assert sent.count(f"{part}-2") == 4
+
+
+@pytest.mark.parametrize("path", BODIES)
+@pytest.mark.parametrize("asked", ["Begin.", SAID])
+def test_a_single_word_is_none_of_a_person(protector: Protector, policy: Policy, path: str, asked: str) -> None:
+    request, count = BODIES[path]
+    sent, _ = protected(protector, policy, path, request(asked), "Oberhuber_query", "Oberhuber-grace-period")
+    assert sent.count('"Oberhuber_query"') == count
+    assert sent.count("Oberhuber-grace-period") == 4
+    assert sent.count("Oberhuber") == count + 4
+
+
+@pytest.mark.parametrize("tool", ["Oberhuber", "AnnaOberhuber_done", "Oberhuber_to_Anna", "done_anna_oberhuber"])
+def test_a_whole_name_is_a_persons(protector: Protector, policy: Policy, tool: str) -> None:
+    sent, _ = protected(protector, policy, "/v1/chat/completions", chat(SAID), tool)
+    assert "oberhuber" not in sent.lower()
+
+
+@pytest.mark.parametrize(
+    "member", [{"note": {"Oberhuber_phone": "1"}}, {"metadata": {"properties": {"Oberhuber-a": "1"}}}]
+)
+def test_a_key_of_data_may_be_a_persons(protector: Protector, policy: Policy, member: Body) -> None:
+    sent, _ = protected(protector, policy, "/v1/chat/completions", chat(SAID) | member)
+    assert "Oberhuber" not in sent
 
 
 def test_a_person_has_no_name_of_the_protocol(protector: Protector, policy: Policy) -> None:

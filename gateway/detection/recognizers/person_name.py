@@ -37,6 +37,8 @@ _CUES = tuple(
     for name, cue in _DATA["cues"].items()
 )
 _WORDS = word_lists(__file__)
+NO_NAMES, PARTICLES = _WORDS["no_names"], _WORDS["particles"]
+"""Words that occur where names do, and those in lower case inside of names."""
 
 _PARTICLE = (
     r"(?:van|von|der|den|de|del|della|di|da|dos|das|do|du|la|le|los|las|bin|binti|ibn|al|el|ter|ten|zu|zur|vom|af"

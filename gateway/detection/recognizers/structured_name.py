@@ -1,0 +1,132 @@
+"""The halves of people's names in data and calls of programs: JSON, XML, LDIF, setters and named arguments. Their keys
+are in `structured_name.toml`.
+
+`first`, `last`, `family` and the like also name pages, fonts and much else: they count only next to the other half, and
+if both values look like names.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from gateway.config.data_files import expressions, read_toml, word_lists
+from gateway.detection.alphabet import LETTERS
+from gateway.detection.normalized_text import NormalizedText
+from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers.person_name import NO_NAMES, PARTICLES, PERSON
+
+
+class _Half(NamedTuple):
+    start: int
+    end: int
+    family: bool
+    sure: bool
+
+
+_KEYS = expressions(read_toml(__file__)["keys"])
+_WORDS = word_lists(__file__)
+_NO_NAMES = (NO_NAMES | _WORDS["stand_ins"] | _WORDS["no_names"]) - PARTICLES
+_REACH = 160
+"""Bytes between the halves of a name."""
+_LONGEST = 40
+_NAMES = "|".join(_KEYS.values())
+# `"last": "…"`, `last='…'`, `setLast("…")`, `<last>…`, and at the start of a line `sn: …`.
+_BEFORE = r"(?:\b|_)(?:set_?|with_?)?"
+_AFTER = r"(?:[\"']?\s*(?::|=>?)\s*[\"']|\(\s*[\"']|(?:\s[^<>\n]*)?>\s*)"
+_ON_LINE = r"(?m:^)[ \t]*"
+_PREFILTER = rf"(?i)(?:(?:{_NAMES}){_AFTER}|{_ON_LINE}(?:{_NAMES}):[ ])[{LETTERS}]"
+_VALUE = rf"([{LETTERS}]+(?:[ '\-][{LETTERS}]+)*)"
+_END = r"(?:[\"']|\s*</|[ \t]*(?:\r?\n|\z))"
+_FIELDS = tuple(
+    (compile_pattern(rf"(?i)(?:{_BEFORE}(?:{_KEYS[key]}){_AFTER}|{_ON_LINE}(?:{_KEYS[key]}):[ ]){_VALUE}{_END}"), key)
+    for key in _KEYS
+)
+_NEIGHBOUR = compile_pattern(rf"(?i)\b(?:{'|'.join(sorted(_WORDS['neighbours']))})[\"']?\s*[:=(>]")
+
+
+def _find(normalized: NormalizedText, _: Sequence[int]) -> Iterator[Match]:
+    halves = sorted(_halves(normalized))
+    for at, half in enumerate(halves):
+        if half.sure:
+            yield Match(half.start, half.end, 0.8, PERSON.name)
+        elif any(
+            _are_pair(normalized.data, half, other)
+            for other in (*halves[max(0, at - 2) : at], *halves[at + 1 : at + 3])
+        ):
+            yield Match(half.start, half.end, 0.75, PERSON.name)
+
+
+def _halves(normalized: NormalizedText) -> Iterator[_Half]:
+    for field, key in _FIELDS:
+        for found in field.finditer(normalized.data):
+            start, end = found.span(1)
+            sure = not key.startswith("maybe")
+            if _is_name(normalized.text(start, end), sure=sure):
+                yield _Half(start, end, key.endswith("family"), sure)
+
+
+def _is_name(value: str, *, sure: bool) -> bool:
+    """Returns whether a value has only words with capitals, none of which is known to be no name. Long is one where the
+    key leaves no doubt.
+    """
+    words = value.split(" ")
+    excluded = _WORDS["stand_ins"] if sure else _NO_NAMES
+    return (
+        2 <= len(value) <= _LONGEST
+        and any(word[:1].isupper() for word in words)
+        and not any(map(str.isdigit, value))
+        and all(word[:1].isupper() or word in PARTICLES for word in words)
+        and excluded.isdisjoint(map(str.lower, words))
+    )
+
+
+def _are_pair(data: bytes, half: _Half, other: _Half) -> bool:
+    first, last = sorted((half, other))
+    if half.family == other.family or last.start - first.end > _REACH:
+        return False
+    return other.sure or not _NEIGHBOUR.search(data, max(0, first.start - _REACH), min(len(data), last.end + _REACH))
+
+
+RECOGNIZERS = (
+    FunctionRecognizer(
+        "person.structured",
+        (PERSON,),
+        (_PREFILTER,),
+        _find,
+        examples=(
+            Example('{"first":"Mbali","last":"Capodistria"}', "Capodistria"),
+            Example('{"first":"Mbali","last":"Capodistria"}', "Mbali"),
+            Example('{"name":{"given":"Mbali","family":"Capodistria"}}', "Capodistria"),
+            Example('{"name":{"family":"Capodistria","given":"Mbali Anna"}}', "Mbali Anna"),
+            Example('{"nom": "Le Goff", "prenom": "Nolwenn"}', "Le Goff"),
+            Example('{"firstName":"Miles","lastName":"Long"}', "Long"),
+            Example('{"fn":"Mbali","ln":"Capodistria"}', "Capodistria"),
+            Example('{"ad":"Orhan","soyad":"Çakır"}', "Orhan"),
+            Example('{"first": "Zoë", "last": "van der Berg"}', "van der Berg"),
+            Example("<lastName>Quispe</lastName>", "Quispe"),
+            Example("<c:apellido>Quispe</c:apellido>", "Quispe"),
+            Example("<nombre>Xiomara</nombre>\n<apellido>Quispe</apellido>", "Xiomara"),
+            Example('user.setLastName("Quispe");', "Quispe"),
+            Example("Person(first='Xiomara', last='Quispe')", "Quispe"),
+            Example("dn: uid=x\ngivenName: Xiomara\nsn: Quispe\n", "Quispe"),
+            Example("nazwisko => 'Zając-Nowak'", "Zając-Nowak"),
+        ),
+        counter_examples=(
+            '{"first": 1, "last": 20}',
+            '{"last": "2024"}',
+            '{"first":"page","last":"page"}',
+            '{"paginate": {"first": "First", "last": "Last", "next": "Next"}}',
+            '{"first": "Anfang", "last": "Ende", "next": "Weiter", "previous": "Zurück"}',
+            '{"first": "Monday", "last": "Friday"}',
+            '{"family":"Arial","size":12}',
+            '{"first":"Jane","family":"Arial"}',
+            '{"nom": "Marseille", "population": "870000"}',
+            "last = Foo(first)",
+            "sn: Quispe",
+            "first='Xiomara'",
+            "<last>Quispe</last>",
+            'form.setLastName("required");',
+            "<lastName>String</lastName>",
+            'setFirstName("First Name")',
+        ),
+    ),
+)

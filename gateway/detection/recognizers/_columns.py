@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gateway.config.data_files import expressions, read_toml
 from gateway.detection.prefilter import PatternSet
 from gateway.detection.recognizer import EntityType, compile_pattern
-from gateway.detection.recognizers._dates import DATE, birth_date
+from gateway.detection.recognizers._dates import BIRTH_DATE, DATE, birth_date
 from gateway.detection.recognizers._id_labels import LABELS, label_expression
 from gateway.detection.recognizers._id_values import has_enough_digits, plausible
 from gateway.detection.recognizers.age import AGE
@@ -35,6 +35,7 @@ class Column(NamedTuple):
 
 
 _DATE = compile_pattern(f"(?i){DATE}")
+_BIRTH_DATE = compile_pattern(f"(?i){BIRTH_DATE}")
 _POSTCODE = re.compile(r"[A-Z\d][A-Z\d -]{2,9}", re.IGNORECASE)
 _PHONE = re.compile(r"[+(]?\d[\d ().\-/]{4,20}\d(?:[ ,]{0,2}(?:x|ext\.?)[ .]?\d{1,6})?")
 _BRACKETED = re.compile(r"\[.*\]|\(.*\)|<.*>")
@@ -49,7 +50,7 @@ _is_name = _of_form(r"[^\W\d_](?:[^\W\d_]|['’. -]){1,60}")
 
 
 def _is_birth_date(value: str) -> bool:
-    return _DATE.fullmatch(value.encode()) is not None and birth_date(value) is not False
+    return _BIRTH_DATE.fullmatch(value.encode()) is not None and birth_date(value) is not False
 
 
 def _is_identifier(value: str) -> bool:

@@ -18,14 +18,35 @@ MONTH_NAMES = word_set(
     """
 )
 MONTH = "(?:" + "|".join(sorted(MONTH_NAMES, key=lambda name: (-len(name), name))) + r")\.?"
+# In the form that follows the day, of languages in which only dates of birth are looked for.
+_MONTHS_ABROAD = word_set(
+    """
+    января февраля марта апреля мая июня июля августа сентября октября ноября декабря
+    січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня
+    stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia
+    ledna února března dubna května června července srpna září října listopadu prosince
+    januára februára apríla mája júna júla augusta septembra októbra novembra decembra
+    mars maj juni juli augusti oktober desember mai marts
+    tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta lokakuuta
+    marraskuuta joulukuuta
+    ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
+    ianuarie februarie martie aprilie iunie iulie septembrie octombrie noiembrie decembrie
+    ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου νοεμβρίου
+    δεκεμβρίου
+    """
+)
 _YEAR = r"(?:\d{4}|'?\d{2})"
 _NUMERIC = r"\d{1,4}[ ]?[./\-][ ]?\d{1,2}[ ]?[./\-][ ]?\d{1,4}|\d{1,4} \d{1,2} \d{1,4}|(?:19|20)\d{6}"
 _WORDED = rf"\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?[ \-./]{{0,2}}(?:of |de |di )?{MONTH}[,/]?[ \-.]?(?:de |del |of )?{_YEAR}"
 _MONTH_FIRST = rf"{MONTH}[ \-]\d{{1,2}}(?:st|nd|rd|th)?[,\-]? ?{_YEAR}"
 _YEAR_FIRST = rf"\d{{4}}[ \-/]{MONTH}[ \-/]\d{{1,2}}"
 DATE = rf"(?:{_NUMERIC}|{_WORDED}|{_MONTH_FIRST}|{_YEAR_FIRST})"
+BIRTH_DATE = rf"(?:{DATE}|\d{{1,2}}\.?[ ](?:{'|'.join(sorted(_MONTHS_ABROAD))})[ ]\d{{4}})"
+"""In more languages than `DATE`: next to words about a birth, it is one."""
 
 _PARTS = re.compile(r"\d+")
+# Of living persons, in the calendars of Thailand and Iran; in the latter, the year comes first.
+_BUDDHIST_YEARS, _PERSIAN_YEARS = range(2433, 2644), range(1270, 1411)
 
 
 def birth_date(value: str) -> bool | None:
@@ -40,12 +61,16 @@ def birth_date(value: str) -> bool | None:
     if len(numbers) != 3:
         return False
     first, second, third = numbers
+    if first in _PERSIAN_YEARS:
+        return None if second <= 12 and third <= 31 else False
     orders = [(first, second, third)] if first > 31 else [(third, second, first), (third, first, second)]
     return None if any(is_date(_full_year(year), month, day) for year, month, day in orders) else False
 
 
 def _full_year(year: int) -> int:
-    """Expands a two-digit year. Returns 0 for a year in which no living person was born."""
+    """Expands a two-digit year, converts a Buddhist one. Returns 0 for one in which no living person was born."""
     if year < 100:
         return 2000 + year if year < 30 else 1900 + year
+    if year in _BUDDHIST_YEARS:
+        year -= 543
     return year if 1890 <= year <= 2100 else 0

@@ -51,6 +51,11 @@ _NANP = re.compile(r"^(?:1[ .\-]{1,2})?\(?([2-9]\d{2})\)?[ .\-]{0,2}([2-9]\d{2})
 _THREE_THREE_FOUR = re.compile(r"^(?:1[ .\-]{1,2})?\(?\d{3}\)?[ .\-]{1,2}\d{3}[ .\-]\d{4}(?:\D.*)?$")
 
 _CONTEXT = compile_pattern(any_word(phrases(_WORDS["context"])))
+_LINKS = "(?i:" + "|".join(phrases(_WORDS["links"])) + ")"
+_DIRECTLY = rf"(?:[ ]{_LINKS}){{0,2}}[ \t]*[:=]?[ \t]*$"
+_REACHED, _IS_AT = (any_word(phrases(_WORDS[name])) for name in ("reached", "is_at"))
+_ANNOUNCES = compile_pattern(f"{_REACHED}|{any_word(phrases(_WORDS['context']))}")
+_REACHED_AT, _STANDS_AT = compile_pattern(_REACHED + _DIRECTLY), compile_pattern(_IS_AT + _DIRECTLY)
 _OTHER_NUMBER = compile_pattern(any_word(phrases(_WORDS["other_number"])) + rf"\W*(?:[{LETTERS}.#:°]+\W*){{0,3}}$")
 # Countries with a trunk zero before the area code: United Kingdom, Germany, France, Italy, Netherlands, Japan,
 # Australia, Belgium, Austria, Switzerland, Ireland, Sweden, Finland, Romania, Turkey, Israel; South Africa, Nigeria,
@@ -64,6 +69,8 @@ _WHOLE = 9
 """Length, in characters, of a complete number."""
 # Directly before four pairs of digits, as in Denmark and Norway, which otherwise look like dates.
 _CALLED = compile_pattern(r"(?i)\b(?:tlf|tele?f(?:on)?|tel|tél|phone|mobile?|fax)(?:nr)?\.?:?[ \t]{1,3}$")
+_ANNOUNCED_WITHIN = 64
+"""Bytes of the words that directly announce a number."""
 _MOST_GROUPS = 7  # the maximum of any numbering plan
 _BRACKETS = bytes.maketrans(b"()", b"  ")
 _DIGITS = re.compile(r"[0-9]+")
@@ -104,7 +111,7 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
                 yield Match(short.start(1), short.end(1), 0.6, PHONE_NUMBER.name)
     if 0 not in hits:
         return
-    candidate = _CANDIDATE if _CONTEXT.search(data) else _GROUPED
+    candidate = _CANDIDATE if _ANNOUNCES.search(data) else _GROUPED
     at = last = length = 0
     refused = -1
     while match := candidate.search(data, at):
@@ -258,6 +265,7 @@ def _national(normalized: NormalizedText, start: int, end: int, value: str, list
         if grouped
         else _CONTEXT.search(data, max(0, start - 36), start) is not None or listed == len(digits)
     )
+    near = near or (not other and _is_reached(data, start, value, digits))
     if _NANP.search(value) and (near or (grouped and not _in_row(data, start, end, value))):
         return 0.95 if near else 0.4 if other else 0.75 if grouped else 0.5
     if near and is_national(digits, _TRUNK_ZERO_CODES):
@@ -276,6 +284,16 @@ def _national(normalized: NormalizedText, start: int, end: int, value: str, list
     if value[0] == "(" or _THREE_THREE_FOUR.search(value):
         return 0.5
     return 0.3 if 7 <= len(digits) <= 11 else None
+
+
+def _is_reached(data: bytes, start: int, value: str, digits: str) -> bool:
+    """Returns whether the words directly before a number say that somebody can be reached there."""
+    before = data[max(0, start - _ANNOUNCED_WITHIN) : start]
+    amount = _is_thousands(value, digits)
+    if _REACHED_AT.search(before):
+        return not amount or len(digits) >= _WHOLE
+    grouped = not amount and not value.isdigit() and value.replace(" ", "").isdigit()
+    return (grouped or is_national(digits, _TRUNK_ZERO_CODES)) and bool(_STANDS_AT.search(before))
 
 
 def _is_other(value: str, digits: str, parts: list[str], lengths: list[int], signs: set[str]) -> bool:
@@ -358,6 +376,17 @@ RECOGNIZERS = (
             Example("Acme Ltd\n61 51 81 office\n", "61 51 81"),
             Example("Phones:\n- 4155550132\n- 2125550134\n- 6465550177\n- 9175550120", "9175550120"),
             Example("call 4155550132, 2125550134, 6465550177 or 9175550120", "9175550120"),
+            Example("atende no 912 448 731", "912 448 731"),
+            Example("llama al 612487731", "612487731"),
+            Example("está en el 612 48 77 31", "612 48 77 31"),
+            Example("joignable au 0612487390", "0612487390"),
+            Example("mon numéro c'est 612 48 77 31", "612 48 77 31"),
+            Example("bereikbaar op 0641827730", "0641827730"),
+            Example("mitt nummer är 0704482173", "0704482173"),
+            Example("moje číslo je 602 448 127", "602 448 127"),
+            Example("携帯：08012344877", "08012344877"),
+            Example("फ़ोन: 98764 48731", "98764 48731"),
+            Example("ON_CALL=602 448 127", "602 448 127"),
             Example("＋４９ ３０ １２３４５６", "＋４９ ３０ １２３４５６", score=1.0),
         ),
         counter_examples=(
@@ -381,6 +410,14 @@ RECOGNIZERS = (
             "clip: rect(0 0 700 700)",
             "1 073 741 824 bytes",
             "U+FB03 => 0046 0066 0069",
+            "Der Server ist erreichbar und hat 12345678 Zeilen",
+            "she is at 12345678 points, he is at 1 234 567",
+            "Llama 3 has 8030261248 parameters",
+            "mi número de pedido: 12345678, I am at 40.7128 -74.0060",
+            "moje číslo objednávky 12345678",
+            "joignable depuis 20240115",
+            "O centro atende 1234567 pessoas, bel 1 234 567",
+            "sipariş numarası 12345678",
         ),
     ),
 )

@@ -64,7 +64,7 @@ def strong(value: str, _: bool) -> EntityType | None:
 
 def unmistakable(value: str, quoted: bool) -> EntityType | None:
     """Where anything can be: accepts only what is hardly ever written except as a password."""
-    odd = _ODD_SIGN.search(value) or (value.isalnum() and _DIGITS_APART.search(value))
+    odd = _ODD_SIGN.search(value) or (value.isalnum() and _DIGITS_APART.search(value)) or values.is_gibberish(value)
     return mixed(value, quoted) if len(value) >= 6 and (odd or _NUMBERED_PHRASE.match(value)) else None
 
 

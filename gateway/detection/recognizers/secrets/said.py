@@ -24,6 +24,8 @@ _LINKED = compile_words(
 _OPENS = compile_words(
     r"(?i)^(?:\s(?:<<happened>>))?(?:\s(?:<<for>>)\s(?:[^:;,.!?()\n]|\.\w)+|\s?\([^()\n]+\)|\s(?:<<new>>)|\s*)$"
 )
+# `Password (old): …`
+_REMARK = compile_pattern(r" \([\w ,./\-]+\)(?:[ ]?:|\s)")
 _ABOUT_IT = compile_words("<<about_it>>")
 _SENTENCE_END = compile_pattern(r"[.!?](?:\s|$)|[^:\s]\s*\n")
 _SOME_SIGN = compile_pattern(r"[\d!@#$%^&*+~?]")
@@ -79,12 +81,14 @@ def _values(
         if stop is not None:
             last = min(last, stop.end())
         at = first
+        remark = _REMARK.match(data, first, last)
+        plain = first if remark is None else remark.end() - 1
         while (linked := _LINKED.search(data, at, last)) is not None:
             quoted = linked.start(2) >= 0
             start, end = span_of(linked, 2)
             if not quoted and data[start] in b"([{" and data[end - 1] in b")]}.,":
                 start += 1
-            if _IN_CODE.search(data, first, linked.start()) or (data[end - 1 : end] == b"}" and data[start] in b"${"):
+            if _IN_CODE.search(data, plain, linked.start()) or (data[end - 1 : end] == b"}" and data[start] in b"${"):
                 break
             if end == last == following < len(data):
                 # The next word begins inside of it: a name, not a value.

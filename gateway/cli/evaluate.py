@@ -5,18 +5,18 @@ The text never leaves the machine and is stored nowhere except in the page that 
 
 import argparse
 import json
-import os
 from collections.abc import Callable, Iterable
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from secrets import token_bytes, token_hex
+from secrets import token_bytes
 
 from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json
 from gateway.cli.engines import all_engines
 from gateway.cli.evaluate_output import as_json, show
 from gateway.cli.policy_lookup import load_policy, open_registry
 from gateway.cli.progress import progress
+from gateway.config.durable_files import writing
 from gateway.config.settings import Settings
 from gateway.errors import GatewayError, Unprocessable
 from gateway.evaluation import (
@@ -89,7 +89,9 @@ def _evaluate(settings: Settings, options: argparse.Namespace) -> int:
     how = {"policy": asdict(policy.ref), "mode": options.mode, "detector": engines.version}
     if options.html is not None:
         subtitle = f"policy {policy.id} (version {policy.version}), {options.mode} mode, detector {engines.version}"
-        write_private(options.html, html_report("Where detection and the labels disagree", subtitle, done))
+        page = html_report("Where detection and the labels disagree", subtitle, done)
+        with writing(options.html) as file:
+            file.write(page.encode())
     if options.json:
         print_json({**how, "files": [as_json(one) for one in done]})
     else:
@@ -113,19 +115,6 @@ def evaluate_file(
     )
     cases, wrong = score_cases(labelled.cases, predictor, labels, section, advance=advance)
     return Evaluated(name, documents, cases, [*apart, *wrong])
-
-
-def write_private(path: Path, content: str) -> None:
-    """Writes a file atomically, readable by its owner only. Raises OSError."""
-    new = path.with_name(f".{path.name}.{token_hex(4)}")
-    try:
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(content)
-        new.replace(path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            new.unlink()
-        raise
 
 
 def _label_map(options: argparse.Namespace) -> LabelMap:

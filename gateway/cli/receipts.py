@@ -5,12 +5,10 @@ action prints and returns its exit status: 0 for success, 1 for failure, 2 for w
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from errno import ENOENT
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,7 +24,7 @@ from gateway.cli.receipt_lists import find_by_value, list_receipts
 from gateway.cli.receipt_log import installed_signer
 from gateway.cli.receipt_retention import export_by_day, past_day, prune_receipts
 from gateway.cli.store_commands import add_store_command
-from gateway.config.durable_files import replacing
+from gateway.config.durable_files import writing
 from gateway.config.settings import Settings
 from gateway.errors import Unavailable
 from gateway.http.strict_json import dump
@@ -80,7 +78,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
 
     exporting = actions.add_parser("export", help="export the whole log as NDJSON that can be verified elsewhere")
     where = exporting.add_mutually_exclusive_group()
-    where.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
+    where.add_argument("--output", type=Path, metavar="FILE", help="default, and `-`: standard output")
     where.add_argument("--by-day", type=Path, metavar="DIR", help="write one file for each day, each with its proof")
     exporting.add_argument("--json", action="store_true", help="print a summary as JSON (with --output or --by-day)")
     add_store_command(exporting, add_folders, settings, export_receipts, json=False)
@@ -141,19 +139,20 @@ def prove_consistency(store: ReadOnlyStore, settings: Settings, options: argpars
 
 def export_receipts(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
     """Writes one JSON object per line (docs/receipt-format.md). Creates the output file only when complete."""
+    file = None if options.output == Path("-") else options.output
     signer = installed_signer(store, settings)
     if options.by_day is not None:
         return export_by_day(store, signer, options.by_day, as_json=options.json)
     records = 0
-    with _output(options.output) as output, progress("Exporting", size_of(store)) as advance:
+    with _output(file) as output, progress("Exporting", size_of(store)) as advance:
         for line in export(store, signer, advance):
             output.write(dump(line) + b"\n")
             records += "record" in line
-    if options.output is not None:
+    if file is not None:
         if options.json:
-            print_json({"file": str(options.output), "records": records, "key_id": signer.key_id})
+            print_json({"file": str(file), "records": records, "key_id": signer.key_id})
         else:
-            print(f"Exported {records} records to {options.output}.")
+            print(f"Exported {records} records to {file}.")
     return 0
 
 
@@ -163,10 +162,8 @@ def _output(path: Path | None) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    if not path.parent.is_dir():
-        raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path))
-    with replacing(path) as draft:  # a failed export must not look like a shorter log
-        yield draft
+    with writing(path) as file:  # a failed export must not look like a shorter log
+        yield file
 
 
 def _policies(store: ReadOnlyStore, settings: Settings, hashes: Iterable[str]) -> Check:

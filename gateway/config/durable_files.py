@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_ISREG
 from tempfile import NamedTemporaryFile
 from typing import IO
 
@@ -20,6 +21,20 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         except BaseException:
             Path(draft.name).unlink(missing_ok=True)
             raise
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[IO[bytes]]:
+    """Yields a file to write what a user wants at `path`: as `replacing` does, but what `path` links to.
+
+    A pipe, terminal or device is written to as it is. Raises OSError.
+    """
+    try:
+        is_file = S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        is_file = True
+    with replacing(path.resolve()) if is_file else path.open("wb") as file:
+        yield file
 
 
 def create(path: Path, content: bytes) -> None:

@@ -47,6 +47,7 @@ def test_an_export_is_verified_by_the_program_of_the_documentation(
     assert [line["record"]["request_id"] for line in lines[1:5]] == [*ids, ids[0]]
     status, out = command("receipts", "export")
     assert [json.loads(line) for line in out.splitlines()][1:] == lines[1:]
+    assert command("receipts", "export", "--output", "-") == (status, out)
     assert list(tmp_path.glob("receipts.ndjson?*")) == []
 
 

@@ -1,10 +1,11 @@
 """Files are complete or absent, and readable by their owner only."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from gateway.config.durable_files import create, replacing
+from gateway.config.durable_files import create, replacing, writing
 
 
 def test_a_file_is_replaced_at_the_end_of_the_block(tmp_path: Path) -> None:
@@ -34,3 +35,30 @@ def test_the_first_of_several_creates_the_file(tmp_path: Path) -> None:
     assert path.read_bytes() == b"first"
     assert path.stat().st_mode & 0o077 == 0
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_link_leads_to_is_replaced(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    link.symlink_to(target)
+    for content in (b"first", b"second"):
+        with writing(link) as file:
+            file.write(content)
+        assert link.is_symlink()
+        assert target.read_bytes() == content
+    assert target.stat().st_mode & 0o077 == 0
+    assert sorted(tmp_path.iterdir()) == [link, target]
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        # Held open for reading, so that opening it does not wait.
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        with writing(path) as file:
+            file.write(b"text")
+        assert os.read(reader, 9) == b"text"
+        os.close(reader)
+    assert pipe.is_fifo()
+    assert sorted(tmp_path.iterdir()) == [link, pipe]

@@ -20,6 +20,7 @@ from gateway.store.interfaces import Repositories
 from gateway.store.sqlite.connection import BUSY_SECONDS, error_name
 from gateway.store.sqlite.database_files import DatabaseFiles
 from gateway.store.sqlite.repositories import SqliteRepositories
+from gateway.store.sqlite.write_failures import WriteFailures
 
 type Work = Callable[[Repositories], Any]
 
@@ -66,6 +67,8 @@ class Writer:
         self._changed = threading.Condition()
         self._busy = False
         self._failed = False
+        self._failures = WriteFailures("the store could not commit: %s")
+        self._wal_failures = WriteFailures("the store could not empty its write-ahead log: %s", logging.WARNING)
         # Whether another process held the lock in the last transaction, and how long the connection waits for it.
         self._locked = False
         self._waits_ms = _BUSY_MS
@@ -176,7 +179,7 @@ class Writer:
             self._files.check()
         except Exception as error:  # noqa: BLE001 - the thread must survive every failure; the waiters are told
             reason = error.message if isinstance(error, Unavailable) else error_name(error)
-            _log.error("the store could not commit: %s", reason)
+            self._failures.add(reason)
             self._locked = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
             self._roll_back()
             for operation in batch:
@@ -188,6 +191,8 @@ class Writer:
                 hook()
         finally:
             self._failed = any(isinstance(operation.error, Unavailable) for operation in batch)
+            if not self._failed and self._failures.end():
+                _log.warning("the store writes again")
             for clear in self.after_transaction:
                 clear()
 
@@ -234,8 +239,9 @@ class Writer:
             self._wait_for_locks(_EMPTYING_WAIT_MS)
             busy, _, _ = conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             self._wal_to_empty = bool(busy)
+            self._wal_failures.end()
         except sqlite3.Error as error:
-            _log.warning("the store could not empty its write-ahead log: %s", error_name(error))
+            self._wal_failures.add(error_name(error))
         finally:
             self._next_attempt = time.monotonic() + _EMPTYING_SECONDS
 

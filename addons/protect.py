@@ -28,7 +28,7 @@ from gateway.auth.credentials import KeySearch, scrub_secrets, secrets_of
 from gateway.errors import BadUpstream, GatewayError, NotFound, Unauthorized, Unavailable
 from gateway.http.content_encoding import decode, too_large
 from gateway.http.security_headers import SECURITY_HEADERS, is_cors
-from gateway.http.upstream_failures import Fault
+from gateway.http.upstream_failures import Fault, of_decoding
 from gateway.ids import new_request_id
 from gateway.ipc.messages import Call, ForwardedRequest, Gateway, Listener, NativeResponse
 from gateway.receipts import answer_headers
@@ -239,9 +239,9 @@ class Protect:
         coding = response.headers.pop("content-encoding", None)
         try:
             received = scrub_secrets(decode(raw, coding, self._limit), state.secrets)
-        except GatewayError:
+        except GatewayError as error:
             response.data.content = b""
-            raise BadUpstream("The upstream's answer cannot be read.", code="upstream_invalid") from None
+            raise self._reported(of_decoding(error), state) from None
         if received != raw:
             response.content = received
         return received
@@ -252,7 +252,7 @@ class Protect:
         try:
             restored = await self._gateway.close(state.request_id, response.status_code, received, annotate)
         except BadUpstream:
-            raise
+            raise self._reported(Fault.NOT_JSON, state) from None
         except GatewayError as error:
             # The upstream answered, and its unrestored answer is safe to pass on.
             _log.error("an answer could not be restored: %s", error.code)
@@ -262,7 +262,7 @@ class Protect:
 
     def _stop_redirect(self, flow: http.HTTPFlow, state: FlowState) -> None:
         """Refuses a redirect: a client that followed it would send its plain text there. Operators still see it."""
-        error = BadUpstream("The upstream answered with a redirect, which is not passed on.", code="upstream_invalid")
+        error = self._reported(Fault.REDIRECT, state)
         self._review.answered(flow, state, error)
         flow.response = answer_with(error, state.request_id, flow.request.method, state.family)
         self._gateway.fail(state.request_id, "upstream_error")
@@ -281,11 +281,15 @@ class Protect:
         self._gateway.fail(state.request_id, "failed")
         self._review.failed(flow, state)
         fault = Fault.TIMED_OUT if state.late else fault_of(flow)
-        name = state.forwarded.upstream if state.forwarded else ""
-        if fault is not None:
-            fault.report(f"`{name}`" if name else self._host(state), state.request_id)
-        answer_for(state.request_id, fault.error(name) if fault is not None else None, state.family)
+        error = self._reported(fault, state) if fault is not None else None
+        answer_for(state.request_id, error, state.family)
         self._states.remove(flow)
+
+    def _reported(self, fault: Fault, state: FlowState) -> GatewayError:
+        """Logs a fault of the upstream. Returns the error for the client."""
+        name = state.forwarded.upstream if state.forwarded else ""
+        fault.report(f"`{name}`" if name else self._host(state), state.request_id)
+        return fault.error(name)
 
     def _host(self, state: FlowState) -> str:
         """Names the target host for the log if the settings intercept it; other hosts are not logged."""

@@ -7,7 +7,7 @@ import ssl
 from collections.abc import Iterator
 from enum import Enum
 
-from gateway.errors import BadUpstream, Forbidden, GatewayError, UpstreamTimeout
+from gateway.errors import BadUpstream, Forbidden, GatewayError, TooLarge, UpstreamTimeout
 
 _log = logging.getLogger(__name__)
 
@@ -38,6 +38,9 @@ class Fault(Enum):
     CLOSED = "closed_early", "closed the connection before its answer was complete"
     UNREADABLE = "not_http", "did not send a valid HTTP response"
     TOO_LARGE = "too_large", "sent a response that exceeds `response_limit_bytes`"
+    UNDECODABLE = "not_decodable", "sent a response that does not decode with its content coding"
+    NOT_JSON = "not_json", "did not answer with a JSON object"
+    REDIRECT = "redirect", "answered with a redirect, which is not passed on"
     OWN_LISTENER = "own_listener", "is one of the gateway's own listeners; set the address of the provider"
     UNKNOWN = "unreachable", "could not be reached or closed the connection early"
 
@@ -52,14 +55,22 @@ class Fault(Enum):
             return UpstreamTimeout(message)
         if self is Fault.OWN_LISTENER:
             return Forbidden(message if upstream else _OWN_ADDRESS)
-        invalid = self in {Fault.UNREADABLE, Fault.TOO_LARGE}
-        return BadUpstream(message, code="upstream_invalid" if invalid else None)
+        return BadUpstream(message, code="upstream_invalid" if self in _INVALID else None)
 
     def report(self, upstream: str, request_id: str = "") -> None:
         """Logs the failure for the operator."""
         _log.warning(
             "upstream %s %s (%s)%s", upstream, self.value[1], self.kind, f" {request_id}" if request_id else ""
         )
+
+
+# The upstream answered, but with something that is not passed on.
+_INVALID = {Fault.UNREADABLE, Fault.TOO_LARGE, Fault.UNDECODABLE, Fault.NOT_JSON, Fault.REDIRECT}
+
+
+def of_decoding(error: GatewayError) -> Fault:
+    """Classifies an error of `decode`."""
+    return Fault.TOO_LARGE if isinstance(error, TooLarge) else Fault.UNDECODABLE
 
 
 def of_number(number: int) -> Fault:

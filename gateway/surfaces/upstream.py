@@ -20,7 +20,7 @@ from gateway.http.content_encoding import decode
 from gateway.http.header_names import HOP_BY_HOP
 from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
-from gateway.http.upstream_failures import Fault, of_exception
+from gateway.http.upstream_failures import Fault, of_decoding, of_exception
 from gateway.models import Trust
 from gateway.surfaces.base import Body, Family, UpstreamConfig
 
@@ -119,18 +119,17 @@ class UpstreamSurface:
                 return await self._exchange(request)
         except (TimeoutError, httpx.TransportError) as error:
             fault = _fault(error)
-        fault.report(f"`{self.id}`")
-        raise fault.error(self.id)
+        raise self._failed(fault)
 
     async def complete(self, body: Body) -> Body:
         """Returns the answer as an object. Raises BadUpstream for an error status; `send` returns its body."""
         status, answer = await self.send(dump(body))
         if status >= 400:
-            raise self._invalid(f"answered with status {status}")
+            raise BadUpstream(f"The upstream `{self.id}` answered with status {status}.", code="upstream_invalid")
         try:
             return parse_object(answer)
         except BadRequest:
-            raise self._invalid("answered with something that is not a JSON object") from None
+            raise self._failed(Fault.NOT_JSON) from None
 
     async def aclose(self) -> None:
         await self._client.aclose()
@@ -153,23 +152,24 @@ class UpstreamSurface:
         response = await self._client.send(request, stream=True)
         try:
             if response.is_redirect or 300 <= response.status_code < 400:
-                raise self._invalid("answered with a redirect; set its base URL to where that leads")
+                raise self._failed(Fault.REDIRECT)
             raw = bytearray()
             async for chunk in response.aiter_raw():
                 raw += chunk
                 if len(raw) > self._limit:
-                    raise self._invalid(f"sent more than {self._limit} bytes")
+                    raise self._failed(Fault.TOO_LARGE)
         finally:
             await response.aclose()
         try:
             coding = response.headers.get("content-encoding")
             return response.status_code, decode(bytes(raw), coding, self._limit)
-        except GatewayError:
-            message = f"sent an answer that does not decode within {self._limit} bytes"
-            raise self._invalid(message) from None
+        except GatewayError as error:
+            raise self._failed(of_decoding(error)) from None
 
-    def _invalid(self, what: str) -> BadUpstream:
-        return BadUpstream(f"The upstream `{self.id}` {what}.", code="upstream_invalid")
+    def _failed(self, fault: Fault) -> GatewayError:
+        """Logs a fault. Returns the error for the client."""
+        fault.report(f"`{self.id}`")
+        return fault.error(self.id)
 
 
 def _trusted(ca_file: Path | None, *, plain: bool) -> ssl.SSLContext:

@@ -1,6 +1,7 @@
 """An upstream that is down: the client is told how; a line of the log names the upstream and nothing private."""
 
 import contextlib
+import gzip
 import socket
 import ssl
 import threading
@@ -24,7 +25,18 @@ CASES = {
     "closing": (502, "upstream_unreachable", "closed_early"),
     "breaking-off": (502, "upstream_unreachable", "closed_early"),
     "babbling": (502, "upstream_invalid", "not_http"),
+    "misnaming": (502, "upstream_invalid", "not_decodable"),
+    "chatting": (502, "upstream_invalid", "not_json"),
+    "redirecting": (502, "upstream_invalid", "redirect"),
+    "vast": (502, "upstream_invalid", "too_large"),
+    "inflating": (502, "upstream_invalid", "too_large"),
 }
+
+LIMIT = 1024 * 1024
+
+
+def with_body(body: bytes, *fields: str) -> bytes:
+    return "\r\n".join(("HTTP/1.1 200 OK", f"content-length: {len(body)}", *fields, "", "")).encode() + body
 
 
 @contextlib.contextmanager
@@ -55,6 +67,12 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         closing = stack.enter_context(saying(b""))
         breaking = stack.enter_context(saying(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"))
         babbling = stack.enter_context(saying(b"BABBLE canary-4711\r\n\r\n"))
+        misnaming = stack.enter_context(saying(with_body(b"canary-4711", "content-encoding: gzip")))
+        chatting = stack.enter_context(saying(with_body(b"canary-4711")))
+        moved = b"HTTP/1.1 301 Moved\r\nlocation: http://canary-4711.test/\r\ncontent-length: 0\r\n\r\n"
+        redirecting = stack.enter_context(saying(moved))
+        vast = stack.enter_context(saying(with_body(b" " * (LIMIT + 1))))
+        inflating = stack.enter_context(saying(with_body(gzip.compress(bytes(LIMIT + 1)), "content-encoding: gzip")))
         urls = {
             "refusing": f"http://127.0.0.1:{free_port()}",
             "nameless": "http://no-such-host.invalid",
@@ -63,6 +81,11 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             "closing": f"http://127.0.0.1:{closing}",
             "breaking-off": f"http://127.0.0.1:{breaking}",
             "babbling": f"http://127.0.0.1:{babbling}",
+            "misnaming": f"http://127.0.0.1:{misnaming}",
+            "chatting": f"http://127.0.0.1:{chatting}",
+            "redirecting": f"http://127.0.0.1:{redirecting}",
+            "vast": f"http://127.0.0.1:{vast}",
+            "inflating": f"http://127.0.0.1:{inflating}",
         }
         config = folder / "svc.toml"
         config.write_text(
@@ -73,7 +96,8 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             + f'[upstreams.anthropic]\nwire = "anthropic"\nbase_url = "{urls["refusing"]}"\nmodels = ["claude"]\n'
         )
         arguments = ("--config", str(config), "--intercept", f"localhost:{stranger.port}")
-        with gateway(folder, *arguments, environment={"SVC_DETECTION": "patterns"}) as running:
+        environment = {"SVC_DETECTION": "patterns", "SVC_RESPONSE_LIMIT_BYTES": str(LIMIT)}
+        with gateway(folder, *arguments, environment=environment) as running:
             yield running
 
 
@@ -93,6 +117,7 @@ def test_the_client_and_the_operator_are_told_what_kind_of_fault_it_is(name: str
     assert "WARNING" in line
     assert f"upstream `{name}` " in line
     assert f"({kind})" in line
+    assert ("`response_limit_bytes`" in error["message"]) == (kind == "too_large")
 
 
 def test_the_error_has_the_shape_of_the_clients_api(failing: Running) -> None:

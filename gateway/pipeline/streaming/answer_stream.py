@@ -9,6 +9,7 @@ import orjson
 from gateway.errors import BadUpstream, GatewayError
 from gateway.guard import GuardContext
 from gateway.http.strict_json import dump
+from gateway.http.upstream_failures import Fault
 from gateway.ipc.messages import StreamEnd, StreamPlan
 from gateway.pipeline.streaming.channels import Channel, Detect, Guarded, Withheld
 from gateway.pipeline.streaming.framing import Event, reader
@@ -91,7 +92,7 @@ class AnswerStream:
     def _safely(self, events: Iterator[Event], *, last: bool = False) -> Iterator[bytes]:
         try:
             if self._left < 0:
-                raise BadUpstream("The upstream's answer is too large.", code="upstream_invalid")
+                raise Fault.TOO_LARGE.error()
             for event in events:
                 yield from self._end_all() if last else self._event(event)
         except Withheld:

@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
+from gateway.http.upstream_failures import Fault
 from gateway.pipeline.streaming import CONTENT_FILTERED
 from gateway.policy.document import GuardDocument
 from tests.chunkings import CHUNKINGS
@@ -309,7 +310,7 @@ def test_an_answer_that_is_too_large(session: Session) -> None:
     stream = session.stream(limit=2000)
     got = played(stream, [event(chunk({"content": "Hi,"})), b"data: " + b" " * 3000])
     assert text_of(got) == "Hi,"
-    assert bodies(got)[-1]["error"]["message"] == "The upstream's answer is too large."
+    assert bodies(got)[-1]["error"]["message"] == Fault.TOO_LARGE.error().message
     assert stream.ended
 
 

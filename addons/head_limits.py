@@ -310,11 +310,8 @@ class BoundedClient(_Bounded, _http1.Http1Client):
         assert self.stream_id is not None
         yield commands.CloseConnection(self.conn)
         # `addons/upstream_faults.py` recognizes the beginning of this message.
-        yield ReceiveHttp(
-            ResponseProtocolError(
-                self.stream_id, "HTTP/1 protocol error: beyond the limits", ErrorCode.GENERIC_SERVER_ERROR
-            )
-        )
+        message = f"HTTP/1 protocol error: {'head ' if isinstance(error, _HeadTooLarge) else ''}beyond the limits"
+        yield ReceiveHttp(ResponseProtocolError(self.stream_id, message, ErrorCode.GENERIC_SERVER_ERROR))
 
 
 def _asks_to_close(request: http.Request) -> bool:

@@ -35,6 +35,7 @@ _BEGINNINGS = (
     ("connection closed", Fault.CLOSED),
     ("server closed connection", Fault.CLOSED),
     ("HTTP/1 protocol error: peer closed", Fault.CLOSED),
+    ("HTTP/1 protocol error: head beyond the limits", Fault.HEAD_TOO_LARGE),
     ("HTTP/1 protocol error: ", Fault.UNREADABLE),
     ("Cannot parse HTTP response", Fault.UNREADABLE),
     ("unexpected server response", Fault.UNREADABLE),

@@ -38,6 +38,7 @@ class Fault(Enum):
     CLOSED = "closed_early", "closed the connection before its answer was complete"
     UNREADABLE = "not_http", "did not send a valid HTTP response"
     TOO_LARGE = "too_large", "sent a response that exceeds `response_limit_bytes`"
+    HEAD_TOO_LARGE = "head_too_large", "sent a head or trailers that exceed `head_limit_bytes` or `head_fields_limit`"
     UNDECODABLE = "not_decodable", "sent a response that does not decode with its content coding"
     NOT_JSON = "not_json", "did not answer with a JSON object"
     REDIRECT = "redirect", "answered with a redirect, which is not passed on"
@@ -65,7 +66,14 @@ class Fault(Enum):
 
 
 # The upstream answered, but with something that is not passed on.
-_INVALID = {Fault.UNREADABLE, Fault.TOO_LARGE, Fault.UNDECODABLE, Fault.NOT_JSON, Fault.REDIRECT}
+_INVALID = {
+    Fault.UNREADABLE,
+    Fault.TOO_LARGE,
+    Fault.HEAD_TOO_LARGE,
+    Fault.UNDECODABLE,
+    Fault.NOT_JSON,
+    Fault.REDIRECT,
+}
 
 
 def of_decoding(error: GatewayError) -> Fault:

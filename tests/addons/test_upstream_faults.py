@@ -34,6 +34,8 @@ SAID = {
     "server closed connection": Fault.CLOSED,
     "HTTP/1 protocol error: peer closed connection without sending complete message body": Fault.CLOSED,
     "HTTP/1 protocol error: illegal chunk header: b'canary-4711'": Fault.UNREADABLE,
+    "HTTP/1 protocol error: head beyond the limits": Fault.HEAD_TOO_LARGE,
+    "HTTP/1 protocol error: beyond the limits": Fault.UNREADABLE,
     "Cannot parse HTTP response: canary-4711": Fault.UNREADABLE,
     "unexpected server response: b'[Errno 111] canary-4711'": Fault.UNREADABLE,
     "Response body exceeds mitmproxy's body_size_limit.": Fault.TOO_LARGE,

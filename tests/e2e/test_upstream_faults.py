@@ -30,6 +30,8 @@ CASES = {
     "redirecting": (502, "upstream_invalid", "redirect"),
     "vast": (502, "upstream_invalid", "too_large"),
     "inflating": (502, "upstream_invalid", "too_large"),
+    "boasting": (502, "upstream_invalid", "head_too_large"),
+    "listing": (502, "upstream_invalid", "head_too_large"),
 }
 
 LIMIT = 1024 * 1024
@@ -73,6 +75,8 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         redirecting = stack.enter_context(saying(moved))
         vast = stack.enter_context(saying(with_body(b" " * (LIMIT + 1))))
         inflating = stack.enter_context(saying(with_body(gzip.compress(bytes(LIMIT + 1)), "content-encoding: gzip")))
+        boasting = stack.enter_context(saying(with_body(b"{}", "x-long: " + "a" * LIMIT)))
+        listing = stack.enter_context(saying(with_body(b"{}", *("x: canary-4711" for _ in range(2000)))))
         urls = {
             "refusing": f"http://127.0.0.1:{free_port()}",
             "nameless": "http://no-such-host.invalid",
@@ -86,6 +90,8 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             "redirecting": f"http://127.0.0.1:{redirecting}",
             "vast": f"http://127.0.0.1:{vast}",
             "inflating": f"http://127.0.0.1:{inflating}",
+            "boasting": f"http://127.0.0.1:{boasting}",
+            "listing": f"http://127.0.0.1:{listing}",
         }
         config = folder / "svc.toml"
         config.write_text(
@@ -118,6 +124,7 @@ def test_the_client_and_the_operator_are_told_what_kind_of_fault_it_is(name: str
     assert f"upstream `{name}` " in line
     assert f"({kind})" in line
     assert ("`response_limit_bytes`" in error["message"]) == (kind == "too_large")
+    assert ("`head_limit_bytes`" in error["message"]) == (kind == "head_too_large")
 
 
 def test_the_error_has_the_shape_of_the_clients_api(failing: Running) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from gateway import __version__
-from gateway.cli.console import print_error, unusable
+from gateway.cli.console import flush_output, print_error, unreadable, unusable, unwritable
 from gateway.config.locations import PROGRAM, default_folder
 from gateway.config.settings import Settings, SettingsError, load_settings
 
@@ -26,6 +26,16 @@ _COMMANDS = ("keys", "sessions", "policies", "receipts", "usage", "evaluate", "e
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status: 0 done, 1 failed, 2 misused."""
+    try:
+        status = _run(arguments)
+        if sys.stdout is not None:
+            flush_output()
+    except OSError as error:
+        return unwritable(error)
+    return status
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or (given[0].startswith("-") and given[0] not in {"-h", "--help", "--version"}):
         given.insert(0, "serve")
@@ -45,10 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SettingsError as error:
         return unusable(error, as_json=getattr(options, "json", False))
     except OSError as error:
-        if error.filename is None:
-            raise
-        print_error(f"{error.filename}: {error.strerror}", "unreadable", None, as_json=_Parser.as_json)
-        return 2
+        return unreadable(error, as_json=_Parser.as_json)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -121,6 +121,9 @@ def authority(folder: Path) -> Path:
     except (ValueError, TypeError, UnsupportedAlgorithm):
         remedy = "restore it, or delete it to get a new one, which programs have to trust anew"
         raise SettingsError(f"certs_dir: {CONF_BASENAME}-ca.pem is damaged; {remedy}") from None
+    except OSError as error:
+        # A full disk names no file.
+        raise OSError(error.errno, error.strerror, error.filename or str(folder)) from None
 
 
 def _own(settings: Settings, name: str, *, web: bool) -> _Listener:

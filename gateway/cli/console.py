@@ -2,8 +2,10 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable
+from errno import EBADF, EDQUOT, EFBIG, ENOSPC, EPIPE
 from typing import Any
 
 from gateway.config.settings import Settings, SettingsError
@@ -14,6 +16,7 @@ type AddFolders = Callable[[argparse.ArgumentParser], None]
 type Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _LARGEST_PAGE = 500
+_UNWRITABLE = frozenset({EBADF, EDQUOT, EFBIG, ENOSPC, EPIPE})
 
 
 def integer_between(least: int, most: int) -> Callable[[str], int]:
@@ -46,6 +49,44 @@ def print_error(message: str, code: str, param: str | None, *, as_json: bool) ->
         print_json({"ok": False, "error": {"code": code, "message": message, "param": param}})
     else:
         sys.stderr.write(message + "\n")
+
+
+def flush_output() -> None:
+    """Writes what is buffered, since it is too late to tell when the interpreter ends. Raises OSError."""
+    if sys.stdout is None:
+        # It was closed before the start; `print` says nothing then.
+        raise OSError(EBADF, os.strerror(EBADF))
+    sys.stdout.flush()
+
+
+def unreadable(error: OSError, *, as_json: bool) -> int:
+    """Prints which file cannot be read or written. Returns the exit status of that.
+
+    Raises the error again if it names no file. Those of `replacing` do, so it is about standard output.
+    """
+    if error.filename is None:
+        raise error
+    writing = error.errno in _UNWRITABLE
+    code = "unwritable" if writing else "unreadable"
+    print_error(f"{error.filename}: {error.strerror}", code, None, as_json=as_json)
+    return 1 if writing else 2
+
+
+def unwritable(error: OSError) -> int:
+    """Prints why standard output cannot be written. Returns the exit status of that.
+
+    Raises the error again if it is of another kind.
+    """
+    if error.filename is not None or error.errno not in _UNWRITABLE:
+        raise error
+    if sys.stdout is not None:
+        # Keeps the interpreter from trying once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    notes = getattr(error, "__notes__", ())
+    # A reader that closes its pipe, as `head` does, has read what it wants.
+    if notes or error.errno != EPIPE:
+        sys.stderr.write("; ".join((f"standard output: {error.strerror}", *notes)) + "\n")
+    return 1
 
 
 def unusable(error: SettingsError, *, as_json: bool) -> int:

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from secrets import token_bytes
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json
+from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json, unreadable
 from gateway.cli.engines import all_engines
 from gateway.cli.evaluate_output import as_json, show
 from gateway.cli.policy_lookup import load_policy, open_registry
@@ -67,7 +67,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     except GatewayError as error:
         print_error(error.message, error.code, error.param, as_json=options.json)
     except OSError as error:
-        print_error(f"{error.filename}: {error.strerror}", "unreadable", None, as_json=options.json)
+        unreadable(error, as_json=options.json)
     return 1
 
 

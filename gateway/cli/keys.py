@@ -13,7 +13,7 @@ from rich.text import Text
 
 from gateway.auth.api_keys import KeyRecord, KeyRing
 from gateway.auth.grants import grant_of, quota_words, scope_words
-from gateway.cli.console import AddFolders, Loader, Subparsers, add_page, exit_status, print_json
+from gateway.cli.console import AddFolders, Loader, Subparsers, add_page, exit_status, flush_output, print_json
 from gateway.cli.policy_lookup import open_registry
 from gateway.cli.signing_key import rotate_signing
 from gateway.config.installation_key import rotate_installation_key
@@ -112,10 +112,16 @@ async def _create(keys: KeyRing, options: argparse.Namespace, settings: Settings
             for policy in grant.policies:
                 registry.get(policy)
     secret, record = await keys.create(options.label, scope, grant, options.expires)
-    if options.json:
-        print_json({**_key_json(record), "key": secret})
-    else:
-        print(f"{record.key_id} ({scope_words(scope, grant)}), shown this once:\n{secret}")
+    try:
+        if options.json:
+            print_json({**_key_json(record), "key": secret})
+        else:
+            print(f"{record.key_id} ({scope_words(scope, grant)}), shown this once:\n{secret}")
+        flush_output()
+    except OSError as error:
+        await keys.revoke(record.key_id)
+        error.add_note(f"{record.key_id} is revoked again, since nobody has its secret")
+        raise
 
 
 async def _list(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json
+from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json, unreadable
 from gateway.cli.engines import all_engines
 from gateway.cli.policy_lookup import load_policy, open_registry
 from gateway.config.settings import Settings
@@ -79,7 +79,7 @@ def _run(action: Action, settings: Settings, options: argparse.Namespace) -> int
     except GatewayError as error:
         print_error(error.message, error.code, error.param, as_json=options.json)
     except OSError as error:
-        print_error(f"{error.filename}: {error.strerror}", "unreadable", None, as_json=options.json)
+        unreadable(error, as_json=options.json)
     return 1
 
 

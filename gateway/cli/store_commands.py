@@ -1,12 +1,10 @@
 """Commands that read the store, which they load; the others start faster without it."""
 
 import argparse
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from gateway.cli.console import AddFolders, Loader, exit_status, print_error
+from gateway.cli.console import AddFolders, Loader, exit_status, unreadable
 from gateway.config.settings import Settings
 from gateway.errors import Unavailable
 from gateway.receipts.checkpoint_file import read_checkpoint
@@ -40,12 +38,9 @@ def add_store_command(
 
         try:
             return exit_status(act, as_json=as_json)
-        except BrokenPipeError:
-            # The reader closed the pipe, as `head` does. Keeps the interpreter from reporting that at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
-            print_error(f"{error.filename}: {error.strerror}", "unwritable", None, as_json=as_json)
-        return 1
+            unreadable(error, as_json=as_json)
+            return 1
 
     parser.set_defaults(run=run)
 

@@ -1,6 +1,10 @@
 """What all commands have in common: how they say that the settings cannot be used, and the pages of lists."""
 
 import json
+import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,3 +82,36 @@ def test_the_options_of_another_program_are_its_own(capsys: pytest.CaptureFixtur
     said = capsys.readouterr()
     assert said.out == ""
     assert "unrecognized arguments: --wrong" in said.err
+
+
+UNSHOWN = [
+    ["keys", "create", "laptop"],
+    ["keys", "create", "laptop", "--json"],
+    ["keys", "list", "--json"],
+    ["usage", "--json"],
+    ["receipts", "export"],
+    ["policies", "list"],
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", UNSHOWN, ids=" ".join)
+def test_output_that_cannot_be_written_is_told_in_one_line(words: list[str], command: Command, ids: list[str]) -> None:
+    program = [sys.executable, str(Path(run_proxy.__file__)), *words, "--data-dir", str(command.data_dir)]
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{shlex.join(program)} >/dev/full"], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert re.fullmatch(r"standard output: No space left on device(; key_\w+ is revoked again.*)?\n", done.stderr)
+    _, keys = command.json("keys", "list")
+    assert len(keys) == words.count("create")
+    assert all(key["revoked_at"] and key["key_id"] in done.stderr for key in keys)
+
+
+@pytest.mark.slow
+def test_a_reader_that_leaves_early_is_no_failure_to_tell(command: Command, ids: list[str]) -> None:
+    program = [sys.executable, str(Path(run_proxy.__file__)), "policies", "list", "--data-dir", str(command.data_dir)]
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{shlex.join(program)} | :"], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert done.stderr == ""

@@ -1,7 +1,11 @@
 """Files are complete or absent, and readable by their owner only."""
 
 import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from errno import ENOSPC
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -62,3 +66,16 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
         os.close(reader)
     assert pipe.is_fifo()
     assert sorted(tmp_path.iterdir()) == [link, pipe]
+
+
+@pytest.mark.parametrize("write", [replacing, writing])
+def test_errors_name_the_file(write: Callable[[Path], AbstractContextManager[IO[bytes]]], tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    with pytest.raises(OSError, match="No space") as full, write(path):
+        # As a full disk does.
+        raise OSError(ENOSPC, os.strerror(ENOSPC))
+    assert full.value.filename == str(path)
+    missing = tmp_path / "folder" / "log"
+    with pytest.raises(FileNotFoundError) as absent, write(missing):
+        pass
+    assert absent.value.filename == str(missing)

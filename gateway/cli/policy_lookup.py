@@ -11,6 +11,9 @@ from gateway.policy.files import read_policy_file
 from gateway.policy.storage import StoredPolicies
 from gateway.store import open_store, store_exists
 
+# No id has any of these.
+_PATH = re.compile(r"[./\\]")
+
 
 @contextmanager
 def open_registry(settings: Settings) -> Iterator[PolicyRegistry]:
@@ -27,8 +30,10 @@ def open_registry(settings: Settings) -> Iterator[PolicyRegistry]:
 
 def load_policy(name: str, registry: PolicyRegistry) -> Policy:
     """Loads a policy by file, id, `id@version` or hash. Raises GatewayError, OSError."""
-    if name.endswith((".toml", ".json")):
+    if _PATH.search(name):
         path = Path(name)
+        # Says first that there is no such file.
+        path.stat()
         return registry.preview(read_policy_file(path))
     if re.fullmatch(r"[0-9a-f]{64}", name):
         return registry.by_hash(name)

@@ -219,3 +219,16 @@ def test_an_unsound_folder_is_told(data_dir: Path, tmp_path: Path, capsys: pytes
     command = Elsewhere(data_dir, capsys)
     assert command("list") == (1, "")
     assert "zzz.toml: The file is not valid TOML" in command.errors
+
+
+def test_a_path_is_told_from_an_id(policies: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes.md").write_text("x", encoding="utf-8")
+    for name in ("notes.md", "./notes.md"):
+        assert policies("check", name) == (1, "")
+        assert policies.errors == "notes.md: The name of a policy file must end in .toml or .json.\n"
+    for name in ("./notes", "folder/acme.toml", "acme.toml"):
+        assert policies("check", name) == (1, "")
+        assert policies.errors == f"{Path(name)}: No such file or directory\n"
+    assert policies("check", "notes") == (1, "")
+    assert "There is no such policy." in policies.errors

@@ -4,12 +4,13 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from errno import EBADF, EDQUOT, EFBIG, ENOSPC, EPIPE
 from typing import Any
 
 from gateway.config.settings import Settings, SettingsError
-from gateway.errors import GatewayError
+from gateway.errors import BadRequest, GatewayError, NotFound, Unprocessable
 
 type Loader = Callable[[argparse.Namespace], Settings]
 type AddFolders = Callable[[argparse.ArgumentParser], None]
@@ -17,6 +18,25 @@ type Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _LARGEST_PAGE = 500
 _UNWRITABLE = frozenset({EBADF, EDQUOT, EFBIG, ENOSPC, EPIPE})
+
+
+class Misused(Exception):
+    """An argument that cannot be used. Unlike that of other failures, the exit status is 2."""
+
+    def __init__(self, message: str, code: str, param: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.param = param
+
+
+@contextmanager
+def argument() -> Iterator[None]:
+    """Takes what the block refuses, or does not find, for an argument that cannot be used. Raises Misused."""
+    try:
+        yield
+    except (BadRequest, NotFound, Unprocessable) as error:
+        raise Misused(error.message, error.code, error.param) from None
 
 
 def integer_between(least: int, most: int) -> Callable[[str], int]:
@@ -97,9 +117,12 @@ def unusable(error: SettingsError, *, as_json: bool) -> int:
 
 
 def exit_status(action: Callable[[], int], *, as_json: bool) -> int:
-    """Returns the exit status of `action`, or 1 after printing its error. Raises SettingsError."""
+    """Returns the exit status of `action`, or after printing its error 1, or 2 for Misused. Raises SettingsError."""
     try:
         return action()
+    except Misused as error:
+        print_error(error.message, error.code, error.param, as_json=as_json)
+        return 2
     except GatewayError as error:
         print_error(error.message, error.code, error.param, as_json=as_json)
         return 1

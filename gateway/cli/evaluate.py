@@ -11,14 +11,14 @@ from dataclasses import asdict
 from pathlib import Path
 from secrets import token_bytes
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json, unreadable
+from gateway.cli.console import AddFolders, Loader, Subparsers, exit_status, print_json, unreadable
 from gateway.cli.engines import all_engines
 from gateway.cli.evaluate_output import as_json, show
 from gateway.cli.policy_lookup import load_policy, open_registry
 from gateway.cli.progress import progress
 from gateway.config.durable_files import writing
 from gateway.config.settings import Settings
-from gateway.errors import GatewayError, Unprocessable
+from gateway.errors import Unprocessable
 from gateway.evaluation import (
     Evaluated,
     Labelled,
@@ -63,12 +63,9 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
 
 def _run(settings: Settings, options: argparse.Namespace) -> int:
     try:
-        return _evaluate(settings, options)
-    except GatewayError as error:
-        print_error(error.message, error.code, error.param, as_json=options.json)
+        return exit_status(lambda: _evaluate(settings, options), as_json=options.json)
     except OSError as error:
-        unreadable(error, as_json=options.json)
-    return 1
+        return unreadable(error, as_json=options.json)
 
 
 def _evaluate(settings: Settings, options: argparse.Namespace) -> int:

@@ -13,7 +13,16 @@ from rich.text import Text
 
 from gateway.auth.api_keys import KeyRecord, KeyRing
 from gateway.auth.grants import grant_of, quota_words, scope_words
-from gateway.cli.console import AddFolders, Loader, Subparsers, add_page, exit_status, flush_output, print_json
+from gateway.cli.console import (
+    AddFolders,
+    Loader,
+    Subparsers,
+    add_page,
+    argument,
+    exit_status,
+    flush_output,
+    print_json,
+)
 from gateway.cli.policy_lookup import open_registry
 from gateway.cli.signing_key import rotate_signing
 from gateway.config.installation_key import rotate_installation_key
@@ -106,12 +115,13 @@ async def _with_keys(
 
 
 async def _create(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
-    scope, grant = grant_of(*(getattr(options, name) or () for name in ("scope", "policy", "model", "quota")))
-    if grant.policies:
-        with open_registry(settings) as registry:
-            for policy in grant.policies:
-                registry.get(policy)
-    secret, record = await keys.create(options.label, scope, grant, options.expires)
+    with argument():
+        scope, grant = grant_of(*(getattr(options, name) or () for name in ("scope", "policy", "model", "quota")))
+        if grant.policies:
+            with open_registry(settings) as registry:
+                for policy in grant.policies:
+                    registry.get(policy)
+        secret, record = await keys.create(options.label, scope, grant, options.expires)
     try:
         if options.json:
             print_json({**_key_json(record), "key": secret})

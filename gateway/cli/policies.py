@@ -17,12 +17,12 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, print_error, print_json, unreadable
+from gateway.cli.console import AddFolders, Loader, Subparsers, exit_status, print_json, unreadable
 from gateway.cli.engines import all_engines
 from gateway.cli.policy_lookup import load_policy, open_registry
 from gateway.config.settings import Settings
 from gateway.detection.engines import Finder
-from gateway.errors import Forbidden, GatewayError
+from gateway.errors import Forbidden
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders
 from gateway.policy.model import Policy
@@ -73,14 +73,14 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
 
 
 def _run(action: Action, settings: Settings, options: argparse.Namespace) -> int:
-    try:
+    def act() -> int:
         with open_registry(settings) as registry:
             return action(registry, settings, options)
-    except GatewayError as error:
-        print_error(error.message, error.code, error.param, as_json=options.json)
+
+    try:
+        return exit_status(act, as_json=options.json)
     except OSError as error:
-        unreadable(error, as_json=options.json)
-    return 1
+        return unreadable(error, as_json=options.json)
 
 
 def list_policies(registry: PolicyRegistry, _: Settings, options: argparse.Namespace) -> int:

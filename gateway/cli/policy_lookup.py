@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gateway.cli.console import argument
 from gateway.config.settings import Settings
 from gateway.policy import Policy, PolicyRegistry
 from gateway.policy.files import read_policy_file
@@ -29,14 +30,15 @@ def open_registry(settings: Settings) -> Iterator[PolicyRegistry]:
 
 
 def load_policy(name: str, registry: PolicyRegistry) -> Policy:
-    """Loads a policy by file, id, `id@version` or hash. Raises GatewayError, OSError."""
+    """Loads a policy by file, id, `id@version` or hash. Raises Misused, GatewayError for what is in a file, OSError."""
     if _PATH.search(name):
         path = Path(name)
         # Says first that there is no such file.
         path.stat()
         return registry.preview(read_policy_file(path))
-    if re.fullmatch(r"[0-9a-f]{64}", name):
-        return registry.by_hash(name)
-    if match := re.fullmatch(r"(.*)@([0-9]{1,9})", name):
-        return registry.get(match[1], int(match[2]))
-    return registry.get(name)
+    with argument():
+        if re.fullmatch(r"[0-9a-f]{64}", name):
+            return registry.by_hash(name)
+        if match := re.fullmatch(r"(.*)@([0-9]{1,9})", name):
+            return registry.get(match[1], int(match[2]))
+        return registry.get(name)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import print_json
+from gateway.cli.console import argument, print_json
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings
 from gateway.errors import BadRequest
@@ -35,7 +35,9 @@ def list_receipts(store: ReadOnlyStore, _: Settings, options: argparse.Namespace
 
 def find_by_value(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
     """Prints a page of the receipts of a value, as `POST /v1/receipt-search` returns it."""
-    sought = ValueDigests(installation_key(settings, used=True)).sought(_read_value())
+    with argument():
+        value = _read_value()
+    sought = ValueDigests(installation_key(settings, used=True)).sought(value)
     limit, offset = options.limit, options.offset
     found = store.read(lambda stored: find_receipts(stored.receipts, sought, limit, offset))
     _print_page([one.as_dict() for one in found.receipts], found.total, options, complete=found.complete)

@@ -122,7 +122,8 @@ def test_a_page_that_cannot_be_written_leaves_nothing_behind(
 ) -> None:
     (tmp_path / "folder").mkdir()
     status, _ = evaluate(documents, "--html", tmp_path / "folder")
-    assert status == 1
+    assert status == 2
+    assert str(tmp_path / "folder") in evaluate.errors
     assert sorted(one.name for one in tmp_path.iterdir()) == ["data", "folder", "label_map.json", "set.dev.jsonl"]
 
 
@@ -165,30 +166,35 @@ def test_candidates_count_when_a_lower_score_is_asked_for(evaluate: Command, tmp
 
 
 @pytest.mark.parametrize(
-    ("content", "words", "says"),
+    ("content", "words", "status", "says"),
     [
-        ("{}\n", [], "x.jsonl: Line 1: it is no object with a `text`."),
-        ('{"text": "Jane", "spans": [{}]}\n', [], "x.jsonl: Line 1: a span has no `label`."),
-        ("", ["--policy", "nowhere"], "There is no such policy."),
-        ("", ["--labels", "broken.json"], "broken.json is not JSON."),
-        ("", ["--labels", "absent.json"], "absent.json: No such file or directory"),
-        ("", ["--labels", "wrong.json"], "wrong.json: set.NAME needs a `common` and an `action`"),
+        ("{}\n", [], 1, "x.jsonl: Line 1: it is no object with a `text`."),
+        ('{"text": "Jane", "spans": [{}]}\n', [], 1, "x.jsonl: Line 1: a span has no `label`."),
+        ("", ["--policy", "nowhere"], 2, "There is no such policy."),
+        ("", ["--labels", "broken.json"], 1, "broken.json is not JSON."),
+        ("", ["--labels", "absent.json"], 2, "absent.json: No such file or directory"),
+        ("", ["--labels", "wrong.json"], 1, "wrong.json: set.NAME needs a `common` and an `action`"),
     ],
     ids=["not-a-document", "no-label", "no-policy", "map-not-json", "map-absent", "map-wrong"],
 )
 def test_what_cannot_be_used_is_said_and_nothing_is_repeated(
-    evaluate: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, words: list[str], says: str
+    evaluate: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: str,
+    words: list[str],
+    status: int,
+    says: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("x.jsonl").write_text(content, encoding="utf-8")
     Path("broken.json").write_text("{Jane", encoding="utf-8")
     Path("wrong.json").write_text('{"set": {"NAME": "Jane"}}', encoding="utf-8")
-    status, out = evaluate("x.jsonl", *words)
-    assert (status, out) == (1, "")
+    assert evaluate("x.jsonl", *words) == (status, "")
     assert says in evaluate.errors
     assert "Jane" not in evaluate.errors
-    status, out = evaluate("x.jsonl", *words, "--json")
-    assert status == 1
+    given, out = evaluate("x.jsonl", *words, "--json")
+    assert given == status
     assert says in json.loads(out)["error"]["message"]
 
 
@@ -198,6 +204,8 @@ def test_bytes_that_are_no_text_are_refused(evaluate: Command, tmp_path: Path) -
     status, _ = evaluate(file)
     assert status == 1
     assert "x.jsonl is not UTF-8." in evaluate.errors
+    assert evaluate(tmp_path / "none.jsonl") == (2, "")
+    assert "none.jsonl: No such file or directory" in evaluate.errors
 
 
 @pytest.mark.parametrize("words", [["--limit", "0"], ["--min-score", "2"], ["--mode", "loose"]])

@@ -136,7 +136,7 @@ def test_check_refuses_with_the_reason(policies: Command, tmp_path: Path) -> Non
 
 
 def test_a_missing_file(policies: Command) -> None:
-    assert policies("check", "nowhere.toml") == (1, "")
+    assert policies("check", "nowhere.toml") == (2, "")
     assert policies.errors == "nowhere.toml: No such file or directory\n"
 
 
@@ -156,7 +156,7 @@ def test_diff(policies: Command, stored: None) -> None:
 @pytest.mark.parametrize("name", ["nobody", "default@9", "default@x9", "default@", "default@" + "9" * 5000, "0" * 64])
 def test_no_such_policy(policies: Command, name: str) -> None:
     status, reply = policies.json("diff", "default", name)
-    assert (status, reply["error"]["code"]) == (1, "policy_not_found")
+    assert (status, reply["error"]["code"]) == (2, "policy_not_found")
     assert ("`policies list`" in reply["error"]["message"]) is (reply["error"]["param"] == "policy_id")
 
 
@@ -228,7 +228,7 @@ def test_a_path_is_told_from_an_id(policies: Command, tmp_path: Path, monkeypatc
         assert policies("check", name) == (1, "")
         assert policies.errors == "notes.md: The name of a policy file must end in .toml or .json.\n"
     for name in ("./notes", "folder/acme.toml", "acme.toml"):
-        assert policies("check", name) == (1, "")
+        assert policies("check", name) == (2, "")
         assert policies.errors == f"{Path(name)}: No such file or directory\n"
-    assert policies("check", "notes") == (1, "")
+    assert policies("check", "notes") == (2, "")
     assert "There is no such policy." in policies.errors

@@ -70,14 +70,14 @@ def test_a_value_from_the_terminal(command: Command, found: list[str], monkeypat
         raise EOFError
 
     monkeypatch.setattr("gateway.cli.receipt_lists.getpass", closed)
-    assert command.json("receipts", "find")[0] == 1
+    assert command.json("receipts", "find")[0] == 2
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"x" * (LONGEST_VALUE + 1), b"anna\xff@acme.test"])
 def test_what_is_no_value(command: Command, found: list[str], monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     give(monkeypatch, content)
     status, reply = command.json("receipts", "find")
-    assert (status, reply["error"]["param"]) == (1, "value")
+    assert (status, reply["error"]["param"]) == (2, "value")
     assert "anna" not in str(reply)
 
 

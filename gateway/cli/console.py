@@ -43,9 +43,12 @@ def integer_between(least: int, most: int) -> Callable[[str], int]:
     """Returns the type of an argument that is an integer in these bounds, inclusive."""
 
     def number(text: str) -> int:
-        value = int(text)
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
         if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"must be from {least} to {most}")
+            raise argparse.ArgumentTypeError(f"must be a whole number from {least} to {most}")
         return value
 
     return number

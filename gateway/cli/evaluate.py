@@ -5,13 +5,24 @@ The text never leaves the machine and is stored nowhere except in the page that 
 
 import argparse
 import json
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
+from errno import EISDIR, ENOENT
 from pathlib import Path
 from secrets import token_bytes
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, exit_status, print_json, unreadable
+from gateway.cli.console import (
+    AddFolders,
+    Loader,
+    Misused,
+    Subparsers,
+    exit_status,
+    integer_between,
+    print_json,
+    unreadable,
+)
 from gateway.cli.engines import all_engines
 from gateway.cli.evaluate_output import as_json, show
 from gateway.cli.policy_lookup import load_policy, open_registry
@@ -48,7 +59,9 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     parser.add_argument(
         "--types", type=_names, default=(), metavar="A,B", help="only these common types of the label map"
     )
-    parser.add_argument("--limit", type=_count, metavar="N", help="only the first N lines of each file")
+    parser.add_argument(
+        "--limit", type=integer_between(1, 2**53), metavar="N", help="only the first N lines of each file"
+    )
     parser.add_argument(
         "--min-score",
         type=_score,
@@ -69,6 +82,8 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _evaluate(settings: Settings, options: argparse.Namespace) -> int:
+    if options.html is not None:
+        _check_page(options.html)
     labels = _label_map(options)
     files = {file: _read(file, options.limit) for file in options.files}
     with open_registry(settings) as registry:
@@ -79,6 +94,7 @@ def _evaluate(settings: Settings, options: argparse.Namespace) -> int:
     )
     total = sum(len(one.documents) + len(one.cases) for one in files.values())
     with closing(engines), progress("evaluating", total) as advance:
+        _check_types(options.types, files, predictor, labels)
         done = [
             evaluate_file(file.name, labelled, predictor, labels, types=options.types, advance=lambda: advance(1))
             for file, labelled in files.items()
@@ -136,17 +152,39 @@ def _read(file: Path, limit: int | None) -> Labelled:
         raise Unprocessable(f"{file.name}: {error.message}") from None
 
 
+def _check_page(path: Path) -> None:
+    """Raises OSError for a page that could not be written, before the work rather than after it."""
+    if not path.resolve().parent.is_dir():
+        raise OSError(ENOENT, os.strerror(ENOENT), str(path))
+    if path.is_dir():
+        raise OSError(EISDIR, os.strerror(EISDIR), str(path))
+
+
+def _check_types(types: Sequence[str], files: Mapping[Path, Labelled], predictor: Predictor, labels: LabelMap) -> None:
+    """Raises Misused for a type that no label of the files and nothing detected has: all figures would be empty."""
+    if not types:
+        return
+    known: set[str] = set()
+    for file, labelled in files.items():
+        section = labels.section(file.name)
+        known |= {labels.meaning(section, span.label).common for one in labelled.documents for span in one.spans}
+        detected = (*predictor.protector.types, *predictor.policy.own_types)
+        known |= {labels.common(section, name, predictor.group(name)) for name in detected}
+    for number, name in enumerate(types, 1):
+        if name not in known:
+            message = f"--types: no label of these files and nothing that is detected has type {number} of the list"
+            raise Misused(message, "validation_error", "types")
+
+
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name for name in text.split(",") if name)
 
 
-def _count(text: str) -> int:
-    if (count := int(text)) < 1:
-        raise ValueError
-    return count
-
-
 def _score(text: str) -> float:
-    if not 0 <= (score := float(text)) <= 1:
-        raise ValueError
+    try:
+        score = float(text)
+    except ValueError:
+        score = -1
+    if not 0 <= score <= 1:
+        raise argparse.ArgumentTypeError("must be a number from 0 to 1")
     return score

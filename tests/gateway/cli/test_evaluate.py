@@ -208,8 +208,39 @@ def test_bytes_that_are_no_text_are_refused(evaluate: Command, tmp_path: Path) -
     assert "none.jsonl: No such file or directory" in evaluate.errors
 
 
-@pytest.mark.parametrize("words", [["--limit", "0"], ["--min-score", "2"], ["--mode", "loose"]])
-def test_wrong_options_are_misuse(evaluate: Command, documents: Path, words: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--limit", "0"], "must be a whole number from 1 to "),
+        (["--limit", "x"], "must be a whole number from 1 to "),
+        (["--min-score", "2"], "must be a number from 0 to 1"),
+        (["--min-score", "x"], "must be a number from 0 to 1"),
+        (["--mode", "loose"], "choose from"),
+    ],
+)
+def test_wrong_options_are_misuse(
+    evaluate: Command, documents: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
     with pytest.raises(SystemExit) as end:
         evaluate(documents, *words)
     assert end.value.code == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_type_that_nothing_can_have_is_refused(evaluate: Command, documents: Path) -> None:
+    assert evaluate(documents, "--types", "EMAIL,NOPE") == (2, "")
+    assert evaluate.errors.endswith("has type 2 of the list\n")
+    # The first is a label's, the second that of what may be detected.
+    assert evaluate(documents, "--types", "PERSON,CREDIT_CARD")[0] == 0
+
+
+def test_a_page_without_a_folder_is_refused_before_the_work(
+    evaluate: Command, documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def engines(_: Settings) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("gateway.cli.evaluate.all_engines", engines)
+    page = tmp_path / "missing" / "page.html"
+    assert evaluate(documents, "--html", page) == (2, "")
+    assert evaluate.errors == f"{page}: No such file or directory\n"

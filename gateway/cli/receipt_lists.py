@@ -78,7 +78,8 @@ def _print_page(rows: Sequence[Mapping[str, Any]], total: int, options: argparse
     console = Console()
     console.print(table)
     first = offset + 1 if rows else 0
-    console.print(f"{first}-{offset + len(rows)} of {total}, newest first", highlight=False)
+    shown = f"{first}-{offset + len(rows)} of {total}, newest first"
+    console.print(f"none beyond the {total} that there are" if offset and not rows else shown, highlight=False)
 
 
 def _cells(row: Mapping[str, Any]) -> Iterator[str]:

@@ -33,6 +33,7 @@ def test_list_is_newest_first_and_cuts_no_id_off(command: Command, ids: list[str
     assert all(id in table for id in ids)
     assert {"reconstruct", "playground", "protected", "answered", "medium"} <= set(table.split())
     assert "1-3 of 3, newest first" in table
+    assert command("receipts", "list", "--offset", "3")[1].splitlines()[-1] == "none beyond the 3 that there are"
     assert max(map(len, table.splitlines())) <= 80
 
 

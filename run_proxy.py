@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from gateway import __version__
 from gateway.cli.console import flush_output, print_error, unreadable, unusable, unwritable
@@ -62,6 +62,10 @@ class _Parser(argparse.ArgumentParser):
     """Prints errors without the value given, and as JSON where that is asked for. Its subparsers are of this class."""
 
     as_json = False
+
+    def __init__(self, **options: Any) -> None:
+        # `--js` would ask for JSON, and `as_json` would not know.
+        super().__init__(**options, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
         message = _GIVEN.sub(r"\1", message)

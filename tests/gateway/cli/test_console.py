@@ -115,3 +115,14 @@ def test_a_reader_that_leaves_early_is_no_failure_to_tell(command: Command, ids:
         ["/bin/sh", "-c", f"{shlex.join(program)} | :"], stderr=subprocess.PIPE, text=True, check=False
     )
     assert done.stderr == ""
+
+
+def test_options_are_not_abbreviated(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["receipts", "list", "--js"], ["receipts", "list", "--lim", "5"], ["usage", "--conf", "x"]):
+        with pytest.raises(SystemExit) as ended:
+            command(*words)
+        assert ended.value.code == 2
+        assert "unrecognized arguments: --" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as ended:
+        run_proxy.main(["--no-we"])
+    assert ended.value.code == 2

@@ -98,13 +98,15 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                 await master.run()
             if lost.done():
                 _log.error("the gateway process has ended unexpectedly; shutting down")
-            return int(lost.done())
+            status = int(lost.done())
     except GatewayError as error:
         raise explained(error) from None
+    _log.info("stopped")
+    return status
 
 
 class Welcome:
-    """Prints the addresses and a first example once all listeners are up."""
+    """Logs the addresses, and prints them with a first example, once all listeners are up."""
 
     def __init__(self, settings: Settings, certificate: str, new_key: str | None) -> None:
         self._settings = settings
@@ -116,6 +118,7 @@ class Welcome:
             address[1] for server in ctx.master.addons.get("proxyserver").servers for address in server.listen_addrs[:1]
         ]
         gateway, proxy = (f"http://{self._settings.host}:{port}" for port in ports[:2])
+        _log.info("serving on %s, and as a proxy on %s", gateway, proxy)
         bundle = bundle_of(self._settings.certs_dir).resolve()
         key = self._new_key or ("$KEY" if self._settings.api_key is None else "$SVC_API_KEY")
         lines = [

@@ -193,3 +193,15 @@ def test_without_calls_it_ends_at_once(tmp_path: Path) -> None:
         running.process.send_signal(signal.SIGTERM)
         assert running.process.wait(60) == 0
         assert "shutting down" not in running.output()
+
+
+def test_start_and_end_are_lines_of_the_log(tmp_path: Path) -> None:
+    with gateway(tmp_path, environment={"SVC_LOG_JSON": "true"}) as running:
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(60) == 0
+    lines = [json.loads(line) for line in running.output().splitlines() if line.startswith("{")]
+    assert [line["message"] for line in lines if line["logger"] == "addons.server"] == [
+        f"serving on {running.url}, and as a proxy on {running.proxy}",
+        "stopped",
+    ]
+    assert {line["level"] for line in lines} == {"info"}

@@ -8,6 +8,8 @@ _log = logging.getLogger(__name__)
 
 # For listeners, files, mitmweb and libraries.
 _RESERVED = 128
+# A single client may open as many.
+_FEW = 16
 
 if sys.platform == "win32":
 
@@ -29,10 +31,12 @@ else:
             return wanted
         fitting = max(1, (soft - _RESERVED) // 2)
         if fitting < wanted:
-            _log.warning(
-                "max_connections: only %d of %d fit below the limit of %d open files; raise the hard limit",
+            _log.log(
+                logging.ERROR if fitting < _FEW else logging.WARNING,
+                "max_connections: only %d of %d fit below the limit of %d open files%s; raise the hard limit",
                 fitting,
                 wanted,
                 soft,
+                ", so clients will lose their connections to each other" if fitting < _FEW else "",
             )
         return min(wanted, fitting)

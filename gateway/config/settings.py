@@ -228,8 +228,8 @@ class Settings(BaseSettings):
         2048,
         ge=1,
         le=1_000_000,
-        description="Connections of clients at once, also at most half of the open files that the system allows. When"
-        " all are in use, the one whose client has been silent longest is closed.",
+        description="Connections of clients at once, also at most half of the open files (less 128) that the system"
+        " allows. When all are in use, the one whose client has been silent longest is closed.",
     )
     max_connections_per_address: int = Field(
         1024, ge=1, le=1_000_000, description="The same for the clients of one address."

@@ -58,7 +58,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     which = rotate.add_mutually_exclusive_group(required=True)
     which.add_argument("key_id", metavar="KEY_ID|installation", nargs="?")
     which.add_argument("--signing", action="store_true", help="replace the key that signs receipts")
-    overlap = "how long the previous secret of an API key still opens, such as 0h or 7d (default: 24h)"
+    overlap = "how long the previous secret of an API key still opens, such as 7d; 0h: a second at most (default: 24h)"
     rotate.add_argument("--overlap", type=_duration, metavar="TIME", help=overlap)
     rotate.add_argument("--expires", type=_lifetime, metavar="TIME", help="new lifetime of an API key, such as 90d")
     _set_action(rotate, add_folders, load, _rotate)
@@ -78,7 +78,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     add_page(audit, 50)
     _set_action(audit, add_folders, load, _audit)
 
-    revoke = actions.add_parser("revoke", help="revoke a key, immediately and permanently")
+    revoke = actions.add_parser("revoke", help="revoke a key for good; a running gateway notices within a second")
     revoke.add_argument("key_id")
     _set_action(revoke, add_folders, load, _revoke)
 

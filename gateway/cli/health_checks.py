@@ -36,6 +36,7 @@ from gateway.store import ReadOnlyStore, open_read_only, store_exists
 from gateway.usage import counted_records
 
 _SECONDS = 5
+_PROBE_BYTES = 64 * 1024
 _RECREATE = "stop the gateway, delete the files in certs_dir and start it again; programs have to trust the new one"
 _MARK = "\N{LOCK}"
 # A clock may be set back a little, as when it is synchronized.
@@ -182,8 +183,11 @@ def check_store(settings: Settings) -> Checked:
             return Checked("store", f"{folder} cannot be created", "choose another folder with `--data-dir DIR`")
         return Checked("store", f"{folder} will be created by the first start")
     try:
-        with TemporaryFile(dir=folder):
-            pass
+        with TemporaryFile(dir=folder) as probe:
+            # A file without content can be made on a full disk, too. Random bytes cannot be compressed.
+            probe.write(os.urandom(_PROBE_BYTES))
+            probe.flush()
+            os.fsync(probe.fileno())
         check_private(folder)
         check_not_lost(folder)
         if not store_exists(folder):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from gateway.cli.health_checks import check_store
+from gateway.config.settings import load_settings
 from gateway.detection import Detector
 from tests.gateway.cli.support import Command
 
@@ -25,14 +27,32 @@ def _no_examples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Detector, "check", lambda _: None)
 
 
+def of_store(command: Command) -> dict[str, str]:
+    checks = command.json("doctor", "--gateway-port", "0", "--proxy-port", "0")[1]["checks"]
+    return next(dict(check) for check in checks if check["name"] == "store")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="permissions are those of POSIX")
 @pytest.mark.parametrize("harm", HARMS)
 def test_doctor_names_what_a_start_would_refuse(harm: str, command: Command, ids: list[str]) -> None:
-    def store() -> dict[str, str]:
-        checks = command.json("doctor", "--gateway-port", "0", "--proxy-port", "0")[1]["checks"]
-        return next(dict(check) for check in checks if check["name"] == "store")
-
-    assert store()["ok"]
+    assert of_store(command)["ok"]
     HARMS[harm](command.data_dir)
-    assert not store()["ok"]
-    assert store()["remedy"]
+    assert not of_store(command)["ok"]
+    assert of_store(command)["remedy"]
+
+
+def test_doctor_writes_to_tell_a_full_disk(command: Command, ids: list[str]) -> None:
+    resource = pytest.importorskip("resource")
+    assert of_store(command)["ok"]
+    # Reading the database makes its own two files.
+    left = {file.name for file in command.data_dir.iterdir() if not file.name.startswith("gateway.db")}
+    assert left == {"receipts.checkpoint", "signing.key"}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # No file may be longer, as if the disk had no more room.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        full = check_store(load_settings(None, data_dir=command.data_dir))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not full.ok
+    assert full.detail == f"{command.data_dir} cannot be written to: File too large"

@@ -14,8 +14,9 @@ from gateway.detection.deobfuscation import Findings, deobfuscate_known_values
 from gateway.detection.normalized_text import NormalizedText, normalize_text, plain_text
 from gateway.detection.overlaps import overlapping
 from gateway.models import NAME_MODEL
+from gateway.protection.name_spellings import is_long_enough
 from gateway.protection.paired_markup import with_paired_markup
-from gateway.protection.value_index import ValueIndex, is_long_enough, letters_and_digits, lower
+from gateway.protection.value_index import ValueIndex, letters_and_digits, lower
 from gateway.protection.value_words import Value, ValueWords
 from gateway.text.fields import Span, Spans
 

@@ -8,6 +8,9 @@ from gateway.config.data_files import word_lists
 
 SHORTEST = 4
 """Characters of a value, or of a part of a name, that is searched for."""
+UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+"""Thai, Lao, Burmese, Khmer, kana, ideographs and Hangul: nothing separates a name from the words around it."""
+_SHORTEST_UNSPACED = 2
 
 _PLAIN = str.maketrans(
     {"ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}
@@ -22,6 +25,7 @@ _MARKS = dict.fromkeys(range(0x300, 0x370))
 _MARKED = re.compile(r"[\x00-\u052f\u1e00-\u1fff]*")
 _LONG = 5
 """Characters of a name that is a word of its own, has an ending, or follows an initial."""
+_SHORTEST_JOINED, _MOST_WORDS = 7, 4
 _WITHOUT_ENDING = frozenset("sxzß")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]+")
 _SYLLABLES = 3
@@ -29,6 +33,11 @@ _WORD = re.compile(r"[^\W_]+")
 # In a name with such characters, the words may be incomplete.
 _OBFUSCATED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
 _ORDINARY = word_lists(__file__)["ordinary"]
+
+
+def is_long_enough(value: str) -> bool:
+    """Returns whether a value is searched for: shorter ones are in other words as well."""
+    return len(value) >= SHORTEST or (len(value) >= _SHORTEST_UNSPACED and UNSPACED.search(value) is not None)
 
 
 def composed(name: str) -> str:
@@ -79,6 +88,14 @@ def parts_alone(name: str) -> Iterator[str]:
             yield form.upper()
             if len(form) >= _LONG and form[-1] not in _WITHOUT_ENDING:
                 yield f"{form}s"
+
+
+def in_words(name: str) -> Iterator[Sequence[str]]:
+    """Yields the words of a name of which others may be made: joined or turned round, with and without its marks."""
+    for spelled in (composed(name), *without_marks(name)):
+        words = _WORD.findall(spelled)
+        if 2 <= len(words) <= _MOST_WORDS and len(spelled) >= _SHORTEST_JOINED:
+            yield words
 
 
 def accounts(words: Sequence[str]) -> Iterator[str]:

@@ -15,12 +15,16 @@ _COMPOUND = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-]+[A-Za-z0-9]+)+\Z")
 
 def compound_names(fields: Sequence[MessageField]) -> list[int]:
     """Returns the indexes of the texts that are declared names of several words."""
+    if not any(map(_is_declared, fields)):
+        return []
     texts = [(each, text) for each in fields for text in each.texts]
     return [number for number, (each, text) in enumerate(texts) if _is_declared(each) and _COMPOUND.match(text)]
 
 
 def as_declared(fields: Sequence[MessageField], spans: Sequence[Spans], names: dict[str, Spans]) -> Sequence[Spans]:
     """Returns the spans of the texts of a block, of declared names those of the first occurrence, kept in `names`."""
+    if not names and not any(map(_is_declared, fields)):
+        return spans
     texts = [(each, text) for each in fields for text in each.texts]
     for (each, text), found in zip(texts, spans, strict=True):
         if _is_declared(each):

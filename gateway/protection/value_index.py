@@ -13,14 +13,10 @@ from typing import NamedTuple
 
 from gateway.detection.normalized_text import normalize_text, plain_text
 from gateway.detection.unicode_folding import ASCII_SEPARATORS
-from gateway.protection.name_spellings import SHORTEST, accounts, composed, parts_alone, respelled, without_marks
+from gateway.protection.name_spellings import SHORTEST, UNSPACED, accounts, in_words, parts_alone, respelled
 from gateway.text.fields import Span
 
-_SHORTEST_UNSPACED = 2
-# Thai, Lao, Burmese, Khmer, kana, ideographs and Hangul: nothing separates a name from the words around it.
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _MANY = 48
-_SHORTEST_JOINED = 7
 _SHORTEST_NUMBER = 7
 # Characters, from which a value with a digit or of an e-mail address, or any other, is specific.
 _SPECIFIC, _SPECIFIC_WORD = 9, 16
@@ -144,17 +140,15 @@ class ValueIndex:
     def _add_name(self, value: str, name: str, span: Span) -> None:
         for form in (*respelled(name), *parts_alone(name)):
             self._spell(form, span)
-        for spelled in (composed(name), *without_marks(name)):
-            words = _WORD.findall(spelled)
-            if 2 <= len(words) <= 4 and len(spelled) >= _SHORTEST_JOINED:
-                pieces = [lower(word) for word in words]
-                self._file(value, pieces, _JOINED)
-                if min(len(pieces[0]), len(pieces[-1])) >= SHORTEST:
-                    self._file(value, [pieces[-1], *pieces[:-1]], _JOINED)
-                self._spell("".join(words), span)
-                for account in accounts(pieces):
-                    self.spans.setdefault(account, span)
-                    self._file(account, (account,))
+        for words in in_words(name):
+            pieces = [lower(word) for word in words]
+            self._file(value, pieces, _JOINED)
+            if min(len(pieces[0]), len(pieces[-1])) >= SHORTEST:
+                self._file(value, [pieces[-1], *pieces[:-1]], _JOINED)
+            self._spell("".join(words), span)
+            for account in accounts(pieces):
+                self.spans.setdefault(account, span)
+                self._file(account, (account,))
 
     def _spell(self, value: str, span: Span) -> None:
         if value in self.spans:
@@ -198,7 +192,7 @@ class ValueIndex:
 
     def _put(self, value: str, pieces: Sequence[str], word: str, form: _Form) -> None:
         forms = self._forms.get(word, ())
-        if not forms and _UNSPACED.search(word):
+        if not forms and UNSPACED.search(word):
             self._unspaced[word] = None
         if form not in forms:
             self._forms[word] = (*forms, form)
@@ -327,11 +321,6 @@ def _places_of(word: str, text: str) -> Iterator[tuple[str, int]]:
         at = text.find(word, at + 1)
 
 
-def is_long_enough(value: str) -> bool:
-    """Returns whether a value is searched for: of two characters, most are in other words as well."""
-    return len(value) >= SHORTEST or (len(value) >= _SHORTEST_UNSPACED and _UNSPACED.search(value) is not None)
-
-
 def has_parts(value: str, kind: str) -> bool:
     """Returns whether parts of a value are searched for as well: a password, or a key without its prefix."""
     return kind in _CONTAIN_PASSWORDS or kind in _SECRETS or _UNPREFIXED.fullmatch(value) is not None
@@ -366,7 +355,7 @@ def _stands_free(text: str, start: int, end: int, value: str) -> bool:
     """
     for edge, inner, outer in ((0, start, start - 1), (-1, end - 1, end)):
         if 0 <= outer < len(text) and text[outer].isalnum() and text[inner].isalnum():
-            if _UNSPACED.match(text, outer) or _UNSPACED.match(text, inner):
+            if UNSPACED.match(text, outer) or UNSPACED.match(text, inner):
                 continue
             if text[outer].isdecimal() and text[inner].isdecimal():
                 pieces = _WORD.findall(_NUMBER_GROUPS.sub("", value))

@@ -17,6 +17,7 @@ from gateway.detection.recognizer import (
     near_context,
 )
 from gateway.detection.recognizers._checks import is_date, luhn
+from gateway.detection.recognizers._phone_lookalikes import is_of_programs, is_thousands
 from gateway.detection.recognizers._phone_plans import is_national, is_possible, is_valid
 from gateway.detection.recognizers.payment_card import grouped_card
 
@@ -75,15 +76,6 @@ _MOST_GROUPS = 7  # the maximum of any numbering plan
 _BRACKETS = bytes.maketrans(b"()", b"  ")
 _DIGITS = re.compile(r"[0-9]+")
 _NO_DIGITS = re.compile(r"[^0-9]+")
-_THOUSANDS = re.compile(r"^\d{1,3}(?:(?: \d{3}){2,}|(?:\.\d{3}){2,})$")
-_ZERO_BEFORE = re.compile(rb"(?:\A|[^\d.,])0 \Z")
-# Sizes of files and memories, in groups of three digits.
-_SIZE = re.compile(r"^\d{1,3}(?: \d{3}){2,}$")
-_UNIT = re.compile(rb"[ ]?(?:bytes?|octets?|bits?|[KMGT]i?B)\b", re.IGNORECASE)
-# Characters of Unicode as four hexadecimal digits each, such as those of Latin: `0046 0066 0069`.
-_CODE_POINTS = re.compile(r"^00\d\d(?: 00\d\d)+")
-_FOURS = re.compile(r"^\d{4}(?: \d{4})+$")
-_CODE_POINT = re.compile(rb"\bU\+[0-9A-F]{4}\b[^\n]*\Z")
 _ALONE = re.compile(r"^[\d+ .\-/()]*\d")
 _DECIMAL = re.compile(r"^\+?\d+\.\d+$")
 _YEARS = re.compile(r"^(?:1[5-9]|20)\d\d[ .\-/]{1,3}(?:1[5-9]|20)\d\d$")
@@ -196,7 +188,7 @@ def _evaluate(normalized: NormalizedText, start: int, end: int, listed: int) -> 
     sentence = value.find(". ")
     if sentence >= _WHOLE:  # the rest starts a new sentence or is the next number in a list
         end, value = start + sentence, value[:sentence]
-    if _is_of_programs(normalized.data, start, end, value):
+    if is_of_programs(normalized.data, start, end, value):
         return None
     if value[0] == "+" or value.startswith("00"):
         found = _international(normalized, start, end)
@@ -204,17 +196,6 @@ def _evaluate(normalized: NormalizedText, start: int, end: int, listed: int) -> 
             return found
     score = _national(normalized, start, end, value, listed) if _ends_cleanly(normalized.data, end) else None
     return None if score is None else (end, score)
-
-
-def _is_of_programs(data: bytes, start: int, end: int, value: str) -> bool:
-    """Returns whether groups of digits are coordinates from an origin (`0 0 512 512`), code points, or a size."""
-    if value.startswith("0 "):
-        return value[2:4] == "0 " or _ZERO_BEFORE.search(data[max(0, start - 3) : start]) is not None
-    return (
-        _CODE_POINTS.match(value) is not None
-        or (_FOURS.match(value) is not None and _CODE_POINT.search(data[max(0, start - 40) : start]) is not None)
-        or (_SIZE.match(value) is not None and _UNIT.match(data, end) is not None)
-    )
 
 
 def _international(normalized: NormalizedText, start: int, end: int) -> tuple[int, float] | None:
@@ -275,7 +256,7 @@ def _national(normalized: NormalizedText, start: int, end: int, value: str, list
         return 0.7
     if other or _in_row(data, start, end, value):
         return None
-    if _is_thousands(value, digits):
+    if is_thousands(value, digits):
         return _NEXT_TO_NAME if len(digits) == 9 else None
     if not grouped:
         return _NEXT_TO_NAME if value[0] == "0" and is_national(digits, _TRUNK_ZERO_CODES) else None
@@ -289,7 +270,7 @@ def _national(normalized: NormalizedText, start: int, end: int, value: str, list
 def _is_reached(data: bytes, start: int, value: str, digits: str) -> bool:
     """Returns whether the words directly before a number say that somebody can be reached there."""
     before = data[max(0, start - _ANNOUNCED_WITHIN) : start]
-    amount = _is_thousands(value, digits)
+    amount = is_thousands(value, digits)
     if _REACHED_AT.search(before):
         return not amount or len(digits) >= _WHOLE
     grouped = not amount and not value.isdigit() and value.replace(" ", "").isdigit()
@@ -322,11 +303,6 @@ def _starts_with_date(parts: list[str], lengths: list[int], signs: set[str]) -> 
         return _any_date(parts[0], parts[1], parts[2])
     day_first = lengths[2] in {2, 4} and max(lengths[:2]) <= 2 and len(parts) <= 4
     return day_first and (len(parts) == 4 or signs != {" "}) and _any_date(parts[2], parts[1], parts[0])
-
-
-def _is_thousands(value: str, digits: str) -> bool:
-    """Returns whether a value is an amount with a thousands separator."""
-    return digits[0] != "0" and _THOUSANDS.search(value) is not None
 
 
 def _in_row(data: bytes, start: int, end: int, value: str) -> bool:

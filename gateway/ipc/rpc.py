@@ -10,6 +10,7 @@ import logging
 import pickle
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from itertools import count
 from typing import Any, Self, cast
 
@@ -18,6 +19,9 @@ from gateway.errors import GatewayError, InternalError, Unavailable
 _log = logging.getLogger(__name__)
 
 _LENGTH = 4
+_PING = "ping"
+_PING_SECONDS, _SILENCE_SECONDS = 5.0, 30.0
+"""How often one end asks whether the other answers, and how long that may take: far longer than any text does."""
 
 
 class _Frames(asyncio.Protocol):
@@ -65,13 +69,17 @@ def _frame(*content: object) -> bytes:
 
 
 class Link:
-    """The calling end. `lost` is done once the other end is gone, and every later call fails."""
+    """The calling end. `lost` is done once the other end is gone, and every later call fails.
+
+    While `watch` runs, calls fail as well as long as the other end does not answer: it hangs, or was stopped.
+    """
 
     def __init__(self) -> None:
         self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._numbers = count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._transport: asyncio.WriteTransport | None = None
+        self._is_silent = False
 
     @classmethod
     async def open(cls, end: socket.socket) -> Self:
@@ -85,6 +93,8 @@ class Link:
         """Calls a function at the other end and returns or raises its result. Raises Unavailable when it is gone."""
         if self._transport is None or self.lost.done():
             raise _gone()
+        if self._is_silent:
+            raise _silent()
         number = next(self._numbers)
         waiter = self._waiting[number] = asyncio.get_running_loop().create_future()
         self._transport.write(_frame(number, name, arguments))
@@ -100,6 +110,30 @@ class Link:
         """Calls a function without waiting for a result."""
         if self._transport is not None and not self.lost.done():
             self._transport.write(_frame(-next(self._numbers), name, arguments))
+
+    async def watch(self) -> None:
+        """Asks again and again whether the other end still answers."""
+        while True:
+            await asyncio.sleep(_PING_SECONDS)
+            if self._transport is None or self.lost.done():
+                return
+            number = next(self._numbers)
+            answered = self._waiting[number] = asyncio.get_running_loop().create_future()
+            self._transport.write(_frame(number, _PING, ()))
+            if not (await asyncio.wait([answered], timeout=_SILENCE_SECONDS))[0]:
+                self._is_silent = True
+                _log.error("the gateway's process does not answer; requests are refused until it does")
+                for waiting, waiter in self._waiting.items():
+                    if waiter is not answered and not waiter.done():
+                        waiter.set_exception(_silent())
+                        # Nobody waits for what it may still do once it goes on.
+                        self._transport.write(_frame(waiting, "", ()))
+            with suppress(GatewayError):
+                await answered
+            del self._waiting[number]
+            if self._is_silent and not self.lost.done():
+                self._is_silent = False
+                _log.warning("the gateway's process answers again")
 
     def close(self) -> None:
         if self._transport is not None:
@@ -133,7 +167,7 @@ async def answer(
 
     async def do(number: int, name: str, arguments: tuple[Any, ...]) -> None:
         try:
-            value = calls[name](*arguments)
+            value = None if name == _PING else calls[name](*arguments)
             reply = _frame(number, True, await value if isinstance(value, Awaitable) else value)
         except known as error:
             reply = _frame(number, False, error)
@@ -167,6 +201,10 @@ async def answer(
     for task in unfinished:
         task.cancel()
     await asyncio.gather(*unfinished, return_exceptions=True)
+
+
+def _silent() -> GatewayError:
+    return Unavailable("The gateway does not answer; nothing was sent.", code="detection_failed", retry_after=5)
 
 
 def _gone() -> GatewayError:

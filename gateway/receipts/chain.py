@@ -239,7 +239,7 @@ class Chain:
         except _BrokenLog as broken:
             _log.critical("the receipt log is broken: %s", broken)
             message = f"No receipt can be written, because the receipt log is broken: {without_numbers(str(broken))}."
-            raise Unavailable(message) from None
+            raise Unavailable(message, code="receipt_log_broken") from None
 
     def _read_end(self, receipts: Receipts, stored: StoredHead) -> _End:
         """Reads an end that this process did not write, and verifies it. Raises _BrokenLog."""

@@ -118,7 +118,12 @@ async def running(settings: Settings, end: socket.socket | None) -> AsyncIterato
         return
     link = await Link.open(end)
     try:
-        yield Running(RemoteGateway(link), await link.call("begin"), link.lost)
+        first_key = await link.call("begin")
+        watching = asyncio.create_task(link.watch())
+        try:
+            yield Running(RemoteGateway(link), first_key, link.lost)
+        finally:
+            watching.cancel()
     finally:
         link.close()
 

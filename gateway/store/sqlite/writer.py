@@ -190,7 +190,7 @@ class Writer:
             for hook in self.after_commit:
                 hook()
         finally:
-            self._failed = any(isinstance(operation.error, Unavailable) for operation in batch)
+            self._failed = any(_is_of_store(operation.error) for operation in batch)
             if not self._failed and self._failures.end():
                 _log.warning("the store writes again")
             for clear in self.after_transaction:
@@ -259,6 +259,11 @@ def translated(error: Exception) -> Exception:
         _log.error("the store failed: %s", error_name(error))
         return Unavailable("The store cannot be used at the moment. Try again shortly.")
     return error
+
+
+def _is_of_store(error: BaseException | None) -> bool:
+    """Whether the database failed, and not what a work found in it, such as a broken log."""
+    return isinstance(error, Unavailable) and error.code == Unavailable.default_code
 
 
 def _still_wanted(operation: Operation) -> bool:

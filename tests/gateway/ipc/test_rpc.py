@@ -14,6 +14,7 @@ import pytest
 
 from gateway.errors import BadRequest, Forbidden, GatewayError, InternalError, TooManyRequests, Unavailable
 from gateway.ids import new_request_id
+from gateway.ipc import rpc
 from gateway.ipc.rpc import Link, answer
 
 
@@ -175,3 +176,51 @@ def test_a_forked_process_makes_ids_of_its_own() -> None:
     assert os.read(reader, 100).decode() != new_request_id()
     os.close(reader)
     os.close(writer)
+
+
+async def test_calls_fail_while_the_other_end_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(rpc, "_PING_SECONDS", 0.01)
+    monkeypatch.setattr(rpc, "_SILENCE_SECONDS", 0.2)
+    goes_on, ended = threading.Event(), list[str]()
+
+    async def slow() -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+
+    near, far = socket.socketpair()
+    calls = {"slow": slow, "hang": goes_on.wait, "echo": str}
+    other = threading.Thread(target=asyncio.run, args=[answer(far, calls)])
+    other.start()
+    link = await Link.open(near)
+    watching = asyncio.create_task(link.watch())
+    under_way = [asyncio.create_task(link.call(name)) for name in ("slow", "hang")]
+    assert [type(one) for one in await asyncio.gather(*under_way, return_exceptions=True)] == 2 * [Unavailable]
+    with pytest.raises(Unavailable):
+        await link.call("echo", "hello")
+    goes_on.set()
+    async with asyncio.timeout(5):
+        while True:
+            try:
+                assert await link.call("echo", "hello") == "hello"
+                break
+            except Unavailable:
+                await asyncio.sleep(0.01)
+    assert ended == ["cancelled"]
+    assert [caplog.text.count(words) for words in ("does not answer", "answers again")] == [1, 1]
+    watching.cancel()
+    link.close()
+    other.join(5)
+
+
+async def test_watching_ends_with_the_other_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rpc, "_PING_SECONDS", 0.01)
+    near, far = socket.socketpair()
+    link = await Link.open(near)
+    watching = asyncio.create_task(link.watch())
+    far.close()
+    await asyncio.wait_for(watching, 5)

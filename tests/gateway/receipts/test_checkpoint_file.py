@@ -93,7 +93,8 @@ async def test_an_emptied_log_is_named_at_start_by_health_and_by_verify(
             assert (health.status_code, health.json()["error"]["code"]) == (503, "receipt_log_broken")
             assert "degraded" in health.json()["error"]["message"]
             refused = await client.post("/v1/protect", json={"text": "Write to anna@acme.test"})
-            assert refused.status_code == 503
+            assert (refused.status_code, refused.json()["error"]["code"]) == (503, "receipt_log_broken")
+            assert (await client.get("/healthz")).json()["error"]["code"] == "receipt_log_broken", "still"
     assert remembered(data_dir) == 1
     assert main(["receipts", "verify", "--data-dir", str(data_dir)]) == 1
     assert "NOT VALID" in capsys.readouterr().out

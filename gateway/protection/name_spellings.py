@@ -25,6 +25,7 @@ _MARKS = dict.fromkeys(range(0x300, 0x370))
 _MARKED = re.compile(r"[\x00-\u052f\u1e00-\u1fff]*")
 _LONG = 5
 """Characters of a name that is a word of its own, has an ending, or follows an initial."""
+_NO_OTHER_WORD = 7
 _SHORTEST_JOINED, _MOST_WORDS = 7, 4
 _WITHOUT_ENDING = frozenset("sxzß")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]+")
@@ -73,7 +74,7 @@ def respelled(name: str) -> tuple[str, ...]:
 def parts_alone(name: str) -> Iterator[str]:
     """Yields the ways in which the first and last word of a name stand alone, unless they are ordinary words.
 
-    These are with a capital or in capitals, with and without an `s`. In small letters it may be another word.
+    These are with a capital or in capitals, with and without an `s`. In small letters, only a long one is no other word.
     """
     words = () if _OBFUSCATED.search(name) else _WORD.findall(composed(name))
     shortest = SHORTEST if len(words) > 1 else _LONG
@@ -86,6 +87,8 @@ def parts_alone(name: str) -> Iterator[str]:
         for form in (titled, *respelled(titled)):
             yield form
             yield form.upper()
+            if len(form) >= _NO_OTHER_WORD:
+                yield form.lower()
             if len(form) >= _LONG and form[-1] not in _WITHOUT_ENDING:
                 yield f"{form}s"
 

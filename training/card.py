@@ -39,6 +39,7 @@ DATA = [
         ("translations of home-assistant-frontend and apache-superset", "Apache-2.0", "their contributors"),
         ("translations of django and wagtail", "BSD-3-Clause", "their contributors"),
         ("translations of kolibri and django-allauth", "MIT", "their contributors"),
+        ("for the list of places: names of countries and cities in CLDR", "Unicode-3.0", "Unicode, Inc."),
     )
 ]
 

@@ -74,7 +74,8 @@ def respelled(name: str) -> tuple[str, ...]:
 def parts_alone(name: str) -> Iterator[str]:
     """Yields the ways in which the first and last word of a name stand alone, unless they are ordinary words.
 
-    These are with a capital or in capitals, with and without an `s`. In small letters, only a long one is no other word.
+    These are with a capital or in capitals, with and without an `s`, and long ones in small letters: they are no other
+    words.
     """
     words = () if _OBFUSCATED.search(name) else _WORD.findall(composed(name))
     shortest = SHORTEST if len(words) > 1 else _LONG

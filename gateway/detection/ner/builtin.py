@@ -85,8 +85,11 @@ class BuiltinModel(TokenClassifier):
         self.version = f"{NAME_MODEL}+{self.hash[:12]}"
         self._loose = [number for number, one in enumerate(self._classes.types, 1) if one in {LOCATION, ORGANIZATION}]
         self._ordinary = OrdinaryWords(MODEL / "ordinary.txt")
+        # Of places and of other scripts; the student has not learned with them.
+        self._nobody = OrdinaryWords(MODEL / "nobody.txt")
         self._given = WordList(MODEL / "given.txt")
-        self.version = f"{self.version}.{self._ordinary.version}.{self._given.version}"
+        lists = (self._ordinary, self._given, self._nobody)
+        self.version = ".".join((self.version, *(one.version for one in lists)))
 
     def _tokens(self, text: str) -> Tokens:
         plain = self._pieces.encode(text)
@@ -225,13 +228,17 @@ class BuiltinModel(TokenClassifier):
             return False
         return self._ordinary.is_identifier(value) or _MEMBER.fullmatch(text, before, one.end) is not None
 
+    def _names_nobody(self, value: str) -> bool:
+        """Whether a value consists of ordinary words, or of those of places."""
+        return self._ordinary.covers(value) or self._nobody.covers(value)
+
     def _without_ordinary_cells(self, text: str, one: Entity) -> Iterator[Entity]:
-        """Removes neighbouring cells and lines of ordinary words from a person or user name."""
+        """Removes neighbouring cells and lines of ordinary words, and places, from a person or user name."""
         limit = 1.0 if one.type in _PRIMARY_TYPES else _MAX_SECONDARY_SCORE
         cells = [
             (one.start + cell.start(), one.start + cell.end()) for cell in _CELL.finditer(text[one.start : one.end])
         ]
-        names = [(start, end) for start, end in cells if not self._ordinary.covers(text[start:end])]
+        names = [(start, end) for start, end in cells if not self._names_nobody(text[start:end])]
         for start, end in names if len(names) < len(cells) else [(one.start, one.end)]:
             yield one._replace(start=start, end=end, score=min(one.score, limit))
 

@@ -133,3 +133,10 @@ def test_a_part_of_a_path_or_a_program_is_no_user(full: Engines, text: str, user
 def test_doses_are_no_address(full: Engines) -> None:
     found = full.detect("uso de losartana 50mg, metformina 850mg e AAS 100mg")
     assert not [one for one in found if one.type == "STREET_ADDRESS"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Warszawa jest większa niż Praga.", "Москва больше, чем Париж.", "上海比重庆大。", "서울은 부산보다 크다."]
+)
+def test_a_place_is_no_person(full: Engines, text: str) -> None:
+    assert not [one for one in full.detect(text) if one.type == "PERSON"]

@@ -22,21 +22,35 @@ _V6 = compile_pattern(r"[0-9A-Za-z_]*:[0-9A-Za-z_:]*(?:\.\d+){0,3}(?:%[0-9A-Za-z
 _VERSION = compile_pattern(
     r"(?i)(?:(?:(?:\b|_)v|[a-z](?-i:V))ersions?[\s:.=#\"'()<>\-]*|\b(?:release|build|firmware|driver|ver|rev|sections?|chapter"
     r"|clause|annex|appendix|abschnitt|kapitel|ziffer|oid)[\s:.=#\"'\-]*|§[\s§]*|\bv\.?|[a-z]/"
-    r"|\brfc ?\d{3,5},? |\b(?:up|down)grade[ds]? (?:from |to )|\w \((?:[<>]?=|>>|<<) )$"
+    r"|\brfc ?\d{3,5},? |\b(?:up|down)grade[ds]? (?:from |to ))$"
 )
 _VERSION_REACH = 24
-# The requirement of a version (PEP 508): `name==1.2.3.4`. An expression may compare addresses the same way.
-_REQUIRED = compile_pattern(r"([A-Za-z][\w.\-]*(?:\[[\w,\-]*\])?)(?:===?|[~<>!]=)$")
+# The version of the protocol is a single number.
+_OF_PROTOCOL = compile_pattern(r"(?i)\bip_?v(?:ersion)?\W*$")
+# The requirement of a version, alone or in quotes, behind a command, or in a package's description (PEP 508, Debian).
+# An expression may compare addresses the same way.
+_REQUIRED = compile_pattern(
+    r"(?:(?m:^)[ \t]*|[\"']|(?i)\b(?:pip3?|pipx|uv|conda|poetry|install|requires?)\b[^\n]*\s[\"']?)"
+    r"([A-Za-z][\w.\-]*)(?:\[[\w,\-]*\])?(?:===?|[~<>!]=)$"
+    r"|(?m:^)(?i)[ \t]*(?:pre-|build-)?(?:depends|recommends|suggests|breaks|conflicts|replaces|provides|requires)\b"
+    r"[^\n]*\w \((?:[<>]?=|>>|<<) $"
+)
 _OF_NETWORKS = compile_pattern(
     r"(?i)ip|addr|host|net|server|client|peer|gateway|remote|local|router|proxy|node|dns|src|dst|source|dest|origin|from"
+    r"|target|visitor|attacker|victim|user|cidr"
 )
-_REQUIRED_REACH = 64
+_REQUIRED_REACH = 160
+_COMPARED = (b"=", b" ")
 # The revision of a package of Debian or Fedora behind its version: `-1ubuntu2`, `-2+b1`, `+dfsg-1`, `-3.fc40`.
-_REVISION = re.compile(rb"-\d+(?:\.\d+)*(?:[a-z]+\d|[+~][a-z]|\.[a-z]{2,3}\d)|[+~][a-z]+[\d.-]")
+_REVISION = re.compile(
+    rb"-\d+(?:\.\d+)*(?:(?:ubuntu|deb|build)\d|[+~](?:b|bpo|deb|rpi|ubuntu)\d|\.(?:fc|el|amzn|mga)\d)"
+    rb"|[+~](?:dfsg|ds|really|git|bzr|svn|repack)[\d.~-]"
+)
 # The heading of a section, in a comment or in Markdown: `// 4.2.6.4 Step`.
 _HEADING = re.compile(rb"(?:\A|\n)[ \t]*(?://+|/\*+|#{2,6})[ \t]*\Z")
 _TITLE = re.compile(rb"\.?[ \t]+[A-Z][a-z]")
 _MOST_SECTIONS = 20
+_SIBLINGS = 4000
 _CONTINUES = re.compile(rb"(?:\.[0-9]++)++")
 
 _DOCUMENTATION = tuple(
@@ -118,20 +132,24 @@ def _find_v4(normalized: NormalizedText) -> Iterator[Match]:
 
 def _is_version(data: bytes, start: int, end: int) -> bool:
     """Returns whether what is directly before or after four numbers says that they are no address."""
-    if _VERSION.search(data[max(0, start - _VERSION_REACH) : start]) or _REVISION.match(data, end):
+    before = data[max(0, start - _REQUIRED_REACH) : start]
+    if _VERSION.search(before[-_VERSION_REACH:]) and not _OF_PROTOCOL.search(before[-_VERSION_REACH:]):
         return True
-    required = _REQUIRED.search(data[max(0, start - _REQUIRED_REACH) : start])
-    return required is not None and _OF_NETWORKS.search(required[1]) is None
+    if _REVISION.match(data, end):
+        return True
+    required = _REQUIRED.search(before) if before[-1:] in _COMPARED else None
+    return required is not None and _OF_NETWORKS.search(required[1] or b"") is None
 
 
 def _is_section(data: bytes, start: int, end: int, value: str) -> bool:
-    """Returns whether four small numbers are a section's, with its title. None of its parts is 0."""
+    """Returns whether four small numbers are a section's, with its title and another one beside it. No part is 0."""
     parts = value.split(".")
     return (
         all(part.isdigit() and 0 < int(part) <= _MOST_SECTIONS for part in parts)
         and parts[0] != "10"  # the private network
         and _TITLE.match(data, end) is not None
         and _HEADING.search(data[max(0, start - 40) : start]) is not None
+        and data.count(f"{value.rpartition('.')[0]}.".encode(), max(0, start - _SIBLINGS), end + _SIBLINGS) > 1
     )
 
 
@@ -200,7 +218,7 @@ RECOGNIZERS = (
             "pip install foo==1.2.3.4",
             '(python_version="3.7.1.0")',
             "libfoo:amd64 (1.2.5.1-2+b1)",
-            "// 4.2.6.4 Step",
+            "// 4.2.6.4 Step\n// 4.2.6.5 Other",
             "§ 4.2.1.3",
             "OID 1.3.6.1",
         ),

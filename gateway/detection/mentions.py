@@ -18,7 +18,6 @@ _SIGNS = tuple(
 _ANNOTATED = re.compile(_PARTS["annotated"])
 _DECLARATION = re.compile(_PARTS["declaration"], re.MULTILINE)
 _COMMENTED = re.compile(_PARTS["commented"])
-_STARRED = re.compile(_PARTS["starred"])
 _DESCRIBED = re.compile(r"@\w+:\s")
 
 
@@ -37,6 +36,4 @@ def is_mention(before: str, after: str) -> bool:
 
 def _is_in_comment(before: str, line: str) -> bool:
     """Returns whether a line begins in a comment of C, where an `@` announces a parameter or member (gtk-doc)."""
-    if _STARRED.fullmatch(line) is not None:
-        return True
     return _COMMENTED.fullmatch(line) is not None and before.rfind("/*") > before.rfind("*/")

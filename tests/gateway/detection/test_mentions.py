@@ -25,7 +25,7 @@ PROGRAMS = [
     "push @defines, $one;",
     "foreach my $one (@incpaths) {",
     "return sort @names;",
-    " * @nset: the set",
+    "/**\n * @nset: the set",
     "/**\n * free_all:\n   @list: what to free\n",
     "@Composable fun Greeting(name: String) {",
     "@MyAnnotation class",
@@ -60,6 +60,17 @@ MENTIONS = [
     "INSERT INTO users VALUES ('@jdoe')",
     "/* see below */ @jdoe: done",
     "thanks @page-turner, @test.anna and @service_jane",
+    " * @jdoe: please fix the login",
+    "WHERE is the doc, @jdoe?",
+    "HAVING fun, @jdoe",
+    "VALUES matter - @jdoe",
+    "SELECT committee: chair (@jdoe), vice (@asmith)",
+    "EXEC sponsor @jdoe",
+    "Thanks to our @jdoe; he did it",
+    "Follow my @jdoe; thanks",
+    "please set @jdoe = owner",
+    "for review (@jdoe) {",
+    "ask npm guru @jdoe/website",
 ]
 
 

@@ -226,6 +226,7 @@ class Protect:
             state.guard = await self._gateway.end(state.request_id, stream.end(flow.response.status_code))
         except GatewayError as error:
             _log.error("the outcome of a stream could not be recorded: %s", error.code)
+            self._gateway.fail(state.request_id, "answered")
         flow.response.data.content = stream.received
         self._review.answered(flow, state)
         self._states.remove(flow)
@@ -256,6 +257,7 @@ class Protect:
         except GatewayError as error:
             # The upstream answered, and its unrestored answer is safe to pass on.
             _log.error("an answer could not be restored: %s", error.code)
+            self._gateway.fail(state.request_id, "restore_failed")
             state.answer = received
         else:
             state.answer, state.guard = restored

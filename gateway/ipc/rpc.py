@@ -204,7 +204,7 @@ async def answer(
 
 
 def _silent() -> GatewayError:
-    return Unavailable("The gateway does not answer; nothing was sent.", code="detection_failed", retry_after=5)
+    return Unavailable("The gateway does not answer; try again.", code="detection_failed", retry_after=5)
 
 
 def _gone() -> GatewayError:

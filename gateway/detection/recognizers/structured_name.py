@@ -31,7 +31,7 @@ _LONGEST = 40
 _NAMES = "|".join(_KEYS.values())
 # `"last": "…"`, `last='…'`, `setLast("…")`, `<last>…`, and at the start of a line `sn: …`.
 _BEFORE = r"(?:\b|_)(?:set_?|with_?)?"
-_AFTER = r"(?:[\"']?\s*(?::|=>?)\s*[\"']|\(\s*[\"']|(?:\s[^<>\n]*)?>\s*)"
+_AFTER = r"(?:[\"']?\s*(?::|=>?)\s*[\"']|\(\s*[\"']|>\s*)"
 _ON_LINE = r"(?m:^)[ \t]*"
 # By signs, which prose has few of: to look for the keys in all texts would slow down the search for everything else.
 _PREFILTER = rf"(?i)(?::|=>?|\()\s*[\"']|>|{_ON_LINE}(?:{_NAMES}):[ ]"

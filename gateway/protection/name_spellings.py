@@ -10,7 +10,7 @@ SHORTEST = 4
 """Characters of a value, or of a part of a name, that is searched for."""
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 """Thai, Lao, Burmese, Khmer, kana, ideographs and Hangul: nothing separates a name from the words around it."""
-_SHORTEST_UNSPACED = 2
+SHORTEST_UNSPACED = 2
 
 _PLAIN = str.maketrans(
     {"ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}
@@ -24,7 +24,7 @@ _MARKS = dict.fromkeys(range(0x300, 0x370))
 # Latin, Greek and Cyrillic letters. In other scripts a mark is as much as a letter.
 _MARKED = re.compile(r"[\x00-\u052f\u1e00-\u1fff]*")
 _LONG = 5
-"""Characters of a name that is a word of its own, has an ending, or follows an initial."""
+"""Characters of a name that is a word of its own, or has an ending."""
 _NO_OTHER_WORD = 7
 _SHORTEST_JOINED, _MOST_WORDS = 7, 4
 _WITHOUT_ENDING = frozenset("sxzß")
@@ -33,12 +33,12 @@ _SYLLABLES = 3
 _WORD = re.compile(r"[^\W_]+")
 # In a name with such characters, the words may be incomplete.
 _OBFUSCATED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
-_ORDINARY = word_lists(__file__)["ordinary"]
+_WORDS = word_lists(__file__)
 
 
 def is_long_enough(value: str) -> bool:
     """Returns whether a value is searched for: shorter ones are in other words as well."""
-    return len(value) >= SHORTEST or (len(value) >= _SHORTEST_UNSPACED and UNSPACED.search(value) is not None)
+    return len(value) >= SHORTEST or (len(value) >= SHORTEST_UNSPACED and UNSPACED.search(value) is not None)
 
 
 def composed(name: str) -> str:
@@ -82,11 +82,13 @@ def parts_alone(name: str) -> Iterator[str]:
     is_small = name.islower()
     for word in dict.fromkeys((words[0], words[-1])) if words else ():
         is_part = word.isalpha() and len(word) >= shortest and (is_small or word[0].isupper())
-        if not is_part or word.lower() in _ORDINARY:
+        if not is_part or word.lower() in _WORDS["ordinary"]:
             continue
         titled = word.capitalize() if is_small or word.isupper() else word
         for form in (titled, *respelled(titled)):
             yield form
+            if form.lower() in _WORDS["of_programs"]:
+                continue
             yield form.upper()
             if len(form) >= _NO_OTHER_WORD:
                 yield form.lower()
@@ -103,7 +105,10 @@ def in_words(name: str) -> Iterator[Sequence[str]]:
 
 
 def accounts(words: Sequence[str]) -> Iterator[str]:
-    """Yields names of accounts made of an initial and the family name: `gpemberton`, `pembertong`."""
-    if len(words) > 1 and len(words[-1]) >= _LONG:
+    """Yields names of accounts made of an initial and a long family name: `gpemberton`, `pembertong`.
+
+    Of a short one, they may be words: `drivers`, `estate`.
+    """
+    if len(words) > 1 and len(words[-1]) >= _NO_OTHER_WORD:
         yield words[0][0] + words[-1]
         yield words[-1] + words[0][0]

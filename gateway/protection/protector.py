@@ -9,8 +9,8 @@ The rules, in this order:
    that the same turn gives the same bytes (law 5).
 4. A text that already holds a placeholder of the session literally never restores it (law 4): within one block the
    value gets a longer tag; in a later block the literal itself is hidden.
-5. The names of tools and parameters cross everywhere as they are declared, and a single word of a known name is not
-   hidden within one (`gateway/protection/protocol_names.py`).
+5. The names of tools, and those of parameters that are several words, cross everywhere as they are declared, and a
+   single word of a known name is not hidden within one (`gateway/protection/protocol_names.py`).
 """
 
 import dataclasses

@@ -6,14 +6,23 @@ specific one (`_is_specific`) is found even within a longer word or number, sinc
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import accumulate, chain, compress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain, compress, count
+from operator import add
 from sys import byteorder
 from typing import NamedTuple
 
 from gateway.detection.normalized_text import normalize_text, plain_text
 from gateway.detection.unicode_folding import ASCII_SEPARATORS
-from gateway.protection.name_spellings import SHORTEST, UNSPACED, accounts, in_words, parts_alone, respelled
+from gateway.protection.name_spellings import (
+    SHORTEST,
+    SHORTEST_UNSPACED,
+    UNSPACED,
+    accounts,
+    in_words,
+    parts_alone,
+    respelled,
+)
 from gateway.text.fields import Span
 
 _MANY = 48
@@ -92,8 +101,8 @@ class ValueIndex:
         self.spans: dict[str, Span] = {}
         """How each value and each other spelling of it is hidden."""
         self._forms: dict[str, tuple[_Form, ...]] = {}
-        # Those of the words that may be within longer runs of letters.
-        self._unspaced: dict[str, None] = {}
+        # Those of the words that may be within longer runs of letters, by their first two characters.
+        self._unspaced: dict[str, tuple[str, ...]] = {}
         # A trie over pieces, so that values with a common prefix cost no more than one. A state (at first the way) and
         # a piece lead to the next state; `_values` has the values that end in a state.
         self._steps: dict[tuple[int, str], int] = {}
@@ -147,8 +156,7 @@ class ValueIndex:
                 self._file(value, [pieces[-1], *pieces[:-1]], _JOINED)
             self._spell("".join(words), span)
             for account in accounts(pieces):
-                self.spans.setdefault(account, span)
-                self._file(account, (account,))
+                self._spell(account, span)
 
     def _spell(self, value: str, span: Span) -> None:
         if value in self.spans:
@@ -192,8 +200,8 @@ class ValueIndex:
 
     def _put(self, value: str, pieces: Sequence[str], word: str, form: _Form) -> None:
         forms = self._forms.get(word, ())
-        if not forms and UNSPACED.search(word):
-            self._unspaced[word] = None
+        if not forms and len(word) > 1 and UNSPACED.search(word):
+            self._unspaced[word[:2]] = (*self._unspaced.get(word[:2], ()), word)
         if form not in forms:
             self._forms[word] = (*forms, form)
         at = form.way
@@ -295,7 +303,7 @@ def _with_beginnings(words: Iterable[bytes]) -> dict[bytes, bytes]:
     return result
 
 
-def _places(text: str, words: Collection[str], unspaced: Collection[str]) -> Iterator[tuple[str, int]]:
+def _places(text: str, words: Collection[str], unspaced: Mapping[str, Collection[str]]) -> Iterator[tuple[str, int]]:
     """Yields the positions of words: searches for a few one by one, for many in one pass."""
     if len(words) <= _MANY:
         for word in words:
@@ -307,11 +315,11 @@ def _places(text: str, words: Collection[str], unspaced: Collection[str]) -> Ite
         ends = list(accumulate(map(len, found))) if hits else []
         yield from ((found[hit], ends[hit] - len(found[hit]) + hit) for hit in hits)
     else:
-        for word in unspaced:
-            yield from _places_of(word, text)
-        yield from (
-            (word[0], word.start()) for word in _WORD.finditer(text) if word[0] in words and word[0] not in unspaced
-        )
+        yield from ((word[0], word.start()) for word in _WORD.finditer(text) if word[0] in words)
+        for at in compress(count(), map(unspaced.__contains__, map(add, text, text[1:]))) if unspaced else ():
+            for word in unspaced[text[at : at + 2]]:
+                if text.startswith(word, at):
+                    yield word, at
 
 
 def _places_of(word: str, text: str) -> Iterator[tuple[str, int]]:
@@ -355,7 +363,8 @@ def _stands_free(text: str, start: int, end: int, value: str) -> bool:
     """
     for edge, inner, outer in ((0, start, start - 1), (-1, end - 1, end)):
         if 0 <= outer < len(text) and text[outer].isalnum() and text[inner].isalnum():
-            if UNSPACED.match(text, outer) or UNSPACED.match(text, inner):
+            # Of two characters, most are in other words as well.
+            if len(value) > SHORTEST_UNSPACED and (UNSPACED.match(text, outer) or UNSPACED.match(text, inner)):
                 continue
             if text[outer].isdecimal() and text[inner].isdecimal():
                 pieces = _WORD.findall(_NUMBER_GROUPS.sub("", value))

@@ -105,6 +105,10 @@ def test_what_only_its_name_gives_away(protector: Protector, policy: Policy, fie
         ("My name is João Guimarães. See jguimaraes_report.pdf, Guimaraes.", ["Guimaraes"], ["_report.pdf"]),
         ("My name is Gareth Pemberton. ssh gpemberton@host, quote pemberton_gareth.", ["gpemberton"], ["quote"]),
         ("my name is marcus bellweather, says Bellweather.", ["marcus", "Bellweather"], [", says "]),
+        ("My name is Sarah Field. Select the fields; FIELDS", ["Sarah"], ["Select the fields; FIELDS"]),
+        ("My name is Dan Rivers. Install drivers.", ["Dan Rivers"], ["Install drivers."]),
+        ("My name is Anna Cross. a CROSS JOIN b", ["Anna Cross"], ["a CROSS JOIN b"]),
+        ("联系人：王明\n国王明天来，王明说，", ["联系人：王明"], ["国王明天来"]),
     ],
 )
 def test_a_part_of_a_name_is_hidden_where_it_stands_alone(

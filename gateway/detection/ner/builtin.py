@@ -48,7 +48,9 @@ _CELL = re.compile(r"[^\s\u00a0]+(?:[ \u00a0][^\s\u00a0]+)*")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _MIN_DIGITS = 6
 # What a number is written in: groups of digits, or a word with digits. A model may take some of it for all.
-_WHOLE_NUMBER = re.compile(r"\d{1,4}([ ./-])\d{2,4}(?:\1\d{2,4})+(?!\w)|\w+(?:[-/]\w+|\.\d+)*")
+_WHOLE_NUMBER = re.compile(
+    r"\d{1,4}(?:(?: \d{2,4}){2,}|(?:\.\d{2,4}){2,}|(?:/\d{2,4}){2,}|(?:-\d{2,4}){2,})(?!\w)|\w+(?:[-/]\w+|\.\d+)*"
+)
 _LONGEST_NUMBER = 40
 # A medicine with its dose resembles a street with its number.
 _DOSE = re.compile(r"\d ?(?:mg|mcg|µg|ml|UI|IE|IU)\b")

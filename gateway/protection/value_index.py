@@ -101,8 +101,8 @@ class ValueIndex:
         self.spans: dict[str, Span] = {}
         """How each value and each other spelling of it is hidden."""
         self._forms: dict[str, tuple[_Form, ...]] = {}
-        # Those of the words that may be within longer runs of letters, by their first two characters.
-        self._unspaced: dict[str, tuple[str, ...]] = {}
+        # The lengths of those words that may be within longer runs of letters, by their first two characters.
+        self._unspaced: dict[str, frozenset[int]] = {}
         # A trie over pieces, so that values with a common prefix cost no more than one. A state (at first the way) and
         # a piece lead to the next state; `_values` has the values that end in a state.
         self._steps: dict[tuple[int, str], int] = {}
@@ -201,7 +201,7 @@ class ValueIndex:
     def _put(self, value: str, pieces: Sequence[str], word: str, form: _Form) -> None:
         forms = self._forms.get(word, ())
         if not forms and len(word) > 1 and UNSPACED.search(word):
-            self._unspaced[word[:2]] = (*self._unspaced.get(word[:2], ()), word)
+            self._unspaced[word[:2]] = self._unspaced.get(word[:2], frozenset()) | {len(word)}
         if form not in forms:
             self._forms[word] = (*forms, form)
         at = form.way
@@ -303,7 +303,7 @@ def _with_beginnings(words: Iterable[bytes]) -> dict[bytes, bytes]:
     return result
 
 
-def _places(text: str, words: Collection[str], unspaced: Mapping[str, Collection[str]]) -> Iterator[tuple[str, int]]:
+def _places(text: str, words: Collection[str], unspaced: Mapping[str, Collection[int]]) -> Iterator[tuple[str, int]]:
     """Yields the positions of words: searches for a few one by one, for many in one pass."""
     if len(words) <= _MANY:
         for word in words:
@@ -317,8 +317,8 @@ def _places(text: str, words: Collection[str], unspaced: Mapping[str, Collection
     else:
         yield from ((word[0], word.start()) for word in _WORD.finditer(text) if word[0] in words)
         for at in compress(count(), map(unspaced.__contains__, map(add, text, text[1:]))) if unspaced else ():
-            for word in unspaced[text[at : at + 2]]:
-                if text.startswith(word, at):
+            for size in unspaced[text[at : at + 2]]:
+                if (word := text[at : at + size]) in words:
                     yield word, at
 
 

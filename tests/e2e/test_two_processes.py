@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 
 from tests.e2e.server import COMMAND, ROOT, gateway
 from tests.e2e.upstream import Upstream
+from tests.processes import gone
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
 
@@ -37,20 +37,6 @@ def child_of(parent: int) -> int:
 def searcher_of(child: int) -> int:
     """The process that searches texts, which one between starts."""
     return child_of(child_of(child))
-
-
-def gone(pid: int, seconds: float = 60) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        state = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True, check=False)
-        if state.stdout.strip().startswith("Z"):
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def test_without_the_gateways_process_nothing_crosses_and_the_program_ends(tmp_path: Path, upstream: Upstream) -> None:

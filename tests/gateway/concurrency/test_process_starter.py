@@ -18,6 +18,7 @@ import pytest
 
 from gateway.concurrency.process_starter import ProcessStarter, open_process_starter
 from tests.conftest import ROOT
+from tests.processes import gone, is_gone
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
@@ -61,24 +62,6 @@ def ask(connection: Connection) -> tuple[int, int, int, int]:
     connection.send("")
     answer: tuple[int, int, int, int] = connection.recv()
     return answer
-
-
-def is_gone(process: int) -> bool:
-    """Whether a process has ended, even if nobody has asked for its status."""
-    try:
-        os.kill(process, 0)
-        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].startswith("Z")
-    except ProcessLookupError:
-        return True
-    except FileNotFoundError:
-        return sys.platform == "linux"
-
-
-def gone(process: int) -> bool:
-    deadline = time.monotonic() + 10
-    while not is_gone(process) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return is_gone(process)
 
 
 def test_processes_are_started_at_any_time_with_their_connections(starter: ProcessStarter) -> None:

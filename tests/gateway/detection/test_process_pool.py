@@ -20,6 +20,7 @@ from gateway.detection import process_pool
 from gateway.detection.process_pool import Answer, NoWorker, ProcessPool
 from gateway.errors import Unavailable
 from tests.conftest import ROOT
+from tests.processes import gone
 
 # Other tests leave threads behind; what is forked here uses nothing of theirs.
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
@@ -78,11 +79,9 @@ def pids(pool: ProcessPool, jobs: int = 12) -> set[int]:
 
 
 def kill(process: int) -> None:
-    """Kills a process, and waits until it has ended, though nobody has asked for its status."""
+    """Kills a process, and waits until it has ended."""
     os.kill(process, signal.SIGKILL)
-    ask = ["ps", "-o", "state=", "-p", str(process)]
-    while (subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip() or "Z")[0] != "Z":
-        time.sleep(0.01)
+    assert gone(process)
 
 
 @pytest.fixture

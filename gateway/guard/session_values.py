@@ -12,7 +12,7 @@ from gateway.detection.deobfuscation import text_variants
 from gateway.detection.unicode_folding import compact
 from gateway.guard.untrusted_destinations import Source
 from gateway.guard.verdict import Hit, Kind, Severity
-from gateway.placeholders import Placeholders
+from gateway.placeholders import Known, Placeholders
 from gateway.placeholders.grammar import ALPHABET, type_of
 from gateway.text.many_words import LONGEST, ManyWords
 
@@ -55,23 +55,22 @@ class SessionValues:
         return [tag for tag in self._tags if not tag.isdigit() and not (tag.isalpha() and _VOWELS & set(tag))]
 
     @cached_property
-    def _values(self) -> list[tuple[str, str, Severity]]:
-        """The values to search for: the letters and digits of each, its spelling, and how much harm it does."""
-        unique: dict[tuple[str, bool], tuple[str, str, Severity]] = {}
+    def _values(self) -> list[tuple[str, Known]]:
+        """The values to search for, each with its letters and digits."""
+        unique: dict[tuple[str, bool], tuple[str, Known]] = {}
         for entry in self._placeholders.entries():
             plain, is_word = compact(entry.value), entry.value.isalpha()
-            group = group_of(entry.type, self._types)
-            shortest = _SHORTEST_NUMBER if plain.isdigit() else _SHORTEST_WORD
-            if entry.type not in _NEVER and len(plain) >= shortest and not (is_word and group in _COMMON_GROUPS):
-                severity = Severity.HIGH if group in GRAVE_GROUPS else Severity.MEDIUM
-                unique[plain, is_word] = plain, entry.value, severity
+            if len(plain) < (_SHORTEST_NUMBER if plain.isdigit() else _SHORTEST_WORD) or entry.type in _NEVER:
+                continue
+            if not (is_word and group_of(entry.type, self._types) in _COMMON_GROUPS):
+                unique[plain, is_word] = plain, entry
         return list(unique.values())
 
     @cached_property
     def _search(self) -> ManyWords:
-        return ManyWords(_bytes(plain) for plain, _, _ in self._values)
+        return ManyWords(_bytes(plain) for plain, _ in self._values)
 
-    def _that_may_be_in(self, hay: str) -> Sequence[tuple[str, str, Severity]]:
+    def _that_may_be_in(self, hay: str) -> Sequence[tuple[str, Known]]:
         """Leaves out values that are not in a text, if that takes less time than to search for each."""
         if len(hay) < _LONG or len(self._values) < _MANY:
             return self._values
@@ -100,12 +99,13 @@ class SessionValues:
         present = [value for value in self._that_may_be_in(hay) if value[0] in hay]
         # Where in the text each character of its compact form is.
         places = [index for index, char in enumerate(text) for _ in compact(char)] if present else []
-        for plain, value, severity in present:
+        for plain, entry in present:
+            severity = Severity.HIGH if group_of(entry.type, self._types) in GRAVE_GROUPS else Severity.MEDIUM
             for match in re.finditer(f"(?={plain})", hay):
                 own = places[match.start() : match.start() + len(plain)]
                 start, end = own[0], own[-1] + 1
                 is_dense = all(after - before <= _WIDEST_GAP + 1 for before, after in pairwise(own))
-                if is_dense and _is_whole(text, start, end, value):
+                if is_dense and _is_whole(text, start, end, entry.value):
                     yield Hit(Kind.PROTECTED_VALUE_IN_CLEAR, start, end, severity)
 
     def are_hidden_in(self, url: str) -> bool:
@@ -120,7 +120,7 @@ class SessionValues:
         if any(map(self._placeholders.find, readings)):
             return True
         in_clear = compact(url)
-        hidden = [value for value, _, _ in self._values if value not in in_clear]
+        hidden = [plain for plain, _ in self._values if plain not in in_clear]
         return any(value in hay for hay in map(compact, readings) for value in hidden)
 
 

@@ -152,16 +152,17 @@ def _plain_words(texts: Sequence[str], found: Sequence[Spans]) -> frozenset[str]
 
     What a recognizer found is announced as a name, say, however often it stands elsewhere.
     """
-    named, announced = Counter[str](), set[str]()
+    named = Counter[str]()
     for text, spans in zip(texts, found, strict=True):
         for one in spans:
-            value = text[one.start : one.end]
-            if one.recognizer != NAME_MODEL:
-                announced.add(value)
-            elif one.type == "PERSON" and value.isalpha() and value.islower():
-                named[value] += 1
+            if one.recognizer == NAME_MODEL and one.type == "PERSON":
+                value = text[one.start : one.end]
+                if value.isalpha() and value.islower():
+                    named[value] += 1
     if not named:
         return frozenset()
+    every = ((text, one) for text, spans in zip(texts, found, strict=True) for one in spans)
+    announced = {text[one.start : one.end] for text, one in every if one.recognizer != NAME_MODEL}
     places = Counter(word for text in texts for word in _in_sentences(text, named))
     return frozenset(word for word, count in named.items() if count * _LEAST_SHARE < places[word]) - announced
 

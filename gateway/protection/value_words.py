@@ -34,26 +34,20 @@ class _Words(NamedTuple):
     signed: str
     """The value in lower case, if it begins or ends with a sign."""
 
-    def clues(self) -> set[bytes]:
-        """Returns words of which one is in every text that has the value; none if it may be anywhere."""
-        return {clue for each in self.spellings for clue in each.clues}.union(self.alone)
-
 
 class ValueWords:
     """The words of values. Its repr shows none of them."""
 
-    __slots__ = ("_holders", "_search", "_values")
+    __slots__ = ("_holders", "_search")
 
     def __init__(self) -> None:
-        self._values: dict[Value, _Words] = {}
         # The values of each clue; of none are those that may be anywhere.
         self._holders: dict[bytes, list[Value]] = {b"": []}
         self._search = ManyWords()
 
     def add(self, value: Value) -> None:
         """Adds a value, at most once."""
-        self._values[value] = words = _words(*value)
-        for clue in words.clues() or (b"",):
+        for clue in _clues(*value) or (b"",):
             if clue not in self._holders:
                 self._holders[clue] = []
                 self._search.add(clue)
@@ -78,7 +72,8 @@ class ValueWords:
         if inside is None:
             return [*values]
         whole, signed = Counter(hidden), Counter(stretches)
-        pairs = [each.pair for value in values for each in self._values[value].spellings if each.pair]
+        words_of_values = [_words(*value) for value in values]
+        pairs = [each.pair for words in words_of_values for each in words.spellings if each.pair]
         opening = {each[:size] for size in {len(last) for _, last in pairs} for each in hidden}
         closing = {each[-size:] for size in {len(first) for first, _ in pairs} for each in hidden}
 
@@ -96,7 +91,25 @@ class ValueWords:
                         return True
             return not words.spellings or any(clues[word] != inside[word] for word in words.alone)
 
-        return [value for value in values if is_elsewhere(self._values[value])]
+        return [value for value, words in zip(values, words_of_values, strict=True) if is_elsewhere(words)]
+
+
+def _clues(value: str, kind: str) -> set[bytes]:
+    """Returns words of which one is in every text that has the value; none if it may be anywhere."""
+    if value.isascii() and not has_parts(value, kind):
+        # Most values, and few of them are asked for more than this.
+        words = words_of(value)
+        ends = _ends(words, kind)
+        if not words or any(len(word) > LONGEST for word in ends):
+            return set()
+        return {max(words, key=len)[:LONGEST], *ends}
+    spelled = _words(value, kind)
+    return {clue for each in spelled.spellings for clue in each.clues}.union(spelled.alone)
+
+
+def _ends(words: Sequence[bytes], kind: str) -> list[bytes]:
+    """Returns the first and the last word of a person's name, but for short ones."""
+    return [word for word in (words[0], words[-1]) if len(word) >= SHORTEST] if words and kind == "PERSON" else []
 
 
 def _words(value: str, kind: str) -> _Words:
@@ -115,7 +128,7 @@ def _words(value: str, kind: str) -> _Words:
         if not (words := words_of(text)):
             continue
         clues = words if parts else [max(words, key=len)]
-        ends = [word for word in (words[0], words[-1]) if len(word) >= SHORTEST] if kind == "PERSON" else []
+        ends = _ends(words, kind)
         if any(len(word) > LONGEST for word in ends):
             return _Words((), (), signed)
         # Both words are searched for, so that a stretch that begins or ends within one shows.

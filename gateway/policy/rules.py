@@ -70,7 +70,14 @@ class RuleBook:
         return frozenset(self._rules) | frozenset(self._strict)
 
     def compute(self, type: str, group: str, mode: PrivacyMode) -> Rule:
-        """Computes a rule without caching. A strict rule for a group cannot weaken a standard rule for its types."""
+        """Computes a rule without caching. No rule shows a part of a secret, whatever it says of other types."""
+        rule = self._computed(type, group, mode)
+        if group == "secret" and rule.action is Action.MASK:
+            return replace(rule, options=replace(rule.options, keep_last=0))
+        return rule
+
+    def _computed(self, type: str, group: str, mode: PrivacyMode) -> Rule:
+        """A strict rule for a group cannot weaken a standard rule for its types."""
         if type in self.own_types:
             # Ignore the detector's group: a rule that keeps that group must not reveal what the policy's own list
             # hides.

@@ -50,6 +50,25 @@ def test_another_action_drops_the_options_of_the_one_before() -> None:
 
 
 @pytest.mark.parametrize(
+    "document",
+    [
+        {"otherwise": {"action": "mask", "keep_last": 4}},
+        {"rules": {"PASSWORD": {"action": "mask", "keep_last": 4}}},
+        {"otherwise": {"keep_last": 4}, "rules": {"secret": {"action": "mask"}}},
+        {"strict": {"rules": {"PASSWORD": {"action": "mask", "keep_last": 4}}}},
+        {
+            "rules": {"custom": {"action": "mask", "keep_last": 4}},
+            "deny": [{"type": "PASSWORD", "terms": ["sesame"]}],
+        },
+    ],
+)
+def test_a_secret_is_never_shown_in_part(document: dict[str, Any]) -> None:
+    """A rule for all types or for one type would show what the rule for the group `secret` may not."""
+    rule = policy(**document).rule_for("PASSWORD", "secret", STRICT)
+    assert (rule.action, rule.options.keep_last) == (Action.MASK, 0)
+
+
+@pytest.mark.parametrize(
     ("type_name", "group", "action", "min_score"),
     [
         ("PERSON", "person", Action.REDACT, 0.1),  # strict.rules.PERSON

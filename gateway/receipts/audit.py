@@ -148,6 +148,8 @@ def prove_extension(store: ReadOnlyStore, signer: Signer, old: int, size: int | 
 
     def read(stored: Repositories) -> Consistency:
         new = _checkpoint(stored, signer, size)
+        if old > new.size:
+            raise BadRequest(f"A log of {new.size} records does not extend one of {old}.", param="old")
         return prove_consistency(stored.receipts, checkpoint_at(stored.receipts, old, signer), new)
 
     return {**CONSISTENCY, "public_key": signer.public_bytes.hex(), **store.read(read).as_dict()}

@@ -91,6 +91,8 @@ def test_a_log_extends_what_it_was(command: Command, ids: list[str], tmp_path: P
             status, done = command.json("receipts", "verify", str(file), "--key", key)
             assert (status, done["valid"], done["log"]["size"]) == (0, True, new)
     assert command("receipts", "consistency", "5") == (1, "")
+    assert command("receipts", "consistency", "3", "--size", "2") == (1, "")
+    assert command.errors.strip() == "A log of 2 records does not extend one of 3.", "it is not broken"
 
 
 # What these change stands beside the records in the database; an export of them is that of a good log.

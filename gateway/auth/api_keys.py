@@ -135,7 +135,7 @@ class KeyRing:
             raise Unprocessable(f"A label has 1 to {_LONGEST_LABEL} printable characters.", param="label")
         secret = _PREFIX + token_urlsafe(32)
         now = _now()
-        expires_at = now + lifetime if lifetime is not None else None
+        expires_at = self._latest() + lifetime if lifetime is not None else None
         record = KeyRecord("key_" + token_hex(8), label, scope, now, None, expires_at, grant)
         row = KeyRow(record.key_id, label, scope.value, _digest(secret), now.isoformat(), terms=grant_json(grant))
         row = row._replace(expires_at=expires_at.isoformat() if expires_at else None)
@@ -146,7 +146,7 @@ class KeyRing:
     async def list(self) -> tuple[KeyRecord, ...]:
         """Returns all keys, including revoked ones, oldest first."""
         rows, previous = await self._store.read(lambda stored: (stored.keys.all(), stored.keys.previous()))
-        now = _now()
+        now = self._latest()
         ends: dict[str, datetime] = {}
         for each in previous:
             end = datetime.fromisoformat(each.ends_at)
@@ -160,7 +160,7 @@ class KeyRing:
         Id, label and grant stay, and so does whatever the key owns. Without a `lifetime`, the expiry stays too.
         Raises NotFound, also for a revoked key, and Unprocessable for an expired one without a `lifetime`.
         """
-        secret, now = _PREFIX + token_urlsafe(32), _now()
+        secret, now = _PREFIX + token_urlsafe(32), self._latest()
 
         def work(stored: Repositories) -> KeyRecord | None:
             row = next((row for row in stored.keys.active() if row.key_id == key_id), None)
@@ -195,6 +195,10 @@ class KeyRing:
             raise NotFound("There is no such key. `keys list` shows the existing ones.", param="key_id")
         await self.load()
         return _record(row)
+
+    def _latest(self) -> datetime:
+        """Returns the time that lifetimes count from. It is ahead of a clock that was ahead and is set back."""
+        return max(_now(), datetime.fromtimestamp(int(self._clock.now(self._seen)), UTC))
 
     def _refresh(self, seconds: float) -> None:
         """Checks whether another process changed the keys, unless that was done less than `seconds` ago.

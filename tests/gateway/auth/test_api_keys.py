@@ -206,6 +206,18 @@ async def test_a_restart_with_a_clock_set_back_does_not_bring_an_expired_key_bac
         ring.authenticate(secret)
 
 
+async def test_lifetimes_count_from_the_latest_time_where_the_clock_was_ahead(store: Store) -> None:
+    """The gateway goes on from there, so that a key for an hour from now would never open."""
+    await store.write(lambda stored: stored.sessions.note_time(time.time() + 86400))
+    ring = KeyRing(store)
+    await ring.load()
+    old, made = await ring.create("laptop", Scope.CLIENT, lifetime=timedelta(hours=1))
+    assert ring.authenticate(old).key_id == made.key_id
+    new, record = await ring.rotate(made.key_id, timedelta(hours=1), timedelta(hours=2))
+    assert await ring.list() == (record,)
+    assert ring.authenticate(old) == ring.authenticate(new)
+
+
 async def test_a_key_brings_what_it_is_restricted_to(ring: KeyRing) -> None:
     scope, grant = grant_of(["chat"], ["gdpr"], ["gpt-*"], ["requests=9/day"])
     secret, record = await ring.create("laptop", scope, grant)

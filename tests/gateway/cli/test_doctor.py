@@ -1,7 +1,9 @@
 """`doctor`, of a data folder that `serve` would not start with."""
 
 import os
+import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from gateway.cli.health_checks import check_store
 from gateway.config.settings import load_settings
 from gateway.detection import Detector
+from gateway.store import open_store
 from tests.gateway.cli.support import Command
 
 HARMS: dict[str, Callable[[Path], object]] = {
@@ -28,8 +31,12 @@ def _no_examples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def of_store(command: Command) -> dict[str, str]:
+    return found(command, "store")
+
+
+def found(command: Command, name: str) -> dict[str, str]:
     checks = command.json("doctor", "--gateway-port", "0", "--proxy-port", "0")[1]["checks"]
-    return next(dict(check) for check in checks if check["name"] == "store")
+    return next(dict(check) for check in checks if check["name"] == name)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions are those of POSIX")
@@ -39,6 +46,15 @@ def test_doctor_names_what_a_start_would_refuse(harm: str, command: Command, ids
     HARMS[harm](command.data_dir)
     assert not of_store(command)["ok"]
     assert of_store(command)["remedy"]
+
+
+def test_doctor_tells_of_a_clock_that_was_ahead(command: Command, ids: list[str]) -> None:
+    """Sessions end by the time that the database remembers, however long ago the clock was set right."""
+    assert found(command, "clock")["ok"]
+    with closing(open_store(command.data_dir)) as store:
+        store.submit(lambda stored: stored.sessions.note_time(time.time() + 86400)).result()
+    assert "behind the latest record" in found(command, "clock")["detail"]
+    assert not found(command, "clock")["ok"]
 
 
 def test_doctor_writes_to_tell_a_full_disk(command: Command, ids: list[str]) -> None:

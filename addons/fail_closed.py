@@ -74,6 +74,9 @@ class Refusals:
         if state is None:
             return
         refuse(flow, error, state.request_id, state.family)
+        if isinstance(error, InternalError):
+            # The client is told to name this id to the operator.
+            _log.error("%s %s", error.message, state.request_id)
         self._gateway.fail(state.request_id, outcome)
         self._review.refused(flow, state, error)
 

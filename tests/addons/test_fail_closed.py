@@ -6,6 +6,7 @@ Driven through mitmproxy's own `AddonManager.trigger_event`, since it is what wo
 import asyncio
 import logging
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,8 +19,8 @@ from mitmproxy.proxy.layers.http import (
 )
 from mitmproxy.test import taddons, tflow
 
-from addons.fail_closed import DEAD_END, fail_closed
-from gateway.errors import Forbidden, GatewayError, Unavailable
+from addons.fail_closed import DEAD_END, Refusals, fail_closed
+from gateway.errors import Forbidden, GatewayError, InternalError, Unavailable
 
 HOOKS: dict[str, Callable[[http.HTTPFlow], hooks.Hook]] = {
     "requestheaders": HttpRequestHeadersHook,
@@ -164,3 +165,16 @@ async def test_without_a_fault_the_chain_goes_on(hook: str) -> None:
         requestheaders = request = responseheaders = response = fail_closed(_pass)
 
     assert (await trigger(hook, flow_of(hook), Sound(ValueError()))).saw == [hook]
+
+
+@pytest.mark.parametrize(
+    ("error", "lines"), [(InternalError("It failed."), ["It failed. req_1"]), (Forbidden("No."), [])]
+)
+def test_what_failed_inside_is_in_the_log_under_the_id_that_the_client_has(
+    error: GatewayError, lines: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    states: Any = SimpleNamespace(of=lambda _: SimpleNamespace(request_id="req_1", family="openai"))
+    review: Any = SimpleNamespace(refused=lambda *_: None)
+    gateway: Any = SimpleNamespace(fail=lambda *_: None)
+    Refusals(states, review, gateway).shape(flow_of("request"), error, "failed")
+    assert caplog.messages == lines

@@ -1,5 +1,7 @@
 """Sessions over the native API: continued, extended and revoked by whoever has the token and the key."""
 
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -55,3 +57,15 @@ def test_a_revoked_session_opens_no_more(running: Running) -> None:
         for path in ("reconstruct", "protect", "sessions/extend", "sessions/revoke"):
             body = {"session": grant(first)} | ({} if "sessions" in path else {"text": FIRST})
             refused(client.post(f"/v1/{path}", json=body), 404, "session_not_found")
+
+
+def test_a_damaged_session_is_in_the_log_under_its_request_id(running: Running) -> None:
+    with running.client() as client:
+        first = ok(client.post("/v1/protect", json={"text": FIRST}))
+        with closing(sqlite3.connect(running.data / "gateway.db")) as conn, conn:
+            damage = "UPDATE vault_rows SET sealed = zeroblob(300) WHERE session_id = ?"
+            conn.execute(damage, [first["session"]["session_id"]])
+        body = {"text": first["protected_text"], "session": grant(first)}
+        answer = client.post("/v1/reconstruct", json=body)
+        refused(answer, 500, "internal_error")
+    assert f"are damaged. Start a new session. {answer.json()['request_id']}" in running.output()

@@ -11,7 +11,7 @@ from mitmproxy.connection import Client
 from mitmproxy.master import Master
 
 from addons.flow_state import FlowStates
-from gateway.server.gateway_process import STOP_SIGNALS
+from gateway.concurrency.stop_signals import STOP_SIGNALS
 
 _log = logging.getLogger(__name__)
 

@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 async def serve(settings: Settings, end: socket.socket | None) -> int:
-    """Serves until SIGINT or SIGTERM, then until the calls under way have finished.
+    """Serves until a stop signal, then until the calls under way have finished.
 
     The gateway is at the other end of `end`, or in this process if that is None.
 

@@ -19,6 +19,8 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import Protocol
 
+from gateway.concurrency.stop_signals import STOP_SIGNALS
+
 _STOP_SECONDS = 1.0
 _ANSWER_SECONDS = 5.0
 _POLL_SECONDS = 0.005
@@ -133,7 +135,7 @@ def limited_pair(timeout: float) -> tuple[Connection, Connection]:
 
 def _serve(control: Connection) -> None:
     # Whoever is told to stop closes the connections.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     processes: set[int] = set()
     with contextlib.suppress(OSError, EOFError):

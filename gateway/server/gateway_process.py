@@ -20,6 +20,7 @@ from gateway.concurrency.cores import share_one_core
 from gateway.concurrency.event_loop import run
 from gateway.concurrency.memory import bound_free_memory, trim
 from gateway.concurrency.process_starter import open_process_starter
+from gateway.concurrency.stop_signals import STOP_SIGNALS
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError
 from gateway.ipc.messages import Call, CheckedHead, ForwardedRequest, Gateway, NativeResponse, RestoredAnswer, StreamEnd
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# Sent by terminals and supervisors.
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _STOP_SECONDS = 15.0
 
 

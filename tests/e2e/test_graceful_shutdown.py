@@ -17,6 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from gateway.concurrency.stop_signals import STOP_SIGNALS
 from tests.e2e.server import OPERATOR_KEY, PLAIN, ROOT, Running, gateway
 from tests.e2e.upstream import Recorded, Reply, Upstream, completion, echo
 
@@ -55,7 +56,7 @@ def outcomes(running: Running) -> list[str]:
         return [body for (body,) in db.execute("SELECT body FROM receipts WHERE kind = 'outcome'")]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", STOP_SIGNALS)
 def test_who_waits_gets_an_answer_and_nobody_new_comes_in(tmp_path: Path, upstream: Upstream, number: int) -> None:
     with a_call_under_way(tmp_path, upstream, "20") as (running, call, answered), running.client() as known:
         assert known.get("/healthz").status_code == 200
@@ -171,7 +172,7 @@ def test_an_upload_that_is_not_complete_is_not_waited_for(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", STOP_SIGNALS)
 def test_stopped_while_it_starts_all_of_it_ends_quietly(tmp_path: Path, number: int) -> None:
     command = [sys.executable, str(ROOT / "run_proxy.py"), "serve", "--no-web", "--gateway-port", "0"]
     command += ["--proxy-port", "0", "--data-dir", str(tmp_path / "data"), "--certs-dir", str(tmp_path / "certs")]

@@ -10,6 +10,7 @@ is. This `lead` is only for detection; entities inside it belong to the field of
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
 from gateway.errors import BadRequest
@@ -22,6 +23,8 @@ _SHORTEST_NUMBER = 7
 _SHORTEST_NAMED_NUMBER = 3
 _LABEL = re.compile(r"[^\W\d][\w .-]{0,47}\Z")
 _COLON = re.compile(r"\s*:\s*")
+# Programs write long numbers so, PHP and R for example.
+_EXPONENT = re.compile(r"[^eE]+[eE][+-]?\d{1,2}\Z")
 # The characters that the OpenAI API accepts in names.
 _NAME = re.compile(r"[a-zA-Z0-9_-]+\Z")
 _BLANK = re.compile(r"\s")
@@ -82,6 +85,11 @@ def lead(name: str) -> str:
 def can_identify(number: str, *, is_named: bool) -> bool:
     """Returns whether a JSON number is long enough to be an identifier."""
     return sum(map(str.isdigit, number)) >= (_SHORTEST_NAMED_NUMBER if is_named else _SHORTEST_NUMBER)
+
+
+def _plain(number: str) -> str:
+    """Returns a JSON number as detection knows it: without an exponent, unless that is huge."""
+    return f"{Decimal(number):f}" if _EXPONENT.match(number) else number
 
 
 def _after_lead(lead: int, spans: Spans) -> Spans:
@@ -183,6 +191,7 @@ class NumberField(_OneText):
 
     def __init__(self, container: Any, key: Any, number: int | float, lead: str = "") -> None:
         super().__init__(container, key, repr(number), lead)
+        self.texts = (lead + _plain(self._now),)
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         if found := _after_lead(self._lead, spans[0]):
@@ -236,7 +245,8 @@ class JsonField:
         self._strings = len(strings)
         self._literals = [*strings, *(numbers[start] for start in sorted(numbers))]
         self._leads = _leads(self._literals, names)
-        self.texts = [before + each.value for before, each in zip(self._leads, self._literals, strict=True)]
+        read = [each.value for each in strings] + [_plain(each.value) for each in self._literals[len(strings) :]]
+        self.texts = [before + text for before, text in zip(self._leads, read, strict=True)]
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         pieces: list[tuple[int, int, str]] = []

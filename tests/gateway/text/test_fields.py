@@ -101,6 +101,16 @@ def test_a_number_becomes_a_string_as_a_whole_under_its_surest_finding() -> None
     assert replacing.given[0][1] not in {None, "4111111111111111"}, "it must come back as a number, not as a string"
 
 
+def test_a_number_with_an_exponent_is_searched_without_it_and_comes_back_with_it() -> None:
+    body: dict[str, Any] = {"card": 4.111111111111111e18, "arguments": '{"card": 4.111111111111111e+15}'}
+    number, document = NumberField(body, "card", body["card"]), JsonField(body, "arguments", body["arguments"])
+    assert number.texts == ("4111111111111111000",)
+    apply(number, "4111111111111111000")
+    replacing = apply(document, "4111111111111111")
+    assert body == {"card": "[CODE_1]", "arguments": '{"card": "[CODE_1]"}'}
+    assert replacing.given[0][0] == "4.111111111111111e+15", "the spelling of the number must be remembered"
+
+
 NUMBERS = ["n: 1.50", "tel: 4930901820"]
 
 
@@ -129,6 +139,9 @@ def test_a_document_changes_only_where_something_was_found() -> None:
         ('{"names": ["Anna", "Karl"]}', ["names", "names: Anna", "names: Karl"]),
         ('{"a": {"b": "x"}, "c": "y"}', ["a", "b", "c", "b: x", "c: y"]),
         ('["x", 1234567]', ["x", "1234567"]),
+        ('{"card": 4.111111111111111e+15}', ["card", "card: 4111111111111111"]),
+        ('{"card": 4111111111111111E0}', ["card", "card: 4111111111111111"]),
+        ('{"size": 1.5e100}', ["size", "size: 1.5e100"]),
         # No label of anything.
         ('{"4711": "x"}', ["4711", "x"]),
         ('{"What is your name?": "x"}', ["What is your name?", "x"]),

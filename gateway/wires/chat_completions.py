@@ -45,7 +45,7 @@ prompt_cache_retention cache_control mode allowed_tools grammar syntax
 """
 _KEYS = SCHEMA_KEYS | frozenset(_WORDS.split())
 # Members of an answer that hold no text, or whose text is read on its own.
-_ANSWER_KEYS = frozenset("choices id object model created usage system_fingerprint service_tier".split())
+_ANSWER_KEYS = frozenset("choices id object model created usage system_fingerprint service_tier obfuscation".split())
 # Fields of the prompt that a model reads before the messages. All others belong to the single request.
 _BEFORE_MESSAGES = ("tools", "functions", "response_format")
 # Numbers and words of the protocol that cannot contain private text. They are validated where they are read.
@@ -80,7 +80,7 @@ class ChatCompletionChunks:
                     found += _delta_texts(value, (number,))
                 elif name not in {"finish_reason", "index"}:
                     found += answer_strings(value, choice, name, number)
-        return found
+        return [*found, *_beside_choices(event)]
 
     def ends(self, event: Body, channel: Channel | None) -> bool:
         """A finish reason ends all texts of its choice, and an error all texts."""
@@ -188,10 +188,7 @@ class ChatCompletions:
                     found += _answer_message(value, position)
                 elif name not in {"finish_reason", "index"}:
                     found += answer_strings(value, choice, name, position)
-        for name, value in body.items():
-            if name not in _ANSWER_KEYS:
-                found += answer_strings(value, body, name, 0)
-        return found
+        return [*found, *_beside_choices(body)]
 
     def usage(self, body: Body) -> tuple[int, int] | None:
         usage = body.get("usage")
@@ -320,6 +317,13 @@ def _choices(event: Body) -> list[Body]:
 def _index(choice: Body) -> int:
     index = choice.get("index")
     return index if isinstance(index, int) else 0
+
+
+def _beside_choices(body: Body) -> Iterator[AnswerText]:
+    """Yields the strings of an answer or event that belong to no choice: an error, or what some providers add."""
+    for name, value in body.items():
+        if name not in _ANSWER_KEYS:
+            yield from answer_strings(value, body, name, 0)
 
 
 def _envelope(event: Body) -> Body:

@@ -1,6 +1,7 @@
 """Implements the legacy completions wire (POST …/completions) of the OpenAI API reference."""
 
 import re
+from collections.abc import Iterator
 
 from gateway.errors import BadRequest, GatewayError
 from gateway.text.answers import AnswerText, Channel
@@ -36,7 +37,7 @@ _NUMBERS = frozenset(
 )
 # What a model reads, and what is validated where it is read.
 _READ = frozenset({"model", "stream", "prompt", "suffix"})
-_ANSWER_KEYS = frozenset("choices id object model created usage system_fingerprint".split())
+_ANSWER_KEYS = frozenset("choices id object model created usage system_fingerprint obfuscation".split())
 _SHARED = ("id", "object", "created", "model")
 _CHOICES = range(1, 129)
 
@@ -55,7 +56,7 @@ class CompletionChunks:
                     found.append(AnswerText(choice, name, value, choice=number, channel=(number,)))
                 elif name not in {"finish_reason", "index", "logprobs"}:
                     found += answer_strings(value, choice, name, number)
-        return found
+        return [*found, *_beside_choices(event)]
 
     def ends(self, event: Body, channel: Channel | None) -> bool:
         """A finish reason ends the text of its choice, and an error all texts."""
@@ -143,10 +144,7 @@ class Completions:
             if name not in {"finish_reason", "index", "logprobs"}
             for text in answer_strings(value, choice, name, _index(choice))
         ]
-        for name, value in body.items():
-            if name not in _ANSWER_KEYS:
-                found += answer_strings(value, body, name, 0)
-        return found
+        return [*found, *_beside_choices(body)]
 
     def usage(self, body: Body) -> tuple[int, int] | None:
         return token_counts(body.get("usage"), "prompt_tokens", "completion_tokens")
@@ -167,6 +165,13 @@ def _choices(body: Body) -> list[Body]:
 def _index(choice: Body) -> int:
     index = choice.get("index")
     return index if isinstance(index, int) else 0
+
+
+def _beside_choices(body: Body) -> Iterator[AnswerText]:
+    """Yields the strings of an answer or event that belong to no choice: an error, or what some providers add."""
+    for name, value in body.items():
+        if name not in _ANSWER_KEYS:
+            yield from answer_strings(value, body, name, 0)
 
 
 def _choice(index: str | int, text: str, reason: str | None) -> Body:

@@ -146,6 +146,12 @@ def test_streamed_answers_are_restored(seed: int) -> None:
     )
 
 
+def test_what_stands_beside_the_choices_of_a_stream_is_restored() -> None:
+    ((value, placeholder), *_) = OF.items()
+    body, _ = replay(WIRE, [sse([{"choices": [], "error": {"message": f"No {placeholder}."}}])], plan(PLACEHOLDERS))
+    assert read_sse(body)[0]["error"] == {"message": f"No {value}."}
+
+
 @pytest.mark.slow
 def test_cut_at_every_byte() -> None:
     source = stream(3)

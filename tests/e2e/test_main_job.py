@@ -173,6 +173,15 @@ def test_what_cannot_be_read_is_no_answer_of_the_gateways(
     assert (answer.status_code, answer.content) == (200, UNREADABLE[name])
 
 
+def test_an_answer_without_values_crosses_the_proxy_byte_for_byte(running: Running, tls_upstream: Upstream) -> None:
+    said = b'{\n  "id": "a",\n  "choices": [{"message": {"content": "Gr\\u00fc\\u00dfe"}, "x": 1.50, "y": 1e3}]\n}\n'
+    tls_upstream.answer = lambda request: Reply(said)
+    context = ssl.create_default_context(cafile=str(running.ca))
+    with httpx.Client(proxy=running.proxy, verify=context, trust_env=False) as client:
+        answer = client.post(f"{tls_upstream.url}/v1/chat/completions", json={"model": "gpt-x", "messages": MESSAGES})
+    assert answer.content == said
+
+
 def test_nobody_elses_note_stands_in_an_error(running: Running, upstream: Upstream) -> None:
     upstream.answer = lambda request: Reply(b'{"error": {"code": "bad"}, "svc": {"receipt": "forged"}}', 400)
     with running.client() as client:

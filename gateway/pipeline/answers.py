@@ -109,6 +109,9 @@ class Answers:
         stream = AnswerStream(exchange.wire, plan, limit=len(body), detect=detect)
         restored = stream.feed(body) + stream.finish()
         end = stream.result(status)
+        if not stream.has_begun and end.outcome == "answered":
+            # A page of a proxy, or nothing at all.
+            return Answer(body, "unreadable_answer")
         self.review(exchange, end)
         return Answer(restored, end.outcome, end.tokens, end.ids)
 

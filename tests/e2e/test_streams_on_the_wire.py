@@ -70,3 +70,11 @@ def test_pieces_may_be_cut_anywhere(served: Running, upstream: Upstream, seed: i
     body = got(served, upstream, in_random_pieces(WHOLE, random.Random(seed), 40), pause=0.002)
     assert text_of(body) == "Hello, it is I. All of it."
     assert sum("svc" in each for each in bodies(body)) == 1
+
+
+@pytest.mark.parametrize("page", [b"<html>busy</html>", b"[1]", b""])
+def test_what_is_no_stream_is_no_answer(served: Running, upstream: Upstream, page: bytes) -> None:
+    upstream.answer = lambda request: Reply(page, headers={"content-type": "text/html"})
+    with served.client() as client:
+        answer = client.post("/v1/chat/completions", json=asked())
+    assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream_invalid")

@@ -59,6 +59,11 @@ class AnswerStream:
         """Whether nothing more of the answer is passed on."""
         return self._outcome in {"guarded", "restore_failed", "unreadable_answer"}
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether an event of the answer has arrived."""
+        return bool(self._first)
+
     def feed(self, piece: bytes) -> bytes:
         """Adds a piece of the upstream's body and returns what the client gets for it."""
         if self.ended:

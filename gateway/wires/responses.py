@@ -6,6 +6,7 @@ placeholders of the earlier turns are restored while the gateway remembers them 
 
 import re
 from typing import Any
+from urllib.parse import parse_qs
 
 from gateway.config.settings import CONFIGURED_UPSTREAM
 from gateway.errors import BadRequest, GatewayError
@@ -150,9 +151,10 @@ class Responses:
         return found[1] if found else "responses"
 
     def read(self, body: Body, path: str = "") -> Conversation:
-        path = path.partition("?")[0]
+        path, _, query = path.partition("?")
         if not body and not _PATH.match(path) and (stored := _STORED.match(path)):
-            return Conversation(body, "", False, [[]], "", continues=stored[2])
+            is_stream = "true" in parse_qs(query).get("stream", ())
+            return Conversation(body, "", is_stream, [[]], "", continues=stored[2])
         own = take_own(body)
         if isinstance(reported := body.get("client_metadata"), dict):
             reported.pop(_REPORT, None)

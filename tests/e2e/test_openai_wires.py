@@ -68,6 +68,15 @@ def events(whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"type": "response.completed", "response": whole}
 
 
+def streamed(whole: dict[str, Any], after: int = -1) -> Reply:
+    blocks = [
+        f"event: {event['type']}\ndata: {json.dumps({**event, 'sequence_number': number}, ensure_ascii=False)}\n\n"
+        for number, event in enumerate(events(whole))
+        if number > after
+    ]
+    return Reply("".join(blocks).encode(), headers={"content-type": "text/event-stream"})
+
+
 class Script:
     """Answers every call of the API with the text it was sent; of a response that is continued, with the earlier."""
 
@@ -78,7 +87,8 @@ class Script:
         stored = request.path.rpartition("/v1/responses/")[2]
         if request.method == "GET":
             assert request.body == b""
-            return self.reply({**response(self.said[stored]), "id": stored})
+            whole = {**response(self.said[stored]), "id": stored}
+            return streamed(whole, after=7) if "stream=true" in request.query else self.reply(whole)
         body = request.json
         kind = request.path.rpartition("/v1/")[2].rpartition("openai/")[2].rpartition("/gpt-5/")[2]
         if kind == "responses":
@@ -104,13 +114,7 @@ class Script:
         name = f"resp_68a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5{len(self.said):03}"
         self.said[name] = text
         whole = {**response(text), "id": name, "usage": None}
-        if not body.get("stream"):
-            return self.reply(whole)
-        blocks = [
-            f"event: {event['type']}\ndata: {json.dumps({**event, 'sequence_number': number}, ensure_ascii=False)}\n\n"
-            for number, event in enumerate(events(whole))
-        ]
-        return Reply("".join(blocks).encode(), headers={"content-type": "text/event-stream"})
+        return streamed(whole) if body.get("stream") else self.reply(whole)
 
     def reply(self, body: Any) -> Reply:
         return Reply(json.dumps(body, ensure_ascii=False).encode())
@@ -161,6 +165,18 @@ def test_a_response(sdk: tuple[openai.OpenAI, Upstream]) -> None:
     again = client.responses.create(model="gpt-5", input="What did I say?", previous_response_id=got.id)
     assert again.output_text == ASKED
     assert client.responses.retrieve(got.id).output_text == ASKED
+    assert nothing_crossed(upstream)
+
+
+def test_a_stored_response_is_streamed(sdk: tuple[openai.OpenAI, Upstream]) -> None:
+    """A client that lost its connection takes up the stream where it ended."""
+    client, upstream = sdk
+    name = client.responses.create(model="gpt-5", input=[{"role": "user", "content": ASKED}]).id
+    shown = list(client.responses.retrieve(name, stream=True, starting_after=7))
+    assert shown[0].sequence_number == 8
+    assert [event.text for event in shown if event.type == "response.output_text.done"] == [ASKED]
+    assert shown[-1].type == "response.completed"
+    assert shown[-1].response.output_text == ASKED
     assert nothing_crossed(upstream)
 
 

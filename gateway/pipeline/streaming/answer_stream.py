@@ -113,7 +113,7 @@ class AnswerStream:
             yield from self._written([self._format.error(failed, self._plan.request_id)])
 
     def _event(self, event: Event) -> Iterator[bytes]:
-        if not event.data or event.data == b"[DONE]":
+        if not event.data or event.data.strip() == b"[DONE]":
             if event.data:
                 yield from self._end_all()
             # SDKs fail on a name without data, which is half of an event.

@@ -239,7 +239,7 @@ def test_what_restoring_leaves_alone_crosses_byte_for_byte(session: Session) -> 
         b'data: {"choices" :[ {"index":0,\ndata: "delta": {"content": "tw1 \\u00e4 1.50"}, "x": 1e3 } ] }\n\n',
         b'data: {"choices":[],"obfuscation":"aB3","usage":null}\n\n',
         event(chunk({}, 0, "stop")),
-        DONE,
+        b"data: [DONE] \n\n",
     ]
     data = b"".join(parts)
     stream = session.stream(note=None)

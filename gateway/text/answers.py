@@ -17,7 +17,7 @@ class AnswerText:
     `echo` what is a part of the request, repeated by the upstream and not said by the model.
     `tool` is the tool of a call, given with its name and with its arguments. In an event of a streamed answer,
     `channel` names the text that this string continues; without one it is complete. Events that continue a call
-    may omit its tool.
+    may omit its tool. `call` is the id of the call where an event has it: another id begins another call.
     """
 
     container: Any
@@ -27,6 +27,7 @@ class AnswerText:
     choice: int = 0
     tool: str | None = field(default=None, repr=False)
     channel: Channel | None = None
+    call: str = ""
 
     def repeats(self, request: bytes) -> bool:
         """Tells whether the upstream repeats a string of the request, or a part of one, which no model said."""

@@ -26,6 +26,7 @@ from gateway.wires.reading import (
     take_own,
     text_fields,
     unknown_keys,
+    word,
 )
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
@@ -331,25 +332,26 @@ def _envelope(event: Body) -> Body:
     return {"object": "chat.completion.chunk", **{name: event[name] for name in _SHARED if name in event}}
 
 
-def _delta_texts(delta: Body, path: Channel, name: str = "") -> Iterator[AnswerText]:
+def _delta_texts(delta: Body, path: Channel, call: str = "") -> Iterator[AnswerText]:
     """Yields the strings of a delta. Those of ids and names are complete, all others continue."""
-    choice = path[0]
+    choice, named = path[0], delta.get("name")
     assert isinstance(choice, int)
+    tool = named if isinstance(named, str) else None
     for key, value in delta.items():
         if isinstance(value, dict):
-            yield from _delta_texts(value, (*path, key), name)
+            yield from _delta_texts(value, (*path, key), call)
         elif isinstance(value, list):
             for position, item in enumerate(value):
                 if isinstance(item, dict):
-                    at = item.get("index")
-                    yield from _delta_texts(item, (*path, key, at if isinstance(at, int) else position), key)
+                    at, of = item.get("index"), word(item.get("id"))
+                    yield from _delta_texts(item, (*path, key, at if isinstance(at, int) else position), of)
                 else:
                     yield from answer_strings(item, value, position, choice)
         elif isinstance(value, str) and key not in _WHOLE:
             kind: Any = "json" if key in {"arguments", "input"} else "data" if key == "data" else "text"
-            yield AnswerText(delta, key, value, kind, choice, channel=(*path, key))
+            yield AnswerText(delta, key, value, kind, choice, tool if kind == "json" else None, (*path, key), call)
         elif isinstance(value, str) and key == "name":
-            yield AnswerText(delta, key, value, choice=choice, tool=value)
+            yield AnswerText(delta, key, value, choice=choice, tool=tool)
 
 
 def _answer_message(message: Body, choice: int) -> Iterator[AnswerText]:

@@ -13,6 +13,7 @@ from gateway.http.upstream_failures import Fault
 from gateway.ipc.messages import StreamEnd, StreamPlan
 from gateway.pipeline.streaming.channels import Channel, Detect, Guarded, Withheld
 from gateway.pipeline.streaming.framing import Event, reader
+from gateway.placeholders.json_text import is_document
 from gateway.wires import AnswerText, Body, Wire, is_resumable
 from gateway.wires import Channel as ChannelId
 
@@ -44,8 +45,10 @@ class AnswerStream:
         self._given: dict[tuple[str, str | None, str], str] = {}
         # The text of each choice that began last. Clients show the texts of a message as one.
         self._shown: dict[int, Channel] = {}
-        # The tool that was last named in each choice. Events that continue its call do not repeat its name.
+        # The tool that was last named in each choice, and the call of each channel. Events that continue a call do not
+        # repeat its name.
         self._tools: dict[int, str] = {}
+        self._calls: dict[ChannelId, str] = {}
         self._first: Body = {}
         self._latest: Body = {}
         self._ids: tuple[str, ...] = ()
@@ -138,9 +141,10 @@ class AnswerStream:
         fed = {text.channel for text in texts if text.channel is not None}
         known = {*self._last}
         ending = [channel for channel in self._last if stream.ends(body, channel)]
-        for channel in ending:
-            if channel not in fed:
-                yield from self._end(channel)
+        # Some upstreams give all calls the same place.
+        replaced = [text.channel for text in texts if text.channel in self._last and self._is_other_call(text)]
+        for channel in dict.fromkeys([*(each for each in ending if each not in fed), *replaced]):
+            yield from self._end(channel)
         changed = False
         last = {text.channel: text for text in texts}
         for text in texts:
@@ -161,25 +165,35 @@ class AnswerStream:
             changed = True
         yield self._reader.write(dump(body), event) if changed else event.raw
 
+    def _is_other_call(self, text: AnswerText) -> bool:
+        """Whether a text is part of another call than the last text of its channel."""
+        return bool(text.call) and text.channel in self._calls and self._calls[text.channel] != text.call
+
     def _restored(self, text: AnswerText, *, is_last: bool) -> str:
+        channel = self._channels.get(text.channel or ())
         if text.tool is not None:
             self._tools[text.choice] = text.tool
         elif text.kind == "json":
-            text.tool = self._tools.get(text.choice)
+            # Calls with ids may take turns.
+            known = channel if text.channel in self._calls else None
+            text.tool = self._tools.get(text.choice) if known is None else known.tool
         if text.channel is None:
             return self._complete(text)
-        channel = self._channels.get(text.channel)
-        if channel is None or channel.tool != text.tool:
+        if channel is None or channel.tool != text.tool or self._is_other_call(text):
             if channel is not None:
                 # The call of another tool, in the place of one that has ended.
                 self._texts.append(channel.part)
                 del self._ready[text.channel]
             channel = Channel(self._guarded, text.kind, text.choice, text.tool, self._plan.hold)
             self._channels[text.channel] = channel
+            # Upstreams that give a call at once may omit its place, without which no event can continue it.
+            is_last = is_last or (text.kind == "json" and is_document(text.text))
             if text.kind == "text":
                 if text.choice in self._shown:
                     channel.follow(self._shown[text.choice])
                 self._shown[text.choice] = channel
+        if text.call:
+            self._calls[text.channel] = text.call
         ready = channel.feed(text.text)
         self._ready.setdefault(text.channel, []).append(ready)
         if is_last:

@@ -390,13 +390,6 @@ def test_an_error_comes_after_what_was_held(session: Session) -> None:
         assert got.endswith(error)
 
 
-@pytest.mark.parametrize("members", [{"error": {"message": "No {mail}."}}, {"search_results": [{"title": "{card}"}]}])
-def test_what_stands_beside_the_choices_is_restored(session: Session, members: Body) -> None:
-    sent = orjson.loads(session.write(orjson.dumps({**chunk({"content": "Hi"}), **members}).decode()))
-    (got, _) = bodies(played(session.stream(note=None), [event(sent) + event(chunk({}, 0, "stop")) + DONE]))
-    assert {name: got[name] for name in members} == orjson.loads(session.read(orjson.dumps(members).decode()))
-
-
 def test_the_last_event_may_lack_its_blank_line(session: Session) -> None:
     body = event(chunk({"content": session.write("By {mail}.")})) + event(chunk({}, 0, "stop"))
     for left in (body.rstrip(b"\n"), body[:-1]):

@@ -1,0 +1,69 @@
+"""What upstreams do in their own ways: how they number calls and divide their arguments, and what they add."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from .support import DONE, Body, Session, bodies, chunk, event, message, played
+
+
+@pytest.fixture(scope="module")
+def session() -> Session:
+    return Session(mail=("EMAIL_ADDRESS", "anna@acme.test"), card=("CREDIT_CARD", "4111 1111 1111 1111"))
+
+
+def calls_in(data: bytes) -> list[Body]:
+    """The pieces of calls in all events."""
+    found = [choice["delta"].get("tool_calls", []) for body in bodies(data) for choice in body["choices"]]
+    return [call for calls in found for call in calls]
+
+
+@pytest.mark.parametrize("place", [{"index": 0}, {}])
+@pytest.mark.parametrize("names", [("send", "send"), ("send", "post")])
+def test_calls_given_at_once_need_no_place_of_their_own(session: Session, place: Body, names: tuple[str, str]) -> None:
+    """So do some upstreams. Each call stays in its event, whole."""
+    document = session.write('{"to": "{mail}"}')
+    calls = [
+        {**place, "id": f"call_{at}", "type": "function", "function": {"arguments": document, "name": name}}
+        for at, name in enumerate(names)
+    ]
+    apart = [event(chunk({"tool_calls": [call]})) for call in calls]
+    for sent in (apart, [event(chunk({"tool_calls": calls}))]):
+        data = b"".join([*sent, event(chunk({}, 0, "tool_calls")), DONE])
+        got = calls_in(played(session.stream(), [data]))
+        assert [call["id"] for call in got] == ["call_0", "call_1"]
+        assert [call["function"]["arguments"] for call in got] == ['{"to": "anna@acme.test"}'] * 2
+
+
+def test_another_call_in_the_same_place_ends_the_one_before(session: Session) -> None:
+    def piece(arguments: str, **members: Any) -> bytes:
+        call = {"index": 0, **members, "function": {"arguments": arguments}}
+        return event(chunk({"tool_calls": [call]}))
+
+    first, second = session.write('{"to": "{mail}"'), session.write('{"to": "{card}"')
+    sent = [piece(first, id="a"), piece("}"), piece(second, id="b"), piece("}", id="b"), event(chunk({}, 0, "stop"))]
+    texts = {"a": "", "b": ""}
+    of = ""
+    for call in calls_in(played(session.stream(), sent)):
+        of = call.get("id", of)
+        texts[of] += call["function"]["arguments"]
+    assert texts == {"a": session.read('{"to": "{mail}"}'), "b": session.read('{"to": "{card}"}')}
+
+
+def test_calls_that_take_turns_keep_their_arguments(session: Session) -> None:
+    begun = [{"index": at, "id": f"c{at}", "function": {"name": f"f{at}", "arguments": ""}} for at in (0, 1)]
+    pieces = [(0, '{"to": "{mail}"'), (1, '{"to": "{card}"'), (0, "}"), (1, "}")]
+    sent = [event(chunk({"tool_calls": begun}))]
+    for at, text in pieces:
+        sent.append(event(chunk({"tool_calls": [{"index": at, "function": {"arguments": session.write(text)}}]})))
+    got = message(bodies(played(session.stream(), [*sent, event(chunk({}, 0, "tool_calls"))])))["choices"][0]["message"]
+    said = [call["function"]["arguments"] for call in got["tool_calls"]]
+    assert said == [session.read('{"to": "{mail}"}'), session.read('{"to": "{card}"}')]
+
+
+@pytest.mark.parametrize("members", [{"error": {"message": "No {mail}."}}, {"search_results": [{"title": "{card}"}]}])
+def test_what_stands_beside_the_choices_is_restored(session: Session, members: Body) -> None:
+    sent = orjson.loads(session.write(orjson.dumps({**chunk({}), **members}).decode()))
+    (got, _) = bodies(played(session.stream(note=None), [event(sent) + event(chunk({}, 0, "stop")) + DONE]))
+    assert {name: got[name] for name in members} == orjson.loads(session.read(orjson.dumps(members).decode()))

@@ -7,10 +7,14 @@ it consists of, and by words that forms and lists of things have in place of nam
 
 import re
 
-from gateway.config.data_files import word_lists
+from gateway.config.data_files import expressions, read_toml, word_lists
 from gateway.detection.recognizers._pattern_table import pattern_table
 from gateway.detection.recognizers.person_name import NO_NAMES, PARTICLES, PERSON
 
+_PARTS = read_toml(__file__)["parts"]
+_LABELS = expressions({label: _PARTS[label] for label in ("surely", "perhaps")})
+SURE_LABELS, POSSIBLE_LABELS = _LABELS["surely"], _LABELS["perhaps"]
+"""Labels of which the value is always the name of a person, and those that also precede the names of things (RE2)."""
 _WORDS = word_lists(__file__)
 _NO_NAMES = (NO_NAMES | _WORDS["no_names"]) - PARTICLES
 _STARTS, _ENDS, _THINGS, _SURNAMES = (
@@ -26,12 +30,17 @@ _MOST_CHARACTERS, _MOST_IN_PARTS = 6, 16
 _BETWEEN = re.compile(r"[ ·・=]+")
 
 
-def _full_name(value: str) -> bool | None:
+def is_uncased(value: str) -> bool:
+    """Whether a value is written in a script that has no capitals."""
+    return _SHORT_SCRIPT.search(value) is not None or _UNCASED.search(value) is not None
+
+
+def full_name(value: str) -> bool | None:
     """Returns False for what is no name of a person: a sentence, a number, a word that says what to fill in."""
     words = value.replace(".", ". ").split()
     if not 2 <= len(value) <= _LONGEST or len(words) > _MOST_WORDS or any(map(str.isdigit, value)):
         return False
-    if _SHORT_SCRIPT.search(value) or _UNCASED.search(value):
+    if is_uncased(value):
         if value.startswith(_STARTS) or value.endswith(_ENDS):
             return False
         parts = _BETWEEN.split(value)
@@ -45,9 +54,9 @@ def _full_name(value: str) -> bool | None:
     return None
 
 
-def _likely_name(value: str) -> bool | None:
+def likely_name(value: str) -> bool | None:
     """Returns False for what is no name of a person, or may be one of a thing: a single word without capitals."""
-    if _full_name(value) is False or value.endswith(_THINGS):
+    if full_name(value) is False or value.endswith(_THINGS):
         return False
     if " " in value or value[0].isupper():
         return None
@@ -56,4 +65,4 @@ def _likely_name(value: str) -> bool | None:
     return None if _SHORT_SCRIPT.search(value) else False
 
 
-RECOGNIZERS = pattern_table(__file__, (PERSON,), {"full_name": _full_name, "likely_name": _likely_name})
+RECOGNIZERS = pattern_table(__file__, (PERSON,), {"full_name": full_name, "likely_name": likely_name})

@@ -12,6 +12,7 @@ from gateway.config.data_files import expressions, read_toml, word_lists
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers.labelled_name import POSSIBLE_LABELS, SURE_LABELS, full_name, is_uncased
 from gateway.detection.recognizers.person_name import NO_NAMES, PARTICLES, PERSON
 
 
@@ -30,17 +31,28 @@ _REACH = 160
 _LONGEST = 40
 _NAMES = "|".join(_KEYS.values())
 # `"last": "…"`, `last='…'`, `setLast("…")`, `<last>…`, and at the start of a line `sn: …`.
-_BEFORE = r"(?:\b|_)(?:set_?|with_?)?"
-_AFTER = r"(?:[\"']?\s*(?::|=>?)\s*[\"']|\(\s*[\"']|>\s*)"
+# RE2 sees a boundary of words only next to ASCII.
+_BEFORE = r"(?:\b|[_\"'<(\s,{:])(?:set_?|with_?)?"
+# In FHIR, several given names are a list.
+_AFTER = r"(?:[\"']?\s*(?::|=>?)\s*(?:\[\s*)?[\"']|\(\s*[\"']|>\s*)"
+# LDIF has two colons before base64.
 _ON_LINE = r"(?m:^)[ \t]*"
+# `"firstName": "名前"` translates a label.
+_LABEL = compile_pattern(rf"(?i)\A(?:{SURE_LABELS}|{POSSIBLE_LABELS}|{_NAMES})\z")
+# `lastName=…` without quotation marks, as programs print objects and send forms.
+_BARE_END = r"(?:[,;)\]}&]|[ \t]*(?:\r?\n|\z))"
 # By signs, which prose has few of: to look for the keys in all texts would slow down the search for everything else.
-_PREFILTER = rf"(?i)(?::|=>?|\()\s*[\"']|>|{_ON_LINE}(?:{_NAMES}):[ ]"
-_ANY = compile_pattern(rf"(?i)(?:(?:{_NAMES}){_AFTER}|{_ON_LINE}(?:{_NAMES}):[ ])[{LETTERS}]")
+_PREFILTER = rf"(?i)(?::|=>?|\()\s*[\"']|>|=[{LETTERS}]|{_ON_LINE}(?:{_NAMES}):{{1,2}}[ ]"
+_ANY = compile_pattern(rf"(?i)(?:(?:{_NAMES})(?:{_AFTER}|=)|{_ON_LINE}(?:{_NAMES}):{{1,2}}[ ])[{LETTERS}]")
 _VALUE = rf"([{LETTERS}]+(?:[ '\-][{LETTERS}]+)*)"
 _END = r"(?:[\"']|\s*</|[ \t]*(?:\r?\n|\z))"
 _FIELDS = tuple(
-    (compile_pattern(rf"(?i)(?:{_BEFORE}(?:{_KEYS[key]}){_AFTER}|{_ON_LINE}(?:{_KEYS[key]}):[ ]){_VALUE}{_END}"), key)
-    for key in _KEYS
+    (compile_pattern(rf"(?i)(?:{start}){_VALUE}{end}"), key)
+    for key, names in _KEYS.items()
+    for start, end in (
+        (rf"{_BEFORE}(?:{names}){_AFTER}|{_ON_LINE}(?:{names}):{{1,2}}[ ]", _END),
+        (rf"{_BEFORE}(?:{names})=", _BARE_END),
+    )
 )
 _NEIGHBOUR = compile_pattern(rf"(?i)\b(?:{'|'.join(sorted(_WORDS['neighbours']))})[\"']?\s*[:=(>]")
 
@@ -67,9 +79,13 @@ def _halves(normalized: NormalizedText) -> Iterator[_Half]:
 
 
 def _is_name(value: str, *, sure: bool) -> bool:
-    """Returns whether a value has only words with capitals, none of which is known to be no name. Long is one where the
-    key leaves no doubt.
+    """Returns whether a value has only words with capitals, or of a script without any, and none that is known to be no
+    name. Long is one where the key leaves no doubt.
     """
+    if _LABEL.search(value.encode()):
+        return False
+    if is_uncased(value):
+        return len(value) == 1 or full_name(value) is not False
     words = value.split(" ")
     excluded = _WORDS["stand_ins"] if sure else _NO_NAMES
     return (
@@ -110,6 +126,13 @@ RECOGNIZERS = (
             Example('user.setLastName("Quispe");', "Quispe"),
             Example("Person(first='Xiomara', last='Quispe')", "Quispe"),
             Example("dn: uid=x\ngivenName: Xiomara\nsn: Quispe\n", "Quispe"),
+            Example('{"firstName": "美咲", "lastName": "山"}', "山"),
+            Example('{"姓": "王", "名": "秀英"}', "秀英"),
+            Example("<FirstName>خالد</FirstName>", "خالد"),
+            Example('{"given": ["Mbali", "Anna"], "family": "Capodistria"}', "Mbali"),
+            Example("dn: uid=x\ngivenName:: V2lsaGVsbWluYQ==\n", "V2lsaGVsbWluYQ=="),
+            Example("Customer(id=7, firstName=Mbali, lastName=Capodistria)", "Capodistria"),
+            Example("first_name=Mbali&last_name=Capodistria", "Mbali"),
             Example("nazwisko => 'Zając-Nowak'", "Zając-Nowak"),
         ),
         counter_examples=(
@@ -129,6 +152,11 @@ RECOGNIZERS = (
             'form.setLastName("required");',
             "<lastName>String</lastName>",
             'setFirstName("First Name")',
+            '{"firstName": "名前", "lastName": "姓"}',
+            '{"firstName": "Имя", "lastName": "Фамилия"}',
+            '{"lastName": "必須"}',
+            "Customer(firstName=first, lastName=LastName)",
+            "last_name=User.last_name, first=Page, last=Page",
         ),
     ),
 )

@@ -15,8 +15,8 @@ class Label(BaseModel, extra="forbid", frozen=True):
     """The labels of values of one type: the numbered things, in groups that combine differently with the word for
     "number".
 
-    `alone` needs no such word. `named` are the things themselves, which a sign or "is" and a number follow: "Passport:
-    X1234567". `score` applies to a value after a colon or "is".
+    `alone` needs no such word, nor does `abroad`, in other scripts. `named` are the things themselves, which a sign or
+    "is" and a number follow: "Passport: X1234567". `score` applies to a value after a colon or "is".
     """
 
     name: str
@@ -31,6 +31,7 @@ class Label(BaseModel, extra="forbid", frozen=True):
     polish: Alternatives = ""
     turkish: Alternatives = ""
     alone: Alternatives = ""
+    abroad: Alternatives = ""
     named: Alternatives = ""
 
     @property

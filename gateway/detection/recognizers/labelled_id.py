@@ -14,26 +14,30 @@ from gateway.detection.recognizers._id_labels import LABELS, Label, label_expres
 from gateway.detection.recognizers._id_values import VALUE, has_enough_digits, is_distinctive, plausible
 
 _COPULA = r"(?:is|was|are|reads|to|ist|war|lautet|est|était|es|era|è|é|foi|are|sono|has been|wurde)"
+_IN_CHARACTERS = "[是为為は]"
 # Between label and value: signs of forms, JSON, XML and tables, or some words and "is".
 _BETWEEN = (
     r"""(?:\.?(?:[ \t]+[^\s\d:=,;.<>|"]+){0,4}(?:[ \t]+"""
     + _COPULA
     + r"""|[ \t]*[:=#])[ \t"'*`:#(]{1,5}(?:(?:le|la|the|der|die|das|el|il|o|het) )?"""
     r"""|[.\s"'`*_:=#()\[\]>|/-]{0,10}"""
+    rf"|[ ]?{_IN_CHARACTERS}[ :]{{0,3}}"
     r"""|</[\w:]+>\s*<[\w:]+[^<>]*>\s*"""
     r"""|"\s+(?:[\w-]+="[^"<>\n]*"\s+)?(?:value|content)=")"""
     r"(?:(?i:n[°ºo]\.?|#|№)[ \t]?)?"
 )
 _HEAD = r"((?:[A-Z]{1,4} )?(?:[A-Za-z]{1,6}[\-/_.#]?){0,2}\d)"
+# RE2 sees a boundary of words only next to ASCII.
+_START = r"(?:\b|_|\W|\A)"
 _LABELS = tuple(LABELS.values())
 _ANY_LABEL = label_expression(_LABELS)
 # The thing itself, a sign or "is", then a number. Without a sign, only a distinctive number counts.
 _STATED = (
-    rf"(?:\b|_)((?i:{thing_expression(_LABELS)}))(?:[\"'*_`]{{0,3}}[ \t]{{0,3}}[:=#][ \t\"'*`#]{{0,4}}"
+    rf"{_START}((?i:{thing_expression(_LABELS)}))(?:[\"'*_`]{{0,3}}[ \t]{{0,3}}[:=#][ \t\"'*`#]{{0,4}}"
     rf"|[ \t]+(?i:{_COPULA})[ \t:]+|[ ])"
 )
-_LABEL = rf"(?:\b|_)(?i:{_ANY_LABEL})"
-_NUMBERED = rf"(?:\b|_)((?i:{_ANY_LABEL}))(?i:{_BETWEEN}){_HEAD}"
+_LABEL = rf"{_START}(?i:{_ANY_LABEL})"
+_NUMBERED = rf"{_START}((?i:{_ANY_LABEL}))(?i:{_BETWEEN}){_HEAD}"
 _BOOKED = (
     rf"(?:\b|_)((?i:{label_expression([LABELS['BOOKING_REFERENCE']])}))(?i:{_BETWEEN})"
     r"([A-Z]{6})\b"
@@ -56,7 +60,7 @@ _ANNOUNCED = PatternSet([rf"(?i)\A(?:{label_expression([label])})\z" for label i
 _NAMED_ALONE = PatternSet([rf"(?i)\A(?:{label.named})\z" for label in _BY_NAME])
 _AMBIGUOUS = frozenset(b"application applications autos cups permit pod ref reference sag sak".split())
 """Words with so many meanings that even after a sign only a distinctive number counts."""
-_EXPLICIT = compile_pattern(rf"(?i)[:=#>|]|\b{_COPULA}\b")
+_EXPLICIT = compile_pattern(rf"(?i)[:=#>|]|\b{_COPULA}\b|{_IN_CHARACTERS}")
 
 
 def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
@@ -126,10 +130,17 @@ RECOGNIZERS = (
             Example("under policy HG-771204 you are", "HG-771204", "INSURANCE_NUMBER"),
             Example("la réservation QX7T2L", "QX7T2L", "BOOKING_REFERENCE"),
             Example("booking reference XKQJRT", "XKQJRT", "BOOKING_REFERENCE"),
+            Example("顧客番号：48213077", "48213077", "CUSTOMER_ID"),
+            Example("客户编号是K-48213。", "K-48213", "CUSTOMER_ID"),
+            Example("رقم العميل: 48213077", "48213077", "CUSTOMER_ID"),
+            Example("номер договора 7700-1234-01", "7700-1234-01", "CONTRACT_NUMBER"),
+            Example("PESEL: 88100136652", "88100136652", "ID_NUMBER"),
             Example("order number 4711-88213", "4711-88213", "ORDER_NUMBER", score=0.3),
         ),
         counter_examples=(
             "customer number two",
+            "订单编号规则 2024",
+            "客户编号长度为 12 位",
             "case: 1234, client = 99",
             "case no. 3",
             "file number: 2024-01-15",

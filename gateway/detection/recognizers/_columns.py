@@ -13,6 +13,7 @@ from gateway.detection.recognizers._id_values import has_enough_digits, plausibl
 from gateway.detection.recognizers.age import AGE
 from gateway.detection.recognizers.bank_account import BANK_BRANCH_CODE
 from gateway.detection.recognizers.date_of_birth import DATE_OF_BIRTH
+from gateway.detection.recognizers.labelled_name import POSSIBLE_LABELS, SURE_LABELS, full_name, is_uncased, likely_name
 from gateway.detection.recognizers.payment_card import CREDIT_CARD, CVV
 from gateway.detection.recognizers.person_name import PERSON
 from gateway.detection.recognizers.phone import PHONE_NUMBER
@@ -34,8 +35,10 @@ class Column(NamedTuple):
     check: Callable[[str], bool]
 
 
+_BIRTH = expressions(read_toml(__file__, "date_of_birth")["parts"] | {"letters": ""})
+_NAMES = expressions(read_toml(__file__, "structured_name")["keys"])
 _DATE = compile_pattern(f"(?i){DATE}")
-_BIRTH_DATE = compile_pattern(f"(?i){BIRTH_DATE}")
+_BIRTH_DATE = compile_pattern(f"(?i){BIRTH_DATE}|{_BIRTH['in_characters']}")
 _POSTCODE = re.compile(r"[A-Z\d][A-Z\d -]{2,9}", re.IGNORECASE)
 _PHONE = re.compile(r"[+(]?\d[\d ().\-/]{4,20}\d(?:[ ,]{0,2}(?:x|ext\.?)[ .]?\d{1,6})?")
 _BRACKETED = re.compile(r"\[.*\]|\(.*\)|<.*>")
@@ -46,7 +49,23 @@ def _of_form(expression: str) -> Callable[[str], bool]:
     return lambda value: form.fullmatch(value) is not None
 
 
-_is_name = _of_form(r"[^\W\d_](?:[^\W\d_]|['’. -]){1,60}")
+# Letters, and the vowels that many scripts write as marks.
+_has_form_of_name = _of_form(
+    r"[^\W\d_](?:[^\W\d_]|['’. ·・\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e-]){0,60}"
+)
+
+
+def _is_name(value: str) -> bool:
+    """A single character is a name in scripts without capitals only: `王`."""
+    if not _has_form_of_name(value):
+        return False
+    if is_uncased(value):
+        return len(value) == 1 or full_name(value) is not False
+    return len(value) > 1
+
+
+def _is_likely_name(value: str) -> bool:
+    return _is_name(value) and (likely_name(value) is not False if is_uncased(value) else value[0].isupper())
 
 
 def _is_birth_date(value: str) -> bool:
@@ -104,7 +123,16 @@ _COLUMNS = (
     Column(SECRET, 0.8, is_made),
 )
 _TABLE = read_toml(__file__)
-_EXPRESSIONS = expressions({**EXPRESSIONS, **_TABLE["parts"], **_TABLE["headers"]})
+_EXPRESSIONS = expressions(
+    {
+        **EXPRESSIONS,
+        **_TABLE["parts"],
+        **_TABLE["headers"],
+        **_NAMES,
+        "surely": SURE_LABELS,
+        "birth": _BIRTH["cue"],
+    }
+)
 # Other names of secrets that `kind_of` recognizes: `smtp_password`, `Secret access key`.
 _KINDS = {
     Kind.PASSWORD: Column(PASSWORD, 0.8, _is_password),
@@ -120,8 +148,9 @@ _SCAN = PatternSet([rf"(?i)\A(?:{words})\z" for words, _ in _FORMS])
 # A column `pass` holds passwords only in a table with a column for the account; otherwise it counts successes.
 _ACCOUNT = re.compile(r"user(?:[ _-]?(?:name|id))?|login|account|e-?mail|benutzer(?:name)?|host", re.IGNORECASE)
 _PASS = Column(PASSWORD, 0.8, lambda value: not value.isdigit() and _is_password(value))
-PLAIN_NAME = Column(PERSON, 0.6, lambda value: _is_name(value) and value[0].isupper())
-"""For columns called `name`, which hold names of persons only in a table with other personal data."""
+_PLAIN = re.compile(rf"name|{_TABLE['plain']}|{POSSIBLE_LABELS}", re.IGNORECASE)
+PLAIN_NAME = Column(PERSON, 0.6, _is_likely_name)
+"""For columns called `name` in any language, which hold names of persons only in a table with other personal data."""
 
 TYPES = tuple({column.type.name: column.type for column in (*(one for _, one in _FORMS), *_KINDS.values())}.values())
 ENDINGS = _EXPRESSIONS["endings"]
@@ -133,7 +162,7 @@ def columns_of(header: list[str]) -> dict[int, Column]:
     columns: dict[int, Column] = {}
     plain, passes = [], []
     for number, text in enumerate(header):
-        if text.casefold() == "name":
+        if _PLAIN.fullmatch(text):
             plain.append(number)
         elif text.casefold() == "pass":
             passes.append(number)

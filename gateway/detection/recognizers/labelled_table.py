@@ -127,6 +127,12 @@ RECOGNIZERS = (
             Example("id,phone\n1,2125550134\n2,6465550177\n", "6465550177", "PHONE_NUMBER"),
             Example("City  Passport   Stay\nRome  KX204815   3\nOslo  MB771203   12", "MB771203", "ID_NUMBER"),
             Example("+----+--------+\n| id | cell   |\n+----+--------+\n| 7  | 555019 |", "555019", "PHONE_NUMBER"),
+            Example("imię;nazwisko;PESEL\nJan;Zając;88100136652\n", "88100136652", "ID_NUMBER"),
+            Example("Ad\tSoyad\tDoğum tarihi\nOrhan\tÇakır\t12.04.1961\n", "12.04.1961", "DATE_OF_BIRTH"),
+            Example("氏名,生年月日,電話番号\n山田太郎,1961年4月12日,0352345678\n", "1961年4月12日", "DATE_OF_BIRTH"),
+            Example("姓名|电话|客户编号\n王秀英|13812345678|48213077\n", "13812345678", "PHONE_NUMBER"),
+            Example("الاسم;رقم العميل\nخالد المنصوري;48213077\n", "خالد المنصوري", "PERSON"),
+            Example("Фамилия;Телефон\nИванова;84951234567\n", "Иванова", "PERSON"),
             Example("user;password\njdoe;Wat3rfall\nmroe;sunshine", "sunshine", "PASSWORD"),
         ),
         counter_examples=(
@@ -137,6 +143,9 @@ RECOGNIZERS = (
             "token,pos,lemma\nrunning,VERB,run\n",
             "module.exports = {\n  login,\n  adduser,\n  get,\n}\n",
             "field,type,password\nname,string,required\n",
+            "名前,種類\n東京支店,店舗\n",
+            "الاسم,النوع\nقاعدة البيانات,ملف\n",
+            "我的电话，地址\n都不要，谢谢\n",
         ),
     ),
 )

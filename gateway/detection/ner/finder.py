@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 from gateway.concurrency.job_context import given_up
 from gateway.detection.memory import Recall
 from gateway.detection.ner.blocks import MAX_LENGTH, Block, blocks
+from gateway.detection.ner.decoded import decoded
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity
@@ -66,11 +67,18 @@ class NameFinder:
         return found
 
     def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> list[tuple[Entity, ...]]:
-        """Returns the candidates in each text, sorted and disjoint. Blocks.
+        """Returns the candidates in each text, sorted and disjoint, then those in what is encoded in it. Blocks.
 
         Blocks of a long text that `recall` knows are not read again. Raises Unavailable (`detection_failed`,
         `detection_timeout`) if the model did not process all texts.
         """
+        variants = [(number, one) for number, text in enumerate(texts) if (one := decoded(text)) is not None]
+        found = self._find([*texts, *(one.text for _, one in variants)], recall)
+        for (number, one), within in zip(variants, found[len(texts) :], strict=True):
+            found[number] += one.in_source(within)
+        return [tuple(own) for own in found[: len(texts)]]
+
+    def _find(self, texts: Sequence[str], recall: Recall | None) -> list[list[Entity]]:
         found: list[list[Entity]] = [[] for _ in texts]
         for some in batches(_parts(texts), _TOGETHER, lambda part: len(part.text)):
             if given_up():
@@ -78,7 +86,7 @@ class NameFinder:
             for part, entities in zip(some, self._remembered(some, recall), strict=True):
                 own = found[part.number]
                 own += _own(texts[part.number], part.block, entities, own[-1].end if own else 0)
-        return [tuple(own) for own in found]
+        return found
 
     def _remembered(self, parts: Sequence[_Part], recall: Recall | None) -> Iterator[tuple[Entity, ...]]:
         """Yields what is in each part, reading those that `recall` does not know. The caller remembers whole texts."""

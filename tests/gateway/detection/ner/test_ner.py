@@ -71,6 +71,34 @@ def test_names_in_any_quotation_marks(names: NameFinder, text: str, quotes: str)
 
 
 @pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('{"approver": "J\\u00fcrgen M\\u00fcller"}', "J\\u00fcrgen M\\u00fcller"),
+        # 田中花子さん
+        ('{"to": "\\u7530\\u4e2d\\u82b1\\u5b50\\u3055\\u3093"}', "\\u7530\\u4e2d\\u82b1\\u5b50"),
+        ("<li>J&#252;rgen M&uuml;ller, Berlin</li>", "J&#252;rgen M&uuml;ller"),
+        ("GET /customers/J%C3%BCrgen%20M%C3%BCller/edit", "J%C3%BCrgen%20M%C3%BCller"),
+        ("GET /customers/Anna%20Schmidt/edit 200", "Anna%20Schmidt"),
+        ("Approved by J=C3=BCrgen M=C3=BCller on Monday.", "J=C3=BCrgen M=C3=BCller"),
+        ("From: =?UTF-8?Q?J=C3=BCrgen_M=C3=BCller?=", "=?UTF-8?Q?J=C3=BCrgen_M=C3=BCller?="),
+        ("cn:: SsO8cmdlbiBNw7xsbGVy\nobjectClass: person", "SsO8cmdlbiBNw7xsbGVy"),
+    ],
+)
+@pytest.mark.parametrize("before", ["", "Nothing of note. " * 300, "Größe und Maß. " * 40])
+def test_names_that_are_encoded(names: NameFinder, text: str, name: str, before: str) -> None:
+    found = [(before + text)[one.start : one.end] for one in names.detect(before + text) if one.type == "PERSON"]
+    assert name in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["see https://acme.test/a%20B/c?x=1", "a &amp; b &lt; c", "caf\\u00e9 au lait", "\\u003cb\\u003e", "Zm9vYmFyYmF6"],
+)
+def test_what_is_encoded_and_no_name(names: NameFinder, text: str) -> None:
+    assert not [one for one in names.detect(text) if one.type == "PERSON"]
+
+
+@pytest.mark.parametrize(
     ("text", "number"),
     [
         ("mijn nummer is 602 448 127", "602 448 127"),

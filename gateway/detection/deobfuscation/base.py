@@ -29,8 +29,8 @@ class RewriteKind(Enum):
     finds.
 
     `DECODE` replaces escaped or substituted characters, `UNPACK` decodes whole encoded texts, `JOIN` removes separators
-    and line breaks within a value, `UNHYPHEN` also removes hyphens at line ends, and `SPLIT` separates a value from the
-    label that it shares a word with.
+    and line breaks within a value, `UNHYPHEN` also removes hyphens at line ends, `SPLIT` separates a value from the
+    label that it shares a word with, and `LAYOUT` writes signs for what only the layout says.
     """
 
     DECODE = "decode"
@@ -38,6 +38,7 @@ class RewriteKind(Enum):
     JOIN = "join"
     UNHYPHEN = "unhyphen"
     SPLIT = "split"
+    LAYOUT = "layout"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from gateway.detection.deobfuscation import (
     escapes,
     hexadecimal,
     identifiers,
+    layout,
     line_wrapping,
     mail_encodings,
     markup,
@@ -44,6 +45,9 @@ DEOBFUSCATIONS: tuple[Deobfuscation, ...] = (
     spaced.DEOBFUSCATION,
     line_wrapping.DEOBFUSCATION,
     line_wrapping.HYPHENATED_LINES,
+    layout.CELLS,
+    layout.ATTRIBUTES,
+    layout.LEADERS,
 )
 """Applied for the recognizers, which search for values of a known form."""
 FOR_KNOWN_VALUES: tuple[Deobfuscation, ...] = (

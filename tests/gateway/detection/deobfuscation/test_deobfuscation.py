@@ -287,3 +287,44 @@ def test_a_secret_ends_with_its_line(detector: Detector, label: str, following: 
     found = detector.detect(f"{label}{secret}{end}{following}")
     at = len(label)
     assert {(one.start, one.end) for one in found if one.score >= 0.5} == {(at, at + len(secret))}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("<tr><td>Date of birth</td><td>12/04/1961</td></tr>", "12/04/1961"),
+        ("<tr><th class='a'>Kundennummer</th>\n  <td class='b'>K-48213077</td>\n</tr>", "K-48213077"),
+        ("<dl><dt>Geburtsdatum</dt><dd>12.04.1961</dd></dl>", "12.04.1961"),
+        (
+            "<table><thead><tr><th>Name</th><th>Born</th><th>Customer ID</th></tr></thead><tbody>\n"
+            "<tr><td>Jane</td><td>12/04/1961</td><td>K-48213077</td></tr>\n"
+            "<tr><td>Joan</td><td>13/04/1961</td><td>K-48213078</td></tr></tbody></table>",
+            "K-48213078",
+        ),
+        (
+            "<tr><td>Name</td><td>Born</td><td>City</td></tr><tr><td>Jane</td><td>12/04/1961</td><td>Rome</td></tr>",
+            "12/04/1961",
+        ),
+        ('<input name="firstname" type="text" value="Mbali"/>', "Mbali"),
+        ('<add key="date_of_birth" value="1961-04-12" />', "1961-04-12"),
+        ("Kundennummer .................. K-48213077", "K-48213077"),
+        ("生年月日 . . . . . . . . 1961/04/12", "1961/04/12"),
+        ("Customer number: ____________ 48213077", "48213077"),
+    ],
+)
+def test_what_the_layout_says(detector: Detector, text: str, value: str) -> None:
+    assert value in [text[one.start : one.end] for one in detector.detect(text) if one.score >= 0.5]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tr><td>Password</td><td>Required</td></tr><tr><td>Name</td><td>String</td></tr>",
+        "<tr><td>Released</td><td>12/04/2019</td></tr>",
+        "Customer number ........ 120\nPassword ........... 15\nDate of birth ..... vii",
+        '<button name="token" value="next">',
+        "<tr><th>Name</th><th>Size</th></tr><tr><td>Arial</td><td>48213077</td></tr>",
+    ],
+)
+def test_layout_without_anything_private(detector: Detector, text: str) -> None:
+    assert not [one for one in detector.detect(text) if one.score >= 0.5]

@@ -18,12 +18,14 @@ _LEAD = re.compile(rb"[A-Za-z]+[0-9]?(_)(?=[^_])")
 _TAIL = re.compile(rb"(?<=[^_])(_)[A-Za-z]+\Z")
 _FIGURES = re.compile(rb"_+(?=\d[\d-]{5,})|(?<=\d{6})_+")
 _DIGIT = re.compile(rb"\d")
+# Some providers number the calls of tools so; nobody is to be called.
+_CALL_ID = re.compile(rb"call_\d{8}\b")
 
 
 def _labels(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     for run in _RUN.finditer(data):
         text, start = run[0], run.start()
-        if b"_" not in text or not _DIGIT.search(text):
+        if b"_" not in text or not _DIGIT.search(text) or _CALL_ID.match(text):
             continue
         lead, tail = _LEAD.match(text), _TAIL.search(text)
         for label in (lead, tail):
@@ -32,7 +34,9 @@ def _labels(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
 
 
 def _figures(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
-    return (Edit(*found.span(), b" ") for found in _FIGURES.finditer(data))
+    for found in _FIGURES.finditer(data):
+        if not _CALL_ID.match(data, max(0, found.start() - 4)):
+            yield Edit(*found.span(), b" ")
 
 
 DEOBFUSCATION = Deobfuscation("identifiers", RewriteKind.SPLIT, _PREFILTER, _labels, b"_")

@@ -366,6 +366,7 @@ RECOGNIZERS = (
             Example("＋４９ ３０ １２３４５６", "＋４９ ３０ １２３４５６", score=1.0),
         ),
         counter_examples=(
+            "tool_call_id: call_48213077",
             "2024-01-15 12:30",
             "15.01.2024",
             "the years 2019-2024",

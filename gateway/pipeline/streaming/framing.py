@@ -10,6 +10,8 @@ from gateway.wires import Framing
 # Two line ends in a row. Each is atomic: CR LF is one.
 _BLANK_LINE = re.compile(rb"(?>\r\n|\r|\n)(?>\r\n|\r|\n)")
 _QUOTE_OR_BRACKET = re.compile(rb'["{}\[\]]')
+# Clients leave it out.
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 
 
@@ -57,14 +59,14 @@ class ServerSentEvents:
             raw = bytes(self._buffer[: end.end()])
             del self._buffer[: end.end()]
             self._searched = 0
-            yield _event(raw)
+            yield _event(raw.removeprefix(_BYTE_ORDER_MARK))
         # A line end may continue in the next piece.
         self._searched = max(0, len(self._buffer) - 3)
 
     def finish(self) -> Iterator[Event]:
         raw, self._buffer = bytes(self._buffer), bytearray()
         if raw.strip():
-            yield _event(raw + b"\n\n")
+            yield _event(raw.removeprefix(_BYTE_ORDER_MARK) + b"\n\n")
 
     def close(self, *, early: bool = False) -> bytes:
         return b""

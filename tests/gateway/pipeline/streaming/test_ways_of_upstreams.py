@@ -67,3 +67,8 @@ def test_what_stands_beside_the_choices_is_restored(session: Session, members: B
     sent = orjson.loads(session.write(orjson.dumps({**chunk({}), **members}).decode()))
     (got, _) = bodies(played(session.stream(note=None), [event(sent) + event(chunk({}, 0, "stop")) + DONE]))
     assert {name: got[name] for name in members} == orjson.loads(session.read(orjson.dumps(members).decode()))
+
+
+def test_a_byte_order_mark_keeps_no_event_from_being_restored(session: Session) -> None:
+    data = event(chunk({"content": session.write("By {mail}.")})) + event(chunk({}, 0, "stop")) + DONE
+    assert played(session.stream(), [b"\xef\xbb\xbf" + data]) == played(session.stream(), [data])

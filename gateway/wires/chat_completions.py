@@ -62,6 +62,8 @@ _NUMBERS = frozenset(
 _WHO = frozenset({"user", "safety_identifier"})
 # Members of every event of an answer.
 _SHARED: tuple[str, ...] = ("id", "object", "created", "model")
+# What a call of each kind is given.
+_ARGUMENTS = {"function": "arguments", "function_call": "arguments", "custom": "input"}
 # Strings of a delta that come at once.
 _WHOLE = frozenset({"role", "id", "type", "name", "index", "finish_reason", "obfuscation"})
 _CHOICES = range(1, 129)
@@ -337,6 +339,10 @@ def _delta_texts(delta: Body, path: Channel, call: str = "") -> Iterator[AnswerT
     choice, named = path[0], delta.get("name")
     assert isinstance(choice, int)
     tool = named if isinstance(named, str) else None
+    given = _ARGUMENTS.get(str(path[-1]))
+    if tool is not None and given is not None and not isinstance(delta.get(given), str):
+        # The arguments follow, and do not repeat which call they are of.
+        yield AnswerText(delta, given, "", "json", choice, tool, (*path, given), call)
     for key, value in delta.items():
         if isinstance(value, dict):
             yield from _delta_texts(value, (*path, key), call)

@@ -147,9 +147,12 @@ class AnswerStream:
             yield from self._end(channel)
         changed = False
         last = {text.channel: text for text in texts}
+        last_of_call = {(text.channel, text.call): text for text in texts}
         for text in texts:
-            is_last = last[text.channel] is text and (
-                text.channel in ending or (text.channel not in known and stream.ends(body, text.channel))
+            is_last = last_of_call[text.channel, text.call] is text and (
+                last[text.channel] is not text
+                or text.channel in ending
+                or (text.channel not in known and stream.ends(body, text.channel))
             )
             ready = self._restored(text, is_last=is_last)
             if ready != text.text:
@@ -166,11 +169,19 @@ class AnswerStream:
         yield self._reader.write(dump(body), event) if changed else event.raw
 
     def _is_other_call(self, text: AnswerText) -> bool:
-        """Whether a text is part of another call than the last text of its channel."""
-        return bool(text.call) and text.channel in self._calls and self._calls[text.channel] != text.call
+        """Whether a text is part of another call than the last text of its channel.
+
+        Some upstreams give every piece of a call an id of its own, so another id begins a call only with the name of
+        its tool, or where one document ends and another begins.
+        """
+        if text.channel is None or not text.call or self._calls.get(text.channel, text.call) == text.call:
+            return False
+        begins = text.text.lstrip().startswith(("{", "["))
+        return text.tool is not None or (begins and self._channels[text.channel].text.rstrip().endswith(("}", "]")))
 
     def _restored(self, text: AnswerText, *, is_last: bool) -> str:
         channel = self._channels.get(text.channel or ())
+        is_other = self._is_other_call(text)
         if text.tool is not None:
             self._tools[text.choice] = text.tool
         elif text.kind == "json":
@@ -179,7 +190,7 @@ class AnswerStream:
             text.tool = self._tools.get(text.choice) if known is None else known.tool
         if text.channel is None:
             return self._complete(text)
-        if channel is None or channel.tool != text.tool or self._is_other_call(text):
+        if channel is None or channel.tool != text.tool or is_other:
             if channel is not None:
                 # The call of another tool, in the place of one that has ended.
                 self._texts.append(channel.part)

@@ -62,6 +62,61 @@ def test_calls_that_take_turns_keep_their_arguments(session: Session) -> None:
     assert said == [session.read('{"to": "{mail}"}'), session.read('{"to": "{card}"}')]
 
 
+def test_pieces_of_a_call_may_have_ids_of_their_own(session: Session) -> None:
+    """So do some upstreams. A placeholder that is cut is restored nevertheless."""
+    document = session.write('{"to": "{mail}", "cc": {"to": "{card}"}}')
+    pieces: list[Body] = [{"arguments": document[at : at + 4]} for at in range(0, len(document), 4)]
+    pieces[0]["name"] = "send"
+    calls = [{"index": 0, "id": f"call_{at}", "function": piece} for at, piece in enumerate(pieces)]
+    sent = [event(chunk({"tool_calls": [call]})) for call in calls]
+    got = calls_in(played(session.stream(), [*sent, event(chunk({}, 0, "tool_calls"))]))
+    said = "".join(call["function"]["arguments"] for call in got)
+    assert said == session.read('{"to": "{mail}", "cc": {"to": "{card}"}}')
+
+
+@pytest.mark.parametrize("places", [(0, 0), (0, 1)])
+def test_arguments_belong_to_the_tool_that_was_named_in_their_place(session: Session, places: tuple[int, int]) -> None:
+    """The first piece of a call may have its name alone."""
+
+    def piece(place: int, function: Body, **members: Any) -> bytes:
+        return event(chunk({"tool_calls": [{"index": place, **members, "function": function}]}))
+
+    first, second = places
+    begun = [
+        piece(first, {"name": "look"}, id="a"),
+        piece(first, {"arguments": "{}"}),
+        piece(second, {"name": "send"}, id="b"),
+    ]
+    stream = session.stream()
+    document = session.write('{"to": "{mail}"}')
+    played(stream, [*begun, piece(second, {"arguments": document}), event(chunk({}, 0, "tool_calls"))])
+    said = {(text.tool, text.text) for text in stream.result(200).texts if text.kind == "json"}
+    assert said == {("look", "{}"), ("send", document)}
+
+
+def test_calls_that_begin_at_once_keep_their_tools(session: Session) -> None:
+    names = [{"index": at, "id": f"c{at}", "function": {"name": f"f{at}"}} for at in (0, 1)]
+    given = [{"index": at, "function": {"arguments": f'{{"at": {at}}}'}} for at in (0, 1)]
+    stream = session.stream()
+    played(stream, [event(chunk({"tool_calls": names})), event(chunk({"tool_calls": given}))])
+    said = {(text.tool, text.text) for text in stream.result(200).texts if text.kind == "json"}
+    assert said == {("f0", '{"at": 0}'), ("f1", '{"at": 1}')}
+
+
+def test_texts_for_tools_given_at_once_stay_whole(session: Session) -> None:
+    calls = [
+        {"index": 0, "id": f"call_{at}", "type": "custom", "custom": {"name": "send", "input": session.write(text)}}
+        for at, text in enumerate(("Mail {mail}", "Pay {card}"))
+    ]
+    got = calls_in(played(session.stream(), [event(chunk({"tool_calls": calls})), event(chunk({}, 0, "tool_calls"))]))
+    texts = {"call_0": "", "call_1": ""}
+    of = ""
+    for call in got:
+        of = call.get("id", of)
+        texts[of] += call["custom"]["input"]
+    assert texts == {"call_0": session.read("Mail {mail}"), "call_1": session.read("Pay {card}")}
+
+
 @pytest.mark.parametrize("members", [{"error": {"message": "No {mail}."}}, {"search_results": [{"title": "{card}"}]}])
 def test_what_stands_beside_the_choices_is_restored(session: Session, members: Body) -> None:
     sent = orjson.loads(session.write(orjson.dumps({**chunk({}), **members}).decode()))

@@ -23,6 +23,7 @@ from gateway.wires.reading import (
     named_model,
     opening_of,
     streams,
+    strings_beside,
     take_own,
     text_fields,
     unknown_keys,
@@ -83,7 +84,7 @@ class ChatCompletionChunks:
                     found += _delta_texts(value, (number,))
                 elif name not in {"finish_reason", "index"}:
                     found += answer_strings(value, choice, name, number)
-        return [*found, *_beside_choices(event)]
+        return [*found, *strings_beside(_ANSWER_KEYS, event)]
 
     def ends(self, event: Body, channel: Channel | None) -> bool:
         """A finish reason ends all texts of its choice, and an error all texts."""
@@ -191,7 +192,7 @@ class ChatCompletions:
                     found += _answer_message(value, position)
                 elif name not in {"finish_reason", "index"}:
                     found += answer_strings(value, choice, name, position)
-        return [*found, *_beside_choices(body)]
+        return [*found, *strings_beside(_ANSWER_KEYS, body)]
 
     def usage(self, body: Body) -> tuple[int, int] | None:
         usage = body.get("usage")
@@ -320,13 +321,6 @@ def _choices(event: Body) -> list[Body]:
 def _index(choice: Body) -> int:
     index = choice.get("index")
     return index if isinstance(index, int) else 0
-
-
-def _beside_choices(body: Body) -> Iterator[AnswerText]:
-    """Yields the strings of an answer or event that belong to no choice: an error, or what some providers add."""
-    for name, value in body.items():
-        if name not in _ANSWER_KEYS:
-            yield from answer_strings(value, body, name, 0)
 
 
 def _envelope(event: Body) -> Body:

@@ -1,7 +1,6 @@
 """Implements the legacy completions wire (POST …/completions) of the OpenAI API reference."""
 
 import re
-from collections.abc import Iterator
 
 from gateway.errors import BadRequest, GatewayError
 from gateway.text.answers import AnswerText, Channel
@@ -15,6 +14,7 @@ from gateway.wires.reading import (
     refuse_token_numbers,
     setting_fields,
     streams,
+    strings_beside,
     take_own,
     text_fields,
     token_counts,
@@ -56,7 +56,7 @@ class CompletionChunks:
                     found.append(AnswerText(choice, name, value, choice=number, channel=(number,)))
                 elif name not in {"finish_reason", "index", "logprobs"}:
                     found += answer_strings(value, choice, name, number)
-        return [*found, *_beside_choices(event)]
+        return [*found, *strings_beside(_ANSWER_KEYS, event)]
 
     def ends(self, event: Body, channel: Channel | None) -> bool:
         """A finish reason ends the text of its choice, and an error all texts."""
@@ -144,7 +144,7 @@ class Completions:
             if name not in {"finish_reason", "index", "logprobs"}
             for text in answer_strings(value, choice, name, _index(choice))
         ]
-        return [*found, *_beside_choices(body)]
+        return [*found, *strings_beside(_ANSWER_KEYS, body)]
 
     def usage(self, body: Body) -> tuple[int, int] | None:
         return token_counts(body.get("usage"), "prompt_tokens", "completion_tokens")
@@ -165,13 +165,6 @@ def _choices(body: Body) -> list[Body]:
 def _index(choice: Body) -> int:
     index = choice.get("index")
     return index if isinstance(index, int) else 0
-
-
-def _beside_choices(body: Body) -> Iterator[AnswerText]:
-    """Yields the strings of an answer or event that belong to no choice: an error, or what some providers add."""
-    for name, value in body.items():
-        if name not in _ANSWER_KEYS:
-            yield from answer_strings(value, body, name, 0)
 
 
 def _choice(index: str | int, text: str, reason: str | None) -> Body:

@@ -10,12 +10,12 @@ from gateway.errors import BadRequest
 from gateway.text.answers import AnswerText
 from gateway.wires.base import Body, Conversation, EventFormat, Family
 from gateway.wires.reading import (
-    answer_strings,
     model_of,
     named_model,
     put_note,
     refuse_token_numbers,
     setting_fields,
+    strings_beside,
     take_own,
     text_fields,
     token_counts,
@@ -78,12 +78,7 @@ class Embeddings:
         return conversation
 
     def answer_texts(self, body: Body) -> list[AnswerText]:
-        return [
-            text
-            for name, value in body.items()
-            if name not in _ANSWER_KEYS
-            for text in answer_strings(value, body, name, 0)
-        ]
+        return [*strings_beside(_ANSWER_KEYS, body)]
 
     def usage(self, body: Body) -> tuple[int, int] | None:
         counts = token_counts(body.get("usage"), "prompt_tokens", "total_tokens")

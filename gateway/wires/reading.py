@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any, NamedTuple, TypeGuard
 
 from gateway.errors import BadRequest, Unprocessable
@@ -219,6 +219,13 @@ def answer_strings(value: Any, container: Any, key: Any, choice: int) -> Iterato
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from answer_strings(inner, value, index, choice)
+
+
+def strings_beside(known: Set[str], body: Body) -> Iterator[AnswerText]:
+    """Yields the strings under names that a wire does not know: an error, or what some providers add."""
+    for name, value in body.items():
+        if name not in known:
+            yield from answer_strings(value, body, name, 0)
 
 
 def refuse_token_numbers(body: Body, option: str = "") -> None:

@@ -19,15 +19,16 @@ _TAIL = re.compile(rb"(?<=[^_])(_)[A-Za-z]+\Z")
 _FIGURES = re.compile(rb"_+(?=\d[\d-]{5,})|(?<=\d{6})_+")
 _DIGIT = re.compile(rb"\d")
 # Some providers number the calls of tools so; nobody is to be called.
-_CALL_ID = re.compile(rb"call_\d{8}\b")
+_CALL_ID = re.compile(rb"\bcall_\d{8}\b")
 
 
 def _labels(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     for run in _RUN.finditer(data):
         text, start = run[0], run.start()
-        if b"_" not in text or not _DIGIT.search(text) or _CALL_ID.match(text):
+        if b"_" not in text or not _DIGIT.search(text):
             continue
-        lead, tail = _LEAD.match(text), _TAIL.search(text)
+        lead = None if _CALL_ID.match(text) else _LEAD.match(text)
+        tail = _TAIL.search(text)
         for label in (lead, tail):
             if label is not None:
                 yield Edit(start + label.start(1), start + label.end(1), b" ")

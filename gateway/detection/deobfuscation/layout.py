@@ -10,13 +10,17 @@ from collections.abc import Iterator
 from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.recognizer import compile_pattern
 
-_CELL = r"<t[dh](?:\s[^<>]*)?>\s*"
+# Tags within a cell that only say how it looks.
+_LOOKS = r"(?:b|strong|i|em|u|p|div|span|font|code|small|a)"
+_OPEN = rf"(?:<{_LOOKS}(?:\s[^<>]*)?>\s*)*"
+_CLOSE = rf"(?:</{_LOOKS}>\s*)*"
+_CELL = rf"<t[dh](?:\s[^<>]*)?>\s*{_OPEN}"
 _ROW = rf"<tr(?:\s[^<>]*)?>\s*{_CELL}"
-_BETWEEN_CELLS = compile_pattern(rf"(?i)</t[dh]>\s*{_CELL}")
+_BETWEEN_CELLS = compile_pattern(rf"(?i){_CLOSE}</t[dh]>\s*{_CELL}")
 _BETWEEN_ROWS = compile_pattern(
-    rf"(?i)</t[dh]>\s*</tr>\s*(?:</?t(?:head|body|foot)(?:\s[^<>]*)?>\s*)*(?:{_ROW})?|{_ROW}"
+    rf"(?i){_CLOSE}</t[dh]>\s*</tr>\s*(?:</?t(?:head|body|foot)(?:\s[^<>]*)?>\s*)*(?:{_ROW})?|{_ROW}"
 )
-_TO_DEFINITION = compile_pattern(r"(?i)</dt>\s*<dd(?:\s[^<>]*)?>\s*")
+_TO_DEFINITION = compile_pattern(rf"(?i){_CLOSE}</dt>\s*<dd(?:\s[^<>]*)?>\s*{_OPEN}")
 _PAIR = r"""\b(?:name|key)="[\w.\-]+("(?:\s+[\w:\-]+="[^"<>]*")*\s+(?:value|content)=")"""
 _BETWEEN_ATTRIBUTES = compile_pattern(_PAIR)
 _LEADERS = r"((?:\.{4,}|(?:\. ){3,}\.?|_{4,})[ \t]*:?[ \t]*)[^\s._]"

@@ -294,7 +294,9 @@ def test_a_secret_ends_with_its_line(detector: Detector, label: str, following: 
     [
         ("<tr><td>Date of birth</td><td>12/04/1961</td></tr>", "12/04/1961"),
         ("<tr><th class='a'>Kundennummer</th>\n  <td class='b'>K-48213077</td>\n</tr>", "K-48213077"),
+        ("<tr><td><strong>Date of birth</strong></td>\n<td><p><b>12/04/1961</b></p></td></tr>", "12/04/1961"),
         ("<dl><dt>Geburtsdatum</dt><dd>12.04.1961</dd></dl>", "12.04.1961"),
+        ("<dl><dt><b>Geburtsdatum</b></dt><dd><a href='#'>12.04.1961</a></dd></dl>", "12.04.1961"),
         (
             "<table><thead><tr><th>Name</th><th>Born</th><th>Customer ID</th></tr></thead><tbody>\n"
             "<tr><td>Jane</td><td>12/04/1961</td><td>K-48213077</td></tr>\n"

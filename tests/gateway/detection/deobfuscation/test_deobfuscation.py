@@ -330,6 +330,7 @@ def test_only_a_call_of_a_tool_is_nobody_to_be_called(detector: Detector, text: 
         "<tr><td>Password</td><td>Required</td></tr><tr><td>Name</td><td>String</td></tr>",
         "<tr><td>Released</td><td>12/04/2019</td></tr>",
         "Customer number ........ 120\nPassword ........... 15\nDate of birth ..... vii",
+        "1/2 Test #1: login ............   Passed    0.01 sec\nusername ..... skipped\n[INFO] user ...... DONE",
         '<button name="token" value="next">',
         "<tr><th>Name</th><th>Size</th></tr><tr><td>Arial</td><td>48213077</td></tr>",
     ],

@@ -53,6 +53,8 @@ _FIELDS = tuple(
         (rf"{_BEFORE}(?:{names}){_AFTER}|{_ON_LINE}(?:{names}):{{1,2}}[ ]", _END),
         (rf"{_BEFORE}(?:{names})=", _BARE_END),
     )
+    # Without quotation marks, `nom` and `last` are of anything.
+    if end is _END or not key.startswith("maybe")
 )
 _NEIGHBOUR = compile_pattern(rf"(?i)\b(?:{'|'.join(sorted(_WORDS['neighbours']))})[\"']?\s*[:=(>]")
 
@@ -157,6 +159,7 @@ RECOGNIZERS = (
             '{"lastName": "必須"}',
             "Customer(firstName=first, lastName=LastName)",
             "last_name=User.last_name, first=Page, last=Page",
+            "nom=Paris; ad=Banner; ime=Save",
         ),
     ),
 )

@@ -66,16 +66,15 @@ class Answers:
             if exchange.framing is not None and status < 400 and not body.lstrip().startswith(b"{"):
                 return self._restore_stream(exchange, status, body, annotate=annotate)
             answer = parse_object(body)
-            as_it_came = b"" if annotate else dump(answer)
             tokens = exchange.wire.usage(answer)
             ids = exchange.wire.answer_ids(answer) if is_resumable(exchange.wire) and status < 400 else ()
-            if not self._restore_texts(exchange, answer):
+            changed = self._restore_texts(exchange, answer)
+            if exchange.verdict is not None and exchange.verdict.action == "replace":
                 outcome = "guarded"
             if annotate:
                 exchange.wire.annotate(answer, exchange.note() if status < 400 else None)
-            given = dump(answer)
             # An answer in which nothing is restored crosses byte for byte.
-            return Answer(body if given == as_it_came else given, outcome, tokens, ids)
+            return Answer(dump(answer) if changed or annotate else body, outcome, tokens, ids)
         except GatewayError:
             return Answer(body, "unreadable_answer" if status < 400 else outcome, tokens)
         except Exception as error:  # noqa: BLE001 - the client gets the unrestored answer
@@ -83,7 +82,7 @@ class Answers:
             return Answer(body, "restore_failed", tokens)
 
     def _restore_texts(self, exchange: Exchange, answer: Body) -> bool:
-        """Returns whether the guard lets the answer pass."""
+        """Guards and restores an answer in place. Returns whether that changed it."""
         found = exchange.wire.answer_texts(answer)
         echoes: list[AnswerText] = []
         texts: list[AnswerText] = []
@@ -92,12 +91,11 @@ class Answers:
         verdict = exchange.verdict = inspect(texts, self._context(exchange, texts), exchange.policy.guard)
         if verdict.action == "replace":
             exchange.wire.refuse_answer(answer, CONTENT_FILTERED)
-            return False
-        for position, text in enumerate(texts):
-            _restore_text(exchange, text, verdict.redacted(position, text.text))
-        for text in echoes:
-            _restore_text(exchange, text, text.text)
-        return True
+            return True
+        passed = [(text, verdict.redacted(position, text.text)) for position, text in enumerate(texts)]
+        passed += [(text, text.text) for text in echoes]
+        changes = [_restore_text(exchange, *each) for each in passed]
+        return any(changes)
 
     def _restore_stream(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> Answer:
         """Restores a streamed answer of which the guard has to see every text as a whole."""
@@ -136,7 +134,10 @@ class Answers:
         )
 
 
-def _restore_text(exchange: Exchange, text: AnswerText, content: str) -> None:
+def _restore_text(exchange: Exchange, text: AnswerText, content: str) -> bool:
+    """Returns whether the text is another one now."""
     content = restored(text, content, exchange.placeholders, exchange.scope, exchange.policy.restore)
-    if content != text.text:
+    changed = content != text.text
+    if changed:
         text.container[text.key] = content
+    return changed

@@ -23,6 +23,7 @@ from gateway.detection.recognizers.secrets._names import Kind, kind_of
 from gateway.detection.recognizers.secrets._value_checks import NO_VALUE, PASSWORD, SECRET
 from gateway.detection.recognizers.secrets._value_classifier import is_chosen, is_made, is_very_made
 from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, WORDS
+from gateway.detection.recognizers.structured_name import KEYS
 from gateway.detection.recognizers.us_identifiers import US_SSN
 from gateway.detection.recognizers.username import USERNAME
 
@@ -36,7 +37,6 @@ class Column(NamedTuple):
 
 
 _BIRTH = expressions(read_toml(__file__, "date_of_birth")["parts"] | {"letters": ""})
-_NAMES = expressions(read_toml(__file__, "structured_name")["keys"])
 _DATE = compile_pattern(f"(?i){DATE}")
 _BIRTH_DATE = compile_pattern(f"(?i){BIRTH_DATE}|{_BIRTH['in_characters']}")
 _POSTCODE = re.compile(r"[A-Z\d][A-Z\d -]{2,9}", re.IGNORECASE)
@@ -128,7 +128,7 @@ _EXPRESSIONS = expressions(
         **EXPRESSIONS,
         **_TABLE["parts"],
         **_TABLE["headers"],
-        **_NAMES,
+        **KEYS,
         "surely": SURE_LABELS,
         "birth": _BIRTH["cue"],
     }

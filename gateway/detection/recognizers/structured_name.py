@@ -23,13 +23,14 @@ class _Half(NamedTuple):
     sure: bool
 
 
-_KEYS = expressions(read_toml(__file__)["keys"])
+KEYS = expressions(read_toml(__file__)["keys"])
+"""What data calls the halves of a name (RE2)."""
 _WORDS = word_lists(__file__)
 _NO_NAMES = (NO_NAMES | _WORDS["stand_ins"] | _WORDS["no_names"]) - PARTICLES
 _REACH = 160
 """Bytes between the halves of a name."""
 _LONGEST = 40
-_NAMES = "|".join(_KEYS.values())
+_NAMES = "|".join(KEYS.values())
 # `"last": "…"`, `last='…'`, `setLast("…")`, `<last>…`, and at the start of a line `sn: …`.
 # RE2 sees a boundary of words only next to ASCII.
 _BEFORE = r"(?:\b|[_\"'<(\s,{:])(?:set_?|with_?)?"
@@ -48,7 +49,7 @@ _VALUE = rf"([{LETTERS}]+(?:[ '\-][{LETTERS}]+)*)"
 _END = r"(?:[\"']|\s*</|[ \t]*(?:\r?\n|\z))"
 _FIELDS = tuple(
     (compile_pattern(rf"(?i)(?:{start}){_VALUE}{end}"), key)
-    for key, names in _KEYS.items()
+    for key, names in KEYS.items()
     for start, end in (
         (rf"{_BEFORE}(?:{names}){_AFTER}|{_ON_LINE}(?:{names}):{{1,2}}[ ]", _END),
         (rf"{_BEFORE}(?:{names})=", _BARE_END),

@@ -68,7 +68,7 @@ class Restored:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RestoredTree:
-    """A restored JSON value; see `Restored`."""
+    """A restored JSON value; see `Restored`. Also `withheld` are placeholders in keys that would become equal."""
 
     value: Any
     resolved: int
@@ -314,14 +314,19 @@ class Placeholders:
 
     def _keys(self, keys: Sequence[str], rules: RestoreScope, seen: list[Restored]) -> Sequence[str]:
         restored = [self.restore(key, rules=rules) for key in keys]
-        names = [each.text for each in restored]
+        names: Sequence[str] = [each.text for each in restored]
         if len(set(names)) < len(names):
             times = Counter(names)
             names = [key if times[name] > 1 else name for key, name in zip(keys, names, strict=True)]
         if len(set(names)) < len(names):
-            return keys
-        seen += [each for each, name in zip(restored, names, strict=True) if name == each.text]
+            names = keys
+        pairs = zip(restored, names, strict=True)
+        seen += [each if each.text == name else self._kept(each, name) for each, name in pairs]
         return names
+
+    def _kept(self, restored: Restored, key: str) -> Restored:
+        own = tuple(dict.fromkeys(hit.placeholder for hit in self.find(key)))
+        return Restored(key, 0, own, restored.unknown)
 
 
 def _sum(seen: Iterable[Restored]) -> tuple[int, tuple[str, ...], tuple[str, ...]]:

@@ -43,8 +43,10 @@ def test_keys_that_would_become_one_keep_what_tells_them_apart(session: Session)
     done = restore(session, {person: 1, "Anna Example": 2, email: 3})
     assert done.value == {person: 1, "Anna Example": 2, "anna@acme.test": 3}
     assert done.resolved == 1
+    assert done.withheld == (person,)
     done = restore(session, {person: 1, person.lower(): 2})
     assert done.value == {person: 1, person.lower(): 2}
+    assert done.withheld == (person,)
 
 
 def test_a_key_that_becomes_the_placeholder_of_another() -> None:
@@ -52,7 +54,9 @@ def test_a_key_that_becomes_the_placeholder_of_another() -> None:
     person = placeholders.mint("PERSON", "Anna")
     note = placeholders.mint("NOTE", person)
     value = {person: 1, "Anna": 2, note: 3}
-    assert sorted(placeholders.restore_tree(value, rules=SOURCE).value.values()) == [1, 2, 3]
+    done = placeholders.restore_tree(value, rules=SOURCE)
+    assert sorted(done.value.values()) == [1, 2, 3]
+    assert (done.resolved, done.withheld) == (0, (person, note))
 
 
 def test_any_depth(session: Session) -> None:

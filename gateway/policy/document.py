@@ -16,6 +16,7 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -265,16 +266,29 @@ class _Sections(_Part):
 
     _keys = field_validator("rules")(_known_keys)
 
-    @model_validator(mode="after")
-    def _bounded(self) -> "_Sections":
-        entries = sum(len(one.values) for one in self.allow) + sum(len(one.terms) for one in self.deny)
+    # Validators of fields, unlike those of the model, have the error name the field.
+    @field_validator("allow", "deny")
+    @classmethod
+    def _few_entries[T: list[AllowDocument] | list[DenyDocument]](cls, lists: T, info: ValidationInfo) -> T:
+        both = [*info.data.get("allow", ()), *lists]
+        entries = sum(len(one.values if isinstance(one, AllowDocument) else one.terms) for one in both)
         if entries > MAX_LIST_ENTRIES:
             raise ValueError(f"the allow and deny lists together have more than {MAX_LIST_ENTRIES} entries")
-        if len({one.type for one in self.deny}) > MAX_DENY_TYPES:
+        return lists
+
+    @field_validator("deny")
+    @classmethod
+    def _few_types(cls, deny: list[DenyDocument]) -> list[DenyDocument]:
+        if len({one.type for one in deny}) > MAX_DENY_TYPES:
             raise ValueError(f"the deny list has more than {MAX_DENY_TYPES} types")
-        if len({one.name for one in self.patterns}) < len(self.patterns):
+        return deny
+
+    @field_validator("patterns")
+    @classmethod
+    def _distinct(cls, patterns: list[PatternDocument]) -> list[PatternDocument]:
+        if len({one.name for one in patterns}) < len(patterns):
             raise ValueError("two patterns have the same name; rename one")
-        return self
+        return patterns
 
 
 class PolicyDocument(_Sections):
@@ -285,13 +299,20 @@ class PolicyDocument(_Sections):
         None, description="Only for built-in policies. The gateway numbers the versions of custom ones."
     )
 
-    @model_validator(mode="after")
-    def _few_rules(self) -> "PolicyDocument":
-        if len(self.rules) + len(self.strict.rules) > MAX_RULES:
+    @field_validator("rules", "strict")
+    @classmethod
+    def _few_rules[T: dict[str, RuleDocument] | StrictDocument](cls, part: T, info: ValidationInfo) -> T:
+        rules = part.rules if isinstance(part, StrictDocument) else part
+        if len(info.data.get("rules", ())) + len(rules) > MAX_RULES:
             raise ValueError(f"the policy has more than {MAX_RULES} rules")
-        if self.extends == self.id:
+        return part
+
+    @field_validator("extends")
+    @classmethod
+    def _another(cls, extends: str | None, info: ValidationInfo) -> str | None:
+        if extends is not None and extends == info.data.get("id"):
             raise ValueError("a policy cannot extend itself")
-        return self
+        return extends
 
 
 class ExtendsRef(_Part):

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -26,6 +27,9 @@ _COMMANDS = ("keys", "sessions", "policies", "receipts", "usage", "evaluate", "e
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status: 0 done, 1 failed, 2 misused."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        # What the encoding of a terminal or pipe lacks, such as a letter of a label, must not stop a command.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         status = _run(arguments)
         if sys.stdout is not None:

@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import sys
+from codecs import lookup
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from errno import EBADF, EDQUOT, EFBIG, ENOSPC, EPIPE
@@ -54,6 +55,22 @@ def integer_between(least: int, most: int) -> Callable[[str], int]:
     return number
 
 
+def utf8_text(given: str) -> str:
+    """The type of an argument that is a text. It is UTF-8, whatever the locale says."""
+    try:
+        return os.fsencode(given).decode()
+    except UnicodeError:
+        raise argparse.ArgumentTypeError("must be UTF-8 text") from None
+
+
+def read_stdin(param: str) -> str:
+    """Reads a text from standard input, which is empty if it is closed. Raises BadRequest if it is not UTF-8."""
+    try:
+        return sys.stdin.buffer.read().decode() if sys.stdin is not None else ""
+    except UnicodeDecodeError:
+        raise BadRequest(f"The {param} is not UTF-8 text.", param=param) from None
+
+
 def add_page(parser: argparse.ArgumentParser, default: int) -> None:
     """Adds `--limit` and `--offset` to a command that lists the newest entries first."""
     limit, offset = integer_between(1, _LARGEST_PAGE), integer_between(0, 2**53)
@@ -62,8 +79,9 @@ def add_page(parser: argparse.ArgumentParser, default: int) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Writes indented JSON to standard output."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    """Writes indented JSON to standard output, with JSON's escapes if that is not UTF-8."""
+    escaped = lookup(sys.stdout.encoding or "utf-8").name != "utf-8"
+    sys.stdout.write(json.dumps(value, ensure_ascii=escaped, indent=2) + "\n")
 
 
 def print_error(message: str, code: str, param: str | None, *, as_json: bool) -> None:

@@ -6,7 +6,6 @@ A policy is given as an id (`gdpr`, or `acme@2` for one version), as the hash in
 
 import argparse
 import json
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -17,7 +16,17 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, exit_status, print_json, unreadable
+from gateway.cli.console import (
+    AddFolders,
+    Loader,
+    Subparsers,
+    argument,
+    exit_status,
+    print_json,
+    read_stdin,
+    unreadable,
+    utf8_text,
+)
 from gateway.cli.engines import all_engines
 from gateway.cli.policy_lookup import load_policy, open_registry
 from gateway.config.settings import Settings
@@ -67,7 +76,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
 
     trial = actions.add_parser("try", help="apply a policy to a text without sending or storing anything")
     trial.add_argument("policy", metavar="FILE", help="a file, or an id, id@version or hash")
-    trial.add_argument("--text", required=True, help="the text; `-` reads it from standard input")
+    trial.add_argument("--text", type=utf8_text, required=True, help="the text; `-` reads it from standard input")
     trial.add_argument("--mode", choices=[mode.value for mode in PrivacyMode], default=PrivacyMode.STANDARD.value)
     finish(trial, try_policy)
 
@@ -133,7 +142,8 @@ def diff_policies(registry: PolicyRegistry, _: Settings, options: argparse.Names
 def try_policy(registry: PolicyRegistry, settings: Settings, options: argparse.Namespace) -> int:
     """Prints the text as the policy would protect it. Repeats none of its private values."""
     policy = load_policy(options.policy, registry)
-    text = sys.stdin.read() if options.text == "-" else options.text
+    with argument():
+        text = read_stdin("text") if options.text == "-" else options.text
     engines = all_engines(settings)
     with closing(engines):
         done = attempt(policy, text, PrivacyMode(options.mode), engines)

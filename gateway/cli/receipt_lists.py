@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import argument, print_json
+from gateway.cli.console import argument, print_json, read_stdin
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings
 from gateway.errors import BadRequest
@@ -49,11 +49,9 @@ def find_by_value(store: ReadOnlyStore, settings: Settings, options: argparse.Na
 def _read_value() -> str:
     """Reads the value from the terminal, which does not show it, or from standard input. Raises BadRequest."""
     try:
-        value = getpass("Value: ") if sys.stdin.isatty() else sys.stdin.buffer.read().decode()
+        value = getpass("Value: ") if sys.stdin is not None and sys.stdin.isatty() else read_stdin("value")
     except EOFError:
         value = ""
-    except UnicodeDecodeError:
-        raise BadRequest("The value is not UTF-8 text.", param="value") from None
     value = value.rstrip("\r\n")
     if not 0 < len(value) <= LONGEST_VALUE:
         message = f"Give the value on standard input; it has at most {LONGEST_VALUE} characters."

@@ -4,7 +4,10 @@ import argparse
 import asyncio
 import io
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from gateway.policy import PolicyRegistry
 from gateway.policy.storage import StoredPolicies
 from gateway.store import open_store
 
+ROOT = Path(__file__).parents[3]
 EMAIL = "jane.roe@example.org"
 
 
@@ -192,11 +196,45 @@ def test_try_in_strict_mode_and_from_standard_input(
     file.write_text(
         'id = "acme"\ntitle = "Acme"\n[otherwise]\naction = "keep"\n[strict.rules.contact]\naction = "redact"\n'
     )
-    monkeypatch.setattr("sys.stdin", io.StringIO(EMAIL))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(EMAIL.encode())))
     assert policies.json("try", str(file), "--text", "-")[1]["protected_text"] == EMAIL
-    monkeypatch.setattr("sys.stdin", io.StringIO(EMAIL))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(EMAIL.encode())))
     _, reply = policies.json("try", str(file), "--text", "-", "--mode", "strict")
     assert reply["protected_text"] == "[EMAIL_ADDRESS removed]"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+def test_try_reads_standard_input_as_utf8_as_it_is(
+    policies: Command, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    def give(content: bytes) -> None:
+        stdin = io.TextIOWrapper(io.BytesIO(content), encoding=encoding, errors="surrogateescape")
+        monkeypatch.setattr("sys.stdin", stdin)
+
+    give("Köln\r\n\U0001f600".encode())
+    assert policies.json("try", "default", "--text", "-")[1]["protected_text"] == "Köln\r\n\U0001f600"
+    give(b"K\xf6ln")
+    status, reply = policies.json("try", "default", "--text", "-")
+    assert (status, reply["error"]["param"]) == (2, "text")
+
+
+def test_try_reads_nothing_from_a_closed_standard_input(policies: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert policies.json("try", "default", "--text", "-")[1]["protected_text"] == ""
+
+
+def test_try_takes_and_prints_a_text_in_any_locale(tmp_path: Path) -> None:
+    def trial(text: bytes, *words: str) -> subprocess.CompletedProcess[bytes]:
+        ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "SVC_DETECTION": "patterns"}
+        command: list[str | bytes | Path] = [sys.executable, "run_proxy.py", "policies", "try", "default"]
+        command += ["--data-dir", tmp_path, *words, "--text", text]
+        return subprocess.run(command, env=os.environ | ascii_only, capture_output=True, cwd=ROOT, check=False)
+
+    assert json.loads(trial("Köln".encode(), "--json").stdout)["protected_text"] == "Köln"
+    assert trial("Köln".encode()).stdout.endswith(b"K\\xf6ln\n")
+    refused = trial(b"K\xf6ln")
+    assert refused.returncode == 2
+    assert b"argument --text: must be UTF-8 text" in refused.stderr
 
 
 def test_try_says_when_nothing_would_leave(policies: Command) -> None:

@@ -105,3 +105,9 @@ def test_no_key_is_made_in_the_place_of_a_lost_one(
     give(monkeypatch, MAIL.encode())
     assert command.json("receipts", "find")[0] == 2
     assert not (data_dir / FILE).exists()
+
+
+def test_a_closed_standard_input(command: Command, found: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    status, reply = command.json("receipts", "find")
+    assert (status, reply["error"]["param"]) == (2, "value")

@@ -2,7 +2,16 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, SecretStr
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ByteSize,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 from pydantic_settings import NoDecode
 
 from gateway.config.exposure import Risk
@@ -15,10 +24,15 @@ def _comma_separated(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
-def _size(value: ByteSize) -> ByteSize:
-    if not 1024 <= value <= 1024**3:
+def _size(value: object, parse: ValidatorFunctionWrapHandler) -> ByteSize:
+    try:
+        size = ByteSize(parse(value))
+    except ValidationError:
+        # Pydantic's message would repeat what it takes for the unit.
+        raise ValueError("write a size as 10485760, 10 MB or 10 MiB") from None
+    if not 1024 <= size <= 1024**3:
         raise ValueError("a size must be between 1 KiB and 1 GiB")
-    return value
+    return size
 
 
 # NoDecode: a list in a variable is written `a,b`, not as JSON.
@@ -29,7 +43,7 @@ HostPatterns = Annotated[tuple[HostPattern, ...], NoDecode, BeforeValidator(_com
 HeaderName = Annotated[str, AfterValidator(check_header_name)]
 HeaderNames = Annotated[tuple[HeaderName, ...], NoDecode, BeforeValidator(_comma_separated)]
 Port = Annotated[int, Field(ge=0, le=65535)]
-Size = Annotated[ByteSize, AfterValidator(_size)]
+Size = Annotated[ByteSize, WrapValidator(_size)]
 Seconds = Annotated[float, Field(gt=0, le=86400)]
 SessionSeconds = Annotated[int, Field(ge=60, le=86400)]
 # Itself, or a reference to where it is.

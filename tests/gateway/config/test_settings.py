@@ -131,6 +131,7 @@ class TestRefusals:
             ("web", PRIVATE),
             ("host", ""),
             ("body_limit_bytes", PRIVATE),
+            ("body_limit_bytes", f"10 {PRIVATE}"),
             ("body_limit_bytes", "2 GiB"),
             ("body_limit_bytes", 10),
             ("log_level", PRIVATE),

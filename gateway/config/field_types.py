@@ -16,7 +16,7 @@ from pydantic_settings import NoDecode
 
 from gateway.config.exposure import Risk
 from gateway.config.host_patterns import check_host_pattern
-from gateway.config.secret_references import resolve
+from gateway.config.secret_references import header_secret, resolve
 from gateway.http.header_names import check_header_name
 
 
@@ -35,6 +35,10 @@ def _size(value: object, parse: ValidatorFunctionWrapHandler) -> ByteSize:
     return size
 
 
+def _in_header(secret: SecretStr) -> SecretStr:
+    return SecretStr(header_secret(secret.get_secret_value()))
+
+
 # NoDecode: a list in a variable is written `a,b`, not as JSON.
 Strings = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_comma_separated)]
 Risks = Annotated[tuple[Risk, ...], NoDecode, BeforeValidator(_comma_separated)]
@@ -48,3 +52,4 @@ Seconds = Annotated[float, Field(gt=0, le=86400)]
 SessionSeconds = Annotated[int, Field(ge=60, le=86400)]
 # Itself, or a reference to where it is.
 Secret = Annotated[SecretStr, BeforeValidator(resolve)]
+HeaderSecret = Annotated[Secret, AfterValidator(_in_header)]

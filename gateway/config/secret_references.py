@@ -32,3 +32,14 @@ def resolve(value: object) -> object:
     if not (secret := secret.rstrip("\r\n")):
         raise ValueError(f"the {'variable' if match[1] == 'env' else 'file'} that it refers to is empty or not set")
     return secret
+
+
+def header_secret(secret: str) -> str:
+    """Returns a secret for a header without the line break at its end, which mounted secrets often have.
+
+    Raises ValueError if a header cannot hold it: a line break would start another header, or the body.
+    """
+    secret = secret.rstrip("\r\n")
+    if not (secret and secret.isascii() and secret.isprintable()):
+        raise ValueError("a header cannot hold this key; write it in printable ASCII characters, without line breaks")
+    return secret

@@ -18,6 +18,7 @@ from pydantic_settings import SettingsError as SourceError
 
 from gateway.config.field_types import (
     HeaderNames,
+    HeaderSecret,
     HostPatterns,
     Port,
     Risks,
@@ -120,7 +121,7 @@ class Settings(BaseSettings):
     upstream_model: str | None = Field(
         None, description=f"Model to request when a client names `{CONFIGURED_UPSTREAM}` as the model."
     )
-    upstream_key: Secret | None = Field(None, description=f"API key for `{CONFIGURED_UPSTREAM}`.")
+    upstream_key: HeaderSecret | None = Field(None, description=f"API key for `{CONFIGURED_UPSTREAM}`.")
     upstream_ca: FilePath | None = Field(
         None,
         description="PEM file of certificate authorities to trust for every upstream, in addition to the public ones.",
@@ -251,7 +252,7 @@ class Settings(BaseSettings):
         description="Values that one vault session may hold. A policy's `max_values` applies if smaller.",
     )
 
-    api_key: Secret | None = Field(
+    api_key: HeaderSecret | None = Field(
         None, description="An API key with operator scope, accepted in addition to those in the database."
     )
     installation_key: Secret | None = Field(

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FilePath
 
 from gateway.config.field_types import Seconds, Strings
-from gateway.config.secret_references import resolve
+from gateway.config.secret_references import header_secret, resolve
 from gateway.models import Trust
 
 
@@ -79,13 +79,14 @@ class UpstreamSettings(BaseModel):
 
     def key(self) -> str | None:
         """Returns its API key, None without one. Raises ValueError if it is not where the settings say."""
-        if self.api_key is not None:
-            try:
-                return str(resolve(self.api_key))
-            except ValueError as error:
-                raise ValueError(f"api_key: {error}") from None
-        if self.api_key_env is None:
-            return None
-        if not (key := os.environ.get(self.api_key_env)):
-            raise ValueError(f"api_key_env: the variable {self.api_key_env} is not set")
-        return key
+        name = "api_key" if self.api_key is not None else "api_key_env"
+        try:
+            if self.api_key is not None:
+                return header_secret(str(resolve(self.api_key)))
+            if self.api_key_env is None:
+                return None
+            if not (key := os.environ.get(self.api_key_env)):
+                raise ValueError(f"the variable {self.api_key_env} is not set")
+            return header_secret(key)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None

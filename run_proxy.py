@@ -148,9 +148,10 @@ def _ca(options: argparse.Namespace) -> int:
     from addons.preflight import authority
     from gateway.cli.console import print_json
     from gateway.config.authority_files import bundle_of
+    from gateway.config.listener_urls import listener_url
 
     settings = _settings(options)
-    folder, proxy = settings.certs_dir, f"http://{settings.host}:{settings.proxy_port or 'PORT'}"
+    folder, proxy = settings.certs_dir, listener_url(settings.host, settings.proxy_port or "PORT")
     certificate = authority(folder)
     if options.json:
         print_json({"certificate": str(certificate.resolve()), "bundle": str(bundle_of(folder).resolve())})

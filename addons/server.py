@@ -26,6 +26,7 @@ from addons.upstream_faults import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
 from gateway.config.authority_files import bundle_of
 from gateway.config.host_patterns import host_matcher
+from gateway.config.listener_urls import listener_url
 from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings
 from gateway.errors import GatewayError
@@ -117,7 +118,7 @@ class Welcome:
         ports = [
             address[1] for server in ctx.master.addons.get("proxyserver").servers for address in server.listen_addrs[:1]
         ]
-        gateway, proxy = (f"http://{self._settings.host}:{port}" for port in ports[:2])
+        gateway, proxy = (listener_url(self._settings.host, port) for port in ports[:2])
         _log.info("serving on %s, and as a proxy on %s", gateway, proxy)
         bundle = bundle_of(self._settings.certs_dir).resolve()
         key = self._new_key or ("$KEY" if self._settings.api_key is None else "$SVC_API_KEY")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from gateway.config.authority_files import bundle_of, certificate_of
+from gateway.config.listener_urls import listener_url
 from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings, SettingsError
 
@@ -74,8 +75,7 @@ def base_of(settings: Settings, listener: Literal["gateway", "proxy"], host: str
     port = settings.gateway_port if listener == "gateway" else settings.proxy_port
     if not port:
         raise SettingsError(f"{listener}_port: it is 0, any free port; give the real one with `--{listener}-port PORT`")
-    name = host or reachable_host(settings)
-    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+    return listener_url(host or reachable_host(settings), port)
 
 
 def variables(

@@ -5,6 +5,7 @@ from enum import Enum
 import httpx
 
 from gateway.cli.client_variables import base_of
+from gateway.config.listener_urls import listener_url
 from gateway.config.settings import Settings
 
 _SECONDS = 5
@@ -38,8 +39,7 @@ def proxy_answers(settings: Settings) -> Answer:
 
 def mitmweb_answers(settings: Settings) -> Answer:
     """Asks mitmweb for its page, which it refuses without a token."""
-    host = settings.web_host
-    reply = _get(f"http://{f'[{host}]' if ':' in host else host}:{settings.web_port}/")
+    reply = _get(f"{listener_url(settings.web_host, settings.web_port)}/")
     if not isinstance(reply, httpx.Response):
         return reply
     return Answer.OURS if reply.headers.get("server", "").startswith("mitmproxy") else Answer.OTHERS

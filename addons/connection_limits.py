@@ -21,6 +21,8 @@ from addons.mitm_errors import error_page
 from gateway.concurrency.memory import trim_soon
 from gateway.config.settings import Settings
 from gateway.errors import LateRequest, TooManyRequests, Unavailable
+from gateway.ids import new_request_id
+from gateway.wires import Family
 
 # Bytes still read while a client is held back: enough to notice that it has disconnected.
 _SPARE_BYTES = 128 * 1024
@@ -82,11 +84,11 @@ class MeteredReader:
 class ClientState:
     """One client connection.
 
-    `since` is the time its phase began; `request` is the request being read, and `body_limit` the largest body it may
-    have. `owner` is the caller whose key the head has, and `body_bytes` what its body may take in memory until it is
-    answered. `refusal` is the response that ends the connection when the request is aborted. `encode` turns a response
-    into bytes to send (encrypted, inside TLS); None while the protocol is unknown and once the request is answered.
-    `opening` holds the ids of upstream connections being established.
+    `since` is the time its phase began; `request` is the request being read, `family` the API it is for, and
+    `body_limit` the largest body it may have. `owner` is the caller whose key the head has, and `body_bytes` what its
+    body may take in memory until it is answered. `refusal` is the response that ends the connection when the request is
+    aborted. `encode` turns a response into bytes to send (encrypted, inside TLS); None while the protocol is unknown
+    and once the request is answered. `opening` holds the ids of upstream connections being established.
     """
 
     id: str
@@ -95,6 +97,7 @@ class ClientState:
     phase: Phase = Phase.IDLE
     since: float = field(default_factory=monotonic)
     request: http.Request | None = None
+    family: Family = "openai"
     body_limit: int | None = None
     owner: str = ""
     body_bytes: int = 0
@@ -329,7 +332,7 @@ def _answer_late(state: ClientState) -> None:
     transport = handler.transports.get(handler.client) if handler is not None else None
     if state.encode is not None and transport is not None and not transport.writer.is_closing():
         error = LateRequest("The request did not arrive in time; send it again.")
-        transport.writer.write(state.encode(error_page(error)))
+        transport.writer.write(state.encode(error_page(error, new_request_id(), state.family)))
         state.encode = None
 
 

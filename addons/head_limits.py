@@ -6,6 +6,7 @@ against mitmproxy 12.2; `tests/addons/test_head_limits.py` fails when the intern
 
 import abc
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -30,10 +31,11 @@ from mitmproxy.proxy.layers.http._events import (
     ResponseProtocolError,
 )
 
-from addons.connection_limits import Clients, Phase
-from addons.mitm_errors import error_page
+from addons.connection_limits import Clients, ClientState, Phase
+from addons.mitm_errors import error_page, error_response, family_of_head
 from gateway.errors import BadRequest, GatewayError, HeadTooLarge
 from gateway.http.content_encoding import too_large
+from gateway.ids import new_request_id
 
 # A body may have this many chunks of any size, plus one for every so many bytes.
 _FREE_CHUNKS, _BYTES_PER_CHUNK = 16_384, 256
@@ -73,12 +75,15 @@ class BoundedBuffer(ReceiveBuffer):
     def __init__(self, limits: MessageLimits) -> None:
         super().__init__()
         self._limits = limits
+        self.lines: Sequence[bytes | bytearray] = []
 
     def maybe_extract_lines(self) -> list[bytearray] | None:
         lines: list[bytearray] | None = super().maybe_extract_lines()
         if lines is None:
             too_large = len(self) > self._limits.head_bytes
+            self.lines = bytes(self).split(b"\n") if too_large else []
         else:
+            self.lines = lines
             # The first line is the request or status line.
             too_large = len(lines) > self._limits.head_lines + 1 or sum(map(len, lines)) > self._limits.head_bytes
         if too_large:
@@ -159,8 +164,9 @@ class BoundedServer(_Bounded, _http1.Http1Server):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.buf = BoundedBuffer(self.limits)
-        self._client = self.clients.of(context.client)
+        self.buf: BoundedBuffer = BoundedBuffer(self.limits)
+        # A connection that the limits do not know has a state of its own.
+        self._client = self.clients.of(context.client) or ClientState(context.client.id, "")
         self._received = 0
         self._closes = False
 
@@ -177,21 +183,23 @@ class BoundedServer(_Bounded, _http1.Http1Server):
     def read_headers(self, event: events.ConnectionEvent) -> Commands:
         if isinstance(event, events.DataReceived) and self.buf:
             self.clients.mark(self._client, Phase.HEAD)
-        if self._client is not None:
-            self._client.request = self._client.body_limit = self._client.refusal = None
-            self._client.encode = partial(_encrypted, self.context)
+        self._client.request = self._client.body_limit = self._client.refusal = None
+        self._client.encode = partial(_encrypted, self.context)
         self._received = 0
         try:
             for command in super().read_headers(event):
+                self._client.family = family_of_head(self.buf.lines)
+                if isinstance(command, commands.SendData):
+                    # mitmproxy has refused a malformed head, and would call the hooks with it.
+                    yield from self._refuse(BadRequest("The request could not be read."))
+                    return
                 if isinstance(command, ReceiveHttp) and isinstance(command.event, RequestHeaders):
                     # The gateway sets other headers, so mitmproxy cannot tell later.
                     request = command.event.request
                     self._closes = _asks_to_close(request)
                 yield command
-            if self.state == self.done and self.response is None:
-                # mitmproxy has refused a malformed head.
-                self.clients.unreadable.count()
         except _HeadTooLarge:
+            self._client.family = family_of_head(self.buf.lines)
             limits = self.limits
             message = (
                 f"The request head is too large; send at most {limits.head_bytes} bytes and {limits.head_lines} fields."
@@ -199,8 +207,7 @@ class BoundedServer(_Bounded, _http1.Http1Server):
             yield from self._refuse(HeadTooLarge(message))
 
     def read_body(self, event: events.Event) -> Commands:
-        if self._client is not None:
-            self._client.request = self.request
+        self._client.request = self.request
         self.clients.mark(self._client, Phase.BODY)
         yield from super().read_body(event)
 
@@ -214,7 +221,7 @@ class BoundedServer(_Bounded, _http1.Http1Server):
 
     @property
     def _body_limit(self) -> int:
-        limit = self._client.body_limit if self._client is not None else None
+        limit = self._client.body_limit
         return self.limits.body_bytes if limit is None else limit
 
     def _unreadable(self, error: h11.ProtocolError) -> Commands:
@@ -232,13 +239,12 @@ class BoundedServer(_Bounded, _http1.Http1Server):
 
     def _refuse(self, error: GatewayError) -> Commands:
         self.clients.unreadable.count()
-        yield from self._close_with(error_page(error))
+        yield from self._close_with(error_page(error, new_request_id(), self._client.family))
 
     def _close_with(self, response: bytes) -> Commands:
         """Sends the last response. Closing with unread data would reset the connection, and could lose it."""
         yield commands.SendData(self.conn, response)
-        if self._client is not None:
-            self._client.encode = None
+        self._client.encode = None
         if not self.conn.tls and sum(isinstance(each, http_layers.HttpLayer) for each in self.context.layers) == 1:
             # Inside TLS or a tunnel, half-closing is not possible: the client closes, or `ConnectionLimits` does.
             yield commands.CloseTcpConnection(self.conn, half_close=True)
@@ -262,16 +268,16 @@ class BoundedServer(_Bounded, _http1.Http1Server):
         refused = isinstance(event, ResponseProtocolError) and not self._answered()
         if not refused or not self.conn.state & ConnectionState.CAN_WRITE:
             yield from super().send(event)
-            if self._client is not None and self._answered():
+            if self._answered():
                 self._client.encode = None
             return
         assert isinstance(event, ResponseProtocolError)
         status = event.code.http_status_code()
-        prepared = self._client.refusal if self._client is not None and event.code is ErrorCode.KILL else None
+        prepared = self._client.refusal if event.code is ErrorCode.KILL else None
         if prepared is not None:
             yield from self._close_with(prepared)
         elif status is not None and not self.request_done:
-            yield from self._close_with(_http1.make_error_response(status, event.message))
+            yield from self._close_with(error_response(status, event.message, self._client.family))
         else:
             yield from super().send(event)
 

@@ -5,7 +5,9 @@ mitmproxy answers them with an HTML page that may quote the request. It has no o
 that renders the page is replaced; a test checks that mitmproxy still calls it.
 """
 
+from collections.abc import Sequence
 from contextvars import ContextVar
+from functools import cache
 
 from mitmproxy import http
 from mitmproxy.net.http import http1
@@ -17,13 +19,14 @@ from gateway.http.security_headers import SECURITY_HEADERS
 from gateway.http.strict_json import dump
 from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
-from gateway.wires import Family
-from gateway.wires.error_shapes import shaped
+from gateway.wires import Family, Wires
+from gateway.wires.error_shapes import family_of, shaped
 
 # mitmproxy's message for an upstream connection that `addons/own_listeners.py` refused.
 OWN_LISTENER = "one of the gateway's own listeners"
 OWN_LISTENER_REFUSED = f"Connection killed: {OWN_LISTENER}"
 
+_wires = cache(Wires.discover)
 _answer: ContextVar[tuple[str, GatewayError | None, Family] | None] = ContextVar("_answer", default=None)
 
 
@@ -34,6 +37,13 @@ def answer_for(request_id: str, error: GatewayError | None = None, family: Famil
     decides what it says.
     """
     _answer.set((request_id, error, family))
+
+
+def family_of_head(lines: Sequence[bytes | bytearray]) -> Family:
+    """Returns the API whose errors the client understands. The lines of a request's head may break every rule."""
+    method, target = (*(lines[0] if lines else b"").decode("latin-1").split(" "), "", "")[:2]
+    wire = _wires().serving(method, target.partition("?")[0])
+    return wire.family if wire else family_of((bytes(line.partition(b":")[0]).strip(), b"") for line in lines[1:])
 
 
 def _error_for(status: int) -> GatewayError:
@@ -50,17 +60,19 @@ def _error_for(status: int) -> GatewayError:
             return InternalError("The gateway failed to handle this request.")
 
 
-def error_response(status_code: int, message: str = "") -> bytes:
-    """Returns an error response as bytes. Drops `message`, which may quote the request."""
-    request_id, known, family = _answer.get() or (new_request_id(), None, "openai")
+def error_response(status_code: int, message: str = "", family: Family = "openai") -> bytes:
+    """Returns an error response as bytes. Drops `message`, which may quote the request.
+
+    `family` is the API of a client whose request no hook has seen.
+    """
+    request_id, known, family = _answer.get() or (new_request_id(), None, family)
     if message == OWN_LISTENER_REFUSED:
         known = Fault.OWN_LISTENER.error()
     return error_page(known or _error_for(status_code), request_id, family)
 
 
-def error_page(error: GatewayError, request_id: str | None = None, family: Family = "openai") -> bytes:
+def error_page(error: GatewayError, request_id: str, family: Family) -> bytes:
     """Returns the response to an error as bytes. It ends the connection."""
-    request_id = request_id or new_request_id()
     headers = {"content-type": "application/json", "connection": "close", **SECURITY_HEADERS}
     headers |= error.headers(request_id)
     status, body = shaped(error, request_id, family)

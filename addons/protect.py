@@ -278,6 +278,7 @@ class Protect:
             # Nothing was forwarded, so there is no text to show.
             flow.request.data.content = b""
             if state is not None and flow.response is None:
+                answer_for(state.request_id, family=state.family)
                 self._review.failed(flow, state)
             raise exceptions.AddonHalt
         self._gateway.fail(state.request_id, "failed")

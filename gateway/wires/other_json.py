@@ -1,13 +1,22 @@
 """Reads the JSON of calls that no wire knows: every string, key and long number in them is text.
 
-The proxy protects such calls to intercepted hosts, since their clients cannot be changed. This wire serves no path.
+The proxy protects such calls to intercepted hosts, since their clients cannot be changed. This wire serves no path. No
+member says where a file is, so those in base64 are told by how they begin.
 """
+
+import re
 
 from gateway.text.answers import AnswerText
 from gateway.wires.base import Body, Conversation, Family
 from gateway.wires.reading import answer_strings, opening_of, text_fields, unknown_keys
 
 _NONE = frozenset[str]()
+# What images, audio, video, documents and archives begin with, in base64: PNG, JPEG, GIF, RIFF, TIFF, ISO media,
+# Matroska, Ogg, ID3, FLAC, PDF, OLE, ZIP, gzip, 7z.
+_FILE = re.compile(
+    r"\s*(?:iVBORw0KGgo|[/_]9j[/_]|R0lGOD|UklGR|SUkqA|TU0AK|AAAA..Z0eX[A-D]|GkXfo|T2dnUw|SUQz|ZkxhQ|JVBERi|0M8R4KGx"
+    r"|UEsDB|H4sI|N3q8r)[A-Za-z0-9+/_\r\n-]{32,}={0,2}\s*\Z"
+)
 
 
 class OtherJson:
@@ -33,7 +42,10 @@ class OtherJson:
         attachments = set[str]()
         seed = opening_of(body)
         fields = [field for key, value in body.items() for field in text_fields(body, key, value, _NONE, attachments)]
-        block = [*fields, *unknown_keys(body, _NONE)]
+        texts = [field for field in fields if _FILE.match(field.protected()[0]) is None]
+        if len(texts) < len(fields):
+            attachments.add("data")
+        block = [*texts, *unknown_keys(body, _NONE)]
         return Conversation(body, "", False, [block], seed, attachments=tuple(sorted(attachments)))
 
     def answer_texts(self, body: Body) -> list[AnswerText]:

@@ -1,6 +1,7 @@
 """Law 1 for calls that no wire knows: the proxy protects them, drops them, lets them read, or refuses them."""
 
 import ssl
+from base64 import b64encode
 
 import httpx
 import pytest
@@ -10,6 +11,8 @@ from tests.e2e.test_law_1_nothing_crosses_unprotected import CANARY, CHAT, entra
 from tests.e2e.upstream import Reply, Upstream
 
 __all__ = ["entrance"]
+
+PNG = b64encode(b"\x89PNG\r\n\x1a\n" + bytes(range(256))).decode()
 
 
 @pytest.mark.parametrize("path", ["/v1/fine_tuning/jobs", "/", "/v1/chat/completions/extra"])
@@ -66,3 +69,20 @@ def test_a_call_that_reads_something_passes(running: Running, tls_upstream: Upst
         refused(client.get(f"/api/settings/{CANARY}"), 400, "invalid_request")
     assert len(tls_upstream.recorded) == 1
     assert CANARY.encode() not in tls_upstream.seen
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/projects/p/locations/l/publishers/google/models/m:predict", {"instances": [{"bytesBase64Encoded": PNG}]}),
+        ("/model/m/converse", {"messages": [{"role": "user", "content": [{"image": {"source": {"bytes": PNG}}}]}]}),
+        ("/api/chat", {"model": "m", "messages": [{"role": "user", "content": "What is this?", "images": [PNG]}]}),
+    ],
+)
+def test_an_image_in_a_call_that_no_wire_knows(
+    running: Running, tls_upstream: Upstream, path: str, body: dict[str, object]
+) -> None:
+    context = ssl.create_default_context(cafile=str(running.ca))
+    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
+        refused(client.post(path, json=body), 415, "attachment_refused")
+    assert not tls_upstream.recorded

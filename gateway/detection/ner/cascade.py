@@ -15,8 +15,8 @@ from gateway.detection.ner.windows import Window
 
 _AROUND = 3
 """Units next to a doubtful one that the transformer decides, too."""
-_CONTEXT, _LEAST_CONTEXT = 16, 9
-"""Units of context on either side of what the transformer decides, and how few they may become in a full window."""
+_CONTEXT = 10
+"""Units of context on either side of what the transformer decides."""
 _ROOM = 90
 """Units whose word pieces fit into one window of the transformer, usually."""
 
@@ -109,13 +109,12 @@ def answers_of_units(
 
 
 def _with_context(first: int, last: int, count: int) -> Window:
-    context = max(_LEAST_CONTEXT, min(_CONTEXT, (_ROOM - (last - first)) // 2))
-    return Window(max(0, first - context), min(count, last + context), first, last)
+    return Window(max(0, first - _CONTEXT), min(count, last + _CONTEXT), first, last)
 
 
 def _groups(doubts: Flags, named: Flags) -> Iterator[Region]:
     """Yields regions that fit into one window together, since it takes less time than two."""
-    return _joined(_regions(doubts, named), lambda one, other: other[1] - one[0] <= _ROOM - 2 * _LEAST_CONTEXT)
+    return _joined(_regions(doubts, named), lambda one, other: other[1] - one[0] <= _ROOM - 2 * _CONTEXT)
 
 
 def _regions(doubts: Flags, named: Flags) -> Iterator[Region]:

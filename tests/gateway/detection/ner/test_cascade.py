@@ -43,8 +43,8 @@ def test_nothing_is_read_again_without_a_doubt() -> None:
 def test_a_doubt_is_read_with_its_neighbours_and_context() -> None:
     (one,) = readings(500, [250])
     assert (one.kept_first, one.kept_last) == (247, 254)
-    assert one.first <= one.kept_first - 16
-    assert one.last >= one.kept_last + 16
+    assert one.first <= one.kept_first - 10
+    assert one.last >= one.kept_last + 10
 
 
 def test_doubts_next_to_each_other_are_read_together() -> None:

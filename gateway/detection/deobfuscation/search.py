@@ -20,6 +20,7 @@ from gateway.detection.deobfuscation import (
     question_answer,
     spaced,
     spelled_out,
+    spoken_digits,
 )
 from gateway.detection.deobfuscation.base import Deobfuscation, RewriteKind
 from gateway.detection.deobfuscation.candidates import ends_as_host
@@ -40,6 +41,7 @@ DEOBFUSCATIONS: tuple[Deobfuscation, ...] = (
     question_answer.DEOBFUSCATION,
     mail_encodings.ENCODED_WORDS,
     spelled_out.DEOBFUSCATION,
+    spoken_digits.DEOBFUSCATION,
     confusables.DEOBFUSCATION,
     compatibility_characters.DEOBFUSCATION,
     spaced.DEOBFUSCATION,

@@ -114,13 +114,11 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _without_title(text: str, start: int, end: int) -> tuple[int, int]:
-    while (word := _WORD.search(text, start, end)) is not None and word[0].casefold() in _TITLES and word.end() < end:
-        after = word.end()
-        if text[after] == ".":
-            after += 1
-        while after < end and text[after] in _EDGE:
-            after += 1
-        if after >= end:
-            break
-        start = after
+    """Removes titles from the beginning of a span. Nothing is left of one that consists of titles alone."""
+    while (word := _WORD.search(text, start, end)) is not None and word[0].casefold() in _TITLES:
+        start = word.end()
+        if text[start : start + 1] == ".":
+            start += 1
+        while start < end and text[start] in _EDGE:
+            start += 1
     return start, end

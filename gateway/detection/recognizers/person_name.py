@@ -54,10 +54,15 @@ _PREFILTERS = tuple(f"(?i){cue.regex}" for cue in _CUES)
 # A repeated cue announces one name.
 _CUE_PLACES = tuple(compile_pattern(f"(?i)(?:{cue.regex}){'+' if cue.regex.endswith(_SPACE) else ''}") for cue in _CUES)
 _TITLED = compile_pattern(rf"(?:(?i:{_PARTS['titles']})\b\.?[ \t]+)+")
+# Of a family name alone: "Herr von Gunten". Articles come first in titles of works, too: "Herr der Ringe".
+_LEADING_PARTICLES = compile_pattern(
+    r"(?i:(?:van|von)(?:[ \t]+(?:de[nr]?|het))?|vom|zu[rm]?|ter|ten|d(?:el?|i|a|os?|u)(?:[ \t]+la)?|el|al|bin|ibn)"
+    r"[ \t]+"
+)
 _NAMES = tuple(compile_pattern(_ANY_CASE if cue.lower else _NAME) for cue in _CUES)
 _PART = re.compile(r"[^ \t]+")
 _STREET = compile_pattern(rf"\b\d+[ \t]+(?:[{LETTERS}'\-]+[ \t]+){{1,3}}$")
-_NOT_FIRST_WORDS = frozenset(word.encode() for word in _WORDS["no_names"] - _WORDS["titles"])
+_NOT_FIRST_WORDS = frozenset(word.encode() for word in _WORDS["no_names"] - _WORDS["titles"] - PARTICLES)
 _MAX_WORD = 40
 # As people write forms and letters; programs write keys in lower case, in quotes, or with `=`.
 _FORM_LINE = re.compile(rb"[ \t*_>|]*\**[A-Z][a-z]+\**[ \t]*:\**[ \t]*\**")
@@ -86,13 +91,16 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
                 end = titles.end()
                 if _never_a_name(data, end):
                     continue
+            begin = end
+            if cue.name == "title" and (lead := _LEADING_PARTICLES.match(data, end, end + _MAX_LENGTH)):
+                end = lead.end()
             if not cue.lower and data[end : end + 1].islower():
                 continue
             match = name.match(data, end, end + _MAX_LENGTH)
             found = match and _name(normalized, end, match.end(), cue)
             if found:
                 last = found.end
-                yield found
+                yield found._replace(start=begin)
 
 
 def _never_a_name(data: bytes, start: int) -> bool:
@@ -208,6 +216,13 @@ RECOGNIZERS = (
             Example("je m'appelle Ségolène Dupont", "Ségolène Dupont"),
             Example("me llamo Juan de la Cruz", "Juan de la Cruz"),
             Example("Estimada Sra. García:", "García"),
+            Example("Ik sprak mevrouw van den Berg gisteren", "van den Berg"),
+            Example("Frau von Arnim kommt um zwei.", "von Arnim"),
+            Example("Dag Mevrouw De Wit!", "De Wit"),
+            Example("con el Sr. de la Cruz", "de la Cruz"),
+            Example("Cllr. Hathaway declared an interest", "Hathaway"),
+            Example("le certificat du docteur Lefebvre", "Lefebvre"),
+            Example("po rozmowie z panem Gajdą", "Gajdą"),
         ),
         counter_examples=(
             "Dear Sir or Madam,",
@@ -228,6 +243,8 @@ RECOGNIZERS = (
             "this is fine",
             "Dear Customer,",
             "Sehr geehrte Damen und Herren,",
+            "Der Herr der Ringe",
+            "an mevrouw van de receptie",
         ),
     ),
 )

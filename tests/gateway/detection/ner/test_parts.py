@@ -72,6 +72,8 @@ def found(text: str, *marked: str) -> list[str]:
         ("John F. Kennedy Jr. spoke", "John F. Kennedy Jr.", ["John F. Kennedy Jr."]),
         ("J. R. R. said", "J. R. R.", ["J. R. R."]),
         ("--- ***", "--- ***", []),
+        ("Cllr Anna Schmidt spoke", "Cllr Anna Schmidt", ["Anna Schmidt"]),
+        ("an Hrn. übergeben", "Hrn.", []),
     ],
 )
 def test_spans_as_a_person_would_draw_them(text: str, marked: str, expected: list[str]) -> None:

@@ -86,6 +86,7 @@ _TOWNLESS = compile_pattern(r"[\s,-](?:\d{4} ?[A-Z]{2}|\d{4}|\d{3} \d{2}|\d{2}-\
 _CITY_ENDS = compile_pattern(
     r"$|[\r\n.,;?!)\"'<\]}|\\]|[ ](?:for|and|in|on|at|is|was|until|since|from|to|with|by|or)\b"
 )
+_BLANK_LINE = compile_pattern(r"[ \t.,;]*\r?\n[>?|*#\t ]{0,40}\r?\n")
 _GAPS = frozenset({b" ", b"\t", b",", b";", b".", b"\r", b"\n", b"<", b"\\"})
 _LINE_BREAKS = frozenset(b"\r\n")
 _COMMA = ord(",")
@@ -98,17 +99,17 @@ def address_end(data: bytes, end: int) -> tuple[int, bool]:
     """Returns the end of the address whose street ends at `end`, and whether a flat, postcode or country confirms it.
 
     A city counts if a postcode, state or country follows, or if nothing else is between a comma or flat and the end of
-    the clause.
+    the clause. Behind a blank line, where a letter goes on, only the former counts.
     """
     at = sure = end
-    certain = False
+    certain = apart = False
     cities = 0
     limit = min(len(data), end + _MAX_LENGTH)
     for _ in range(_MAX_PARTS):
         if data[at : at + 1] not in _GAPS or cities > _MAX_CITIES or _CONTACT.match(data, at, limit):
             break
         if (found := _NEXT_CERTAIN.match(data, at, limit)) and not _continues(data, found.end()):
-            certain, cities = True, 0
+            certain, apart, cities = True, False, 0
             if stop := _CONTACT.search(data, at, found.end()):
                 sure = stop.start()
                 break
@@ -121,10 +122,11 @@ def address_end(data: bytes, end: int) -> tuple[int, bool]:
         if data[at : at + 2] == b"; ":
             break
         if city := _NEXT_CITY.match(data, at, limit):
+            apart = apart or _BLANK_LINE.match(data, at, limit) is not None
             townless = certain and at == sure and _TOWNLESS.search(data[max(0, at - 9) : at]) is not None
             at = _whole_words(data, at, city.end())
             cities += 1
-            if gap in _LINE_BREAKS and not townless:
+            if apart or (gap in _LINE_BREAKS and not townless):
                 continue
             if (gap == _COMMA or certain) and _CITY_ENDS.match(data, at):
                 sure = at

@@ -44,3 +44,22 @@ def test_what_follows_an_address_stays_outside(detector: Detector) -> None:
     text = "I live at 14 Rosebery Avenue, London. Please call Jane at noon."
     (found,) = (one for one in detector.detect(text) if one.type == "STREET_ADDRESS")
     assert text[found.start : found.end] == "14 Rosebery Avenue, London"
+
+
+@pytest.mark.parametrize(
+    ("address", "letter"),
+    [
+        ("Unit 7/88 Cockatoo Parade\nMAROUBRA NSW 2035", "Dear Bronte"),
+        ("Rua das Acácias, 455, ap. 302, Vila Mariana, São Paulo, CEP 04101-000", "Abraço,\nFátima Tavares"),
+    ],
+)
+def test_an_address_ends_before_the_letter(detector: Detector, address: str, letter: str) -> None:
+    text = f"Endereço: {address}\n\n{letter}\n\nRe: the meeting"
+    found = [text[one.start : one.end] for one in detector.detect(text) if one.type == "STREET_ADDRESS"]
+    assert max(found, key=len) == address
+
+
+def test_an_address_goes_on_behind_blank_lines_up_to_its_postcode(detector: Detector) -> None:
+    text = "Anna\n\n14 Elm Street\n\nSpringfield, IL 62704\n\nDear Anna"
+    (found,) = (one for one in detector.detect(text) if one.type == "STREET_ADDRESS")
+    assert text[found.start : found.end] == "14 Elm Street\n\nSpringfield, IL 62704"

@@ -17,6 +17,7 @@ from gateway.detection.ner.inference import Chances, odds
 from gateway.detection.ner.ordinary_words import OrdinaryWords, WordList
 from gateway.detection.ner.spans import TokenLabel, to_words
 from gateway.detection.ner.student import Student
+from gateway.detection.ner.surroundings import is_birth_date, is_in_place
 from gateway.detection.ner.units import UnitReader, Units, in_other_scripts
 from gateway.detection.ner.windows import Tokens, Window
 from gateway.detection.ner.word_pieces import WordPieces
@@ -38,6 +39,7 @@ _RECOGNIZER_TYPES = {
 # Types that the model decides. For all others its score is capped, so that a recognizer with a more specific type wins.
 _PRIMARY_TYPES = frozenset({"PERSON", "LOCATION", "ORGANIZATION", "STREET_ADDRESS"})
 _MAX_SECONDARY_SCORE = 0.55
+_PLACED_TYPES = frozenset({"PERSON", "STREET_ADDRESS"})
 _WORD_TYPES = frozenset({"PERSON", "USERNAME"})
 _DIGIT_TYPES = frozenset({"MEDICAL_RECORD_NUMBER", "ID_NUMBER"})
 _NUMBER_TYPES = _DIGIT_TYPES | {"DATE_OF_BIRTH"}
@@ -185,6 +187,8 @@ class BuiltinModel(TokenClassifier):
         last = 0
         for found in super()._entities(text, read, labels):
             one = _with_whole_numbers(text, found) if found.type in _NUMBER_TYPES else found
+            if one.type == "DATE_OF_BIRTH" and not is_birth_date(text[one.start : one.end]):
+                continue
             if one.end > last:
                 yield one._replace(start=max(one.start, last))
                 last = one.end
@@ -192,6 +196,9 @@ class BuiltinModel(TokenClassifier):
     def _correct(self, text: str, one: Entity) -> Iterator[Entity]:
         """Corrects the model's typical errors: drops ordinary words, labels and plain numbers from an entity."""
         value = text[one.start : one.end]
+        if one.type in _PLACED_TYPES and is_in_place(text, one):
+            yield one._replace(type="LOCATION")
+            return
         if one.type == "USERNAME" and _is_technical(text, one.start, one.end):
             return
         if one.type in _WORD_TYPES and self._is_programs(text, one):

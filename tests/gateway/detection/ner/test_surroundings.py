@@ -1,0 +1,59 @@
+"""What stands around a finding of the model of names corrects it."""
+
+import pytest
+
+from gateway.detection.ner.surroundings import is_birth_date, is_in_place
+from gateway.models import Entity
+
+
+def in_place(text: str, value: str, type_name: str = "PERSON") -> bool:
+    start = text.index(value)
+    return is_in_place(text, Entity(type_name, start, start + len(value), 0.9, "model"))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"city": "Austin"}', "Austin"),
+        ("billingCity = Jackson", "Jackson"),
+        ("<town>Lincoln</town>", "Lincoln"),
+        ("**Wohnort:** Hagen", "Hagen"),
+        ("Ciudad:\nSantiago\n", "Santiago"),
+        ("Linea 7: Piazza Garibaldi – Via Mazzini", "Via Mazzini"),
+        ("au coin de la Rue Molière", "Rue Molière"),
+    ],
+)
+def test_a_person_behind_the_label_of_a_place_is_one(text: str, value: str) -> None:
+    assert in_place(text, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("In the city, Austin called", "Austin"),
+        ("contact: Austin", "Austin"),
+        ("Support: Jackson", "Jackson"),
+        ("electricity: Lincoln", "Lincoln"),
+        ("via Anna Berg", "Anna Berg"),
+        ("Ort, Datum: Verden\nAnna Berg", "Anna Berg"),
+    ],
+)
+def test_other_persons_stay(text: str, value: str) -> None:
+    assert not in_place(text, value)
+
+
+def test_an_address_of_a_city_and_its_state_is_a_place() -> None:
+    assert in_place("San Antonio, TX | 210 555 0154", "San Antonio, TX", "STREET_ADDRESS")
+    assert in_place("('Macon', 'GA')", "GA", "STREET_ADDRESS")
+    assert not in_place("The Oast, Water Lane", "The Oast, Water Lane", "STREET_ADDRESS")
+    assert not in_place("12 San Antonio, TX", "12 San Antonio, TX", "STREET_ADDRESS")
+
+
+@pytest.mark.parametrize("value", ["3/19/84", "17-Feb-1995", "4 May 81", "born in 1984", "19750501", "May 4, '81"])
+def test_dates_of_birth(value: str) -> None:
+    assert is_birth_date(value)
+
+
+@pytest.mark.parametrize("value", ["y/o", "140s/80s", "27 november", "Thursday"])
+def test_no_dates_of_birth(value: str) -> None:
+    assert not is_birth_date(value)

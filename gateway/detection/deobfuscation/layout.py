@@ -1,8 +1,9 @@
-"""Reads what only layout and markup say: cells of HTML tables and definition lists, pairs of attributes, and leaders,
-which are dots that lead the eye from a label to its value.
+"""Reads what only layout and markup say: cells of HTML tables and definition lists, pairs of attributes, elements
+with a value, and leaders, which are dots that lead the eye from a label to its value.
 
 Recognizers know labels before a sign, and headers above columns. A row of two cells becomes `label: value`, a longer
-one a line with bars between the cells, `name="x" value="y"` becomes `name="x": "y"`, and leaders become a colon.
+one a line with bars between the cells, `name="x" value="y"` becomes `name="x": "y"`, `<x value="y"/>` becomes
+`<x": "y"/>`, and leaders become a colon.
 """
 
 from collections.abc import Iterator
@@ -23,6 +24,9 @@ _BETWEEN_ROWS = compile_pattern(
 _TO_DEFINITION = compile_pattern(rf"(?i){_CLOSE}</dt>\s*<dd(?:\s[^<>]*)?>\s*{_OPEN}")
 _PAIR = r"""\b(?:name|key)="[\w.\-]+("(?:\s+[\w:\-]+="[^"<>]*")*\s+(?:value|content)=")"""
 _BETWEEN_ATTRIBUTES = compile_pattern(_PAIR)
+# An element whose text is in an attribute, as in HL7's FHIR and CDA: `<birthDate value="1974-12-25"/>`.
+_ELEMENT = r"""<[A-Za-z][\w:.\-]*(\s+value=")[^"<>]"""
+_TO_VALUE = compile_pattern(_ELEMENT)
 _LEADERS = r"((?:\.{4,}|(?:\. ){3,}\.?|_{4,})[ \t]*:?[ \t]*)[^\s._]"
 _LEADER = compile_pattern(_LEADERS)
 
@@ -47,10 +51,15 @@ def _attribute_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     return (Edit(*found.span(1), b'": "') for found in _BETWEEN_ATTRIBUTES.finditer(data))
 
 
+def _element_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+    return (Edit(*found.span(1), b'": "') for found in _TO_VALUE.finditer(data))
+
+
 def _leader_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     return (Edit(*found.span(1), b": ") for found in _LEADER.finditer(data))
 
 
 CELLS = Deobfuscation("cells", RewriteKind.LAYOUT, r"(?i)</t[dh]>\s*<t[dh][\s>]|</dt>\s*<dd[\s>]", _cell_edits, b"</")
 ATTRIBUTES = Deobfuscation("attributes", RewriteKind.LAYOUT, _PAIR, _attribute_edits, b'="')
+ELEMENTS = Deobfuscation("elements", RewriteKind.LAYOUT, _ELEMENT, _element_edits, b' value="')
 LEADERS = Deobfuscation("leaders", RewriteKind.LAYOUT, _LEADERS, _leader_edits)

@@ -49,6 +49,7 @@ DEOBFUSCATIONS: tuple[Deobfuscation, ...] = (
     line_wrapping.HYPHENATED_LINES,
     layout.CELLS,
     layout.ATTRIBUTES,
+    layout.ELEMENTS,
     layout.LEADERS,
 )
 """Applied for the recognizers, which search for values of a known form."""

@@ -309,6 +309,9 @@ def test_a_secret_ends_with_its_line(detector: Detector, label: str, following: 
         ),
         ('<input name="firstname" type="text" value="Mbali"/>', "Mbali"),
         ('<add key="date_of_birth" value="1961-04-12" />', "1961-04-12"),
+        ('<birthDate value="1974-12-25"/>', "1974-12-25"),
+        ('<birthTime value="19741225"/>', "19741225"),
+        ('<name><family value="Oberhuber"/><given value="Mbali"/></name>', "Oberhuber"),
         ("Kundennummer .................. K-48213077", "K-48213077"),
         ("生年月日 . . . . . . . . 1961/04/12", "1961/04/12"),
         ("Customer number: ____________ 48213077", "48213077"),
@@ -332,6 +335,8 @@ def test_only_a_call_of_a_tool_is_nobody_to_be_called(detector: Detector, text: 
         "Customer number ........ 120\nPassword ........... 15\nDate of birth ..... vii",
         "1/2 Test #1: login ............   Passed    0.01 sec\nusername ..... skipped\n[INFO] user ...... DONE",
         '<button name="token" value="next">',
+        '<option value="48213077">Name</option><li value="12/04/2019">',
+        '<telecom><system value="phone"/><use value="home"/></telecom><name><use value="official"/></name>',
         "<tr><th>Name</th><th>Size</th></tr><tr><td>Arial</td><td>48213077</td></tr>",
     ],
 )

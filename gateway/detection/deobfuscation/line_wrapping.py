@@ -36,6 +36,11 @@ _VALUE_MARK = re.compile(rb"[0-9@]|[a-z][A-Z]")
 _VALUE_CHARACTERS = frozenset(bytes((byte,)) for byte in b"@.+/_=:-" + (ascii_letters + digits).encode())
 _WORD = re.compile(rb"[\"'(]*(?:[A-Za-z]?[a-z]{1,14}|[A-Z]{1,3})[\"').,;:!?]*")
 _DATE = re.compile(rb"\d{4}-\d\d-\d\d|\d\d?:\d\d")
+# The date of an entry in a log or ledger.
+_ENTRY = re.compile(rb"\d\d?(?:/\d\d?(?:/(?:\d\d){1,2})?|\.\d\d?\.(?:\d\d){0,2})")
+_DIGIT = re.compile(rb"\d")
+# Of a date whose last part is on the next line.
+_MOST_DATE_DIGITS = 4
 _LETTER = re.compile(rb"[A-Za-z]")
 _LIST_MARK = re.compile(rb"(?:\d{1,3}[.)]|[A-Za-z][.)]|[\-*+])[ \t]+\S")
 _CODE_BEFORE_WORD = re.compile(rb"[A-Za-z]{1,5}\d{1,3}[ \t]+[A-Za-z]")
@@ -182,6 +187,8 @@ def _one_token(before: bytes, after: bytes) -> bool:
     if before[-1:] not in _VALUE_CHARACTERS or after[:1] not in _VALUE_CHARACTERS or _DATE.match(after):
         return False
     if before[-1:] == b"." and not after[:1].isdigit():
+        return False
+    if _ENTRY.fullmatch(after) and len(_DIGIT.findall(before)) > _MOST_DATE_DIGITS:
         return False
     if _WORD.fullmatch(before):
         return b"@" in after

@@ -342,3 +342,11 @@ def test_only_a_call_of_a_tool_is_nobody_to_be_called(detector: Detector, text: 
 )
 def test_layout_without_anything_private(detector: Detector, text: str) -> None:
     assert not [one for one in detector.detect(text) if one.score >= 0.5]
+
+
+@pytest.mark.parametrize("date", ["10/22", "10/22/25", "3/11/2025", "22.10.", "22.10.2025"])
+def test_an_entry_with_its_date_does_not_continue_a_number(detector: Detector, date: str) -> None:
+    text = f"Call about claim 07-63646-QX\n{date} Roof inspected, loan 8804810341\n{date} Letter received"
+    found = [text[one.start : one.end] for one in detector.detect(text) if one.score >= 0.5]
+    assert found
+    assert not [value for value in found if "\n" in value]

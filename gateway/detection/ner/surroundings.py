@@ -16,6 +16,9 @@ _PLACE_LABEL = re.compile(
     r"""["'*_]{0,3}[ \t]{0,8}[:=>][ \t"'*]{0,8}(?:\r?\n[ \t]{0,8})?\Z"""
 )
 _REACH = 40
+# Above the addresses of an invoice. "Lan To" is a name.
+_LABEL = re.compile(r"(?:bill|ship|sold|deliver|remit) to", re.IGNORECASE)
+_LABEL_ENDS = re.compile(r"[ \t*]*(?::|\||\r?\n|\Z)")
 _STREET = re.compile(rf"(?:{BEFORE}|via)\.? (?=\w)", re.IGNORECASE)
 _CITY_AND_STATE = re.compile(rf"(?:[A-Z][\w.'-]+ ){{0,3}}[A-Z][\w.'-]+,? (?:{US_STATES})|{US_STATES}")
 _YEAR = re.compile(r"(?:19|20)\d\d|\d{6}")
@@ -33,6 +36,11 @@ def is_in_place(text: str, one: Entity) -> bool:
     if one.type == "STREET_ADDRESS" and _CITY_AND_STATE.fullmatch(value):
         return True
     return _PLACE_LABEL.search(text[max(0, one.start - _REACH) : one.start]) is not None
+
+
+def is_label(text: str, one: Entity) -> bool:
+    """Returns whether a person is a label that ends with a preposition."""
+    return _LABEL.fullmatch(text, one.start, one.end) is not None and _LABEL_ENDS.match(text, one.end) is not None
 
 
 def is_birth_date(value: str) -> bool:

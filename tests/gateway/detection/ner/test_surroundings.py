@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.detection.ner.surroundings import is_birth_date, is_in_place
+from gateway.detection.ner.surroundings import is_birth_date, is_in_place, is_label
 from gateway.models import Entity
 
 
@@ -57,3 +57,18 @@ def test_dates_of_birth(value: str) -> None:
 @pytest.mark.parametrize("value", ["y/o", "140s/80s", "27 november", "Thursday"])
 def test_no_dates_of_birth(value: str) -> None:
     assert not is_birth_date(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "expected"),
+    [
+        ("Bill To:\nMs Koh", "Bill To", True),
+        ("| Bill to | Ship to |", "Bill to", True),
+        ("BILL TO\nAnna Berg", "BILL TO", True),
+        ("Give Bill to me", "Bill to", False),
+        ("Lan To:", "Lan To", False),
+    ],
+)
+def test_a_label_is_nobody(text: str, value: str, expected: bool) -> None:
+    start = text.index(value)
+    assert is_label(text, Entity("PERSON", start, start + len(value), 0.9, "model")) is expected

@@ -14,7 +14,16 @@ BIC_CODE = EntityType("BIC_CODE", "financial", "The business identifier code (SW
 
 
 def _no_dates(value: str) -> bool | None:
-    return False if value[-8:-6] in {"19", "20"} else None
+    """Returns False for two dates: a sort code and an account number may begin with 20, too."""
+    return False if value[-8:-6] in {"19", "20"} and "00" < min(value[:2], value[3:5]) < "13" else None
 
 
-RECOGNIZERS = pattern_table(__file__, (US_BANK_NUMBER, BANK_BRANCH_CODE, BIC_CODE), {"no_dates": _no_dates})
+def _polish(value: str) -> bool:
+    """Validates the check digits of ISO 13616, in which the country counts as 2521."""
+    digits = value.replace(" ", "")
+    return int(f"{digits[2:]}2521{digits[:2]}") % 97 == 1
+
+
+RECOGNIZERS = pattern_table(
+    __file__, (US_BANK_NUMBER, BANK_BRANCH_CODE, BIC_CODE), {"no_dates": _no_dates, "polish": _polish}
+)

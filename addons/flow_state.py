@@ -1,6 +1,7 @@
 """The state of a flow while it is served. Plain text and credentials are kept here and never in the flow itself."""
 
 import gc
+from asyncio import Future
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -13,6 +14,7 @@ from addons.flow_copies import Notes
 from addons.streamed_answers import StreamedAnswer
 from gateway.ipc.messages import ForwardedRequest, Listener
 from gateway.models import ReceiptRef
+from gateway.pipeline.streaming import AnswerStream
 from gateway.wires import Family, Wire
 from gateway.wires.error_shapes import family_of
 
@@ -26,7 +28,8 @@ class FlowState:
     gateway handles it. `headers` are the client's own, including credentials. `forwarded` is the protected request,
     `answer` the client's answer and `guard` the verdict on it. `shown` is the copy that operators see, with its
     `notes`; `receipt` names the receipt of a call that was not forwarded. `late` tells that the upstream timed out.
-    `stream` is the answer while it streams. `watch` reports a flow that is dropped before it ends.
+    `restorer` restores the answer if it streams, as soon as the gateway has said how; `stream` is the answer while it
+    streams. `watch` reports a flow that is dropped before it ends.
     """
 
     request_id: str
@@ -45,6 +48,7 @@ class FlowState:
     notes: Notes | None = None
     receipt: ReceiptRef | None = None
     late: bool = False
+    restorer: Future[AnswerStream | None] | None = field(default=None, repr=False)
     stream: StreamedAnswer | None = field(default=None, repr=False)
     watch: "finalize[Any, Any] | None" = field(default=None, repr=False)
 

@@ -22,7 +22,7 @@ from addons.flow_state import FlowState, FlowStates, listener_of
 from addons.forwarding import send_to
 from addons.mitm_errors import answer_for
 from addons.operator_view import Review
-from addons.streamed_answers import StreamedAnswer, prepare_head, stream_of
+from addons.streamed_answers import StreamedAnswer, is_stream, prepare_head
 from addons.upstream_faults import fault_of
 from gateway.auth.credentials import KeySearch, scrub_secrets, secrets_of
 from gateway.errors import BadUpstream, GatewayError, NotFound, Unauthorized, Unavailable
@@ -167,7 +167,7 @@ class Protect:
         self._review.released(flow, state)
 
     @fail_closed
-    def responseheaders(self, flow: http.HTTPFlow) -> None:
+    async def responseheaders(self, flow: http.HTTPFlow) -> None:
         state = self._states.of(flow)
         if state is None and not flow.live:
             return
@@ -189,12 +189,10 @@ class Protect:
         receipt = state.forwarded.receipt if state.forwarded else None
         response.headers.update(answer_headers(receipt) if receipt else {"x-svc-request-id": state.request_id})
         response.stream = False
-        plan = state.forwarded.stream if state.forwarded else None
-        if plan is not None and state.wire is not None and flow.request.http_version != "HTTP/1.0":
-            stream = stream_of(state.wire, plan, response, limit=self._limit)
-            if stream is not None:
-                state.stream = StreamedAnswer(stream, state.secrets, keeps=self._review.view is not None)
-                prepare_head(response, state.stream)
+        restorer = await state.restorer if state.restorer is not None else None
+        if restorer is not None and is_stream(response, restorer.framing):
+            state.stream = StreamedAnswer(restorer, state.secrets, keeps=self._review.view is not None)
+            prepare_head(response, state.stream)
 
     @fail_closed
     async def response(self, flow: http.HTTPFlow) -> None:

@@ -22,6 +22,7 @@ from addons.own_listeners import OwnListeners
 from addons.preflight import authority, explained, prepared, refused_by_mitmproxy
 from addons.protect import Protect
 from addons.response_delivery import ResponseDelivery
+from addons.stream_restorers import StreamRestorers
 from addons.upstream_faults import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
 from gateway.config.authority_files import bundle_of
@@ -82,6 +83,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                     ],
                     [
                         OperatorHold(gateway, states, review, refusals, settings.body_limit_bytes),
+                        StreamRestorers(gateway, states, settings.response_limit_bytes),
                         UpstreamTimeouts(states),
                         delivery,
                     ],

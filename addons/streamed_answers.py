@@ -9,9 +9,9 @@ from collections.abc import Callable
 from mitmproxy import http
 
 from gateway.auth.credentials import scrub_secrets
-from gateway.ipc.messages import StreamEnd, StreamPlan
+from gateway.ipc.messages import StreamEnd
 from gateway.pipeline.streaming import AnswerStream
-from gateway.wires import Wire
+from gateway.wires import Framing
 
 # Bytes of an answer that operators see.
 _SHOWN = 1024 * 1024
@@ -50,12 +50,11 @@ class StreamedAnswer:
         return self._stream.result(status)
 
 
-def stream_of(wire: Wire, plan: StreamPlan, response: http.Response, *, limit: int) -> AnswerStream | None:
-    """Returns what restores a response on the fly, or None if that is not the stream that was asked for."""
+def is_stream(response: http.Response, framing: Framing) -> bool:
+    """Tells whether a response is the stream that was asked for, in a form that can be restored on the fly."""
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    is_stream = kind == _MEDIA_TYPES[plan.framing] and response.status_code == 200
     is_plain = response.headers.get("content-encoding", "identity").lower() == "identity"
-    return AnswerStream(wire, plan, limit=limit) if is_stream and is_plain else None
+    return kind == _MEDIA_TYPES[framing] and response.status_code == 200 and is_plain
 
 
 def prepare_head(response: http.Response, answer: Callable[[bytes], list[bytes]]) -> None:

@@ -83,7 +83,8 @@ class StreamEnd:
 class ForwardedRequest(NamedTuple):
     """What may be forwarded to `url`. `receipt` is None for a call that carries no text.
 
-    With a `stream`, the answer may be a stream, which the listener restores; it then calls `end` instead of `close`.
+    If it `streams`, the answer may be a stream, which the listener restores by the `stream_plan`; it then calls `end`
+    instead of `close`.
 
     `upstream` is the name of a configured upstream; it is empty for a host that the client chose. The answer may take
     `timeout_seconds`. `placeholders` are those in the request, each once; `hidden` tells whether anything was hidden.
@@ -97,7 +98,7 @@ class ForwardedRequest(NamedTuple):
     placeholders: Sequence[str] = ()
     upstream: str = ""
     timeout_seconds: float | None = None
-    stream: StreamPlan | None = None
+    streams: bool = False
 
 
 class NativeResponse(NamedTuple):
@@ -142,6 +143,9 @@ class Gateway(Protocol):
 
         Raises GatewayError, which names the receipt if one was written.
         """
+
+    async def stream_plan(self, request_id: str, annotate: bool) -> StreamPlan | None:
+        """Returns what restoring a streamed answer takes, after any edit of the request. None if it has ended."""
 
     async def close(self, request_id: str, status: int, body: bytes, annotate: bool) -> RestoredAnswer:
         """Guards and restores the upstream's answer, and records the outcome."""

@@ -36,12 +36,6 @@ class Answers:
         self._patterns = patterns
         self._types = types
 
-    def is_held(self, exchange: Exchange) -> bool:
-        """Tells whether the answer is no stream, or one that the guard has to see as a whole first."""
-        policy = exchange.policy
-        late = policy.streaming.guard == "hold" or policy.guard.new_sensitive_value in {"redact", "replace"}
-        return late or exchange.framing is None
-
     def plan(self, exchange: Exchange, *, annotate: bool, hold: bool = False) -> StreamPlan:
         """Returns what restoring a streamed answer takes. Only held answers are searched for types of new values."""
         types = self._types.keys() if hold else self._types.keys() & exchange.placeholders.vocabulary.types

@@ -19,8 +19,8 @@ class Exchange:
     """One request under way, from `Pipeline.open` to `Pipeline.close`. Exists in memory only and is never stored.
 
     `body` and `headers` are what may go to `destination`. `source` is the request as received, kept only where an
-    operator may edit it; `edit` is the request id of that edit's receipt. `framing` is set if
-    the answer may be a stream, `resumable` if a later request may continue it.
+    operator may edit it; `edit` is the request id of that edit's receipt. `framing` is set if the answer may be a
+    stream, `resumable` if a later request may continue it.
     """
 
     request_id: str
@@ -43,6 +43,13 @@ class Exchange:
     closed: bool = False
     source: bytes | None = field(default=None, repr=False)
     edit: str | None = None
+
+    @property
+    def streams(self) -> bool:
+        """Whether a listener restores the answer on the fly: it may be a stream, and no guard has to see it whole."""
+        is_held = self.policy.streaming.guard == "hold"
+        is_held |= self.policy.guard.new_sensitive_value in {"redact", "replace"}
+        return self.framing is not None and not is_held
 
     def note(self) -> Body:
         """Returns the `svc` member of a chat answer."""

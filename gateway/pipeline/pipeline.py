@@ -335,12 +335,9 @@ class Pipeline:
         digests = partial(self._value_digests.digests, tuple(protected.values))
         return await self._receipts.append(draft, caller.key_id, digests)
 
-    def stream_plan(self, exchange: Exchange, *, annotate: bool) -> StreamPlan | None:
-        """Returns what a listener needs to restore a streamed answer on the fly.
-
-        None if the answer is no stream, or if the guard has to see all of it first.
-        """
-        return None if self._answers.is_held(exchange) else self._answers.plan(exchange, annotate=annotate)
+    def stream_plan(self, exchange: Exchange, *, annotate: bool) -> StreamPlan:
+        """Returns what a listener needs to restore a streamed answer on the fly."""
+        return self._answers.plan(exchange, annotate=annotate)
 
     async def end(self, exchange: Exchange, end: StreamEnd) -> None:
         """Records the outcome of a streamed answer, after the guard's last look at all of it."""

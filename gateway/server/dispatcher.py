@@ -18,6 +18,7 @@ from gateway.ipc.messages import (
     NativeResponse,
     RestoredAnswer,
     StreamEnd,
+    StreamPlan,
 )
 from gateway.models import Caller, Scope
 from gateway.pipeline.exchange import Exchange
@@ -128,7 +129,7 @@ class Dispatcher:
             path=path,
             streams=self._settings.streaming,
         )
-        return self._forward(exchange, annotate=True)
+        return self._forward(exchange)
 
     async def _open_proxied(self, call: Call, wire: Wire, operation: str) -> ForwardedRequest:
         source, body = self._read(call)
@@ -143,7 +144,7 @@ class Dispatcher:
             path=call.path.partition("?")[0],
             streams=True,
         )
-        return self._forward(exchange, annotate=False)
+        return self._forward(exchange)
 
     async def _count_other(self, call: Call) -> ForwardedRequest | NativeResponse:
         """Handles a proxied call that no wire knows, and counts what becomes of it."""
@@ -205,7 +206,7 @@ class Dispatcher:
     def _decode(self, call: Call) -> bytes:
         return decode(call.content, _header(call, b"content-encoding"), self._settings.body_limit_bytes)
 
-    def _forward(self, exchange: Exchange, *, annotate: bool) -> ForwardedRequest:
+    def _forward(self, exchange: Exchange) -> ForwardedRequest:
         self._exchanges[exchange.request_id] = exchange
         destination, protected = exchange.destination, exchange.protected
         minted = [each.placeholder for each in protected.transformations if each.placeholder]
@@ -218,8 +219,12 @@ class Dispatcher:
             list(dict.fromkeys(minted)),
             destination.upstream,
             destination.timeout_seconds,
-            self._pipeline.stream_plan(exchange, annotate=annotate),
+            exchange.streams,
         )
+
+    async def stream_plan(self, request_id: str, annotate: bool) -> StreamPlan | None:
+        exchange = self._exchanges.get(request_id)
+        return self._pipeline.stream_plan(exchange, annotate=annotate) if exchange is not None else None
 
     async def close(self, request_id: str, status: int, body: bytes, annotate: bool) -> RestoredAnswer:
         exchange = self._exchanges.pop(request_id, None)

@@ -23,7 +23,16 @@ from gateway.concurrency.process_starter import open_process_starter
 from gateway.concurrency.stop_signals import STOP_SIGNALS
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError
-from gateway.ipc.messages import Call, CheckedHead, ForwardedRequest, Gateway, NativeResponse, RestoredAnswer, StreamEnd
+from gateway.ipc.messages import (
+    Call,
+    CheckedHead,
+    ForwardedRequest,
+    Gateway,
+    NativeResponse,
+    RestoredAnswer,
+    StreamEnd,
+    StreamPlan,
+)
 from gateway.ipc.rpc import Link, answer
 
 if TYPE_CHECKING:
@@ -55,6 +64,10 @@ class RemoteGateway:
     async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
         opened: ForwardedRequest | NativeResponse = await self._link.call("open", call)
         return opened
+
+    async def stream_plan(self, request_id: str, annotate: bool) -> StreamPlan | None:
+        plan: StreamPlan | None = await self._link.call("stream_plan", request_id, annotate)
+        return plan
 
     async def close(self, request_id: str, status: int, body: bytes, annotate: bool) -> RestoredAnswer:
         restored: RestoredAnswer = await self._link.call("close", request_id, status, body, annotate)
@@ -185,8 +198,8 @@ async def _serve(end: socket.socket, settings: Settings, searches: "Searches") -
 
         async def begin() -> str | None:
             gateway, first_key = await stack.enter_async_context(_local_gateway(settings, searches))
-            calls.update(check_head=gateway.check_head, open=gateway.open, close=gateway.close)
-            calls.update(end=gateway.end, edit=gateway.edit, fail=gateway.fail)
+            calls.update(check_head=gateway.check_head, open=gateway.open, edit=gateway.edit)
+            calls.update(stream_plan=gateway.stream_plan, close=gateway.close, end=gateway.end, fail=gateway.fail)
             # All objects so far live as long as the process, so the collector need not scan them.
             trim()
             gc.freeze()

@@ -33,6 +33,7 @@ class AnswerStream:
         self._wire = wire
         self._format = wire.stream
         self._plan = plan
+        self.framing = plan.framing
         self._reader = reader(plan.framing)
         context = GuardContext(plan.placeholders, plan.scope, plan.request, plan.types)
         self._guarded = Guarded(context, plan.guard, plan.restore, detect)

@@ -152,6 +152,26 @@ async def test_an_edit_needs_a_call_that_was_held(dispatcher: Dispatcher) -> Non
     dispatcher.fail("req_0e", "failed")
 
 
+async def test_a_stream_is_restored_for_the_request_that_crossed(dispatcher: Dispatcher) -> None:
+    opened = await dispatcher.open(call("req_0f", {"stream": True}, editable=True))
+    assert isinstance(opened, ForwardedRequest)
+    assert opened.streams
+    shorter = opened.body.replace(b"Write to", b"Ask")
+    await dispatcher.edit("req_0f", shorter)
+    plan = await dispatcher.stream_plan("req_0f", False)
+    assert plan is not None
+    assert orjson.loads(plan.request) == orjson.loads(shorter)
+    dispatcher.fail("req_0f", "failed")
+    assert await dispatcher.stream_plan("req_0f", False) is None
+
+
+async def test_an_answer_that_is_no_stream_is_restored_as_a_whole(dispatcher: Dispatcher) -> None:
+    opened = await dispatcher.open(call("req_1a", {}))
+    assert isinstance(opened, ForwardedRequest)
+    assert not opened.streams
+    dispatcher.fail("req_1a", "failed")
+
+
 async def test_what_becomes_of_other_calls_is_counted(dispatcher: Dispatcher, container: Container) -> None:
     async def sent(
         method: str, path: str, content: bytes = b"", media: bytes = b"application/json", *more: tuple[bytes, bytes]

@@ -21,8 +21,7 @@ _LABEL = re.compile(r"(?:bill|ship|sold|deliver|remit) to", re.IGNORECASE)
 _LABEL_ENDS = re.compile(r"[ \t*]*(?::|\||\r?\n|\Z)")
 _STREET = re.compile(rf"(?:{BEFORE}|via)\.? (?=\w)", re.IGNORECASE)
 _CITY_AND_STATE = re.compile(rf"(?:[A-Z][\w.'-]+ ){{0,3}}[A-Z][\w.'-]+,? (?:{US_STATES})|{US_STATES}")
-_YEAR = re.compile(r"(?:19|20)\d\d|\d{6}")
-_DATE_PART = re.compile(r"\b\d{1,2}(?=\b|st|nd|rd|th)|[^\W\d_]{3,}")
+_YEAR_OR_DAY = re.compile(r"(?:19|20)\d\d|\d{6}|\b\d{1,2}(?=\b|st|nd|rd|th)")
 
 
 def is_in_place(text: str, one: Entity) -> bool:
@@ -44,5 +43,5 @@ def is_label(text: str, one: Entity) -> bool:
 
 
 def is_birth_date(value: str) -> bool:
-    """Returns whether a value can be a date of birth: with a year in four digits, or of three parts."""
-    return _YEAR.search(value) is not None or len(_DATE_PART.findall(value)) > 2
+    """Returns whether a value can be a date of birth: it has the number of a year or of a day."""
+    return _YEAR_OR_DAY.search(value) is not None

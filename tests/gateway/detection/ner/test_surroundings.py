@@ -49,12 +49,12 @@ def test_an_address_of_a_city_and_its_state_is_a_place() -> None:
     assert not in_place("12 San Antonio, TX", "12 San Antonio, TX", "STREET_ADDRESS")
 
 
-@pytest.mark.parametrize("value", ["3/19/84", "17-Feb-1995", "4 May 81", "born in 1984", "19750501", "May 4, '81"])
+@pytest.mark.parametrize("value", ["3/19/84", "17-Feb-1995", "4 May 81", "born in 1984", "19750501", "27 November", "the 3rd of"])
 def test_dates_of_birth(value: str) -> None:
     assert is_birth_date(value)
 
 
-@pytest.mark.parametrize("value", ["y/o", "140s/80s", "27 november", "Thursday"])
+@pytest.mark.parametrize("value", ["y/o", "140s/80s", "november", "Thursday"])
 def test_no_dates_of_birth(value: str) -> None:
     assert not is_birth_date(value)
 

@@ -17,7 +17,7 @@ from gateway.detection.ner.inference import Chances, odds
 from gateway.detection.ner.ordinary_words import OrdinaryWords, WordList
 from gateway.detection.ner.spans import TokenLabel, to_words
 from gateway.detection.ner.student import Student
-from gateway.detection.ner.surroundings import is_birth_date, is_in_place, is_label
+from gateway.detection.ner.surroundings import is_birth_date, is_goods, is_in_place, is_label
 from gateway.detection.ner.units import UnitReader, Units, in_other_scripts
 from gateway.detection.ner.windows import Tokens, Window
 from gateway.detection.ner.word_pieces import WordPieces
@@ -199,7 +199,7 @@ class BuiltinModel(TokenClassifier):
         if one.type in _PLACED_TYPES and is_in_place(text, one):
             yield one._replace(type="LOCATION")
             return
-        if one.type == "PERSON" and is_label(text, one):
+        if one.type == "PERSON" and (is_label(text, one) or is_goods(text, one)):
             return
         if one.type == "USERNAME" and _is_technical(text, one.start, one.end):
             return

@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 from gateway.concurrency.job_context import given_up
 from gateway.detection.memory import Recall
 from gateway.detection.ner.blocks import MAX_LENGTH, Block, blocks
+from gateway.detection.ner.columns import corrected
 from gateway.detection.ner.decoded import decoded
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
@@ -73,7 +74,8 @@ class NameFinder:
         `detection_timeout`) if the model did not process all texts.
         """
         variants = [(number, one) for number, text in enumerate(texts) if (one := decoded(text)) is not None]
-        found = self._find([*texts, *(one.text for _, one in variants)], recall)
+        read = [*texts, *(one.text for _, one in variants)]
+        found = [[*corrected(text, own)] for text, own in zip(read, self._find(read, recall), strict=True)]
         for (number, one), within in zip(variants, found[len(texts) :], strict=True):
             found[number] += one.in_source(within)
         return [tuple(own) for own in found[: len(texts)]]

@@ -5,16 +5,19 @@ A label before a finding says more than the model knows: in `"city": "Austin"`, 
 
 import re
 
+from gateway.config.data_files import expressions, read_toml
 from gateway.detection.recognizers._street_words import BEFORE, US_STATES
 from gateway.models import Entity
 
-# Labels of fields that hold a place, also behind another word: `billingCity`, `state_of_origin`.
-_PLACE_LABEL = re.compile(
-    r"(?:\b|_|[a-z](?=[A-Z]))(?i:city|town|village|county|country|province|ort|stadt|wohnort|geburtsort|ville|commune"
-    r"|pays|ciudad|municipio|provincia|localidad|citt[àa]|comune|cidade|munic[íi]pio|woonplaats|plaats|miasto"
-    r"|miejscowo[śs][ćc])"
-    r"""["'*_]{0,3}[ \t]{0,8}[:=>][ \t"'*]{0,8}(?:\r?\n[ \t]{0,8})?\Z"""
+WORDS = expressions(read_toml(__file__))
+"""Of labels and headers: `places`, `goods`, and `others` of headers alone."""
+# Also behind another word: `billingCity`, `state_of_origin`.
+_BEFORE_LABEL = r"(?:\b|_|[a-z](?=[A-Z]))"
+_AFTER_LABEL = r"""["'*_]{0,3}[ \t]{0,8}[:=>][ \t"'*]{0,8}(?:\r?\n[ \t]{0,8})?\Z"""
+_PLACE_LABEL, _GOODS_LABEL = (
+    re.compile(f"{_BEFORE_LABEL}(?i:{WORDS[kind]}){_AFTER_LABEL}") for kind in ("places", "goods")
 )
+_VALUE_ENDS = re.compile(r"[ \t]*(?:[\"*,;|<}\])\r\n]|'(?!\w)|\Z)")
 _REACH = 40
 # Above the addresses of an invoice. "Lan To" is a name.
 _LABEL = re.compile(r"(?:bill|ship|sold|deliver|remit) to", re.IGNORECASE)
@@ -34,7 +37,12 @@ def is_in_place(text: str, one: Entity) -> bool:
         return False
     if one.type == "STREET_ADDRESS" and _CITY_AND_STATE.fullmatch(value):
         return True
-    return _PLACE_LABEL.search(text[max(0, one.start - _REACH) : one.start]) is not None
+    return _follows(_PLACE_LABEL, text, one)
+
+
+def is_goods(text: str, one: Entity) -> bool:
+    """Returns whether a person is goods, behind their label: `"brand": "Ted Baker"`."""
+    return _follows(_GOODS_LABEL, text, one)
 
 
 def is_label(text: str, one: Entity) -> bool:
@@ -45,3 +53,9 @@ def is_label(text: str, one: Entity) -> bool:
 def is_birth_date(value: str) -> bool:
     """Returns whether a value can be a date of birth: it has the number of a year or of a day."""
     return _YEAR_OR_DAY.search(value) is not None
+
+
+def _follows(label: re.Pattern[str], text: str, one: Entity) -> bool:
+    """Returns whether an entity is the whole value of a field with such a label. "Location: Anna's office" is not."""
+    before = text[max(0, one.start - _REACH) : one.start]
+    return _VALUE_ENDS.match(text, one.end) is not None and label.search(before) is not None

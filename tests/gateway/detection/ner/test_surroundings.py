@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.detection.ner.surroundings import is_birth_date, is_in_place, is_label
+from gateway.detection.ner.surroundings import is_birth_date, is_goods, is_in_place, is_label
 from gateway.models import Entity
 
 
@@ -36,6 +36,8 @@ def test_a_person_behind_the_label_of_a_place_is_one(text: str, value: str) -> N
         ("electricity: Lincoln", "Lincoln"),
         ("via Anna Berg", "Anna Berg"),
         ("Ort, Datum: Verden\nAnna Berg", "Anna Berg"),
+        ("Location: Anna's office", "Anna"),
+        ("State: Jackson is ill", "Jackson"),
     ],
 )
 def test_other_persons_stay(text: str, value: str) -> None:
@@ -49,7 +51,9 @@ def test_an_address_of_a_city_and_its_state_is_a_place() -> None:
     assert not in_place("12 San Antonio, TX", "12 San Antonio, TX", "STREET_ADDRESS")
 
 
-@pytest.mark.parametrize("value", ["3/19/84", "17-Feb-1995", "4 May 81", "born in 1984", "19750501", "27 November", "the 3rd of"])
+@pytest.mark.parametrize(
+    "value", ["3/19/84", "17-Feb-1995", "4 May 81", "born in 1984", "19750501", "27 November", "the 3rd of"]
+)
 def test_dates_of_birth(value: str) -> None:
     assert is_birth_date(value)
 
@@ -72,3 +76,19 @@ def test_no_dates_of_birth(value: str) -> None:
 def test_a_label_is_nobody(text: str, value: str, expected: bool) -> None:
     start = text.index(value)
     assert is_label(text, Entity("PERSON", start, start + len(value), 0.9, "model")) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"brand": "Ted Baker"}', True),
+        ("product_colour = Ted Baker", True),
+        ("font-family: Ted Baker, serif", True),
+        ("Marke: Ted Baker\n", True),
+        ("Product: Ted Baker will present it", False),
+        ("Action item: Ted Baker\n", False),
+    ],
+)
+def test_what_stands_behind_the_label_of_goods(text: str, expected: bool) -> None:
+    start = text.index("Ted Baker")
+    assert is_goods(text, Entity("PERSON", start, start + 9, 0.9, "model")) is expected

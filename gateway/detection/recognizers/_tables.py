@@ -1,0 +1,108 @@
+"""Reads tables in text: separated values, Markdown, tables with rules or frames, and columns aligned with spaces.
+
+A header is a line of short cells without digits; rows have as many cells.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from gateway.detection.normalized_text import NormalizedText
+from gateway.detection.re2_expression import Expression
+
+
+class Cell(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+_LONGEST_HEADER = 60
+_IN_CODE = re.compile(r"[(){}\[\]=<>:]")
+_RULE = re.compile(rb"[ \t]*[-+=|:\xe2][-+=|: \t\xe2\x94-\x95\x80-\xbf]*\r?")
+_GAP = re.compile(rb"(?:[ \t]{2,}|\t)(?=\S)")
+# Separators of framed tables in a terminal, and of headers in a wiki's markup, whose rows have a single bar.
+_FRAME, _WIKI = "│".encode(), b"||"
+_BRACED = re.compile(rb"\{\{[^{}]+\}\}")
+
+
+def rows_below[T](
+    normalized: NormalizedText, header: Expression, columns_of: Callable[[list[str]], dict[int, T]]
+) -> Iterator[tuple[dict[int, T], list[Cell]]]:
+    """Yields the rows of each table, with what its columns are by position.
+
+    `header` finds lines that may be a header, including the line break at their end; `columns_of` returns what the
+    columns of a header are, nothing if the table is of no interest.
+    """
+    data = normalized.data
+    at = 0
+    while found := header.search(data, at):
+        line_end = found.end() - 1
+        line_start = data.rfind(b"\n", at, found.start() + 1) + 1 or at
+        at = found.end()
+        sign = _separator(data[line_start:line_end])
+        names = _cells(normalized, line_start, line_end, sign)
+        columns = columns_of([cell.text for cell in names]) if _is_header(names) else {}
+        if sign == _WIKI:
+            sign = b"|"
+        if columns:
+            for cells, end in _rows(normalized, at, sign, len(names)):
+                yield columns, cells
+                at = end
+
+
+def _separator(line: bytes) -> bytes:
+    """Returns the most frequent separator, or b"" if only spaces separate the cells."""
+    if line.count(_WIKI) > 2:
+        return _WIKI
+    sign = max((b"\t", b"|", b";", b",", _FRAME), key=line.count)
+    return sign if sign in line else b""
+
+
+def _cells(normalized: NormalizedText, start: int, end: int, sign: bytes) -> list[Cell]:
+    """Returns the cells of a line without surrounding quotes and spaces. A separator inside quotes does not count."""
+    line = normalized.data[start:end].rstrip(b"\r")
+    cells = []
+    at = 0
+    while at <= len(line):
+        stop, following = _end_of_cell(line, at, sign)
+        bare = line[at:stop].strip(b" \t\"'*`")
+        if _BRACED.fullmatch(bare):
+            bare = bare[2:-2]
+        first = start + at + max(line[at:stop].find(bare), 0)
+        cells.append(Cell(first, first + len(bare), bare.decode("utf-8", "replace")))
+        at = following
+    return cells
+
+
+def _end_of_cell(line: bytes, at: int, sign: bytes) -> tuple[int, int]:
+    """Returns the end of the cell that starts at `at`, and the start of the next one."""
+    if not sign:
+        gap = _GAP.search(line, at + 1)
+        return gap.span() if gap else (len(line), len(line) + 1)
+    quoted = line[at : at + 1] == b'"'
+    close = line.find(b'"', at + 1) if quoted else -1
+    stop = line.find(sign, close if close > 0 else at)
+    stop = len(line) if stop < 0 else stop
+    return stop, stop + len(sign)
+
+
+def _is_header(cells: list[Cell]) -> bool:
+    return sum(bool(cell.text) for cell in cells) >= 2 and all(
+        len(cell.text) <= _LONGEST_HEADER and len(cell.text.split()) <= 5 and not _IN_CODE.search(cell.text)
+        for cell in cells
+    )
+
+
+def _rows(normalized: NormalizedText, at: int, sign: bytes, width: int) -> Iterator[tuple[list[Cell], int]]:
+    """Yields the lines from `at` on that have as many cells as the header, with their ends. Skips rules."""
+    data = normalized.data
+    while at < len(data):
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        if not _RULE.fullmatch(data, at, end):
+            cells = _cells(normalized, at, end, sign)
+            if len(cells) < width or (not sign and len(cells) > width):
+                return
+            yield cells, end
+        at = end + 1

@@ -1,0 +1,84 @@
+"""Findings of the models in columns whose header says that they hold no person."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from gateway.detection.ner.columns import corrected
+from gateway.detection.ner.finder import NameFinder
+from gateway.detection.recognizer import EntityType
+from gateway.models import Entity
+
+
+def found(text: str, *values: str, type_name: str = "PERSON") -> list[Entity]:
+    starts = [(text.index(value), value) for value in values]
+    return [Entity(type_name, start, start + len(value), 0.9, "model") for start, value in sorted(starts)]
+
+
+def left(text: str, *values: str, type_name: str = "PERSON") -> list[tuple[str, str]]:
+    return [(text[one.start : one.end], one.type) for one in corrected(text, found(text, *values, type_name=type_name))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "customer,city,product\nIda Thistlewood,Austin,Chelsea Boot\n",
+        "customer;city;product\r\nIda Thistlewood;Austin;Chelsea Boot",
+        "customer\tcity\tproduct\nIda Thistlewood\tAustin\tChelsea Boot\n",
+        "| Customer | City | Product |\n|---|---|---|\n| Ida Thistlewood | Austin | Chelsea Boot |\n",
+        "Customer          City     Brand\nIda Thistlewood   Austin   Chelsea Boot\n",
+        'Here it is:\n\n"customer","billing_city","product name"\n"Ida Thistlewood","Austin","Chelsea Boot"\n\nThanks!',
+        "Kunde;Ort;Produkt\nIda Thistlewood;Austin;Chelsea Boot\n",
+        "Größe, Kunde: „🙂“\n\nclient,ville,produit\nIda Thistlewood,Austin,Chelsea Boot\n",
+    ],
+)
+def test_only_the_person_is_one(text: str) -> None:
+    assert left(text, "Ida Thistlewood", "Austin", "Chelsea Boot") == [
+        ("Ida Thistlewood", "PERSON"),
+        ("Austin", "LOCATION"),
+    ]
+
+
+def test_a_finding_over_several_cells_is_divided() -> None:
+    text = "brand,customer,city\nStanton,Ida Thistlewood,Austin\n"
+    assert left(text, "Stanton,Ida Thistlewood,Austin") == [("Ida Thistlewood", "PERSON"), ("Austin", "LOCATION")]
+
+
+def test_a_number_in_a_column_of_amounts_is_no_age() -> None:
+    assert left("item,qty\nLamp,34\n", "34", type_name="AGE") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("item,price\nRental for Ida Thistlewood in May,12\n", "Ida Thistlewood"),  # a remark
+        ("customer,amount\nIda Thistlewood,12\n", "Ida Thistlewood"),
+        ("We sell any product, any brand\nAsk Ida Thistlewood, please\n", "Ida Thistlewood"),
+        ("The city, Ida Thistlewood\nsaid, is large\n", "Ida Thistlewood"),
+    ],
+)
+def test_other_persons_stay(text: str, value: str) -> None:
+    assert left(text, value) == [(value, "PERSON")]
+
+
+def test_an_address_in_a_column_of_places_stays() -> None:
+    text = "id,location\n1,12 Water Lane\n"
+    assert left(text, "12 Water Lane", type_name="STREET_ADDRESS") == [("12 Water Lane", "STREET_ADDRESS")]
+
+
+class ByCapitals:
+    """Takes every word with a capital for a person."""
+
+    version, hash = "capitals", ""
+    types: Mapping[str, EntityType] = {}
+
+    def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
+        return [tuple(found(text, *(word for word in text.split(",") if word.istitle()))) for text in texts]
+
+
+def test_the_header_counts_for_all_blocks_of_a_long_table() -> None:
+    names = [f"{first}{second}{third}" for first in "BCDFG" for second in "aeiou" for third in "lmnrstvwxz"]
+    text = "number,brand,\n" + "\n".join(f"{number},{name.title()}," for number, name in enumerate(names))
+    text += "\n" + "x" * 3000
+    assert NameFinder(ByCapitals()).detect(text) == ()
+    assert NameFinder(ByCapitals()).detect(text.replace("brand", "whom")) != ()

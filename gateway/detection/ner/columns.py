@@ -2,13 +2,16 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
+from gateway.detection.deobfuscation.layout import CELLS
+from gateway.detection.deobfuscation.rewrite import RewrittenText
 from gateway.detection.ner.surroundings import WORDS
 from gateway.detection.normalized_text import normalize_text
 from gateway.detection.recognizer import compile_pattern
-from gateway.detection.recognizers._tables import rows_below
+from gateway.detection.recognizers._tables import Cell, inserted_rows, rows_below
 from gateway.models import Entity
 
 _OF_PERSONS = frozenset({"PERSON", "USERNAME", "STREET_ADDRESS", "AGE"})
@@ -40,16 +43,24 @@ def corrected(text: str, found: Sequence[Entity]) -> Sequence[Entity]:
 def _cells(text: str) -> Iterator[_Cell]:
     """Yields the cells of columns that hold no person, in order."""
     normalized = normalize_text(text)
-    own: list[tuple[int, int]] = []
-    places: list[bool] = []
-    for columns, cells in rows_below(normalized, _HEADER, _columns):
-        for number, is_place in columns.items():
-            cell = cells[number]
-            if cell.text and len(cell.text.split()) <= _MOST_WORDS:
-                own.append((cell.start, cell.end))
-                places.append(is_place)
-    for (start, end), is_place in zip(normalized.source_spans(own), places, strict=True):
-        yield _Cell(start, end, is_place)
+    data = normalized.data
+    rows = chain(rows_below(data, _HEADER, _columns), inserted_rows(data, _columns))
+    cells = list(_of_nobody(rows))
+    if b"</t" in data or b"</T" in data:
+        html = RewrittenText(data, CELLS.edits(data, ()))
+        for start, end, is_place in _of_nobody(rows_below(html.data, _HEADER, _columns)):
+            if (span := html.span(start, end, 1.0)) is not None:
+                cells.append(_Cell(*span, is_place))
+    cells.sort()
+    for (start, end), cell in zip(normalized.source_spans([cell[:2] for cell in cells]), cells, strict=True):
+        yield _Cell(start, end, cell.is_place)
+
+
+def _of_nobody(rows: Iterable[tuple[dict[int, bool], list[Cell]]]) -> Iterator[_Cell]:
+    for columns, cells in rows:
+        for number, cell in enumerate(cells):
+            if number in columns and cell.text and len(cell.text.split()) <= _MOST_WORDS:
+                yield _Cell(cell.start, cell.end, columns[number])
 
 
 def _columns(header: list[str]) -> dict[int, bool]:

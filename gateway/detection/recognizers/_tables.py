@@ -1,14 +1,15 @@
-"""Reads tables in text: separated values, Markdown, tables with rules or frames, and columns aligned with spaces.
+"""Reads tables in text: separated values, Markdown, tables with rules or frames, columns aligned with spaces, and
+`INSERT` statements.
 
-A header is a line of short cells without digits; rows have as many cells.
+The header of a table is a line of short cells without digits; rows have as many cells.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Expression
+from gateway.detection.recognizer import compile_pattern
 
 
 class Cell(NamedTuple):
@@ -24,31 +25,57 @@ _GAP = re.compile(rb"(?:[ \t]{2,}|\t)(?=\S)")
 # Separators of framed tables in a terminal, and of headers in a wiki's markup, whose rows have a single bar.
 _FRAME, _WIKI = "│".encode(), b"||"
 _BRACED = re.compile(rb"\{\{[^{}]+\}\}")
+_INSERT = compile_pattern(r"(?i)\binto\s+[^\s(]+\s*\(([^()']+)\)\s*values\s*")
+_ROW = compile_pattern(r"\(((?:[^()']|'[^']*'|\([^()']*\))*)\)\s*,?\s*")
+_VALUE = compile_pattern(r"\s*(?:N?'((?:[^']|'')*)'|([^,]+))\s*,?")
 
 
 def rows_below[T](
-    normalized: NormalizedText, header: Expression, columns_of: Callable[[list[str]], dict[int, T]]
+    data: bytes, header: Expression, columns_of: Callable[[list[str]], dict[int, T]]
 ) -> Iterator[tuple[dict[int, T], list[Cell]]]:
     """Yields the rows of each table, with what its columns are by position.
 
     `header` finds lines that may be a header, including the line break at their end; `columns_of` returns what the
     columns of a header are, nothing if the table is of no interest.
     """
-    data = normalized.data
     at = 0
     while found := header.search(data, at):
         line_end = found.end() - 1
         line_start = data.rfind(b"\n", at, found.start() + 1) + 1 or at
         at = found.end()
         sign = _separator(data[line_start:line_end])
-        names = _cells(normalized, line_start, line_end, sign)
+        names = _cells(data, line_start, line_end, sign)
         columns = columns_of([cell.text for cell in names]) if _is_header(names) else {}
         if sign == _WIKI:
             sign = b"|"
         if columns:
-            for cells, end in _rows(normalized, at, sign, len(names)):
+            for cells, end in _rows(data, at, sign, len(names)):
                 yield columns, cells
                 at = end
+
+
+def inserted_rows[T](
+    data: bytes, columns_of: Callable[[list[str]], dict[int, T]]
+) -> Iterator[tuple[dict[int, T], list[Cell]]]:
+    """Yields the rows of `INSERT INTO t (a, b) VALUES (…), (…)`, as `rows_below` does. Values have no quotes."""
+    for head in _INSERT.finditer(data):
+        columns = columns_of(column_names(head[1]))
+        at = head.end()
+        while columns and (row := _ROW.match(data, at)) is not None:
+            yield columns, list(_values(data, *row.span(1)))
+            at = row.end()
+
+
+def column_names(names: bytes) -> list[str]:
+    """Returns the names in the list of columns of a statement."""
+    return [name.strip(' \t\r\n`"[]') for name in names.decode("utf-8", "replace").split(",")]
+
+
+def _values(data: bytes, at: int, last: int) -> Iterator[Cell]:
+    while at < last and (value := _VALUE.match(data, at, last)) is not None:
+        start, end = value.span(1) if value.span(1) != (-1, -1) else value.span(2)
+        yield Cell(start, end, data[start:end].decode("utf-8", "replace"))
+        at = value.end()
 
 
 def _separator(line: bytes) -> bytes:
@@ -59,9 +86,9 @@ def _separator(line: bytes) -> bytes:
     return sign if sign in line else b""
 
 
-def _cells(normalized: NormalizedText, start: int, end: int, sign: bytes) -> list[Cell]:
+def _cells(data: bytes, start: int, end: int, sign: bytes) -> list[Cell]:
     """Returns the cells of a line without surrounding quotes and spaces. A separator inside quotes does not count."""
-    line = normalized.data[start:end].rstrip(b"\r")
+    line = data[start:end].rstrip(b"\r")
     cells = []
     at = 0
     while at <= len(line):
@@ -94,14 +121,13 @@ def _is_header(cells: list[Cell]) -> bool:
     )
 
 
-def _rows(normalized: NormalizedText, at: int, sign: bytes, width: int) -> Iterator[tuple[list[Cell], int]]:
+def _rows(data: bytes, at: int, sign: bytes, width: int) -> Iterator[tuple[list[Cell], int]]:
     """Yields the lines from `at` on that have as many cells as the header, with their ends. Skips rules."""
-    data = normalized.data
     while at < len(data):
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end
         if not _RULE.fullmatch(data, at, end):
-            cells = _cells(normalized, at, end, sign)
+            cells = _cells(data, at, end, sign)
             if len(cells) < width or (not sign and len(cells) > width):
                 return
             yield cells, end

@@ -7,28 +7,22 @@ from itertools import chain
 
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers._columns import TYPES, Column, columns_of
+from gateway.detection.recognizers._columns import TYPES, columns_of
+from gateway.detection.recognizers._tables import column_names, inserted_rows
 
 _PREFILTER = r"(?i)\binto\s+[^\s(]+\s*\([^()']+\)\s*values\s*\("
 _COPY_PREFILTER = r"(?i)\bcopy\s+[^\s(]+\s*\([^()']+\)\s*from\s+stdin"
 _COPY = compile_pattern(r"(?i)\bcopy\s+[^\s(]+\s*\(([^()']+)\)\s*from\s+stdin[^\n]*\n")
-_COLUMNS = compile_pattern(r"(?i)\binto\s+[^\s(]+\s*\(([^()']+)\)\s*values\s*")
-_ROW = compile_pattern(r"\(((?:[^()']|'[^']*'|\([^()']*\))*)\)\s*,?\s*")
-_VALUE = compile_pattern(r"\s*(?:N?'((?:[^']|'')*)'|([^,]+))\s*,?")
 
 
 def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
     return chain.from_iterable((_inserted, _copied)[hit](normalized) for hit in hits)
 
 
-def _columns(names: bytes) -> dict[int, Column]:
-    return columns_of([name.strip(' \t\r\n`"[]') for name in names.decode("utf-8", "replace").split(",")])
-
-
 def _copied(normalized: NormalizedText) -> Iterator[Match]:
     data = normalized.data
     for head in _COPY.finditer(data):
-        columns, width = _columns(head[1]), head[1].count(b",") + 1
+        columns, width = columns_of(column_names(head[1])), head[1].count(b",") + 1
         at = head.end()
         while columns and at < len(data):
             start, end = at, data.find(b"\n", at)
@@ -44,23 +38,11 @@ def _copied(normalized: NormalizedText) -> Iterator[Match]:
 
 
 def _inserted(normalized: NormalizedText) -> Iterator[Match]:
-    data = normalized.data
-    for head in _COLUMNS.finditer(data):
-        columns = _columns(head[1])
-        at = head.end()
-        while columns and (row := _ROW.match(data, at)) is not None:
-            at = row.end()
-            for number, (start, end) in enumerate(_values(data, *row.span(1))):
-                column = columns.get(number)
-                if column is not None and end > start and column.check(normalized.text(start, end)):
-                    yield Match(start, end, column.score, column.type.name)
-
-
-def _values(data: bytes, at: int, last: int) -> Iterator[tuple[int, int]]:
-    """Yields the spans of a row's values, without quotes."""
-    while at < last and (value := _VALUE.match(data, at, last)) is not None:
-        yield value.span(1) if value.span(1) != (-1, -1) else value.span(2)
-        at = value.end()
+    for columns, cells in inserted_rows(normalized.data, columns_of):
+        for number, cell in enumerate(cells):
+            column = columns.get(number)
+            if column is not None and cell.text and column.check(cell.text):
+                yield Match(cell.start, cell.end, column.score, column.type.name)
 
 
 _HEAD = "INSERT INTO users (id, name, phone, ssn) VALUES "

@@ -15,7 +15,7 @@ _HEADER = compile_pattern(rf"(?i)(?:{_AFTER}[^\n\d]*\n|{_LAST})")
 
 
 def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
-    for columns, cells in rows_below(normalized, _HEADER, columns_of):
+    for columns, cells in rows_below(normalized.data, _HEADER, columns_of):
         for number, column in columns.items():
             cell = cells[number]
             if cell.text and column.check(cell.text):

@@ -30,6 +30,9 @@ def left(text: str, *values: str, type_name: str = "PERSON") -> list[tuple[str, 
         'Here it is:\n\n"customer","billing_city","product name"\n"Ida Thistlewood","Austin","Chelsea Boot"\n\nThanks!',
         "Kunde;Ort;Produkt\nIda Thistlewood;Austin;Chelsea Boot\n",
         "Größe, Kunde: „🙂“\n\nclient,ville,produit\nIda Thistlewood,Austin,Chelsea Boot\n",
+        "INSERT INTO orders (customer, city, product) VALUES ('Ida Thistlewood', 'Austin', 'Chelsea Boot');",
+        "<TABLE><tr><th>Customer</th><th>City</th><th>Product</th></tr>\n"
+        "<tr><td>Ida Thistlewood</td><td><b>Austin</b></td><td>Chelsea Boot</td></tr></TABLE>",
     ],
 )
 def test_only_the_person_is_one(text: str) -> None:

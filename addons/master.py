@@ -60,6 +60,14 @@ class QuietWebMaster(WebMaster):
         super().__init__(opts, with_termlog=False)
         names = (settings.web_host, *settings.web_names)
         self.app = BoundedApplication(self, names, settings.body_limit_bytes)
+        self._add = self.view.add
+        self.view.add = self._add_released  # type: ignore[method-assign]
+
+    def _add_released(self, flows: Sequence[flow.Flow]) -> None:
+        """Adds flows to the list. None is held yet: a duplicate of one that is held has no client that waits for it."""
+        for each in flows:
+            each.intercepted = False
+        self._add(flows)
 
     def _sig_view_add(self, flow: flow.Flow) -> None:
         if ClientConnection.connections:

@@ -294,6 +294,14 @@ def test_an_edit_after_letting_go_changes_nothing(held: Held) -> None:
     assert b"scribbled" not in held.upstream.seen
 
 
+@at_the_gateway
+def test_a_duplicate_is_not_held(held: Held) -> None:
+    """No client waits for it, so nobody would have to release it."""
+    twin = held.web.post(f"{held.path}/duplicate").text
+    flows = {flow["id"]: flow["intercepted"] for flow in held.web.get("/flows").json()}
+    assert flows == {held.flow["id"]: True, twin: False}
+
+
 def test_answers_are_not_held(running: Running, upstream: Upstream) -> None:
     with operator(running) as web, running.client() as client:
         assert web.put("/options", json={"intercept": "~s"}).status_code == 200

@@ -24,6 +24,7 @@ class BoundedApplication(Application):
 
     def __init__(self, master: Any, names: Iterable[str], body_limit: int) -> None:
         super().__init__(master, debug=False)
+        self.settings["static_handler_class"] = StaticFiles
         self._names = frozenset(_plain(name) for name in names)
         self._edit_bytes = _ESCAPED * body_limit + _LOGIN_BYTES
 
@@ -53,6 +54,14 @@ class UnknownHost(RequestHandler):
     def prepare(self) -> None:
         self.set_status(403)
         self.finish("mitmweb does not know this Host; add its name to the setting web_names.")
+
+
+class StaticFiles:
+    """Names mitmweb's own files. Its log-in page asks for an icon in a folder that its package does not have."""
+
+    @staticmethod
+    def make_static_url(_settings: object, path: str) -> str:
+        return f"/static/{path.removeprefix('images/')}"
 
 
 def _plain(name: str) -> str:

@@ -1,5 +1,6 @@
 """Who reaches mitmweb: nobody without its token, no page under another name, no upload without a bound."""
 
+import re
 from collections.abc import Iterator
 
 import httpx
@@ -35,6 +36,13 @@ def test_no_address_answers_without_the_token(stranger: httpx.Client, method: st
     for headers in ({}, {"Authorization": "Bearer"}, {"Authorization": "Bearer 0"}, {"Authorization": "Basic Ong="}):
         assert stranger.request(method, address, headers=headers).status_code in {403, 405}
     assert stranger.request(method, address, params={"token": ""}).status_code in {403, 405}
+
+
+def test_the_page_that_asks_for_the_token_is_whole(stranger: httpx.Client) -> None:
+    page = stranger.get("/")
+    links = re.findall(r'(?:href|src)="\.?(/[^"]*)"', page.text)
+    assert page.status_code == 403
+    assert [stranger.get(link).status_code for link in links] == [200]
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.1", "0"])

@@ -171,7 +171,7 @@ def _native_routes() -> APIRouter:
         done = await _container(request).operations.analyze(_question(body), caller)
         return _json(
             {
-                "request_id": done.request_id,
+                "request_id": request.state.request_id,
                 "risk": asdict(done.assessment.risk),
                 "route": asdict(done.assessment.route),
                 "entities": [{**entity._asdict(), "action": action} for entity, action in done.entities],

@@ -23,7 +23,7 @@ from gateway.http.content_encoding import decode, too_large
 from gateway.http.security_headers import SECURITY_HEADERS
 from gateway.http.strict_json import Json, check_media_type, parse_object
 from gateway.ids import new_request_id
-from gateway.models import Caller
+from gateway.models import Caller, ReceiptRef
 from gateway.models import Scope as KeyScope
 from gateway.receipts import OPERATIONS
 
@@ -120,6 +120,9 @@ class NativeRoute(APIRoute):
             try:
                 response = await strict(request, container)
                 outcome = "answered"
+                receipt: ReceiptRef | None = getattr(request.state, "receipt", None)
+                request_id = receipt.request_id if receipt is not None else request.state.request_id
+                response.headers.setdefault("x-svc-request-id", request_id)
                 return response
             except Exception as error:
                 outcome = _code(error)

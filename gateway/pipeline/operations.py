@@ -38,7 +38,6 @@ class Question:
 class Analysis:
     """The entities of a text, sorted by start, and what the policy would do with each."""
 
-    request_id: str
     assessment: Assessment
     entities: Sequence[tuple[Entity, Action]]
     policy: Policy
@@ -95,7 +94,7 @@ class Operations:
         entities = [(span.entity(), span.action) for spans in found.spans for span in spans]
         entities += [(entity, Action.KEEP) for entity in found.kept]
         entities.sort(key=lambda each: (each[0].start, -each[0].end))
-        return Analysis(new_request_id(), assessment, entities, policy)
+        return Analysis(assessment, entities, policy)
 
     async def protect(
         self,

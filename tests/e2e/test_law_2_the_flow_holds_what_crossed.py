@@ -104,6 +104,7 @@ NATIVE = {
     "/v1/analyze": ("POST", {"text": CANARY}),
     "/v1/playground/run": ("POST", {"text": CANARY}),
     "/v1/models": ("GET", None),
+    "/v1/receipts": ("GET", None),
     "/v1/chat/completions": ("POST", {"model": "svc-demo", "messages": [{"role": "user", "content": CANARY}]}),
 }
 
@@ -122,6 +123,7 @@ def test_a_native_call_shows_its_metadata_alone(running: Running, path: str) -> 
     assert (flow["request"]["contentLength"], flow["response"]["contentLength"]) == (0, 0)
     assert (flow["request"]["headers"], flow["response"]["headers"]) == ([], [])
     assert (flow["marked"], told["view_name"]) == ("📄", "Protected")
+    assert flow["comment"].endswith(answer.headers["x-svc-request-id"])
     note = answer.json().get("svc", answer.json())
     if "receipt" in note:
         assert f"#{note['receipt']['sequence']} · " in flow["comment"]

@@ -13,14 +13,17 @@ from gateway.config.locations import CERTIFICATE_GUIDE
 
 
 def make_authority(folder: Path) -> Path:
-    """Creates the authority on first use. Returns the path of its certificate (PEM).
+    """Creates the authority on first use, or what is missing beside its key. Returns its certificate's path (PEM).
 
     The private key, readable by its owner only, is in the same folder. So is `ca-bundle.pem`, the certificate with the
     public authorities: programs that accept only one file of trusted authorities can still reach every other host.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    CertStore.from_store(folder, CONF_BASENAME, KEY_SIZE)
+    store = CertStore.from_store(folder, CONF_BASENAME, KEY_SIZE)
     certificate = certificate_of(folder)
+    # mitmproxy writes it only together with a new key.
+    if not certificate.exists():
+        certificate.write_bytes(store.default_ca.to_pem())
     wanted = certificate.read_text() + Path(certifi.where()).read_text(encoding="utf-8")
     bundle = bundle_of(folder)
     if not bundle.exists() or bundle.read_text(encoding="utf-8") != wanted:

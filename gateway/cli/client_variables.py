@@ -2,7 +2,7 @@
 
 import argparse
 import ipaddress
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -41,10 +41,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_ports(parser: argparse.ArgumentParser) -> None:
+def add_ports(parser: argparse.ArgumentParser, names: Sequence[str] = ("gateway", "proxy")) -> None:
     """Adds the options with which `serve` may have been started."""
     parser.add_argument("--host", help="address that the gateway listens on")
-    for name in ("gateway", "proxy"):
+    for name in names:
         parser.add_argument(f"--{name}-port", type=int, metavar="PORT", help=f"port of the {name} listener")
 
 

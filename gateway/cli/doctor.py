@@ -17,7 +17,7 @@ from gateway.config.settings import Settings
 def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
     """Registers `doctor`."""
     parser = commands.add_parser("doctor", help="check what the gateway needs, and say what it does not search")
-    add_ports(parser)
+    add_ports(parser, ("gateway", "proxy", "web"))
     add_folders(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=lambda options: _run(load(options), options))

@@ -57,6 +57,14 @@ def test_doctor_tells_of_a_clock_that_was_ahead(command: Command, ids: list[str]
     assert not found(command, "clock")["ok"]
 
 
+def test_doctor_takes_the_port_of_every_listener(command: Command, ids: list[str]) -> None:
+    """Its own remedies name these options."""
+    ports = [part for name in ("gateway", "proxy", "web") for part in (f"--{name}-port", "0")]
+    assert {"port (gateway)", "port (proxy)", "port (web)"} <= {
+        check["name"] for check in command.json("doctor", *ports)[1]["checks"]
+    }
+
+
 def test_doctor_writes_to_tell_a_full_disk(command: Command, ids: list[str]) -> None:
     resource = pytest.importorskip("resource")
     assert of_store(command)["ok"]

@@ -92,6 +92,8 @@ def test_what_every_operation_says_of_itself(document: dict[str, Any]) -> None:
             wanted |= {"404"} if "{" in path else set()
             assert wanted <= operation["responses"].keys(), path
             assert all("ErrorReply" in json.dumps(operation["responses"][status]) for status in wanted)
+            done = next(reply for status, reply in operation["responses"].items() if status.startswith("2"))
+            assert open_to_all != ("x-svc-request-id" in done.get("headers", {})), path
     assert len(set(ids)) == len(ids)
 
 

@@ -82,8 +82,10 @@ def documented(name: str, reply: Any) -> dict[str, Any]:
     done: dict[str, Any] = {"description": "Success."}
     if links := operation.links():
         done["links"] = links
-    if operation.header is not None:
-        done["headers"] = {operation.header: {"required": True, "schema": {"type": "string"}}}
+    headers = {"x-svc-request-id"} if "unauthorized" in operation.errors else set()
+    headers |= {operation.header} if operation.header is not None else set()
+    if headers:
+        done["headers"] = {header: {"required": True, "schema": {"type": "string"}} for header in sorted(headers)}
     return {
         "name": name,
         "summary": operation.summary,

@@ -10,7 +10,7 @@ GatewayError
 │   │                          blocked_by_policy, local_surface_required, stopped_by_operator
 │   └── EditRefused       403  edit_refused
 ├── NotFound              404  not_found, session_not_found, receipt_not_found, policy_not_found, model_not_found,
-│                              unknown_route
+│                              thread_not_found, unknown_route
 ├── MethodNotAllowed      405  method_not_allowed
 ├── Conflict              409  conflict
 ├── Gone                  410  session_expired

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import monotonic
 
+from gateway.errors import NotFound
 from gateway.models import Caller
 from gateway.placeholders import Known
 
@@ -73,15 +74,22 @@ class EarlierAnswers:
             while len(own) > self._answers or sum(len(each.known) for each in own.values()) > self._values:
                 own.popitem(last=False)
 
-    def get(self, caller: Caller, provider: str, name: str) -> Earlier:
-        """Returns what is remembered of an answer, which may be nothing."""
+    def get(self, caller: Caller, provider: str, name: str, *, needed: bool = False) -> Earlier:
+        """Returns what is remembered of an answer, which may be nothing.
+
+        Raises NotFound (`thread_not_found`) instead of nothing if it is `needed`.
+        """
         owner = caller.remembered_as
-        if owner is None or not name:
+        if not name:
             return NOTHING
         with self._lock:
             self._forget(self._clock())
-            own = self._kinds.get(owner.partition("_")[0], OrderedDict()).get(owner, OrderedDict())
-            return own.get((provider, name), NOTHING)
+            own = self._kinds.get((owner or "").partition("_")[0], OrderedDict()).get(owner or "", OrderedDict())
+            found = own.get((provider, name), NOTHING)
+        if needed and found is NOTHING:
+            message = "The gateway does not remember this thread; send the whole conversation again, as a new thread."
+            raise NotFound(message, code="thread_not_found", param="thread")
+        return found
 
     def provider(self, caller: Caller, name: str) -> str:
         """Returns who gave an answer, if it is remembered, else an empty string."""

@@ -243,7 +243,8 @@ class Pipeline:
         param = "svc_policy" if operation == "chat" else "policy_id"
         policy = self.policy(conversation.policy_id, caller, param=param)
         mode = conversation.privacy_mode
-        earlier = self._earlier.get(caller, destination.provider, conversation.continues)
+        continues, replays = conversation.continues, conversation.replays
+        earlier = self._earlier.get(caller, destination.provider, continues, needed=replays)
         placeholders = self._placeholders(conversation, caller, earlier.known)
         memory = caller.remembered_as
 

@@ -2,6 +2,9 @@
 
 Everything that is not known to be structure is text: unknown fields, blocks and keys are searched like a message.
 `anthropic_request.py` reads the parts of a request, `anthropic_events.py` the answers.
+
+A request that continues a `thread` has only the new turn. An SDK that is told that its thread is unknown sends the
+whole conversation again, so that is what it is told when the gateway does not remember the thread.
 """
 
 import re
@@ -61,10 +64,12 @@ class AnthropicMessages:
         own = take_own(body)
         model, stream = model_of(body), streams(body)
         check_whole(body, "max_tokens")
-        messages = body.get("messages")
-        if not isinstance(messages, list) or not messages:
+        messages, continues = body.get("messages"), _continued(body)
+        # A turn that the provider has paused goes on without a new message.
+        if not isinstance(messages, list) or not (messages or continues):
             raise BadRequest("`messages` must be a non-empty list.", param="messages")
-        conversation = Conversation(body, model, stream, [], "")
+        conversation = Conversation(body, model, stream, [], "", continues=continues, replays=continues != "")
+        conversation.resumable = isinstance(body.get("thread"), dict)
         reader = RequestReader()
         block = [*_before_messages(body, reader)]
         first_cut = len(messages)
@@ -86,6 +91,12 @@ class AnthropicMessages:
         conversation.attachments = tuple(sorted(reader.attachments))
         own.put(conversation)
         return conversation
+
+    def answer_ids(self, body: Body) -> tuple[str, ...]:
+        """Returns the name by which a thread may continue a message, or that of the event that starts one."""
+        message = body.get("message", body)
+        name = message.get("id") if isinstance(message, dict) else None
+        return (name,) if isinstance(name, str) and name else ()
 
     def answer_texts(self, body: Body) -> list[AnswerText]:
         return [*message_texts(body)]
@@ -115,6 +126,12 @@ def _check_role(message: Any, index: int) -> str:
     if not isinstance(role, str) or role not in _ROLES:
         raise BadRequest(f"`{where}.role` must be one of: {', '.join(sorted(_ROLES))}.", param=f"{where}.role")
     return role
+
+
+def _continued(body: Body) -> str:
+    thread = body.get("thread")
+    name = thread.get("previous_message_id") if isinstance(thread, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _plain_text(content: Any) -> str:

@@ -30,7 +30,8 @@ class Conversation:
     5). The placeholder key is derived from `seed`, the first text of a user. The first `before_seed` blocks may
     have been sent without that text, so their key is derived from `opening`, which is in the first of them. Without
     a user's text, the opening is the seed. `continues` names an earlier answer whose texts are not sent again,
-    and `resumable` says that this answer may be continued so.
+    `replays` says that its client sends them all again if that answer is unknown, and `resumable` that this answer
+    may be continued so.
     """
 
     body: Body
@@ -46,6 +47,7 @@ class Conversation:
     mode: PrivacyMode | None = None
     framing: Framing = "sse"
     continues: str = ""
+    replays: bool = False
     resumable: bool = False
 
     @property

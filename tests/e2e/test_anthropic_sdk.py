@@ -135,6 +135,75 @@ def test_a_conversation_with_a_tool(spoken: tuple[anthropic.Anthropic, Upstream]
         assert private.encode() not in upstream.seen
 
 
+class Threads:
+    """A provider that holds the conversation. It has the tool called once, with what was said first, and repeats it."""
+
+    def __init__(self, prefix: str = "msg_01AbCdEfGhJkLmNpQrStUv") -> None:
+        self.prefix = prefix
+        self.said: dict[str, str] = {}
+
+    def __call__(self, request: Recorded) -> Reply:
+        asked, name = request.json, f"{self.prefix}{len(self.said):02}"
+        thread = asked["thread"]
+        said = self.said[thread["previous_message_id"]] if thread["type"] == "continue" else last_text(request)
+        self.said[name] = said
+        call = {"type": "tool_use", "id": "toolu_1", "name": "send", "input": {"note": said}}
+        first = thread["type"] == "create" and len(asked["messages"]) == 1
+        content, reason = (call, "tool_use") if first else ({"type": "text", "text": said}, "end_turn")
+        begun = {**start()["message"], "id": name}
+        if not asked.get("stream"):
+            return Reply(json.dumps({**begun, "content": [content], "stop_reason": reason}).encode())
+        if first:
+            pieces = in_pieces("input_json_delta", "partial_json", json.dumps(call["input"]))
+            body = block(0, {**call, "input": {}}, *pieces)
+        else:
+            body = block(0, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", said))
+        events = sse({**start(), "message": begun}, *body, *end(reason))
+        return Reply(events, headers={"content-type": "text/event-stream"})
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_thread_that_the_provider_holds(spoken: tuple[anthropic.Anthropic, Upstream], streamed: bool) -> None:
+    """The SDK's tool runner sends only what is new."""
+    client, upstream = spoken
+    upstream.answer = Threads()
+    noted: list[str] = []
+
+    @anthropic.beta_tool  # type: ignore[untyped-decorator]
+    def send(note: str) -> str:
+        """Sends a note."""
+        noted.append(note)
+        return f"Sent to {MAIL}."
+
+    fields: Any = {"model": "claude-x", "max_tokens": 1000, "tools": [send]}
+    fields["messages"] = [{"role": "user", "content": SAID}]
+    if streamed:
+        last = [stream.get_final_message() for stream in client.beta.messages.tool_runner(**fields, stream=True)][-1]
+    else:
+        last = client.beta.messages.tool_runner(**fields).until_done()
+    assert noted == [SAID]
+    assert last.content[0].text == SAID
+    first, second = upstream.recorded
+    assert second.json["thread"]["type"] == "continue"
+    # A value keeps its placeholder.
+    placeholder = first.json["messages"][0]["content"].removeprefix("I am ").partition(",")[0]
+    assert second.json["messages"][-1]["content"][0]["content"] == f"Sent to {placeholder}."
+    for private in (MAIL, CARD, OPERATOR_KEY):
+        assert private.encode() not in upstream.seen
+
+
+def test_a_thread_that_the_gateway_does_not_remember(spoken: tuple[anthropic.Anthropic, Upstream]) -> None:
+    """The SDK sends all of it again."""
+    client, upstream = spoken
+    upstream.answer = Threads("msg_" + "x" * 256)
+    thread = client.beta.messages.thread(model="claude-x", max_tokens=1000)
+    thread.send({"role": "user", "content": SAID})
+    said = f"Write to {MAIL}."
+    assert thread.send({"role": "user", "content": said}).content[0].text == said
+    assert [request.json["thread"]["type"] for request in upstream.recorded] == ["create", "create"]
+    assert MAIL.encode() not in upstream.seen
+
+
 def test_tokens_are_counted(spoken: tuple[anthropic.Anthropic, Upstream]) -> None:
     client, upstream = spoken
     counted = client.messages.count_tokens(model="claude-x", messages=[{"role": "user", "content": SAID}])

@@ -8,6 +8,7 @@ import pytest
 
 from gateway.config.settings import load_settings
 from gateway.container import Container
+from gateway.errors import NotFound
 from gateway.ids import new_request_id
 from gateway.ipc.messages import StreamPlan
 from gateway.models import Caller, Scope, Trust
@@ -16,6 +17,8 @@ from gateway.pipeline.earlier_answers import EarlierAnswers
 from gateway.pipeline.exchange import Exchange
 from gateway.pipeline.streaming import AnswerStream
 from gateway.placeholders import Known
+from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
+from gateway.wires.base import Wire
 from gateway.wires.responses import WIRE
 
 MAIL = "anna.schmidt@acme.test"
@@ -90,9 +93,9 @@ async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[C
         yield running
 
 
-async def opened(container: Container, caller: Caller = ANNA, **fields: Any) -> Exchange:
+async def opened(container: Container, caller: Caller = ANNA, wire: Wire = WIRE, **fields: Any) -> Exchange:
     return await container.pipeline.open(
-        WIRE,
+        wire,
         {"model": "gpt-5", **fields},
         caller,
         Destination("gpt-5", Trust.EXTERNAL, "https://api.acme.test/v1/responses", "acme"),
@@ -167,3 +170,21 @@ async def test_the_upstream_that_gave_an_answer_is_asked_for_it(container: Conta
     assert asked("resp_30") == "https://api.acme.test/v1/responses/resp_30"
     assert asked("resp_31") == "https://api.other.test/v1/responses/resp_31"
     assert asked("resp_30", Caller("key_bert", Scope.CLIENT)) == "https://api.other.test/v1/responses/resp_30"
+
+
+async def test_a_thread_goes_on_where_it_is_remembered(container: Container) -> None:
+    async def asked(*texts: str, caller: Caller = ANNA, **thread: str) -> Exchange:
+        messages = [{"role": "user", "content": text} for text in texts]
+        return await opened(container, caller, ANTHROPIC, max_tokens=9, messages=messages, thread=thread)
+
+    first = await asked(f"I am {MAIL}", type="create")
+    said = {"id": "msg_1", "type": "message", "content": [{"type": "text", "text": placeholder(first)}]}
+    await container.pipeline.close(first, 200, json.dumps(said).encode(), annotate=False)
+    # A turn that the provider has paused goes on without a message.
+    second = await asked(type="continue", previous_message_id="msg_1")
+    restored = await container.pipeline.close(second, 200, json.dumps(said).encode(), annotate=False)
+    assert json.loads(restored)["content"][0]["text"] == MAIL
+    for caller, name in ((ANNA, "msg_2"), (Caller("key_bert", Scope.CLIENT), "msg_1")):
+        with pytest.raises(NotFound, match="send the whole conversation") as refused:
+            await asked("Who am I?", caller=caller, type="continue", previous_message_id=name)
+        assert refused.value.code == "thread_not_found"

@@ -1,7 +1,7 @@
 """Turns the body of a streamed answer, as the upstream sends it, into the body for the client."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -141,7 +141,7 @@ class AnswerStream:
         texts = stream.texts(body)
         fed = {text.channel for text in texts if text.channel is not None}
         known = {*self._last}
-        ending = [channel for channel in self._last if stream.ends(body, channel)]
+        ending = [channel for channel in self._last if stream.ends(body, channel)] + self._passed_calls(texts)
         # Some upstreams give all calls the same place.
         replaced = [text.channel for text in texts if text.channel in self._last and self._is_other_call(text)]
         for channel in dict.fromkeys([*(each for each in ending if each not in fed), *replaced]):
@@ -168,6 +168,17 @@ class AnswerStream:
             self._wire.annotate(body, None)
             changed = True
         yield self._reader.write(dump(body), event) if changed else event.raw
+
+    def _passed_calls(self, texts: Sequence[AnswerText]) -> list[ChannelId]:
+        """Returns the places of calls whose arguments are complete when the next call of their choice begins.
+
+        SDKs take a call for complete then, and parse what they have of it.
+        """
+        begun = {text.choice for text in texts if text.kind == "json" and text.channel not in self._last}
+        known = [(place, self._channels[place]) for place in self._last if begun]
+        return [
+            place for place, each in known if each.kind == "json" and each.choice in begun and is_document(each.text)
+        ]
 
     def _is_other_call(self, text: AnswerText) -> bool:
         """Whether a text is part of another call than the last text of its channel.

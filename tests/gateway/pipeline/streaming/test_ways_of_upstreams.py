@@ -51,6 +51,20 @@ def test_another_call_in_the_same_place_ends_the_one_before(session: Session) ->
     assert texts == {"a": session.read('{"to": "{mail}"}'), "b": session.read('{"to": "{card}"}')}
 
 
+def test_a_call_is_complete_when_the_next_one_begins(session: Session) -> None:
+    """SDKs parse it then."""
+    document = session.write('{"to": "{mail}"}')
+    sent: list[bytes] = []
+    for at in (0, 1):
+        begun = {"index": at, "id": f"c{at}", "type": "function", "function": {"name": "send", "arguments": ""}}
+        calls = [begun, *({"index": at, "function": {"arguments": piece}} for piece in (document[:12], document[12:]))]
+        sent += [event(chunk({"tool_calls": [call]})) for call in calls]
+    got = calls_in(played(session.stream(), [*sent, event(chunk({}, 0, "tool_calls")), DONE]))
+    assert [call["index"] for call in got] == sorted(call["index"] for call in got)
+    texts = ["".join(call["function"]["arguments"] for call in got if call["index"] == at) for at in (0, 1)]
+    assert texts == ['{"to": "anna@acme.test"}'] * 2
+
+
 def test_calls_that_take_turns_keep_their_arguments(session: Session) -> None:
     begun = [{"index": at, "id": f"c{at}", "function": {"name": f"f{at}", "arguments": ""}} for at in (0, 1)]
     pieces = [(0, '{"to": "{mail}"'), (1, '{"to": "{card}"'), (0, "}"), (1, "}")]

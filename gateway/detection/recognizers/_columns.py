@@ -1,15 +1,16 @@
 """Maps the headers of columns to the type of the cells below, and to a check of each cell. Headers: `_columns.toml`."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from gateway.config.data_files import expressions, read_toml
 from gateway.detection.prefilter import PatternSet
-from gateway.detection.recognizer import EntityType, compile_pattern
+from gateway.detection.recognizer import EntityType, Match, compile_pattern
 from gateway.detection.recognizers._dates import BIRTH_DATE, DATE, birth_date
 from gateway.detection.recognizers._id_labels import LABELS, label_expression
 from gateway.detection.recognizers._id_values import has_enough_digits, plausible
+from gateway.detection.recognizers._tables import Cell
 from gateway.detection.recognizers.age import AGE
 from gateway.detection.recognizers.bank_account import BANK_BRANCH_CODE
 from gateway.detection.recognizers.date_of_birth import DATE_OF_BIRTH
@@ -173,6 +174,15 @@ def columns_of(header: list[str]) -> dict[int, Column]:
     if columns:
         columns |= dict.fromkeys(plain, PLAIN_NAME)
     return columns
+
+
+def in_cells(rows: Iterable[tuple[dict[int, Column], list[Cell]]]) -> Iterator[Match]:
+    """Yields what is in the rows of tables, by what their columns hold."""
+    for columns, cells in rows:
+        for number, cell in enumerate(cells):
+            column = columns.get(number)
+            if column is not None and cell.text and column.check(cell.text):
+                yield Match(cell.start, cell.end, column.score, column.type.name)
 
 
 def _column(header: str) -> Column | None:

@@ -1,5 +1,5 @@
 """Reads tables in text: separated values, Markdown, tables with rules or frames, columns aligned with spaces, and
-`INSERT` statements.
+SQL.
 
 The header of a table is a line of short cells without digits; rows have as many cells.
 """
@@ -26,6 +26,7 @@ _GAP = re.compile(rb"(?:[ \t]{2,}|\t)(?=\S)")
 _FRAME, _WIKI = "│".encode(), b"||"
 _BRACED = re.compile(rb"\{\{[^{}]+\}\}")
 _INSERT = compile_pattern(r"(?i)\binto\s+[^\s(]+\s*\(([^()']+)\)\s*values\s*")
+_COPY = compile_pattern(r"(?i)\bcopy\s+[^\s(]+\s*\(([^()']+)\)\s*from\s+stdin[^\n]*\n")
 _ROW = compile_pattern(r"\(((?:[^()']|'[^']*'|\([^()']*\))*)\)\s*,?\s*")
 _VALUE = compile_pattern(r"\s*(?:N?'((?:[^']|'')*)'|([^,]+))\s*,?")
 
@@ -59,14 +60,34 @@ def inserted_rows[T](
 ) -> Iterator[tuple[dict[int, T], list[Cell]]]:
     """Yields the rows of `INSERT INTO t (a, b) VALUES (…), (…)`, as `rows_below` does. Values have no quotes."""
     for head in _INSERT.finditer(data):
-        columns = columns_of(column_names(head[1]))
+        columns = columns_of(_column_names(head[1]))
         at = head.end()
         while columns and (row := _ROW.match(data, at)) is not None:
             yield columns, list(_values(data, *row.span(1)))
             at = row.end()
 
 
-def column_names(names: bytes) -> list[str]:
+def copied_rows[T](
+    data: bytes, columns_of: Callable[[list[str]], dict[int, T]]
+) -> Iterator[tuple[dict[int, T], list[Cell]]]:
+    """Yields the rows of a dump of PostgreSQL, which follow `COPY t (a, b) FROM stdin;`, as `rows_below` does."""
+    for head in _COPY.finditer(data):
+        names = _column_names(head[1])
+        columns = columns_of(names)
+        at = head.end()
+        while columns and at < len(data):
+            start, end = at, data.find(b"\n", at)
+            at = len(data) if end < 0 else end + 1
+            cells: list[Cell] = []
+            for cell in data[start:at].rstrip(b"\r\n").split(b"\t"):
+                cells.append(Cell(start, start + len(cell), cell.decode("utf-8", "replace")))
+                start += len(cell) + 1
+            if len(cells) != len(names):
+                break
+            yield columns, cells
+
+
+def _column_names(names: bytes) -> list[str]:
     """Returns the names in the list of columns of a statement."""
     return [name.strip(' \t\r\n`"[]') for name in names.decode("utf-8", "replace").split(",")]
 

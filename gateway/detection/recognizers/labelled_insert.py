@@ -6,43 +6,16 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers._columns import TYPES, columns_of
-from gateway.detection.recognizers._tables import column_names, inserted_rows
+from gateway.detection.recognizer import Example, FunctionRecognizer, Match
+from gateway.detection.recognizers._columns import TYPES, columns_of, in_cells
+from gateway.detection.recognizers._tables import copied_rows, inserted_rows
 
 _PREFILTER = r"(?i)\binto\s+[^\s(]+\s*\([^()']+\)\s*values\s*\("
 _COPY_PREFILTER = r"(?i)\bcopy\s+[^\s(]+\s*\([^()']+\)\s*from\s+stdin"
-_COPY = compile_pattern(r"(?i)\bcopy\s+[^\s(]+\s*\(([^()']+)\)\s*from\s+stdin[^\n]*\n")
 
 
 def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
-    return chain.from_iterable((_inserted, _copied)[hit](normalized) for hit in hits)
-
-
-def _copied(normalized: NormalizedText) -> Iterator[Match]:
-    data = normalized.data
-    for head in _COPY.finditer(data):
-        columns, width = columns_of(column_names(head[1])), head[1].count(b",") + 1
-        at = head.end()
-        while columns and at < len(data):
-            start, end = at, data.find(b"\n", at)
-            at = len(data) if end < 0 else end + 1
-            cells = data[start:at].rstrip(b"\r\n").split(b"\t")
-            if len(cells) != width:
-                break
-            for number, cell in enumerate(cells):
-                column, end = columns.get(number), start + len(cell)
-                if column is not None and cell and column.check(normalized.text(start, end)):
-                    yield Match(start, end, column.score, column.type.name)
-                start = end + 1
-
-
-def _inserted(normalized: NormalizedText) -> Iterator[Match]:
-    for columns, cells in inserted_rows(normalized.data, columns_of):
-        for number, cell in enumerate(cells):
-            column = columns.get(number)
-            if column is not None and cell.text and column.check(cell.text):
-                yield Match(cell.start, cell.end, column.score, column.type.name)
+    return chain.from_iterable(in_cells((inserted_rows, copied_rows)[hit](normalized.data, columns_of)) for hit in hits)
 
 
 _HEAD = "INSERT INTO users (id, name, phone, ssn) VALUES "

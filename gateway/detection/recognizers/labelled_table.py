@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers._columns import ENDINGS, TYPES, columns_of
+from gateway.detection.recognizers._columns import ENDINGS, TYPES, columns_of, in_cells
 from gateway.detection.recognizers._tables import rows_below
 
 # With a separator after the word, or before it at the end of the line.
@@ -15,11 +15,7 @@ _HEADER = compile_pattern(rf"(?i)(?:{_AFTER}[^\n\d]*\n|{_LAST})")
 
 
 def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
-    for columns, cells in rows_below(normalized.data, _HEADER, columns_of):
-        for number, column in columns.items():
-            cell = cells[number]
-            if cell.text and column.check(cell.text):
-                yield Match(cell.start, cell.end, column.score, column.type.name)
+    return in_cells(rows_below(normalized.data, _HEADER, columns_of))
 
 
 RECOGNIZERS = (

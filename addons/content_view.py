@@ -1,5 +1,7 @@
 """Renders a protected message in mitmweb: the notes on top, then its text with the placeholders marked.
 
+The texts of a streamed answer are joined, since events cut words and placeholders into pieces.
+
 Everything shown comes from the forwarded bytes and the receipt. Nothing is restored: the flow does not hold the values.
 Rendering happens only when an operator opens the message.
 """
@@ -14,9 +16,11 @@ from mitmproxy import contentviews, http
 from mitmproxy.contentviews import Metadata, SyntaxHighlight
 
 from addons.flow_copies import Notes, metadata_of
+from addons.joined_stream import events_of, joined
 from gateway.errors import GatewayError
 from gateway.http.strict_json import Json, parse
 from gateway.placeholders import looks_like_placeholder
+from gateway.wires import Wires
 
 OWN = "🔒"
 FOREIGN = "❓"
@@ -28,6 +32,9 @@ _LABEL = 9
 
 class ProtectedView(contentviews.Contentview):
     """The content view, which mitmproxy selects by its name."""
+
+    def __init__(self) -> None:
+        self._wires = Wires.discover()
 
     @property
     def name(self) -> str:
@@ -47,7 +54,13 @@ class ProtectedView(contentviews.Contentview):
             raise ValueError("this message did not come through the gateway")
         asked = isinstance(metadata.http_message, http.Request)
         head = [f"# {label:<{_LABEL}} {text}" for label, text in _head(data, notes, asked)]
-        body = ["---", *_body(data, notes)] if data else []
+        wire = self._wires.named(notes.wire)
+        if not asked and wire is not None and wire.stream is not None and (events := events_of(data)):
+            head.append(f"# {'stream':<{_LABEL}} {len(events)} events, whose texts are joined here")
+            value: Json = [*joined(events, wire.stream)]
+            body = ["---", *_lines(value, frozenset(notes.placeholders))]
+        else:
+            body = ["---", *_body(data, notes)] if data else []
         title = "HELD BACK: nothing has crossed yet" if metadata.flow.intercepted else _title(notes, asked)
         return "\n".join([f"# {title}", *head, *body]) + "\n"
 

@@ -39,7 +39,7 @@ class Notes:
     `receipt` is the receipt's record as JSON, `guard` the verdict as in an answer, `placeholders` those of the request.
     `edit` is the request id of an edit's receipt, `refusal` the code of a refusal. `metadata_only` marks the entry of a
     call whose text is not kept. `decision` says what became of a call: `protected`, `passed` as it carries no text,
-    `answered` by the gateway, `dropped`, `refused`.
+    `answered` by the gateway, `dropped`, `refused`. `wire` is the id of the wire.
     """
 
     request_id: str = ""
@@ -50,6 +50,7 @@ class Notes:
     refusal: str | None = None
     metadata_only: bool = False
     decision: str = ""
+    wire: str = ""
 
     def put(self, into: Flow) -> None:
         """Stores the notes in the flow as plain values, which is all that mitmproxy can store."""

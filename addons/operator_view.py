@@ -60,7 +60,8 @@ class Review:
             return
         receipt = forwarded.receipt.body if forwarded.receipt else None
         decision = "protected" if receipt else "passed"
-        state.notes = Notes(state.request_id, receipt, forwarded.placeholders, decision=decision)
+        wire = state.wire.id if state.wire else ""
+        state.notes = Notes(state.request_id, receipt, forwarded.placeholders, decision=decision, wire=wire)
         state.shown = flow_copies.flow_copy(flow)
         self._put_notes(flow, state)
         self._add(view, state.shown)

@@ -181,5 +181,8 @@ class Wires:
         modules = plugin_modules("gateway.wires", extra)
         return cls(module.WIRE for module in modules if hasattr(module, "WIRE"))
 
+    def named(self, id: str) -> Wire | None:
+        return next((wire for wire in self._wires if wire.id == id), None)
+
     def serving(self, method: str, path: str) -> Wire | None:
         return next((wire for wire in self._wires if wire.serves(method, path)), None)

@@ -132,6 +132,26 @@ async def test_the_answer() -> None:
     assert "digest" not in text
 
 
+async def test_a_streamed_answer_reads_as_one_text() -> None:
+    flow = flow_of(noted(wire="chat-completions"))
+    assert flow.response is not None
+    pieces = ["Ask [PER", "SON_7K", "Q2M]."]
+    events = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
+    flow.response.content = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+    text = seen(flow, answer=True)
+    assert "# stream    3 events, whose texts are joined here\n---\n" in text
+    assert text.count('content: "Ask 🔒[PERSON_7KQ2M]."') == 1
+
+
+async def test_an_answer_that_did_not_stream_is_shown_as_it_is() -> None:
+    flow = flow_of(noted(wire="chat-completions"))
+    assert flow.response is not None
+    flow.response.content = b'{"choices": [{"message": {"content": "Hi."}}]}'
+    text = seen(flow, answer=True)
+    assert "# stream" not in text
+    assert 'content: "Hi."' in text
+
+
 async def test_bytes_that_the_receipt_does_not_speak_of() -> None:
     assert "# receipt   17; ITS DIGEST IS OF OTHER BYTES" in seen(flow_of(noted(), b"{}"))
 

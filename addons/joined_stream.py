@@ -1,0 +1,54 @@
+"""Joins the events of a streamed answer into few, in which each text stands whole."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import orjson
+
+from gateway.errors import GatewayError
+from gateway.pipeline.streaming.framing import ServerSentEvents
+from gateway.wires import AnswerText, Body, Channel, EventFormat
+
+
+def events_of(data: bytes) -> list[Body]:
+    """Returns the events of a streamed answer in any framing; none for a body of another kind, or one with others."""
+    if data.lstrip()[:1] == b"{":
+        return []
+    try:
+        events: Any = orjson.loads(data) if data.lstrip()[:1] == b"[" else list(_server_sent(data))
+    except (orjson.JSONDecodeError, GatewayError):
+        return []
+    return events if isinstance(events, list) and all(isinstance(event, dict) for event in events) else []
+
+
+def _server_sent(data: bytes) -> Iterator[Any]:
+    reader = ServerSentEvents()
+    for event in reader.feed(data):
+        if event.data and event.data.strip() != b"[DONE]":
+            yield orjson.loads(event.data)
+
+
+def joined(events: Sequence[Body], format: EventFormat) -> list[Body]:
+    """Returns the events without those that only continue or repeat a text, with each text whole where it begins."""
+    growing: dict[Channel, tuple[AnswerText, list[str]]] = {}
+    begun: list[tuple[AnswerText, list[str]]] = []
+    kept: list[Body] = []
+    for event in events:
+        texts = format.texts(event)
+        is_new = format.is_last(event) or not texts
+        for text in texts:
+            known = growing.get(text.channel) if text.channel is not None else None
+            if text.channel is None:
+                is_new = is_new or text.text not in {"".join(pieces) for _, pieces in begun}
+            elif known is not None and text.call in ("", known[0].call):
+                known[1].append(text.text)
+                text.container[text.key] = ""
+            else:
+                growing[text.channel] = text, [text.text]
+                begun.append(growing[text.channel])
+                is_new = True
+        if is_new:
+            kept.append(event)
+    for text, pieces in begun:
+        text.container[text.key] = "".join(pieces)
+    return kept

@@ -132,7 +132,7 @@ def unwritable(error: OSError) -> int:
 
 def unusable(error: SettingsError, *, as_json: bool) -> int:
     """Prints why the settings cannot be used. Returns the exit status of that."""
-    problems = "; ".join(error.problems) if as_json else "\n".join(("The settings cannot be used:", *error.problems))
+    problems = "; ".join(error.problems) if as_json else "\n".join(("Cannot run:", *error.problems))
     print_error(problems, "unusable_settings", None, as_json=as_json)
     return 2
 

@@ -15,7 +15,7 @@ from pydantic import (
 from pydantic_settings import NoDecode
 
 from gateway.config.exposure import Risk
-from gateway.config.host_patterns import check_host_pattern
+from gateway.config.host_patterns import check_host_name, check_host_pattern
 from gateway.config.secret_references import header_secret, resolve
 from gateway.http.header_names import check_header_name
 
@@ -42,6 +42,8 @@ def _in_header(secret: SecretStr) -> SecretStr:
 # NoDecode: a list in a variable is written `a,b`, not as JSON.
 Strings = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_comma_separated)]
 Risks = Annotated[tuple[Risk, ...], NoDecode, BeforeValidator(_comma_separated)]
+HostName = Annotated[str, AfterValidator(check_host_name)]
+HostNames = Annotated[tuple[HostName, ...], NoDecode, BeforeValidator(_comma_separated)]
 HostPattern = Annotated[str, AfterValidator(check_host_pattern)]
 HostPatterns = Annotated[tuple[HostPattern, ...], NoDecode, BeforeValidator(_comma_separated)]
 HeaderName = Annotated[str, AfterValidator(check_header_name)]

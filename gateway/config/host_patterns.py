@@ -32,6 +32,13 @@ def check_host_pattern(pattern: str) -> str:
     return host if port is None else f"{host}:{port}"
 
 
+def check_host_name(name: str) -> str:
+    """Normalizes a name or an address alone. Raises ValueError with a message that does not repeat it."""
+    if "*" in name or _split(name)[1] is not None:
+        raise ValueError("write a host as a name alone, without scheme, port and path")
+    return check_host_pattern(name)
+
+
 def host_regexes(patterns: Iterable[str]) -> tuple[str, ...]:
     """Translates normalized patterns to anchored expressions to search for in `host:port`, ignoring case."""
     return tuple(_regex(pattern) for pattern in patterns)

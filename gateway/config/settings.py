@@ -19,6 +19,7 @@ from pydantic_settings import SettingsError as SourceError
 from gateway.config.field_types import (
     HeaderNames,
     HeaderSecret,
+    HostNames,
     HostPatterns,
     Port,
     Risks,
@@ -81,10 +82,9 @@ class Settings(BaseSettings):
         "127.0.0.1", min_length=1, description="Address that mitmweb listens on. Independent of `host`."
     )
     web_port: Port = Field(8081, description="Port of mitmweb. 0: any free port.")
-    web_names: Strings = Field(
+    web_names: HostNames = Field(
         (),
-        description="Further host names by which browsers reach mitmweb, as through a proxy with TLS. It answers only"
-        " to loopback names, `web_host` and these.",
+        description="Names by which browsers reach mitmweb, which answers only to them, `web_host` and loopback.",
     )
     max_flows: int = Field(
         500, ge=0, le=1_000_000, description="Maximum number of flows in mitmweb. The oldest are dropped."

@@ -191,7 +191,7 @@ def test_one_line_says_what_is_wrong_and_what_to_do(case: str, places: dict[str,
     variables = {name: value.format(**places) for name, value in variables.items()}
     done = start(arguments.format(**places), variables, tmp_path)
     first, *problems = done.stderr.splitlines()
-    assert (done.returncode, first) == (2, "The settings cannot be used:"), done.stderr
+    assert (done.returncode, first) == (2, "Cannot run:"), done.stderr
     assert done.stdout in {"", STARTING}
     assert [line.startswith(begins.format(**places)) for line in problems] == [True], done.stderr
     assert says in problems[0]
@@ -204,7 +204,7 @@ def test_a_signing_key_that_is_missing_beside_receipts_is_not_made_anew(tmp_path
     done = start("", {}, tmp_path)
     assert (done.returncode, done.stdout) == (2, STARTING), done.stderr
     first, problem = done.stderr.splitlines()
-    assert first == "The settings cannot be used:"
+    assert first == "Cannot run:"
     assert problem.startswith("signing.key is missing from data_dir")
     assert "restore it from the backup, or start with another `--data-dir DIR`" in problem
     assert not (tmp_path / "data" / "signing.key").exists()

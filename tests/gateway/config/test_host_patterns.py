@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from gateway.config.host_patterns import WELL_KNOWN_HOSTS, check_host_pattern, host_regexes
+from gateway.config.host_patterns import WELL_KNOWN_HOSTS, check_host_name, check_host_pattern, host_regexes
 
 
 def matches(pattern: str, target: str) -> bool:
@@ -81,6 +81,17 @@ def test_a_malformed_or_too_wide_pattern_is_refused_without_repeating_it(pattern
         check_host_pattern(pattern)
     assert len(pattern) < 4 or pattern not in str(refusal.value)
     assert "nonsense" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["Web.Acme.Test.", "localhost", "10.1.2.3", "[2001:DB8::1]"])
+def test_a_name_alone_is_taken_in_its_one_form(name: str) -> None:
+    assert check_host_name(name) == name.lower().removesuffix(".")
+
+
+@pytest.mark.parametrize("name", ["http://web.test", "web.test:443", "*.web.test", "web.test/x", "2001:db8::1", ""])
+def test_more_than_a_name_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="write a host"):
+        check_host_name(name)
 
 
 def test_the_well_known_hosts_are_written_in_their_one_form() -> None:

@@ -4,14 +4,15 @@ Everything that is not known to be structure is text: unknown fields, parts and 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gateway.errors import BadRequest, GatewayError
+from gateway.errors import BadRequest
 from gateway.http.strict_json import dump
 from gateway.text.answers import AnswerText, Channel
 from gateway.text.fields import MessageField, NameField, SettingField, TextField, can_identify, lead
 from gateway.wires.base import Body, Conversation, Family
+from gateway.wires.choice_events import ChoiceEvents, choices_of, index_of, usage_of
 from gateway.wires.reading import (
     SCHEMA_KEYS,
     DocumentWriter,
@@ -22,6 +23,7 @@ from gateway.wires.reading import (
     model_of,
     named_model,
     opening_of,
+    put_note,
     streams,
     strings_beside,
     take_own,
@@ -61,8 +63,6 @@ _NUMBERS = frozenset(
 )
 # Fields that identify the end user. Only their name tells detection so.
 _WHO = frozenset({"user", "safety_identifier"})
-# Members of every event of an answer.
-_SHARED: tuple[str, ...] = ("id", "object", "created", "model")
 # What a call of each kind is given.
 _ARGUMENTS = {"function": "arguments", "function_call": "arguments", "custom": "input"}
 # Strings of a delta that come at once.
@@ -70,15 +70,15 @@ _WHOLE = frozenset({"role", "id", "type", "name", "index", "finish_reason", "obf
 _CHOICES = range(1, 129)
 
 
-class ChatCompletionChunks:
+class ChatCompletionChunks(ChoiceEvents):
     """The events of a streamed answer: `chat.completion.chunk`, of which a delta continues the strings of a message."""
 
-    names_events = False
+    object = "chat.completion.chunk"
 
     def texts(self, event: Body) -> list[AnswerText]:
         found: list[AnswerText] = []
-        for choice in _choices(event):
-            number = _index(choice)
+        for choice in choices_of(event):
+            number = index_of(choice)
             for name, value in choice.items():
                 if name == "delta" and isinstance(value, dict):
                     found += _delta_texts(value, (number,))
@@ -86,40 +86,15 @@ class ChatCompletionChunks:
                     found += answer_strings(value, choice, name, number)
         return [*found, *strings_beside(_ANSWER_KEYS, event)]
 
-    def ends(self, event: Body, channel: Channel | None) -> bool:
-        """A finish reason ends all texts of its choice, and an error all texts."""
-        if channel is None:
-            return False
-        return "error" in event or any(
-            _index(choice) == channel[0] and choice.get("finish_reason") is not None for choice in _choices(event)
-        )
-
-    def continued(self, channel: Channel, text: str, last: Body) -> Body:
+    def choice(self, channel: Sequence[str | int], text: str, reason: str | None) -> Body:
         number, *path = channel
         delta: Any = text
         for name in reversed(path):
             delta = [{"index": name, **delta}] if isinstance(name, int) else {name: delta}
-        return {**_envelope(last), "choices": [{"index": number, "delta": delta, "finish_reason": None}]}
+        return {"index": number, "delta": delta, "finish_reason": reason}
 
-    def usage(self, event: Body) -> tuple[int | None, int | None]:
-        return WIRE.usage(event) or (None, None)
-
-    def is_last(self, event: Body) -> bool:
-        """An event with a finish reason. One with the usage and without choices may follow it."""
-        choices = _choices(event)
-        return any(choice.get("finish_reason") is not None for choice in choices) or (
-            not choices and isinstance(event.get("usage"), dict)
-        )
-
-    def refusal(self, message: str, like: Body) -> list[Body | bytes]:
-        numbers = [_index(choice) for choice in _choices(like)] or [0]
-        choices = [
-            {"index": number, "delta": {"content": message}, "finish_reason": "content_filter"} for number in numbers
-        ]
-        return [{**_envelope(like), "choices": choices}, b"data: [DONE]\n\n"]
-
-    def error(self, error: GatewayError, request_id: str) -> Body:
-        return error.body(request_id)
+    def shown(self, index: int) -> Channel:
+        return index, "content"
 
 
 class ChatCompletions:
@@ -195,19 +170,10 @@ class ChatCompletions:
         return [*found, *strings_beside(_ANSWER_KEYS, body)]
 
     def usage(self, body: Body) -> tuple[int, int] | None:
-        usage = body.get("usage")
-        if not isinstance(usage, dict):
-            return None
-        counts = usage.get("prompt_tokens"), usage.get("completion_tokens")
-        match counts:
-            case (int(prompt), int(completion)) if prompt >= 0 and completion >= 0:
-                return prompt, completion
-        return None
+        return usage_of(body)
 
     def annotate(self, body: Body, note: Body | None) -> None:
-        body.pop("svc", None)
-        if note is not None:
-            body["svc"] = note
+        put_note(body, note)
 
     def refuse_answer(self, body: Body, message: str) -> None:
         choices = body.get("choices")
@@ -311,21 +277,6 @@ def _function_fields(function: Body, attachments: set[str]) -> Iterator[MessageF
 
 def _is_json(value: Any) -> bool:
     return isinstance(value, str) and value.lstrip()[:1] in {"{", "["}
-
-
-def _choices(event: Body) -> list[Body]:
-    choices = event.get("choices")
-    return [choice for choice in choices if isinstance(choice, dict)] if isinstance(choices, list) else []
-
-
-def _index(choice: Body) -> int:
-    index = choice.get("index")
-    return index if isinstance(index, int) else 0
-
-
-def _envelope(event: Body) -> Body:
-    """Returns the members that all events of an answer share."""
-    return {"object": "chat.completion.chunk", **{name: event[name] for name in _SHARED if name in event}}
 
 
 def _delta_texts(delta: Body, path: Channel, call: str = "") -> Iterator[AnswerText]:

@@ -1,10 +1,12 @@
 """Implements the legacy completions wire (POST …/completions) of the OpenAI API reference."""
 
 import re
+from collections.abc import Sequence
 
-from gateway.errors import BadRequest, GatewayError
+from gateway.errors import BadRequest
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.base import Body, Conversation, Family
+from gateway.wires.choice_events import ChoiceEvents, choices_of, index_of, usage_of
 from gateway.wires.reading import (
     answer_strings,
     check_whole,
@@ -17,7 +19,6 @@ from gateway.wires.reading import (
     strings_beside,
     take_own,
     text_fields,
-    token_counts,
     unknown_keys,
 )
 
@@ -38,19 +39,18 @@ _NUMBERS = frozenset(
 # What a model reads, and what is validated where it is read.
 _READ = frozenset({"model", "stream", "prompt", "suffix"})
 _ANSWER_KEYS = frozenset("choices id object model created usage system_fingerprint obfuscation".split())
-_SHARED = ("id", "object", "created", "model")
 _CHOICES = range(1, 129)
 
 
-class CompletionChunks:
+class CompletionChunks(ChoiceEvents):
     """The events of a streamed answer, of which each continues the `text` of a choice."""
 
-    names_events = False
+    object = "text_completion"
 
     def texts(self, event: Body) -> list[AnswerText]:
         found: list[AnswerText] = []
-        for choice in _choices(event):
-            number = _index(choice)
+        for choice in choices_of(event):
+            number = index_of(choice)
             for name, value in choice.items():
                 if name == "text" and isinstance(value, str):
                     found.append(AnswerText(choice, name, value, choice=number, channel=(number,)))
@@ -58,34 +58,11 @@ class CompletionChunks:
                     found += answer_strings(value, choice, name, number)
         return [*found, *strings_beside(_ANSWER_KEYS, event)]
 
-    def ends(self, event: Body, channel: Channel | None) -> bool:
-        """A finish reason ends the text of its choice, and an error all texts."""
-        if channel is None:
-            return False
-        return "error" in event or any(
-            _index(choice) == channel[0] and choice.get("finish_reason") is not None for choice in _choices(event)
-        )
+    def choice(self, channel: Sequence[str | int], text: str, reason: str | None) -> Body:
+        return _choice(channel[0], text, reason)
 
-    def continued(self, channel: Channel, text: str, last: Body) -> Body:
-        return {**_envelope(last), "choices": [_choice(channel[0], text, None)]}
-
-    def usage(self, event: Body) -> tuple[int | None, int | None]:
-        return WIRE.usage(event) or (None, None)
-
-    def is_last(self, event: Body) -> bool:
-        """An event with a finish reason. One with the usage and without choices may follow it."""
-        choices = _choices(event)
-        return any(choice.get("finish_reason") is not None for choice in choices) or (
-            not choices and isinstance(event.get("usage"), dict)
-        )
-
-    def refusal(self, message: str, like: Body) -> list[Body | bytes]:
-        numbers = [_index(choice) for choice in _choices(like)] or [0]
-        choices = [_choice(number, message, "content_filter") for number in numbers]
-        return [{**_envelope(like), "choices": choices}, b"data: [DONE]\n\n"]
-
-    def error(self, error: GatewayError, request_id: str) -> Body:
-        return error.body(request_id)
+    def shown(self, index: int) -> Channel:
+        return (index,)
 
 
 class Completions:
@@ -139,41 +116,26 @@ class Completions:
     def answer_texts(self, body: Body) -> list[AnswerText]:
         found = [
             text
-            for choice in _choices(body)
+            for choice in choices_of(body)
             for name, value in choice.items()
             if name not in {"finish_reason", "index", "logprobs"}
-            for text in answer_strings(value, choice, name, _index(choice))
+            for text in answer_strings(value, choice, name, index_of(choice))
         ]
         return [*found, *strings_beside(_ANSWER_KEYS, body)]
 
     def usage(self, body: Body) -> tuple[int, int] | None:
-        return token_counts(body.get("usage"), "prompt_tokens", "completion_tokens")
+        return usage_of(body)
 
     def annotate(self, body: Body, note: Body | None) -> None:
         put_note(body, note)
 
     def refuse_answer(self, body: Body, message: str) -> None:
-        count = len(_choices(body)) or 1
+        count = len(choices_of(body)) or 1
         body["choices"] = [_choice(index, message, "content_filter") for index in range(count)]
-
-
-def _choices(body: Body) -> list[Body]:
-    choices = body.get("choices")
-    return [choice for choice in choices if isinstance(choice, dict)] if isinstance(choices, list) else []
-
-
-def _index(choice: Body) -> int:
-    index = choice.get("index")
-    return index if isinstance(index, int) else 0
 
 
 def _choice(index: str | int, text: str, reason: str | None) -> Body:
     return {"index": index, "text": text, "logprobs": None, "finish_reason": reason}
-
-
-def _envelope(event: Body) -> Body:
-    """Returns the members that all events of an answer share."""
-    return {"object": "text_completion", **{name: event[name] for name in _SHARED if name in event}}
 
 
 WIRE = Completions()

@@ -14,6 +14,7 @@ from gateway.detection.ner.cascade import Flags, answers_of_units, doubtful, nea
 from gateway.detection.ner.engine import LOCATION, ORGANIZATION, TokenClassifier
 from gateway.detection.ner.given_names import label_given_names
 from gateway.detection.ner.inference import Chances, odds
+from gateway.detection.ner.lists import Lists
 from gateway.detection.ner.ordinary_words import OrdinaryWords, WordList
 from gateway.detection.ner.spans import TokenLabel, to_words
 from gateway.detection.ner.student import Student
@@ -92,6 +93,7 @@ class BuiltinModel(TokenClassifier):
         # Of places and of other scripts; the student has not learned with them.
         self._nobody = OrdinaryWords(MODEL / "nobody.txt")
         self._given = WordList(MODEL / "given.txt")
+        self._lists = Lists(self._ordinary, self._nobody)
         lists = (self._ordinary, self._given, self._nobody)
         self.version = ".".join((self.version, *(one.version for one in lists)))
 
@@ -116,7 +118,8 @@ class BuiltinModel(TokenClassifier):
             while row >= ends[text + 1]:
                 text += 1
             labels[text][row - ends[text]] = label
-        return [tuple(self._entities(*each)) for each in zip(texts, own, labels, strict=True)]
+        found = (list(self._entities(*each)) for each in zip(texts, own, labels, strict=True))
+        return [tuple(self._lists.with_siblings(*each)) for each in zip(texts, found, strict=True)]
 
     def _second_readings(
         self, texts: Sequence[str], own: Sequence[Units], rows: Sequence[slice], chances: Chances

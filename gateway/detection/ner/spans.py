@@ -59,7 +59,7 @@ def label_spans(
         reach = end
         start, end = _trimmed(text, max(start, last), end)
         if label_class in persons:
-            start, end = _without_title(text, start, end)
+            start, end = without_title(text, start, end)
         if start >= end or not _WORD.search(text, start, end):
             continue
         score = sum(labels[index].score for index in range(first, after)) / (after - first)
@@ -113,7 +113,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _without_title(text: str, start: int, end: int) -> tuple[int, int]:
+def without_title(text: str, start: int, end: int) -> tuple[int, int]:
     """Removes titles from the beginning of a span. Nothing is left of one that consists of titles alone."""
     while (word := _WORD.search(text, start, end)) is not None and word[0].casefold() in _TITLES:
         start = word.end()

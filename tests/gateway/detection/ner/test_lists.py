@@ -1,0 +1,64 @@
+"""In a list of people, a name that the models miss is one all the same."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.detection.ner.lists import Lists
+from gateway.detection.ner.ordinary_words import WordList
+from gateway.models import Entity
+
+
+@pytest.fixture
+def lists(tmp_path: Path) -> Lists:
+    def words(name: str, content: str) -> WordList:
+        (tmp_path / name).write_text("\n".join(sorted(content.split())) + "\n", encoding="utf-8")
+        return WordList(tmp_path / name)
+
+    ordinary = words("ordinary", "bed sofa ridge shelf")
+    return Lists(ordinary, words("nobody", "lagos perth"))
+
+
+def persons(lists: Lists, text: str, *values: str) -> list[str]:
+    starts = sorted((text.index(value), value) for value in values)
+    found = [Entity("PERSON", start, start + len(value), 0.9, "model") for start, value in starts]
+    return [text[one.start : one.end] for one in lists.with_siblings(text, found)]
+
+
+@pytest.mark.parametrize(
+    ("text", "missed"),
+    [
+        ("Class:\nOKORO Ngozi\nQUIST Sunniva\nBRIX Malo\n", "QUIST Sunniva"),
+        ("1. Ngozi Okoro - sales\n2. Sunniva Quist - IT\n3. Malo de Brix - HR\n", "Malo de Brix"),
+        ("* Ngozi Okoro (Lagos)\r\n* Sunniva Quist (Bergen)\r\n* Dr. Malo O'Brix (Perth)\r\n", "Malo O'Brix"),
+        ("Ngozi Okoro | 12\nSunniva Quist-Li | 14\nMalo Brix | 15", "Sunniva Quist-Li"),
+    ],
+)
+def test_a_name_between_names_is_one(lists: Lists, text: str, missed: str) -> None:
+    known = [name for name in ("OKORO Ngozi", "BRIX Malo", "Ngozi Okoro", "Sunniva Quist", "Malo Brix") if name in text]
+    known = [name for name in known if name not in missed]
+    assert missed in persons(lists, text, *known)
+    assert missed in persons(lists, text, *known, missed.split(maxsplit=1)[0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- Ngozi Okoro\n- Sunniva Quist\n- Corner Sofa\n",  # an ordinary word
+        "- Ngozi Okoro\n- Sunniva Quist\n- Nova Lagos\n",  # a city
+        "- Ngozi Okoro\n- Sunniva Quist\n- Malo\n",  # one word
+        "- Ngozi Okoro\n- Sunniva Quist\n- Malo brix\n",
+        "- Ngozi Okoro\n- Sunniva Quist\n\nMalo Brix\n",  # another list
+        "- Ngozi Okoro\n- Sunniva Quist\n- Malo Brix 12\n",
+        "- Ngozi Okoro\n- Sunniva Quist\n- Malo Brix\n- Tavi Lorn\n- Eska Holm\n",  # few are known
+    ],
+)
+def test_others_between_names_are_nobody(lists: Lists, text: str) -> None:
+    assert persons(lists, text, "Ngozi Okoro", "Sunniva Quist") == ["Ngozi Okoro", "Sunniva Quist"]
+
+
+def test_what_is_known_as_something_else_is_nobody(lists: Lists) -> None:
+    text = "- Ngozi Okoro\n- Sunniva Quist\n- Malo Brix\n"
+    found = [Entity("PERSON", 2, 13, 0.9, "model"), Entity("PERSON", 16, 29, 0.9, "model")]
+    firm = Entity("ORGANIZATION", 32, 41, 0.9, "model")
+    assert lists.with_siblings(text, [*found, firm]) == [*found, firm]

@@ -57,6 +57,8 @@ _WHOLE_NUMBER = re.compile(
 _LONGEST_NUMBER = 40
 # A medicine with its dose resembles a street with its number.
 _DOSE = re.compile(r"\d ?(?:mg|mcg|µg|ml|UI|IE|IU)\b")
+_SHORT_WORD = 3
+_COLUMN_GAP = re.compile(r"[ \t]{3}|\t")
 # Directly before or after a word, these make it part of a path, command, address or program identifier.
 _CODE_PREFIX = re.compile(r"(?:~/|\.\w{0,5}/|\b(?:bin|etc|usr|lib|opt|var|tmp|src|dev)/|\w-)\Z")
 _BEFORE = 8
@@ -218,10 +220,10 @@ class BuiltinModel(TokenClassifier):
             return
         if one.type in _DIGIT_TYPES and _is_in_uuid(text, one.start, one.end):
             return
-        if one.type == "STREET_ADDRESS" and value.islower() and value.isalpha() and value in self._ordinary:
+        if one.type == "STREET_ADDRESS" and (self._is_lower_word(value) or _DOSE.search(value)):
             return
-        if one.type == "STREET_ADDRESS" and _DOSE.search(value):
-            return
+        if one.type == "STREET_ADDRESS" and _COLUMN_GAP.search(value) and not any(map(str.isdigit, value)):
+            return  # headers of two columns
         if one.type == "STREET_ADDRESS" and not _LETTERS.search(value):
             if sum(char.isdigit() for char in value) < _MIN_DIGITS:
                 return
@@ -241,6 +243,10 @@ class BuiltinModel(TokenClassifier):
         if one.type == "USERNAME" and not value[0].islower():
             return False
         return self._ordinary.is_identifier(value) or _MEMBER.fullmatch(text, before, one.end) is not None
+
+    def _is_lower_word(self, value: str) -> bool:
+        """Whether a value is one word in small letters that names no street: an ordinary one, or a preposition."""
+        return value.islower() and value.isalpha() and (len(value) <= _SHORT_WORD or value in self._ordinary)
 
     def _names_nobody(self, value: str) -> bool:
         """Whether a value consists of ordinary words, or of those of places."""

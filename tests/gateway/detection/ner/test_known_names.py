@@ -140,3 +140,19 @@ def test_doses_are_no_address(full: Engines) -> None:
 )
 def test_a_place_is_no_person(full: Engines, text: str) -> None:
     assert not [one for one in full.detect(text) if one.type == "PERSON"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "kept"),
+    [
+        ("Artikel   Anz    PU\n", "Anz    PU", False),  # headers of two columns
+        ("12 Quay    Street\n", "12 Quay    Street", True),
+        ("in de Veerstraat", "de", False),
+        ("op Veerstraat", "Veerstraat", True),
+    ],
+)
+def test_no_address_of_headers_or_prepositions(detector: Detector, text: str, value: str, kept: bool) -> None:
+    model = BuiltinModel(detector.types)
+    start = text.index(value)
+    found = Entity("STREET_ADDRESS", start, start + len(value), 0.9, "model")
+    assert bool(list(model._correct(text, found))) == kept

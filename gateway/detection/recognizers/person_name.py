@@ -242,6 +242,8 @@ RECOGNIZERS = (
             '{"name": "get_weather"}',
             "this is fine",
             "Dear Customer,",
+            "Exmo. Senhor Diretor,",
+            "Sehr geehrter Herr Bürgermeister,",
             "Sehr geehrte Damen und Herren,",
             "Der Herr der Ringe",
             "an mevrouw van de receptie",

@@ -23,6 +23,8 @@ _MAX_GAP = 4
 _LONG = 8192
 """Characters from which on it pays to search for patterns in a thread of its own."""
 _MOST_THREADS = 64
+_LONGEST_REMARK = 40
+_REMARK = re.compile(r"\([^()\n\d]+\)[,:;]?[ \t]?\Z")
 _SEPARATOR = re.compile(r"[ \t]?[,:;(/|–-]?[ \t]?\(?")
 
 
@@ -124,11 +126,18 @@ def _confirm_numbers_next_to_names(text: str, found: Sequence[Entity]) -> Iterab
     first, last = {name.start for name in names}, {name.end for name in names}
 
     def next_to_name(number: Entity) -> bool:
-        before = (text[at : number.start] for at in range(max(0, number.start - _MAX_GAP), number.start) if at in last)
+        start = _without_remark(text, number.start)
+        before = (text[at:start] for at in range(max(0, start - _MAX_GAP), start + 1) if at in last)
         after = (text[number.end : at] for at in range(number.end + 1, number.end + _MAX_GAP + 1) if at in first)
         return any(map(_SEPARATOR.fullmatch, chain(before, after)))
 
     return [one._replace(score=_NEXT_TO_NAME) if one in doubtful and next_to_name(one) else one for one in found]
+
+
+def _without_remark(text: str, start: int) -> int:
+    """Returns where a remark in parentheses before a number begins: `Karim (night shift), 600 11 22 33`."""
+    remark = _REMARK.search(text, max(0, start - _LONGEST_REMARK), start)
+    return start if remark is None else remark.start()
 
 
 def _outside_spans(text: str, found: Entity, excluded: Sequence[tuple[int, int]]) -> Iterator[Entity]:

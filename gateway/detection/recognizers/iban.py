@@ -18,9 +18,12 @@ _BEGINS = r"(?:\b[A-Za-z]{2}|[_\d][A-Z]{2})\d{2}"
 _PREFILTER = rf"{_BEGINS}{_CHARACTER}{{11}}"
 # ISO 13616 allows at most 34 characters; the check digits determine which of them belong to the number.
 _CANDIDATE = compile_pattern(rf"{_BEGINS}{_CHARACTER}{{11,30}}")
-# After its name, an IBAN with a typing error also counts.
-_NAMED = re.compile(rb"(?i)\biban\b[^\n\w]{0,4}(?:(?:is|ist|est|es|nr|no|number|nummer)\b[^\n\w]{0,4})?\Z")
-_NEAR = 24
+# After its name, or that of an account, an IBAN with a typing error also counts.
+_NAMED = re.compile(
+    rb"(?i)\b(?:iban|bankverbindung|konto(?:nummer)?|account|compte|cuenta|conto|conta|rekening(?:nummer)?|rachun(?:ek|ku))\b"
+    rb"[^\w]{0,4}(?:(?:is|ist|est|es|nr|no|number|nummer)\b[^\w]{0,4})?\Z"
+)
+_NEAR = 32
 _DROP = str.maketrans("", "", _SIGNS)
 _SIGN_BYTES = _SIGNS.encode()
 _VALUES = {code: str(int(chr(code), 36)) for code in range(ord("A"), ord("Z") + 1)}
@@ -94,6 +97,7 @@ RECOGNIZERS = (
             Example("statement_DE89370400440532013000_may.pdf", "DE89370400440532013000"),
             Example("?31DE89370400440532013000?32", "DE89370400440532013000"),
             Example("IBAN: DE88 3704 0044 0532 0130 00", "DE88 3704 0044 0532 0130 00"),
+            Example("Bankverbindung\nDE88 3704 0044 0532 0130 00", "DE88 3704 0044 0532 0130 00"),
         ),
         counter_examples=(
             "DE88 3704 0044 0532 0130 00",

@@ -37,7 +37,7 @@ class Column(NamedTuple):
     check: Callable[[str], bool]
 
 
-_BIRTH = expressions(read_toml(__file__, "date_of_birth")["parts"] | {"letters": ""})
+_BIRTH = expressions(read_toml(__file__, "date_of_birth")["parts"] | {"letters": "", "month": ""})
 _DATE = compile_pattern(f"(?i){DATE}")
 _BIRTH_DATE = compile_pattern(f"(?i){BIRTH_DATE}|{_BIRTH['in_characters']}")
 _POSTCODE = re.compile(r"[A-Z\d][A-Z\d -]{2,9}", re.IGNORECASE)

@@ -41,7 +41,9 @@ _WORDED = rf"\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?[ \-./]{{0,2}}(?:of |de |di )?{MO
 _MONTH_FIRST = rf"{MONTH}[ \-]\d{{1,2}}(?:st|nd|rd|th)?[,\-]? ?{_YEAR}"
 _YEAR_FIRST = rf"\d{{4}}[ \-/]{MONTH}[ \-/]\d{{1,2}}"
 DATE = rf"(?:{_NUMERIC}|{_WORDED}|{_MONTH_FIRST}|{_YEAR_FIRST})"
-BIRTH_DATE = rf"(?:{DATE}|\d{{1,2}}\.?[ ](?:{'|'.join(sorted(_MONTHS_ABROAD))})[ ]\d{{4}})"
+_ABROAD = "|".join(sorted(_MONTHS_ABROAD))
+BIRTH_MONTH = f"(?:{MONTH}|{_ABROAD})"
+BIRTH_DATE = rf"(?:{DATE}|\d{{1,2}}\.?[ ](?:{_ABROAD})[ ]\d{{4}})"
 """In more languages than `DATE`: next to words about a birth, it is one."""
 
 _PARTS = re.compile(r"\d+")

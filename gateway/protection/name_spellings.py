@@ -31,6 +31,7 @@ _WITHOUT_ENDING = frozenset("sxzß")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]+")
 _SYLLABLES = 3
 _WORD = re.compile(r"[^\W_]+")
+_DOUBLE = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 # In a name with such characters, the words may be incomplete.
 _OBFUSCATED = re.compile(r"[\d_<>%&=*`~|\\+/@#;:]|-\s")
 _WORDS = word_lists(__file__)
@@ -75,9 +76,15 @@ def parts_alone(name: str) -> Iterator[str]:
     """Yields the ways in which the first and last word of a name stand alone, unless they are ordinary words.
 
     These are with a capital or in capitals, with and without an `s`, and long ones in small letters: they are no other
-    words.
+    words. Of a double name, such as `Anna-Lena` or `Müller-Beck`, they are also the whole: no other word is spelled so.
     """
     words = () if _OBFUSCATED.search(name) else _WORD.findall(composed(name))
+    if words:
+        pieces = composed(name).split()
+        for piece, outer in ((pieces[0], words[0]), (pieces[-1], words[-1])):
+            # By its outer word, which alone would be hidden as well, a text is known to hold it.
+            if len(outer) >= SHORTEST and _DOUBLE.fullmatch(piece):
+                yield from (piece, *respelled(piece))
     shortest = SHORTEST if len(words) > 1 else _LONG
     is_small = name.islower()
     for word in dict.fromkeys((words[0], words[-1])) if words else ():

@@ -24,6 +24,7 @@ VALUES = (
     (f"Bo {'Schmidt' * 5}", "PERSON"),
     (f"schmidt{'annab' * 8}@acme.example", "EMAIL_ADDRESS"),
     ("Zoë Müller-Lüdenscheidt", "PERSON"),
+    ("Anna-Lena Schmidt-Bo", "PERSON"),
     ("李小龙", "PERSON"),
     ("김민수입니다", "PERSON"),
     ("JÜRGEN GROẞKOPF", "PERSON"),

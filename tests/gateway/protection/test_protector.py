@@ -108,6 +108,7 @@ def test_what_only_its_name_gives_away(protector: Protector, policy: Policy, fie
         ("My name is Sarah Field. Select the fields; FIELDS", ["Sarah"], ["Select the fields; FIELDS"]),
         ("My name is Dan Rivers. Install drivers.", ["Dan Rivers"], ["Install drivers."]),
         ("My name is Anna Cross. a CROSS JOIN b", ["Anna Cross"], ["a CROSS JOIN b"]),
+        ("My name is Elif Müller-Beck. Then Müller-Beck, MUELLER-BECK said.", ["Müller", "MUELLER", "Beck"], ["Then "]),
         ("联系人：王明\n国王明天来，王明说，", ["联系人：王明"], ["国王明天来"]),
     ],
 )

@@ -58,11 +58,16 @@ _MAX_LOCAL_NUMBER = 8
 _ADDRESSES = frozenset({"EMAIL_ADDRESS", "IP_ADDRESS"})
 _CERTAIN = 0.9
 _LIKELY = 0.5
-# The next line is another setting, header or label, not a continuation.
-_NEXT_NAME = compile_pattern(r"[A-Z][A-Z0-9_]{2,40}(?:=['\"A-Za-z0-9]|: )")
+# The next line is another setting, header or label, not a continuation. Base64 may end like a setting without a value,
+# but has no `_` among capitals.
+_NEXT_NAME = compile_pattern(
+    r"[+\-]?(?:[A-Z][A-Z0-9_]{2,40}(?:=['\"A-Za-z0-9]|: )|[A-Z][A-Z0-9]{0,40}_[A-Z0-9_]{1,40}=(?:\s|\z))"
+)
 # The same after a setting, in any case: `server.port=8080`, `stringData:`.
-_SETTING = re.compile(rb"[ \t\-]*[A-Za-z][\w.\-]{2,60}[ \t]?[=:]")
-_NEXT_SETTING = re.compile(rb"[A-Za-z][\w.\-]{2,60}(?:[ \t]?=[ \t]?[^\s=]|[ \t]?:(?:\s|\Z))")
+_SETTING = re.compile(rb"[ \t+\-]*[A-Za-z][\w.\-]{2,60}[ \t]?[=:]")
+# Lines that a program has numbered: `cat -n`, `history`, `grep -n`.
+_NUMBERED = re.compile(rb"[ \t]*([\w./\-]{1,80}:)?(\d{1,6})([^\w.,/+])(?!\d)")
+_NEXT_SETTING = re.compile(rb"[+\-]?(?:export )?[A-Za-z][\w.\-]{2,60}(?:[ \t]?=[ \t]?[^\s=]|[ \t]?:(?:\s|\Z))")
 
 
 class _CompleteValues:
@@ -118,7 +123,9 @@ def _breaks(data: bytes, complete: _CompleteValues) -> Iterator[Edit]:
         before, after = _token_before(data, start), _token_after(data, end)
         if _LIST_MARK.match(data, end) or (before.isdigit() and _CODE_BEFORE_WORD.match(data, end)):
             continue
-        if not _one_token(before, after) or _NEXT_NAME.match(data, end) or _is_setting(data, start, end):
+        if not _one_token(before, after) or _NEXT_NAME.match(data, end) or is_setting(data, start, end):
+            continue
+        if _are_numbered(data, start, end):
             continue
         min_score = complete.min_score(start, end, before, after)
         if min_score is None or _are_rows(data, start, end):
@@ -195,7 +202,7 @@ def _one_token(before: bytes, after: bytes) -> bool:
     return not _WORD.fullmatch(after) or before.find(b"@") > 0 or len(before) >= _LONG_TOKEN
 
 
-def _is_setting(data: bytes, start: int, end: int) -> bool:
+def is_setting(data: bytes, start: int, end: int) -> bool:
     """Returns whether the lines before and after the break are both settings."""
     if _NEXT_SETTING.match(data, end) is None:
         return False
@@ -204,6 +211,15 @@ def _is_setting(data: bytes, start: int, end: int) -> bool:
     return _SETTING.match(data, line, start) is not None and not (
         b"://" in data[line:start] and b"?" in data[line:start]
     )
+
+
+def _are_numbered(data: bytes, start: int, end: int) -> bool:
+    """Returns whether the lines before and after the break begin with a number and the next one."""
+    line = data.rfind(b"\n", max(0, start - _ROW), start) + 1
+    one, other = _NUMBERED.match(data, line, start), _NUMBERED.match(data, end)
+    if one is None or other is None or one.group(1, 3) != other.group(1, 3):
+        return False
+    return int(one[2]) + 1 == int(other[2])
 
 
 def _are_rows(data: bytes, start: int, end: int) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.deobfuscation.characters import edits_for_run, is_text
+from gateway.detection.deobfuscation.line_wrapping import is_setting
 from gateway.detection.normalized_text import normalize_text
 
 _RUN = re.compile(rb"=[0-9A-F]{2}(?:=[0-9A-F]{2})*")
@@ -39,7 +40,9 @@ def _quoted_printable(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
         end = run.end()
         yield from edits_for_run(run[0], run.start(), 3, b"=", 0.6)
         match = _RUN.search(data, end, end + _NEXT) or _SURE.search(data, end)
-    yield from [Edit(*found.span(), b"", 0.6) for found in _BREAK.finditer(data)]
+    # In settings, it is the padding of base64.
+    breaks = (found.span() for found in _BREAK.finditer(data))
+    yield from [Edit(*each, b"", 0.6) for each in breaks if not is_setting(data, *each)]
 
 
 def _encoded_words(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:

@@ -30,6 +30,8 @@ _ABOUT_IT = compile_words("<<about_it>>")
 _SENTENCE_END = compile_pattern(r"[.!?](?:\s|$)|[^:\s]\s*\n")
 _SOME_SIGN = compile_pattern(r"[\d!@#$%^&*+~?]")
 _IN_CODE = compile_pattern(r"[={}();<>\[\]|\\]")
+# `AWS_SECRET_ACCESS_KEY=…`, in which a deobfuscation takes `AWS_` for a label: a setting, not the value of its name.
+_SETTING = re.compile(rb"[A-Za-z]\w{2,60}=[^\s=]{8}")
 _REACH = 110
 """Bytes after the word in which its value begins and ends."""
 _LEAST = 5
@@ -63,6 +65,8 @@ def _passwords(normalized: NormalizedText) -> Iterator[Match]:
 
 def _secrets(normalized: NormalizedText) -> Iterator[Match]:
     for start, end, _, _ in _values(normalized.data, _SECRET_WORD, is_place):
+        if _SETTING.match(normalized.data, start, end):
+            continue
         yield from checked(normalized, start, end, checks.made, 0.8)
 
 

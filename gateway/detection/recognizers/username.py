@@ -1,6 +1,6 @@
 """User names and handles, identified by context: "username: jdoe", "my GitHub handle is jdoe42", profile URLs.
 
-"@jdoe" is a candidate, with a higher score near the name of a social network.
+"@jdoe" is a candidate, with a higher score near the name of a social network. Paths name accounts by their home folder.
 """
 
 import re
@@ -16,7 +16,7 @@ from gateway.detection.recognizers._pattern_table import pattern_table
 USERNAME = EntityType("USERNAME", "account", "The name of a person's account.")
 
 _PARTS = expressions(read_toml(__file__)["parts"])
-_NO_NAMES, _PAGES = word_lists(__file__).values()
+_NO_NAMES, _PAGES, _HOMES = word_lists(__file__).values()
 _LABEL = _PARTS["label"]
 _IS = r"(?:is|was|ist|lautet|est|es|è|é|as|called|named)"
 _CONNECTED = (
@@ -121,6 +121,11 @@ def _profile(value: str) -> bool | None:
     return False if value.casefold() in _PAGES else None
 
 
+def _home(value: str) -> bool | None:
+    """Drops accounts of services and stand-ins for a name."""
+    return False if value.casefold() in _HOMES or _IN_CODE.fullmatch(value.replace("-", "")) else None
+
+
 RECOGNIZERS = (
     FunctionRecognizer(
         "username.labelled",
@@ -169,5 +174,5 @@ RECOGNIZERS = (
             "npm i @acme-corp/ui",
         ),
     ),
-    *pattern_table(__file__, (USERNAME,), {"not_technical": _not_technical, "profile": _profile}),
+    *pattern_table(__file__, (USERNAME,), {"home": _home, "not_technical": _not_technical, "profile": _profile}),
 )

@@ -33,3 +33,13 @@ def test_no_user_name(detector: Detector, text: str) -> None:
 def test_a_bare_handle_is_a_candidate_only(detector: Detector) -> None:
     (found,) = (one for one in detector.detect("as @jane_doe said") if one.type == "USERNAME")
     assert 0.3 <= found.score < LIKELY
+
+
+@pytest.mark.parametrize("path", ["home/runner/work/x", "home/ubuntu/app", "home/your-name/x", "Users/username/dev"])
+def test_the_home_folder_of_a_service_or_of_anybody_names_no_account(detector: Detector, path: str) -> None:
+    assert [one for one in detector.detect(f"cd /{path}") if one.type == "USERNAME"] == []
+
+
+def test_a_part_of_a_path_on_the_web_is_no_home_folder(detector: Detector) -> None:
+    for text in ("GET /{}/dashboard", "https://acme.test/{}/dashboard/x", "src/{}/components/x.tsx"):
+        assert [one for one in detector.detect(text.format("home")) if one.type == "USERNAME"] == []

@@ -77,6 +77,9 @@ class Trust(StrEnum):
 NAME_MODEL = "names"
 """The recognizer of what the built-in name model finds."""
 
+OWN_RECOGNIZER = "policy:"
+"""Begins the recognizer of what a policy's own lists and patterns find."""
+
 
 class Entity(NamedTuple):
     """A span of private text: `recognizer` found `text[start:end]` to be of `type` with confidence `score` (0–1)."""

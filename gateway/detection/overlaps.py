@@ -2,20 +2,21 @@
 
 1. Entities that share at least one character, directly or through others, form a group. Adjacent spans do not.
 2. A group becomes one entity that covers all its members. Every detected character is hidden, and no other.
-3. The winner of the group provides the type and the recognizer. An entity that contains all others wins if its score is
-   at least 0.5: the address inside a URL belongs to the URL. Otherwise the highest score wins (a validated entity has
-   1.0), then the longest, the earliest, and the first type and recognizer by name.
+3. The winner of the group provides the type and the recognizer. What weighs most for the policy wins, such as a type
+   that must not leave. Among equals, an entity that contains all others wins if its score is at least 0.5: the address
+   inside a URL belongs to the URL. Otherwise the highest score wins (a validated entity has 1.0), then the longest, the
+   earliest, the policy's own, and the first type and recognizer by name.
 4. The score is the highest of the group: doubt about the type is no doubt about the privacy of the text.
 
 Resolve overlaps only after the policy has dropped the entities it keeps, or a dropped entity may widen another.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Protocol
 
-from gateway.models import Entity
+from gateway.models import OWN_RECOGNIZER, Entity
 
 _LIKELY = 0.5
 
@@ -29,10 +30,10 @@ class Spanned(Protocol):
     def end(self) -> int: ...
 
 
-def resolve_overlaps(entities: Iterable[Entity]) -> tuple[Entity, ...]:
+def resolve_overlaps(entities: Iterable[Entity], weight: Callable[[Entity], int] = lambda _: 0) -> tuple[Entity, ...]:
     """Returns sorted, disjoint entities that cover exactly the same characters. Drops empty spans."""
     spans = sorted([one for one in entities if one.start < one.end], key=attrgetter("start"))
-    return tuple([_merge(group) for group in overlapping(spans)])
+    return tuple([_merge(group, weight) for group in overlapping(spans)])
 
 
 def overlapping[S: Spanned](spans: Iterable[S]) -> Iterator[list[S]]:
@@ -57,16 +58,18 @@ def meets(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
     return last >= 0 and spans[last][1] > start
 
 
-def _merge(group: list[Entity]) -> Entity:
+def _merge(group: list[Entity], weight: Callable[[Entity], int]) -> Entity:
     if len(group) == 1:
         return group[0]
     start = group[0].start
     end = max(entity.end for entity in group)
 
-    def rank(entity: Entity) -> tuple[bool, float, int, int, str, str]:
+    def rank(entity: Entity) -> tuple[int, bool, float, int, int, bool, str, str]:
         contains_all = entity.start == start and entity.end == end and entity.score >= _LIKELY
         length = entity.end - entity.start
-        return not contains_all, -entity.score, -length, entity.start, entity.type, entity.recognizer
+        is_others = not entity.recognizer.startswith(OWN_RECOGNIZER)
+        name = is_others, entity.type, entity.recognizer
+        return -weight(entity), not contains_all, -entity.score, -length, entity.start, *name
 
     winner = min(group, key=rank)
     return Entity(winner.type, start, end, max(entity.score for entity in group), winner.recognizer)

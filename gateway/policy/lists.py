@@ -7,6 +7,7 @@ from unicodedata import normalize
 import re2
 
 from gateway.detection.normalized_text import normalize_text
+from gateway.models import OWN_RECOGNIZER
 from gateway.policy.document import AllowDocument, DenyDocument
 from gateway.policy.patterns import TERMS_MEMORY, Span, compile_expression
 
@@ -51,7 +52,7 @@ class TermSearch:
 
     def __init__(self, type: str, terms: Iterable[str], *, ignore_case: bool, whole_word: bool) -> None:
         self.type = type
-        self.recognizer = "policy:deny"
+        self.recognizer = OWN_RECOGNIZER + "deny"
         self._whole_word = whole_word
         self.expression = _expression(terms, ignore_case, whole_word)
 

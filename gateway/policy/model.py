@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import orjson
 
-from gateway.models import Entity, PolicyRef, PrivacyMode
+from gateway.models import Action, Entity, PolicyRef, PrivacyMode
 from gateway.policy.document import GuardDocument, RestoreDocument, SessionDocument, StreamingDocument
 from gateway.policy.lists import AllowList
 from gateway.policy.matching import Matcher
@@ -34,6 +34,13 @@ class RouteRules:
     local_types: frozenset[str]
     blocked_types: frozenset[str]
     """Entity types or groups whose presence forces the route, even if hidden."""
+
+    def restricts(self, type: str, group: str) -> int:
+        """Returns 2 where the presence of a type or its group blocks the route, 1 where it makes it local, else 0."""
+        for rank, names in ((2, self.blocked_types), (1, self.local_types)):
+            if type in names or group in names:
+                return rank
+        return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,11 @@ class Policy:
     def rule_for(self, type: str, group: str, mode: PrivacyMode) -> Rule:
         """Returns the rule for an entity: the most specific one, overridden by strict rules in strict mode."""
         return self.rules.rule_for(type, group, mode)
+
+    def weight_of(self, type: str, group: str, mode: PrivacyMode) -> int:
+        """How much the mere presence of a type restricts where a text may go, from 0 (not at all) to 2 (blocked)."""
+        blocks = self.rules.rule_for(type, group, mode).action is Action.BLOCK
+        return 2 if blocks else self.route.restricts(type, group)
 
     def find(self, text: str) -> tuple[Entity, ...]:
         """Finds terms of the deny list and matches of the policy's patterns, sorted by start. They may overlap.

@@ -12,6 +12,7 @@ from functools import cached_property
 import re2
 
 from gateway.detection.recognizer import any_word, near_context
+from gateway.models import OWN_RECOGNIZER
 from gateway.policy.document import PatternDocument
 
 WINDOW = 16 * 1024
@@ -74,7 +75,7 @@ class PatternSearch:
 
     def __init__(self, pattern: PatternDocument) -> None:
         self.type = pattern.type
-        self.recognizer = f"policy:{pattern.name}"
+        self.recognizer = OWN_RECOGNIZER + pattern.name
         self.expression = pattern.regex
         self._pattern = pattern
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from gateway.detection.deobfuscation import Findings, deobfuscate_known_values
 from gateway.detection.normalized_text import NormalizedText, normalize_text, plain_text
 from gateway.detection.overlaps import overlapping
-from gateway.models import NAME_MODEL
+from gateway.models import NAME_MODEL, Action
 from gateway.protection.name_spellings import is_long_enough
 from gateway.protection.paired_markup import with_paired_markup
 from gateway.protection.value_index import ValueIndex, letters_and_digits, lower
@@ -181,11 +181,17 @@ def _in_sentences(text: str, words: Collection[str]) -> Iterator[str]:
 
 
 def united(spans: Iterable[Span]) -> Spans:
-    """Merges overlapping spans into one of the first's type, so that no part of either stays in clear."""
+    """Merges overlapping spans into one, so that no part of either stays in clear.
+
+    It has the type of one that is blocked, else of the first.
+    """
     groups = overlapping(sorted(spans, key=lambda span: (span.start, -span.end)))
-    return tuple(
-        first._replace(end=max(first.end, *(span.end for span in rest))) if rest else first for first, *rest in groups
-    )
+    return tuple(_union(group) if len(group) > 1 else group[0] for group in groups)
+
+
+def _union(group: Sequence[Span]) -> Span:
+    chosen = next((span for span in group if span.action is Action.BLOCK), group[0])
+    return chosen._replace(start=group[0].start, end=max(span.end for span in group))
 
 
 def _size(text: str) -> int:

@@ -3,7 +3,8 @@
 The rules, in this order:
 
 1. The detector and the policy's own patterns find entities; the policy decides on the action for each type.
-2. Overlaps are resolved among the entities that the policy hides, so that a kept one never shadows a hidden one.
+2. Overlaps are resolved among the entities that the policy hides, so that a kept one never shadows a hidden one, and in
+   favour of those whose presence restricts where the text may go, so that no other takes a blocked type from sight.
 3. A detected value is hidden everywhere in its block and in every later block, even where no recognizer finds it.
    Earlier blocks were forwarded with an earlier turn; changing them now would hide nothing and would break the promise
    that the same turn gives the same bytes (law 5).
@@ -245,9 +246,13 @@ class Protector:
                 kept.append(entity)
             else:
                 candidates.append(entity)
+
+        def weight(entity: Entity) -> int:
+            return policy.weight_of(entity.type, group_of(entity.type, self.types), mode)
+
         return tuple(
             Span(found.start, found.end, found.type, rules[found.type].action, found.score, found.recognizer)
-            for found in resolve_overlaps(candidates)
+            for found in resolve_overlaps(candidates, weight)
         )
 
 

@@ -79,3 +79,14 @@ def test_then_the_longer_then_the_earlier_wins() -> None:
 def test_spans_that_only_touch_stay_two() -> None:
     left, right = entity("PERSON", 0, 4, 0.8), entity("URL", 4, 8, 0.8)
     assert resolve_overlaps([right, left]) == (left, right)
+
+
+def test_what_weighs_more_for_the_policy_names_the_whole() -> None:
+    url, number = entity("URL", 0, 40, 0.95), entity("US_SSN", 10, 21, 0.6)
+    found = resolve_overlaps([url, number], lambda one: one.type == "US_SSN")
+    assert found == (Entity("US_SSN", 0, 40, 0.95, "test"),)
+
+
+def test_among_equals_the_policy_s_own_term_wins() -> None:
+    own = Entity("PROJECT", 5, 11, 1.0, "policy:deny")
+    assert resolve_overlaps([entity("PERSON", 5, 11, 1.0), own]) == (own,)

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
+from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import builtin_detector
 from gateway.http.strict_json import dump
-from gateway.models import PrivacyMode
+from gateway.models import Action, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
-from gateway.policy import Policy
+from gateway.policy import Policy, PolicyRegistry
+from gateway.protection.known_values import united
 from gateway.protection.protector import Protected, Protector
-from gateway.text.fields import TextField
+from gateway.text.fields import Span, TextField
 from gateway.wires.chat_completions import WIRE
 
 
@@ -228,3 +230,23 @@ def test_a_placeholder_of_the_sessions_own_is_not_searched(protector: Protector,
     assert slot.container["text"] == f"password: {tag}"
     protected, others, _ = protect(protector, policy, f"password: {tag}", key=b"x" * 32)
     assert others.restore(protected, rules=RestoreScope("source")).text == f"password: {tag}"
+
+
+@pytest.mark.parametrize("text", ["Dear Falcon, hello", "Write to falcon@acme.test", "See https://acme.test/falcon/7"])
+@pytest.mark.parametrize(
+    "restricts", [{"rules": {"PROJECT": {"action": "block"}}}, {"route": {"blocked_types": ["custom"]}}]
+)
+def test_a_type_that_must_not_leave_is_seen_inside_of_others(
+    protector: Protector, text: str, restricts: dict[str, Any]
+) -> None:
+    deny = [{"type": "PROJECT", "terms": ["Falcon"]}]
+    policy = PolicyRegistry(BUILTIN_POLICIES).preview({"id": "acme", "title": "Acme", "deny": deny, **restricts})
+    slot = TextField({"text": text}, "text", text)
+    (found,) = protector.find([[slot]], policy, PrivacyMode.STANDARD, block=False)
+    assert [span.type for spans in found.spans for span in spans] == ["PROJECT"]
+
+
+def test_united_spans_stay_blocked() -> None:
+    name = Span(0, 11, "PERSON", Action.PLACEHOLDER, 1.0, "names")
+    secret = Span(5, 20, "PROJECT", Action.BLOCK, 1.0, "policy:deny")
+    assert united([name, secret]) == (Span(0, 20, "PROJECT", Action.BLOCK, 1.0, "policy:deny"),)

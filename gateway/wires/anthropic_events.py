@@ -43,6 +43,7 @@ class MessageEvents:
     """The events of a streamed answer. Each block of content starts, grows by deltas and stops, one after the other."""
 
     names_events = True
+    has_empty_deltas = True
 
     def texts(self, event: Body) -> list[AnswerText]:
         found: list[AnswerText] = []

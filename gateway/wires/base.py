@@ -68,6 +68,11 @@ class EventFormat(Protocol):
         """Whether each server-sent event has its `type` as its name."""
         ...
 
+    @property
+    def has_empty_deltas(self) -> bool:
+        """Whether upstreams send pieces of texts that are empty. If not, clients may fail on them."""
+        ...
+
     def texts(self, event: Body) -> list[AnswerText]:
         """Returns the strings of an event that are text."""
         ...

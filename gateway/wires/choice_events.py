@@ -20,6 +20,7 @@ class ChoiceEvents(ABC):
     """
 
     names_events = False
+    has_empty_deltas = True
     object = ""
 
     @abstractmethod

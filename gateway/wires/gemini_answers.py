@@ -56,6 +56,7 @@ class ResponseEvents:
     """
 
     names_events = False
+    has_empty_deltas = True
 
     def texts(self, event: Body) -> list[AnswerText]:
         return [*response_texts(event, streamed=True)]

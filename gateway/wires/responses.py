@@ -48,6 +48,7 @@ class ResponseEvents:
     """The events of a streamed answer. One with a `delta` continues a text, the one with `done` for it ends it."""
 
     names_events = True
+    has_empty_deltas = False
 
     def texts(self, event: Body) -> list[AnswerText]:
         kind = _kind(event)

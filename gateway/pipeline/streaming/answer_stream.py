@@ -167,6 +167,9 @@ class AnswerStream:
         elif b'"svc"' in event.data:
             self._wire.annotate(body, None)
             changed = True
+        if changed and not stream.has_empty_deltas and _is_emptied(texts):
+            yield self._reader.pause
+            return
         yield self._reader.write(dump(body), event) if changed else event.raw
 
     def _passed_calls(self, texts: Sequence[AnswerText]) -> list[ChannelId]:
@@ -271,3 +274,8 @@ class AnswerStream:
         """Returns the name of an event of this wire's own, empty where events have none."""
         kind = body.get("type")
         return kind.encode() if self._format.names_events and isinstance(kind, str) else b""
+
+
+def _is_emptied(texts: Sequence[AnswerText]) -> bool:
+    """Whether an event continues texts and nothing more, and all it has of them is held back."""
+    return bool(texts) and all(text.channel is not None and not text.container[text.key] for text in texts)

@@ -42,9 +42,16 @@ class EventReader(Protocol):
         """Returns an event with other data, framed as `like` is."""
         ...
 
+    @property
+    def pause(self) -> bytes:
+        """What shows a client that the answer goes on and says nothing; empty where the framing has no such thing."""
+        ...
+
 
 class ServerSentEvents:
     """Reads `text/event-stream`. Lines may end with CR LF, LF or CR."""
+
+    pause = b": held back\n\n"
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -79,6 +86,8 @@ class ServerSentEvents:
 
 class JsonArray:
     """Reads a JSON array of objects, of which each is an event."""
+
+    pause = b""
 
     def __init__(self) -> None:
         self._buffer = bytearray()

@@ -233,8 +233,19 @@ def test_every_text_is_restored_the_same_in_pieces_and_as_a_whole() -> None:
 def test_names_of_events_stay() -> None:
     body, _ = replay(WIRE, [stream()], plan(PLACEHOLDERS, REQUEST))
     for block in body.decode().strip().split("\n\n"):
+        if block.startswith(":"):
+            continue
         name, data = block.split("\n")
         assert name == f"event: {json.loads(data[6:])['type']}"
+
+
+def test_no_event_continues_a_text_by_nothing() -> None:
+    """Upstreams send none, and LiteLLM fails on one. Comments keep the connection busy meanwhile."""
+    source = stream()
+    assert all(event["delta"] for event in read_sse(source) if event["type"].endswith(".delta"))
+    body, _ = replay(WIRE, [source], plan(PLACEHOLDERS, REQUEST))
+    assert all(event["delta"] for event in read_sse(body) if event["type"].endswith(".delta"))
+    assert b"\n\n: held back\n\n" in body
 
 
 SHORT: list[Body] = [{**OUTPUT[1], "content": [{"type": "output_text", "text": f"Grüße, {MAIL}.", "annotations": []}]}]

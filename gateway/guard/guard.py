@@ -68,7 +68,7 @@ def _hits(parts: Sequence[AnswerText], context: GuardContext, *, kinds: frozense
 def _in_reading(reading: Reading, context: GuardContext) -> Iterator[Hit]:
     text = reading.text
     yield from context.values.foreign_placeholders(text, context.source)
-    yield from context.values.in_clear(text)
+    yield from context.values.in_clear(text, context.source)
     found = context.placeholders.find(text)
     if reading.kind == "data":
         # Nothing a person reads: a value has no business there.

@@ -93,13 +93,18 @@ class SessionValues:
                 what = Kind.FORGED_PLACEHOLDER if forged else Kind.UNKNOWN_PLACEHOLDER
                 yield Hit(what, found.start, found.end, Severity.MEDIUM)
 
-    def in_clear(self, text: str) -> Iterator[Hit]:
-        """Where protected values are in clear, in any spelling that keeps their letters and digits in order."""
+    def in_clear(self, text: str, source: Source) -> Iterator[Hit]:
+        """Where protected values are in clear, in any spelling that keeps their letters and digits in order.
+
+        A value that crossed in clear with this request, as another policy lets it, was not protected.
+        """
         hay = compact(text) if self._values else ""
         present = [value for value in self._that_may_be_in(hay) if value[0] in hay]
         # Where in the text each character of its compact form is.
         places = [index for index, char in enumerate(text) for _ in compact(char)] if present else []
         for plain, entry in present:
+            if source.names(entry.value.lower(), whole=True):
+                continue
             severity = Severity.HIGH if group_of(entry.type, self._types) in GRAVE_GROUPS else Severity.MEDIUM
             for match in re.finditer(f"(?={plain})", hay):
                 own = places[match.start() : match.start() + len(plain)]

@@ -106,6 +106,8 @@ class Operations:
     ) -> ProtectedText:
         """Protects a text in a new session, or in the one that `credentials` (id and token) open.
 
+        A new session lasts `ttl_seconds`, one that goes on at least so long from now.
+
         Raises Forbidden where the policy blocks, NotFound and Gone for the session.
         """
         policy = self._pipeline.policy(question.policy_id, caller)
@@ -123,7 +125,11 @@ class Operations:
         )
         with attach_to_errors(receipt):
             await self._vault.remember(session, placeholders.fresh(), protected.urls)
-        return ProtectedText(request_id, text, protected.transformations, session.grant, assessment, policy, receipt)
+            grant = session.grant
+            if credentials is not None and ttl_seconds is not None:
+                ttl = _ttl(policy.session.within(self._bounds), ttl_seconds)
+                grant = await self._vault.extend(*credentials, caller, ttl)
+        return ProtectedText(request_id, text, protected.transformations, grant, assessment, policy, receipt)
 
     async def reconstruct(self, content: Any, credentials: tuple[str, str], caller: Caller) -> Reconstruction:
         """Restores the session's own placeholders in a text or a JSON value, by the rules of the default policy."""

@@ -37,6 +37,19 @@ def test_a_session_is_extended_and_never_shortened(running: Running) -> None:
         assert opened["text"] == FIRST
 
 
+def test_a_session_that_goes_on_lasts_at_least_as_long_as_asked(running: Running) -> None:
+    with running.client() as client:
+        first = ok(client.post("/v1/protect", json={"text": FIRST, "session_ttl_seconds": 600}))
+        asked = {"text": SECOND, "session": grant(first)}
+        longer = ok(client.post("/v1/protect", json=asked | {"session_ttl_seconds": 6000}))
+        assert end(longer) - end(first) >= timedelta(seconds=5300)
+        assert end(ok(client.post("/v1/protect", json=asked | {"session_ttl_seconds": 60}))) == end(longer)
+        assert end(ok(client.post("/v1/protect", json=asked))) == end(longer)
+        said = f"{first['protected_text']} {longer['protected_text']}"
+        opened = ok(client.post("/v1/reconstruct", json={"text": said, "session": grant(first)}))
+        assert opened["text"] == f"{FIRST} {SECOND}"
+
+
 def test_an_extension_is_limited_as_a_new_session_is(running: Running) -> None:
     with running.client() as client:
         first = ok(client.post("/v1/protect", json={"text": FIRST, "session_ttl_seconds": 60}))

@@ -36,6 +36,8 @@ _LONG = (
 )
 _SESSION: dict[str, Any] = {"session_id": "$SESSION_ID", "session_token": "$SESSION_TOKEN"}
 
+_TTL = "Lifetime of the new session, in seconds, limited by the policy and the settings. Default: set by these (3600)."
+
 
 class AnalyzeRequest(RequestBody):
     model_config = ConfigDict(json_schema_extra={"example": {"text": _TEXT, "task": "summarise"}})
@@ -55,8 +57,7 @@ class ProtectRequest(AnalyzeRequest):
 
     session_ttl_seconds: Ttl | None = Field(
         None,
-        description="Lifetime of the new session, in seconds, limited by the policy and the settings. Default: set by "
-        "these (3600).",
+        description=f"{_TTL} With `session`, seconds from now that it lasts at least.",
     )
     session: SessionCredentials | None = Field(None, description="Continues this session instead of creating one.")
 
@@ -64,7 +65,7 @@ class ProtectRequest(AnalyzeRequest):
 class ShardRequest(AnalyzeRequest):
     model_config = ConfigDict(json_schema_extra={"example": {"text": _LONG, "max_compartments": 3}})
 
-    session_ttl_seconds: Ttl | None = Field(None, description="Like in protect.")
+    session_ttl_seconds: Ttl | None = Field(None, description=_TTL)
     max_compartments: Annotated[int, Field(ge=2, le=8, strict=True), WholeNumber] | None = Field(
         None, description="Maximum number of compartments. Default: 8."
     )

@@ -20,7 +20,7 @@ _NAME = r"([\w.\-$@]*(?:(?:<<secret_name>>)[\w.\-ñ]*|auth\b))"
 _CLOSERS = r"(?:\\{0,3}[\"'\]]){0,3}(?:\[\d*\])?(?:[^\S\n]{1,3}value)?"
 _JOINS = (
     r"(,?\s{0,80}[\"']?value[\"']?[ \t]{0,4}[:=]|</\w{2,12}>\s{0,80}<\w{2,12}>\s{0,80}|[ \t]{1,40}\|[ \t]"
-    r"|[ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|:{1,3}\*{0,2}|->|<-|,|\(|>\s{0,80}(?:<value>\s{0,80})?))"
+    r"|[ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|\|\||\?\?|:{1,3}\*{0,2}|->|<-|,|\(|>\s{0,80}(?:<value>\s{0,80})?))"
 )
 _NO_BRACKET = r"[^\s(\[{]"
 
@@ -119,7 +119,7 @@ def _value(data: bytes, at: int, join: str) -> tuple[int, int, bool] | None:
     opening = _QUOTED.match(data, at, last)
     if opening is not None:
         return _quoted(data, opening.end(), last)
-    return None if join in {",", "(", ""} else _bare(data, at, last)
+    return None if join in {",", "(", "||", "??", ""} else _bare(data, at, last)
 
 
 def _quoted(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:

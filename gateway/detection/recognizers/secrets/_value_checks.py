@@ -53,7 +53,7 @@ def chosen(value: str, quoted: bool) -> EntityType | None:
 
 def mixed(value: str, _: bool) -> EntityType | None:
     """Where a password can be, or a word of the text."""
-    odd = any(map(str.isdigit, value)) or _ODD_INSIDE.search(value)
+    odd = any(map(str.isdigit, value)) or _ODD_INSIDE.search(value) or values.is_of_letters(value)
     return PASSWORD if odd and values.is_chosen(value, quoted=False) and not NO_VALUE.fullmatch(value) else None
 
 

@@ -132,13 +132,20 @@ def is_gibberish(value: str) -> bool:
     return not _is_of_words(value, classes.count(b"l") + classes.count(b"u"))
 
 
+def is_of_letters(value: str) -> bool:
+    """Returns whether a machine generated it of letters in both cases alone: names in programs consist of words."""
+    value = value[:_CHECKED]
+    return len(value) >= 10 and value.isascii() and value.isalpha() and not value.islower() and is_gibberish(value)
+
+
 def is_chosen(value: str, *, quoted: bool) -> bool:
     """Returns whether it could be a password: anything but a word or a name in a program."""
     value = value[:_CHECKED]
     if len(value) < 4 or len(set(value)) <= 2:
         return False
     if value.isalpha():
-        return quoted and value.isascii() and value.islower() and len(value) >= 5 and not is_stand_in(value)
+        is_word = quoted and value.isascii() and value.islower() and len(value) >= 5
+        return (is_word or is_of_letters(value)) and not is_stand_in(value)
     if _PASSPHRASE.match(value):
         return quoted and not is_stand_in(value)
     if _PLAIN.match(value) or not _ALNUM.search(value):

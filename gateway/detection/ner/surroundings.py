@@ -13,12 +13,16 @@ WORDS = expressions(read_toml(__file__))
 """Of labels and headers: `places`, `goods`, and `others` of headers alone."""
 # Also behind another word: `billingCity`, `state_of_origin`.
 _BEFORE_LABEL = r"(?:\b|_|[a-z](?=[A-Z]))"
-_AFTER_LABEL = r"""["'*_]{0,3}[ \t]{0,8}[:=>][ \t"'*]{0,8}(?:\r?\n[ \t]{0,8})?\Z"""
+_AFTER_LABEL = r"""["'*_]{0,3}[ \t]{0,8}[:=>][ \t"'*]{0,8}(?:\r?\n[ \t]{0,8})?"""
 _PLACE_LABEL, _GOODS_LABEL = (
-    re.compile(f"{_BEFORE_LABEL}(?i:{WORDS[kind]}){_AFTER_LABEL}") for kind in ("places", "goods")
+    re.compile(rf"{_BEFORE_LABEL}(?i:{WORDS[kind]}){_AFTER_LABEL}\Z") for kind in ("places", "goods")
+)
+# Behind one of these, all that commas separate: `Brands: Ted Baker, Fred Perry`.
+_GOODS_LIST = re.compile(
+    rf"{_BEFORE_LABEL}(?i:{WORDS['lists']}){_AFTER_LABEL}" + r"""(?:[^\s,;:=|"'][^,;:=|\n]{0,29},[ ]?["']?){0,9}\Z"""
 )
 _VALUE_ENDS = re.compile(r"[ \t]*(?:[\"*,;|<}\])\r\n]|'(?!\w)|\Z)")
-_REACH = 40
+_REACH, _REACH_OF_LISTS = 40, 160
 # Above the addresses of an invoice. "Lan To" is a name.
 _LABEL = re.compile(r"(?:bill|ship|sold|deliver|remit) to", re.IGNORECASE)
 _LABEL_ENDS = re.compile(r"[ \t*]*(?::|\||\r?\n|\Z)")
@@ -42,7 +46,7 @@ def is_in_place(text: str, one: Entity) -> bool:
 
 def is_goods(text: str, one: Entity) -> bool:
     """Returns whether a person is goods, behind their label: `"brand": "Ted Baker"`."""
-    return _follows(_GOODS_LABEL, text, one)
+    return _follows(_GOODS_LABEL, text, one) or _follows(_GOODS_LIST, text, one, _REACH_OF_LISTS)
 
 
 def is_label(text: str, one: Entity) -> bool:
@@ -55,7 +59,7 @@ def is_birth_date(value: str) -> bool:
     return _YEAR_OR_DAY.search(value) is not None
 
 
-def _follows(label: re.Pattern[str], text: str, one: Entity) -> bool:
+def _follows(label: re.Pattern[str], text: str, one: Entity, reach: int = _REACH) -> bool:
     """Returns whether an entity is the whole value of a field with such a label. "Location: Anna's office" is not."""
-    before = text[max(0, one.start - _REACH) : one.start]
+    before = text[max(0, one.start - reach) : one.start]
     return _VALUE_ENDS.match(text, one.end) is not None and label.search(before) is not None

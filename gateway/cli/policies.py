@@ -112,7 +112,13 @@ def check_policy(registry: PolicyRegistry, settings: Settings, options: argparse
     policy = load_policy(options.policy, registry)
     engines = all_engines(settings)
     with closing(engines):
-        notices = warnings(policy, engines.types, others=settings.detection_service is not None)
+        others = settings.detection_service is not None
+        notices = warnings(policy, engines.types, others=others)
+        if (reference := policy.document.get("extends")) is not None:
+            # The author can do nothing about what is odd in another policy.
+            extended = registry.by_hash(reference["hash"])
+            inherited = warnings(extended, engines.types, others=others)
+            notices = tuple(one for one in notices if one not in inherited)
     if options.json:
         print_json({"ok": True, "policy": policy.document, "warnings": [asdict(one) for one in notices]})
         return 0

@@ -29,6 +29,7 @@ MAX_PATTERNS = 32
 MAX_PATTERN_CHARS = 512
 MAX_LIST_ENTRIES = 1000
 MAX_DENY_TYPES = 32
+_MOST_FAULTS = 8
 
 GROUPS = (
     "person",
@@ -343,7 +344,7 @@ def parse(document: Mapping[str, Any]) -> PolicyDocument:
 
 
 def checked[T: BaseModel](model: type[T], document: Mapping[str, Any]) -> T:
-    """Validates `document` against `model`. Raises Unprocessable with the first fault and its path."""
+    """Validates `document` against `model`. Raises Unprocessable with the faults and their paths."""
     try:
         return model.model_validate(dict(document))
     except ValidationError as error:
@@ -352,15 +353,22 @@ def checked[T: BaseModel](model: type[T], document: Mapping[str, Any]) -> T:
 
 
 def _refusal(faults: list[Any]) -> Unprocessable:
-    fault = faults[0]
-    where = ".".join(_safe_name(part) for part in fault["loc"] if not _branch(part)) or None
+    # A value that may have several types has a fault for each.
+    reasons: dict[str, str] = {}
+    for fault in faults:
+        where = ".".join(_safe_name(part) for part in fault["loc"] if not _branch(part))
+        reasons.setdefault(where, _reason(fault))
+    first, *others = (f"{where}: {reason}" if where else reason for where, reason in reasons.items())
+    said = "; ".join((first, *others[: _MOST_FAULTS - 1]))
+    more = f" ({len(reasons) - _MOST_FAULTS} more)" if len(reasons) > _MOST_FAULTS else ""
+    return Unprocessable(f"Policy refused: {said}.{more}", param=next(iter(reasons)) or None)
+
+
+def _reason(fault: Any) -> str:
     if fault["type"] == "extra_forbidden":
-        reason = "unknown field"
-    else:
-        reason = str(fault["msg"]).removeprefix("Value error, ")
-        reason = reason[0].lower() + reason[1:]
-    more = f" ({len(faults) - 1} more faults)" if len(faults) > 1 else ""
-    return Unprocessable(f"Policy refused: {where + ': ' if where else ''}{reason}.{more}", param=where)
+        return "unknown field"
+    reason = str(fault["msg"]).removeprefix("Value error, ")
+    return reason[0].lower() + reason[1:]
 
 
 def _branch(part: int | str) -> bool:

@@ -122,6 +122,13 @@ def test_check_knows_what_the_settings_have_looked_for(
     assert all(("detection service" in message) == ("SVC_DETECTION_SERVICE" in settings) for message in messages)
 
 
+def test_check_warns_of_what_the_author_wrote(policies: Command, tmp_path: Path) -> None:
+    file = tmp_path / "acme.toml"
+    file.write_text('id = "acme"\ntitle = "Acme"\nextends = "default"\n[rules.EMAIL_ADRESS]\naction = "redact"\n')
+    _, reply = policies.json("check", str(file))
+    assert ["`EMAIL_ADRESS`" in warning["message"] for warning in reply["warnings"]] == [True]
+
+
 def test_check_of_a_builtin_file_shows_its_real_hash(policies: Command) -> None:
     _, reply = policies.json("check", str(BUILTIN_POLICIES / "default.toml"))
     assert reply["policy"]["hash"] == PolicyRegistry(BUILTIN_POLICIES).get("default").hash

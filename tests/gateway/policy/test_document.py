@@ -97,9 +97,13 @@ def test_size_counts_bytes_as_posted() -> None:
         policy(deny=[{"type": "X", "terms": terms + ["é" * 150] * 100}])
 
 
-def test_the_number_of_further_faults_is_told() -> None:
-    with pytest.raises(Unprocessable, match=r"\(2 more faults\)"):
-        policy(colour=1, size=2, shape=3)
+def test_all_faults_are_told_at_once() -> None:
+    told = "session.max_values: input should [^;]*; colour: unknown field; size: unknown field."
+    with pytest.raises(Unprocessable, match=told) as refusal:
+        policy(session={"max_values": 0}, colour=1, size=2)
+    assert refusal.value.param == "session.max_values"
+    with pytest.raises(Unprocessable, match=r"unknown field\. \(3 more\)"):
+        policy(**{f"field_{n}": 1 for n in range(11)})
 
 
 @given(

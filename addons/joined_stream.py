@@ -30,25 +30,30 @@ def _server_sent(data: bytes) -> Iterator[Any]:
 
 def joined(events: Sequence[Body], format: EventFormat) -> list[Body]:
     """Returns the events without those that only continue or repeat a text, with each text whole where it begins."""
+    texts = [format.texts(event) for event in events]
     growing: dict[Channel, tuple[AnswerText, list[str]]] = {}
     begun: list[tuple[AnswerText, list[str]]] = []
-    kept: list[Body] = []
-    for event in events:
-        texts = format.texts(event)
-        is_new = format.is_last(event) or not texts
-        for text in texts:
-            known = growing.get(text.channel) if text.channel is not None else None
+    beginnings = set[int]()
+    for index, own in enumerate(texts):
+        for text in own:
             if text.channel is None:
-                is_new = is_new or text.text not in {"".join(pieces) for _, pieces in begun}
-            elif known is not None and text.call in ("", known[0].call):
+                continue
+            known = growing.get(text.channel)
+            if known is not None and text.call in ("", known[0].call):
                 known[1].append(text.text)
                 text.container[text.key] = ""
             else:
                 growing[text.channel] = text, [text.text]
                 begun.append(growing[text.channel])
-                is_new = True
-        if is_new:
-            kept.append(event)
+                beginnings.add(index)
+    seen = set[str]()
     for text, pieces in begun:
-        text.container[text.key] = "".join(pieces)
+        text.container[text.key] = whole = "".join(pieces)
+        seen.add(whole)
+    kept: list[Body] = []
+    for index, (event, own) in enumerate(zip(events, texts, strict=True)):
+        said = {text.text for text in own if text.channel is None}
+        if index in beginnings or not own or format.is_last(event) or not said <= seen:
+            kept.append(event)
+        seen |= said
     return kept

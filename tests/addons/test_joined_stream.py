@@ -48,6 +48,12 @@ def test_chat_completions() -> None:
     ]
 
 
+def test_what_every_event_repeats_is_shown_once() -> None:
+    events = [{"provider": "acme", **chat_chunk({"role": "assistant", "content": piece})} for piece in pieces(SAID)]
+    whole = {"provider": "acme", **chat_chunk({"role": "assistant", "content": SAID})}
+    assert shown("chat-completions", sse(events)) == [whole]
+
+
 def test_anthropic_messages() -> None:
     text = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
     call = {"type": "tool_use", "id": "t_1", "name": "send", "input": {}}

@@ -37,8 +37,8 @@ _CUES = tuple(
     for name, cue in _DATA["cues"].items()
 )
 _WORDS = word_lists(__file__)
-NO_NAMES, PARTICLES, GIVEN_NAMES = _WORDS["no_names"], _WORDS["particles"], _WORDS["given_names"]
-"""Words that occur where names do, those in lower case inside of names, and common given names."""
+NO_NAMES, PARTICLES = _WORDS["no_names"], _WORDS["particles"]
+"""Words that occur where names do, and those in lower case inside of names."""
 
 _PARTICLE = (
     r"(?:van|von|der|den|de|del|della|di|da|dos|das|do|du|la|le|los|las|bin|binti|ibn|al|el|ter|ten|zu|zur|vom|af"
@@ -151,7 +151,7 @@ def _name(normalized: NormalizedText, start: int, end: int, cue: _Cue) -> Match 
 
 def _is_person(data: bytes, start: int, end: int, words: list[str]) -> bool:
     """Returns whether a general field contains a person: a common name, a form line, or other personal data nearby."""
-    if words[0].lower() in GIVEN_NAMES:
+    if words[0].lower() in _WORDS["given_names"]:
         return True
     if words[-1].lower() in _WORDS["no_last_words"]:
         return False
@@ -175,7 +175,7 @@ def _continues_name(words: list[str], word: str) -> bool:
 
 def _name_score(words: list[str], cue: _Cue, after: bytes) -> float | None:
     """Returns the score of a name, or None. In lower case or after a weak cue, it must look like a name."""
-    known = words[0].lower() in GIVEN_NAMES
+    known = words[0].lower() in _WORDS["given_names"]
     capital = words[0][0].isupper()
     if len("".join(words).replace(".", "")) < 2:
         return None

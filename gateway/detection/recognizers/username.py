@@ -16,7 +16,7 @@ from gateway.detection.recognizers._pattern_table import pattern_table
 USERNAME = EntityType("USERNAME", "account", "The name of a person's account.")
 
 _PARTS = expressions(read_toml(__file__)["parts"])
-_NO_NAMES, _PAGES, _HOMES = word_lists(__file__).values()
+_NO_NAMES, _PAGES, _SERVICES = word_lists(__file__).values()
 _LABEL = _PARTS["label"]
 _IS = r"(?:is|was|ist|lautet|est|es|è|é|as|called|named)"
 _CONNECTED = (
@@ -121,9 +121,9 @@ def _profile(value: str) -> bool | None:
     return False if value.casefold() in _PAGES else None
 
 
-def _home(value: str) -> bool | None:
-    """Drops accounts of services and stand-ins for a name."""
-    return False if value.casefold() in _HOMES or _IN_CODE.fullmatch(value.replace("-", "")) else None
+def _account(value: str) -> bool | None:
+    """Returns False for accounts of services and stand-ins for a name, None for all others."""
+    return False if value.casefold() in _SERVICES or _IN_CODE.fullmatch(value.replace("-", "")) else None
 
 
 RECOGNIZERS = (
@@ -174,5 +174,5 @@ RECOGNIZERS = (
             "npm i @acme-corp/ui",
         ),
     ),
-    *pattern_table(__file__, (USERNAME,), {"home": _home, "not_technical": _not_technical, "profile": _profile}),
+    *pattern_table(__file__, (USERNAME,), {"account": _account, "not_technical": _not_technical, "profile": _profile}),
 )

@@ -53,8 +53,8 @@ def _checked(normalized: NormalizedText, one: Assignment, kind: Kind) -> Iterato
         return
     elif one.join in {",", "(", "", "|"}:
         # A list, a call or a mere neighbour, where only values count that no program would use as a name.
-        is_name = not (values.is_strong(value) or values.is_made(value) or values.is_of_letters(value))
-        sure = not (is_name or value.startswith("-") or "\\" in value)
+        is_no_name = values.is_strong(value) or values.is_made(value) or values.is_of_letters(value)
+        sure = is_no_name and not value.startswith("-") and "\\" not in value
         found = checks.by_kind(kind, value, one.quoted) if sure else None
     elif kind is Kind.PASSWORD and not one.quoted and _is_plain_password(normalized.data, one, value):
         score, found = 0.6, checks.PASSWORD

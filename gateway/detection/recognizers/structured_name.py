@@ -34,8 +34,8 @@ _NAMES = "|".join(KEYS.values())
 # `"last": "…"`, `last='…'`, `setLast("…")`, `<last>…`, and at the start of a line `sn: …`.
 # RE2 sees a boundary of words only next to ASCII.
 _BEFORE = r"(?:\b|[_\"'<(\s,{:])(?:set_?|with_?)?"
-# In FHIR, several given names are a list.
-_AFTER = r"(?:[\"']?\s*(?::|=>?)\s*(?:\[\s*)?[\"']|\(\s*[\"']|>\s*)"
+# In FHIR, several given names are a list. SQL compares with `LIKE 'Quis%'`.
+_AFTER = r"(?:[\"']?\s*(?::|=>?)\s*(?:\[\s*)?[\"']|\(\s*[\"']|>\s*|[\"']?\si?like\s'%?)"
 # LDIF has two colons before base64.
 _ON_LINE = r"(?m:^)[ \t]*"
 # `"firstName": "名前"` translates a label.
@@ -43,10 +43,10 @@ _LABEL = compile_pattern(rf"(?i)\A(?:{SURE_LABELS}|{POSSIBLE_LABELS}|{_NAMES})\z
 # `lastName=…` without quotation marks, as programs print objects and send forms.
 _BARE_END = r"(?:[,;)\]}&]|[ \t]*(?:\r?\n|\z))"
 # By signs, which prose has few of: to look for the keys in all texts would slow down the search for everything else.
-_PREFILTER = rf"(?i)(?::|=>?|\()\s*[\"']|>|=[{LETTERS}]|{_ON_LINE}(?:{_NAMES}):{{1,2}}[ ]"
+_PREFILTER = rf"(?i)(?::|=>?|\(|like\s)\s*[\"']|>|=[{LETTERS}]|{_ON_LINE}(?:{_NAMES}):{{1,2}}[ ]"
 _ANY = compile_pattern(rf"(?i)(?:(?:{_NAMES})(?:{_AFTER}|=)|{_ON_LINE}(?:{_NAMES}):{{1,2}}[ ])[{LETTERS}]")
 _VALUE = rf"([{LETTERS}]+(?:[ '\-][{LETTERS}]+)*)"
-_END = r"(?:[\"']|\s*</|[ \t]*(?:\r?\n|\z))"
+_END = r"(?:%?[\"']|\s*</|[ \t]*(?:\r?\n|\z))"
 _FIELDS = tuple(
     (compile_pattern(rf"(?i)(?:{start}){_VALUE}{end}"), key)
     for key, names in KEYS.items()
@@ -136,6 +136,7 @@ RECOGNIZERS = (
             Example("dn: uid=x\ngivenName:: V2lsaGVsbWluYQ==\n", "V2lsaGVsbWluYQ=="),
             Example("Customer(id=7, firstName=Mbali, lastName=Capodistria)", "Capodistria"),
             Example("first_name=Mbali&last_name=Capodistria", "Mbali"),
+            Example("WHERE c.last_name LIKE 'Quis%' AND a = 1", "Quis"),
             Example("nazwisko => 'Zając-Nowak'", "Zając-Nowak"),
         ),
         counter_examples=(

@@ -30,6 +30,11 @@ _HANDLE_PREFILTER = r"(?:^|[\s(,:;\"'>])@[A-Za-z_]\w{2}"
 _HANDLE = compile_pattern(r"(?:^|[\s(,:;\"'>])(@[A-Za-z_]\w{2,30})\b")
 _SOCIAL = compile_pattern(rf"(?i)\b(?:{_PARTS['social']})\b")
 
+# `Last login: Fri Nov 27` tells when somebody came, not who.
+_VISIT = compile_pattern(
+    r"(?i)\b(?:last|latest|previous|prev|first|letzter?|dernière?|dernier|[uú]ltimo|laatste|vorige)[ _-]?$"
+)
+
 # A decorator that deobfuscation has joined with the next line.
 _JOINED = (b"def", b"class", b"async", b"function", b"public", b"private", b"protected", b"static", b"export")
 _SIGNS = frozenset({b":", b"=", b"=>", b">", b""})
@@ -50,6 +55,9 @@ def _labelled(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match
     data = normalized.data
     for place in _LABELLED.finditer(data):
         start, end = place.span(3)
+        label = place.start() + place[0].startswith(b"_")
+        if data[label : label + 3].lower() == b"log" and _VISIT.search(data[max(0, label - 16) : label]):
+            continue
         while data[end - 1 : end] in (b".", b"-"):
             end -= 1
         value = normalized.text(start, end)
@@ -152,6 +160,8 @@ RECOGNIZERS = (
             "username: userName,",
             "login = LoginForm()",
             "The login was successful.",
+            "Last login: Fri Nov 27 06:33:04 2026 from the office",
+            "last_login=1762345678",
             "user name and password",
         ),
     ),

@@ -16,7 +16,9 @@ PARTICLE = (
     r"|am|an|im|in|zum|zur|auf|bei|sur|sous|en|upon|on|the|of|and|los|las|el|i|st\.|ste\.|vom|og|och|al|aan|op|sul|nad"
     r"|pod|u|a|ao|à|aux)"
 )
-NAME = rf"(?:{CAPITAL}|\d{{1,3}}(?:st|nd|rd|th)|{PARTICLE})"
+# A full stop behind a long word ends the sentence.
+NAME_WORD = r"(?:[dlDL]')?\p{Lu}(?:[^\s,;:()\"<>!?]{0,3}\.|[^\s,;:()\"<>!?]*[^\s,;:()\"<>!?.]|)"
+NAME = rf"(?:{NAME_WORD}|\d{{1,3}}(?:st|nd|rd|th)|{PARTICLE})"
 HOUSE = (
     r"\d{1,5}(?:[ ]?(?:bis|ter|quater)\b|[a-zA-Z]\b|[ ][a-h]\b|[ ][A-Z]\b(?:[ ]\d{1,3}\b)?)?"
     r"(?:[ ]?[-/][ ]?(?:\d{1,5}[a-zA-Z]?|[IVX]{1,4}|[a-zA-Z])\b){0,3}"

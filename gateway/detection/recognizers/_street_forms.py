@@ -14,6 +14,7 @@ from gateway.detection.recognizers._address_parts import (
     HOUSE,
     MILITARY,
     NAME,
+    NAME_WORD,
     PARTICLE,
     SHORT_HOUSE,
     TOWN,
@@ -57,7 +58,7 @@ AFTER_NAME = Form(
 )
 _THEN = r"(?:\.[ ]?|[ ])"
 _TYPE = rf"(?:(?i:{BEFORE}){_THEN}|[Cc][./][ ]?)"
-_NAMED = rf"(?:{NAME}[ ]){{0,5}}(?:{CAPITAL}|\d{{1,2}} de {CAPITAL})"
+_NAMED = rf"(?:{NAME}[ ]){{0,5}}(?:{NAME_WORD}|\d{{1,2}} de {NAME_WORD})"
 NUMBER_BEFORE = Form(
     rf"{_FRONT}{HOUSE},?[ ]\b(?:{_TYPE}|(?i:({BEFORE_WEAK})){_THEN}){_NAMED}(?:[ ]\d{{1,4}}\b)?",
     0.65,

@@ -179,6 +179,7 @@ RECOGNIZERS = (
             Example("Storgatan 5, 114 55 Stockholm", "Storgatan 5, 114 55 Stockholm"),
             Example("ul. Długa 7 m. 3, 00-238 Warszawa", "ul. Długa 7 m. 3, 00-238 Warszawa"),
             Example("P.O. Box 1234", "P.O. Box 1234"),
+            Example("au 14 bis rue des Martyrs à Grenoble. Mon code", "14 bis rue des Martyrs à Grenoble"),
             Example("Unit 3, 45 George St, Sydney NSW 2000", "Unit 3, 45 George St, Sydney NSW 2000"),
             Example("1-2-3 Jingumae, Shibuya-ku, Tokyo 150-0001", "1-2-3 Jingumae, Shibuya-ku, Tokyo 150-0001"),
         ),

@@ -21,7 +21,9 @@ from gateway.detection.recognizer import (
     Example,
     FunctionRecognizer,
     Match,
+    compile_pattern,
 )
+from gateway.detection.recognizers._id_labels import LABELS
 from gateway.detection.recognizers._numbers.number import CATEGORIES, REGIONS, Check, load_numbers
 from gateway.detection.recognizers.payment_card import grouped_card
 
@@ -29,9 +31,15 @@ NUMBERS = tuple(number for region in REGIONS for number in load_numbers(region))
 
 _ANNOUNCED, _ANNOUNCED_UNCHECKED = 0.95, 0.75
 """Scores of a number near its own context words."""
+_MISTYPED = 0.55
+"""Score of what has the form of a person's number and stands directly behind its words, but fails its check."""
 _CATEGORY_ANNOUNCED, _CATEGORY_ANNOUNCED_UNCHECKED = 0.7, 0.55
 """Scores of a number near context words of its category."""
 _LIKELY = 0.5
+_SOME_NUMBER = LABELS["ID_NUMBER"].type
+_OF_PERSONS = frozenset({"government_id", "health"})
+_REACH = 80
+"""Bytes of the words that a mistyped number must follow."""
 _MIN_UNANNOUNCED = 0.2
 """Below this score, a number without context words is not validated, except in a text too short for context, such as a
 form field."""
@@ -226,12 +234,24 @@ def _matches(
             if (row, value) not in checked:
                 checked[row, value] = check(value if NUMBERS[row].signed else value.translate(_DROP))
             if not checked[row, value]:
+                if own and _follows_its_words(row, data, start):
+                    yield Match(start, end, _MISTYPED, _SOME_NUMBER.name)
                 continue
         if own:
             score = max(score, _ANNOUNCED if table.proves[row] else _ANNOUNCED_UNCHECKED)  # noqa: PLW2901
         elif kind:
             score = max(score, _CATEGORY_ANNOUNCED if table.proves[row] else _CATEGORY_ANNOUNCED_UNCHECKED)  # noqa: PLW2901
         yield Match(start, end, score, NUMBERS[row].name)
+
+
+def _follows_its_words(row: int, data: bytes, start: int) -> bool:
+    words = _directly_before(row) if CATEGORIES[NUMBERS[row].category].group in _OF_PERSONS else None
+    return words is not None and words.search(data[max(0, start - _REACH) : start]) is not None
+
+
+@cache
+def _directly_before(row: int) -> Expression:
+    return compile_pattern(rf"(?:{_announcing(NUMBERS[row].words)})[^\d\n.,;()]{{0,16}}$")
 
 
 def _starts_cleanly(data: bytes, start: int) -> bool:
@@ -271,11 +291,13 @@ def _next_token(shape: bytes, at: int) -> int:
 RECOGNIZERS = (
     FunctionRecognizer(
         "government_numbers",
-        tuple({number.name: number.type for number in NUMBERS}.values()),
+        (*{number.name: number.type for number in NUMBERS}.values(), _SOME_NUMBER),
         (_PREFILTER,),
         _find,
-        examples=tuple(
-            Example(f"{number.words[0]} {number.example}", number.example, number.name) for number in NUMBERS
+        examples=(
+            *(Example(f"{number.words[0]} {number.example}", number.example, number.name) for number in NUMBERS),
+            Example("mă numesc Ioana, CNP 2890512223344", "2890512223344", "ID_NUMBER"),
+            Example("رقم الهوية 1023456789", "1023456789", "ID_NUMBER"),
         ),
         counter_examples=(
             "The build 123456789 was green again after that.",

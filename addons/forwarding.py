@@ -19,7 +19,7 @@ def send_to(request: http.Request, url: str, fields: Iterable[Field], body: byte
     place = urlsplit(url)
     assert place.hostname is not None
     port = place.port or _PORTS[place.scheme]
-    host = f"[{place.hostname}]" if ":" in place.hostname else place.hostname
+    host = in_url(place.hostname)
     data = request.data
     data.scheme = place.scheme.encode()
     data.host = place.hostname
@@ -33,3 +33,8 @@ def send_to(request: http.Request, url: str, fields: Iterable[Field], body: byte
     )
     data.content = body
     data.trailers = None
+
+
+def in_url(host: str) -> str:
+    """Returns a host as URLs and `Host` have it: an IPv6 address in brackets (RFC 3986, section 3.2.2)."""
+    return f"[{host}]" if ":" in host else host

@@ -19,7 +19,7 @@ from addons.connection_limits import Clients
 from addons.credentials import scrub, scrub_answer, seal, without_proxy_headers
 from addons.fail_closed import Refusals, answer_with, disarm, fail_closed
 from addons.flow_state import FlowState, FlowStates, listener_of
-from addons.forwarding import send_to
+from addons.forwarding import in_url, send_to
 from addons.mitm_errors import answer_for
 from addons.operator_view import Review
 from addons.streamed_answers import StreamedAnswer, is_stream, prepare_head
@@ -320,7 +320,7 @@ def _call(flow: http.HTTPFlow, state: FlowState, content: bytes, *, editable: bo
         state.request_id,
         state.listener,
         flow.request.method,
-        f"{scheme}://{host}:{port}",
+        f"{scheme}://{in_url(host)}:{port}",
         flow.request.path,
         state.headers.fields,
         content,

@@ -59,6 +59,8 @@ def is_stream(response: http.Response, framing: Framing) -> bool:
 
 def prepare_head(response: http.Response, answer: Callable[[bytes], list[bytes]]) -> None:
     """Has mitmproxy pass the body through `answer`, whose length is not known (RFC 9112 section 7.1)."""
+    # Chunks are new in this version, and clients may not look for them in an answer of an older one.
+    response.http_version = "HTTP/1.1"
     response.headers.pop("content-length", None)
     response.headers["transfer-encoding"] = "chunked"
     response.stream = answer

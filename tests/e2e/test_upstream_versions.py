@@ -63,3 +63,12 @@ def test_the_proxy_reaches_an_ipv6_address(old: tuple[Running, int]) -> None:
         answer = until_closed(sock)
     assert answer.startswith(b"HTTP/1.0 200")
     assert answer.endswith(WHOLE)
+
+
+def test_a_stream_in_chunks_is_of_the_version_that_has_them(old: tuple[Running, int]) -> None:
+    running, _ = old
+    with running.client() as client:
+        answer = client.post("/v1/chat/completions", json={**CHAT, "stream": True})
+    assert answer.headers["transfer-encoding"] == "chunked"
+    assert answer.http_version == "HTTP/1.1"
+    assert text_of(answer.content) == "It is I."

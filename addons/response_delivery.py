@@ -76,7 +76,8 @@ def _of_length(response: http.Response, length: int) -> http.Response:
     head = copy(response)
     head.data = copy(response.data)
     head.data.content = None
-    head.headers = http.Headers(response.headers.fields)
+    # Another kind of copy would leave out the cookies, which are sealed.
+    head.headers = copy(response.headers)
     head.headers.pop("transfer-encoding", None)
     head.headers["content-length"] = str(length)
     return head

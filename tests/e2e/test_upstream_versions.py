@@ -72,3 +72,11 @@ def test_a_stream_in_chunks_is_of_the_version_that_has_them(old: tuple[Running, 
     assert answer.headers["transfer-encoding"] == "chunked"
     assert answer.http_version == "HTTP/1.1"
     assert text_of(answer.content) == "It is I."
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_client_gets_the_upstreams_cookies(old: tuple[Running, int], *, stream: bool) -> None:
+    running, _ = old
+    with running.client() as client:
+        answer = client.post("/v1/chat/completions", json={**CHAT, "stream": stream})
+    assert answer.headers["set-cookie"] == "a=b"

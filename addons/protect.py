@@ -27,7 +27,7 @@ from addons.upstream_faults import fault_of
 from gateway.auth.credentials import KeySearch, scrub_secrets, secrets_of
 from gateway.errors import BadUpstream, GatewayError, NotFound, Unauthorized, Unavailable
 from gateway.http.content_encoding import decode, too_large
-from gateway.http.security_headers import SECURITY_HEADERS, is_cors
+from gateway.http.security_headers import ALTERNATIVE_SERVICE, SECURITY_HEADERS, is_of_an_address
 from gateway.http.upstream_failures import Fault, of_decoding
 from gateway.ids import new_request_id
 from gateway.ipc.messages import Call, ForwardedRequest, Gateway, Listener, NativeResponse
@@ -182,8 +182,9 @@ class Protect:
         response.headers = seal(response.headers)
         for name in [name for name in response.headers if name.lower().startswith("x-svc-")]:
             del response.headers[name]
+        response.headers.pop(ALTERNATIVE_SERVICE, None)
         if state.listener is Listener.GATEWAY:
-            for name in filter(is_cors, list(response.headers)):
+            for name in filter(is_of_an_address, list(response.headers)):
                 del response.headers[name]
             response.headers.update(SECURITY_HEADERS)
         receipt = state.forwarded.receipt if state.forwarded else None

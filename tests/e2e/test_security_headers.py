@@ -1,6 +1,7 @@
 """No page of another site gets anything from the gateway, and no browser keeps, guesses at or frames an answer."""
 
 import re
+import ssl
 from base64 import b64encode
 from hashlib import sha256
 
@@ -26,6 +27,15 @@ CALLS: dict[str, tuple[str, str, dict[str, str], int]] = {
 }
 
 
+# What an upstream behind a content-delivery network says of its own address.
+OF_THE_UPSTREAM = {
+    "alt-svc": 'h3=":443"; ma=86400',
+    "nel": '{"report_to": "cf-nel", "max_age": 604800}',
+    "report-to": '{"group": "cf-nel", "endpoints": [{"url": "https://reports.test"}]}',
+    "strict-transport-security": "max-age=31536000; includeSubDomains; preload",
+}
+
+
 @pytest.fixture(autouse=True)
 def open_to_all(upstream: Upstream) -> None:
     """The upstream permits everything to everybody."""
@@ -33,7 +43,7 @@ def open_to_all(upstream: Upstream) -> None:
     def answer(request: Recorded) -> Reply:
         reply = echo(request)
         permits = {"access-control-allow-origin": "*", "access-control-expose-headers": "*"}
-        reply.headers |= permits | {"cache-control": "public, max-age=86400"}
+        reply.headers |= permits | OF_THE_UPSTREAM | {"cache-control": "public, max-age=86400"}
         return reply
 
     upstream.answer = answer
@@ -41,6 +51,7 @@ def open_to_all(upstream: Upstream) -> None:
 
 def assert_closed(answer: httpx.Response) -> None:
     assert [name for name in answer.headers if name.startswith("access-control-")] == []
+    assert not OF_THE_UPSTREAM.keys() & answer.headers.keys()
     assert answer.headers.get_list("cache-control") == ["no-store"]
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
@@ -55,6 +66,19 @@ def test_every_answer_is_closed(running: Running, call: str) -> None:
         answer = client.request(method, path, headers=headers | ORIGIN, json=body)
         assert answer.status_code == status
         assert_closed(answer)
+
+
+def test_the_proxy_does_not_say_how_to_go_round_it(running: Running, tls_upstream: Upstream) -> None:
+    def answer(request: Recorded) -> Reply:
+        reply = echo(request)
+        reply.headers |= OF_THE_UPSTREAM
+        return reply
+
+    tls_upstream.answer = answer
+    context = ssl.create_default_context(cafile=str(running.ca))
+    with httpx.Client(proxy=running.proxy, verify=context, trust_env=False, timeout=30) as client:
+        headers = client.post(f"{tls_upstream.url}/v1/chat/completions", json=CHAT).headers
+    assert OF_THE_UPSTREAM.keys() - headers.keys() == {"alt-svc"}
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/v1/chat/completions", "/v1/protect", "/v1/policies", "/nowhere"])

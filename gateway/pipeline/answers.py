@@ -57,7 +57,9 @@ class Answers:
         outcome = "answered" if status < 400 else "upstream_error"
         tokens: tuple[int, int] | None = None
         try:
-            if exchange.framing is not None and status < 400 and not body.lstrip().startswith(b"{"):
+            # Some upstreams stream to a client that has not asked for it. Where `annotate` is set, that is refused.
+            streams = exchange.framing is not None or (exchange.wire.stream is not None and not annotate)
+            if streams and status < 400 and not body.lstrip().startswith(b"{"):
                 return self._restore_stream(exchange, status, body, annotate=annotate)
             answer = parse_object(body)
             tokens = exchange.wire.usage(answer)

@@ -13,10 +13,11 @@ from tests.e2e.upstream import Recorded, Reply, Upstream
 from tests.gateway.pipeline.streaming.support import DONE, bodies, chunk, event, in_random_pieces, text_of, text_stream
 
 from . import test_streaming
-from .test_streaming import SSE, asked
+from .test_streaming import SAID, SSE, Entrance, asked
 
-# A fixture.
+# Fixtures.
 served = test_streaming.served
+entrance = test_streaming.entrance
 
 
 def unchunked(answer: bytes) -> bytes:
@@ -78,3 +79,11 @@ def test_what_is_no_stream_is_no_answer(served: Running, upstream: Upstream, pag
     with served.client() as client:
         answer = client.post("/v1/chat/completions", json=asked())
     assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream_invalid")
+
+
+@pytest.mark.parametrize("entrance", ["proxy"], indirect=True)
+def test_a_stream_that_nobody_asked_for_is_restored_as_one(entrance: Entrance) -> None:
+    with entrance.client() as client:
+        answer = client.post("/v1/chat/completions", json=asked(stream=False))
+    assert (answer.status_code, text_of(answer.content)) == (200, SAID)
+    assert entrance.outcome(answer)["outcome"] == "answered"

@@ -97,7 +97,8 @@ class Dispatcher:
 
     async def _open(self, call: Call) -> ForwardedRequest | NativeResponse:
         path = call.path.partition("?")[0]
-        if any(name.lower() == b"upgrade" for name, _ in call.fields):
+        # Other upgrades, such as h2c of clients in Java, are offers that a server may ignore (RFC 9110 section 7.8).
+        if "websocket" in (_header(call, b"upgrade") or "").lower():
             if call.listener is Listener.PROXY:
                 count_other_call(self._store, "refused")
             raise UpgradeRefused("The gateway speaks no WebSocket; send the request as an HTTP POST.", param="Upgrade")

@@ -186,6 +186,17 @@ def test_private_text_in_headers_and_query_stays(entrance: tuple[httpx.Client, U
     assert b"canary" not in upstream.seen
 
 
+def test_an_offer_of_http2_is_ignored(entrance: tuple[httpx.Client, Upstream]) -> None:
+    """Clients in Java make it with every request to an http URL."""
+    client, upstream = entrance
+    headers = {"connection": "Upgrade, HTTP2-Settings", "upgrade": "h2c", "http2-settings": "AAEAAEAAAAIAAAAA"}
+    answer = client.post("/v1/chat/completions", json=CHAT, headers=headers)
+    assert (answer.status_code, answer.http_version) == (200, "HTTP/1.1")
+    assert answer.json()["choices"][0]["message"]["content"] == CHAT["messages"][-1]["content"]
+    assert CANARY.encode() not in upstream.seen
+    assert not {name for name, _ in upstream.recorded[0].headers} & {"upgrade", "http2-settings"}
+
+
 def test_a_websocket_upgrade(entrance: tuple[httpx.Client, Upstream]) -> None:
     client, upstream = entrance
     headers = {

@@ -212,6 +212,7 @@ async def test_a_native_call_is_answered(dispatcher: Dispatcher) -> None:
         ({"path": "/v1/chat%2fcompletions"}, 404, "not_found"),
         ({"path": "/v1/chat/completions?user=anna%40acme.test"}, 400, "invalid_request"),
         ({"fields": ((b"Upgrade", b"websocket"),)}, 426, "upgrade_refused"),
+        ({"fields": ((b"Upgrade", b"h2c"), (b"upgrade", b"WebSocket/13"))}, 426, "upgrade_refused"),
         ({"content": b"{"}, 400, "invalid_json"),
         ({"listener": Listener.GATEWAY}, 401, "unauthorized"),
     ],

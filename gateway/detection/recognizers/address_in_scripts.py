@@ -1,0 +1,108 @@
+"""Postal addresses in Chinese, Japanese, Korean and Cyrillic script.
+
+Such an address names places from the largest to the smallest, each with the word for what it is, down to a house with
+a number: `上海市静安区南京西路1266号`, `東京都渋谷区神南1-2-3`, `서울특별시 강남구 테헤란로 123`, `ул. Ленина, д. 5`.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from gateway.detection.normalized_text import NormalizedText
+from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers.postal_address import STREET_ADDRESS
+
+_SCORE = 0.8
+_NUMBER = r"(?:\d{1,5}|[一二三四五六七八九十百]{1,4})"
+
+# Provinces, cities, districts and villages, then a road and a house, then buildings, units and rooms.
+_CHINESE = (
+    r"(?:\p{Han}{1,7}?(?:省|自治区|市|区|區|县|縣|州|镇|鎮|乡|鄉|村|新区)){0,5}"
+    r"\p{Han}{1,8}?(?:路|街|道|巷|胡同)"
+    rf"(?:{_NUMBER}段)?(?:\d{{1,4}}巷)?(?:\d{{1,4}}弄)?{_NUMBER} ?(?:之\d{{1,3}})?[号號](?:院|楼|樓)?"
+    r"(?:\p{Han}{0,8}?[A-Z]?\d{1,4}(?:栋|棟|幢|座|单元|單元|室|楼|樓|层|層|房)){0,5}"
+)
+_CHINESE_GATE = r"[路街道巷弄段同](?:\d|[一二三四五六七八九十])[^\s,。;]*[号號]"
+# Postcode, prefecture, municipality and quarter, then block and house.
+_BLOCK = r"(?:丁目|番地?|-|の)"
+_JAPANESE = (
+    r"(?:〒 ?\d{3}-\d{4} ?)?(?:(?:東京|北海|京都|大阪|\p{Han}{2,3})[都道府県] ?)?"
+    r"(?:[\p{Han}\p{Katakana}ヶ]{1,7}(?:市|区|町|村|郡) ?){1,3}[\p{Han}\p{Hiragana}\p{Katakana}ヶー]{0,12} ?"
+    rf"{_NUMBER}{_BLOCK}(?:{_NUMBER}(?:{_BLOCK}|号室?)?){{0,4}}"
+)
+_JAPANESE_GATE = r"[市区町村郡][^\s、。,;]* ?(?:\d|[一二三四五六七八九十])(?:丁目|番|-|の)"
+# Province or city, district, then a road or a quarter and a number.
+_KOREAN = (
+    r"(?:\p{Hangul}{1,7}(?:특별시|광역시|자치시|자치도|도|시|군|구|읍|면),?[ ]){1,4}"
+    r"\p{Hangul}[\p{Hangul}\d]{0,11}(?:로|길|동|리)(?:\d{1,3}번?길)?[ ]?\d{1,4}(?:-\d{1,4})?(?:번지)?"
+    r"(?:,?[ ](?:\p{Hangul}{1,10}[ ])?\d{1,4}(?:동|호|층)){0,3}"
+)
+_KOREAN_GATE = r"(?:시|군|구|읍|면),?[ ]\p{Hangul}[\p{Hangul}\d]*(?:로|길|동|리)[\d ]*\d"
+# A kind of street and its name, a house, and perhaps a block, flat or entrance; a town before it.
+_STREET = (
+    r"(?i:ул(?:иця|ица|\.)|вул(?:иця|\.)|улица|пр(?:-т|осп(?:ект|\.))|пер(?:еулок|\.)|пров(?:улок|\.)|бул(?:ьвар|\.)"
+    r"|б-р|ш(?:оссе|\.)|наб(?:ережная|\.)|пл(?:ощадь|оща|\.)|проезд|тупик)"
+)
+_FLAT = r"(?i:корп(?:ус|\.)?|к\.|стр\.|кв(?:артира|\.)|оф(?:ис|\.)|под\.|эт\.|бл\.|вх\.|ап\.)"
+_CYRILLIC = (
+    r"(?:(?:\d{5,6}, ?)?(?i:г\.|м\.|гр\.|город) ?\p{Cyrillic}[\p{Cyrillic}\-]{2,24}, ?)?"
+    rf"{_STREET} ?(?:\d{{1,3}}-?(?:й|я|го)? )?\p{{Lu}}[\p{{Cyrillic}}\-]*(?:[ ][\p{{Cyrillic}}\-]+){{0,3}},? ?"
+    r"(?i:д(?:ом|\.)|буд(?:инок|\.)|№)? ?\d{1,4}(?:[\-/]?\d{1,3}|[ ]?\p{Cyrillic})?"
+    rf"(?:,? ?{_FLAT} ?\d{{1,4}}){{0,4}}"
+)
+_CYRILLIC_GATE = rf"(?:^|[\s,(:;\"']){_STREET} ?[^\n\d]*\d"
+
+_FORMS = tuple(map(compile_pattern, (_CHINESE, _JAPANESE, _KOREAN, _CYRILLIC)))
+# What is counted, after a range of numbers: `新宿区で2-3日`.
+_COUNTED = tuple(sign.encode() for sign in "日月年週回人名円億万個件時分倍点%")
+# Words that Chinese writes before an address without a blank.
+_LEADS = tuple(word.encode() for word in ("在", "到", "到了", "于", "於", "是", "为", "為", "址"))
+_LEAD_WITHIN = 24
+"""Bytes at the start of a Chinese address in which such a word may stand."""
+
+
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
+    for hit in hits:
+        for place in _FORMS[hit].finditer(data):
+            start, end = place.span()
+            if hit == 1 and data[end : end + 3].startswith(_COUNTED):
+                continue
+            if hit == 0:
+                head = data[start : min(end, start + _LEAD_WITHIN)]
+                start += max((head.rfind(lead) + len(lead) for lead in _LEADS if lead in head), default=0)
+            yield Match(start, end, _SCORE, STREET_ADDRESS.name)
+
+
+RECOGNIZERS = (
+    FunctionRecognizer(
+        "address.scripts",
+        (STREET_ADDRESS,),
+        (_CHINESE_GATE, _JAPANESE_GATE, _KOREAN_GATE, _CYRILLIC_GATE),
+        _find,
+        examples=(
+            Example("住在上海市静安区南京西路1266号。", "上海市静安区南京西路1266号"),
+            Example(
+                "收件地址:广东省深圳市南山区科技园路18号3栋2单元1201室", "广东省深圳市南山区科技园路18号3栋2单元1201室"
+            ),
+            Example("臺北市信義區市府路45號8樓", "臺北市信義區市府路45號8樓"),
+            Example("住所は東京都渋谷区神南1-2-3です", "東京都渋谷区神南1-2-3"),
+            Example("〒604-0835 京都府京都市中京区高宮町206番地", "〒604-0835 京都府京都市中京区高宮町206番地"),
+            Example("서울특별시 강남구 테헤란로 123에 삽니다", "서울특별시 강남구 테헤란로 123"),
+            Example("경기도 성남시 분당구 판교역로 166, 4층", "경기도 성남시 분당구 판교역로 166, 4층"),
+            Example("живу: г. Казань, ул. Ленина, д. 5, кв. 12.", "г. Казань, ул. Ленина, д. 5, кв. 12"),
+            Example("Київ, вул. Хрещатик 22", "вул. Хрещатик 22"),
+            Example("гр. София, бул. Витоша 15", "гр. София, бул. Витоша 15"),
+        ),
+        counter_examples=(
+            "这条路有3号线和5号线",
+            "第三届会议在1号厅举行",
+            "東京都の人口は1400万人",
+            "渋谷区で3月1日に開催",
+            "新宿区で2-3日滞在する",
+            "这条路上1号店和2号店都关门了,村里3号人家",
+            "서울로 3시에 갑니다",
+            "도시 인구는 123명",
+            "на площадь 5 человек",
+            "см. рис. 5, стр. 12",
+        ),
+    ),
+)

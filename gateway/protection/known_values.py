@@ -6,7 +6,7 @@ hundreds, and its next message a few.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
@@ -25,6 +25,7 @@ _LEAST_SHARE = 5
 # Words that are searched for one by one in less time than that of one pass over all words.
 _FEW = 32
 _IN_SENTENCE = re.compile(r"""(?<![^\s("'`])[^\W\d_]+(?=[.,;:!?)"'`]*(?:\s|\Z))""")
+_LETTERS_OR_DIGITS = re.compile(r"[^\W_]+")
 
 
 class KnownValues:
@@ -72,8 +73,27 @@ class KnownValues:
         for start, end, value in sorted(occurrences, key=lambda found: (-len(found[2]), found[2])):
             before = bisect_right(covered, start) - 1
             if not (before >= 0 and spans[before].end >= end):
-                extra.append(self._index.spans[value]._replace(start=start, end=end))
+                extra += self._beside(spans, covered, text, self._index.spans[value]._replace(start=start, end=end))
         return united(with_paired_markup(text, (*spans, *extra)))
+
+    def _beside(self, spans: Spans, starts: Sequence[int], text: str, found: Span) -> Iterator[Span]:
+        """Yields what of an occurrence is not within spans that reach beyond it, if it is a value alone, else all.
+
+        In a row of a table, `Jane Roe,jane.roe@acme.test`, a name turned round would join two cells.
+        """
+        places = {bisect_right(starts, found.start) - 1, bisect_left(starts, found.end) - 1} - {-1}
+        before = [span for span in map(spans.__getitem__, places) if span.start < found.start < span.end]
+        behind = [span for span in map(spans.__getitem__, places) if found.start < span.start < found.end < span.end]
+        if not (before or behind):
+            yield found
+            return
+        start, end = max([found.start, *(span.end for span in before)]), min([found.end, *(s.start for s in behind)])
+        words = [*_LETTERS_OR_DIGITS.finditer(text, start, end)]
+        is_others = all(span.type != found.type for span in (*before, *behind))
+        if is_others and len(words) == 1 and words[0][0] in self._index.spans:
+            yield found._replace(start=words[0].start(), end=words[0].end())
+        elif words:
+            yield found
 
     def _occurrences(self, text: str, spans: Spans) -> Iterator[tuple[int, int, str]]:
         """Yields start, end and value of each occurrence, in the text and in its deobfuscated forms.

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import sysconfig
 from collections.abc import Callable
 from itertools import accumulate
@@ -238,6 +239,19 @@ def test_half_a_name_is_none(protector: Protector, policy: Policy, hidden: str, 
 def test_case_and_width_make_no_difference(protector: Protector, policy: Policy, spelled: str) -> None:
     later = protect(protector, policy, "My name is Anna Schmidt.", f"see {spelled}")[1]
     assert not reads_as(later, "Anna Schmidt")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Anna Schmidt,anna.schmidt@acme.example,4",
+        "| **Anna Schmidt** | anna.schmidt@acme.example | 4 |",
+        "Schmidt,anna.schmidt@acme.example,4",
+    ],
+)
+def test_a_name_turned_round_joins_no_cells(protector: Protector, policy: Policy, row: str) -> None:
+    _, later = protect(protector, policy, "My name is Anna Schmidt.", row)
+    assert re.sub(r"\[[A-Z_]+_\w{5}\]", "", later) == re.sub(r"(?i)anna[. ]schmidt(@acme.example)?|schmidt", "", row)
 
 
 def test_many_values_are_found_as_a_few_are(protector: Protector, policy: Policy) -> None:

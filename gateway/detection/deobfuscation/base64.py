@@ -20,17 +20,18 @@ _FIRST, _SECOND, _THIRD = "[I-Za-f]", "[C-HS-Xi-nyz0-3]", "[ABEFIJMNQRUVYZcdghkl
 _ASCII_GROUP = f"{_FIRST}{_SECOND}{_THIRD}{_ANY}"
 _SHORT = f"(?:{_ASCII_GROUP}){{2}}{_FIRST}{_SECOND}(?:{_THIRD}|=)"
 _UTF16 = r"(?:[A-Za-z0-9+/][AQgw][A-D][A-Za-z0-9+/]A[A-H][A-Za-z0-9]A){2}"
-# UTF-8 beyond ASCII: accented letters among ASCII ones, at each of three positions in a group; three-byte letters, one
-# group each; two-byte letters, three of which fill two groups, in either alignment.
+# UTF-8 beyond ASCII: accented letters among ASCII ones, at each of three positions in a group, and from the third on to
+# the next group; three-byte letters, one group each; two-byte letters, three of which fill two groups, in either
+# alignment.
+_BEGUN, _ENDED = f"{_FIRST}{_SECOND}[DHLPTXbfjnrvz37/_][DEF]", f"[g-v]{_SECOND}{_THIRD}{_ANY}"
 _ACCENTED = (
     f"(?:{_ASCII_GROUP}|[wx]{_MIDDLE}{_ANY}{{2}}|{_FIRST}[Mcs8][KOSW]{_ANY}"
-    f"|{_FIRST}{_SECOND}[DHLPTXbfjnrvz37/_][DEF][g-v]{_SECOND}{_THIRD}{_ANY})"
+    f"|{_BEGUN}|[g-v][MNcdst89][KOSW]{_ANY}|{_ENDED})"
 )
 _THREE = rf"[4-7]{_MIDDLE}[CGKOSWaeimquy26+\-]{_ANY}"
 _TWO = rf"[w-z0-3]{_MIDDLE}[DHLPTXbfjnrvz37/_][A-Za-f]", rf"[g-v][MNcdst89][CGKOSWaeimquy26+\-]{_ANY}"
-_NON_ASCII = (
-    rf"{_ACCENTED}{{3}}|(?:{_THREE}){{3}}|{_TWO[0]}{_TWO[1]}[w-z0-3]{_MIDDLE}|{_TWO[1]}{_TWO[0]}[g-v][MNcdst89]"
-)
+_TWOS = rf"{_TWO[0]}{_TWO[1]}[w-z0-3]{_MIDDLE}|{_TWO[1]}{_TWO[0]}[g-v][MNcdst89]"
+_NON_ASCII = rf"{_ACCENTED}{{2}}{_ANY}{{2}}|(?:{_THREE}){{3}}|{_TWOS}"
 _PREFILTER = f"{_SHORT}|{_UTF16}"
 _PREFILTER_OF_WORDS = f"{_PREFILTER}|{_NON_ASCII}"
 _LIKELY, _LIKELY_WORDS = compile_pattern(_PREFILTER), compile_pattern(_PREFILTER_OF_WORDS)

@@ -143,6 +143,13 @@ def test_and_so_are_names_of_other_letters(protector: Protector, policy: Policy,
     assert later.endswith(" came, at last")
 
 
+@pytest.mark.parametrize("name", ["Björn Bäcker", "Inés Muñoz", "Inés Ibáñez", "Zofia Gołębiowska", "Uwe Käß"])
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_short_name_with_marks_is_read_in_base64(protector: Protector, policy: Policy, name: str, end: str) -> None:
+    code = b64(name + end).rstrip("=")
+    assert code not in protect(protector, policy, f"My name is {name}.", f"see {code}")[1]
+
+
 WORDS = st.lists(st.sampled_from("so the letter, went to (whom?) it may concern\n\n- and back: 12 times €5".split(" ")))
 
 

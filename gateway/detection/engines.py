@@ -4,6 +4,8 @@ Everything an engine finds is a candidate. If one engine fails, detection fails 
 """
 
 import re
+import string
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -26,6 +28,9 @@ _MOST_THREADS = 64
 _LONGEST_REMARK = 40
 _REMARK = re.compile(r"\([^()\n\d]+\)[,:;]?[ \t]?\Z")
 _SEPARATOR = re.compile(r"[ \t]?[,:;(/|–-]?[ \t]?\(?")
+
+# Between a name and what is in the next cell.
+_AROUND = f"{string.whitespace},;|<>"
 
 
 class Finder(Protocol):
@@ -102,9 +107,11 @@ class Engines:
         found = list(patterns)
         # Covered placeholders are hidden from the recognizers. Other engines may take one for part of a name.
         excluded = list(covered_spans(text))
+        addresses = sorted((one.start, one.end) for one in found if one.type == "EMAIL_ADDRESS")
         for other in others:
             for one in other:
-                found += _outside_spans(text, one, excluded)
+                borders = _borders(one, addresses)
+                found += _outside_spans(text, one, sorted((*excluded, *borders)) if borders else excluded)
         found = list(_confirm_numbers_next_to_names(text, found))
         found.sort(key=lambda one: (one.start, -one.end, one.type))
         return tuple(found)
@@ -140,6 +147,20 @@ def _without_remark(text: str, start: int) -> int:
     return start if remark is None else remark.start()
 
 
+def _borders(found: Entity, addresses: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Returns where a name goes over into an e-mail address, or an address into a name, each as an empty span.
+
+    Beside `Jane Roe`, a model takes the beginning of `jane.roe@acme.test` in the next cell for more of the name.
+    """
+    first, last = (bisect_left(addresses, (at, 0)) - 1 for at in (found.start, found.end))
+    borders: list[tuple[int, int]] = []
+    if first >= 0 and found.start < addresses[first][1] < found.end:
+        borders.append((addresses[first][1],) * 2)
+    if last >= 0 and found.start < addresses[last][0] and found.end < addresses[last][1]:
+        borders.append((addresses[last][0],) * 2)
+    return borders
+
+
 def _outside_spans(text: str, found: Entity, excluded: Sequence[tuple[int, int]]) -> Iterator[Entity]:
     """Yields the parts of an entity outside `excluded` spans, which are sorted and disjoint."""
     overlaps = [(start, end) for start, end in excluded if start < found.end and found.start < end]
@@ -149,6 +170,6 @@ def _outside_spans(text: str, found: Entity, excluded: Sequence[tuple[int, int]]
     edges = [found.start, *(edge for span in overlaps for edge in span), found.end]
     for start, end in zip(edges[::2], edges[1::2], strict=True):
         piece = text[start:end]
-        if piece.strip():
-            first = start + len(piece) - len(piece.lstrip())
-            yield found._replace(start=first, end=first + len(piece.strip()))
+        if piece.strip(_AROUND):
+            first = start + len(piece) - len(piece.lstrip(_AROUND))
+            yield found._replace(start=first, end=first + len(piece.strip(_AROUND)))

@@ -45,6 +45,28 @@ def test_a_placeholder_is_nobodys_name(text: str, found: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("!Jane Roe\tjane!.roe@acme.test\t4", ["Jane Roe", "jane"]),
+        ("4,jane.!roe@acme.test,Jane Roe!,5", ["roe@acme.test", "Jane Roe"]),
+        ("!Jane Roe <jane.roe@acme.test>!", ["Jane Roe <jane.roe@acme.test>"]),
+        ("to !jane.roe!@acme.test", ["jane.roe"]),
+    ],
+)
+def test_a_name_ends_where_an_address_begins(text: str, found: list[str]) -> None:
+    """The marks stay out of the text, since they would part the address."""
+    marks = text.index("!"), text.rindex("!") - 1
+    plain = text.replace("!", "")
+
+    class Model(Marking):
+        def detect(self, text: str) -> tuple[Entity, ...]:
+            return (Entity("PERSON", *marks, 0.9, "marking"),)
+
+    engines = Engines(builtin_detector(), [Model()])
+    assert [plain[one.start : one.end] for one in engines.detect(plain) if one.recognizer == "marking"] == found
+
+
+@pytest.mark.parametrize(
     ("text", "number"),
     [
         ("ask !Rubén! (600 11 22 33) today", "600 11 22 33"),

@@ -23,8 +23,8 @@ _SHORTEST_NUMBER = 7
 _SHORTEST_NAMED_NUMBER = 3
 _LABEL = re.compile(r"[^\W\d][\w .-]{0,47}\Z")
 _COLON = re.compile(r"\s*:\s*")
-# Programs write long numbers so, PHP and R for example.
-_EXPONENT = re.compile(r"[^eE]+[eE][+-]?\d{1,2}\Z")
+# Programs write long numbers so, PHP and R for example. Those of Windows may write the exponent with three digits.
+_EXPONENT = re.compile(r"[^eE]+[eE][+-]?0*\d{1,2}\Z")
 # The characters that the OpenAI API accepts in names.
 _NAME = re.compile(r"[a-zA-Z0-9_-]+\Z")
 _BLANK = re.compile(r"\s")

@@ -20,7 +20,8 @@ from gateway.pipeline.destination import Destination
 from gateway.pipeline.leak_search import LeakSearch
 from gateway.policy import Policy
 from gateway.protection.protector import Protector
-from gateway.text.fields import TextField, lead
+from gateway.text.fields import TextField
+from gateway.text.leads import lead
 
 _SHORTEST_VALUE = 4
 # Paths in which nothing is the client's.

@@ -3,25 +3,24 @@
 A wire (`gateway/wires/`) yields fields; `gateway/protection/protector.py` searches their `texts` and calls `apply` with
 the spans. Everything outside the spans keeps its exact bytes.
 
-Detection searches a structured value with its name as a prefix: in `{"pin": 4711}` only the name says what the number
-is. This `lead` is only for detection; entities inside it belong to the field of the name.
+Detection searches a structured value with what announces it as a prefix (`gateway/text/leads.py`). This `lead` is only
+for detection; entities inside it belong to the field of the name.
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
 from gateway.errors import BadRequest
 from gateway.models import Action, Entity
-from gateway.placeholders import NUMBER, Literal, escape_json, number_at, number_literals, string_literals
+from gateway.placeholders import NUMBER, escape_json, number_at, number_literals, string_literals
 from gateway.placeholders import splice as spliced
+from gateway.text.leads import document_leads, lead_beside
 
 # Minimum number of digits of numbers that detection searches, without and with a name.
 _SHORTEST_NUMBER = 7
 _SHORTEST_NAMED_NUMBER = 3
-_LABEL = re.compile(r"[^\W\d][\w .-]{0,47}\Z")
 _COLON = re.compile(r"\s*:\s*")
 # Programs write long numbers so, PHP and R for example. Those of Windows may write the exponent with three digits.
 _EXPONENT = re.compile(r"[^eE]+[eE][+-]?0*\d{1,2}\Z")
@@ -77,11 +76,6 @@ def splice(text: str, spans: Spans, piece: Callable[[Span], str]) -> str:
     return spliced(text, ((span.start, span.end, piece(span)) for span in spans))
 
 
-def lead(name: str) -> str:
-    """Returns the prefix for searching the value of a name; empty if the name is not a label."""
-    return f"{name}: " if _LABEL.match(name) else ""
-
-
 def can_identify(number: str, *, is_named: bool) -> bool:
     """Returns whether a JSON number is long enough to be an identifier."""
     return sum(map(str.isdigit, number)) >= (_SHORTEST_NAMED_NUMBER if is_named else _SHORTEST_NUMBER)
@@ -124,7 +118,7 @@ class TextField(_OneText):
     __slots__ = ("goes_on",)
 
     def __init__(self, container: Any, key: Any, text: str, lead: str = "") -> None:
-        super().__init__(container, key, text, lead)
+        super().__init__(container, key, text, lead_beside(container, key) or lead)
         self.goes_on = False
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
@@ -190,8 +184,9 @@ class NumberField(_OneText):
     __slots__ = ()
 
     def __init__(self, container: Any, key: Any, number: int | float, lead: str = "") -> None:
-        super().__init__(container, key, repr(number), lead)
-        self.texts = (lead + _plain(self._now),)
+        before = lead_beside(container, key) or lead
+        super().__init__(container, key, repr(number), before)
+        self.texts = (before + _plain(self._now),)
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         if found := _after_lead(self._lead, spans[0]):
@@ -212,14 +207,6 @@ class SettingField(NumberField):
 
 def _whole(spans: Spans, length: int) -> Span:
     return max(spans, key=lambda span: span.score)._replace(start=0, end=length)
-
-
-def _leads(literals: Sequence[Literal], names: Sequence[Literal]) -> list[str]:
-    """Returns the lead of each literal: the last name before it, which names all items of a list. Names have none."""
-    starts = [name.start for name in names]
-    leads = ["", *(lead(name.value) for name in names)]
-    places = [bisect_right(starts, literal.start) for literal in literals]
-    return ["" if at and names[at - 1] is literal else leads[at] for at, literal in zip(places, literals, strict=True)]
 
 
 class JsonField:
@@ -244,7 +231,7 @@ class JsonField:
                     numbers[number.start] = number
         self._strings = len(strings)
         self._literals = [*strings, *(numbers[start] for start in sorted(numbers))]
-        self._leads = _leads(self._literals, names)
+        self._leads = document_leads(document, self._literals, names)
         read = [each.value for each in strings] + [_plain(each.value) for each in self._literals[len(strings) :]]
         self.texts = [before + text for before, text in zip(self._leads, read, strict=True)]
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from gateway.errors import BadRequest
 from gateway.text.answers import AnswerText
-from gateway.text.fields import MessageField, NameField, SettingField, can_identify, lead
+from gateway.text.fields import MessageField, NameField, SettingField, can_identify
+from gateway.text.leads import lead
 from gateway.wires.anthropic_events import MessageEvents, message_texts, refuse, tokens
 from gateway.wires.anthropic_request import KEYS, RequestReader
 from gateway.wires.base import Body, Conversation, Family

@@ -19,16 +19,8 @@ from gateway.errors import BadRequest
 from gateway.http.strict_json import Json
 from gateway.models import NAME_MODEL
 from gateway.placeholders.grammar import looks_like_placeholder
-from gateway.text.fields import (
-    MessageField,
-    NameField,
-    NumberField,
-    Replace,
-    Spans,
-    TextField,
-    can_identify,
-    lead,
-)
+from gateway.text.fields import MessageField, NameField, NumberField, Replace, Spans, TextField, can_identify
+from gateway.text.leads import lead
 from gateway.wires.base import Body
 from gateway.wires.reading import (
     SCHEMA_KEYS,

@@ -10,7 +10,8 @@ from typing import Any
 from gateway.errors import BadRequest
 from gateway.http.strict_json import dump
 from gateway.text.answers import AnswerText, Channel
-from gateway.text.fields import MessageField, NameField, SettingField, TextField, can_identify, lead
+from gateway.text.fields import MessageField, NameField, SettingField, TextField, can_identify
+from gateway.text.leads import lead
 from gateway.wires.base import Body, Conversation, Family
 from gateway.wires.choice_events import ChoiceEvents, choices_of, index_of, usage_of
 from gateway.wires.reading import (

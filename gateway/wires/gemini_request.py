@@ -10,7 +10,8 @@ from typing import Any
 
 from gateway.errors import BadRequest
 from gateway.http.strict_json import Json
-from gateway.text.fields import MessageField, NameField, NumberField, SettingField, TextField, can_identify, lead
+from gateway.text.fields import MessageField, NameField, NumberField, SettingField, TextField, can_identify
+from gateway.text.leads import lead
 from gateway.wires.base import Body
 from gateway.wires.reading import SCHEMA_KEYS, is_number, is_opaque, unknown_keys, value_fields
 

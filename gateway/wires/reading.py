@@ -19,8 +19,8 @@ from gateway.text.fields import (
     SettingField,
     TextField,
     can_identify,
-    lead,
 )
+from gateway.text.leads import lead
 from gateway.wires.base import Body, Conversation
 
 # Keys of JSON Schema, which describe tools and formats.

@@ -1,0 +1,109 @@
+"""What announces a value beside it: in a parsed body and in a document inside a string alike."""
+
+import json
+from typing import Any
+
+import pytest
+
+from gateway.placeholders import Placeholders
+from gateway.policy import Policy
+from gateway.protection.protector import Protector
+from gateway.text.fields import JsonField, MessageField
+from gateway.wires import Body, Wire
+from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
+from gateway.wires.chat_completions import WIRE as CHAT
+from gateway.wires.gemini import WIRE as GEMINI
+from gateway.wires.reading import value_fields
+from gateway.wires.responses import WIRE as RESPONSES
+from tests.gateway.wires.test_leak_matrix import GEMINI_PATH
+
+PASSWORD, KEY = "hunter-Zebra-42x", "q8Zk3Jx9QmV2bTz8LrWp5N"
+GIVEN: list[tuple[Any, list[str]]] = [
+    ({"name": "DB_PASSWORD", "value": "x"}, ["name: DB_PASSWORD", "DB_PASSWORD: x"]),
+    ({"value": "x", "Key": "pin"}, ["pin: x", "Key: pin"]),
+    ({"Name": "pin", "Value": 4711}, ["Name: pin", "pin: 4711"]),
+    ({"selector": "#pin", "text": "x"}, ["selector: #pin", "pin: x"]),
+    ({"a": [{"key": "b", "value": "c"}, {"value": "d"}]}, ["key: b", "b: c", "value: d"]),
+    # What names nothing announces nothing.
+    ({"name": "What is it?", "value": "x"}, ["name: What is it?", "value: x"]),
+    ({"name": 12, "value": "x"}, ["value: x"]),
+    ({"name": "pin", "value": {"deep": "x"}}, ["name: pin", "deep: x"]),
+    ({"name": "pin", "other": "x"}, ["name: pin", "other: x"]),
+    ({"args": ["mysql", "--password", "x"]}, ["args: mysql", "args: --password", "mysql --password x"]),
+    (["docker", "login", "-u", "x", "y"], ["docker", "login", "-u", "docker login -u x", "y"]),
+    (["-p", 1234567], ["-p", "-p 1234567"]),
+    (["[", "--a", "{"], ["[", "--a", "--a {"]),
+    (["a", "-", "b", "--", "c"], ["a", "-", "b", "--", "c"]),
+]
+
+
+def searched(fields: list[MessageField], keys: set[str]) -> list[str]:
+    return [text for field in fields for text in field.texts if text not in keys]
+
+
+def keys_of(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        return {*value, *(name for inner in value.values() for name in keys_of(inner))}
+    return {name for inner in value for name in keys_of(inner)} if isinstance(value, list) else set()
+
+
+@pytest.mark.parametrize(("given", "texts"), GIVEN)
+def test_a_value_is_searched_with_what_its_siblings_say(given: Any, texts: list[str]) -> None:
+    keys = keys_of(given)
+    assert searched([*value_fields({"x": given}, "x", given)], keys | {"x"}) == [
+        # The key of a list without a name of its own.
+        *(f"x: {text}" if isinstance(given, list) and text in given else text for text in texts)
+    ]
+    for document in (json.dumps(given), json.dumps(given, indent=2)):
+        # Numbers follow all strings.
+        assert sorted(searched([JsonField({}, "arguments", document)], keys)) == sorted(texts)
+
+
+CALLS: list[tuple[Body, str]] = [
+    ({"env": [{"name": "DB_PASSWORD", "value": PASSWORD}]}, PASSWORD),
+    ({"fields": [{"value": PASSWORD, "type": "textbox", "name": "Password"}]}, PASSWORD),
+    ({"selector": "#password", "text": PASSWORD}, PASSWORD),
+    ({"command": ["mysql", "--password", PASSWORD, "main"]}, PASSWORD),
+    ({"command": "npx", "args": ["-y", "server", "--api-key", KEY]}, KEY),
+    ({"command": ["curl", "-s", "-u", f"anna:{PASSWORD}", "https://db.acme.test"]}, PASSWORD),
+]
+
+
+def requests(call: Body) -> list[tuple[Wire, str, Body]]:
+    said, text = {"role": "user", "content": "Hi."}, json.dumps(call)
+    function = {"id": "c", "type": "function", "function": {"name": "run", "arguments": text}}
+    return [
+        (CHAT, "", {"model": "m", "messages": [said, {"role": "assistant", "tool_calls": [function]}]}),
+        (CHAT, "", {"model": "m", "messages": [said, {"role": "tool", "tool_call_id": "c", "content": text}]}),
+        (CHAT, "", {"model": "m", "messages": [said], "extra": call}),
+        (RESPONSES, "", {"model": "m", "input": [{"type": "function_call", "call_id": "c", "arguments": text}]}),
+        (RESPONSES, "", {"model": "m", "input": [{"type": "local_shell_call", "call_id": "c", "action": call}]}),
+        (
+            ANTHROPIC,
+            "",
+            {
+                "model": "m",
+                "max_tokens": 9,
+                "messages": [
+                    said,
+                    {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "run", "input": call}]},
+                ],
+            },
+        ),
+        (
+            GEMINI,
+            GEMINI_PATH,
+            {"contents": [{"role": "model", "parts": [{"functionCall": {"name": "run", "args": call}}]}]},
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("call", "secret"), CALLS)
+def test_a_secret_that_only_its_sibling_announces_crosses_in_no_call(
+    protector: Protector, policy: Policy, call: Body, secret: str
+) -> None:
+    for wire, path, body in requests(call):
+        mine = json.loads(json.dumps(body))
+        conversation = wire.read(mine, path)
+        protector.protect(conversation.blocks, policy, conversation.privacy_mode, Placeholders(b"k" * 32))
+        assert secret not in json.dumps(mine), wire.id

@@ -44,6 +44,7 @@ _MAX_WHOLE = 96
 _SAMPLE = 64
 _MAX_SPLIT = 256
 _LINE = re.compile(rb"[ \t>|]*\r?\n[ \t>|]*")
+_LINE_END = re.compile(rb"={0,2}[ \t]*(?:[\r\n\"'`<|)\]}\\]|\Z)")
 _MIN_LINE = 32
 _BREAK_PREFILTER = rf"{_ANY}{{{_MIN_LINE}}}([ \t>|]*\r?\n[ \t>|]*){_ANY}{{4}}"
 _BROKEN = compile_pattern(_BREAK_PREFILTER)
@@ -83,7 +84,16 @@ def _run_start(data: bytes, at: int) -> int:
 
 
 def _join_lines(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
-    return (Edit(*found.span(1), b"") for found in _BROKEN.finditer(data))
+    """Joins the lines of a block. One that is shorter than the line before it is the last, and words are no line."""
+    size = after = 0
+    for found in _BROKEN.finditer(data):
+        start, end = found.span(1)
+        first, longest = _run_start(data, start), size
+        size = start - first
+        is_last = first == after and size < longest
+        if not is_last and _LINE_END.match(data, next(_RUN_END.finditer(data, end)).start()):
+            yield Edit(start, end, b"")
+            after = end
 
 
 def _in_block(data: bytes, start: int, end: int) -> bool:

@@ -59,6 +59,11 @@ def b64(value: str) -> str:
     return base64.b64encode(value.encode()).decode()
 
 
+def bytes_as(name: str, form: str) -> str:
+    """As programs write bytes and mail: ASCII as it is, any other byte in the form."""
+    return "".join(chr(byte) if byte < 0x80 else form.format(byte) for byte in name.encode())
+
+
 # These hold for letters of any script.
 SPELLINGS: dict[str, Spelling] = {
     "base64": b64,
@@ -78,6 +83,11 @@ SPELLINGS: dict[str, Spelling] = {
     "form data": lambda name: f"name={name.replace(' ', '+')}&x=1",
     "references": lambda name: "".join(f"&#{ord(char)};" for char in name),
     "escapes": lambda name: "".join(f"\\u{ord(char):04x}" for char in name),
+    "bytes": lambda name: bytes_as(name, "\\x{:02x}"),
+    "bytes in JSON": lambda name: bytes_as(name, "\\\\x{:02X}"),
+    "octal bytes": lambda name: bytes_as(name, "\\{:o}"),
+    "octal bytes in JSON": lambda name: bytes_as(name, "\\\\{:o}"),
+    "code points": lambda name: "".join(char if char.isascii() else f"\\x{{{ord(char):x}}}" for char in name),
     "zero width": "\u200b".join,
     "soft hyphen": lambda name: f"{name[:3]}\u00ad{name[3:]}",
     "a tag inside": lambda name: f"{name[:2]}<b>{name[2:]}</b>",

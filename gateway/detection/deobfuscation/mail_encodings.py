@@ -22,7 +22,7 @@ _BREAK = re.compile(rb"=\r?\n")
 _NEXT = 10
 _PREFILTER = (
     r"=(?:2[BDEF]|3[AD]|5F|7E)[A-Za-z0-9+(.\-]|=(?:20|28|29|40)(?:[A-Za-z+]|[0-9]{1,6}=[2-7][0-9A-F])"
-    r"|(?:=[2-7][0-9A-F]){2}|(?:=[C-F][0-9A-F]){2}|[A-Za-z0-9]=\r?\n"
+    r"|(?:=[2-7][0-9A-F]){2}|=[C-F][0-9A-F]=[89AB][0-9A-F]|[A-Za-z0-9]=\r?\n"
 )
 # Only charsets that mail uses: for any other name, Python would search for a codec module and cache the result.
 _CHARSETS = (

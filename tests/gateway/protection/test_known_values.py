@@ -88,6 +88,7 @@ SPELLINGS: dict[str, Spelling] = {
     "octal bytes": lambda name: bytes_as(name, "\\{:o}"),
     "octal bytes in JSON": lambda name: bytes_as(name, "\\\\{:o}"),
     "code points": lambda name: "".join(char if char.isascii() else f"\\x{{{ord(char):x}}}" for char in name),
+    "quoted-printable": lambda name: bytes_as(name, "={:02X}"),
     "zero width": "\u200b".join,
     "soft hyphen": lambda name: f"{name[:3]}\u00ad{name[3:]}",
     "a tag inside": lambda name: f"{name[:2]}<b>{name[2:]}</b>",

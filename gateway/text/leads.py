@@ -15,7 +15,11 @@ from gateway.placeholders import Literal
 _LABEL = re.compile(r"[^\W\d][\w .-]{0,47}\Z")
 # Keys that say no more than that a value follows, and the siblings that name it, in the order of their weight.
 _VALUES = frozenset({"value", "val", "text", "stringvalue", "numbervalue"})
-_NAMES = ("name", "key", "field", "label", "element", "selector", "jsonpath")
+_NAMES = tuple(
+    form(name)
+    for name in ("name", "key", "field", "label", "element", "selector", "jsonPath")
+    for form in (str, str.lower, str.capitalize, str.upper)
+)
 # What precedes the name in a selector (CSS) or a path (JSONPath).
 _SIGNS = "#.$"
 _OPTION = re.compile(r"--?[A-Za-z][\w-]{0,47}\Z")
@@ -37,8 +41,8 @@ def lead_beside(container: Any, key: Any) -> str:
 
 
 def _lead_in_pair(pair: dict[str, Any]) -> str:
-    said = {name.lower(): value for name, value in pair.items() if isinstance(value, str)}
-    return next((found for name in _NAMES if (found := lead(said.get(name, "").lstrip(_SIGNS)))), "")
+    said = (pair[name] for name in _NAMES if name in pair)
+    return next((found for name in said if isinstance(name, str) and (found := lead(name.lstrip(_SIGNS)))), "")
 
 
 def _lead_in_command(words: list[Any], at: int) -> str:
@@ -59,11 +63,14 @@ def document_leads(document: str, literals: Sequence[Literal], names: Sequence[L
     """
     starts = [name.start for name in names]
     leads = ["", *(lead(name.value) for name in names)]
-    beside = {literal.start: (container, key) for literal, container, key in _placed(document, literals, set(starts))}
+    named = set(starts)
+    places: dict[int, tuple[Any, Any]] = {}
+    if '"-' in document or any(name.value.lower() in _VALUES for name in names):
+        places = {literal.start: (holder, at) for literal, holder, at in _placed(document, literals, named)}
     return [
-        lead_beside(*beside[literal.start]) or leads[bisect_right(starts, literal.start)]
-        if literal.start in beside
-        else ""
+        ""
+        if literal.start in named
+        else lead_beside(*places.get(literal.start, (None, None))) or leads[bisect_right(starts, literal.start)]
         for literal in literals
     ]
 

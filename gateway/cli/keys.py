@@ -28,7 +28,7 @@ from gateway.cli.signing_key import rotate_signing
 from gateway.config.installation_key import rotate_installation_key
 from gateway.config.settings import Settings
 from gateway.models import Scope
-from gateway.store import open_existing_store, open_store
+from gateway.store import open_existing_store, open_store, store_exists
 
 type Action = Callable[[KeyRing, argparse.Namespace, Settings], Awaitable[None]]
 
@@ -103,8 +103,10 @@ async def _with_keys(
     action: Action,
     options: argparse.Namespace,
 ) -> int:
+    folder = settings.make_data_dir() if action is _create else settings.data_dir
     # The first key may be made before the first start.
-    store = open_store(settings.make_data_dir()) if action is _create else open_existing_store(settings.data_dir)
+    is_first = action is _create and not store_exists(folder)
+    store = open_store(folder) if is_first else open_existing_store(folder)
     try:
         keys = KeyRing(store)
         await keys.load()

@@ -10,7 +10,7 @@ from gateway.config.settings import Settings
 from gateway.policy import Policy, PolicyRegistry
 from gateway.policy.files import read_policy_file
 from gateway.policy.storage import StoredPolicies
-from gateway.store import open_store, store_exists
+from gateway.store import open_existing_store, store_exists
 
 # No id has any of these.
 _PATH = re.compile(r"[./\\]")
@@ -22,7 +22,7 @@ def open_registry(settings: Settings) -> Iterator[PolicyRegistry]:
     if not store_exists(settings.data_dir):
         yield PolicyRegistry(settings.policies_dir)
         return
-    store = open_store(settings.data_dir)
+    store = open_existing_store(settings.data_dir)
     try:
         yield PolicyRegistry(settings.policies_dir, StoredPolicies(store))
     finally:

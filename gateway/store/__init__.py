@@ -10,7 +10,7 @@ Nothing here knows what a receipt or a policy means: hashing, sealing and chaini
 
 from pathlib import Path
 
-from gateway.store.errors import ConstraintViolation, StoreError, missing
+from gateway.store.errors import ConstraintViolation, StoreError
 from gateway.store.interfaces import ReadOnlyStore, Repositories, Store
 from gateway.store.sqlite import FILE, SqliteReadOnlyStore, SqliteStore
 
@@ -33,9 +33,13 @@ def open_store(folder: Path) -> Store:
 
 
 def open_existing_store(folder: Path) -> Store:
-    """Opens the store in `folder`. Raises StoreError, also when there is none."""
-    if not store_exists(folder):
-        raise missing(FILE)
+    """Opens the store in `folder` as it is. Raises StoreError when there is none that this version can read.
+
+    Only a gateway that starts migrates a store: one of the older version may be running on it, which could not start
+    again afterwards.
+    """
+    with open_read_only(folder):
+        pass
     return open_store(folder)
 
 

@@ -9,13 +9,14 @@ it is verified alone. It begins where the file before it ends.
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from os import SEEK_END
 from pathlib import Path
 from typing import IO
 
 import orjson
 
 from gateway.config.durable_files import replacing
-from gateway.errors import Unavailable
+from gateway.errors import Conflict, Unavailable
 from gateway.receipts.audit import PRUNED_MEANWHILE, Progress, header_line, start_line
 from gateway.receipts.log_walk import LogWalk
 from gateway.receipts.merkle import Frontier, leaf_hash
@@ -25,6 +26,9 @@ from gateway.receipts.signing import Signer
 from gateway.receipts.verify import parse
 from gateway.store import ReadOnlyStore, Repositories
 
+# Of the lines at both ends of a file, which hold no record.
+_LONGEST_LINE = 1 << 16
+
 
 @dataclass(frozen=True, slots=True)
 class DayFile:
@@ -32,6 +36,15 @@ class DayFile:
 
     path: Path
     records: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The part of a log that is in a file: `first` records precede it; it ends with the record `size`, of this hash."""
+
+    first: int
+    size: int
+    hash: bytes
 
 
 class DayExport:
@@ -51,7 +64,8 @@ class DayExport:
     def write(self, progress: Progress) -> Iterator[DayFile]:
         """Writes the files and yields each that is complete. Raises Unavailable (`receipt_log_broken`), OSError.
 
-        A file is replaced, unless it has records that the log has not any more.
+        A file is replaced, unless it has records that were pruned since. Raises Conflict for one with records that the
+        log never had, or lost when a backup was restored: the file may be all that is left of them.
         """
         walk, start, more = LogWalk(self._signer), None, True
         with self._file:
@@ -80,12 +94,19 @@ class DayExport:
         self._day, self._first = day, self._tree.size
         path = self._path
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if _first_of(path) < self._first:
+        there = _read_part(path)
+        if there is not None and there.first < self._first:
             self._output = None
             return
+        if there is not None and not self._has(there):
+            message = f"{path} has records that the log does not have. Move it away, or export to another folder."
+            raise Conflict(message)
         self._output = self._file.enter_context(replacing(path))
         self._put(header_line(self._signer, day=day))
         self._put(start_line(self._first, self._head, self._tree.subtrees))
+
+    def _has(self, part: _Part) -> bool:
+        return self._store.read(lambda stored: stored.receipts.hash_at(part.size)) == part.hash
 
     def _end(self) -> Iterator[DayFile]:
         if self._output is not None:
@@ -109,10 +130,13 @@ class DayExport:
             self._output.write(orjson.dumps(line) + b"\n")
 
 
-def _first_of(path: Path) -> int:
-    """Returns the number of records before those of an existing file. For no such file, a number above all."""
+def _read_part(path: Path) -> _Part | None:
+    """Reads which part of a log an existing file has. Returns None if there is none that is complete."""
     try:
         with path.open("rb") as file:
-            return int(orjson.loads(file.readlines(1 << 16)[1])["size"])
+            start = orjson.loads(file.readlines(_LONGEST_LINE)[1])
+            file.seek(-min(path.stat().st_size, _LONGEST_LINE), SEEK_END)
+            end = orjson.loads(file.readlines()[-1])
+        return _Part(int(start["size"]), int(end["size"]), str(end["hash"]).encode())
     except (FileNotFoundError, IndexError, KeyError, TypeError, ValueError):
-        return 1 << 62
+        return None

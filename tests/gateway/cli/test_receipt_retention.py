@@ -262,6 +262,34 @@ def test_a_file_keeps_what_was_pruned_since(command: Command, days: Path, tmp_pa
     assert checked(command, second) == []
 
 
+def test_a_file_keeps_what_the_log_lost(
+    command: Command, days: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "_now", lambda: "2026-03-05T12:00:00.000Z")
+
+    def fill(*ids: str) -> None:
+        with opened(days) as log:
+            for request_id in ids:
+                asyncio.run(log.append(draft(request_id, policy=DEFAULT), "key_anna"))
+
+    backup = shutil.copytree(days, tmp_path / "backup")
+    folder = tmp_path / "days"
+    fill("req_a1", "req_a2")
+    assert command("receipts", "export", "--by-day", str(folder))[0] == 0
+    file = folder / "2026" / "03" / "2026-03-05.ndjson"
+    archived = file.read_bytes()
+    shutil.rmtree(days)
+    shutil.copytree(backup, days)
+    for later in ((), ("req_b1", "req_b2", "req_b3")):
+        fill(*later)
+        assert command("receipts", "export", "--by-day", str(folder)) == (1, "")
+        assert f"{file} has records that the log does not have. Move it away" in command.errors
+        assert file.read_bytes() == archived
+    file.rename(tmp_path / "kept.ndjson")
+    assert command("receipts", "export", "--by-day", str(folder))[0] == 0
+    assert checked(command, file) == []
+
+
 def test_a_day_in_another_form_is_explained(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         command("receipts", "prune", "--before", "yesterday")

@@ -25,6 +25,7 @@ from gateway.cli.console import (
 )
 from gateway.cli.policy_lookup import open_registry
 from gateway.cli.signing_key import rotate_signing
+from gateway.cli.store_commands import check_not_lost
 from gateway.config.installation_key import rotate_installation_key
 from gateway.config.settings import Settings
 from gateway.models import Scope
@@ -104,6 +105,7 @@ async def _with_keys(
     options: argparse.Namespace,
 ) -> int:
     folder = settings.make_data_dir() if action is _create else settings.data_dir
+    check_not_lost(folder)
     # The first key may be made before the first start.
     is_first = action is _create and not store_exists(folder)
     store = open_store(folder) if is_first else open_existing_store(folder)

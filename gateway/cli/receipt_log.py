@@ -6,18 +6,19 @@ A gateway may be running meanwhile.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from gateway.cli.store_commands import open_kept_store
 from gateway.config.settings import Settings, SettingsError
 from gateway.receipts import ReceiptLog, Signer
 from gateway.receipts.key_loading import find_signer, signer_of
 from gateway.receipts.records import decoded
 from gateway.receipts.signing import FILE
-from gateway.store import ReadOnlyStore, Store, open_existing_store
+from gateway.store import ReadOnlyStore, Store
 
 
 @contextmanager
 def open_log(settings: Settings) -> Iterator[tuple[Store, ReceiptLog, Signer]]:
     """Opens the log and checks it. Raises SettingsError, or Unavailable for a broken log."""
-    store = open_existing_store(settings.data_dir)
+    store = open_kept_store(settings.data_dir)
     try:
         signer = signer_of(store, settings.data_dir, settings.signing_key)
         log = ReceiptLog(store, signer, settings.data_dir)

@@ -7,6 +7,7 @@ from pathlib import Path
 from gateway.cli.console import exit_status, print_json
 from gateway.cli.progress import progress
 from gateway.cli.receipt_log import open_log
+from gateway.cli.store_commands import check_not_lost
 from gateway.config.settings import Settings
 from gateway.receipts import Signer
 from gateway.receipts.audit import size_of
@@ -32,6 +33,7 @@ def prune_receipts(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _prune(settings: Settings, options: argparse.Namespace) -> int:
+    check_not_lost(settings.data_dir)
     # Creates nothing where there is no log.
     with open_read_only(settings.data_dir) as existing:
         bounds = existing.read(lambda stored: stored.receipts.bounds())

@@ -8,8 +8,8 @@ import argparse
 import asyncio
 
 from gateway.cli.console import AddFolders, Loader, Subparsers, exit_status, print_json
+from gateway.cli.store_commands import open_kept_store
 from gateway.config.settings import Settings
-from gateway.store import open_existing_store
 from gateway.vault import Vault
 
 
@@ -29,7 +29,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
 
 
 async def _revoke(settings: Settings, options: argparse.Namespace) -> int:
-    store = open_existing_store(settings.data_dir)
+    store = open_kept_store(settings.data_dir)
     try:
         await Vault(store).delete(options.session_id)
     finally:

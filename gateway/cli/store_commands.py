@@ -8,7 +8,7 @@ from gateway.cli.console import AddFolders, Loader, exit_status, unreadable
 from gateway.config.settings import Settings
 from gateway.errors import Unavailable
 from gateway.receipts.checkpoint_file import read_checkpoint
-from gateway.store import ReadOnlyStore, open_read_only, store_exists
+from gateway.store import ReadOnlyStore, Store, open_existing_store, open_read_only, store_exists
 
 type StoreAction = Callable[[ReadOnlyStore, Settings, argparse.Namespace], int]
 
@@ -43,6 +43,12 @@ def add_store_command(
             return 1
 
     parser.set_defaults(run=run)
+
+
+def open_kept_store(folder: Path) -> Store:
+    """Opens the store in `folder` for a command that changes it. Raises StoreError, and as `check_not_lost` does."""
+    check_not_lost(folder)
+    return open_existing_store(folder)
 
 
 def check_not_lost(folder: Path) -> None:

@@ -192,7 +192,7 @@ def test_without_a_store(command: Command, words: list[str]) -> None:
     assert (status, reply["ok"], reply["error"]["code"]) == (2, False, "unusable_settings")
 
 
-@pytest.mark.parametrize("words", LOOKS, ids=" ".join)
+@pytest.mark.parametrize("words", [*LOOKS, *CHANGES, ["keys", "create", "a"]], ids=" ".join)
 def test_a_lost_database_is_told_from_a_folder_without_one(command: Command, ids: list[str], words: list[str]) -> None:
     for file in command.data_dir.glob("gateway.db*"):
         file.unlink()
@@ -200,6 +200,7 @@ def test_a_lost_database_is_told_from_a_folder_without_one(command: Command, ids
     assert "gateway.db is missing from data_dir, and receipts.checkpoint says that it had receipts" in command.errors
     status, reply = command.json(*words)
     assert (status, reply["ok"], reply["error"]["code"]) == (1, False, "receipt_log_broken")
+    assert not (command.data_dir / "gateway.db").exists()
 
 
 def test_a_missing_checkpoint_is_reported(command: Command, ids: list[str]) -> None:

@@ -143,9 +143,11 @@ async def _list(keys: KeyRing, options: argparse.Namespace, settings: Settings) 
     if options.json:
         print_json(rows)
         return
-    names = ("Key", "Label", "Scope", "Created", "Ends", "Limits")
-    columns = (Column(name, no_wrap=name not in {"Label", "Scope", "Limits"}, overflow="fold") for name in names)
-    table = Table(*columns, box=None, padding=(0, 1, 0, 0))
+    longest = max((len(row["key_id"]) for row in rows), default=0)
+    names = ("Label", "Scope", "Created", "Ends", "Limits")
+    columns = (Column(name, no_wrap=name in {"Created", "Ends"}, overflow="fold") for name in names)
+    # Part of an id would revoke nothing.
+    table = Table(Column("Key", min_width=longest, no_wrap=True), *columns, box=None, padding=(0, 1, 0, 0))
     for row in rows:
         ends = "revoked" if row["revoked_at"] else str(row["expires_at"] or "")[:10]
         limits = "\n".join((*row["policies"], *row["models"], *row["quotas"]))

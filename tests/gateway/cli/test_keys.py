@@ -67,6 +67,12 @@ def test_a_key_is_restricted(command: Command) -> None:
     assert all(word in table for word in ("receipts:read", "gdpr", "gpt-*", "requests=9/day", made["expires_at"][:10]))
 
 
+def test_a_narrow_terminal_shows_the_whole_id(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = command.json("keys", "create", "a program with a long name", "--expires", "90d")[1]
+    monkeypatch.setenv("COLUMNS", "36")
+    assert made["key_id"] in command("keys", "list")[1]
+
+
 def test_a_key_is_rotated(command: Command) -> None:
     made = command.json("keys", "create", "laptop")[1]
     status, rotated = command.json("keys", "rotate", made["key_id"], "--overlap", "7d", "--expires", "90d")

@@ -4,44 +4,43 @@ import pytest
 
 from gateway.policy import Policy
 from gateway.protection.protector import Protector
-from tests.gateway.protection.test_known_values import policy, protect, protector
+from tests.gateway.protection.test_known_values import protect
 
-__all__ = ["policy", "protector"]
-
-
-@pytest.mark.parametrize(
-    "found",
-    [
-        "postgresql://app:{}@10.4.2.9:5432/prod",
-        "mongodb+srv://admin:{}@cluster0.ab1.mongodb.net/db",
-        "https://bob:{}@git.corp.io/x.git",
-        "Server=db;User Id=sa;Password={};",
-        "curl -u deploy:{} https://api.corp.io",
-    ],
-)
-def test_a_password_is_known_without_its_user_and_its_place(protector: Protector, policy: Policy, found: str) -> None:
-    password = "hunter2" + "xyz"
-    text = f"{found.format(password)}\nI typed {password} by hand, too."
-    assert password not in protect(protector, policy, text)[0]
-
-
-@pytest.mark.parametrize(
-    "found",
-    [
-        *(
+PASSWORD, SECRET = "hunter2" + "xyz", "Zk3Jx9Qm" + "V2bTz8"
+FOUND = [
+    *(
+        (PASSWORD, found)
+        for found in (
+            "postgresql://app:{}@10.4.2.9:5432/prod",
+            "mongodb+srv://admin:{}@cluster0.ab1.mongodb.net/db",
+            "https://bob:{}@git.corp.io/x.git",
+            "Server=db;User Id=sa;Password={};",
+            "curl -u deploy:{} https://api.corp.io",
+        )
+    ),
+    *(
+        (SECRET, found)
+        for found in (
             "password: {}.",
             "password: {}!",
             "password: {}?",
             "password: {}\u2026",
             "password: **{}**",
             "password: `{}`",
-        ),
-        *("password: {}#note", "password: {}\\nuser: me", "my_secret_value={}", "db_secret_access_token={}"),
-    ],
-)
-def test_a_secret_is_known_without_what_was_found_with_it(protector: Protector, policy: Policy, found: str) -> None:
-    secret = "Zk3Jx9Qm" + "V2bTz8"
-    text = f"{found.format(secret)}\nLater {secret} was typed by hand."
+            "password: {}#note",
+            "password: {}\\nuser: me",
+            "my_secret_value={}",
+            "db_secret_access_token={}",
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("secret", "found"), FOUND)
+def test_a_secret_is_known_without_what_was_found_with_it(
+    protector: Protector, policy: Policy, secret: str, found: str
+) -> None:
+    text = f"{found.format(secret)}\nLater I typed {secret} by hand, too."
     assert secret not in protect(protector, policy, text)[0]
 
 

@@ -14,13 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import builtin_detector
 from gateway.detection.deobfuscation import text_variants
 from gateway.detection.unicode_folding import compact
 from gateway.models import Action, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
-from gateway.policy import Policy, PolicyRegistry
+from gateway.policy import Policy
 from gateway.protection.known_values import KnownValues
 from gateway.protection.protector import Protector
 from gateway.text.fields import Span, TextField
@@ -102,16 +101,6 @@ SPELLINGS: dict[str, Spelling] = {
     "file": lambda name: f"letter_{name.replace(' ', '_').lower()}_2.pdf",
     "capitals": str.upper,
 }
-
-
-@pytest.fixture(scope="module")
-def protector() -> Protector:
-    return Protector(builtin_detector(), hash_key=b"h" * 32)
-
-
-@pytest.fixture(scope="module")
-def policy() -> Policy:
-    return PolicyRegistry(BUILTIN_POLICIES).get("default")
 
 
 def protect(protector: Protector, policy: Policy, *texts: str) -> list[str]:

@@ -50,13 +50,14 @@ _CYRILLIC = (
 )
 _CYRILLIC_GATE = rf"(?:^|[\s,(:;\"']){_STREET} ?[^\n\d]*\d"
 
+_IN_CHINESE, _IN_JAPANESE = 0, 1
 _FORMS = tuple(map(compile_pattern, (_CHINESE, _JAPANESE, _KOREAN, _CYRILLIC)))
 # What is counted, after a range of numbers: `新宿区で2-3日`.
 _COUNTED = tuple(sign.encode() for sign in "日月年週回人名円億万個件時分倍点%")
 # Words that Chinese writes before an address without a blank.
 _LEADS = tuple(word.encode() for word in ("在", "到", "到了", "于", "於", "是", "为", "為", "址"))
-_LEAD_WITHIN = 24
-"""Bytes at the start of a Chinese address in which such a word may stand."""
+# What ends the first place, in front of which such a word stands.
+_PLACES = tuple(word.encode() for word in "省市区區县縣路街道")
 
 
 def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
@@ -64,12 +65,16 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
     for hit in hits:
         for place in _FORMS[hit].finditer(data):
             start, end = place.span()
-            if hit == 1 and data[end : end + 3].startswith(_COUNTED):
+            if hit == _IN_JAPANESE and data[end : end + 3].startswith(_COUNTED):
                 continue
-            if hit == 0:
-                head = data[start : min(end, start + _LEAD_WITHIN)]
-                start += max((head.rfind(lead) + len(lead) for lead in _LEADS if lead in head), default=0)
+            if hit == _IN_CHINESE:
+                start = _after_lead(data, start, end)
             yield Match(start, end, _SCORE, STREET_ADDRESS.name)
+
+
+def _after_lead(data: bytes, start: int, end: int) -> int:
+    first = min((at for place in _PLACES if (at := data.find(place, start, end)) >= 0), default=start)
+    return max((at + len(lead) for lead in _LEADS if (at := data.rfind(lead, start, first)) >= 0), default=start)
 
 
 RECOGNIZERS = (
@@ -83,6 +88,7 @@ RECOGNIZERS = (
             Example(
                 "收件地址:广东省深圳市南山区科技园路18号3栋2单元1201室", "广东省深圳市南山区科技园路18号3栋2单元1201室"
             ),
+            Example("寄到了赣州市于都县长征大道12号", "赣州市于都县长征大道12号"),
             Example("臺北市信義區市府路45號8樓", "臺北市信義區市府路45號8樓"),
             Example("住所は東京都渋谷区神南1-2-3です", "東京都渋谷区神南1-2-3"),
             Example("〒604-0835 京都府京都市中京区高宮町206番地", "〒604-0835 京都府京都市中京区高宮町206番地"),

@@ -30,7 +30,6 @@ _HANDLE_PREFILTER = r"(?:^|[\s(,:;\"'>])@[A-Za-z_]\w{2}"
 _HANDLE = compile_pattern(r"(?:^|[\s(,:;\"'>])(@[A-Za-z_]\w{2,30})\b")
 _SOCIAL = compile_pattern(rf"(?i)\b(?:{_PARTS['social']})\b")
 
-# `Last login: Fri Nov 27` tells when somebody came, not who.
 _VISIT = compile_pattern(
     r"(?i)\b(?:last|latest|previous|prev|first|letzter?|dernière?|dernier|[uú]ltimo|laatste|vorige)[ _-]?$"
 )
@@ -55,12 +54,12 @@ def _labelled(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match
     data = normalized.data
     for place in _LABELLED.finditer(data):
         start, end = place.span(3)
-        label = place.start() + place[0].startswith(b"_")
-        if data[label : label + 3].lower() == b"log" and _VISIT.search(data[max(0, label - 16) : label]):
-            continue
         while data[end - 1 : end] in (b".", b"-"):
             end -= 1
         value = normalized.text(start, end)
+        is_time = value.isdigit() or (value.isalpha() and value.istitle())
+        if is_time and _is_visit(data, place.start() + place[0].startswith(b"_")):
+            continue
         connector = place[1].strip(b" \t\"'*_`")
         sure = not place[0].lower().startswith(b"handle") and (
             connector in _SIGNS or _MINE.search(data, max(0, place.start() - 30), place.start()) is not None
@@ -68,6 +67,11 @@ def _labelled(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match
         score = _username_score(value, connector, sure=sure, quoted=bool(place[2]), after=data[end : end + 2])
         if score is not None:
             yield Match(start, end, score, USERNAME.name)
+
+
+def _is_visit(data: bytes, label: int) -> bool:
+    """Returns whether a label is that of the time when somebody came: `Last login: Fri Nov 27`, not who."""
+    return data[label : label + 3].lower() == b"log" and _VISIT.search(data[max(0, label - 16) : label]) is not None
 
 
 def _username_score(value: str, connector: bytes, *, sure: bool, quoted: bool, after: bytes) -> float | None:
@@ -145,6 +149,7 @@ RECOGNIZERS = (
             Example('{"username": "jane.doe"}', "jane.doe"),
             Example("my username is jdoe.", "jdoe"),
             Example("login: jane_doe", "jane_doe"),
+            Example("last login: jdoe77", "jdoe77"),
             Example("<username>wolf77x</username>", "wolf77x"),
             Example("Benutzername: mmuster", "mmuster"),
             Example("Mon identifiant est mdupont75", "mdupont75"),

@@ -25,6 +25,7 @@ from addons.response_delivery import ResponseDelivery
 from addons.stream_restorers import StreamRestorers
 from addons.upstream_faults import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
+from gateway.concurrency.memory import use_huge_pages
 from gateway.config.authority_files import bundle_of
 from gateway.config.host_patterns import host_matcher
 from gateway.config.listener_urls import listener_url
@@ -97,6 +98,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             # These objects live as long as the process: spare the garbage collector from traversing them.
             gc.collect()
             gc.freeze()
+            use_huge_pages()
             with ending.on_signals():
                 await master.run()
             if lost.done():

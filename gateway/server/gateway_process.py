@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gateway.concurrency.cores import share_one_core
 from gateway.concurrency.event_loop import run
-from gateway.concurrency.memory import bound_free_memory, trim
+from gateway.concurrency.memory import bound_free_memory, trim, use_huge_pages
 from gateway.concurrency.process_starter import open_process_starter
 from gateway.concurrency.stop_signals import STOP_SIGNALS
 from gateway.config.settings import Settings, SettingsError
@@ -203,6 +203,9 @@ async def _serve(end: socket.socket, settings: Settings, searches: "Searches") -
             # All objects so far live as long as the process, so the collector need not scan them.
             trim()
             gc.freeze()
+            if settings.detection == "patterns":
+                # With the models, it would take memory that they need more.
+                use_huge_pages()
             return first_key
 
         calls["begin"] = begin

@@ -69,6 +69,12 @@ def set_up_logging(level: str, *, json_lines: bool) -> None:
         logging.getLogger(noisy).setLevel(logging.WARNING)
     for access in ("tornado.access", "uvicorn.access"):
         logging.getLogger(access).setLevel(logging.CRITICAL)
+    root.addFilter(_is_worth_a_line)
+
+
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
+    """Leaves out a warning of every request that offers HTTP/2 in the clear (Java's clients); the offer is ignored."""
+    return not (record.module == "disable_h2c" and "upgrade requests" in record.msg)
 
 
 class RareWarning:

@@ -6,6 +6,9 @@ import logging
 from collections.abc import Iterator
 
 import pytest
+from mitmproxy.addons.disable_h2c import DisableH2C
+from mitmproxy.http import Headers
+from mitmproxy.test import tflow, tutils
 
 from addons import logs
 
@@ -16,14 +19,14 @@ CANARY = "canary-4711"
 def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """What is logged as JSON lines; the state of `logging` is put back at the end."""
     root, factory = logging.getLogger(), logging.getLogRecordFactory()
-    handlers, level = list(root.handlers), root.level
+    handlers, filters, level = list(root.handlers), list(root.filters), root.level
     levels = {name: logging.getLogger(name).level for name in logging.Logger.manager.loggerDict}
     stream = io.StringIO()
     monkeypatch.setattr(logs.sys, "stderr", stream)
     logs.set_up_logging("debug", json_lines=True)
     yield stream
     logging.setLogRecordFactory(factory)
-    root.handlers[:] = handlers
+    root.handlers[:], root.filters[:] = handlers, filters
     root.setLevel(level)
     for name in logging.Logger.manager.loggerDict:
         logging.getLogger(name).setLevel(levels.get(name, logging.NOTSET))
@@ -111,3 +114,12 @@ def test_a_rare_warning_loses_no_count(written: io.StringIO, monkeypatch: pytest
     warning.count()
     warning.flush(at_once=True)
     assert [line["message"] for line in lines(written)][2:] == ["closed connections: 1"]
+
+
+def test_an_offer_of_http_2_in_the_clear_is_not_logged(written: io.StringIO) -> None:
+    flow = tflow.tflow(req=tutils.treq(headers=Headers(upgrade="h2c", connection="Upgrade, HTTP2-Settings")))
+
+    DisableH2C().request(flow)
+
+    assert "upgrade" not in flow.request.headers
+    assert not lines(written)

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import gc
 import re
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -74,4 +75,5 @@ def _trim(loop: asyncio.AbstractEventLoop) -> None:
 
 @cache
 def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None)
+    # None is this program, which Windows cannot open; `msvcrt` has none of the functions asked for.
+    return ctypes.CDLL("msvcrt" if sys.platform == "win32" else None)

@@ -44,6 +44,12 @@ _DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
 _ENCODED_URI = re.compile(r"\s*data:[a-z]+/[\w.+-]+;base64,[A-Za-z0-9+/\r\n]*={0,2}\s*\Z", re.IGNORECASE)
 _WORD = re.compile(r"[a-z][a-z_]{0,31}\Z")
 _CACHE_MARKERS = ({"type": "ephemeral"}, *({"type": "ephemeral", "ttl": ttl} for ttl in ("5m", "1h")))
+# The words that the API reference allows in a member. Alone, some read like the name of a person.
+_ALLOWED = {
+    "syntax": "lark regex",
+    "voice": "alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse",
+}
+_ALLOWED_WORDS = {member: frozenset(words.split()) for member, words in _ALLOWED.items()}
 # Fields that identify the end user. Only their name tells detection so.
 _WHO = frozenset({"user", "safety_identifier"})
 
@@ -148,15 +154,15 @@ def text_fields(
 ) -> Iterator[MessageField]:
     """Yields the fields under `container[key]`: strings, numbers and unknown keys.
 
-    Skips keys in `structure`, which belong to the protocol, plain words under `type`, and prompt-cache markers, which
-    wander from turn to turn. Adds the kinds of opaque content it meets to `attachments`. `name` is the unknown key of
-    an enclosing list, which names the strings in it.
+    Skips keys in `structure`, which belong to the protocol, the words that it allows under them, plain words under
+    `type`, and prompt-cache markers, which wander from turn to turn. Adds the kinds of opaque content it meets to
+    `attachments`. `name` is the unknown key of an enclosing list, which names the strings in it.
     """
     is_named = isinstance(key, str)
     if is_named:
         name = "" if key in structure else key
     if isinstance(value, str):
-        if is_file(value, attachments):
+        if is_file(value, attachments) or (key in structure and value in _ALLOWED_WORDS.get(key, ())):
             return
         if value and key == "name" and key in structure:
             yield NameField(container, key, value)

@@ -58,3 +58,29 @@ def test_the_name_of_a_member_with_token_numbers_is_not_repeated() -> None:
         with pytest.raises(BadRequest) as refused:
             wire.read({"model": "m", "prompt": "a", "input": "a", "anna@acme.test": [1]}, path)
         assert "anna" not in f"{refused.value.message} {refused.value.param}"
+
+
+GRAMMAR = {"syntax": "lark", "definition": "start: word"}
+MEMBERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "/v1/chat/completions": (
+        {"messages": [{"role": "user", "content": "a"}], "audio": {"format": "wav", "voice": "ash"}},
+        {"type": "custom", "custom": {"name": "sql", "format": {"type": "grammar", "grammar": GRAMMAR}}},
+    ),
+    "/v1/responses": ({"input": "a"}, {"type": "custom", "name": "sql", "format": {"type": "grammar", **GRAMMAR}}),
+}
+
+
+@pytest.mark.parametrize("path", MEMBERS)
+def test_words_that_the_protocol_allows_in_a_member_are_not_text_there(path: str) -> None:
+    wire = WIRES.serving("POST", path)
+    assert wire is not None
+    members, tool = MEMBERS[path]
+    own = {"voice": "ash", "syntax": "lark"}
+    read = wire.read({"model": "m", **members, "tools": [tool]}, path).texts()
+    assert {"start: word"} <= set(read)
+    assert not {"ash", "lark"} & set(read)
+    # Where the keys are the caller's, so are the words.
+    read = wire.read({"model": "m", **members, "tools": [tool], "metadata": own}, path).texts()
+    assert {"ash", "lark"} <= {text.rpartition(": ")[2] for text in read}
+    unknown = {"type": "custom", "name": "sql", "format": {"syntax": "Anna Schmidt"}}
+    assert "Anna Schmidt" in wire.read({"model": "m", **members, "tools": [unknown]}, path).texts()

@@ -63,7 +63,8 @@ class Answers:
                 return self._restore_stream(exchange, status, body, annotate=annotate)
             answer = parse_object(body)
             tokens = exchange.wire.usage(answer)
-            ids = exchange.wire.answer_ids(answer) if is_resumable(exchange.wire) and status < 400 else ()
+            wire = exchange.wire
+            ids = wire.answer_ids(answer, exchange.path) if is_resumable(wire) and status < 400 else ()
             changed = self._restore_texts(exchange, answer)
             if exchange.verdict is not None and exchange.verdict.action == "replace":
                 outcome = "guarded"

@@ -93,7 +93,7 @@ class AnthropicMessages:
         own.put(conversation)
         return conversation
 
-    def answer_ids(self, body: Body) -> tuple[str, ...]:
+    def answer_ids(self, body: Body, path: str = "") -> tuple[str, ...]:
         """Returns the name by which a thread may continue a message, or that of the event that starts one."""
         message = body.get("message", body)
         name = message.get("id") if isinstance(message, dict) else None

@@ -162,8 +162,11 @@ class Wire(Protocol):
 class Resumable(Protocol):
     """A wire whose requests may name an earlier answer instead of repeating it (see `Conversation.continues`)."""
 
-    def answer_ids(self, body: Body) -> tuple[str, ...]:
-        """Returns the names by which a request may continue an answer. `body` is the answer or an event of it."""
+    def answer_ids(self, body: Body, path: str = "") -> tuple[str, ...]:
+        """Returns the names by which a request may continue an answer. `body` is the answer or an event of it.
+
+        `path` is that of the request.
+        """
         ...
 
 

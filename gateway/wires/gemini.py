@@ -71,6 +71,7 @@ class Gemini:
             self._read_embedded(body, conversation, reader)
         else:
             self._read_contents(body, conversation, reader)
+            conversation.continues = _cached_content(body)
         conversation.attachments = tuple(sorted(reader.attachments))
         own.put(conversation)
         return conversation
@@ -134,6 +135,12 @@ def _alternatives(query: str) -> list[str]:
 
 def _resource(model: str) -> str:
     return model if model.startswith("tunedModels/") else f"models/{model}"
+
+
+def _cached_content(body: Body) -> str:
+    """Returns the name of the stored texts that a model reads before those of the request."""
+    found = (value for each in named_requests(body) for name, value in each.items() if camel(name) == "cachedContent")
+    return next((name for name in found if isinstance(name, str)), "")
 
 
 def _objects(body: Body, wanted: str) -> Iterator[Body]:

@@ -2,6 +2,9 @@
 
 The proxy protects such calls to intercepted hosts, since their clients cannot be changed. This wire serves no path. No
 member says where a file is, so those in base64 are told by how they begin.
+
+Some of these calls store texts that a model call then names instead of repeating them: the items of a conversation of
+OpenAI's API, and what Gemini's keeps as cached content. Their values are remembered under that name.
 """
 
 import re
@@ -17,6 +20,8 @@ _FILE = re.compile(
     r"\s*(?:iVBORw0KGgo|[/_]9j[/_]|R0lGOD|UklGR|SUkqA|TU0AK|AAAA..Z0eX[A-D]|GkXfo|T2dnUw|SUQz|ZkxhQ|JVBERi|0M8R4KGx"
     r"|UEsDB|H4sI|N3q8r)[A-Za-z0-9+/_\r\n-]{32,}={0,2}\s*\Z"
 )
+# What stores texts for later calls, and the conversation that it stores them in.
+_STORING = re.compile(r"(?:/[\w.-]+)*/(?:conversations(?:/(\w+)/items)?|cachedContents)\Z", re.ASCII)
 
 
 class OtherJson:
@@ -46,7 +51,16 @@ class OtherJson:
         if len(texts) < len(fields):
             attachments.add("data")
         block = [*texts, *unknown_keys(body, _NONE)]
-        return Conversation(body, "", False, [block], seed, attachments=tuple(sorted(attachments)))
+        conversation = Conversation(body, "", False, [block], seed, attachments=tuple(sorted(attachments)))
+        if (storing := _STORING.match(path.partition("?")[0])) is not None:
+            conversation.continues, conversation.resumable = storing[1] or "", True
+        return conversation
+
+    def answer_ids(self, body: Body, path: str = "") -> tuple[str, ...]:
+        """Returns the name of the conversation or cached content in which a request to `path` has stored texts."""
+        storing = _STORING.match(path)
+        name = (storing[1] or body.get("id") or body.get("name")) if storing is not None else None
+        return (name,) if isinstance(name, str) and name else ()
 
     def answer_texts(self, body: Body) -> list[AnswerText]:
         return [text for key, value in body.items() for text in answer_strings(value, body, key, 0)]

@@ -203,7 +203,7 @@ class Responses:
         own.put(conversation)
         return conversation
 
-    def answer_ids(self, body: Body) -> tuple[str, ...]:
+    def answer_ids(self, body: Body, path: str = "") -> tuple[str, ...]:
         """Returns the names by which a later request may continue a response, or that of an event."""
         response = _response(body) or body
         conversation = response.get("conversation")

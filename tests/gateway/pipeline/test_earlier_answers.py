@@ -19,6 +19,8 @@ from gateway.pipeline.streaming import AnswerStream
 from gateway.placeholders import Known
 from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
 from gateway.wires.base import Wire
+from gateway.wires.gemini import WIRE as GEMINI
+from gateway.wires.other_json import OTHER_JSON
 from gateway.wires.responses import WIRE
 
 MAIL = "anna.schmidt@acme.test"
@@ -93,13 +95,16 @@ async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[C
         yield running
 
 
-async def opened(container: Container, caller: Caller = ANNA, wire: Wire = WIRE, **fields: Any) -> Exchange:
+async def opened(
+    container: Container, caller: Caller = ANNA, wire: Wire = WIRE, path: str = "", **fields: Any
+) -> Exchange:
     return await container.pipeline.open(
         wire,
         {"model": "gpt-5", **fields},
         caller,
         Destination("gpt-5", Trust.EXTERNAL, "https://api.acme.test/v1/responses", "acme"),
         request_id=new_request_id(),
+        path=path,
         streams=True,
     )
 
@@ -188,3 +193,39 @@ async def test_a_thread_goes_on_where_it_is_remembered(container: Container) -> 
         with pytest.raises(NotFound, match="send the whole conversation") as refused:
             await asked("Who am I?", caller=caller, type="continue", previous_message_id=name)
         assert refused.value.code == "thread_not_found"
+
+
+def message(text: str) -> dict[str, Any]:
+    return {"type": "message", "role": "user", "content": text}
+
+
+async def test_a_conversation_is_continued_that_was_created_with_texts(container: Container) -> None:
+    async def stored(path: str, text: str, **reply: Any) -> str:
+        exchange = await opened(container, ANNA, OTHER_JSON, path, items=[message(text)])
+        await container.pipeline.close(exchange, 200, json.dumps(reply).encode(), annotate=False)
+        return exchange.placeholders.entries()[-1].placeholder
+
+    first = await stored("/v1/conversations", f"I am {MAIL}", id="conv_40", object="conversation")
+    again = await stored("/v1/conversations/conv_40/items", f"Write to {MAIL} only", object="list", data=[])
+    other = await stored("/v1/conversations/conv_40/items", "And bert@acme.test", object="list", data=[])
+    assert again == first
+    asked = await opened(container, input="Who am I?", conversation="conv_40")
+    said = answer("resp_40", f"{first}, not {other}.", conversation={"id": "conv_40"})
+    assert await closed(container, asked, said) == f"{MAIL}, not bert@acme.test."
+    # What stores nothing for later calls is not remembered.
+    foreign = await stored("/v1/assistants", f"I am {MAIL}", id="conv_41")
+    asked = await opened(container, input="Who am I?", conversation="conv_41")
+    assert await closed(container, asked, answer("resp_41", foreign)) == foreign
+
+
+@pytest.mark.parametrize("member", ["cachedContent", "cached_content"])
+async def test_values_of_cached_content_are_restored(container: Container, member: str) -> None:
+    contents = [{"role": "user", "parts": [{"text": f"I am {MAIL}"}]}]
+    cached = await opened(container, ANNA, OTHER_JSON, "/v1beta/cachedContents", contents=contents)
+    await container.pipeline.close(cached, 200, b'{"name": "cachedContents/50"}', annotate=False)
+    contents = [{"role": "user", "parts": [{"text": "Who am I?"}]}]
+    path = "/v1beta/models/gemini-pro:generateContent"
+    asked = await opened(container, ANNA, GEMINI, path, contents=contents, **{member: "cachedContents/50"})
+    said = {"candidates": [{"content": {"role": "model", "parts": [{"text": placeholder(cached)}]}}]}
+    restored = await container.pipeline.close(asked, 200, json.dumps(said).encode(), annotate=False)
+    assert json.loads(restored)["candidates"][0]["content"]["parts"][0]["text"] == MAIL

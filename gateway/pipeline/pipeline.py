@@ -263,7 +263,7 @@ class Pipeline:
             check_form(conversation, policy)
             protected, assessment, headers = await self._work(job, caller, conversation, destination)
             wire.set_model(body, destination.model)
-            crossing = dump(body) if body else b""
+            crossing = b"" if conversation.only_reads else dump(body)
             check_opaque(placeholders, crossing)
         refused = refusal(assessment.route, destination)
         try:

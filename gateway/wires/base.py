@@ -31,7 +31,7 @@ class Conversation:
     have been sent without that text, so their key is derived from `opening`, which is in the first of them. Without
     a user's text, the opening is the seed. `continues` names an earlier answer whose texts are not sent again,
     `replays` says that its client sends them all again if that answer is unknown, and `resumable` that this answer
-    may be continued so.
+    may be continued so. `only_reads` says that it is the read of a stored answer, which has no body.
     """
 
     body: Body
@@ -49,6 +49,7 @@ class Conversation:
     continues: str = ""
     replays: bool = False
     resumable: bool = False
+    only_reads: bool = False
 
     @property
     def privacy_mode(self) -> PrivacyMode:

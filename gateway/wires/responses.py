@@ -155,7 +155,7 @@ class Responses:
         path, _, query = path.partition("?")
         if not body and not _PATH.match(path) and (stored := _STORED.match(path)):
             is_stream = "true" in parse_qs(query).get("stream", ())
-            return Conversation(body, "", is_stream, [[]], "", continues=stored[2])
+            return Conversation(body, "", is_stream, [[]], "", continues=stored[2], only_reads=True)
         own = take_own(body)
         if isinstance(reported := body.get("client_metadata"), dict):
             reported.pop(_REPORT, None)

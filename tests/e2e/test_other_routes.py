@@ -71,6 +71,14 @@ def test_a_call_that_reads_something_passes(running: Running, tls_upstream: Upst
     assert CANARY.encode() not in tls_upstream.seen
 
 
+def test_an_object_without_members_crosses(running: Running, tls_upstream: Upstream) -> None:
+    tls_upstream.answer = lambda _: Reply(b'{"id": "conv_1", "object": "conversation"}')
+    context = ssl.create_default_context(cafile=str(running.ca))
+    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
+        assert client.post("/v1/conversations", json={}).status_code == 200
+    assert [request.body for request in tls_upstream.recorded] == [b"{}"]
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [

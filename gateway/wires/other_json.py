@@ -63,7 +63,7 @@ class OtherJson:
         return (name,) if isinstance(name, str) and name else ()
 
     def answer_texts(self, body: Body) -> list[AnswerText]:
-        return [text for key, value in body.items() for text in answer_strings(value, body, key, 0)]
+        return [*answer_strings(body, {}, "", 0)]
 
     def usage(self, body: Body) -> tuple[int, int] | None:
         return None

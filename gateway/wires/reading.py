@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Set
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 from gateway.errors import BadRequest, Unprocessable
 from gateway.http.strict_json import Json, is_json, parse
@@ -216,15 +216,36 @@ def json_field(container: Any, key: Any, value: str) -> MessageField:
 
 
 def answer_strings(value: Any, container: Any, key: Any, choice: int) -> Iterator[AnswerText]:
-    """Yields every string under `value` as plain text."""
+    """Yields every string under `value` as plain text, and keys."""
     if isinstance(value, str):
         yield AnswerText(container, key, value, choice=choice)
     elif isinstance(value, dict):
         for name, inner in value.items():
             yield from answer_strings(inner, value, name, choice)
+        yield from answer_keys(value, choice)
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from answer_strings(inner, value, index, choice)
+
+
+class _KeyWriter:
+    """Renames the member of an object in its place, unless the object has one of that name already."""
+
+    def __init__(self, container: Body) -> None:
+        self._container = container
+
+    def __setitem__(self, name: str, text: str) -> None:
+        if text not in self._container:
+            members = [(text if key == name else key, value) for key, value in self._container.items()]
+            self._container.clear()
+            self._container.update(members)
+
+
+def answer_keys(value: Body, choice: int, kind: Literal["text", "echo"] = "text") -> Iterator[AnswerText]:
+    """Yields the keys of an object that may hold a placeholder. They follow the values, which refer to the old key."""
+    for name in value:
+        if "[" in name:
+            yield AnswerText(_KeyWriter(value), name, name, kind, choice)
 
 
 def strings_beside(known: Set[str], body: Body) -> Iterator[AnswerText]:

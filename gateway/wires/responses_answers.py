@@ -9,7 +9,7 @@ from typing import Any, Literal
 from gateway.http.strict_json import dump
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.base import Body
-from gateway.wires.reading import DocumentWriter, is_opaque, word
+from gateway.wires.reading import DocumentWriter, answer_keys, is_opaque, word
 
 type Kind = Literal["text", "json", "data", "echo"]
 
@@ -117,6 +117,7 @@ def _texts(
         for name, inner in value.items():
             if kind == "echo" or name not in _NO_TEXT:
                 yield from _texts(inner, value, name, choice, kind, tool)
+        yield from answer_keys(value, choice, "echo" if kind == "echo" else "text")
     elif isinstance(value, list):
         for position, inner in enumerate(value):
             yield from _texts(inner, value, position, choice, kind, tool)

@@ -104,6 +104,26 @@ async def test_an_answer_in_json_stays_json(dispatcher: Dispatcher) -> None:
     assert address in fenced["content"]
 
 
+@pytest.mark.parametrize("path", ["/v1/responses", "/api/chat"])
+async def test_keys_are_restored_in_their_places(dispatcher: Dispatcher, path: str) -> None:
+    own = {"first": "one", "anna@acme.test": {"to": "anna@acme.test"}, "last": ["anna@acme.test"]}
+    content = orjson.dumps({"model": "gpt-5", "input": "Hello", "metadata": own, **own})
+    fields = ((b"content-type", b"application/json"),)
+    request_id = f"req_{len(path):x}d"
+    opened = await dispatcher.open(Call(request_id, Listener.PROXY, "POST", HOST, path, fields, content))
+    assert isinstance(opened, ForwardedRequest)
+    assert b"anna" not in opened.body
+    echoed = orjson.loads(opened.body)
+    (placeholder,) = opened.placeholders
+    taken = {placeholder: 1, "anna@acme.test": 2}
+    answer = {"id": "it_1", "metadata": echoed["metadata"], "data": {**echoed["metadata"]}, "taken": taken}
+    restored = orjson.loads((await dispatcher.close(request_id, 200, orjson.dumps(answer), False)).body)
+    for found in (restored["metadata"], restored["data"]):
+        assert [*found.items()] == [*own.items()]
+    # Two members cannot have one key.
+    assert restored["taken"] == taken
+
+
 async def test_a_call_that_came_to_no_answer_is_recorded(dispatcher: Dispatcher, container: Container) -> None:
     assert isinstance(await dispatcher.open(call("req_0d", {})), ForwardedRequest)
     dispatcher.fail("req_0d", "cancelled")

@@ -94,6 +94,14 @@ class ChatCompletionChunks(ChoiceEvents):
             delta = [{"index": name, **delta}] if isinstance(name, int) else {name: delta}
         return {"index": number, "delta": delta, "finish_reason": reason}
 
+    def continued(self, channel: Channel, text: str, last: Body) -> Body:
+        """Parts keep their types, by which clients tell what they are."""
+        event = super().continued(channel, text, last)
+        for choice in choices_of(last):
+            if index_of(choice) == channel[0]:
+                _put_types(event["choices"][0]["delta"], choice.get("delta"))
+        return event
+
     def shown(self, index: int) -> Channel:
         return index, "content"
 
@@ -280,6 +288,24 @@ def _is_json(value: Any) -> bool:
     return isinstance(value, str) and value.lstrip()[:1] in {"{", "["}
 
 
+def _put_types(made: Any, like: Any) -> None:
+    """Gives the items of lists in a delta the types of those that they continue."""
+    if isinstance(made, dict) and isinstance(like, dict):
+        for name, value in made.items():
+            _put_types(value, like.get(name))
+    elif isinstance(made, list) and isinstance(like, list):
+        for position, item in enumerate(like):
+            if isinstance(item, dict) and _place_of(item, position) == made[0]["index"]:
+                if isinstance(kind := item.get("type"), str):
+                    made[0]["type"] = kind
+                _put_types(made[0], item)
+
+
+def _place_of(item: Body, position: int) -> int:
+    at = item.get("index")
+    return at if isinstance(at, int) else position
+
+
 def _delta_texts(delta: Body, path: Channel, call: str = "") -> Iterator[AnswerText]:
     """Yields the strings of a delta. Those of ids and names are complete, all others continue."""
     choice, named = path[0], delta.get("name")
@@ -295,8 +321,8 @@ def _delta_texts(delta: Body, path: Channel, call: str = "") -> Iterator[AnswerT
         elif isinstance(value, list):
             for position, item in enumerate(value):
                 if isinstance(item, dict):
-                    at, of = item.get("index"), word(item.get("id"))
-                    yield from _delta_texts(item, (*path, key, at if isinstance(at, int) else position), of)
+                    place = _place_of(item, position)
+                    yield from _delta_texts(item, (*path, key, place), word(item.get("id")))
                 else:
                     yield from answer_strings(item, value, position, choice)
         elif isinstance(value, str) and key not in _WHOLE:

@@ -141,3 +141,15 @@ def test_what_stands_beside_the_choices_is_restored(session: Session, members: B
 def test_a_byte_order_mark_keeps_no_event_from_being_restored(session: Session) -> None:
     data = event(chunk({"content": session.write("By {mail}.")})) + event(chunk({}, 0, "stop")) + DONE
     assert played(session.stream(), [b"\xef\xbb\xbf" + data]) == played(session.stream(), [data])
+
+
+@pytest.mark.parametrize("name", ["content", "reasoning_details"])
+def test_parts_keep_their_types_where_they_go_on(session: Session, name: str) -> None:
+    """Clients that know parts by their types lose one without, or fail on it."""
+    pieces = session.write("By {mail}").partition("_")
+    parts: list[list[Body]] = [[{"type": "thinking", "thinking": [{"type": "text", "text": each}]}] for each in pieces]
+    sent = [*(event(chunk({name: part})) for part in parts), event(chunk({}, 0, "stop")), DONE]
+    deltas = [body["choices"][0]["delta"] for body in bodies(played(session.stream(), sent))]
+    got = [part for delta in deltas for part in delta.get(name, [])]
+    assert {(part["type"], part["thinking"][0]["type"]) for part in got} == {("thinking", "text")}
+    assert "".join(part["thinking"][0]["text"] for part in got) == session.read("By {mail}")

@@ -312,11 +312,14 @@ def _delta_texts(delta: Body, path: Channel, call: str = "") -> Iterator[AnswerT
     assert isinstance(choice, int)
     tool = named if isinstance(named, str) else None
     given = _ARGUMENTS.get(str(path[-1]))
-    if tool is not None and given is not None and not isinstance(delta.get(given), str):
+    if tool is not None and given is not None and not isinstance(delta.get(given), str | dict | list):
         # The arguments follow, and do not repeat which call they are of.
         yield AnswerText(delta, given, "", "json", choice, tool, (*path, given), call)
     for key, value in delta.items():
-        if isinstance(value, dict):
+        if key == given and isinstance(value, dict | list):
+            # Complete, as some upstreams give it.
+            yield AnswerText(DocumentWriter(delta), key, dump(value).decode(), "json", choice, tool)
+        elif isinstance(value, dict):
             yield from _delta_texts(value, (*path, key), call)
         elif isinstance(value, list):
             for position, item in enumerate(value):

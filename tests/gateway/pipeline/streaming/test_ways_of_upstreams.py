@@ -153,3 +153,12 @@ def test_parts_keep_their_types_where_they_go_on(session: Session, name: str) ->
     got = [part for delta in deltas for part in delta.get(name, [])]
     assert {(part["type"], part["thinking"][0]["type"]) for part in got} == {("thinking", "text")}
     assert "".join(part["thinking"][0]["text"] for part in got) == session.read("By {mail}")
+
+
+def test_arguments_that_are_no_string_come_back_whole(session: Session) -> None:
+    given = {"to": session.write("{mail}"), "cards": [session.write("{card}")], "count": 2}
+    call = {"index": 0, "id": "a", "type": "function", "function": {"name": "send", "arguments": given}}
+    stream = session.stream()
+    (got,) = calls_in(played(stream, [event(chunk({"tool_calls": [call]})), event(chunk({}, 0, "tool_calls")), DONE]))
+    assert got["function"]["arguments"] == {"to": "anna@acme.test", "cards": ["4111 1111 1111 1111"], "count": 2}
+    assert [text.tool for text in stream.result(200).texts if text.kind == "json"] == ["send"]

@@ -97,9 +97,8 @@ class ChatCompletionChunks(ChoiceEvents):
     def continued(self, channel: Channel, text: str, last: Body) -> Body:
         """Parts keep their types, by which clients tell what they are."""
         event = super().continued(channel, text, last)
-        for choice in choices_of(last):
-            if index_of(choice) == channel[0]:
-                _put_types(event["choices"][0]["delta"], choice.get("delta"))
+        like = next((choice.get("delta") for choice in choices_of(last) if index_of(choice) == channel[0]), None)
+        _put_types(event["choices"][0]["delta"], like, channel[1:-1])
         return event
 
     def shown(self, index: int) -> Channel:
@@ -288,17 +287,17 @@ def _is_json(value: Any) -> bool:
     return isinstance(value, str) and value.lstrip()[:1] in {"{", "["}
 
 
-def _put_types(made: Any, like: Any) -> None:
-    """Gives the items of lists in a delta the types of those that they continue."""
-    if isinstance(made, dict) and isinstance(like, dict):
-        for name, value in made.items():
-            _put_types(value, like.get(name))
-    elif isinstance(made, list) and isinstance(like, list):
-        for position, item in enumerate(like):
-            if isinstance(item, dict) and _place_of(item, position) == made[0]["index"]:
-                if isinstance(kind := item.get("type"), str):
-                    made[0]["type"] = kind
-                _put_types(made[0], item)
+def _put_types(made: Any, like: Any, path: Channel) -> None:
+    """Gives the items of lists on the way to a string of a delta the types that they had in the last event."""
+    for name in path:
+        if isinstance(name, int):
+            items = enumerate(like if isinstance(like, list) else ())
+            like = next((item for at, item in items if isinstance(item, dict) and _place_of(item, at) == name), {})
+            (made,) = made
+            if isinstance(kind := like.get("type"), str):
+                made["type"] = kind
+        else:
+            made, like = made[name], like.get(name) if isinstance(like, dict) else None
 
 
 def _place_of(item: Body, position: int) -> int:

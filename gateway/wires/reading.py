@@ -50,6 +50,8 @@ _ALLOWED = {
     "voice": "alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse",
 }
 _ALLOWED_WORDS = {member: frozenset(words.split()) for member, words in _ALLOWED.items()}
+# In larger objects of an answer, members that get another name move to the end.
+_ORDERED_MEMBERS = 64
 # Fields that identify the end user. Only their name tells detection so.
 _WHO = frozenset({"user", "safety_identifier"})
 
@@ -229,16 +231,24 @@ def answer_strings(value: Any, container: Any, key: Any, choice: int) -> Iterato
 
 
 class _KeyWriter:
-    """Renames the member of an object in its place, unless the object has one of that name already."""
+    """Renames the member of an object, unless the object has one of that name already.
+
+    It stays in its place but in a large object, where keeping the order of many would take quadratic time.
+    """
 
     def __init__(self, container: Body) -> None:
         self._container = container
 
     def __setitem__(self, name: str, text: str) -> None:
-        if text not in self._container:
-            members = [(text if key == name else key, value) for key, value in self._container.items()]
-            self._container.clear()
-            self._container.update(members)
+        members = self._container
+        if text in members:
+            return
+        if len(members) > _ORDERED_MEMBERS:
+            members[text] = members.pop(name)
+            return
+        renamed = [(text if key == name else key, value) for key, value in members.items()]
+        members.clear()
+        members.update(renamed)
 
 
 def answer_keys(value: Body, choice: int, kind: Literal["text", "echo"] = "text") -> Iterator[AnswerText]:

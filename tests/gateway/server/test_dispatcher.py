@@ -116,12 +116,16 @@ async def test_keys_are_restored_in_their_places(dispatcher: Dispatcher, path: s
     echoed = orjson.loads(opened.body)
     (placeholder,) = opened.placeholders
     taken = {placeholder: 1, "anna@acme.test": 2}
-    answer = {"id": "it_1", "metadata": echoed["metadata"], "data": {**echoed["metadata"]}, "taken": taken}
+    many = {f"{placeholder} {number}": number for number in range(1000)}
+    said = echoed["metadata"]
+    answer = {"id": "it_1", "metadata": said, "data": {**said}, "taken": taken, "many": many}
     restored = orjson.loads((await dispatcher.close(request_id, 200, orjson.dumps(answer), False)).body)
     for found in (restored["metadata"], restored["data"]):
         assert [*found.items()] == [*own.items()]
     # Two members cannot have one key.
     assert restored["taken"] == taken
+    # In a large object, the order is not kept.
+    assert restored["many"] == {f"anna@acme.test {number}": number for number in range(1000)}
 
 
 async def test_a_call_that_came_to_no_answer_is_recorded(dispatcher: Dispatcher, container: Container) -> None:

@@ -127,9 +127,11 @@ class BuiltinModel(TokenClassifier):
         self, texts: Sequence[str], own: Sequence[Units], rows: Sequence[slice], chances: Chances
     ) -> list[list[Window]]:
         """Returns what the transformer reads of each text, whose units have `rows` of the probabilities."""
-        classes = self._classes.chances(chances)
+        some = self._classes.some(chances)
+        classes = self._classes.chances(chances[some])
         best = classes.argmax(axis=1)
-        doubts, named = doubtful(classes, best, self._loose), best > 0
+        doubts, named = np.zeros((2, len(chances)), bool)
+        doubts[some], named[some] = doubtful(classes, best, self._loose), best > 0
         result: list[list[Window]] = []
         for text, each, some in zip(texts, own, rows, strict=True):
             if not doubts[some].any():

@@ -3,11 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gateway.detection.ner.given_names import MIN_PERSON
 from gateway.detection.ner.inference import Chances
 from gateway.detection.ner.spans import TokenLabel
 from gateway.detection.recognizer import EntityType
+
+_NONE_FOR_CERTAIN = 0.985
+"""Probability of no class from which on no decision depends on the others, which all are taken from 0.02 on."""
 
 
 class Classes:
@@ -28,6 +32,10 @@ class Classes:
         self._inside = [labels.index(f"I-{name}") if f"I-{name}" in labels else -1 for name in names]
         self._none = labels.index("O")
 
+    def some(self, labels: Chances) -> NDArray[np.int64]:
+        """Returns the tokens that may have a class, or be a person. Most have none for certain."""
+        return np.flatnonzero(labels[:, self._none] < _NONE_FOR_CERTAIN)
+
     def chances(self, labels: Chances) -> Chances:
         """Returns the probability of each class, `[tokens, classes]`, given those of the labels."""
         # Not a product of matrices, for which numpy would keep all cores busy. Index -1 reads as probability 0.
@@ -37,13 +45,15 @@ class Classes:
 
     def classify(self, labels: Chances) -> dict[int, TokenLabel]:
         """Returns the most likely class of each token that has one, and of those that may be a person."""
+        rows = self.some(labels)
+        labels = labels[rows]
         classes = self.chances(labels)
         best = classes.argmax(axis=1)
         person = classes[:, min(self.persons)] if self.persons else np.zeros(len(best))
         result: dict[int, TokenLabel] = {}
-        for row in np.flatnonzero((best > 0) | (person >= MIN_PERSON)).tolist():
-            label = int(best[row])
+        for at in np.flatnonzero((best > 0) | (person >= MIN_PERSON)).tolist():
+            label = int(best[at])
             begins, inside = self._begins[label - 1], self._inside[label - 1]
-            opens = label > 0 and begins >= 0 and (inside < 0 or bool(labels[row, begins] > labels[row, inside]))
-            result[row] = TokenLabel(label, opens, float(classes[row, label]), float(person[row]))
+            opens = label > 0 and begins >= 0 and (inside < 0 or bool(labels[at, begins] > labels[at, inside]))
+            result[int(rows[at])] = TokenLabel(label, opens, float(classes[at, label]), float(person[at]))
         return result

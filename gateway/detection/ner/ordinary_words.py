@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from bisect import bisect_right
 from pathlib import Path
 
 from gateway.config.data_files import word_lists
@@ -11,6 +12,8 @@ _LOWERCASE, _ASSISTANTS = _LISTS["lowercase"], _LISTS["assistants"]
 _WORD = re.compile(r"[^\W_]+")
 _MODEL_NUMBER = re.compile(r"[A-Z]*\d+[A-Z]*")
 _SHORT = 2
+_STEP = 512
+"""Bytes that are searched for a word."""
 _CAMEL_CASE = re.compile(r"[A-Za-z]+[a-z][A-Z]\w*", re.ASCII)
 _CAMEL_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|_+")
 
@@ -20,19 +23,20 @@ class WordList:
 
     def __init__(self, file: Path) -> None:
         # Searched in place: a set would take twenty times the memory.
-        self._lines = file.read_bytes()
-        self.version = hashlib.sha256(self._lines).hexdigest()[:8]
+        content = file.read_bytes()
+        self._lines = b"\n" + content
+        self.version = hashlib.sha256(content).hexdigest()[:8]
+        # Line breaks at which a search begins and ends, and the words behind them.
+        self._breaks = [self._lines.rfind(b"\n", 0, at) for at in range(1, len(content), _STEP)]
+        self._words = [self._lines[at + 1 : self._lines.find(b"\n", at + 1)] for at in self._breaks]
+        self._breaks.append(len(content))
 
     def __contains__(self, word: str) -> bool:
-        wanted, lines = word.encode(), self._lines
-        low, high = 0, len(lines)
-        while low < high:
-            start = lines.rfind(b"\n", low, (low + high) // 2) + 1 or low
-            end = lines.find(b"\n", start)
-            if (line := lines[start:end]) == wanted:
-                return True
-            low, high = (end + 1, high) if line < wanted else (low, start)
-        return False
+        wanted = word.encode()
+        place = bisect_right(self._words, wanted)
+        if not place or b"\n" in wanted:
+            return False
+        return self._lines.find(b"\n%b\n" % wanted, self._breaks[place - 1], self._breaks[place] + 1) >= 0
 
 
 class OrdinaryWords(WordList):

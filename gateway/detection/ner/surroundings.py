@@ -13,7 +13,8 @@ WORDS = expressions(read_toml(__file__))
 """Of labels and headers: `places`, `goods`, and `others` of headers alone."""
 # Also behind another word: `billingCity`, `state_of_origin`.
 _BEFORE_LABEL = r"(?:\b|_|[a-z](?=[A-Z]))"
-_AFTER_LABEL = r"""["'*_]{0,3}[ \t]{0,8}[:=>][ \t"'*]{0,8}(?:\r?\n[ \t]{0,8})?"""
+_SIGNS = ":=>"
+_AFTER_LABEL = rf"""["'*_]{{0,3}}[ \t]{{0,8}}[{_SIGNS}][ \t"'*]{{0,8}}(?:\r?\n[ \t]{{0,8}})?"""
 _PLACE_LABEL, _GOODS_LABEL = (
     re.compile(rf"{_BEFORE_LABEL}(?i:{WORDS[kind]}){_AFTER_LABEL}\Z") for kind in ("places", "goods")
 )
@@ -62,4 +63,9 @@ def is_birth_date(value: str) -> bool:
 def _follows(label: re.Pattern[str], text: str, one: Entity, reach: int = _REACH) -> bool:
     """Returns whether an entity is the whole value of a field with such a label. "Location: Anna's office" is not."""
     before = text[max(0, one.start - reach) : one.start]
-    return _VALUE_ENDS.match(text, one.end) is not None and label.search(before) is not None
+    return (
+        _VALUE_ENDS.match(text, one.end) is not None
+        # The expressions begin at any letter; this takes a tenth of their time.
+        and any(sign in before for sign in _SIGNS)
+        and label.search(before) is not None
+    )

@@ -15,7 +15,9 @@ from functools import cache
 from pathlib import Path
 
 LARGE = 256 * 1024
-"""Bytes or characters from which on a text is worth the effort."""
+"""Bytes or characters from which on a text is worth the collecting of garbage."""
+NOTABLE = 32 * 1024
+"""Characters of a text that leaves memory to return behind."""
 _AFTER_SECONDS = 3.0
 _HEAPS = 2
 # From malloc.h.
@@ -26,7 +28,8 @@ _HUGE = 2 * 1024 * 1024
 # Of /proc/self/maps: private memory that no file backs, the heap of glibc included.
 _ANONYMOUS = re.compile(r"([0-9a-f]+)-([0-9a-f]+) rw-p 00000000 00:00 0\s*(?:\[heap\])?")
 
-_due: set[asyncio.AbstractEventLoop] = set()
+# Whether garbage is to be collected as well.
+_due: dict[asyncio.AbstractEventLoop, bool] = {}
 
 
 def bound_free_memory() -> None:
@@ -39,17 +42,18 @@ def bound_free_memory() -> None:
         _libc().mallopt(_M_ARENA_MAX, _HEAPS)
 
 
-def trim_soon() -> None:
-    """Collects garbage and returns free memory in a few seconds, however often it is called until then."""
+def trim_soon(*, collect: bool = True) -> None:
+    """Does what `trim` does in a few seconds, once for all calls until then."""
     loop = asyncio.get_running_loop()
     if loop not in _due:
-        _due.add(loop)
         loop.call_later(_AFTER_SECONDS, _trim, loop)
+    _due[loop] = collect or _due.get(loop, False)
 
 
-def trim() -> None:
-    """Collects garbage and returns free memory."""
-    gc.collect()
+def trim(*, collect: bool = True) -> None:
+    """Returns free memory, which takes a millisecond or two, after collecting garbage, which may take fifty."""
+    if collect:
+        gc.collect()
     with contextlib.suppress(AttributeError):
         _libc().malloc_trim(0)
 
@@ -69,8 +73,7 @@ def use_huge_pages() -> None:
 
 
 def _trim(loop: asyncio.AbstractEventLoop) -> None:
-    _due.discard(loop)
-    trim()
+    trim(collect=_due.pop(loop))
 
 
 @cache

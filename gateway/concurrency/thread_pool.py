@@ -15,7 +15,7 @@ from typing import Any
 
 from gateway.concurrency.fair_queue import FairQueue
 from gateway.concurrency.job_context import set_current_job
-from gateway.concurrency.memory import LARGE, trim_soon
+from gateway.concurrency.memory import LARGE, NOTABLE, trim_soon
 from gateway.errors import GatewayError, TooManyRequests, Unavailable
 
 _log = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ class Workers:
         self._spent = 0.0
 
     async def _hand_over[T](self, job: Callable[[], T], key: str, cost: int) -> T:
-        entry = _Job(job, key, asyncio.get_running_loop(), self._timeout, self._start, is_large=cost >= LARGE)
+        entry = _Job(job, key, asyncio.get_running_loop(), self._timeout, self._start, cost)
         self._busy[key] += 1
         self._queue.put(entry, key, cost)
         try:
@@ -116,8 +116,8 @@ class Workers:
         self._busy[entry.key] -= 1
         if not self._busy[entry.key]:
             del self._busy[entry.key]
-        if entry.is_large:
-            trim_soon()
+        if entry.cost >= NOTABLE:
+            trim_soon(collect=entry.cost >= LARGE)
         entry.deliver()
 
 
@@ -126,7 +126,7 @@ class _Job:
 
     __slots__ = (
         *("_error", "_job", "_leave_place", "_lock", "_queued", "_relieve", "_relieved", "_result", "_running"),
-        *("_started", "_timeout", "_timer", "is_large", "key", "loop", "waiter", "wanted"),
+        *("_started", "_timeout", "_timer", "cost", "key", "loop", "waiter", "wanted"),
     )
 
     def __init__(
@@ -136,10 +136,9 @@ class _Job:
         loop: asyncio.AbstractEventLoop,
         timeout: float,
         relieve: Callable[[], None],
-        *,
-        is_large: bool,
+        cost: int,
     ) -> None:
-        self.is_large = is_large
+        self.cost = cost
         self._job = job
         self.key = key
         self._relieve = relieve

@@ -12,8 +12,8 @@ from typing import Any
 _MOST_CALLERS = 64
 """Callers of one kind that are remembered; the longest inactive is forgotten first."""
 _IDLE_SECONDS = 3600.0
-_ENTRY = 200
-_FINDING = 120
+_ENTRY = 300
+_FINDING = 160
 """Bytes that an entry and each of its findings take, about."""
 
 
@@ -40,7 +40,7 @@ class Memory:
     a capacity of its own, so that invented provider credentials take nothing from gateway keys.
     """
 
-    def __init__(self, capacity: int = 16 << 20, *, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, capacity: int = 12 << 20, *, clock: Callable[[], float] = monotonic) -> None:
         self._key = token_bytes(32)
         self._capacity = capacity
         self._clock = clock

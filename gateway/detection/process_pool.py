@@ -17,7 +17,7 @@ from functools import partial
 from itertools import chain
 from multiprocessing.connection import Connection
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 from gateway.concurrency.job_context import given_up
 from gateway.concurrency.memory import trim
@@ -37,8 +37,17 @@ _IDLE_SECONDS = 1.0
 _NICE = 5
 """A text may wait, the event loops may not."""
 
-type Answer = Callable[[Any], Any]
-"""Does a job, and returns its result."""
+
+class Answer(Protocol):
+    """What a worker does."""
+
+    def __call__(self, job: Any, /) -> Any:
+        """Does a job, and returns its result."""
+        ...
+
+    def rest(self) -> None:
+        """Gives up what takes memory and can be had again, since there has been no job for a while."""
+        ...
 
 
 class NoWorker(Exception):
@@ -299,6 +308,7 @@ class _Worker:
     def rest(self) -> None:
         """Returns free memory, once, if no job has begun since the last call."""
         if self._jobs == self._seen and self._jobs != self._trimmed:
+            self._answer.rest()
             trim()
             self._trimmed = self._jobs
         self._seen = self._jobs

@@ -58,13 +58,13 @@ def open_search_processes(settings: Settings, starter: ProcessStarter) -> Iterat
     load = partial(load_models, settings, dict(patterns.types))
     count, threads, timeout = settings.search_processes, settings.model_threads, settings.detection_timeout_seconds
     if settings.detection == "patterns" and settings.detection_model is None:
-        with open_process_pool(starter, partial(_search_patterns, builtin_detector), count, threads, timeout) as pool:
+        with open_process_pool(starter, partial(PatternSearch, builtin_detector), count, threads, timeout) as pool:
             yield Searches(PatternProcesses(patterns, pool), load, loads_models=False)
     elif not count:
         yield Searches(patterns, load, loads_models=True)
     else:
         hangs = max(_LEAST_SECONDS, _HANGS * timeout)
-        with open_process_pool(starter, partial(_read_names, load), count, threads, hangs) as pool:
+        with open_process_pool(starter, partial(_NameSearch, load), count, threads, hangs) as pool:
             yield Searches(patterns, NameProcesses(pool, load).readers, loads_models=False)
 
 
@@ -87,16 +87,20 @@ class PatternProcesses(OneByOne):
         return self._detector.detect(text)
 
 
-def _search_patterns(load: Callable[[], Finder]) -> Answer:
-    detector = load()
+class PatternSearch(Answer):
+    """Searches texts for patterns, in a worker."""
 
-    def search(text: str) -> tuple[str, list[_Row]]:
-        found = _rows(detector.detect(text))
+    def __init__(self, load: Callable[[], Finder]) -> None:
+        self._detector = load()
+
+    def __call__(self, text: str) -> tuple[str, list[_Row]]:
+        found = _rows(self._detector.detect(text))
         if len(text) >= LARGE:
             trim()
-        return detector.version, found
+        return self._detector.version, found
 
-    return search
+    def rest(self) -> None:
+        """Keeps all it has."""
 
 
 class NameProcesses:
@@ -148,6 +152,9 @@ class _RemoteReader:
     ) -> None:
         self.version, self.hash, self.types, self.read = version, hash, types, read
 
+    def rest(self) -> None:
+        """Does nothing: its process knows when there is nothing to do."""
+
 
 def _portions(texts: Sequence[str], free: int) -> Iterator[Sequence[str]]:
     """Divides texts for workers, of which so many are free: in large portions, which take less time in all, but so that
@@ -156,16 +163,21 @@ def _portions(texts: Sequence[str], free: int) -> Iterator[Sequence[str]]:
     return batches(texts, max(_LEAST, min(_MOST, sum(map(len, texts)) // max(1, free - 1))), len)
 
 
-def _read_names(load: LoadModels) -> Answer:
-    models = load()
+class _NameSearch(Answer):
+    """Has models read texts, in a worker. Without a job, tells which models there are."""
 
-    def answer(job: tuple[int, Sequence[str]] | None) -> object:
+    def __init__(self, load: LoadModels) -> None:
+        self._models = load()
+
+    def __call__(self, job: tuple[int, Sequence[str]] | None) -> object:
         if job is None:
-            return [(model.version, model.hash, dict(model.types)) for model in models]
+            return [(model.version, model.hash, dict(model.types)) for model in self._models]
         number, texts = job
-        return models[number].version, [_rows(found) for found in models[number].read(texts)]
+        return self._models[number].version, [_rows(found) for found in self._models[number].read(texts)]
 
-    return answer
+    def rest(self) -> None:
+        for model in self._models:
+            model.rest()
 
 
 def _check(versions: Iterable[str], expected: str) -> None:

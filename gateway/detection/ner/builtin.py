@@ -123,15 +123,19 @@ class BuiltinModel(TokenClassifier):
         found = (list(self._entities(*each)) for each in zip(texts, own, labels, strict=True))
         return [tuple(self._lists.with_siblings(*each)) for each in zip(texts, found, strict=True)]
 
+    def rest(self) -> None:
+        super().rest()
+        self._student.rest()
+
     def _second_readings(
         self, texts: Sequence[str], own: Sequence[Units], rows: Sequence[slice], chances: Chances
     ) -> list[list[Window]]:
         """Returns what the transformer reads of each text, whose units have `rows` of the probabilities."""
-        some = self._classes.some(chances)
-        classes = self._classes.chances(chances[some])
+        likely = self._classes.some(chances)
+        classes = self._classes.chances(chances[likely])
         best = classes.argmax(axis=1)
         doubts, named = np.zeros((2, len(chances)), bool)
-        doubts[some], named[some] = doubtful(classes, best, self._loose), best > 0
+        doubts[likely], named[likely] = doubtful(classes, best, self._loose), best > 0
         result: list[list[Window]] = []
         for text, each, some in zip(texts, own, rows, strict=True):
             if not doubts[some].any():

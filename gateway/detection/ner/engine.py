@@ -76,6 +76,10 @@ class TokenClassifier:
             for text, own, each in zip(texts, tokens, logits, strict=True)
         ]
 
+    def rest(self) -> None:
+        """Gives up what only some texts need."""
+        self.__dict__.pop("_tokenizer", None)
+
     def _entities(self, text: str, read: Tokens | Units, labels: dict[int, TokenLabel]) -> Iterator[Entity]:
         if not labels:
             return

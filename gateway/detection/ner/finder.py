@@ -39,6 +39,10 @@ class Reader(Protocol):
         """
         ...
 
+    def rest(self) -> None:
+        """Gives up what takes memory and can be had again."""
+        ...
+
 
 class _Part(NamedTuple):
     """A block of one of several texts."""

@@ -39,10 +39,14 @@ class Session:
         self._session._model_bytes = None
         self.inputs = frozenset(each.name for each in self._session.get_inputs())
 
-    def run(self, feed: Mapping[str, NDArray[np.int32] | NDArray[np.int64]]) -> Logits:
-        """Returns the first output. Raises Unavailable (`detection_failed`)."""
+    def run(self, feed: Mapping[str, NDArray[np.int32] | NDArray[np.int64]], *, shrink: bool = False) -> Logits:
+        """Returns the first output, and shrinks the arena afterwards. Raises Unavailable (`detection_failed`)."""
+        options = None
+        if shrink:
+            options = onnxruntime.RunOptions()
+            options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
         try:
-            result: Logits = self._session.run(None, feed)[0]
+            result: Logits = self._session.run(None, feed, options)[0]
         except Exception as error:  # noqa: BLE001 - the library raises nothing narrower
             _log.error("name detection failed: %s", type(error).__name__)
             raise Unavailable("Detection of names failed; nothing was sent.", code="detection_failed") from None

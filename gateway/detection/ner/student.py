@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gateway.detection.ner.inference import Chances, Session
-from gateway.detection.ner.units import Units
+from gateway.detection.ner.units import FEATURES, Units
 
 REACH = 18
 """Units on either side that affect the result for a unit (training/student.py)."""
@@ -27,6 +27,10 @@ class Student:
         Raises Unavailable (`detection_failed`) if the model fails.
         """
         return np.concatenate([part for own in texts for part in self._parts(own.rows)])
+
+    def rest(self) -> None:
+        """Gives up the memory that long texts took."""
+        self._session.run({"rows": np.zeros((1, FEATURES), np.int32)}, shrink=True)
 
     def _parts(self, rows: NDArray[np.int32]) -> Iterator[Chances]:
         for start in range(0, len(rows) or 1, _ROOM):

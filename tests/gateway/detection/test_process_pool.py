@@ -33,10 +33,13 @@ class Panic(BaseException):
     """As libraries in Rust raise it."""
 
 
-def prepare() -> Answer:
-    """Returns what tells in which process a job was done, and does what the job says."""
+class Worker(Answer):
+    """Does what a job says, and tells in which process, and how often the worker rested."""
 
-    def answer(job: object) -> object:
+    def __init__(self) -> None:
+        self.rests = 0
+
+    def __call__(self, job: object) -> object:
         match job:
             case "hang":
                 time.sleep(600)
@@ -52,9 +55,12 @@ def prepare() -> Answer:
                 raise Panic(_PRIVATE)
             case "no pickle":
                 return threading.Lock(), 0
+            case "rests":
+                return self.rests
         return job, os.getpid()
 
-    return answer
+    def rest(self) -> None:
+        self.rests += 1
 
 
 def fails(error: Exception) -> Answer:
@@ -63,7 +69,7 @@ def fails(error: Exception) -> Answer:
 
 @contextlib.contextmanager
 def opened(
-    processes: int, threads: int, timeout: float = _TIMEOUT, does: Callable[[], Answer] = prepare
+    processes: int, threads: int, timeout: float = _TIMEOUT, does: Callable[[], Answer] = Worker
 ) -> Iterator[ProcessPool]:
     with (
         open_process_starter() as starter,
@@ -292,6 +298,14 @@ def test_whoever_asks_learns_why_a_process_cannot_work(error: Exception, told: s
         pytest.raises(SettingsError if isinstance(error, SettingsError) else RuntimeError, match=f"^{told}$"),
     ):
         pool.request("")
+
+
+def test_a_worker_rests_once_when_it_has_had_no_job_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_pool, "_IDLE_SECONDS", 0.05)
+    with opened(1, 1) as pool:
+        assert pool.request("rests") == 0
+        time.sleep(1)
+        assert pool.request("rests") == 1
 
 
 def test_without_processes_there_is_no_worker() -> None:

@@ -18,9 +18,9 @@ from gateway.detection.process_pool import open_process_pool
 from gateway.detection.recognizer import EntityType
 from gateway.detection.search_processes import (
     PatternProcesses,
+    PatternSearch,
     Searches,
     _portions,
-    _search_patterns,
     open_search_processes,
 )
 from gateway.errors import Unavailable
@@ -54,7 +54,7 @@ class Finder(OneByOne):
 def patterns() -> Iterator[PatternProcesses]:
     with (
         open_process_starter() as starter,
-        open_process_pool(starter, partial(_search_patterns, Finder), 1, 2, 5) as pool,
+        open_process_pool(starter, partial(PatternSearch, Finder), 1, 2, 5) as pool,
     ):
         yield PatternProcesses(Finder(), pool)
 

@@ -147,6 +147,13 @@ def test_what_is_known_before_a_call(model: BuiltinModel, names: NameFinder, det
 
 
 @pytest.mark.slow
+def test_a_rest_changes_nothing(model: BuiltinModel, names: NameFinder) -> None:
+    text = "İrem Yılmaz 和 Karl Brand. " * 40
+    before = names.detect(text)
+    model.rest()
+    assert names.detect(text) == before != ()
+
+
 def test_only_what_changed_is_read_again(
     model: BuiltinModel, names: NameFinder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

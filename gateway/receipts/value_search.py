@@ -26,7 +26,7 @@ class FoundReceipts(NamedTuple):
 
 
 def find_receipts(receipts: Receipts, sought: SoughtValue, limit: int, offset: int) -> FoundReceipts:
-    """Finds a page of receipts. Each 1024 records of the log cost one lookup."""
+    """Finds a page of receipts. Each 64 records of the log cost one lookup."""
     rows, total = receipts.with_value(sought.digest, limit, offset)
     complete = receipts.value_key() == sought.mark and not receipts.with_value(MORE_VALUES, 0, 0)[1]
     return FoundReceipts([Receipt.from_stored(row) for row in rows], total, complete)

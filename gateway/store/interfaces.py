@@ -208,7 +208,7 @@ class Receipts(Protocol):
     def with_value(self, digest: bytes, limit: int, offset: int) -> tuple[list[StoredReceipt], int]:
         """Receipts with this digest and their outcomes, newest first, and how many there are in all.
 
-        The time depends on how many there are, and on one lookup for every 1024 records of the log.
+        The time depends on how many there are, and on one lookup for every 64 records of the log.
         """
 
     def set_value_key(self, mark: bytes) -> None:

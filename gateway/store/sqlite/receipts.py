@@ -18,8 +18,10 @@ from gateway.store.rows import (
 _COLUMNS = ", ".join(["sequence", *(f"CAST({name} AS BLOB)" for name in StoredRecord._fields[1:])])
 _INSERT = f"INSERT INTO receipts ({', '.join(NewRecord._fields)}) VALUES "
 _VALUES = f"({', '.join('?' * len(NewRecord._fields))})"
-# Of the digests of values: a block of so many records (2^10), that of the key's mark, and where a digest is.
-_BLOCK, _MARK = 10, -1
+# Of the digests of values: a block of so many records (2^6), that of the key's mark, and where a digest is. The more
+# records in a block, the more pages those of one request change; a long conversation has a hundred. Blocks of older
+# versions had 2^10, so that some have a lower number.
+_BLOCK, _MARK = 6, -1
 _WITH_VALUE = """
     WITH RECURSIVE blocks (block) AS (
         SELECT min(block) FROM receipts_values WHERE block >= 0
@@ -111,9 +113,8 @@ class SqliteReceipts:
 
     def delete_up_to(self, sequence: int) -> None:
         self._conn.execute("DELETE FROM receipts WHERE sequence <= ?", [sequence])
-        block = sequence >> _BLOCK
-        self._conn.execute("DELETE FROM receipts_values WHERE block BETWEEN 0 AND ?", [block - 1])
-        self._conn.execute("DELETE FROM receipts_values WHERE block = ? AND sequence <= ?", [block, sequence])
+        query = f"DELETE FROM receipts_values WHERE block BETWEEN 0 AND ?1 >> {_BLOCK} AND sequence <= ?1"
+        self._conn.execute(query, [sequence])
 
     def delete_leaves(self, below: int) -> None:
         self._conn.execute("DELETE FROM receipts_tree WHERE level = 0 AND number < ?", [below])

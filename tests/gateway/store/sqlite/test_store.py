@@ -9,6 +9,7 @@ import pytest
 
 from gateway.errors import Unavailable
 from gateway.store import StoreError
+from gateway.store.rows import ValueRow
 from gateway.store.sqlite import SqliteStore, writer
 from gateway.store.sqlite.repositories import SqliteRepositories
 from gateway.store.sqlite.writer import SUBMIT_LIMIT, WRITE_LIMIT
@@ -36,6 +37,22 @@ async def test_work_that_ends_the_transaction_by_itself_fails_and_harms_nothing(
         await store.write(lambda stored: stored.db.conn.execute("ROLLBACK") and None)
     await store.write(add("after"))
     assert await store.read(names) == ["after"]
+
+
+async def test_digests_of_values_are_found_and_deleted_in_the_longer_blocks_of_older_versions(
+    store: SqliteStore,
+) -> None:
+    def add_values(stored: SqliteRepositories) -> None:
+        stored.receipts.add_values([ValueRow(b"x", sequence) for sequence in (700, 1000, 1023, 1024, 1100)])
+        stored.db.conn.execute("UPDATE receipts_values SET block = sequence >> 10 WHERE block >= 0 AND sequence < 1100")
+
+    def left(stored: SqliteRepositories) -> int:
+        return stored.receipts.with_value(b"x", 10, 0)[1]
+
+    await store.write(add_values)
+    for cut, expected in ((0, 5), (699, 5), (1000, 3), (1023, 2), (1024, 1), (2000, 0)):
+        await store.write(lambda stored, cut=cut: stored.receipts.delete_up_to(cut))
+        assert await store.read(left) == expected
 
 
 @pytest.mark.slow
